@@ -1,0 +1,29 @@
+# Every package outside the project, looked up once.
+
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(Boost 1.74 REQUIRED)
+find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Threads REQUIRED)
+
+set(HDF5_PREFER_PARALLEL OFF)
+find_package(HDF5 REQUIRED COMPONENTS C)
+add_library(neutra_hdf5 INTERFACE)
+target_include_directories(neutra_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+target_link_libraries(neutra_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+target_compile_definitions(neutra_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
+
+find_library(XXHASH_LIBRARY xxhash REQUIRED)
+find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+
+if(NEUTRA_WITH_TORCH)
+  find_package(Torch 1.13 REQUIRED)
+  find_package(dnnl 2.6 REQUIRED)
+endif()
+
+if(NEUTRA_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(NEUTRA_BUILD_TESTS AND NEUTRA_BUILD_BENCHMARKS)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,29 @@
+# Compiler settings shared by every target, through the interface library neutra::settings.
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  # pch_defines and time_macros: what ccache needs to cache files that use a precompiled header.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+endif()
+
+add_library(neutra_settings INTERFACE)
+add_library(neutra::settings ALIAS neutra_settings)
+target_include_directories(neutra_settings INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+target_compile_options(neutra_settings INTERFACE -Wall -Wextra)
+if(NEUTRA_WERROR)
+  target_compile_options(neutra_settings INTERFACE -Werror)
+endif()
+if(NEUTRA_SANITIZE)
+  target_compile_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE} -fno-omit-frame-pointer -g)
+  target_link_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE})
+endif()
+
+# neutra_room(NAME SOURCES... LINK LIBS...): the library of one room, neutra::NAME.
+function(neutra_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  add_library(neutra_${name} STATIC ${ROOM_SOURCES})
+  add_library(neutra::${name} ALIAS neutra_${name})
+  target_link_libraries(neutra_${name} PUBLIC neutra::settings ${ROOM_LINK})
+endfunction()
