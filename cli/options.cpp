@@ -1,0 +1,311 @@
+#include "cli/options.h"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "program/error.h"
+#include "program/json.h"
+#include "program/words.h"
+
+namespace neutra::cli {
+namespace po = boost::program_options;
+
+namespace {
+
+template <typename T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+std::string range_text(const Option& option) {
+  return "from " + shortest(option.least) + " to " + shortest(option.most);
+}
+
+/// What is wrong with a value, "" when nothing.
+std::string complaint(const Option& option, const std::string& text) {
+  const bool ranged = option.least != 0 || option.most != 0;
+  switch (option.type) {
+    case OptionType::kFlag:
+      return text == "true" || text == "false" ? "" : "true or false";
+    case OptionType::kInteger: {
+      const auto value = parse_number<std::int64_t>(text);
+      const bool fits = value && (!ranged || (static_cast<double>(*value) >= option.least &&
+                                              static_cast<double>(*value) <= option.most));
+      return fits ? "" : "a whole number" + (ranged ? " " + range_text(option) : "");
+    }
+    case OptionType::kNumber: {
+      const auto value = parse_number<double>(text);
+      const bool fits = value && std::isfinite(*value) &&
+                        (!ranged || (*value >= option.least && *value <= option.most));
+      return fits ? "" : "a number" + (ranged ? " " + range_text(option) : "");
+    }
+    case OptionType::kChoice:
+      return std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end()
+                 ? ""
+                 : join(option.choices);
+    case OptionType::kDuration:
+      return parse_duration(text) ? "" : "a time such as 48h, 90m, 1h30m or 30 (seconds)";
+    case OptionType::kSize:
+      return parse_size(text) ? "" : "a size such as 2G, 512M or 4096 (bytes)";
+    case OptionType::kText:
+    case OptionType::kList:
+      return text.empty() ? "a text that is not empty" : "";
+  }
+  return "";
+}
+
+std::vector<std::string> all_names(const VerbOptions& verb) {
+  std::vector<std::string> names = verb.names;
+  names.insert(names.end(), common_options().begin(), common_options().end());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+po::options_description description(const VerbOptions& verb) {
+  po::options_description result;
+  for (const auto& name : all_names(verb)) {
+    const Option& option = *find_option(name);
+    const std::string spelled =
+        option.letter ? name + "," + std::string(1, option.letter) : option.name;
+    // Values stay text here: ranges, choices and messages come from the table.
+    if (option.type == OptionType::kFlag)
+      result.add_options()(spelled.c_str(), po::value<std::vector<std::string>>()->zero_tokens(), "");
+    else
+      result.add_options()(spelled.c_str(), po::value<std::vector<std::string>>(), "");
+  }
+  return result;
+}
+
+void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
+  std::ifstream stream(file);
+  if (!stream) throw input_error(describe(file, "", "no readable file", "a file of 'name = value' lines"));
+  const auto names = all_names(verb);
+  std::string line;
+  std::map<std::string, std::vector<std::string>> values;
+  std::map<std::string, int> lines;
+  for (int number = 1; std::getline(stream, line); ++number) {
+    if (const auto hash = line.find('#'); hash != std::string::npos) line.erase(hash);
+    const auto trim = [](std::string text) {
+      const auto first = text.find_first_not_of(" \t\r");
+      if (first == std::string::npos) return std::string();
+      return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+    };
+    if (trim(line).empty()) continue;
+    const std::string place = "line " + std::to_string(number);
+    const auto equals = line.find('=');
+    if (equals == std::string::npos)
+      throw input_error(describe(file, place, "'" + trim(line) + "'", "'name = value'"));
+    const std::string name = trim(line.substr(0, equals));
+    const Option* option = find_option(name);
+    if (!option || name == "config" || name == "help") {
+      std::vector<std::string> known;
+      for (const auto& entry : option_table()) known.push_back(entry.name);
+      throw input_error(describe(file, place, "option '" + name + "'",
+                                 "an option name; nearest: " + nearest(name, known)));
+    }
+    const std::string value = trim(line.substr(equals + 1));
+    if (const auto wrong = complaint(*option, value); !wrong.empty())
+      throw input_error(describe(file, place, name + " = " + value, wrong));
+    values[name].push_back(value);
+  }
+  // A file may serve several verbs: options of other verbs are checked above and passed over here.
+  for (const auto& [name, list] : values)
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      arguments.set(*find_option(name), list, file + ": " + name);
+}
+
+}  // namespace
+
+const std::vector<std::string>& common_options() {
+  static const std::vector<std::string> names = {"config", "help", "json", "quiet"};
+  return names;
+}
+
+const Option* find_option(std::string_view name) {
+  for (const auto& option : option_table())
+    if (option.name == name) return &option;
+  return nullptr;
+}
+
+std::string environment_name(const Option& option) {
+  std::string name = "NEUTRA_";
+  for (char c : option.name) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+std::optional<double> parse_duration(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  double total = 0;
+  bool any_unit = false;
+  while (!text.empty()) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+    if (error != std::errc() || value < 0 || !std::isfinite(value)) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    double unit = 1;
+    if (!text.empty()) {
+      switch (text.front()) {
+        case 'd': unit = 86400; break;
+        case 'h': unit = 3600; break;
+        case 'm': unit = 60; break;
+        case 's': unit = 1; break;
+        default: return std::nullopt;
+      }
+      text.remove_prefix(1);
+      any_unit = true;
+    } else if (any_unit) {
+      return std::nullopt;  // "1h30": is it minutes or seconds?
+    }
+    total += value * unit;
+  }
+  return total < 1e12 ? std::optional(total) : std::nullopt;
+}
+
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+  if (text.empty()) return std::nullopt;
+  double unit = 1;
+  switch (text.back()) {
+    case 'k': case 'K': unit = 1024.0; break;
+    case 'm': case 'M': unit = 1024.0 * 1024; break;
+    case 'g': case 'G': unit = 1024.0 * 1024 * 1024; break;
+    case 't': case 'T': unit = 1024.0 * 1024 * 1024 * 1024; break;
+    default: break;
+  }
+  if (unit != 1) text.remove_suffix(1);
+  const auto value = parse_number<double>(text);
+  if (!value || *value < 0 || *value * unit > 1e18) return std::nullopt;
+  return static_cast<std::uint64_t>(*value * unit);
+}
+
+bool Arguments::has(std::string_view name) const { return values_.find(name) != values_.end(); }
+
+const std::string& Arguments::value(std::string_view name) const { return values_.find(name)->second.back(); }
+
+bool Arguments::flag(std::string_view name) const { return has(name) && value(name) == "true"; }
+bool Arguments::is_on(std::string_view name) const { return value(name) == "on"; }
+std::int64_t Arguments::integer(std::string_view name) const { return *parse_number<std::int64_t>(value(name)); }
+double Arguments::number(std::string_view name) const { return *parse_number<double>(value(name)); }
+const std::string& Arguments::text(std::string_view name) const { return value(name); }
+
+const std::vector<std::string>& Arguments::list(std::string_view name) const {
+  static const std::vector<std::string> none;
+  const auto found = values_.find(name);
+  return found == values_.end() ? none : found->second;
+}
+
+double Arguments::seconds(std::string_view name) const { return *parse_duration(value(name)); }
+std::uint64_t Arguments::bytes(std::string_view name) const { return *parse_size(value(name)); }
+
+std::optional<double> Arguments::optional_number(std::string_view name) const {
+  return has(name) ? std::optional(number(name)) : std::nullopt;
+}
+
+std::optional<std::int64_t> Arguments::optional_integer(std::string_view name) const {
+  return has(name) ? std::optional(integer(name)) : std::nullopt;
+}
+
+void Arguments::set(const Option& option, const std::vector<std::string>& values, const std::string& where) {
+  if (option.type != OptionType::kList && values.size() > 1)
+    throw usage_error(where + ": given " + std::to_string(values.size()) + " times; allowed: once");
+  for (const auto& text : values)
+    if (const auto wrong = complaint(option, text); !wrong.empty()) {
+      std::string message = where + ": found '" + text + "'; allowed: " + wrong;
+      if (option.type == OptionType::kChoice)
+        if (const auto near = nearest(text, option.choices); !near.empty()) message += " (did you mean " + near + "?)";
+      throw usage_error(message);
+    }
+  values_[option.name] = values;
+}
+
+Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string>& words) {
+  const auto names = all_names(verb);
+  po::options_description options = description(verb);
+  po::options_description hidden = options;
+  hidden.add_options()("positional", po::value<std::vector<std::string>>(), "");
+  po::positional_options_description positional;
+  positional.add("positional", -1);
+
+  po::variables_map given;
+  try {
+    const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(words).options(hidden).positional(positional).style(style).run(), given);
+  } catch (const po::unknown_option& error) {
+    std::string name = error.get_option_name();
+    while (!name.empty() && name.front() == '-') name.erase(0, 1);
+    std::vector<std::string> shown;
+    for (const auto& known : names) shown.push_back("--" + known);
+    const auto near = nearest("--" + name, shown);
+    throw usage_error("unknown option '" + error.get_option_name() + "'" +
+                      (near.empty() ? "" : "; did you mean " + near + "?"));
+  } catch (const po::error& error) {
+    throw usage_error(error.what());
+  }
+  if (given.count("help")) {
+    Arguments help;
+    help.set(*find_option("help"), {"true"}, "--help");
+    return help;
+  }
+
+  Arguments arguments;
+  for (const auto& name : names) {
+    const Option& option = *find_option(name);
+    if (!option.fallback.empty()) arguments.set(option, {option.fallback}, "default of --" + name);
+  }
+  const auto config_variable = std::getenv("NEUTRA_CONFIG");
+  if (given.count("config"))
+    read_config(arguments, given["config"].as<std::vector<std::string>>().back(), verb);
+  else if (config_variable && *config_variable)
+    read_config(arguments, config_variable, verb);
+  for (const auto& name : names) {
+    const Option& option = *find_option(name);
+    const std::string variable = environment_name(option);
+    if (const char* text = std::getenv(variable.c_str()); text && *text && name != "config" && name != "help")
+      arguments.set(option, {text}, variable);
+  }
+  for (const auto& name : names) {
+    if (!given.count(name)) continue;
+    const Option& option = *find_option(name);
+    if (option.type == OptionType::kFlag)
+      arguments.set(option, {"true"}, "--" + name);
+    else
+      arguments.set(option, given[name].as<std::vector<std::string>>(), "--" + name);
+  }
+  if (given.count("positional")) arguments.positional = given["positional"].as<std::vector<std::string>>();
+  const int count = static_cast<int>(arguments.positional.size());
+  if (count < verb.least_positional)
+    throw usage_error("expects " + verb.positional_name + "; found nothing");
+  if (count > verb.most_positional)
+    throw usage_error("found '" + arguments.positional[static_cast<std::size_t>(verb.most_positional)] + "'; allowed: " +
+                      (verb.most_positional == 0 ? "options only" : verb.positional_name));
+  return arguments;
+}
+
+std::string option_help(const VerbOptions& verb) {
+  std::vector<std::pair<std::string, const Option*>> rows;
+  std::size_t width = 0;
+  for (const auto& name : all_names(verb)) {
+    const Option& option = *find_option(name);
+    std::string left = option.letter ? "-" + std::string(1, option.letter) + ", " : "    ";
+    left += "--" + name + (option.argument.empty() ? "" : " " + option.argument);
+    width = std::max(width, left.size());
+    rows.emplace_back(left, &option);
+  }
+  std::ostringstream out;
+  for (const auto& [left, option] : rows) {
+    out << "  " << left << std::string(width - left.size() + 2, ' ') << option->help;
+    if (option->type == OptionType::kChoice) out << " (" << join(option->choices) << ")";
+    if (!option->fallback.empty()) out << " [" << option->fallback << "]";
+    out << '\n';
+  }
+  return out.str();
+}
+
+}  // namespace neutra::cli

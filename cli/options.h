@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace neutra::cli {
+
+enum class OptionType { kFlag, kInteger, kNumber, kText, kList, kChoice, kDuration, kSize };
+
+/// One row of the option table. Help, configuration file, environment and command line all come from it.
+struct Option {
+  std::string name;                  ///< long name without dashes: "budget-evaluations"
+  char letter = 0;                   ///< short name, 0: none
+  OptionType type = OptionType::kText;
+  std::string argument;              ///< as shown in help: "N", "FILE"
+  std::string fallback;              ///< default as text; "": none
+  std::vector<std::string> choices;  ///< for kChoice
+  double least = 0, most = 0;        ///< range of kInteger and kNumber; both 0: any
+  std::string help;
+};
+
+/// Every option of every verb, sorted by name.
+const std::vector<Option>& option_table();
+const Option* find_option(std::string_view name);
+/// NEUTRA_BUDGET_EVALUATIONS for "budget-evaluations".
+std::string environment_name(const Option& option);
+
+/// The resolved options of one call: defaults < configuration file < environment < command line.
+class Arguments {
+ public:
+  std::vector<std::string> positional;
+
+  bool has(std::string_view name) const;  ///< given or has a default
+  bool flag(std::string_view name) const;
+  bool is_on(std::string_view name) const;  ///< an on|off choice
+  std::int64_t integer(std::string_view name) const;
+  double number(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+  const std::vector<std::string>& list(std::string_view name) const;
+  double seconds(std::string_view name) const;
+  std::uint64_t bytes(std::string_view name) const;
+  std::optional<double> optional_number(std::string_view name) const;
+  std::optional<std::int64_t> optional_integer(std::string_view name) const;
+
+  /// Checks and stores; `where` ("--seed", "NEUTRA_SEED", "FILE: seed") starts the message of a usage_error.
+  void set(const Option& option, const std::vector<std::string>& values, const std::string& where);
+
+ private:
+  const std::string& value(std::string_view name) const;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
+};
+
+/// "48h", "1h30m", "90s", "2.5" (seconds), "1d"; nullopt when it is none of these.
+std::optional<double> parse_duration(std::string_view text);
+/// "1.5G", "512M", "100k", "4096" bytes, powers of 1024.
+std::optional<std::uint64_t> parse_size(std::string_view text);
+
+/// What a verb takes on its command line.
+struct VerbOptions {
+  std::vector<std::string> names;  ///< of the option table, besides those every verb takes
+  int least_positional = 0, most_positional = 0;
+  std::string positional_name;     ///< "FAULT"
+};
+
+/// Parses the words after the verb. Throws usage_error (command line, environment) or input_error (configuration file).
+Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string>& words);
+
+/// The option part of `neutra VERB --help`.
+std::string option_help(const VerbOptions& verb);
+
+/// Options that every verb takes.
+const std::vector<std::string>& common_options();
+
+}  // namespace neutra::cli
