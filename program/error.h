@@ -15,8 +15,8 @@ enum class Exit : int {
   kInterrupted = 75  ///< stopped by a signal or a time budget; the same command resumes
 };
 
-/// The one exception type: a mistake of the user or a failure of the machine (full disk, missing file), never a bug.
-/// The message says file, place in it, what was found and what is allowed.
+/// The one exception type: a mistake of the user or a failure of the machine (full disk, missing
+/// file), never a bug. The message says file, place in it, what was found and what is allowed.
 class Error : public std::runtime_error {
  public:
   Error(Exit exit, const std::string& message) : std::runtime_error(message), exit_(exit) {}
@@ -31,6 +31,7 @@ inline Error input_error(const std::string& message) { return {Exit::kBadInput, 
 inline Error failure(const std::string& message) { return {Exit::kFailed, message}; }
 
 /// "FILE: PLACE: found FOUND; allowed: ALLOWED". Empty parts are left out.
-std::string describe(std::string_view file, std::string_view place, std::string_view found, std::string_view allowed);
+std::string describe(std::string_view file, std::string_view place, std::string_view found,
+                     std::string_view allowed);
 
 }  // namespace neutra

@@ -9,17 +9,20 @@
 
 namespace neutra {
 
-/// One fault: a type of the paper's Table 1 (or of a further DeepCrime operator) and the layers it touches.
+/// One fault: a type of the paper's Table 1 (or of a further DeepCrime operator) and the layers it
+/// touches.
 struct FaultEntry {
-  std::string type;         ///< "ACH", "LCH", ...
-  std::set<int> layers;     ///< 0-based over config.layers of the buggy program; empty: not tied to layers or unknown
+  std::string type;      ///< "ACH", "LCH", ...
+  std::set<int> layers;  ///< 0-based over config.layers of the buggy program; empty: not tied to
+                         ///< layers or unknown
   auto operator<=>(const FaultEntry&) const = default;
 };
 
-/// A set of faults, each a choice of alternatives: "ACH(0,1), LCH" has two items of one choice, "LRM|LAD|ACH(0)" one of three.
+/// A set of faults, each a choice of alternatives: "ACH(0,1), LCH" has two items of one choice,
+/// "LRM|LAD|ACH(0)" one of three.
 struct FaultSet {
-  bool applicable = true;                       ///< false: "N/A"
-  std::vector<std::vector<FaultEntry>> items;   ///< sorted; empty: "-"
+  bool applicable = true;                      ///< false: "N/A"
+  std::vector<std::vector<FaultEntry>> items;  ///< sorted; empty: "-"
   bool operator==(const FaultSet&) const = default;
 };
 
@@ -27,8 +30,9 @@ struct FaultSet {
 const std::vector<std::pair<std::string, std::string>>& fault_types();
 
 std::string to_string(const FaultSet& faults);
-/// Reads the paper's notation: commas or semicolons between items, '|' or '/' between alternatives, '-' for none, 'N/A'.
-/// Throws input_error with the column of the unknown word or the missing bracket.
+/// Reads the paper's notation: commas or semicolons between items, '|' or '/' between alternatives,
+/// '-' for none, 'N/A'. Throws input_error with the column of the unknown word or the missing
+/// bracket.
 FaultSet parse_fault_set(std::string_view text, const std::string& where);
 
 /// The faults that a repair of `buggy` to `fixed` removes; each type once with all its layers.

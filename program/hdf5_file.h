@@ -7,13 +7,15 @@
 
 namespace neutra {
 
-/// An HDF5 file through the C library: every return code is checked, errors are input_error (reading) or failure (writing)
-/// with the file, the object and HDF5's own words; HDF5's automatic error printing is off. Handles close with the object.
-/// The library is serialised by a process-wide lock, so objects may be used from several threads.
+/// An HDF5 file through the C library: every return code is checked, errors are input_error
+/// (reading) or failure (writing) with the file, the object and HDF5's own words; HDF5's automatic
+/// error printing is off. Handles close with the object. The library is serialised by a
+/// process-wide lock, so objects may be used from several threads.
 class Hdf5File {
  public:
   static Hdf5File open(const std::filesystem::path& file);  ///< read only
-  /// Creates or truncates; `user_block` bytes (0 or a power of two >= 512) are left free at the start of the file.
+  /// Creates or truncates; `user_block` bytes (0 or a power of two >= 512) are left free at the
+  /// start of the file.
   static Hdf5File create(const std::filesystem::path& file, std::uint64_t user_block = 0);
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;
@@ -21,26 +23,37 @@ class Hdf5File {
   /// Flushes and closes; reports what a destructor could only swallow (full disk).
   void close();
 
-  bool has(const std::string& path) const;                        ///< "/group/name"
-  std::vector<std::string> list(const std::string& group) const;  ///< names in creation or name order
+  bool has(const std::string& path) const;  ///< "/group/name"
+  std::vector<std::string> list(
+      const std::string& group) const;  ///< names in creation or name order
   std::vector<std::uint64_t> extents(const std::string& path) const;
 
-  /// Whole datasets, converted by HDF5 from any integer or float type. Refuses more than `max_elements` and other classes.
-  std::vector<float> read_floats(const std::string& path, std::uint64_t max_elements = 1ULL << 31) const;
-  std::vector<double> read_doubles(const std::string& path, std::uint64_t max_elements = 1ULL << 31) const;
-  std::vector<std::int64_t> read_integers(const std::string& path, std::uint64_t max_elements = 1ULL << 31) const;
+  /// Whole datasets, converted by HDF5 from any integer or float type. Refuses more than
+  /// `max_elements` and other classes.
+  std::vector<float> read_floats(const std::string& path,
+                                 std::uint64_t max_elements = 1ULL << 31) const;
+  std::vector<double> read_doubles(const std::string& path,
+                                   std::uint64_t max_elements = 1ULL << 31) const;
+  std::vector<std::int64_t> read_integers(const std::string& path,
+                                          std::uint64_t max_elements = 1ULL << 31) const;
   /// Fixed- or variable-length strings, NUL padded or terminated, ASCII or UTF-8.
-  std::vector<std::string> read_strings(const std::string& path, std::uint64_t max_elements = 1ULL << 24) const;
+  std::vector<std::string> read_strings(const std::string& path,
+                                        std::uint64_t max_elements = 1ULL << 24) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
   std::string read_string_attribute(const std::string& object, const std::string& name) const;
   std::int64_t read_integer_attribute(const std::string& object, const std::string& name) const;
 
-  /// Missing groups on the way are made. `extents` empty: one dimension. `compress`: gzip where longer than 1 KiB.
-  void write(const std::string& path, const std::vector<float>& values, const std::vector<std::uint64_t>& extents = {});
-  void write(const std::string& path, const std::vector<double>& values, const std::vector<std::uint64_t>& extents = {});
-  void write(const std::string& path, const std::vector<std::int64_t>& values, const std::vector<std::uint64_t>& extents = {});
+  /// Missing groups on the way are made. `extents` empty: one dimension. `compress`: gzip where
+  /// longer than 1 KiB.
+  void write(const std::string& path, const std::vector<float>& values,
+             const std::vector<std::uint64_t>& extents = {});
+  void write(const std::string& path, const std::vector<double>& values,
+             const std::vector<std::uint64_t>& extents = {});
+  void write(const std::string& path, const std::vector<std::int64_t>& values,
+             const std::vector<std::uint64_t>& extents = {});
   void write(const std::string& path, const std::vector<std::string>& values);
-  void write_attribute(const std::string& object, const std::string& name, const std::string& value);
+  void write_attribute(const std::string& object, const std::string& name,
+                       const std::string& value);
   void write_attribute(const std::string& object, const std::string& name, std::int64_t value);
 
  private:

@@ -7,25 +7,29 @@
 
 namespace neutra {
 
-/// Objects keep the order in which their keys were written, so that a file read and written again looks the same.
+/// Objects keep the order in which their keys were written, so that a file read and written again
+/// looks the same.
 using Json = nlohmann::ordered_json;
 
-/// Parses strict JSON. Throws input_error with `file`, line and column. Refuses text that is not UTF-8, duplicate keys,
-/// nesting deeper than 100 levels and numbers that don't fit a double (1e999).
+/// Parses strict JSON. Throws input_error with `file`, line and column. Refuses text that is not
+/// UTF-8, duplicate keys, nesting deeper than 100 levels and numbers that don't fit a double
+/// (1e999).
 Json parse_json(std::string_view text, const std::string& file);
 
-/// Reads and parses a file of at most 64 MiB; a missing, unreadable or oversized file is an input_error that names it.
+/// Reads and parses a file of at most 64 MiB; a missing, unreadable or oversized file is an
+/// input_error that names it.
 Json read_json(const std::filesystem::path& file);
 
 /// Two-space indented text with a final newline, short arrays of numbers on one line not required.
 std::string to_text(const Json& value);
 
-/// Writes `text` to `file` by way of a temporary file in the same folder, fsync and rename, so that a reader sees the old
-/// or the new content and a full disk leaves the old one. Throws failure() with the reason of the system.
+/// Writes `text` to `file` by way of a temporary file in the same folder, fsync and rename, so that
+/// a reader sees the old or the new content and a full disk leaves the old one. Throws failure()
+/// with the reason of the system.
 void write_file_atomically(const std::filesystem::path& file, std::string_view text);
 
-/// Python's repr of a float: shortest decimal that reads back ("0.001", "3.0", "1e-05", "nan", "inf").
-/// The published records spell numbers this way.
+/// Python's repr of a float: shortest decimal that reads back ("0.001", "3.0", "1e-05", "nan",
+/// "inf"). The published records spell numbers this way.
 std::string python_repr(double value);
 
 /// Shortest decimal that reads back, without a trailing ".0" ("0.1", "3", "1e-05").

@@ -20,31 +20,46 @@ std::string to_string(const Parameters& parameters);
 Parameters parse_parameters(std::string_view text, const std::string& where);
 
 enum class KeyKind {
-  kActivation, kKernelInitializer, kBiasInitializer, kRepeat, kUnits, kDropout,
-  kLoss, kLearningRate, kOptimizer, kBatchSize, kEpochs
+  kActivation,
+  kKernelInitializer,
+  kBiasInitializer,
+  kRepeat,
+  kUnits,
+  kDropout,
+  kLoss,
+  kLearningRate,
+  kOptimizer,
+  kBatchSize,
+  kEpochs
 };
-std::string_view to_string(KeyKind kind);            ///< "activation", "kernel_initializer", ..., the words of subject files
+std::string_view to_string(
+    KeyKind kind);  ///< "activation", "kernel_initializer", ..., the words of subject files
 std::optional<KeyKind> parse_key_kind(std::string_view word);
 
 /// A hyperparameter that may change.
 struct Key {
-  std::string name;                 ///< "act1", "ki1", "bi1", "unit1", "layer1", "dropout1", "loss", "lr", ...
+  std::string name;  ///< "act1", "ki1", "bi1", "unit1", "layer1", "dropout1", "loss", "lr", ...
   KeyKind kind{};
-  std::vector<std::string> paths;   ///< JSON pointers into the base document; for kRepeat: of the layer itself
-  /// Spellings that mean something else than Keras's word here, e.g. D4's "RandomNormal" has stddev 1.
+  std::vector<std::string>
+      paths;  ///< JSON pointers into the base document; for kRepeat: of the layer itself
+  /// Spellings that mean something else than Keras's word here, e.g. D4's "RandomNormal" has
+  /// stddev 1.
   std::vector<std::pair<std::string, Json>> values;
 };
 
 /// All programs that differ from a base program in the values of its keys.
 ///
-/// A kRepeat key counts copies of a layer: 0 removes it, 2 puts a second copy behind it; the layer's other keys then mean
-/// both copies. Keys are kept in the order in which neighbours are enumerated.
+/// A kRepeat key counts copies of a layer: 0 removes it, 2 puts a second copy behind it; the
+/// layer's other keys then mean both copies. Keys are kept in the order in which neighbours are
+/// enumerated.
 class ProgramSpace {
  public:
-  /// Throws input_error when a path is not in the document, a key occurs twice or a spelling is unknown.
+  /// Throws input_error when a path is not in the document, a key occurs twice or a spelling is
+  /// unknown.
   ProgramSpace(Program base, std::vector<Key> keys, const std::string& file);
-  /// Keys by the default rule: order ki, bi, act, layer, unit, dropout, loss, batch_size, optimizer, lr, epochs; N counts parametric layers
-  /// (act: the activation of the layer or of a following Activation layer), unit/layer for hidden Dense layers only.
+  /// Keys by the default rule: order ki, bi, act, layer, unit, dropout, loss, batch_size,
+  /// optimizer, lr, epochs; N counts parametric layers (act: the activation of the layer or of a
+  /// following Activation layer), unit/layer for hidden Dense layers only.
   static ProgramSpace with_default_keys(Program base);
 
   const Program& base() const { return base_; }
@@ -56,7 +71,8 @@ class ProgramSpace {
   Program instantiate(const Parameters& parameters, const std::string& where = "") const;
   /// The base parameters with `changes` applied ("act3=sigmoid,lr=0.1" already parsed).
   Parameters with_changes(const Parameters& changes, const std::string& where = "") const;
-  /// Inverse of instantiate: the parameters of a program of this space (compared by canonical form), nullopt for any other.
+  /// Inverse of instantiate: the parameters of a program of this space (compared by canonical
+  /// form), nullopt for any other.
   std::optional<Parameters> parameters_of(const Program& program) const;
 
  private:

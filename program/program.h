@@ -13,8 +13,9 @@ namespace neutra {
 using Shape = std::vector<std::int64_t>;
 std::string to_string(const Shape& shape);  ///< "(28, 28, 1)"
 
-/// A DL training program as plain data: format, version, name, task, model, compile, fit, data, metric (docs/formats/program.md).
-/// The document is the program: mutators and key maps edit it, resolve() gives the typed form that back ends read.
+/// A DL training program as plain data: format, version, name, task, model, compile, fit, data,
+/// metric (docs/formats/program.md). The document is the program: mutators and key maps edit it,
+/// resolve() gives the typed form that back ends read.
 struct Program {
   Json document;
 };
@@ -29,8 +30,8 @@ std::string to_string(const Problem& problem);
 
 /// What the data source delivers for one row, as far as known before training.
 struct DataInfo {
-  Shape x;                      ///< features of one row
-  Shape y;                      ///< target of one row; {} when the source holds a plain vector (Keras makes it {1})
+  Shape x;  ///< features of one row
+  Shape y;  ///< target of one row; {} when the source holds a plain vector (Keras makes it {1})
   std::int64_t training_rows = 0;
   bool y_is_integer = false;    ///< every target is a whole number
   double y_min = 0, y_max = 0;  ///< over all targets
@@ -40,7 +41,8 @@ struct DataInfo {
 struct ResolvedLayer {
   std::string class_name;  ///< canonical Keras class name: "Dense", "Activation", ...
   int index = 0;           ///< 0-based over model.config.layers
-  Json config;             ///< canonical: activation "linear" for null, initialisers {class_name, config}, regularisers likewise or null
+  Json config;  ///< canonical: activation "linear" for null, initialisers {class_name, config},
+                ///< regularisers likewise or null
   Shape input_shape;
   Shape output_shape;
 };
@@ -51,31 +53,34 @@ enum class Goal { kMaximize, kMinimize };
 struct ResolvedProgram {
   Shape input_shape;
   std::vector<ResolvedLayer> layers;
-  Json optimizer;            ///< {class_name, config}, canonical class name ("Adam"), every field present
-  std::string loss;          ///< canonical: "mean_squared_error", ...
-  std::string metric;        ///< "accuracy" (Keras's rule picks which), "mae", "mse", "loss"
+  Json optimizer;      ///< {class_name, config}, canonical class name ("Adam"), every field present
+  std::string loss;    ///< canonical: "mean_squared_error", ...
+  std::string metric;  ///< "accuracy" (Keras's rule picks which), "mae", "mse", "loss"
   Goal goal = Goal::kMaximize;
   std::int64_t batch_size = 32;
   std::int64_t epochs = 1;
   bool shuffle = true;
   double validation_split = 0;
-  Json callbacks;            ///< array of {class_name, config}, every field present
-  Json data;                 ///< the data section as written
-  std::string task;          ///< "classification" | "regression"
+  Json callbacks;    ///< array of {class_name, config}, every field present
+  Json data;         ///< the data section as written
+  std::string task;  ///< "classification" | "regression"
 };
 
-/// Every error of the document at once; shapes are inferred when `data` is given or the model declares its input.
-/// Empty: valid. A Keras that would refuse to build, compile or fit the program is an error here too.
+/// Every error of the document at once; shapes are inferred when `data` is given or the model
+/// declares its input. Empty: valid. A Keras that would refuse to build, compile or fit the program
+/// is an error here too.
 std::vector<Problem> validate(const Json& document, const DataInfo* data = nullptr);
 
 /// Throws input_error that lists all problems ("file: path: found ...; allowed: ..."), one a line.
 void require_valid(const Json& document, const std::string& file, const DataInfo* data = nullptr);
 
-/// Typed form. Precondition: validate() is empty for the same arguments (throws input_error otherwise).
+/// Typed form. Precondition: validate() is empty for the same arguments (throws input_error
+/// otherwise).
 ResolvedProgram resolve(const Program& program, const DataInfo* data = nullptr);
 
-/// Fields equal to their default dropped, names and metadata excluded, aliases resolved, keys sorted, numbers normalised
-/// (1.0 and 1 are equal). Two programs that train alike by construction have equal canonical documents.
+/// Fields equal to their default dropped, names and metadata excluded, aliases resolved, keys
+/// sorted, numbers normalised (1.0 and 1 are equal). Two programs that train alike by construction
+/// have equal canonical documents.
 nlohmann::json canonical(const Program& program);
 
 /// 128-bit identity of an evaluation: XXH3-128 of the canonical text.
@@ -86,7 +91,8 @@ struct Hash {
 std::string to_string(const Hash& hash);  ///< 32 lower-case hex digits
 std::optional<Hash> parse_hash(std::string_view hex);
 Hash program_hash(const Program& program);
-/// The same without `fit.epochs`: the key of the random streams, so that a shorter run is a prefix of a longer one.
+/// The same without `fit.epochs`: the key of the random streams, so that a shorter run is a prefix
+/// of a longer one.
 Hash stream_hash(const Program& program);
 
 }  // namespace neutra

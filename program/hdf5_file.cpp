@@ -1,0 +1,505 @@
+#include "program/hdf5_file.h"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <numeric>
+#include <utility>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+constexpr std::uint64_t kCompressFrom = 1024;    ///< bytes; shorter datasets are stored as they are
+constexpr std::uint64_t kChunkBytes = 1U << 20;  ///< about the size of a compressed chunk
+constexpr unsigned kCompression = 4;             ///< gzip level
+
+/// Debian's HDF5 is built without thread safety; recursive because closing a handle locks too.
+class Lock {
+ public:
+  Lock() : guard_(mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+ private:
+  static std::recursive_mutex& mutex() {
+    static std::recursive_mutex instance;
+    return instance;
+  }
+  std::lock_guard<std::recursive_mutex> guard_;
+};
+
+/// The innermost message of HDF5's error stack.
+std::string own_words() {
+  std::string words;
+  H5Ewalk2(
+      H5E_DEFAULT, H5E_WALK_UPWARD,
+      [](unsigned, const H5E_error2_t* error, void* data) -> herr_t {
+        auto& text = *static_cast<std::string*>(data);
+        if (text.empty() && error->desc != nullptr) text = error->desc;
+        return 0;
+      },
+      &words);
+  return words.empty() ? "HDF5 gives no reason" : words;
+}
+
+/// Where in which file, and whether a failure is the reader's input or the writer's machine.
+struct Place {
+  const std::filesystem::path& file;
+  std::string object;
+  bool writing = false;
+
+  [[noreturn]] void fail(const std::string& reason) const {
+    const std::string message = describe(file.string(), object, "", "");
+    throw writing ? failure(message + ": " + reason) : input_error(message + ": " + reason);
+  }
+  /// Passes on a result that is not negative.
+  template <typename T>
+  T check(T result, const char* action) const {
+    if (result < 0) fail(std::string("cannot ") + action + " (" + own_words() + ")");
+    return result;
+  }
+};
+
+/// An HDF5 identifier with its closing function.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+Handle open_dataset(const Place& place, hid_t file) {
+  return {place.check(H5Dopen2(file, place.object.c_str(), H5P_DEFAULT), "open the dataset"),
+          H5Dclose};
+}
+
+std::vector<std::uint64_t> extents_of(const Place& place, hid_t space) {
+  const int rank = place.check(H5Sget_simple_extent_ndims(space), "read the extents");
+  std::vector<hsize_t> extents(static_cast<std::size_t>(rank));
+  place.check(H5Sget_simple_extent_dims(space, extents.data(), nullptr), "read the extents");
+  return {extents.begin(), extents.end()};
+}
+
+/// Number of elements; refuses more than `limit`.
+std::size_t count_of(const Place& place, hid_t space, std::uint64_t limit) {
+  if (place.check(H5Sget_simple_extent_type(space), "read the extents") == H5S_NULL) return 0;
+  std::uint64_t count = 1;
+  for (const std::uint64_t extent : extents_of(place, space)) {
+    if (extent != 0 && count > limit / extent) {
+      place.fail("more than " + std::to_string(limit) + " elements");
+    }
+    count *= extent;
+  }
+  return count;
+}
+
+/// Runs `read`, turning a lack of memory into an error about the file that asked for it.
+template <typename Read>
+auto within_memory(const Place& place, Read&& read) {
+  try {
+    return read();
+  } catch (const std::bad_alloc&) {
+    place.fail("too large for this machine's memory");
+  }
+}
+
+template <typename T>
+std::vector<T> read_numbers(const Place& place, hid_t file, hid_t memory_type,
+                            std::uint64_t limit) {
+  const Handle dataset = open_dataset(place, file);
+  const Handle type(place.check(H5Dget_type(dataset), "read the type"), H5Tclose);
+  const H5T_class_t type_class = H5Tget_class(type);
+  if (type_class != H5T_INTEGER && type_class != H5T_FLOAT) place.fail("does not hold numbers");
+  if constexpr (std::is_integral_v<T>) {
+    if (type_class != H5T_INTEGER) place.fail("does not hold whole numbers");
+  }
+  const Handle space(place.check(H5Dget_space(dataset), "read the extents"), H5Sclose);
+  return within_memory(place, [&] {
+    std::vector<T> values(count_of(place, space, limit));
+    if (!values.empty()) {
+      place.check(H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+                  "read");
+    }
+    return values;
+  });
+}
+
+Handle text_type(const Place& place, std::size_t size) {
+  Handle type(place.check(H5Tcopy(H5T_C_S1), "make a string type"), H5Tclose);
+  place.check(H5Tset_size(type, size), "make a string type");
+  place.check(H5Tset_cset(type, H5T_CSET_UTF8), "make a string type");
+  if (size != H5T_VARIABLE) place.check(H5Tset_strpad(type, H5T_STR_NULLPAD), "make a string type");
+  return type;
+}
+
+/// Strings of a dataset or attribute; `read(type, buffer)` reads all of its elements.
+template <typename Read>
+std::vector<std::string> read_texts(const Place& place, hid_t file_type, hid_t space,
+                                    std::uint64_t limit, Read&& read) {
+  if (H5Tget_class(file_type) != H5T_STRING) place.fail("does not hold strings");
+  const std::size_t count = count_of(place, space, limit);
+  std::vector<std::string> texts(count);
+  if (count == 0) return texts;
+  // The memory type copies the file's character set: HDF5 refuses to convert between them.
+  const Handle type(place.check(H5Tcopy(file_type), "read the type"), H5Tclose);
+  if (place.check(H5Tis_variable_str(type), "read the type") > 0) {
+    std::vector<char*> pointers(count, nullptr);
+    place.check(read(type, pointers.data()), "read");
+    for (std::size_t i = 0; i < count; ++i) {
+      if (pointers[i] != nullptr) texts[i] = pointers[i];
+    }
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, pointers.data());
+    return texts;
+  }
+  const std::size_t size = H5Tget_size(type);
+  if (size == 0 || size > (std::uint64_t{1} << 32) / count) place.fail("more than 4 GiB of text");
+  const H5T_str_t padding = H5Tget_strpad(type);
+  std::vector<char> buffer(count * size);
+  place.check(read(type, buffer.data()), "read");
+  for (std::size_t i = 0; i < count; ++i) {
+    const char* begin = buffer.data() + i * size;
+    texts[i].assign(begin, std::find(begin, begin + size, '\0'));
+    if (padding == H5T_STR_SPACEPAD) texts[i].erase(texts[i].find_last_not_of(' ') + 1);
+  }
+  return texts;
+}
+
+Handle open_object(const Place& place, hid_t file) {
+  return {place.check(H5Oopen(file, place.object.c_str(), H5P_DEFAULT), "open"), H5Oclose};
+}
+
+/// The attribute's own place in messages: "/group@name".
+Place attribute_place(const Place& object, const std::string& name) {
+  return {object.file, object.object + "@" + name, object.writing};
+}
+
+Handle open_attribute(const Place& object, hid_t file, const std::string& name) {
+  const Handle owner = open_object(object, file);
+  return {attribute_place(object, name)
+              .check(H5Aopen(owner, name.c_str(), H5P_DEFAULT), "open the attribute"),
+          H5Aclose};
+}
+
+/// Creates an attribute (over one of the same name) holding one value.
+void write_one(const Place& object, hid_t file, const std::string& name, hid_t type,
+               const void* value) {
+  const Handle owner = open_object(object, file);
+  const Place place = attribute_place(object, name);
+  if (place.check(H5Aexists(owner, name.c_str()), "write") > 0) {
+    place.check(H5Adelete(owner, name.c_str()), "replace");
+  }
+  const Handle space(place.check(H5Screate(H5S_SCALAR), "write"), H5Sclose);
+  const Handle attribute(
+      place.check(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), "write"),
+      H5Aclose);
+  place.check(H5Awrite(attribute, type, value), "write");
+}
+
+/// Groups list their members in the order of creation.
+Handle tracked(const Place& place, hid_t property_class) {
+  Handle properties(place.check(H5Pcreate(property_class), "create"), H5Pclose);
+  place.check(H5Pset_link_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED),
+              "create");
+  return properties;
+}
+
+/// Creates missing groups on the way to `path`.
+void make_groups(const Place& place, hid_t file, const std::string& path) {
+  for (auto slash = path.find('/', 1); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string group = path.substr(0, slash);
+    if (place.check(H5Lexists(file, group.c_str(), H5P_DEFAULT), "write") > 0) continue;
+    const Handle properties = tracked(place, H5P_GROUP_CREATE);
+    const Handle created(
+        place.check(H5Gcreate2(file, group.c_str(), H5P_DEFAULT, properties, H5P_DEFAULT), "write"),
+        H5Gclose);
+  }
+}
+
+/// Writes a new dataset of `count` elements, compressed where that pays.
+void write_dataset(const Place& place, hid_t file, hid_t file_type, hid_t memory_type,
+                   const void* values, std::size_t count,
+                   const std::vector<std::uint64_t>& extents) {
+  std::vector<hsize_t> shape(extents.begin(), extents.end());
+  if (shape.empty()) shape = {count};
+  if (std::accumulate(shape.begin(), shape.end(), hsize_t{1}, std::multiplies<>()) != count) {
+    place.fail("the extents don't match the " + std::to_string(count) + " values");
+  }
+  make_groups(place, file, place.object);
+  const Handle space(
+      place.check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), "write"),
+      H5Sclose);
+  const Handle properties(place.check(H5Pcreate(H5P_DATASET_CREATE), "write"), H5Pclose);
+  // Time stamps would make equal contents differ in their bytes.
+  place.check(H5Pset_obj_track_times(properties, false), "write");
+  const std::size_t element = H5Tget_size(file_type);
+  const bool compressible = H5Tis_variable_str(file_type) <= 0;
+  if (compressible && count * element > kCompressFrom) {
+    std::vector<hsize_t> chunk = shape;
+    const hsize_t row = count / shape.front() * element;
+    chunk.front() = std::clamp<hsize_t>(kChunkBytes / row, 1, shape.front());
+    // HDF5 refuses chunks of 4 GiB: rows that large are stored as they are.
+    if (chunk.front() * row < std::numeric_limits<std::uint32_t>::max()) {
+      place.check(H5Pset_chunk(properties, static_cast<int>(chunk.size()), chunk.data()), "write");
+      place.check(H5Pset_shuffle(properties), "write");
+      place.check(H5Pset_deflate(properties, kCompression), "write");
+    }
+  }
+  const Handle dataset(place.check(H5Dcreate2(file, place.object.c_str(), file_type, space,
+                                              H5P_DEFAULT, properties, H5P_DEFAULT),
+                                   "create the dataset"),
+                       H5Dclose);
+  if (count > 0) {
+    place.check(H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write");
+  }
+}
+
+}  // namespace
+
+Hdf5File::Hdf5File(std::int64_t id, std::filesystem::path file) : id_(id), file_(std::move(file)) {}
+
+Hdf5File Hdf5File::open(const std::filesystem::path& file) {
+  const Lock lock;
+  const Place place{file, ""};
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) place.fail("there is no such file");
+  const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "open"), H5Pclose);
+  place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "open");
+  const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, access);
+  if (id < 0) place.fail("is no readable HDF5 file (" + own_words() + ")");
+  return Hdf5File(id, file);
+}
+
+Hdf5File Hdf5File::create(const std::filesystem::path& file, std::uint64_t user_block) {
+  const Lock lock;
+  const Place place{file, "", true};
+  const Handle creation = tracked(place, H5P_FILE_CREATE);
+  place.check(H5Pset_userblock(creation, user_block), "reserve the user block");
+  const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "create"), H5Pclose);
+  place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "create");
+  return Hdf5File(place.check(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation, access), "create"),
+                  file);
+}
+
+Hdf5File::Hdf5File(Hdf5File&& other) noexcept
+    : id_(std::exchange(other.id_, -1)), file_(std::move(other.file_)) {}
+
+Hdf5File& Hdf5File::operator=(Hdf5File&& other) noexcept {
+  std::swap(id_, other.id_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+Hdf5File::~Hdf5File() {
+  if (id_ < 0) return;
+  const Lock lock;
+  H5Fclose(id_);
+}
+
+void Hdf5File::close() {
+  if (id_ < 0) return;
+  const Lock lock;
+  const Place place{file_, "", true};
+  const hid_t id = std::exchange(id_, -1);
+  const herr_t flushed = H5Fflush(id, H5F_SCOPE_LOCAL);
+  const std::string reason = flushed < 0 ? own_words() : "";
+  const herr_t closed = H5Fclose(id);
+  if (flushed < 0) place.fail("cannot write (" + reason + ")");
+  place.check(closed, "close");
+}
+
+bool Hdf5File::has(const std::string& path) const {
+  const Lock lock;
+  const Place place{file_, path};
+  for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    const std::string part = path.substr(0, slash);
+    if (part == "/") return true;
+    // A link on the way may be missing, or lead to something that is no group.
+    if (H5Lexists(id_, part.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (slash == std::string::npos) return H5Oexists_by_name(id_, path.c_str(), H5P_DEFAULT) > 0;
+  }
+}
+
+std::vector<std::string> Hdf5File::list(const std::string& group) const {
+  const Lock lock;
+  const Place place{file_, group};
+  const Handle opened(place.check(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), "open the group"),
+                      H5Gclose);
+  const Handle properties(place.check(H5Gget_create_plist(opened), "list"), H5Pclose);
+  unsigned order = 0;
+  place.check(H5Pget_link_creation_order(properties, &order), "list");
+  const H5_index_t index =
+      (order & H5P_CRT_ORDER_INDEXED) != 0 ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME;
+  H5G_info_t info;
+  place.check(H5Gget_info(opened, &info), "list");
+  std::vector<std::string> names;
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    const auto name = [&](char* buffer, std::size_t size) {
+      return place.check(
+          H5Lget_name_by_idx(opened, ".", index, H5_ITER_INC, i, buffer, size, H5P_DEFAULT),
+          "list");
+    };
+    std::string text(static_cast<std::size_t>(name(nullptr, 0)), '\0');
+    name(text.data(), text.size() + 1);
+    names.push_back(std::move(text));
+  }
+  return names;
+}
+
+std::vector<std::uint64_t> Hdf5File::extents(const std::string& path) const {
+  const Lock lock;
+  const Place place{file_, path};
+  const Handle dataset = open_dataset(place, id_);
+  const Handle space(place.check(H5Dget_space(dataset), "read the extents"), H5Sclose);
+  return extents_of(place, space);
+}
+
+std::vector<float> Hdf5File::read_floats(const std::string& path,
+                                         std::uint64_t max_elements) const {
+  const Lock lock;
+  return read_numbers<float>({file_, path}, id_, H5T_NATIVE_FLOAT, max_elements);
+}
+
+std::vector<double> Hdf5File::read_doubles(const std::string& path,
+                                           std::uint64_t max_elements) const {
+  const Lock lock;
+  return read_numbers<double>({file_, path}, id_, H5T_NATIVE_DOUBLE, max_elements);
+}
+
+std::vector<std::int64_t> Hdf5File::read_integers(const std::string& path,
+                                                  std::uint64_t max_elements) const {
+  const Lock lock;
+  return read_numbers<std::int64_t>({file_, path}, id_, H5T_NATIVE_INT64, max_elements);
+}
+
+std::vector<std::string> Hdf5File::read_strings(const std::string& path,
+                                                std::uint64_t max_elements) const {
+  const Lock lock;
+  const Place place{file_, path};
+  const Handle dataset = open_dataset(place, id_);
+  const Handle type(place.check(H5Dget_type(dataset), "read the type"), H5Tclose);
+  const Handle space(place.check(H5Dget_space(dataset), "read the extents"), H5Sclose);
+  return within_memory(place, [&] {
+    return read_texts(place, type, space, max_elements, [&](hid_t memory_type, void* buffer) {
+      return H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer);
+    });
+  });
+}
+
+bool Hdf5File::has_attribute(const std::string& object, const std::string& name) const {
+  const Lock lock;
+  const Place place{file_, object};
+  return place.check(H5Aexists(open_object(place, id_), name.c_str()), "look for attributes") > 0;
+}
+
+std::string Hdf5File::read_string_attribute(const std::string& object,
+                                            const std::string& name) const {
+  const Lock lock;
+  const Place owner{file_, object};
+  const Place place = attribute_place(owner, name);
+  const Handle attribute = open_attribute(owner, id_, name);
+  const Handle type(place.check(H5Aget_type(attribute), "read the type"), H5Tclose);
+  const Handle space(place.check(H5Aget_space(attribute), "read the extents"), H5Sclose);
+  const auto texts = within_memory(place, [&] {
+    return read_texts(place, type, space, 1, [&](hid_t memory_type, void* buffer) {
+      return H5Aread(attribute, memory_type, buffer);
+    });
+  });
+  if (texts.size() != 1) place.fail("does not hold one string");
+  return texts.front();
+}
+
+std::int64_t Hdf5File::read_integer_attribute(const std::string& object,
+                                              const std::string& name) const {
+  const Lock lock;
+  const Place owner{file_, object};
+  const Place place = attribute_place(owner, name);
+  const Handle attribute = open_attribute(owner, id_, name);
+  const Handle type(place.check(H5Aget_type(attribute), "read the type"), H5Tclose);
+  const Handle space(place.check(H5Aget_space(attribute), "read the extents"), H5Sclose);
+  if (H5Tget_class(type) != H5T_INTEGER || count_of(place, space, 1) != 1) {
+    place.fail("does not hold one whole number");
+  }
+  std::int64_t value = 0;
+  place.check(H5Aread(attribute, H5T_NATIVE_INT64, &value), "read");
+  return value;
+}
+
+void Hdf5File::write(const std::string& path, const std::vector<float>& values,
+                     const std::vector<std::uint64_t>& extents) {
+  const Lock lock;
+  write_dataset({file_, path, true}, id_, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, values.data(),
+                values.size(), extents);
+}
+
+void Hdf5File::write(const std::string& path, const std::vector<double>& values,
+                     const std::vector<std::uint64_t>& extents) {
+  const Lock lock;
+  write_dataset({file_, path, true}, id_, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, values.data(),
+                values.size(), extents);
+}
+
+void Hdf5File::write(const std::string& path, const std::vector<std::int64_t>& values,
+                     const std::vector<std::uint64_t>& extents) {
+  const Lock lock;
+  write_dataset({file_, path, true}, id_, H5T_STD_I64LE, H5T_NATIVE_INT64, values.data(),
+                values.size(), extents);
+}
+
+void Hdf5File::write(const std::string& path, const std::vector<std::string>& values) {
+  const Lock lock;
+  const Place place{file_, path, true};
+  std::size_t longest = 1, total = 0;
+  for (const std::string& value : values) {
+    if (value.find('\0') != std::string::npos) place.fail("HDF5 strings cannot hold a NUL");
+    longest = std::max(longest, value.size());
+    total += value.size();
+  }
+  // Fixed length compresses well; variable length wastes nothing when few strings are very long.
+  if (longest * values.size() <= 4 * total + kCompressFrom) {
+    std::string packed(longest * values.size(), '\0');
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i].copy(packed.data() + i * longest, longest);
+    }
+    const Handle type = text_type(place, longest);
+    write_dataset(place, id_, type, type, packed.data(), values.size(), {});
+  } else {
+    std::vector<const char*> pointers;
+    for (const std::string& value : values) pointers.push_back(value.c_str());
+    const Handle type = text_type(place, H5T_VARIABLE);
+    write_dataset(place, id_, type, type, pointers.data(), values.size(), {});
+  }
+}
+
+void Hdf5File::write_attribute(const std::string& object, const std::string& name,
+                               const std::string& value) {
+  const Lock lock;
+  const Place place{file_, object, true};
+  if (value.find('\0') != std::string::npos) {
+    attribute_place(place, name).fail("HDF5 strings cannot hold a NUL");
+  }
+  // Variable length: kept outside of the object's header, which holds 64 KiB only.
+  const Handle type = text_type(place, H5T_VARIABLE);
+  const char* text = value.c_str();
+  write_one(place, id_, name, type, &text);
+}
+
+void Hdf5File::write_attribute(const std::string& object, const std::string& name,
+                               std::int64_t value) {
+  const Lock lock;
+  const Place place{file_, object, true};
+  write_one(place, id_, name, H5T_NATIVE_INT64, &value);
+}
+
+}  // namespace neutra

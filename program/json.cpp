@@ -1,0 +1,287 @@
+#include "program/json.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <unordered_set>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+constexpr std::size_t kMaxDepth = 100;
+constexpr std::uintmax_t kMaxFileBytes = 64U << 20;
+constexpr std::size_t kMaxQuoted = 120;  ///< longest excerpt of a bad file in a message
+
+/// Input iterator over a text that tells how far the parser has read, also inside its callbacks.
+class Reader {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  Reader(const char* at, const char** progress) : at_(at), progress_(progress) {}
+  reference operator*() const { return *at_; }
+  Reader& operator++() {
+    *progress_ = ++at_;
+    return *this;
+  }
+  Reader operator++(int) {
+    const Reader before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const Reader& other) const { return at_ == other.at_; }
+  bool operator!=(const Reader& other) const { return at_ != other.at_; }
+
+ private:
+  const char* at_;
+  const char** progress_;
+};
+
+/// Builds the value from the parser's events and refuses what strict JSON leaves open.
+class Builder : public nlohmann::json_sax<Json> {
+ public:
+  Builder(std::string_view text, const std::string& file) : text_(text), file_(file) {}
+
+  const char* read = nullptr;  ///< how far the parser has come
+
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(std::int64_t value) override { return add(value); }
+  bool number_unsigned(std::uint64_t value) override { return add(value); }
+  bool number_float(double value, const std::string&) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(Json::binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+
+  bool key(std::string& name) override {
+    Level& level = levels_.back();
+    if (!level.names.insert(name).second) {
+      fail(position(), "the key \"" + excerpt(name) + "\" a second time", "each key once");
+    }
+    level.key = std::move(name);
+    return true;
+  }
+
+  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& e) override {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: DETAIL"; the number
+    // overflow of out_of_range.406 has no place.
+    std::string detail = e.what();
+    for (const char* mark : {"] ", "column "}) {
+      if (const auto at = detail.find(mark); at != std::string::npos) {
+        detail.erase(0, at + std::strlen(mark));
+      }
+    }
+    if (const auto at = detail.find_first_not_of("0123456789");
+        at != std::string::npos && at > 0 && detail.compare(at, 2, ": ") == 0) {
+      detail.erase(0, at + 2);
+    }
+    fail(position(), "no valid JSON: " + excerpt(detail), "");
+  }
+
+ private:
+  struct Level {
+    Json* value;
+    std::string key;
+    std::unordered_set<std::string> names;
+  };
+
+  std::size_t position() const { return static_cast<std::size_t>(read - text_.data()); }
+
+  /// Messages hold short printable ASCII only, whatever the file holds.
+  static std::string excerpt(std::string text) {
+    if (text.size() > kMaxQuoted) text = text.substr(0, kMaxQuoted) + "...";
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+    return text;
+  }
+
+  [[noreturn]] void fail(std::size_t at, const std::string& found, const std::string& allowed) {
+    const std::string_view before = text_.substr(0, at > 0 ? at - 1 : 0);
+    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const auto newline = before.rfind('\n');
+    const auto column = before.size() - (newline == std::string_view::npos ? 0 : newline + 1) + 1;
+    throw input_error(
+        describe(file_, "line " + std::to_string(line) + ", column " + std::to_string(column),
+                 found, allowed));
+  }
+
+  template <typename T>
+  Json* place(T&& value) {
+    if (levels_.empty()) return &(root_ = Json(std::forward<T>(value)));
+    Level& level = levels_.back();
+    if (level.value->is_array()) {
+      level.value->push_back(Json(std::forward<T>(value)));
+      return &level.value->back();
+    }
+    // Appends without ordered_json's search for the key, which would make large objects quadratic;
+    // key() has made sure that it is new.
+    auto& members = level.value->get_ref<Json::object_t&>();
+    members.emplace_back(std::move(level.key), Json(std::forward<T>(value)));
+    return &members.back().second;
+  }
+
+  template <typename T>
+  bool add(T&& value) {
+    place(std::forward<T>(value));
+    return true;
+  }
+
+  bool open(Json container) {
+    if (levels_.size() >= kMaxDepth) {
+      fail(position(), "more than " + std::to_string(kMaxDepth) + " levels of brackets",
+           "at most " + std::to_string(kMaxDepth));
+    }
+    levels_.push_back({place(std::move(container)), {}, {}});
+    return true;
+  }
+
+  bool close() {
+    levels_.pop_back();
+    return true;
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  Json root_;
+  std::vector<Level> levels_;
+};
+
+/// A file descriptor that closes itself.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+[[noreturn]] void fail_writing(const std::filesystem::path& file, int error) {
+  throw failure(file.string() + ": cannot be written: " + std::strerror(error));
+}
+
+void write_all(const std::filesystem::path& file, int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail_writing(file, errno);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace
+
+Json parse_json(std::string_view text, const std::string& file) {
+  Builder builder(text, file);
+  builder.read = text.data();
+  Json::sax_parse(Reader(text.data(), &builder.read),
+                  Reader(text.data() + text.size(), &builder.read), &builder);
+  return builder.take();
+}
+
+Json read_json(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) {
+    throw input_error(file.string() + ": there is no such file");
+  }
+  if (std::filesystem::is_directory(status)) {
+    throw input_error(describe(file.string(), "", "a folder", "a JSON file"));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw input_error(file.string() + ": cannot be read: " + std::strerror(errno));
+  }
+  // Reads to the limit instead of asking for the size, so that pipes work too.
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > kMaxFileBytes) {
+      throw input_error(describe(file.string(), "", "more than 64 MiB", "at most 64 MiB"));
+    }
+  }
+  if (stream.bad()) throw input_error(file.string() + ": cannot be read");
+  return parse_json(text, file.string());
+}
+
+std::string to_text(const Json& value) {
+  return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_file_atomically(const std::filesystem::path& file, std::string_view text) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    // A pipe or device (/dev/stdout) has no content to keep and must not be replaced.
+    const Descriptor out{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
+    if (out.fd < 0) fail_writing(file, errno);
+    write_all(file, out.fd, text);
+    return;
+  }
+  // Writes through a symbolic link instead of replacing it.
+  auto target = std::filesystem::weakly_canonical(file, error);
+  if (error) target = file;
+
+  static std::atomic<unsigned> counter{0};
+  auto temporary = target;
+  temporary += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(counter++);
+  try {
+    Descriptor out{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
+    if (out.fd < 0) fail_writing(file, errno);
+    write_all(file, out.fd, text);
+    if (::fsync(out.fd) != 0) fail_writing(file, errno);
+    const int fd = std::exchange(out.fd, -1);
+    if (::close(fd) != 0) fail_writing(file, errno);
+    if (::rename(temporary.c_str(), target.c_str()) != 0) fail_writing(file, errno);
+  } catch (const Error&) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  // The rename itself is durable once the folder is; not every file system can sync a folder.
+  const auto folder = target.has_parent_path() ? target.parent_path() : ".";
+  const Descriptor directory{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  if (directory.fd >= 0) ::fsync(directory.fd);
+}
+
+std::string python_repr(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  std::array<char, 64> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                                 std::chars_format::scientific);
+  std::string text(buffer.data(), end.ptr);  // "-1.25e-05", the shortest digits that read back
+  const auto e = text.find('e');
+  const int exponent = std::stoi(text.substr(e + 1));
+  // Python's float_repr_style: scientific below 1e-4 and from 1e16 on.
+  if (exponent < -4 || exponent >= 16) return text;
+  const auto fixed =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed);
+  text.assign(buffer.data(), fixed.ptr);
+  return text.find('.') == std::string::npos ? text + ".0" : text;
+}
+
+std::string shortest(double value) {
+  std::string text = python_repr(value);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  return text;
+}
+
+}  // namespace neutra
