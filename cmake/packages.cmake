@@ -1,7 +1,6 @@
 # Every package outside the project, looked up once.
 
 find_package(nlohmann_json 3.11 REQUIRED)
-find_package(Boost 1.74 REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Threads REQUIRED)
@@ -25,6 +24,6 @@ endif()
 if(NEUTRA_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()
-if(NEUTRA_BUILD_TESTS AND NEUTRA_BUILD_BENCHMARKS)
+if(NEUTRA_BUILD_TESTS AND NEUTRA_BUILD_BENCHMARKS AND NEUTRA_WITH_TORCH)
   find_package(benchmark REQUIRED)
 endif()

@@ -10,7 +10,7 @@ endif()
 
 add_library(neutra_settings INTERFACE)
 add_library(neutra::settings ALIAS neutra_settings)
-target_include_directories(neutra_settings INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/generated)
+target_include_directories(neutra_settings INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(neutra_settings INTERFACE -Wall -Wextra)
 if(NEUTRA_WERROR)
   target_compile_options(neutra_settings INTERFACE -Werror)
@@ -18,6 +18,9 @@ endif()
 if(NEUTRA_SANITIZE)
   target_compile_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE} -fno-omit-frame-pointer -g)
   target_link_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE})
+  # Run-time options of the sanitizers, compiled into every program so that they hold however it is started.
+  target_sources(neutra_settings INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${PROJECT_SOURCE_DIR}/cmake/sanitizer_options.cpp>)
 endif()
 
 # neutra_room(NAME SOURCES... LINK LIBS...): the library of one room, neutra::NAME.
