@@ -1,0 +1,310 @@
+#include "cli/context.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <iostream>
+#include <mutex>
+#include <sstream>
+#include <thread>
+
+#include "cli/build_info.h"
+#include "program/error.h"
+#include "training/eager.h"
+
+extern char** environ;
+
+namespace neutra::cli {
+namespace {
+
+std::atomic<bool> g_stop{false};
+
+extern "C" void on_signal(int signal) {
+  if (g_stop.exchange(true)) _exit(128 + signal);
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> data_path(const Arguments& arguments, const std::filesystem::path& own_file) {
+  std::vector<std::filesystem::path> path;
+  if (!own_file.empty()) path.push_back(own_file.has_parent_path() ? own_file.parent_path() : ".");
+  path.push_back(resource_directory() / "data");
+  if (arguments.has("data-dir")) {
+    path.push_back(arguments.text("data-dir"));  // from the command line, a configuration file or NEUTRA_DATA_DIR
+  } else if (const char* shared = std::getenv("NEUTRA_SHARED"); shared && *shared) {
+    path.push_back(std::filesystem::path(shared) / "data");
+  } else {
+    path.push_back("../shared/data");
+  }
+  path.push_back("/usr/share/datasets");  // where Debian's dataset-* packages install
+  return path;
+}
+
+std::unique_ptr<Trainer> make_trainer(const Arguments& arguments, const std::filesystem::path& own_file) {
+  if (arguments.text("backend") == "fused")
+    throw usage_error("--backend: found 'fused'; allowed in this version: auto, eager (the fused back end comes later)");
+  check_blas_route();
+  TrainerOptions options;
+  options.data_path = data_path(arguments, own_file);
+  options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
+  return make_eager_trainer(std::move(options));
+}
+
+int worker_count(const Arguments& arguments) {
+  if (arguments.has("workers")) return static_cast<int>(arguments.integer("workers"));
+  const auto cores = std::thread::hardware_concurrency();
+  return cores == 0 ? 1 : static_cast<int>(cores);
+}
+
+std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+                                     const std::function<void(std::size_t)>& done) {
+  std::vector<ReplicaResult> results(jobs.size());
+  std::mutex mutex;
+  std::exception_ptr error;
+  std::size_t finished = 0;
+  const auto count = static_cast<std::int64_t>(jobs.size());
+#pragma omp parallel for schedule(dynamic) num_threads(workers)
+  for (std::int64_t i = 0; i < count; ++i) {
+    {
+      const std::lock_guard lock(mutex);
+      if (error || g_stop) continue;
+    }
+    try {
+      results[static_cast<std::size_t>(i)] = trainer.train(jobs[static_cast<std::size_t>(i)]);
+      const std::lock_guard lock(mutex);
+      ++finished;
+      if (done) done(finished);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
+  if (finished < jobs.size()) throw Error(Exit::kInterrupted, "interrupted");
+  return results;
+}
+
+const std::atomic<bool>& stop_requested() { return g_stop; }
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+MetricInfo metric_of(const Program& program, const std::string& file) {
+  require_valid(program.document, file);
+  const auto resolved = resolve(program);
+  MetricInfo info{resolved.metric, resolved.goal, std::nullopt};
+  if (info.name == "accuracy") info.bound = 1;
+  if (info.name == "mae" || info.name == "mse") info.bound = 0;
+  return info;
+}
+
+ProgressLine::ProgressLine(bool quiet, std::string what)
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), what_(std::move(what)), started_(now()) {
+  if (!terminal_) last_ = started_;
+}
+
+ProgressLine::~ProgressLine() {
+  if (drawn_) std::fputs("\r\033[K", stderr);
+}
+
+void ProgressLine::update(double fraction, const std::string& text) {
+  if (quiet_) return;
+  const double time = now();
+  if (time - last_ < (terminal_ ? 0.1 : 60)) return;
+  last_ = time;
+  std::ostringstream line;
+  line << what_ << ": ";
+  const double elapsed = time - started_;
+  if (fraction >= 0) {
+    fraction = std::min(fraction, 1.0);
+    if (terminal_) {
+      constexpr int kWidth = 24;
+      const int full = static_cast<int>(fraction * kWidth);
+      line << '[' << std::string(static_cast<std::size_t>(full), '#')
+           << std::string(static_cast<std::size_t>(kWidth - full), '.') << "] ";
+    }
+    line << static_cast<int>(fraction * 100) << " %, ";
+  }
+  line << text << ", " << duration_text(elapsed);
+  if (fraction > 0.01 && elapsed > 1) line << ", about " << duration_text(elapsed / fraction * (1 - fraction)) << " left";
+  if (terminal_) {
+    std::fprintf(stderr, "\r\033[K%.300s", line.str().c_str());
+    drawn_ = true;
+  } else {
+    std::fprintf(stderr, "%s\n", line.str().c_str());
+  }
+  std::fflush(stderr);
+}
+
+TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+
+std::string TextTable::text() const {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows_)
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      if (i >= widths.size()) widths.push_back(0);
+      widths[i] = std::max(widths[i], row[i].size());
+    }
+  const auto is_number = [](const std::string& cell) {
+    if (cell.empty()) return false;
+    char* end = nullptr;
+    std::strtod(cell.c_str(), &end);
+    return *end == '\0';
+  };
+  std::string text;
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string space(widths[i] - row[i].size(), ' ');
+      line += (i ? "  " : "") + (is_number(row[i]) ? space + row[i] : row[i] + space);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string rounded(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string duration_text(double seconds) {
+  char text[64];
+  if (seconds < 60) {
+    std::snprintf(text, sizeof text, "%.1f s", seconds);
+  } else if (seconds < 3600) {
+    std::snprintf(text, sizeof text, "%d min %02d s", static_cast<int>(seconds) / 60, static_cast<int>(seconds) % 60);
+  } else {
+    const auto minutes = static_cast<long>(seconds / 60);
+    std::snprintf(text, sizeof text, "%ld h %02ld min", minutes / 60, minutes % 60);
+  }
+  return text;
+}
+
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json provenance() {
+  const auto libraries = library_versions(false);
+  struct utsname machine {};
+  uname(&machine);
+  return Json{{"program_version", version()},
+              {"git_commit", git_commit()},
+              {"libraries", {{"torch", libraries.torch}, {"onednn", libraries.onednn}, {"hdf5", libraries.hdf5}}},
+              {"machine", std::string(machine.nodename) + " " + machine.sysname + " " + machine.machine}};
+}
+
+Json to_json(const ReplicaResult& result) {
+  Json json{{"status", to_string(result.status)}, {"metric", json_number(result.metric)}};
+  if (result.total >= 0) {
+    json["correct"] = result.correct;
+    json["total"] = result.total;
+  }
+  json["seconds"] = result.seconds;
+  json["steps"] = result.steps;
+  json["samples"] = result.samples;
+  if (result.epochs_saved > 0) json["epochs_saved"] = result.epochs_saved;
+  json["backend"] = result.backend;
+  if (!result.message.empty()) json["message"] = result.message;
+  return json;
+}
+
+ReplicaResult replica_result_from_json(const Json& json) {
+  ReplicaResult result;
+  result.status = parse_run_status(json.at("status").get<std::string>()).value();
+  result.metric = json.at("metric").is_null() ? std::nan("") : json.at("metric").get<double>();
+  result.correct = json.value("correct", std::int64_t{-1});
+  result.total = json.value("total", std::int64_t{-1});
+  result.seconds = json.at("seconds").get<double>();
+  result.steps = json.at("steps").get<std::int64_t>();
+  result.samples = json.at("samples").get<std::int64_t>();
+  result.epochs_saved = json.value("epochs_saved", std::int64_t{0});
+  result.backend = json.at("backend").get<std::string>();
+  result.message = json.value("message", std::string());
+  return result;
+}
+
+std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
+                                            const std::vector<std::filesystem::path>& data_path) {
+  Json request{{"program", job.program->document}, {"seed", job.seed}, {"replica", job.replica},
+               {"independent", job.stream == StreamKey::kIndependent}, {"time_limit", job.time_limit},
+               {"memory_limit", job.memory_limit}, {"data_path", Json::array()}};
+  for (const auto& folder : data_path) request["data_path"].push_back(folder.string());
+  const std::string text = request.dump();
+
+  int to_child[2], from_child[2];
+  if (pipe2(to_child, O_CLOEXEC) != 0) throw failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  if (pipe2(from_child, O_CLOEXEC) != 0) {
+    close(to_child[0]);
+    close(to_child[1]);
+    throw failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, to_child[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, from_child[1], STDOUT_FILENO);
+  std::string name = "neutra", verb = "train-isolated";
+  char* words[] = {name.data(), verb.data(), nullptr};
+  pid_t child = 0;
+  const int error = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(to_child[0]);
+  close(from_child[1]);
+  if (error != 0) {
+    close(to_child[1]);
+    close(from_child[0]);
+    throw failure(std::string("cannot start a process to train in: ") + std::strerror(error));
+  }
+  // A child that dies before it has read everything must not take this process along.
+  struct sigaction ignore {}, before {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &before);
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t n = write(to_child[1], text.data() + sent, text.size() - sent);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    sent += static_cast<std::size_t>(n);
+  }
+  close(to_child[1]);
+  sigaction(SIGPIPE, &before, nullptr);
+  std::string answer;
+  char buffer[4096];
+  for (;;) {
+    const ssize_t n = read(from_child[0], buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    answer.append(buffer, static_cast<std::size_t>(n));
+  }
+  close(from_child[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) return std::nullopt;
+  if (WEXITSTATUS(status) != 0) throw failure("the process that trains one program alone ended with exit code " +
+                                              std::to_string(WEXITSTATUS(status)));
+  return replica_result_from_json(parse_json(answer, "answer of the isolated training"));
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "experiments/catalog.h"
+#include "training/trainer.h"
+
+namespace neutra::cli {
+
+/// Where data files are looked up: the fault's own folder, the bundled data, then --data-dir or its stand-ins.
+std::vector<std::filesystem::path> data_path(const Arguments& arguments, const std::filesystem::path& own_file);
+
+/// The back end of --backend for the programs of one file.
+std::unique_ptr<Trainer> make_trainer(const Arguments& arguments, const std::filesystem::path& own_file);
+
+int worker_count(const Arguments& arguments);
+
+/// Jobs of one verb, trained in parallel; results in the order of the jobs. `done` (may be empty) is called after each one
+/// under a lock. Stops early with Error(kInterrupted) when a signal came.
+std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+                                     const std::function<void(std::size_t finished)>& done = {});
+
+/// Set by SIGINT and SIGTERM once catch_signals() was called; a second signal ends the process at once.
+const std::atomic<bool>& stop_requested();
+void catch_signals();
+
+/// The metric of a program's runs, as the search sees it.
+struct MetricInfo {
+  std::string name;
+  Goal goal = Goal::kMaximize;
+  std::optional<double> bound;  ///< best possible value
+};
+/// Throws input_error listing the problems when the program is not valid.
+MetricInfo metric_of(const Program& program, const std::string& file);
+
+/// One line of progress on standard error: a bar with rate and time left on a terminal, a line a minute elsewhere.
+class ProgressLine {
+ public:
+  ProgressLine(bool quiet, std::string what);
+  ~ProgressLine();
+  /// `fraction` in [0, 1], negative when unknown; `text` says what is done so far.
+  void update(double fraction, const std::string& text);
+
+ private:
+  bool quiet_, terminal_;
+  std::string what_;
+  double started_, last_ = 0;
+  bool drawn_ = false;
+};
+
+/// Left-aligned text columns, numbers (cells that start with a digit, '-' or '.') to the right.
+class TextTable {
+ public:
+  explicit TextTable(std::vector<std::string> header);
+  void add(std::vector<std::string> row);
+  std::string text() const;
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// Four significant digits for people; files get the shortest decimal that reads back.
+std::string rounded(double value);
+/// "1 h 03 min", "12.3 s"
+std::string duration_text(double seconds);
+
+/// NaN and infinity as null, which is what JSON has for them.
+Json json_number(double value);
+
+/// Versions, machine and build: for file headers and --version.
+Json provenance();
+
+/// Trains one job in a process of its own (for a program that other processes died in); nullopt when it dies.
+std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const std::vector<std::filesystem::path>& data_path);
+
+Json to_json(const ReplicaResult& result);
+ReplicaResult replica_result_from_json(const Json& json);
+
+}  // namespace neutra::cli

@@ -1,0 +1,102 @@
+#include <clocale>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+
+#include "cli/build_info.h"
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "program/error.h"
+#include "program/words.h"
+#include "training/eager.h"
+
+namespace neutra::cli {
+namespace {
+
+int print_version(bool as_json) {
+  const auto libraries = library_versions(true);
+  if (as_json) {
+    Json json = provenance();
+    json["blas_route"] = libraries.blas_route;
+    json["gflops"] = libraries.gflops;
+    std::cout << to_text(json);
+  } else {
+    char speed[32];
+    std::snprintf(speed, sizeof speed, "%.0f", libraries.gflops);
+    std::cout << "neutra " << version() << " (" << git_commit() << ")\n"
+              << "LibTorch " << libraries.torch << "\n"
+              << "oneDNN " << libraries.onednn << "\n"
+              << "HDF5 " << libraries.hdf5 << "\n"
+              << "BLAS route: " << libraries.blas_route << ", " << speed << " GFLOP/s (one core)\n";
+  }
+  return 0;
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    std::cerr << general_help();
+    return static_cast<int>(Exit::kUsage);
+  }
+  const std::string& first = words.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    if (words.size() > 1)
+      if (const Verb* verb = find_verb(words[1])) {
+        std::cout << verb_help(*verb);
+        return 0;
+      }
+    std::cout << general_help();
+    return 0;
+  }
+  if (first == "--version") return print_version(words.size() > 1 && words[1] == "--json");
+  const Verb* verb = find_verb(first);
+  if (!verb) {
+    std::vector<std::string> names;
+    for (const auto& entry : verbs())
+      if (!entry.hidden) names.push_back(entry.name);
+    const auto near = nearest(first, names);
+    throw usage_error("unknown verb '" + first + "'; " +
+                      (near.empty() ? "allowed: " + join(names) : "did you mean " + near + "?"));
+  }
+  try {
+    const Arguments arguments = parse_arguments(verb->options, {words.begin() + 1, words.end()});
+    if (arguments.flag("help")) {
+      std::cout << verb_help(*verb);
+      return 0;
+    }
+    return verb->run(arguments);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::kUsage) throw;
+    throw usage_error(verb->name + ": " + error.what() + "\nusage: neutra " + verb->synopsis +
+                      "   (neutra " + verb->name + " --help lists the options)");
+  }
+}
+
+}  // namespace
+}  // namespace neutra::cli
+
+int main(int argc, char** argv) {
+  using neutra::Exit;
+  // A file larger than the limit of the shell is a full disk to us: an error message, not a death by signal.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  int code = static_cast<int>(Exit::kFailed);
+  try {
+    code = neutra::cli::run({argv + 1, argv + argc});
+    std::cout.flush();
+    if (!std::cout) {
+      std::fputs("neutra: error: standard output cannot be written\n", stderr);
+      code = static_cast<int>(Exit::kFailed);
+    }
+  } catch (const neutra::Error& error) {
+    std::cout.flush();
+    std::fprintf(stderr, error.exit() == Exit::kInterrupted ? "neutra: %s\n" : "neutra: error: %s\n", error.what());
+    code = static_cast<int>(error.exit());
+  } catch (const std::bad_alloc&) {
+    std::fputs("neutra: error: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "neutra: error: %s\n", error.what());
+  }
+  return code;
+}

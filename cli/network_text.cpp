@@ -1,0 +1,101 @@
+#include "cli/network_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "cli/context.h"
+#include "evaluators/statistics.h"
+
+namespace neutra::cli {
+
+std::string changes_text(const Parameters& from, const Parameters& to) {
+  std::string text;
+  for (const auto& [key, value] : to) {
+    const auto before = from.find(key);
+    if (before == from.end() || before->second == value) continue;
+    text += (text.empty() ? "" : ", ") + key + " " + before->second + "->" + value;
+  }
+  return text.empty() ? "(none)" : text;
+}
+
+std::optional<Fault> fault_of_root(const Parameters& root) {
+  for (const auto& id : fault_ids()) {
+    Fault fault = load_fault(id);
+    if (fault.space.base_parameters() == root) return fault;
+  }
+  return std::nullopt;
+}
+
+std::string network_text(const Network& network, const Fault* fault) {
+  const bool maximize = network.goal == Goal::kMaximize;
+  std::string text = network.fault_id + ": " + network.metric + ", " + (maximize ? "higher" : "lower") + " is better\n";
+  const Node* root = network.nodes.empty() ? nullptr : &network.nodes.front();
+  if (root && !root->metrics.empty())
+    text += "buggy program   " + rounded(root->mean) + " (mean of " + std::to_string(root->metrics.size()) + ")\n";
+  if (!network.fixed_metrics.empty()) text += "known fix       " + rounded(mean(network.fixed_metrics)) + "\n";
+  if (network.ground_truth) text += "level to reach  " + rounded(*network.ground_truth) + "\n";
+
+  std::set<std::int64_t> kept;
+  for (const auto& edge : network.edges) kept.insert({edge.parent, edge.child});
+  std::vector<const Node*> repairs = network.alternatives();
+  text += "programs        " + std::to_string(network.nodes.size()) + " generated, " + std::to_string(kept.size()) +
+          " in the network (" + std::to_string(network.edges.size()) + " edges), " + std::to_string(repairs.size()) +
+          " of them repair the fault\n";
+  if (const auto figures = complexity(network)) {
+    text += "complexity      " + rounded(figures->mean) + " of " + std::to_string(figures->hyperparameters) +
+            " hyperparameters differ from the known fix";
+    if (figures->improvement) text += ", improvement " + rounded(*figures->improvement);
+    text += "\n";
+  }
+  if (repairs.empty() || !root) return text + "\nNo repair was found within the budget.\n";
+
+  std::stable_sort(repairs.begin(), repairs.end(), [&](const Node* a, const Node* b) {
+    return maximize ? a->mean > b->mean : a->mean < b->mean;
+  });
+  text += "\nRepairs, best first (* significantly better than the known fix):\n";
+  TextTable table({"", network.metric, "node", "change from the buggy program", fault ? "faults repaired" : ""});
+  std::map<std::string, int> changed_keys;
+  for (const Node* node : repairs) {
+    for (const auto& [key, value] : node->parameters)
+      if (const auto before = root->parameters.find(key); before != root->parameters.end() && before->second != value)
+        ++changed_keys[key];
+    std::string types;
+    if (fault) types = to_string(diff(fault->buggy, fault->space.instantiate(node->parameters)));
+    table.add({node->significant ? "*" : "", rounded(node->mean), std::to_string(node->id),
+               changes_text(root->parameters, node->parameters), types});
+  }
+  text += table.text();
+  std::vector<std::pair<int, std::string>> counts;
+  for (const auto& [key, count] : changed_keys) counts.emplace_back(-count, key);
+  std::sort(counts.begin(), counts.end());
+  text += "\nChanged in the repairs: ";
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    text += (i ? ", " : "") + counts[i].second + " in " + std::to_string(-counts[i].first);
+  return text + "\n";
+}
+
+NetworkComparison compare_networks(const Network& ours, const Network& recorded) {
+  std::map<Parameters, const Node*> visited;
+  for (const auto& node : ours.nodes) visited.emplace(node.parameters, &node);
+  NetworkComparison result;
+  for (const auto& node : recorded.nodes) {
+    ++result.recorded;
+    const auto found = visited.find(node.parameters);
+    if (found == visited.end()) {
+      result.missed.push_back(to_string(node.parameters));
+      continue;
+    }
+    ++result.visited;
+    if (!node.alternative) continue;
+    ++result.recorded_alternatives;
+    if (found->second->alternative)
+      ++result.also_alternatives;
+    else
+      result.not_alternatives.push_back(to_string(node.parameters));
+  }
+  return result;
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "evaluators/statistics.h"
+#include "program/error.h"
+
+namespace neutra::cli {
+namespace {
+
+struct Check {
+  std::vector<double> buggy, fixed;
+  Comparison comparison;
+  std::string unavailable;  ///< reason when the fault cannot be trained here
+};
+
+Json summary(const Fault& fault) {
+  return {{"id", fault.id},
+          {"title", fault.title},
+          {"subject", fault.subject},
+          {"origin", fault.origin},
+          {"source", fault.source},
+          {"tags", fault.tags},
+          {"declared", to_string(fault.declared)},
+          {"actual", to_string(fault.actual)},
+          {"buggy", to_string(fault.space.base_parameters())},
+          {"fixed", fault.fixed_parameters ? Json(to_string(*fault.fixed_parameters)) : Json(nullptr)}};
+}
+
+Check check(const Fault& fault, const Arguments& arguments) {
+  Check result;
+  const auto trainer = make_trainer(arguments, fault.file);
+  const Program& fixed = fault.fixed.value();
+  try {
+    for (const Program* program : {&fault.buggy, &fixed})
+      if (const auto reason = trainer->refusal(*program)) {
+        result.unavailable = *reason;
+        return result;
+      }
+  } catch (const Error& error) {
+    if (error.exit() != Exit::kBadInput) throw;
+    result.unavailable = error.what();  // a data set that is not here
+    return result;
+  }
+  const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
+  const int replicas = static_cast<int>(arguments.integer("replicas"));
+  std::vector<TrainingJob> jobs;
+  for (const Program* program : {&fault.buggy, &fixed})
+    for (int replica = 0; replica < replicas; ++replica) {
+      TrainingJob job;
+      job.program = program;
+      job.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+      job.replica = replica;
+      job.stream = StreamKey::kIndependent;  // the kill test assumes independent samples
+      jobs.push_back(job);
+    }
+  ProgressLine progress(arguments.flag("quiet"), "check " + fault.id);
+  const auto results = train_all(*trainer, jobs, worker_count(arguments), [&](std::size_t done) {
+    progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
+                    std::to_string(done) + " of " + std::to_string(jobs.size()) + " trainings");
+  });
+  for (std::size_t i = 0; i < results.size(); ++i)
+    (i < static_cast<std::size_t>(replicas) ? result.buggy : result.fixed).push_back(results[i].metric);
+  result.comparison = compare(result.fixed, result.buggy, metric.goal == Goal::kMaximize);
+  return result;
+}
+
+int run(const Arguments& arguments) {
+  std::vector<std::string> ids = arguments.positional.empty() ? fault_ids() : arguments.positional;
+  const bool json = arguments.flag("json");
+  if (!arguments.flag("check")) {
+    Json list = Json::array();
+    TextTable table({"id", "origin", "source", "faults declared", "faults by diff", "title"});
+    for (const auto& id : ids) {
+      const Fault fault = load_fault(id);
+      if (json)
+        list.push_back(summary(fault));
+      else
+        table.add({fault.id, fault.origin, fault.source, to_string(fault.declared), to_string(fault.actual), fault.title});
+    }
+    std::cout << (json ? to_text(list) : table.text());
+    return 0;
+  }
+
+  catch_signals();
+  Json list = Json::array();
+  TextTable table({"id", "buggy", "fixed", "p", "d", "verdict"});
+  bool failed = false;
+  std::vector<std::string> absent;
+  for (const auto& id : ids) {
+    const Fault fault = load_fault(id);
+    if (!fault.fixed) throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));
+    const Check result = check(fault, arguments);
+    std::string verdict;
+    if (!result.unavailable.empty()) {
+      verdict = "not checked";
+      absent.push_back(fault.id + ": " + result.unavailable);
+    } else if (result.comparison.significant) {
+      verdict = "the fault shows and the fix repairs it";
+    } else {
+      verdict = "no significant difference";
+      failed = true;
+    }
+    if (json) {
+      Json entry{{"id", fault.id}, {"verdict", verdict}};
+      if (result.unavailable.empty()) {
+        const auto values = [](const std::vector<double>& metrics) {
+          Json array = Json::array();
+          for (double metric : metrics) array.push_back(json_number(metric));
+          return array;
+        };
+        entry["buggy"] = values(result.buggy);
+        entry["fixed"] = values(result.fixed);
+        entry["p"] = json_number(result.comparison.p);
+        entry["d"] = json_number(result.comparison.d);
+        entry["shows"] = result.comparison.significant;
+      } else {
+        entry["reason"] = result.unavailable;
+      }
+      list.push_back(std::move(entry));
+    } else if (result.unavailable.empty()) {
+      table.add({fault.id, rounded(mean(result.buggy)), rounded(mean(result.fixed)), rounded(result.comparison.p),
+                 rounded(result.comparison.d), verdict});
+    } else {
+      table.add({fault.id, "-", "-", "-", "-", verdict});
+    }
+  }
+  std::cout << (json ? to_text(list) : table.text());
+  for (const auto& line : absent) std::cerr << "not checked: " << line << '\n';
+  return static_cast<int>(failed ? Exit::kFailed : Exit::kDone);
+}
+
+}  // namespace
+
+Verb faults_verb() {
+  return {"faults",
+          "list the faulty programs, or check that each fault shows",
+          "faults [FAULT ...] [--check] [options]",
+          {{"backend", "check", "data-dir", "replicas", "seed", "skip-dead", "workers"}, 0, 1000, "FAULT ..."},
+          "Without --check: id, origin, source, fault types as the study declares them and as the difference between\n"
+          "buggy and fixed program gives them. With --check: trains both and compares their metrics (Gaussian GLM\n"
+          "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show. Faults whose data set is not here are named.",
+          "  neutra faults\n  neutra faults D1 D6 D7 D8 --check",
+          run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,108 @@
+#include <iostream>
+#include <sstream>
+
+#include "cli/context.h"
+#include "cli/network_text.h"
+#include "cli/verbs.h"
+#include "program/error.h"
+
+namespace neutra::cli {
+namespace {
+
+struct Loaded {
+  Network network;
+  std::optional<Fault> fault;
+};
+
+bool is_tsv(const std::filesystem::path& file) { return file.extension() == ".tsv"; }
+
+Loaded load(const std::filesystem::path& file, const Arguments& arguments) {
+  Loaded loaded;
+  if (arguments.has("fault")) loaded.fault = load_fault(arguments.text("fault"));
+  if (!is_tsv(file)) {
+    StoredRun run = read_store(file);
+    loaded.network = std::move(run.network);
+    if (!loaded.fault) {
+      try {
+        loaded.fault = load_fault(loaded.network.fault_id);
+      } catch (const Error&) {
+        // A user's own fault file that is elsewhere now: the network stands without it.
+      }
+    }
+    return loaded;
+  }
+  loaded.network = read_network_tsv(file);
+  if (!loaded.fault && !loaded.network.nodes.empty()) loaded.fault = fault_of_root(loaded.network.nodes.front().parameters);
+  if (loaded.fault) {
+    const MetricInfo metric = metric_of(loaded.fault->buggy, loaded.fault->file.string());
+    loaded.network.fault_id = loaded.fault->id;
+    loaded.network.metric = metric.name;
+    loaded.network.goal = metric.goal;
+    loaded.network.fixed_parameters = loaded.fault->fixed_parameters;
+  } else {
+    loaded.network.fault_id = file.stem().string();
+    std::cerr << "neutra: " << file.string()
+              << ": root is no bundled fault's buggy program; --fault FILE gives metric and known fix\n";
+  }
+  return loaded;
+}
+
+std::string comparison_text(const NetworkComparison& comparison) {
+  std::string text = "recorded programs " + std::to_string(comparison.recorded) + ", visited here " +
+                     std::to_string(comparison.visited) + "\nrecorded alternatives among them " +
+                     std::to_string(comparison.recorded_alternatives) + ", alternatives here too " +
+                     std::to_string(comparison.also_alternatives) + "\n";
+  for (const auto& program : comparison.missed) text += "not visited: " + program + "\n";
+  for (const auto& program : comparison.not_alternatives) text += "no alternative here: " + program + "\n";
+  return text;
+}
+
+int run(const Arguments& arguments) {
+  const std::filesystem::path file = arguments.positional.front();
+  const Loaded loaded = load(file, arguments);
+  const std::string format = arguments.flag("json") ? "json" : arguments.text("format");
+  std::ostringstream out;
+  if (arguments.has("compare")) {
+    const auto comparison = compare_networks(loaded.network, read_network_tsv(arguments.text("compare")));
+    if (format == "json")
+      out << to_text({{"recorded", comparison.recorded},
+                      {"visited", comparison.visited},
+                      {"recorded_alternatives", comparison.recorded_alternatives},
+                      {"also_alternatives", comparison.also_alternatives},
+                      {"missed", comparison.missed},
+                      {"not_alternatives", comparison.not_alternatives}});
+    else
+      out << comparison_text(comparison);
+  } else if (format == "tsv") {
+    write_tsv(loaded.network, out);
+  } else if (format == "graphml") {
+    write_graphml(loaded.network, out);
+  } else if (format == "dot") {
+    write_dot(loaded.network, out);
+  } else if (format == "json") {
+    out << to_text(to_json(loaded.network));
+  } else {
+    out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr);
+  }
+  if (arguments.has("output"))
+    write_file_atomically(arguments.text("output"), out.str());
+  else
+    std::cout << out.str();
+  return 0;
+}
+
+}  // namespace
+
+Verb network_verb() {
+  return {"network",
+          "print the neutrality network of a search or of a recorded TSV file",
+          "network STORE|FILE.tsv [--format tsv|graphml|dot|json|text] [-o FILE] [--compare FILE.tsv]",
+          {{"compare", "fault", "format", "output"}, 1, 1, "STORE|FILE.tsv"},
+          "Rows are the edges of the network, by the parent's dequeue order, then node id. Two searches found the same\n"
+          "network when their tsv forms are equal byte for byte. json carries complexity and improvement (Table 9 of the\n"
+          "study); text lists the repairs for people.",
+          "  neutra network D7.h5 --format text\n  neutra network D7.h5 --format dot | dot -Tsvg > D7.svg",
+          run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,93 @@
+#include <cmath>
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "evaluators/statistics.h"
+#include "program/error.h"
+
+namespace neutra::cli {
+namespace {
+
+int run(const Arguments& arguments) {
+  const Fault fault = load_fault(arguments.positional.front());
+  const bool fixed = arguments.text("version") == "fixed";
+  if (fixed && !fault.fixed)
+    throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "--version buggy"));
+  const Program& program = fixed ? *fault.fixed : fault.buggy;
+  const MetricInfo metric = metric_of(program, fault.file.string());
+  const auto trainer = make_trainer(arguments, fault.file);
+  if (const auto reason = trainer->refusal(program)) throw input_error(describe(fault.file.string(), "", *reason, ""));
+
+  catch_signals();
+  std::vector<TrainingJob> jobs;
+  for (int replica = 0; replica < arguments.integer("replicas"); ++replica) {
+    TrainingJob job;
+    job.program = &program;
+    job.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+    job.replica = replica;
+    job.time_limit = arguments.seconds("time-limit");
+    job.memory_limit = arguments.bytes("memory-limit");
+    jobs.push_back(job);
+  }
+  std::vector<ReplicaResult> results;
+  {
+    ProgressLine progress(arguments.flag("quiet"), "train " + fault.id);
+    results = train_all(*trainer, jobs, worker_count(arguments), [&](std::size_t done) {
+      progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
+                      std::to_string(done) + " of " + std::to_string(jobs.size()) + " replicas");
+    });
+  }
+  std::vector<double> metrics;
+  double seconds = 0;
+  for (const auto& result : results) {
+    metrics.push_back(result.metric);
+    seconds += result.seconds;
+  }
+  if (arguments.flag("json")) {
+    Json replicas = Json::array();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      Json entry{{"replica", i}};
+      entry.update(to_json(results[i]));
+      replicas.push_back(std::move(entry));
+    }
+    std::cout << to_text({{"format", "neutra-train"},
+                          {"version", 1},
+                          {"program", fault.id},
+                          {"program_version", fixed ? "fixed" : "buggy"},
+                          {"hash", to_string(program_hash(program))},
+                          {"seed", arguments.integer("seed")},
+                          {"metric", metric.name},
+                          {"goal", metric.goal == Goal::kMaximize ? "maximize" : "minimize"},
+                          {"backend", results.front().backend},
+                          {"mean", json_number(mean(metrics))},
+                          {"seconds", seconds},
+                          {"replicas", replicas}});
+    return 0;
+  }
+  TextTable table({"replica", metric.name, "status", "steps", "seconds"});
+  for (std::size_t i = 0; i < results.size(); ++i)
+    table.add({std::to_string(i), shortest(results[i].metric),
+               std::string(to_string(results[i].status)) + (results[i].message.empty() ? "" : ": " + results[i].message),
+               std::to_string(results[i].steps), rounded(results[i].seconds)});
+  std::cout << table.text() << "\nmean " << metric.name << " " << rounded(mean(metrics)) << ", standard deviation "
+            << rounded(std::sqrt(sample_variance(metrics))) << ", " << duration_text(seconds) << " of training, back end "
+            << results.front().backend << '\n';
+  return 0;
+}
+
+}  // namespace
+
+Verb train_verb() {
+  return {"train",
+          "train one program several times and print its metric",
+          "train FAULT|FILE [--version buggy|fixed] [--replicas N] [options]",
+          {{"backend", "data-dir", "memory-limit", "replicas", "seed", "skip-dead", "time-limit", "version", "workers"},
+           1, 1, "FAULT|FILE"},
+          "Each replica has random streams of its own, fixed by seed, program and replica: the same call gives the same\n"
+          "numbers with any number of workers.",
+          "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json",
+          run};
+}
+
+}  // namespace neutra::cli

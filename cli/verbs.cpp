@@ -1,0 +1,43 @@
+#include "cli/verbs.h"
+
+#include <algorithm>
+
+namespace neutra::cli {
+
+const std::vector<Verb>& verbs() {
+  static const std::vector<Verb> list = {
+      faults_verb(),   network_verb(), search_verb(),         show_verb(),   store_verb(),
+      subjects_verb(), train_verb(),   train_isolated_verb(), verify_verb(),
+  };
+  return list;
+}
+
+const Verb* find_verb(const std::string& name) {
+  for (const auto& verb : verbs())
+    if (verb.name == name) return &verb;
+  return nullptr;
+}
+
+std::string verb_help(const Verb& verb) {
+  return "neutra " + verb.name + ": " + verb.summary + "\n\nusage: neutra " + verb.synopsis + "\n\n" + verb.description +
+         "\n\noptions (configuration file and environment: name = value, NEUTRA_NAME=value):\n" +
+         option_help(verb.options) + "\nexample:\n" + verb.example + "\n";
+}
+
+std::string general_help() {
+  std::string text =
+      "neutra: faulty deep-learning programs and all the small patches that repair them\n\n"
+      "usage: neutra VERB [arguments]   |   neutra --version [--json]   |   neutra VERB --help\n\nverbs:\n";
+  std::size_t width = 0;
+  for (const auto& verb : verbs())
+    if (!verb.hidden) width = std::max(width, verb.name.size());
+  for (const auto& verb : verbs())
+    if (!verb.hidden) text += "  " + verb.name + std::string(width - verb.name.size() + 2, ' ') + verb.summary + "\n";
+  text +=
+      "\nResults go to standard output, everything else to standard error.\n"
+      "Exit codes: 0 done, 1 failed or a threshold not met, 2 usage, 3 bad input, 75 interrupted (the same command\n"
+      "continues).\n\nexample:\n  neutra search D7 --store D7.h5 --budget-evaluations 150\n";
+  return text;
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+
+namespace neutra::cli {
+
+/// A verb of the command: one file each (verb_NAME.cpp), listed in verbs.cpp.
+struct Verb {
+  std::string name;
+  std::string summary;      ///< one line
+  std::string synopsis;     ///< "search FAULT [options]"
+  VerbOptions options;
+  std::string description;  ///< for --help, before the options
+  std::string example;      ///< for --help, after the options
+  int (*run)(const Arguments& arguments) = nullptr;  ///< returns the exit code
+  bool hidden = false;      ///< internal: not in the list of verbs
+};
+
+/// Sorted by name.
+const std::vector<Verb>& verbs();
+const Verb* find_verb(const std::string& name);
+
+std::string verb_help(const Verb& verb);
+std::string general_help();
+
+Verb faults_verb();
+Verb network_verb();
+Verb search_verb();
+Verb show_verb();
+Verb store_verb();
+Verb subjects_verb();
+Verb train_verb();
+Verb train_isolated_verb();
+Verb verify_verb();
+
+}  // namespace neutra::cli
