@@ -1,0 +1,62 @@
+#include "mutators/neighbours.h"
+
+#include <algorithm>
+
+#include "mutators/registry.h"
+#include "program/error.h"
+
+namespace neutra {
+
+namespace {
+
+constexpr std::string_view kPresetWords[] = {"paper", "keras"};
+
+/// Do two spellings of a key's value mean the same? Asked of the programs themselves, so that every
+/// alias that programs accept counts. Values that make no program mean nothing else.
+bool same_meaning(const ProgramSpace& space, const std::string& key, const std::string& a,
+                  const std::string& b) {
+  if (a == b) return true;
+  const auto meaning = [&](const std::string& value) {
+    return canonical(space.instantiate(space.with_changes({{key, value}})));
+  };
+  return meaning(a) == meaning(b);
+}
+
+}  // namespace
+
+std::string_view to_string(Preset preset) { return kPresetWords[static_cast<int>(preset)]; }
+
+std::optional<Preset> parse_preset(std::string_view word) {
+  for (const Preset preset : {Preset::kPaper, Preset::kKeras}) {
+    if (to_string(preset) == word) return preset;
+  }
+  return std::nullopt;
+}
+
+std::vector<Neighbour> neighbours(const ProgramSpace& space, const Parameters& parameters,
+                                  Preset preset) {
+  std::vector<Neighbour> result;
+  for (const Key& key : space.keys()) {
+    const NeutralityOperator* op = find_operator(key.kind);
+    if (op == nullptr) continue;
+    const auto current = parameters.find(key.name);
+    if (current == parameters.end()) {
+      throw input_error(describe("", to_string(parameters), "no value for key " + key.name,
+                                 "a value for each key"));
+    }
+    const std::vector<std::string> values = op->values(current->second, preset);
+    // A preset holds each meaning once: where the current spelling is in it, no other spelling
+    // there means the same.
+    const bool listed = std::find(values.begin(), values.end(), current->second) != values.end();
+    for (const std::string& value : values) {
+      if (listed ? value == current->second : same_meaning(space, key.name, value, current->second))
+        continue;
+      Neighbour neighbour{{std::string(op->id), key.name, current->second, value}, parameters};
+      neighbour.parameters[key.name] = value;
+      result.push_back(std::move(neighbour));
+    }
+  }
+  return result;
+}
+
+}  // namespace neutra

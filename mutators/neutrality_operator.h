@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mutators/neighbours.h"
+#include "program/parameters.h"
+
+namespace neutra {
+
+/// A neutrality operator: which kind of key it changes and to which values. Plain data; one file
+/// for each operator, listed in mutators/registry.cpp. It reads and writes values as spelled in
+/// parameter strings and never sees a program.
+struct NeutralityOperator {
+  std::string_view id;            ///< "change_activation_function"
+  std::string_view abbreviation;  ///< fault types its changes belong to: "ACH", "LRM|LAD"
+  std::string_view description;   ///< one sentence
+  std::string_view source;        ///< where the rule is from
+  KeyKind kind;                   ///< keys it applies to
+  /// Values to try for a key of `kind` whose value is `current`, in the order in which neighbours
+  /// are numbered. The value itself may be among them (neighbours() skips it). Throws input_error
+  /// when `current` is not of this kind.
+  std::vector<std::string> (*values)(const std::string& current, Preset preset);
+};
+
+/// The list of `kind` in mutators/presets/PRESET.json, in its order.
+const std::vector<std::string>& preset_values(Preset preset, KeyKind kind);
+
+/// One step of a numeric key: multiplied (or divided) by `factor`.
+struct Step {
+  bool divide = false;
+  double factor = 1;
+};
+
+/// The steps of `kind` in mutators/presets/PRESET.json ("*10", "/10"), in their order.
+const std::vector<Step>& preset_steps(Preset preset, KeyKind kind);
+
+/// The finite number that `text` spells, whole of it; input_error naming `kind` otherwise.
+double parse_number(const std::string& text, KeyKind kind);
+
+/// `value` rounded to twelve significant decimal digits, so that 0.1 * 3 / 3 and the like print as
+/// a person would write them.
+double decimal_clean(double value);
+
+/// The preset's steps applied to a whole number >= 1: products, and quotients rounded down. Results
+/// that are below 1, no change or beyond 2^31 - 1 are left out. Accepts "12" and "12.0".
+std::vector<std::string> step_integer(const std::string& current, Preset preset, KeyKind kind);
+
+}  // namespace neutra
