@@ -1,8 +1,8 @@
-# cmake --install BUILD --prefix PREFIX: the command, what it reads at run time, and the documentation.
+# cmake --install BUILD --prefix PREFIX: what the command reads at run time, and the documentation.
+# cli/ installs the command itself.
 
 include(GNUInstallDirs)
-if(TARGET neutra)
-  install(TARGETS neutra RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra
+        FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})

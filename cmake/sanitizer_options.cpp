@@ -1,9 +1,21 @@
 // Default options of the sanitizers. The environment variables ASAN_OPTIONS, ... still override them.
 
-extern "C" const char* __asan_default_options() { return "detect_stack_use_after_return=1:strict_string_checks=1"; }
+#ifdef NEUTRA_SYMBOLIZER
+#define SYMBOLIZER ":external_symbolizer_path=" NEUTRA_SYMBOLIZER
+#else
+#define SYMBOLIZER ""
+#endif
 
-extern "C" const char* __ubsan_default_options() { return "print_stacktrace=1:halt_on_error=1"; }
+extern "C" const char* __asan_default_options() {
+  return "detect_stack_use_after_return=1:strict_string_checks=1" SYMBOLIZER;
+}
 
-// The OpenMP run-time is not instrumented: its locks and barriers are known through the Archer tool (OMP_TOOL_LIBRARIES,
-// set by the tsan test preset), and what it does inside must not be reported.
-extern "C" const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1:halt_on_error=1"; }
+extern "C" const char* __ubsan_default_options() {
+  return "print_stacktrace=1:halt_on_error=1" SYMBOLIZER;
+}
+
+// The OpenMP run-time is not instrumented: its locks and barriers are known through the Archer tool
+// (OMP_TOOL_LIBRARIES, set in tests/CMakeLists.txt), and what it does inside must not be reported.
+extern "C" const char* __tsan_default_options() {
+  return "ignore_noninstrumented_modules=1:halt_on_error=1" SYMBOLIZER;
+}

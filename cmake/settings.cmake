@@ -21,6 +21,11 @@ if(NEUTRA_SANITIZE)
   # Run-time options of the sanitizers, compiled into every program so that they hold however it is started.
   target_sources(neutra_settings INTERFACE
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${PROJECT_SOURCE_DIR}/cmake/sanitizer_options.cpp>)
+  # The sanitizers of clang look for a program of exactly this name; Debian's has a number behind it.
+  find_program(SYMBOLIZER_PROGRAM NAMES llvm-symbolizer llvm-symbolizer-14)
+  if(SYMBOLIZER_PROGRAM)
+    target_compile_definitions(neutra_settings INTERFACE NEUTRA_SYMBOLIZER="${SYMBOLIZER_PROGRAM}")
+  endif()
 endif()
 
 # neutra_room(NAME SOURCES... LINK LIBS...): the library of one room, neutra::NAME.
