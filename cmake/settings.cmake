@@ -27,6 +27,9 @@ if(NEUTRA_SANITIZE)
     target_compile_definitions(neutra_settings INTERFACE NEUTRA_SYMBOLIZER="${SYMBOLIZER_PROGRAM}")
   endif()
 endif()
+if(NEUTRA_BUILD_FUZZERS)
+  target_compile_options(neutra_settings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # neutra_room(NAME SOURCES... LINK LIBS...): the library of one room, neutra::NAME.
 function(neutra_room name)

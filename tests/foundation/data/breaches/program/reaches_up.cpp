@@ -1,0 +1,2 @@
+#include "program/error.h"
+#include "search/search.h"

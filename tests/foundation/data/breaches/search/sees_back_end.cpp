@@ -1,0 +1,2 @@
+#include "training/eager.h"
+#include "training/trainer.h"

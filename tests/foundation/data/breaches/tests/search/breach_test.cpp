@@ -1,0 +1,2 @@
+#include "experiments/catalog.h"
+#include "search/search.h"
