@@ -14,7 +14,7 @@ stage() {
 }
 
 # How many compilers run at once: one per core, and 2 GB of memory for each, which a file with LibTorch's headers needs.
-jobs() {
+job_count() {
   local cores memory
   cores=$(nproc)
   memory=$(awk '/^MemAvailable:/ {print int($2 / 2000000)}' /proc/meminfo)
@@ -26,5 +26,5 @@ build() {
   local preset=$1
   shift
   cmake --preset "$preset"
-  cmake --build --preset "$preset" --parallel "$(jobs)" ${1:+--target "$@"}
+  cmake --build --preset "$preset" --parallel "$(job_count)" ${1:+--target "$@"}
 }
