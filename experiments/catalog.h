@@ -10,38 +10,43 @@
 
 namespace neutra {
 
-/// A correct or faulty base program with its keys: experiments/subjects/*.json (docs/formats/subject.md).
+/// A correct or faulty base program with its keys: experiments/subjects/*.json
+/// (docs/formats/subject.md).
 struct Subject {
-  std::string id;           ///< "d7", "mnist_cnn"
+  std::string id;  ///< "d7", "mnist_cnn"
   std::string title;
   ProgramSpace space;
   std::filesystem::path file;
 };
 
-/// A faulty program and its known fix: experiments/faults/*.json (docs/formats/fault.md) or a user's file.
+/// A faulty program and its known fix: experiments/faults/*.json (docs/formats/fault.md) or a
+/// user's file.
 struct Fault {
-  std::string id;           ///< "D7"
+  std::string id;  ///< "D7"
   std::string title;
-  std::string subject;      ///< id of the subject, "" for a self-contained file
-  std::string origin;       ///< "real" | "artificial"
-  std::string source;       ///< e.g. the post number
+  std::string subject;  ///< id of the subject, "" for a self-contained file
+  std::string origin;   ///< "real" | "artificial"
+  std::string source;   ///< e.g. the post number
   std::vector<std::string> tags;
-  ProgramSpace space;       ///< base = the buggy program
+  ProgramSpace space;  ///< base = the buggy program
   Program buggy;
-  std::optional<Program> fixed;             ///< absent in a plain program file: search then needs --ground-truth-metric
+  std::optional<Program>
+      fixed;  ///< absent in a plain program file: search then needs --ground-truth-metric
   std::optional<Parameters> fixed_parameters;  ///< where the fix is expressible by keys
-  FaultSet declared;        ///< as the study lists it
-  FaultSet actual;          ///< diff(buggy, fixed)
+  FaultSet declared;                           ///< as the study lists it
+  FaultSet actual;                             ///< diff(buggy, fixed)
   std::filesystem::path file;
 };
 
-/// Folder with the bundled subjects, faults and small data: NEUTRA_RESOURCES, else beside the executable, else the source tree.
+/// Folder with the bundled subjects, faults and small data: NEUTRA_RESOURCES, else beside the
+/// executable, else the source tree.
 std::filesystem::path resource_directory();
 
 std::vector<std::string> subject_ids();
-std::vector<std::string> fault_ids();                 ///< D1..D9, M1..M3, C1..C3, R1..R7
+std::vector<std::string> fault_ids();  ///< D1..D9, M1..M3, C1..C3, R1..R7
 Subject load_subject(const std::string& id);
-/// A bundled id (any case) or a JSON file (neutra-fault or neutra-program). Unknown ids: input_error with the nearest ids.
+/// A bundled id (any case) or a JSON file (neutra-fault or neutra-program). Unknown ids:
+/// input_error with the nearest ids.
 Fault load_fault(const std::string& id_or_file);
 
 }  // namespace neutra

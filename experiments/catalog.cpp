@@ -1,0 +1,383 @@
+#include "experiments/catalog.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "program/error.h"
+#include "program/json.h"
+#include "program/words.h"
+
+namespace neutra {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// A JSON object of a file whose fields are read with checks.
+class Section {
+ public:
+  /// Throws input_error when `json` is no object or has a field that is not in `allowed`.
+  Section(const Json& json, std::string file, std::string place,
+          const std::vector<std::string>& allowed)
+      : json_(json), file_(std::move(file)), place_(std::move(place)) {
+    if (!json_.is_object()) fail("", json_.type_name(), "an object");
+    for (const auto& [name, value] : json_.items()) {
+      if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
+        const std::string close = nearest(name, allowed);
+        fail("", "unknown field '" + name + "'",
+             join(allowed) + (close.empty() ? "" : "; did you mean '" + close + "'?"));
+      }
+    }
+  }
+
+  bool has(const std::string& name) const { return json_.contains(name); }
+
+  const Json& at(const std::string& name, const std::string& allowed) const {
+    if (!has(name)) fail("", "no field '" + name + "'", allowed);
+    return json_.at(name);
+  }
+
+  std::string text(const std::string& name) const {
+    const Json& value = at(name, "a string");
+    if (!value.is_string()) fail("/" + name, value.type_name(), "a string");
+    return value.get<std::string>();
+  }
+
+  std::string text_or(const std::string& name, const std::string& otherwise) const {
+    return has(name) ? text(name) : otherwise;
+  }
+
+  std::vector<std::string> texts(const std::string& name) const {
+    if (!has(name)) return {};
+    std::vector<std::string> result;
+    const Json& list = array(name);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!list[i].is_string()) {
+        fail("/" + name + "/" + std::to_string(i), list[i].type_name(), "a string");
+      }
+      result.push_back(list[i].get<std::string>());
+    }
+    return result;
+  }
+
+  const Json& array(const std::string& name) const {
+    const Json& value = at(name, "an array");
+    if (!value.is_array()) fail("/" + name, value.type_name(), "an array");
+    return value;
+  }
+
+  const Json& object(const std::string& name) const {
+    const Json& value = at(name, "an object");
+    if (!value.is_object()) fail("/" + name, value.type_name(), "an object");
+    return value;
+  }
+
+  [[noreturn]] void fail(const std::string& below, const std::string& found,
+                         const std::string& allowed) const {
+    throw input_error(describe(file_, place(below), found, allowed));
+  }
+
+  std::string place(const std::string& below) const {
+    return place_ + below == "" ? "/" : place_ + below;
+  }
+
+ private:
+  const Json& json_;
+  std::string file_, place_;
+};
+
+std::string format_of(const Json& json, const std::string& file, const std::string& allowed) {
+  if (!json.is_object() || !json.contains("format") || !json.at("format").is_string()) {
+    throw input_error(
+        describe(file, "/format", json.is_object() ? "no format" : json.type_name(), allowed));
+  }
+  return json.at("format").get<std::string>();
+}
+
+void require_format(const Json& json, const std::string& file, const std::string& format) {
+  const std::string found = format_of(json, file, format);
+  if (found != format) throw input_error(describe(file, "/format", found, format));
+  const Json version = json.value("version", Json());
+  if (version != kVersion) {
+    throw input_error(describe(file, "/version", version.is_null() ? "none" : version.dump(),
+                               std::to_string(kVersion) + ", the only version of " + format));
+  }
+}
+
+/// A program document that validates.
+Program read_program(const Json& document, const std::string& file) {
+  require_valid(document, file);
+  return Program{document};
+}
+
+/// "program": a document, or the name of a file beside `file`.
+Program program_of(const Section& section, const fs::path& file) {
+  const Json& value = section.at("program", "a program or the name of its file");
+  if (!value.is_string()) return read_program(value, file.string());
+  const fs::path other = file.parent_path() / value.get<std::string>();
+  return read_program(read_json(other), other.string());
+}
+
+std::vector<Key> read_keys(const Json& list, const std::string& file) {
+  std::vector<Key> keys;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Section section(list[i], file, "/keys/" + std::to_string(i),
+                          {"name", "kind", "paths", "values"});
+    Key key;
+    key.name = section.text("name");
+    const std::string word = section.text("kind");
+    const std::optional<KeyKind> kind = parse_key_kind(word);
+    if (!kind) section.fail("/kind", "'" + word + "'", "a kind of hyperparameter");
+    key.kind = *kind;
+    key.paths = section.texts("paths");
+    if (section.has("values")) {
+      for (const auto& [spelling, meaning] : section.object("values").items()) {
+        key.values.emplace_back(spelling, meaning);
+      }
+    }
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+/// Changed hyperparameters: {"act3": "sigmoid", "epochs": 100}.
+Parameters read_parameters(const Section& section) {
+  Parameters parameters;
+  if (!section.has("parameters")) return parameters;
+  for (const auto& [key, value] : section.object("parameters").items()) {
+    if (value.is_string()) {
+      parameters[key] = value.get<std::string>();
+    } else if (value.is_number_integer()) {
+      parameters[key] = value.dump();
+    } else if (value.is_number()) {
+      parameters[key] = python_repr(value.get<double>());
+    } else {
+      section.fail("/parameters/" + key, value.type_name(), "a string or a number");
+    }
+  }
+  return parameters;
+}
+
+/// One version (buggy or fixed) of a fault, as changes to the program that the file starts from.
+Program read_version(const ProgramSpace& start, const Section& section, const fs::path& file) {
+  if (section.has("program")) {
+    if (section.has("parameters") || section.has("patch")) {
+      section.fail("", "a program and changes", "either a program or parameters and patch");
+    }
+    return program_of(section, file);
+  }
+  const std::string where = file.string() + ": " + section.place("/parameters");
+  Program program = start.instantiate(start.with_changes(read_parameters(section), where), where);
+  if (section.has("patch")) {
+    try {
+      program.document = program.document.patch(section.array("patch"));
+    } catch (const Json::exception& error) {
+      section.fail("/patch", error.what(), "a JSON Patch (RFC 6902) that applies to the program");
+    }
+  }
+  return read_program(program.document, file.string());
+}
+
+const std::vector<std::string> kVersionFields{"parameters", "patch", "program"};
+
+/// A layer's repeat count moves the layers behind it, so the paths of the keys would be wrong.
+void refuse_repeats(const Section& section, const std::vector<Key>& keys) {
+  const Parameters changes = read_parameters(section);
+  for (const Key& key : keys) {
+    if (key.kind == KeyKind::kRepeat && changes.contains(key.name)) {
+      section.fail("/parameters/" + key.name, "a number of copies of a layer",
+                   "other keys; write the buggy program out to add or remove a layer");
+    }
+  }
+}
+
+Subject read_subject(const fs::path& path) {
+  const std::string file = path.string();
+  const Json json = read_json(path);
+  require_format(json, file, "neutra-subject");
+  const Section section(json, file, "",
+                        {"format", "version", "id", "title", "source", "program", "keys", "notes"});
+  Program program = program_of(section, path);
+  ProgramSpace space =
+      section.has("keys")
+          ? ProgramSpace(std::move(program), read_keys(section.array("keys"), file), file)
+          : ProgramSpace::with_default_keys(std::move(program));
+  return {section.text("id"), section.text("title"), std::move(space), path};
+}
+
+/// Everything that follows from the two programs.
+Fault make_fault(ProgramSpace space, std::optional<Program> fixed, const fs::path& file) {
+  Program buggy = space.base();
+  std::optional<Parameters> fixed_parameters;
+  FaultSet actual;
+  if (fixed) {
+    fixed_parameters = space.parameters_of(*fixed);
+    actual = diff(buggy, *fixed);
+  }
+  return {.id = file.stem().string(),
+          .title = "",
+          .subject = "",
+          .origin = "",
+          .source = "",
+          .tags = {},
+          .space = std::move(space),
+          .buggy = std::move(buggy),
+          .fixed = std::move(fixed),
+          .fixed_parameters = std::move(fixed_parameters),
+          .declared = {},
+          .actual = std::move(actual),
+          .file = file};
+}
+
+/// What a fault file starts from: a bundled subject or a program of its own. `keys` is empty where
+/// the default rule makes them.
+struct Start {
+  ProgramSpace space;
+  std::vector<Key> keys;
+};
+
+Start read_start(const Section& section, const fs::path& path) {
+  const bool own = section.has("program");
+  if (own == section.has("subject")) {
+    section.fail("", own ? "a subject and a program" : "neither subject nor program",
+                 "one of the two");
+  }
+  const std::string file = path.string();
+  std::vector<Key> keys;
+  if (section.has("keys")) keys = read_keys(section.array("keys"), file);
+  if (own) {
+    Program program = program_of(section, path);
+    if (keys.empty()) return {ProgramSpace::with_default_keys(std::move(program)), {}};
+    return {ProgramSpace(std::move(program), keys, file), keys};
+  }
+  const Subject subject = load_subject(section.text("subject"));
+  if (keys.empty()) return {subject.space, subject.space.keys()};
+  return {ProgramSpace(subject.space.base(), keys, file), keys};
+}
+
+Fault read_fault(const Json& json, const fs::path& path) {
+  const std::string file = path.string();
+  require_format(json, file, "neutra-fault");
+  const Section section(json, file, "",
+                        {"format", "version", "id", "title", "subject", "origin", "source",
+                         "declared", "tags", "program", "keys", "buggy", "fixed", "notes"});
+  const Start start = read_start(section, path);
+
+  std::optional<ProgramSpace> space;
+  if (section.has("buggy")) {
+    const Section changes(section.object("buggy"), file, "/buggy", kVersionFields);
+    refuse_repeats(changes, start.keys);
+    Program buggy = read_version(start.space, changes, path);
+    space = start.keys.empty() ? ProgramSpace::with_default_keys(std::move(buggy))
+                               : ProgramSpace(std::move(buggy), start.keys, file);
+  }
+  std::optional<Program> fixed;
+  if (section.has("fixed")) {
+    const Section changes(section.object("fixed"), file, "/fixed", kVersionFields);
+    fixed = read_version(start.space, changes, path);
+  }
+
+  Fault fault = make_fault(space ? *std::move(space) : start.space, std::move(fixed), path);
+  fault.id = section.text_or("id", fault.id);
+  fault.title = section.text_or("title", "");
+  fault.subject = section.text_or("subject", "");
+  fault.origin = section.text_or("origin", "");
+  if (fault.origin != "" && fault.origin != "real" && fault.origin != "artificial") {
+    section.fail("/origin", "'" + fault.origin + "'", "real, artificial");
+  }
+  fault.source = section.text_or("source", "");
+  fault.tags = section.texts("tags");
+  if (section.has("declared")) {
+    fault.declared = parse_fault_set(section.text("declared"), file + ": /declared");
+  }
+  return fault;
+}
+
+/// The list `name` of index.json.
+std::vector<std::string> index_list(const std::string& name) {
+  const fs::path path = resource_directory() / "index.json";
+  const Json json = read_json(path);
+  require_format(json, path.string(), "neutra-index");
+  return Section(json, path.string(), "", {"format", "version", "subjects", "faults"}).texts(name);
+}
+
+/// The id of the list that is `word` in any case; "" where there is none.
+std::string match(const std::vector<std::string>& ids, const std::string& word) {
+  for (const std::string& id : ids) {
+    if (lower(id) == lower(word)) return id;
+  }
+  return "";
+}
+
+[[noreturn]] void unknown(const std::string& what, const std::string& word,
+                          const std::vector<std::string>& ids) {
+  const std::string close = nearest(word, ids);
+  throw input_error(describe("", "", "unknown " + what + " '" + word + "'",
+                             join(ids) + (close.empty() ? "" : "; did you mean " + close + "?")));
+}
+
+}  // namespace
+
+fs::path resource_directory() {
+  if (const char* folder = std::getenv("NEUTRA_RESOURCES"); folder != nullptr && *folder != '\0') {
+    if (fs::exists(fs::path(folder) / "index.json")) return folder;
+    throw input_error(
+        describe("", "NEUTRA_RESOURCES", folder, "a folder with neutra's index.json"));
+  }
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const fs::path installed = executable.parent_path().parent_path() / "share" / "neutra";
+    if (fs::exists(installed / "index.json")) return installed;
+  }
+  const fs::path source = NEUTRA_SOURCE_RESOURCES;
+  if (fs::exists(source / "index.json")) return source;
+  throw failure(
+      "the bundled subjects and faults are neither in share/neutra beside the program nor in " +
+      source.string() + "; name their folder in NEUTRA_RESOURCES");
+}
+
+std::vector<std::string> subject_ids() { return index_list("subjects"); }
+
+std::vector<std::string> fault_ids() { return index_list("faults"); }
+
+Subject load_subject(const std::string& id) {
+  const std::vector<std::string> ids = subject_ids();
+  const std::string known = match(ids, id);
+  if (known.empty()) unknown("subject", id, ids);
+  return read_subject(resource_directory() / "subjects" / (known + ".json"));
+}
+
+Fault load_fault(const std::string& id_or_file) {
+  const std::vector<std::string> ids = fault_ids();
+  if (const std::string id = match(ids, id_or_file); !id.empty()) {
+    const fs::path path = resource_directory() / "faults" / (id + ".json");
+    return read_fault(read_json(path), path);
+  }
+  const fs::path path = id_or_file;
+  std::error_code error;
+  if (!fs::exists(path, error) && path.extension() != ".json" && !path.has_parent_path()) {
+    unknown("fault", id_or_file, ids);
+  }
+  const Json json = read_json(path);
+  const std::string format = format_of(json, path.string(), "neutra-fault or neutra-program");
+  if (format == "neutra-program") {
+    return make_fault(ProgramSpace::with_default_keys(read_program(json, path.string())),
+                      std::nullopt, path);
+  }
+  if (format == "neutra-fault") return read_fault(json, path);
+  throw input_error(describe(path.string(), "/format", format, "neutra-fault or neutra-program"));
+}
+
+}  // namespace neutra
