@@ -1,4 +1,5 @@
-// Default options of the sanitizers. The environment variables ASAN_OPTIONS, ... still override them.
+// Default options of the sanitizers. The environment variables ASAN_OPTIONS, ... still override
+// them.
 
 #ifdef NEUTRA_SYMBOLIZER
 #define SYMBOLIZER ":external_symbolizer_path=" NEUTRA_SYMBOLIZER

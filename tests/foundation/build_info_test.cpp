@@ -13,11 +13,13 @@ TEST(BuildInfo, VersionHasThreeNumbers) {
 }
 
 TEST(BuildInfo, CommitIsAFullHashOrUnknown) {
-  EXPECT_TRUE(std::regex_match(git_commit(), std::regex("unknown|[0-9a-f]{40}(-dirty)?"))) << git_commit();
+  EXPECT_TRUE(std::regex_match(git_commit(), std::regex("unknown|[0-9a-f]{40}(-dirty)?")))
+      << git_commit();
 }
 
 TEST(BuildInfo, CompilerNamesVersionAndBuildType) {
-  EXPECT_TRUE(std::regex_match(compiler(), std::regex(R"(\w+ \d+\.\d+.*, \w+(, [a-z,]+)?)"))) << compiler();
+  EXPECT_TRUE(std::regex_match(compiler(), std::regex(R"(\w+ \d+\.\d+.*, \w+(, [a-z,]+)?)")))
+      << compiler();
 }
 
 }  // namespace

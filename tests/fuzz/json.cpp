@@ -1,5 +1,5 @@
-// Any bytes as a JSON document, then as a program: errors are reported, nothing crashes, and what was read is written in a
-// form that reads back as the same.
+// Any bytes as a JSON document, then as a program: errors are reported, nothing crashes, and what
+// was read is written in a form that reads back as the same.
 
 #include <cstdint>
 #include <cstdlib>

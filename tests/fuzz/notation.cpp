@@ -1,5 +1,5 @@
-// Any bytes as a parameter string and as a set of faults: what reads without an error is written in a form that reads back
-// as the same.
+// Any bytes as a parameter string and as a set of faults: what reads without an error is written in
+// a form that reads back as the same.
 
 #include <cstdint>
 #include <cstdlib>
