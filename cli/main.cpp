@@ -41,6 +41,10 @@ int run(const std::vector<std::string>& words) {
   }
   const std::string& first = words.front();
   if (first == "--help" || first == "-h" || first == "help") {
+    if (words.size() > 1 && words[1] == "--markdown") {
+      std::cout << markdown_help();
+      return 0;
+    }
     if (words.size() > 1)
       if (const Verb* verb = find_verb(words[1])) {
         std::cout << verb_help(*verb);

@@ -40,4 +40,15 @@ std::string general_help() {
   return text;
 }
 
+std::string markdown_help() {
+  std::string text =
+      "# Commands\n\nThis page is written by `scripts/update_docs` from the option table (cli/option_table.cpp); a test keeps it "
+      "true.\nOptions come from defaults, then a configuration file (`--config FILE` or `NEUTRA_CONFIG`, one `name = value` a "
+      "line),\nthen the environment (`NEUTRA_NAME`), then the command line; the later wins.\n\n```\n" +
+      general_help() + "```\n";
+  for (const auto& verb : verbs())
+    if (!verb.hidden) text += "\n## " + verb.name + "\n\n```\n" + verb_help(verb) + "```\n";
+  return text;
+}
+
 }  // namespace neutra::cli

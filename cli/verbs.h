@@ -25,6 +25,8 @@ const Verb* find_verb(const std::string& name);
 
 std::string verb_help(const Verb& verb);
 std::string general_help();
+/// docs/reference/commands.md: the help of every verb as one page (scripts/update_docs writes it, a test compares it).
+std::string markdown_help();
 
 Verb faults_verb();
 Verb network_verb();

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace neutra::cli {
+
+/// What a call of the built command gave.
+struct Called {
+  int exit = -1;         ///< exit code; 128 + signal when it died of one
+  std::string out, err;
+};
+
+/// Runs the built `neutra` with `arguments` in `folder`; ends it after `seconds` (exit 124).
+Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder, int seconds = 120);
+
+/// A folder of its own for one test, removed afterwards.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path write(const std::string& name, const std::string& content) const;
+  std::string read(const std::string& name) const;
+  std::vector<std::string> names() const;  ///< sorted
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace neutra::cli

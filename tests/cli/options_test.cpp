@@ -1,0 +1,131 @@
+#include "cli/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cli/verbs.h"
+#include "program/error.h"
+
+namespace neutra::cli {
+namespace {
+
+const VerbOptions kVerb = {{"replicas", "seed", "workers", "preset", "budget-time", "reuse", "memory-limit"}, 0, 1, "FAULT"};
+
+std::string usage_message(const std::vector<std::string>& words) {
+  try {
+    parse_arguments(kVerb, words);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::kUsage);
+    return error.what();
+  }
+  ADD_FAILURE() << "accepted";
+  return "";
+}
+
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(OptionTable, IsSortedAndEveryDefaultIsValid) {
+  const auto& table = option_table();
+  EXPECT_TRUE(std::is_sorted(table.begin(), table.end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+  for (const auto& option : table) {
+    EXPECT_FALSE(option.help.empty()) << option.name;
+    if (!option.fallback.empty()) EXPECT_NO_THROW(Arguments().set(option, {option.fallback}, option.name)) << option.name;
+  }
+}
+
+TEST(OptionTable, EveryOptionOfEveryVerbExists) {
+  for (const auto& verb : verbs()) {
+    EXPECT_TRUE(verb.run) << verb.name;
+    for (const auto& name : verb.options.names) EXPECT_TRUE(find_option(name)) << verb.name << " " << name;
+    EXPECT_NE(verb_help(verb).find("example:"), std::string::npos) << verb.name;
+  }
+  EXPECT_TRUE(std::is_sorted(verbs().begin(), verbs().end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+}
+
+TEST(ParseArguments, DefaultsAndCommandLine) {
+  const auto defaults = parse_arguments(kVerb, {});
+  EXPECT_EQ(defaults.integer("replicas"), 10);
+  EXPECT_EQ(defaults.text("preset"), "paper");
+  EXPECT_EQ(defaults.seconds("budget-time"), 48 * 3600);
+  EXPECT_FALSE(defaults.has("workers"));
+  const auto given = parse_arguments(kVerb, {"D7", "--replicas=3", "-s", "5", "--reuse", "a.h5", "--reuse", "b.h5"});
+  EXPECT_EQ(given.integer("replicas"), 3);
+  EXPECT_EQ(given.integer("seed"), 5);
+  EXPECT_EQ(given.list("reuse"), (std::vector<std::string>{"a.h5", "b.h5"}));
+  EXPECT_EQ(given.positional, std::vector<std::string>{"D7"});
+}
+
+TEST(ParseArguments, FileBeforeEnvironmentBeforeCommandLine) {
+  const auto file = std::filesystem::temp_directory_path() / ("neutra_config_" + std::to_string(getpid()));
+  std::ofstream(file) << "# comment\nreplicas = 4\nseed = 7   # inline\nmin-pass = 0.5\n";
+  const std::vector<std::string> words = {"--config", file.string()};
+  EXPECT_EQ(parse_arguments(kVerb, words).integer("replicas"), 4);
+  EXPECT_EQ(parse_arguments(kVerb, words).integer("seed"), 7);
+  {
+    const Variable variable("NEUTRA_REPLICAS", "6");
+    EXPECT_EQ(parse_arguments(kVerb, words).integer("replicas"), 6);
+    EXPECT_EQ(parse_arguments(kVerb, {"--config", file.string(), "-n", "8"}).integer("replicas"), 8);
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(ParseArguments, WrongConfigurationFileNamesTheLine) {
+  const auto file = std::filesystem::temp_directory_path() / ("neutra_bad_config_" + std::to_string(getpid()));
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"replicas = 4\nreplica = 5\n", "line 2"}, {"replicas 4\n", "line 1"}, {"replicas = many\n", "whole number"}}) {
+    std::ofstream(file) << text;
+    try {
+      parse_arguments(kVerb, {"--config", file.string()});
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::kBadInput);
+      EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+    }
+  }
+  std::filesystem::remove(file);
+}
+
+TEST(ParseArguments, MistakesNameOptionValueAndWhatIsAllowed) {
+  EXPECT_NE(usage_message({"--replica", "3"}).find("--replicas"), std::string::npos);
+  EXPECT_NE(usage_message({"--replicas", "0"}).find("from 1 to 1000"), std::string::npos);
+  EXPECT_NE(usage_message({"--replicas", "1e3"}).find("'1e3'"), std::string::npos);
+  EXPECT_NE(usage_message({"--preset", "papr"}).find("did you mean paper?"), std::string::npos);
+  EXPECT_NE(usage_message({"--seed", "1", "--seed", "2"}).find("once"), std::string::npos);
+  EXPECT_NE(usage_message({"--workers", "-1"}).find("--workers"), std::string::npos);
+  EXPECT_NE(usage_message({"--budget-time", "2 weeks"}).find("48h"), std::string::npos);
+  EXPECT_NE(usage_message({"--memory-limit", "-5"}).find("--memory-limit"), std::string::npos);
+  EXPECT_NE(usage_message({"D7", "D8"}).find("'D8'"), std::string::npos);
+  EXPECT_FALSE(usage_message({"--seed"}).empty());
+  const Variable variable("NEUTRA_SEED", "x");
+  EXPECT_NE(usage_message({}).find("NEUTRA_SEED"), std::string::npos);
+}
+
+TEST(ParseDuration, Forms) {
+  EXPECT_EQ(parse_duration("48h"), 172800);
+  EXPECT_EQ(parse_duration("1h30m"), 5400);
+  EXPECT_EQ(parse_duration("90s"), 90);
+  EXPECT_EQ(parse_duration("2.5"), 2.5);
+  EXPECT_EQ(parse_duration("1d"), 86400);
+  for (const char* wrong : {"", "h", "1h30", "-1", "1w", "1e9d9", "nan", "1 h"}) EXPECT_FALSE(parse_duration(wrong)) << wrong;
+}
+
+TEST(ParseSize, Forms) {
+  EXPECT_EQ(parse_size("4096"), 4096u);
+  EXPECT_EQ(parse_size("2G"), 2ull << 30);
+  EXPECT_EQ(parse_size("1.5k"), 1536u);
+  for (const char* wrong : {"", "G", "-1", "1X", "1e30", "nan"}) EXPECT_FALSE(parse_size(wrong)) << wrong;
+}
+
+}  // namespace
+}  // namespace neutra::cli
