@@ -11,15 +11,11 @@ namespace {
 
 constexpr std::string_view kPresetWords[] = {"paper", "keras"};
 
-/// Do two spellings of a key's value mean the same? Asked of the programs themselves, so that every
-/// alias that programs accept counts. Values that make no program mean nothing else.
-bool same_meaning(const ProgramSpace& space, const std::string& key, const std::string& a,
-                  const std::string& b) {
-  if (a == b) return true;
-  const auto meaning = [&](const std::string& value) {
-    return canonical(space.instantiate(space.with_changes({{key, value}})));
-  };
-  return meaning(a) == meaning(b);
+/// The program that a value of a key makes of the base. Two spellings of a value mean the same when
+/// their programs are the same, so every alias that programs accept counts.
+nlohmann::json meaning(const ProgramSpace& space, const std::string& key,
+                       const std::string& value) {
+  return canonical(space.instantiate(space.with_changes({{key, value}})));
 }
 
 }  // namespace
@@ -45,12 +41,12 @@ std::vector<Neighbour> neighbours(const ProgramSpace& space, const Parameters& p
                                  "a value for each key"));
     }
     const std::vector<std::string> values = op->values(current->second, preset);
-    // A preset holds each meaning once: where the current spelling is in it, no other spelling
-    // there means the same.
+    // A preset holds each meaning once: where the current spelling is in it, no other one there
+    // means the same.
     const bool listed = std::find(values.begin(), values.end(), current->second) != values.end();
+    const nlohmann::json now = listed ? nullptr : meaning(space, key.name, current->second);
     for (const std::string& value : values) {
-      if (listed ? value == current->second : same_meaning(space, key.name, value, current->second))
-        continue;
+      if (listed ? value == current->second : meaning(space, key.name, value) == now) continue;
       Neighbour neighbour{{std::string(op->id), key.name, current->second, value}, parameters};
       neighbour.parameters[key.name] = value;
       result.push_back(std::move(neighbour));
