@@ -222,6 +222,12 @@ Json read_json(const std::filesystem::path& file) {
   return parse_json(text, file.string());
 }
 
+const Json* member(const Json& object, std::string_view key) {
+  if (!object.is_object()) return nullptr;
+  const auto at = object.find(std::string(key));
+  return at == object.end() ? nullptr : &*at;
+}
+
 std::string to_text(const Json& value) {
   return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

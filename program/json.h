@@ -20,6 +20,9 @@ Json parse_json(std::string_view text, const std::string& file);
 /// input_error that names it.
 Json read_json(const std::filesystem::path& file);
 
+/// The value of `key`; nullptr if `object` is no object or has no such key.
+const Json* member(const Json& object, std::string_view key);
+
 /// Two-space indented text with a final newline, short arrays of numbers on one line not required.
 std::string to_text(const Json& value);
 

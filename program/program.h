@@ -37,6 +37,14 @@ struct DataInfo {
   double y_min = 0, y_max = 0;  ///< over all targets
 };
 
+/// A weight of a layer.
+struct Weight {
+  std::string name;         ///< "kernel", "bias", "gamma", ...
+  std::string initializer;  ///< the field of the config that says how it starts
+  Shape shape;
+  bool trainable = true;  ///< false for statistics such as moving_mean
+};
+
 /// A layer with aliases resolved and every field present (defaults filled in).
 struct ResolvedLayer {
   std::string class_name;  ///< canonical Keras class name: "Dense", "Activation", ...
@@ -45,6 +53,7 @@ struct ResolvedLayer {
                 ///< regularisers likewise or null
   Shape input_shape;
   Shape output_shape;
+  std::vector<Weight> weights;  ///< in Keras's order; empty while the shapes are unknown
 };
 
 enum class Goal { kMaximize, kMinimize };

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+/// Data files of this room, compiled in by neutra_embed (embedded.cmake).
+namespace neutra::embedded {
+
+extern const std::string_view keras_names;
+extern const std::string_view fault_types;
+
+}  // namespace neutra::embedded

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "program/program.h"
+#include "program/vocabulary.h"
+
+namespace neutra {
+
+/// Weights and rows stay below this number of elements, so that 32-bit indices reach all of them.
+constexpr std::int64_t kMaxElements = (std::int64_t{1} << 31) - 1;
+
+/// Product of the extents, at most kMaxElements + 1 (saturating). Extents are not negative.
+std::int64_t element_count(const Shape& shape);
+
+/// Why a layer cannot take an input. `field`: the field of its config to blame, "" for the layer.
+struct Refusal {
+  std::string field;
+  std::string found;
+  std::string allowed;
+};
+
+/// A layer class: one file under program/layers/ each.
+struct Layer {
+  std::string class_name;
+  std::vector<std::string> aliases;
+  std::vector<Field> fields;  ///< of the config, besides those that all layers have
+  /// Output shape for an input of rank 0 or more (without the batch). `config` is in normal form.
+  std::variant<Shape, Refusal> (*output_shape)(const Json& config, const Shape& input) = nullptr;
+  /// Weights in Keras's order; nullptr: none. Called for inputs that output_shape accepts.
+  std::vector<Weight> (*weights)(const Json& config, const Shape& input) = nullptr;
+};
+
+/// All layer classes, sorted by name.
+const std::vector<const Layer*>& layers();
+/// By class name or alias; nullptr for an unknown class.
+const Layer* find_layer(std::string_view class_name);
+
+// What several layers share.
+
+Field activation_field();
+Field initializer_field(const std::string& name, const std::string& fallback);
+Field regularizer_field(const std::string& name);
+Field constraint_field(const std::string& name);  ///< null only
+Field channels_last_field();
+/// Appends kernel_ and bias_ initialisers, regularisers and constraints, use_bias and activation.
+std::vector<Field> with_kernel_fields(std::vector<Field> fields);
+/// kernel of `kernel` extents and, if used, a bias of its last extent.
+std::vector<Weight> kernel_weights(const Json& config, Shape kernel);
+Refusal wrong_rank(const Shape& input, const std::string& allowed);
+
+}  // namespace neutra

@@ -1,0 +1,112 @@
+#include <algorithm>
+
+#include "program/layer.h"
+
+/// All layer classes, sorted: each is defined in program/layers/.
+#define NEUTRA_LAYERS(LAYER)       \
+  LAYER(activation)                \
+  LAYER(average_pooling_2d)        \
+  LAYER(batch_normalization)       \
+  LAYER(conv_2d)                   \
+  LAYER(dense)                     \
+  LAYER(dropout)                   \
+  LAYER(elu)                       \
+  LAYER(flatten)                   \
+  LAYER(global_average_pooling_2d) \
+  LAYER(global_max_pooling_2d)     \
+  LAYER(input_layer)               \
+  LAYER(leaky_relu)                \
+  LAYER(max_pooling_2d)            \
+  LAYER(relu)                      \
+  LAYER(reshape)                   \
+  LAYER(softmax)                   \
+  LAYER(zero_padding_2d)
+
+namespace neutra {
+
+namespace layer {
+#define NEUTRA_DECLARE(name) const Layer& name();
+NEUTRA_LAYERS(NEUTRA_DECLARE)
+}  // namespace layer
+
+const std::vector<const Layer*>& layers() {
+#define NEUTRA_ADDRESS(name) &layer::name(),
+  static const std::vector<const Layer*> all = {NEUTRA_LAYERS(NEUTRA_ADDRESS)};
+  return all;
+}
+
+const Layer* find_layer(std::string_view class_name) {
+  for (const Layer* layer : layers()) {
+    if (layer->class_name == class_name || std::find(layer->aliases.begin(), layer->aliases.end(),
+                                                     class_name) != layer->aliases.end()) {
+      return layer;
+    }
+  }
+  return nullptr;
+}
+
+std::int64_t element_count(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) {
+    if (extent == 0) return 0;
+  }
+  for (const std::int64_t extent : shape) {
+    if (extent > kMaxElements / count) return kMaxElements + 1;
+    count *= extent;
+  }
+  return count;
+}
+
+Field activation_field() {
+  return {.name = "activation", .type = FieldType::kActivation, .fallback = "linear"};
+}
+
+Field initializer_field(const std::string& name, const std::string& fallback) {
+  return {.name = name, .type = FieldType::kInitializer, .fallback = fallback};
+}
+
+Field regularizer_field(const std::string& name) {
+  return {.name = name, .type = FieldType::kRegularizer, .fallback = Json()};
+}
+
+Field constraint_field(const std::string& name) {
+  return {.name = name, .type = FieldType::kFixed, .fallback = Json()};
+}
+
+Field channels_last_field() {
+  return {.name = "data_format",
+          .type = FieldType::kFixed,
+          .fallback = "channels_last",
+          .null_is_default = true};
+}
+
+std::vector<Field> with_kernel_fields(std::vector<Field> fields) {
+  for (Field& field :
+       std::vector<Field>{activation_field(),
+                          {.name = "use_bias", .type = FieldType::kBoolean, .fallback = true},
+                          initializer_field("kernel_initializer", "glorot_uniform"),
+                          initializer_field("bias_initializer", "zeros"),
+                          regularizer_field("kernel_regularizer"),
+                          regularizer_field("bias_regularizer"),
+                          regularizer_field("activity_regularizer"),
+                          constraint_field("kernel_constraint"),
+                          constraint_field("bias_constraint")}) {
+    fields.push_back(std::move(field));
+  }
+  return fields;
+}
+
+std::vector<Weight> kernel_weights(const Json& config, Shape kernel) {
+  const std::int64_t outputs = kernel.back();
+  std::vector<Weight> weights{{"kernel", "kernel_initializer", std::move(kernel)}};
+  if (config.at("use_bias").get<bool>()) {
+    weights.push_back({"bias", "bias_initializer", {outputs}});
+  }
+  return weights;
+}
+
+Refusal wrong_rank(const Shape& input, const std::string& allowed) {
+  return {"", "an input " + to_string(input), "an input of " + allowed};
+}
+
+}  // namespace neutra

@@ -1,0 +1,19 @@
+#include "program/layer.h"
+
+namespace neutra::layer {
+
+const Layer& activation() {
+  static const Layer layer{
+      .class_name = "Activation",
+      .aliases = {},
+      .fields = {{.name = "activation", .type = FieldType::kActivation}},
+      .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
+        if (input.empty() && config.at("activation") == "softmax") {
+          return wrong_rank(input, "at least one extent for softmax");
+        }
+        return input;
+      }};
+  return layer;
+}
+
+}  // namespace neutra::layer

@@ -1,0 +1,27 @@
+#include "program/layer.h"
+
+namespace neutra::layer {
+
+const Layer& dense() {
+  static const Layer layer{
+      .class_name = "Dense",
+      .aliases = {},
+      .fields = with_kernel_fields({{.name = "units",
+                                     .type = FieldType::kInteger,
+                                     .low = 1,
+                                     .high = static_cast<double>(kMaxElements)}}),
+      .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
+        if (input.empty()) return wrong_rank(input, "at least one extent");
+        // With more extents Keras multiplies along the last axis.
+        Shape output = input;
+        output.back() = config.at("units");
+        return output;
+      },
+      .weights =
+          [](const Json& config, const Shape& input) {
+            return kernel_weights(config, {input.back(), config.at("units")});
+          }};
+  return layer;
+}
+
+}  // namespace neutra::layer

@@ -1,0 +1,16 @@
+#include "program/layer.h"
+
+namespace neutra::layer {
+
+const Layer& flatten() {
+  static const Layer layer{
+      .class_name = "Flatten",
+      .aliases = {},
+      .fields = {channels_last_field()},
+      .output_shape = [](const Json&, const Shape& input) -> std::variant<Shape, Refusal> {
+        return Shape{element_count(input)};
+      }};
+  return layer;
+}
+
+}  // namespace neutra::layer

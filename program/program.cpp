@@ -1,0 +1,384 @@
+#include "program/program.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "program/error.h"
+#include "program/layer.h"
+#include "program/normal.h"
+
+namespace neutra {
+namespace {
+
+/// The 1 that Keras appends to rows of plain numbers.
+Shape with_unit(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
+
+bool known(const Json& layer) { return layer.is_object() && layer.contains("class_name"); }
+
+/// Shape inference over the normal form; layers after a refused one have no shapes.
+class Inference {
+ public:
+  Inference(const Json& document, const DataInfo* data, std::vector<Problem>& problems)
+      : written_(document),
+        normal_(normal_form(document, Defaults::kFill, problems)),
+        data_(data),
+        problems_(problems),
+        path_(layers_path(document)) {
+    const Json* layers = find_layers(normal_);
+    if (layers == nullptr) return;
+    check_layers(*layers);
+    for (std::size_t i = 0; i < layers->size(); ++i) {
+      const Json& layer = (*layers)[i];
+      const Layer* type = known(layer) && layer["class_name"].is_string()
+                              ? find_layer(layer["class_name"].get<std::string>())
+                              : nullptr;
+      types_.push_back(type);
+      resolved_.push_back({type != nullptr ? type->class_name : "",
+                           static_cast<int>(i),
+                           layer.is_object() ? layer.value("config", Json()) : Json(),
+                           {},
+                           {},
+                           {}});
+    }
+    std::optional<Shape> shape = input();
+    if (shape) input_ = *shape;
+    for (std::size_t i = 0; shape && i < resolved_.size(); ++i) shape = step(i, *shape);
+    output_ = shape;
+    if (output_ && data != nullptr && !resolved_.empty()) check_target();
+    if (data != nullptr) check_split();
+  }
+
+  const Json& normal() const { return normal_; }
+  const Shape& input_shape() const { return input_; }
+  std::vector<ResolvedLayer>& layers() { return resolved_; }
+
+ private:
+  std::string layer_path(std::size_t index) const { return path_ + "/" + std::to_string(index); }
+
+  bool has_problem(const std::string& prefix) const {
+    return std::any_of(problems_.begin(), problems_.end(), [&](const Problem& problem) {
+      return problem.path == prefix || problem.path.starts_with(prefix + "/");
+    });
+  }
+
+  void check_layers(const Json& layers) {
+    const bool weights = std::any_of(layers.begin(), layers.end(), [](const Json& layer) {
+      if (!known(layer) || !layer["class_name"].is_string()) return true;
+      const Layer* type = find_layer(layer["class_name"].get<std::string>());
+      return type == nullptr ||
+             (type->weights != nullptr &&
+              layer.value("config", Json::object()).value("trainable", Json(true)) != false);
+    });
+    if (!weights) {
+      problems_.push_back({path_, layers.empty() ? "no layers" : "no layer with trainable weights",
+                           "at least one layer such as Dense"});
+    }
+  }
+
+  /// The rows' shape from the data, else as the first layer declares it.
+  std::optional<Shape> input() {
+    std::optional<Shape> declared;
+    if (const Json* layers = find_layers(written_);
+        layers != nullptr && !layers->empty() && known(layers->front())) {
+      const Json config = layers->front().value("config", Json());
+      for (const char* field : {"batch_input_shape", "batch_shape"}) {
+        const std::string place = layer_path(0) + "/config/" + field;
+        if (!config.is_object() || !config.contains(field) || !config[field].is_array() ||
+            has_problem(layer_path(0) + "/config/batch_input_shape")) {
+          continue;
+        }
+        const Json& extents = config[field];
+        if (data_ != nullptr) check_declared(extents, place);
+        declared = Shape{};
+        for (std::size_t i = 1; i < extents.size(); ++i) {
+          if (extents[i].is_null())
+            return data_ != nullptr ? std::optional(with_unit(data_->x)) : std::nullopt;
+          declared->push_back(extents[i].get<std::int64_t>());
+        }
+      }
+    }
+    if (data_ != nullptr) return with_unit(data_->x);
+    return declared;
+  }
+
+  void check_declared(const Json& extents, const std::string& place) {
+    const Shape rows = with_unit(data_->x);
+    bool fits = extents.size() == rows.size() + 1;
+    for (std::size_t i = 0; fits && i < rows.size(); ++i) {
+      fits = extents[i + 1].is_null() || extents[i + 1] == rows[i];
+    }
+    if (!fits) {
+      problems_.push_back(
+          {place, shown(extents), "rows as the data source delivers them: " + to_string(rows)});
+    }
+  }
+
+  /// Output shape of layer `index`; nullopt ends the inference.
+  std::optional<Shape> step(std::size_t index, const Shape& input) {
+    ResolvedLayer& layer = resolved_[index];
+    const std::string path = layer_path(index);
+    if (types_[index] == nullptr || has_problem(path)) return std::nullopt;
+    const Layer& type = *types_[index];
+    layer.input_shape = input;
+    const auto result = type.output_shape(layer.config, input);
+    if (const auto* refusal = std::get_if<Refusal>(&result)) {
+      problems_.push_back({refusal->field.empty() ? path : path + "/config/" + refusal->field,
+                           refusal->found, refusal->allowed});
+      return std::nullopt;
+    }
+    layer.output_shape = std::get<Shape>(result);
+    if (element_count(layer.output_shape) > kMaxElements) {
+      problems_.push_back({path, "an output " + to_string(layer.output_shape) + " per row",
+                           "at most " + std::to_string(kMaxElements) + " elements"});
+      return std::nullopt;
+    }
+    if (type.weights != nullptr) layer.weights = type.weights(layer.config, input);
+    for (const Weight& weight : layer.weights) check_weight(weight, layer, path);
+    return layer.output_shape;
+  }
+
+  void check_weight(const Weight& weight, const ResolvedLayer& layer, const std::string& path) {
+    if (element_count(weight.shape) > kMaxElements) {
+      problems_.push_back({path, "a " + weight.name + " " + to_string(weight.shape),
+                           "at most " + std::to_string(kMaxElements) + " elements"});
+    }
+    const Json& initializer = layer.config.at(weight.initializer);
+    const Entry* entry =
+        find(Vocabulary::kInitializer, initializer.at("class_name").get<std::string>());
+    if (!entry->facts.contains("rank")) return;
+    const auto range = entry->facts["rank"].get<std::pair<std::size_t, std::size_t>>();
+    if (weight.shape.size() < range.first || weight.shape.size() > range.second) {
+      problems_.push_back({path + "/config/" + weight.initializer,
+                           entry->name + " for a " + weight.name + " " + to_string(weight.shape),
+                           range.first == range.second ? "weights of two extents"
+                                                       : "weights of at least two extents"});
+    }
+  }
+
+  /// Refuses what Keras 2.4 cannot train: the output and the targets in the loss.
+  void check_target() {
+    if (has_problem("/compile/loss")) return;
+    const std::string loss = normal_["compile"].value("loss", "");
+    Shape target = with_unit(data_->y);
+    Shape output = *output_;
+    // Keras drops a last extent of 1 where that makes the ranks equal
+    // (losses_utils.squeeze_or_expand_dimensions).
+    bool squeezed = false;
+    if (output.size() == target.size() + 1 && output.back() == 1) {
+      output.pop_back();
+      squeezed = true;
+    } else if (target.size() == output.size() + 1 && target.back() == 1) {
+      target.pop_back();
+      squeezed = true;
+    }
+    if (loss == "sparse_categorical_crossentropy") {
+      check_labels(target, output);
+    } else if (loss == "categorical_crossentropy") {
+      // backend.categorical_crossentropy asserts compatible shapes.
+      if (target != output) report_target(loss + " takes targets of the output's shape");
+    } else if (loss == "binary_crossentropy" && !squeezed && ends_in_sigmoid()) {
+      // sigmoid_cross_entropy_with_logits doesn't broadcast.
+      if (target != output)
+        report_target(loss + " after sigmoid takes targets of the output's shape");
+    } else if (!broadcast(target, output)) {
+      report_target("extents that are equal or 1");
+    }
+  }
+
+  /// Keras flattens the targets unless they have one rank less than the output, truncates them to
+  /// integers and reads one for each row of the output's last axis.
+  void check_labels(const Shape& target, const Shape& output) {
+    if (output.empty()) return report_target("sparse_categorical_crossentropy takes class scores");
+    const Shape rows(output.begin(), output.end() - 1);
+    const bool fits =
+        target.size() + 1 == output.size() + 1
+            ? element_count(target) == element_count(rows)
+            : (target.size() + 1 == output.size() ? target == rows
+                                                  : element_count(target) == element_count(rows));
+    if (!fits) {
+      return report_target(
+          "sparse_categorical_crossentropy takes one whole-number label for each "
+          "row of scores, targets " +
+          to_string(rows.empty() ? Shape{1} : rows));
+    }
+    const double last = static_cast<double>(output.back()) - 1;
+    if (std::trunc(data_->y_min) < 0 || std::trunc(data_->y_max) > last) {
+      problems_.push_back(
+          {"/data", "labels from " + shortest(data_->y_min) + " to " + shortest(data_->y_max),
+           "labels from 0 to " + shortest(last) + ", for the " + std::to_string(output.back()) +
+               " outputs that sparse_categorical_crossentropy compares"});
+    }
+  }
+
+  bool ends_in_sigmoid() const {
+    const Json& config = resolved_.back().config;
+    return config.value("activation", Json()) == "sigmoid";
+  }
+
+  /// NumPy's rule for [batch] + a and [batch] + b. A batch never meets another extent than 1:
+  /// its last one may be shorter.
+  static bool broadcast(const Shape& a, const Shape& b) {
+    const Shape& longer = a.size() > b.size() ? a : b;
+    const Shape& shorter = a.size() > b.size() ? b : a;
+    for (std::size_t i = 0; i < shorter.size(); ++i) {
+      const std::int64_t x = longer[longer.size() - 1 - i], y = shorter[shorter.size() - 1 - i];
+      if (x != y && x != 1 && y != 1) return false;
+    }
+    return longer.size() == shorter.size() || longer[longer.size() - shorter.size() - 1] == 1;
+  }
+
+  /// Blames the last layer that has weights: it decides on the output's shape.
+  void report_target(const std::string& allowed) {
+    const Shape target = with_unit(data_->y);
+    std::size_t index = resolved_.size() - 1;
+    for (std::size_t i = 0; i < resolved_.size(); ++i) {
+      if (!resolved_[i].weights.empty() && resolved_[i].class_name != "BatchNormalization") {
+        index = i;
+      }
+    }
+    std::string hint;
+    if (output_->size() > target.size() && resolved_[index].input_shape.size() > 1) {
+      hint = "; a Flatten layer is missing before " + resolved_[index].class_name;
+    }
+    problems_.push_back({layer_path(index),
+                         "an output " + to_string(*output_) + " for targets " + to_string(target),
+                         allowed + hint});
+  }
+
+  void check_split() {
+    const double share = normal_.value("fit", Json::object()).is_object() && !has_problem("/fit") &&
+                                 normal_.contains("fit")
+                             ? normal_["fit"]["validation_split"].get<double>()
+                             : 0;
+    const auto rows = static_cast<double>(data_->training_rows);
+    const double kept = std::floor(rows * (1 - share));
+    if (share > 0 && rows > 0 && (kept == 0 || kept == rows)) {
+      problems_.push_back({"/fit/validation_split",
+                           shortest(share) + " of " + shortest(rows) + " training rows",
+                           "a split that leaves rows on both sides"});
+    }
+  }
+
+  const Json& written_;
+  Json normal_;
+  const DataInfo* data_;
+  std::vector<Problem>& problems_;
+  std::string path_;
+  std::vector<const Layer*> types_;
+  std::vector<ResolvedLayer> resolved_;
+  Shape input_;
+  std::optional<Shape> output_;
+};
+
+[[noreturn]] void refuse(const std::vector<Problem>& problems, const std::string& file) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    if (!text.empty()) text += "\n";
+    text +=
+        describe(file, problem.path.empty() ? "/" : problem.path, problem.found, problem.allowed);
+  }
+  throw input_error(text);
+}
+
+Hash hash_text(const nlohmann::json& document) {
+  const std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.high64, hash.low64};
+}
+
+}  // namespace
+
+std::string to_string(const Shape& shape) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += std::to_string(shape[i]);
+  }
+  return text + ")";
+}
+
+std::string to_string(const Problem& problem) {
+  return describe("", problem.path.empty() ? "/" : problem.path, problem.found, problem.allowed);
+}
+
+std::vector<Problem> validate(const Json& document, const DataInfo* data) {
+  std::vector<Problem> problems;
+  Inference(document, data, problems);
+  return problems;
+}
+
+void require_valid(const Json& document, const std::string& file, const DataInfo* data) {
+  if (const auto problems = validate(document, data); !problems.empty()) refuse(problems, file);
+}
+
+ResolvedProgram resolve(const Program& program, const DataInfo* data) {
+  std::vector<Problem> problems;
+  Inference inference(program.document, data, problems);
+  if (!problems.empty()) refuse(problems, "");
+  const Json& normal = inference.normal();
+  const Json& fit = normal.at("fit");
+  ResolvedProgram resolved;
+  resolved.input_shape = inference.input_shape();
+  resolved.layers = std::move(inference.layers());
+  resolved.optimizer = normal.at("compile").at("optimizer");
+  resolved.loss = normal.at("compile").at("loss");
+  resolved.metric = normal.at("metric").at("name");
+  resolved.goal = normal.at("metric").at("goal") == "maximize" ? Goal::kMaximize : Goal::kMinimize;
+  resolved.batch_size = fit.at("batch_size");
+  resolved.epochs = fit.at("epochs");
+  resolved.shuffle = fit.at("shuffle");
+  resolved.validation_split = fit.at("validation_split");
+  resolved.callbacks = fit.at("callbacks");
+  resolved.data = program.document.at("data");
+  resolved.task = normal.at("task").is_null()
+                      ? (resolved.metric == "accuracy" ? "classification" : "regression")
+                      : normal.at("task").get<std::string>();
+  return resolved;
+}
+
+nlohmann::json canonical(const Program& program) {
+  std::vector<Problem> problems;  // a wrong document has an identity too
+  Json normal = normal_form(program.document, Defaults::kDrop, problems);
+  if (normal.is_object()) {
+    for (const char* metadata : {"format", "version", "name", "task"}) normal.erase(metadata);
+    // Metrics are measured, not trained; the one that counts stands in `metric`.
+    if (const auto compile = normal.find("compile");
+        compile != normal.end() && compile->is_object()) {
+      compile->erase("metrics");
+    }
+  }
+  return nlohmann::json(normal);
+}
+
+std::string to_string(const Hash& hash) {
+  char text[33];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high),
+                static_cast<unsigned long long>(hash.low));
+  return text;
+}
+
+std::optional<Hash> parse_hash(std::string_view hex) {
+  Hash hash;
+  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (hex.size() != 32 || !std::all_of(hex.begin(), hex.end(), digit)) return std::nullopt;
+  std::from_chars(hex.data(), hex.data() + 16, hash.high, 16);
+  std::from_chars(hex.data() + 16, hex.data() + 32, hash.low, 16);
+  return hash;
+}
+
+Hash program_hash(const Program& program) { return hash_text(canonical(program)); }
+
+Hash stream_hash(const Program& program) {
+  nlohmann::json document = canonical(program);
+  if (const auto fit = document.find("fit"); fit != document.end() && fit->is_object()) {
+    fit->erase("epochs");
+    if (fit->empty()) document.erase(fit);
+  }
+  return hash_text(document);
+}
+
+}  // namespace neutra
