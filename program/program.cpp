@@ -17,7 +17,16 @@ namespace {
 /// The 1 that Keras appends to rows of plain numbers.
 Shape with_unit(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
 
-bool known(const Json& layer) { return layer.is_object() && layer.contains("class_name"); }
+/// The class of a layer in normal form; nullptr for none that is known.
+const Layer* type_of(const Json& layer) {
+  const Json* name = member(layer, "class_name");
+  return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
+}
+
+Json config_of(const Json& layer) {
+  const Json* config = member(layer, "config");
+  return config != nullptr && config->is_object() ? *config : Json::object();
+}
 
 /// Shape inference over the normal form; layers after a refused one have no shapes.
 class Inference {
@@ -31,18 +40,12 @@ class Inference {
     const Json* layers = find_layers(normal_);
     if (layers == nullptr) return;
     check_layers(*layers);
-    for (std::size_t i = 0; i < layers->size(); ++i) {
-      const Json& layer = (*layers)[i];
-      const Layer* type = known(layer) && layer["class_name"].is_string()
-                              ? find_layer(layer["class_name"].get<std::string>())
-                              : nullptr;
+    for (const Json& layer : *layers) {
+      const Layer* type = type_of(layer);
+      const int index = static_cast<int>(types_.size());
       types_.push_back(type);
-      resolved_.push_back({type != nullptr ? type->class_name : "",
-                           static_cast<int>(i),
-                           layer.is_object() ? layer.value("config", Json()) : Json(),
-                           {},
-                           {},
-                           {}});
+      resolved_.push_back(
+          {type != nullptr ? type->class_name : "", index, config_of(layer), {}, {}, {}});
     }
     std::optional<Shape> shape = input();
     if (shape) input_ = *shape;
@@ -67,11 +70,9 @@ class Inference {
 
   void check_layers(const Json& layers) {
     const bool weights = std::any_of(layers.begin(), layers.end(), [](const Json& layer) {
-      if (!known(layer) || !layer["class_name"].is_string()) return true;
-      const Layer* type = find_layer(layer["class_name"].get<std::string>());
-      return type == nullptr ||
-             (type->weights != nullptr &&
-              layer.value("config", Json::object()).value("trainable", Json(true)) != false);
+      const Layer* type = type_of(layer);
+      if (type == nullptr) return true;  // a problem of its own
+      return type->weights != nullptr && config_of(layer).value("trainable", Json(true)) != false;
     });
     if (!weights) {
       problems_.push_back({path_, layers.empty() ? "no layers" : "no layer with trainable weights",
@@ -81,27 +82,22 @@ class Inference {
 
   /// The rows' shape from the data, else as the first layer declares it.
   std::optional<Shape> input() {
-    std::optional<Shape> declared;
-    if (const Json* layers = find_layers(written_);
-        layers != nullptr && !layers->empty() && known(layers->front())) {
-      const Json config = layers->front().value("config", Json());
-      for (const char* field : {"batch_input_shape", "batch_shape"}) {
-        const std::string place = layer_path(0) + "/config/" + field;
-        if (!config.is_object() || !config.contains(field) || !config[field].is_array() ||
-            has_problem(layer_path(0) + "/config/batch_input_shape")) {
-          continue;
-        }
-        const Json& extents = config[field];
-        if (data_ != nullptr) check_declared(extents, place);
-        declared = Shape{};
-        for (std::size_t i = 1; i < extents.size(); ++i) {
-          if (extents[i].is_null())
-            return data_ != nullptr ? std::optional(with_unit(data_->x)) : std::nullopt;
-          declared->push_back(extents[i].get<std::int64_t>());
-        }
-      }
+    const std::string place = layer_path(0) + "/config/batch_input_shape";
+    const Json* layers = find_layers(written_);
+    const Json config = layers->empty() ? Json() : config_of(layers->front());
+    const Json* extents = member(config, "batch_input_shape");
+    if (extents == nullptr) extents = member(config, "batch_shape");
+    if (extents != nullptr && (!extents->is_array() || has_problem(place))) extents = nullptr;
+    if (data_ != nullptr) {
+      if (extents != nullptr) check_declared(*extents, place);
+      return with_unit(data_->x);
     }
-    if (data_ != nullptr) return with_unit(data_->x);
+    if (extents == nullptr) return std::nullopt;
+    Shape declared;
+    for (std::size_t i = 1; i < extents->size(); ++i) {
+      if ((*extents)[i].is_null()) return std::nullopt;
+      declared.push_back((*extents)[i].get<std::int64_t>());
+    }
     return declared;
   }
 
@@ -161,8 +157,8 @@ class Inference {
 
   /// Refuses what Keras 2.4 cannot train: the output and the targets in the loss.
   void check_target() {
-    if (has_problem("/compile/loss")) return;
-    const std::string loss = normal_["compile"].value("loss", "");
+    if (has_problem("/compile")) return;
+    const std::string loss = normal_.at("compile").at("loss");
     Shape target = with_unit(data_->y);
     Shape output = *output_;
     // Keras drops a last extent of 1 where that makes the ranks equal
@@ -194,11 +190,9 @@ class Inference {
   void check_labels(const Shape& target, const Shape& output) {
     if (output.empty()) return report_target("sparse_categorical_crossentropy takes class scores");
     const Shape rows(output.begin(), output.end() - 1);
-    const bool fits =
-        target.size() + 1 == output.size() + 1
-            ? element_count(target) == element_count(rows)
-            : (target.size() + 1 == output.size() ? target == rows
-                                                  : element_count(target) == element_count(rows));
+    const bool fits = target.size() + 1 == output.size()
+                          ? target == rows
+                          : element_count(target) == element_count(rows);
     if (!fits) {
       return report_target(
           "sparse_categorical_crossentropy takes one whole-number label for each "
@@ -250,10 +244,8 @@ class Inference {
   }
 
   void check_split() {
-    const double share = normal_.value("fit", Json::object()).is_object() && !has_problem("/fit") &&
-                                 normal_.contains("fit")
-                             ? normal_["fit"]["validation_split"].get<double>()
-                             : 0;
+    if (has_problem("/fit")) return;
+    const double share = normal_.at("fit").at("validation_split");
     const auto rows = static_cast<double>(data_->training_rows);
     const double kept = std::floor(rows * (1 - share));
     if (share > 0 && rows > 0 && (kept == 0 || kept == rows)) {
