@@ -14,6 +14,8 @@
 namespace neutra {
 namespace {
 
+constexpr std::size_t kMaxLayers = 1000;  ///< deeper models than Keras can build
+
 /// The 1 that Keras appends to rows of plain numbers.
 Shape with_unit(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
 
@@ -69,6 +71,10 @@ class Inference {
   }
 
   void check_layers(const Json& layers) {
+    if (layers.size() > kMaxLayers) {
+      problems_.push_back({path_, std::to_string(layers.size()) + " layers",
+                           "at most " + std::to_string(kMaxLayers)});
+    }
     const bool weights = std::any_of(layers.begin(), layers.end(), [](const Json& layer) {
       const Layer* type = type_of(layer);
       if (type == nullptr) return true;  // a problem of its own

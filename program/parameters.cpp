@@ -1,0 +1,621 @@
+#include "program/parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+
+#include "program/error.h"
+#include "program/layer.h"
+#include "program/normal.h"
+#include "program/words.h"
+
+namespace neutra {
+namespace {
+
+constexpr int kMaxRepeat = 2;
+
+struct KindInfo {
+  KeyKind kind;
+  std::string_view word;
+  std::string_view usual_path;  ///< "" for kinds that belong to a layer
+  Field field;                  ///< what a value of this kind may be
+};
+
+const KindInfo& info(KeyKind kind) {
+  static const std::vector<KindInfo> infos = [] {
+    const auto section = [](const char* name, const char* field) {
+      return *find_field(section_fields(name), field);
+    };
+    const Field rate = *find_field(find_layer("Dropout")->fields, "rate");
+    const Field units = *find_field(find_layer("Dense")->fields, "units");
+    const Field learning_rate =
+        *find_field(find(Vocabulary::kOptimizer, "SGD")->fields, "learning_rate");
+    // In the order of the enumeration.
+    return std::vector<KindInfo>{
+        {KeyKind::kActivation, "activation", "", activation_field()},
+        {KeyKind::kKernelInitializer, "kernel_initializer", "", initializer_field("", "zeros")},
+        {KeyKind::kBiasInitializer, "bias_initializer", "", initializer_field("", "zeros")},
+        {KeyKind::kRepeat,
+         "repeat",
+         "",
+         {.name = "repeat", .type = FieldType::kInteger, .low = 0, .high = kMaxRepeat}},
+        {KeyKind::kUnits, "units", "", units},
+        {KeyKind::kDropout, "dropout", "", rate},
+        {KeyKind::kLoss, "loss", "/compile/loss", section("compile", "loss")},
+        {KeyKind::kLearningRate, "learning_rate", "/compile/optimizer/config/learning_rate",
+         learning_rate},
+        {KeyKind::kOptimizer, "optimizer", "/compile/optimizer", section("compile", "optimizer")},
+        {KeyKind::kBatchSize, "batch_size", "/fit/batch_size", section("fit", "batch_size")},
+        {KeyKind::kEpochs, "epochs", "/fit/epochs", section("fit", "epochs")}};
+  }();
+  return infos[static_cast<std::size_t>(kind)];
+}
+
+bool is_initializer(KeyKind kind) {
+  return kind == KeyKind::kKernelInitializer || kind == KeyKind::kBiasInitializer;
+}
+
+/// Normal form of a value of a kind; nullopt if it has a problem.
+std::optional<Json> normal(KeyKind kind, const Json& value) {
+  std::vector<Problem> problems;
+  Json result = normal_value(info(kind).field, value, Defaults::kFill, "", problems);
+  if (!problems.empty()) return std::nullopt;
+  return result;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// What the key's spelling `text` writes into the document; nullopt for an impossible value.
+std::optional<Json> parse_value(const Key& key, const std::string& text) {
+  for (const auto& [spelling, json] : key.values) {
+    if (spelling == text) return json;
+  }
+  Json value = text;
+  switch (key.kind) {
+    case KeyKind::kActivation:
+    case KeyKind::kLoss:
+    case KeyKind::kOptimizer: {
+      const auto name = normal(key.kind, value);
+      if (!name) return std::nullopt;
+      return key.kind == KeyKind::kOptimizer ? name->at("class_name") : *name;
+    }
+    case KeyKind::kKernelInitializer:
+    case KeyKind::kBiasInitializer: {
+      const Entry* entry = find(Vocabulary::kInitializer, text);
+      if (entry == nullptr) return std::nullopt;
+      return entry->word;
+    }
+    default: {
+      const auto number = parse_number(text);
+      if (!number) return std::nullopt;
+      return normal(key.kind, *number);
+    }
+  }
+}
+
+std::string allowed_values(const Key& key, const std::string& text) {
+  std::vector<std::string> list;
+  for (const auto& [spelling, json] : key.values) list.push_back(spelling);
+  const auto add = [&](Vocabulary vocabulary) {
+    for (std::string& word : words(vocabulary)) list.push_back(std::move(word));
+    return allowed_words(text, list);
+  };
+  switch (key.kind) {
+    case KeyKind::kActivation:
+      return add(Vocabulary::kActivation);
+    case KeyKind::kKernelInitializer:
+    case KeyKind::kBiasInitializer:
+      return add(Vocabulary::kInitializer);
+    case KeyKind::kLoss:
+      return add(Vocabulary::kLoss);
+    case KeyKind::kOptimizer:
+      return add(Vocabulary::kOptimizer);
+    case KeyKind::kRepeat:
+      return "0, 1, 2";
+    case KeyKind::kDropout:
+      return "a number in [0, 1)";
+    case KeyKind::kLearningRate:
+      return "a number >= 0";
+    default:
+      return "a whole number >= 1";
+  }
+}
+
+/// A value in the records' spelling. `raw`: as the document has it; `value`: its normal form.
+/// nullopt if the key has no spelling for it.
+std::optional<std::string> spell(const Key& key, const Json& raw, const Json& value) {
+  for (const auto& [spelling, json] : key.values) {
+    if (normal(key.kind, json) == value) return spelling;
+  }
+  switch (key.kind) {
+    case KeyKind::kActivation:
+    case KeyKind::kLoss:
+      return value.get<std::string>();
+    case KeyKind::kOptimizer:
+      return find(Vocabulary::kOptimizer, value.at("class_name").get<std::string>())->word;
+    case KeyKind::kKernelInitializer:
+    case KeyKind::kBiasInitializer: {
+      // The document's own word where it has one: "constant" is zeros in normal form.
+      const std::string name =
+          raw.is_string() ? raw.get<std::string>() : value.at("class_name").get<std::string>();
+      const std::string word = find(Vocabulary::kInitializer, name)->word;
+      if (normal(key.kind, word) != value) return std::nullopt;
+      return word;
+    }
+    case KeyKind::kLearningRate:
+    case KeyKind::kDropout:
+      return python_repr(value.get<double>());
+    default:
+      return std::to_string(value.get<std::int64_t>());
+  }
+}
+
+const Json* at_pointer(const Json& document, const std::string& path) {
+  try {
+    return &document.at(Json::json_pointer(path));
+  } catch (const Json::exception&) {
+    return nullptr;
+  }
+}
+
+/// A path into the layers: ".../layers/3/config/units" is layer 3, rest "/config/units".
+struct LayerPath {
+  std::size_t layer = 0;
+  std::string rest;
+};
+
+std::optional<LayerPath> split_layer_path(const Json& document, const std::string& path) {
+  const std::string prefix = layers_path(document) + "/";
+  const Json* layers = find_layers(document);
+  if (layers == nullptr || !path.starts_with(prefix)) return std::nullopt;
+  LayerPath result;
+  const char* begin = path.data() + prefix.size();
+  const char* end = path.data() + path.size();
+  const auto [after, error] = std::from_chars(begin, end, result.layer);
+  if (error != std::errc() || result.layer >= layers->size()) return std::nullopt;
+  result.rest.assign(after, end);
+  return result;
+}
+
+/// Keras's default of a layer's field that the document leaves out; nullptr if the layer has no
+/// such field or the field has no default.
+const Json* layer_default(const Json& layer, const std::string& rest) {
+  const Json* name = member(layer, "class_name");
+  if (name == nullptr || !name->is_string() || !rest.starts_with("/config/")) return nullptr;
+  const Layer* type = find_layer(name->get<std::string>());
+  const Field* field = type != nullptr ? find_field(type->fields, rest.substr(8)) : nullptr;
+  return field != nullptr && field->fallback ? &*field->fallback : nullptr;
+}
+
+/// The stored optimiser, under the name that the document uses.
+const char* optimizer_name(const Json& document) {
+  const Json* compile = member(document, "compile");
+  return compile != nullptr && compile->contains("optimizer_config") ? "optimizer_config"
+                                                                     : "optimizer";
+}
+
+/// A key's value as the document has it, defaults filled in; nullopt if there is none.
+std::optional<Json> read(const Json& document, KeyKind kind, const std::string& path) {
+  const auto of_section = [&](const char* section, const char* field) -> std::optional<Json> {
+    const Json* values = member(document, section);
+    if (const Json* value = values != nullptr ? member(*values, field) : nullptr) return *value;
+    return find_field(section_fields(section), field)->fallback;
+  };
+  switch (kind) {
+    case KeyKind::kLoss:
+      return of_section("compile", "loss");
+    case KeyKind::kBatchSize:
+      return of_section("fit", "batch_size");
+    case KeyKind::kEpochs:
+      return of_section("fit", "epochs");
+    case KeyKind::kOptimizer:
+      return of_section("compile", optimizer_name(document));
+    case KeyKind::kLearningRate: {
+      const auto optimizer = read(document, KeyKind::kOptimizer, "");
+      const auto filled = optimizer ? normal(KeyKind::kOptimizer, *optimizer) : std::nullopt;
+      if (!filled) return std::nullopt;
+      return filled->at("config").at("learning_rate");
+    }
+    default:
+      break;
+  }
+  const auto place = split_layer_path(document, path);
+  if (!place) return std::nullopt;
+  const Json& layer = (*find_layers(document))[place->layer];
+  if (kind == KeyKind::kRepeat) {
+    if (!place->rest.empty()) return std::nullopt;
+    return Json(1);
+  }
+  const Json* value = at_pointer(document, path);
+  if (value == nullptr) value = layer_default(layer, place->rest);
+  if (value == nullptr) return std::nullopt;
+  return *value;
+}
+
+/// The layers of a document that has some.
+Json& layers_of(Json& document) { return document[Json::json_pointer(layers_path(document))]; }
+
+void write_optimizer(Json& document, const std::optional<Json>& class_name, const Json& rate) {
+  Json& optimizer = document["compile"][optimizer_name(document)];
+  if (class_name) {
+    optimizer = {{"class_name", *class_name}};
+  } else if (!optimizer.is_object()) {
+    // A word, or left out: the default's own name.
+    optimizer = {{"class_name", optimizer.is_string() ? optimizer : Json("RMSprop")}};
+  }
+  Json& config = optimizer["config"];
+  if (!config.is_object()) config = Json::object();
+  config.erase("lr");
+  config["learning_rate"] = rate;
+}
+
+/// Gives a copied layer a name of its own.
+void rename_copy(Json& copy, const Json& layers) {
+  const auto name_of = [](const Json& layer) -> const Json* {
+    const Json* config = member(layer, "config");
+    return config != nullptr ? member(*config, "name") : nullptr;
+  };
+  const Json* name = name_of(copy);
+  if (name == nullptr || !name->is_string()) return;
+  std::string fresh = name->get<std::string>();
+  const auto taken = [&](const Json& layer) {
+    const Json* other = name_of(layer);
+    return other != nullptr && *other == fresh;
+  };
+  do {
+    fresh += "_copy";
+  } while (std::any_of(layers.begin(), layers.end(), taken));
+  copy["config"]["name"] = fresh;
+}
+
+constexpr std::array<const char*, 2> kInputFields = {"batch_input_shape", "batch_shape"};
+
+/// Makes `count` layers of the one at `index`.
+void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
+  Json& layers = layers_of(document);
+  if (count == 0) {
+    const Json removed = layers[index];
+    layers.erase(index);
+    // The model keeps the input that its first layer declares.
+    const Json* config = member(removed, "config");
+    if (index > 0 || layers.empty() || config == nullptr) return;
+    for (const char* field : kInputFields) {
+      if (const Json* shape = member(*config, field)) layers[0]["config"][field] = *shape;
+    }
+  }
+  for (std::int64_t copies = 1; copies < count; ++copies) {
+    Json copy = layers[index];
+    rename_copy(copy, layers);
+    if (copy.contains("config") && copy["config"].is_object()) {
+      for (const char* field : kInputFields) copy["config"].erase(field);
+    }
+    layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(copy));
+  }
+}
+
+}  // namespace
+
+std::string to_string(const Parameters& parameters) {
+  std::string text;
+  for (const auto& [key, value] : parameters) {
+    if (!text.empty()) text += ",";
+    text.append(key).append("=").append(value);
+  }
+  return text;
+}
+
+Parameters parse_parameters(std::string_view text, const std::string& where) {
+  const auto trim = [](std::string_view part) {
+    const auto begin = part.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return std::string_view();
+    return part.substr(begin, part.find_last_not_of(" \t") - begin + 1);
+  };
+  Parameters parameters;
+  if (trim(text).empty()) return parameters;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string_view item = trim(text.substr(begin, end - begin));
+    const std::size_t equals = item.find('=');
+    const auto fail = [&](const std::string& found) {
+      return input_error(describe(where, "column " + std::to_string(begin + 1), found,
+                                  "key=value items separated by commas"));
+    };
+    if (item.empty()) throw fail("an empty item");
+    if (equals == std::string_view::npos) throw fail(shown(std::string(item)) + " without '='");
+    const std::string key(trim(item.substr(0, equals))), value(trim(item.substr(equals + 1)));
+    if (key.empty()) throw fail("a value without a key");
+    if (value.empty()) throw fail("no value for " + shown(key));
+    if (!parameters.emplace(key, value).second) throw fail(shown(key) + " a second time");
+    begin = end + 1;
+  }
+  return parameters;
+}
+
+std::string_view to_string(KeyKind kind) { return info(kind).word; }
+
+std::optional<KeyKind> parse_key_kind(std::string_view word) {
+  for (int i = 0; i <= static_cast<int>(KeyKind::kEpochs); ++i) {
+    if (const auto kind = static_cast<KeyKind>(i); info(kind).word == word) return kind;
+  }
+  return std::nullopt;
+}
+
+ProgramSpace::ProgramSpace(Program base, std::vector<Key> keys, const std::string& file)
+    : base_(std::move(base)), keys_(std::move(keys)) {
+  for (Key& key : keys_) {
+    const auto fail = [&](const std::string& found, const std::string& allowed) {
+      return input_error(describe(file, "key " + key.name, found, allowed));
+    };
+    if (key.name.empty() || key.name.find_first_of(",= \t") != std::string::npos) {
+      throw fail("the name " + shown(key.name), "names without commas, '=' and blanks");
+    }
+    for (const auto& [spelling, json] : key.values) {
+      if (spelling.empty() || spelling.find_first_of(", \t") != std::string::npos) {
+        throw fail("the spelling " + shown(spelling), "spellings without commas and blanks");
+      }
+      if (!normal(key.kind, json)) {
+        throw fail("the spelling " + spelling + " of " + shown(json),
+                   "values of the kind " + std::string(to_string(key.kind)));
+      }
+    }
+    const std::string usual(info(key.kind).usual_path);
+    if (key.paths.empty() && !usual.empty()) key.paths = {usual};
+    if (key.paths.empty()) throw fail("no paths", "at least one path into the program");
+    std::optional<Json> first;
+    for (const std::string& path : key.paths) {
+      if (!usual.empty() && path != usual) throw fail(path, usual);
+      const auto raw = read(base_.document, key.kind, path);
+      if (!raw) throw fail(path + ", which is not in the program", "paths into the program");
+      const auto value = normal(key.kind, *raw);
+      if (!value) {
+        throw fail(shown(*raw) + " at " + path, allowed_values(key, ""));
+      }
+      if (first && *first != *value) {
+        throw fail(shown(*raw) + " at " + path + ", unlike at its first path",
+                   "paths that hold the same value");
+      }
+      if (first) continue;
+      first = value;
+      const auto text = spell(key, *raw, *value);
+      if (!text) {
+        throw fail(shown(*raw) + " at " + path + ", which has no spelling",
+                   "a spelling for it in the key's values");
+      }
+      if (!base_parameters_.emplace(key.name, *text).second) {
+        throw fail("a second time", "each key once");
+      }
+    }
+  }
+}
+
+ProgramSpace ProgramSpace::with_default_keys(Program base) {
+  struct Parametric {
+    std::size_t index;
+    bool dense;
+    std::string activation_path;
+    bool has_bias;
+  };
+  const std::string root = layers_path(base.document) + "/";
+  const Json* layers = find_layers(base.document);
+  std::vector<Parametric> parametric;
+  std::vector<std::string> dropouts;
+  const auto path = [&](std::size_t index, const std::string& field) {
+    return root + std::to_string(index) + "/config/" + field;
+  };
+  for (std::size_t i = 0; layers != nullptr && i < layers->size(); ++i) {
+    const Json& layer = (*layers)[i];
+    const Json* name = member(layer, "class_name");
+    const Layer* type =
+        name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
+    if (type == nullptr) continue;
+    if (type->class_name == "Dropout") dropouts.push_back(path(i, "rate"));
+    if (find_field(type->fields, "kernel_initializer") != nullptr) {
+      const Json* config = member(layer, "config");
+      const Json* use_bias = config != nullptr ? member(*config, "use_bias") : nullptr;
+      parametric.push_back({i, type->class_name == "Dense", path(i, "activation"),
+                            use_bias == nullptr || *use_bias != false});
+    } else if (type->class_name == "Activation" && !parametric.empty()) {
+      // The activation of the layer before, unless that has one of its own.
+      std::string& place = parametric.back().activation_path;
+      const auto own = read(base.document, KeyKind::kActivation, place);
+      if (own && normal(KeyKind::kActivation, *own) == Json("linear")) {
+        place = path(i, "activation");
+      }
+    }
+  }
+
+  std::vector<Key> keys;
+  const auto add = [&](const std::string& name, KeyKind kind, std::vector<std::string> paths) {
+    Key key{name, kind, std::move(paths), {}};
+    // A configuration that no word stands for gets a spelling of its own.
+    if (is_initializer(kind)) {
+      const auto raw = read(base.document, kind, key.paths.front());
+      const auto value = raw ? normal(kind, *raw) : std::nullopt;
+      if (value && !spell(key, *raw, *value)) key.values.emplace_back("custom", *raw);
+    }
+    keys.push_back(std::move(key));
+  };
+  const auto add_each = [&](const char* prefix, KeyKind kind, auto&& place) {
+    for (std::size_t n = 0; n < parametric.size(); ++n) {
+      const std::string where = place(n);
+      if (!where.empty()) add(prefix + std::to_string(n + 1), kind, {where});
+    }
+  };
+  const auto hidden_dense = [&](std::size_t n) {
+    return parametric[n].dense && n + 1 < parametric.size();
+  };
+  add_each("ki", KeyKind::kKernelInitializer,
+           [&](std::size_t n) { return path(parametric[n].index, "kernel_initializer"); });
+  add_each("bi", KeyKind::kBiasInitializer, [&](std::size_t n) {
+    return parametric[n].has_bias ? path(parametric[n].index, "bias_initializer") : "";
+  });
+  add_each("act", KeyKind::kActivation,
+           [&](std::size_t n) { return parametric[n].activation_path; });
+  add_each("layer", KeyKind::kRepeat, [&](std::size_t n) {
+    return hidden_dense(n) ? root + std::to_string(parametric[n].index) : "";
+  });
+  add_each("unit", KeyKind::kUnits, [&](std::size_t n) {
+    return hidden_dense(n) ? path(parametric[n].index, "units") : "";
+  });
+  for (std::size_t n = 0; n < dropouts.size(); ++n) {
+    add("dropout" + std::to_string(n + 1), KeyKind::kDropout, {dropouts[n]});
+  }
+  add("loss", KeyKind::kLoss, {});
+  add("batch_size", KeyKind::kBatchSize, {});
+  add("optimizer", KeyKind::kOptimizer, {});
+  add("lr", KeyKind::kLearningRate, {});
+  add("epochs", KeyKind::kEpochs, {});
+  return ProgramSpace(std::move(base), std::move(keys), "");
+}
+
+const Key* ProgramSpace::find(std::string_view name) const {
+  const auto at =
+      std::find_if(keys_.begin(), keys_.end(), [&](const Key& key) { return key.name == name; });
+  return at == keys_.end() ? nullptr : &*at;
+}
+
+Parameters ProgramSpace::with_changes(const Parameters& changes, const std::string& where) const {
+  Parameters result = base_parameters_;
+  for (const auto& [name, value] : changes) {
+    const Key* key = find(name);
+    if (key == nullptr) {
+      std::vector<std::string> names;
+      for (const Key& each : keys_) names.push_back(each.name);
+      throw input_error(
+          describe(where, "", "the unknown key " + shown(name), allowed_words(name, names)));
+    }
+    if (!parse_value(*key, value)) {
+      throw input_error(describe(where, name, shown(value), allowed_values(*key, value)));
+    }
+    result[name] = value;
+  }
+  return result;
+}
+
+Program ProgramSpace::instantiate(const Parameters& parameters, const std::string& where) const {
+  for (const Key& key : keys_) {
+    if (!parameters.contains(key.name)) {
+      throw input_error(describe(where, key.name, "no value", allowed_values(key, "")));
+    }
+  }
+  with_changes(parameters, where);  // refuses unknown keys and impossible values
+
+  Program program = base_;
+  Json& document = program.document;
+  std::optional<Json> optimizer, rate;
+  std::vector<std::pair<std::size_t, std::int64_t>> repeats;
+  for (const Key& key : keys_) {
+    const Json value = *parse_value(key, parameters.at(key.name));
+    // Values that mean what the base has leave the document as it is written.
+    const Json before = *normal(key.kind, *read(base_.document, key.kind, key.paths.front()));
+    const bool same = key.kind == KeyKind::kOptimizer ? before.at("class_name") == value
+                                                      : before == normal(key.kind, value);
+    if (same) continue;
+    switch (key.kind) {
+      case KeyKind::kOptimizer:
+        optimizer = value;
+        break;
+      case KeyKind::kLearningRate:
+        rate = value;
+        break;
+      case KeyKind::kRepeat:
+        for (const std::string& path : key.paths) {
+          repeats.emplace_back(split_layer_path(document, path)->layer, value.get<std::int64_t>());
+        }
+        break;
+      default:
+        for (const std::string& path : key.paths) document[Json::json_pointer(path)] = value;
+    }
+  }
+  if (optimizer || rate) {
+    // Another optimiser keeps the learning rate only.
+    if (!rate) rate = read(base_.document, KeyKind::kLearningRate, "");
+    write_optimizer(document, optimizer, *rate);
+  }
+  // From the last layer to the first, so that the indices of those before stay true.
+  std::sort(repeats.rbegin(), repeats.rend());
+  for (const auto& [index, count] : repeats) repeat_layer(document, index, count);
+  return program;
+}
+
+std::optional<Parameters> ProgramSpace::parameters_of(const Program& program) const {
+  const Json* base_layers = find_layers(base_.document);
+  const Json* layers = find_layers(program.document);
+  if (base_layers == nullptr || layers == nullptr) return std::nullopt;
+  const nlohmann::json identity = canonical(program);
+
+  // The repeat key of each base layer.
+  std::vector<const Key*> repeat_keys(base_layers->size(), nullptr);
+  for (const Key& key : keys_) {
+    if (key.kind != KeyKind::kRepeat) continue;
+    for (const std::string& path : key.paths) {
+      repeat_keys[split_layer_path(base_.document, path)->layer] = &key;
+    }
+  }
+  const auto class_name = [](const Json& layer) -> const Layer* {
+    const Json* name = member(layer, "class_name");
+    return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
+  };
+
+  /// Reads the values of all keys, given where each base layer went (nullopt: removed).
+  std::vector<std::optional<std::size_t>> moved(base_layers->size());
+  std::map<const Key*, int> repeats;
+  const auto read_all = [&]() -> std::optional<Parameters> {
+    Parameters parameters = base_parameters_;
+    for (const Key& key : keys_) {
+      if (key.kind == KeyKind::kRepeat) {
+        parameters[key.name] = std::to_string(repeats.at(&key));
+        continue;
+      }
+      for (const std::string& path : key.paths) {
+        std::string place = path;
+        if (const auto split = split_layer_path(base_.document, path)) {
+          if (!moved[split->layer]) continue;  // lost with its layer: as in the base
+          place = layers_path(program.document) + "/" + std::to_string(*moved[split->layer]) +
+                  split->rest;
+        }
+        const auto raw = read(program.document, key.kind, place);
+        const auto value = raw ? normal(key.kind, *raw) : std::nullopt;
+        const auto text = value ? spell(key, *raw, *value) : std::nullopt;
+        if (!text) return std::nullopt;
+        parameters[key.name] = *text;
+        break;
+      }
+    }
+    if (canonical(instantiate(parameters)) != identity) return std::nullopt;
+    return parameters;
+  };
+
+  // Tries all repeat counts whose layers line up with the program's, unchanged counts first.
+  const std::function<std::optional<Parameters>(std::size_t, std::size_t)> match =
+      [&](std::size_t i, std::size_t j) -> std::optional<Parameters> {
+    if (i == base_layers->size()) {
+      return j == layers->size() ? read_all() : std::nullopt;
+    }
+    const Key* key = repeat_keys[i];
+    const bool chosen = key != nullptr && repeats.contains(key);
+    for (const int count : {1, 0, 2}) {
+      if (key == nullptr ? count != 1 : chosen && repeats.at(key) != count) continue;
+      bool fits = j + static_cast<std::size_t>(count) <= layers->size();
+      for (int copy = 0; fits && copy < count; ++copy) {
+        fits = class_name((*layers)[j + static_cast<std::size_t>(copy)]) ==
+               class_name((*base_layers)[i]);
+      }
+      if (!fits) continue;
+      if (key != nullptr) repeats[key] = count;
+      moved[i] = count > 0 ? std::optional(j) : std::nullopt;
+      if (auto found = match(i + 1, j + static_cast<std::size_t>(count))) return found;
+      if (key != nullptr && !chosen) repeats.erase(key);
+    }
+    return std::nullopt;
+  };
+  return match(0, 0);
+}
+
+}  // namespace neutra
