@@ -1,0 +1,516 @@
+#include "search/machine.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "evaluators/statistics.h"
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+constexpr int kRecordedDepth = 4;  ///< no recorded network is deeper
+constexpr int kSuspectDeaths = 2;  ///< from here on a program trains apart from the others
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+int depth_limit(const SearchConfig& config) {
+  return config.max_depth.value_or(
+      config.rule == Rule::kRecorded ? kRecordedDepth : std::numeric_limits<int>::max());
+}
+
+/// Parameters that make no program have their string as identity.
+Hash string_hash(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return {hash.high64, hash.low64};
+}
+
+}  // namespace
+
+void Score::add(const ReplicaResult& result) {
+  ++replicas;
+  usable = usable && std::isfinite(result.metric);
+  sum += result.metric;
+  exact = exact && result.correct >= 0 && result.total > 0;
+  if (exact) {
+    correct += result.correct;
+    total += result.total;
+  }
+}
+
+double Score::mean() const {
+  if (!usable || replicas == 0) return kNaN;
+  return exact ? static_cast<double>(correct) / static_cast<double>(total) : sum / replicas;
+}
+
+std::optional<Score> Score::completed(int count, double bound) const {
+  Score best = *this;
+  best.replicas = count;
+  if (replicas == 0) {
+    best.exact = false;
+  } else if (exact) {
+    if ((bound != 0 && bound != 1) || total % replicas != 0) return std::nullopt;
+    const std::int64_t rows = total / replicas * (count - replicas);
+    best.total += rows;
+    if (bound == 1) best.correct += rows;
+  }
+  // Rounded addition is monotonic: no real sum in replica order can be better than this one.
+  for (int i = replicas; i < count; ++i) best.sum += bound;
+  return best;
+}
+
+Score level_score(double level) {
+  Score score;
+  score.usable = std::isfinite(level);
+  score.exact = false;
+  score.sum = level;
+  score.replicas = 1;
+  return score;
+}
+
+int compare_scores(const Score& a, const Score& b, Goal goal) {
+  if (!a.usable || !b.usable) return a.usable - b.usable;
+  int order = 0;
+  if (a.exact && b.exact) {
+    const auto left = static_cast<__int128>(a.correct) * b.total;
+    const auto right = static_cast<__int128>(b.correct) * a.total;
+    order = (left > right) - (left < right);
+  } else {
+    const bool sums = !a.exact && !b.exact && a.replicas == b.replicas;
+    const double left = sums ? a.sum : a.mean();
+    const double right = sums ? b.sum : b.mean();
+    order = (left > right) - (left < right);
+  }
+  return goal == Goal::kMaximize ? order : -order;
+}
+
+SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
+                             const SearchConfig& config, Switches switches, Memory memory,
+                             Trainer& trainer, std::function<double()> elapsed)
+    : task_(task),
+      space_(space),
+      config_(config),
+      switches_(switches),
+      memory_(std::move(memory)),
+      trainer_(trainer),
+      elapsed_(std::move(elapsed)) {
+  if (config_.ground_truth_metric) level_ = level_score(*config_.ground_truth_metric);
+  if (task_.fixed) fixed_ = add_evaluation([this] { return *task_.fixed; }, "known fix");
+  Node root;
+  root.parameters = task_.start;
+  visited_.insert(to_string(task_.start));
+  add_candidate(std::move(root));
+  blocks_.push_back({-1, 0, 1});
+  advance();
+}
+
+std::size_t SearchMachine::add_evaluation(const std::function<Program()>& make,
+                                          const std::string& name) {
+  Evaluation evaluation;
+  try {
+    evaluation.program = std::make_shared<const Program>(make());
+    evaluation.hash = space_.hash(*evaluation.program);
+    if (switches_.reuse_identical) {
+      if (const auto found = by_hash_.find(evaluation.hash); found != by_hash_.end()) {
+        return found->second;
+      }
+    }
+    evaluation.refusal = trainer_.refusal(*evaluation.program);
+  } catch (const Error& error) {
+    evaluation.hash = string_hash(name);
+    evaluation.refusal = error.what();
+  }
+  evaluation.slots.resize(static_cast<std::size_t>(config_.replicas));
+  for (int replica = 0; replica < config_.replicas; ++replica) {
+    Slot& slot = evaluation.slots[static_cast<std::size_t>(replica)];
+    const EvaluationKey key{evaluation.hash, replica};
+    if (const auto own = memory_.own.find(key); own != memory_.own.end()) {
+      slot.origin = Origin::kStore;
+      slot.result = own->second;
+    } else if (const auto reused = memory_.reused.find(key); reused != memory_.reused.end()) {
+      slot.origin = Origin::kReused;
+      slot.result = reused->second;
+    }
+  }
+  if (const auto deaths = memory_.deaths.find(evaluation.hash); deaths != memory_.deaths.end()) {
+    evaluation.deaths = deaths->second;
+  }
+  by_hash_.emplace(evaluation.hash, evaluations_.size());
+  evaluations_.push_back(std::move(evaluation));
+  return evaluations_.size() - 1;
+}
+
+void SearchMachine::add_candidate(Node node) {
+  Candidate candidate;
+  node.id = static_cast<std::int64_t>(candidates_.size());
+  node.status = "pending";
+  node.mean = kNaN;
+  candidate.evaluation =
+      add_evaluation([&] { return space_.program(node.parameters); }, to_string(node.parameters));
+  node.hash = evaluations_[candidate.evaluation].hash;
+  candidate.node = std::move(node);
+  candidates_.push_back(std::move(candidate));
+}
+
+void SearchMachine::generate() {
+  Block block;
+  block.parent = queue_.front();
+  queue_.pop_front();
+  block.first = static_cast<std::int64_t>(candidates_.size());
+  const Node& parent = candidates_[static_cast<std::size_t>(block.parent)].node;
+  for (Neighbour& neighbour : space_.neighbours(parent.parameters)) {
+    if (!visited_.insert(to_string(neighbour.parameters)).second) continue;
+    Node node;
+    node.parameters = std::move(neighbour.parameters);
+    node.mutation = std::move(neighbour.mutation);
+    node.parent = block.parent;
+    node.depth = parent.depth + 1;
+    add_candidate(std::move(node));
+  }
+  block.end = static_cast<std::int64_t>(candidates_.size());
+  blocks_.push_back(block);
+}
+
+std::int64_t SearchMachine::budget() const {
+  return config_.budget_evaluations.value_or(std::numeric_limits<std::int64_t>::max());
+}
+
+void SearchMachine::advance() {
+  if (end_ || !fixed_ready()) return;
+  for (;;) {
+    if (open_ && next_commit_ == blocks_.front().end) {
+      finish_parent(blocks_.front());
+      blocks_.pop_front();
+      open_ = false;
+    } else if (!open_) {
+      if (blocks_.empty() && queue_.empty()) {
+        end_ = SearchEnd::kQueueEmpty;
+        return;
+      }
+      if (next_commit_ >= budget()) {
+        end_ = SearchEnd::kEvaluationBudget;
+        return;
+      }
+      if (blocks_.empty()) generate();
+      open_ = true;
+      candidates_[static_cast<std::size_t>(blocks_.front().parent)].node.dequeued = dequeued_++;
+      shown_ = blocks_.front().end;
+    } else if (next_commit_ >= budget()) {
+      end_ = SearchEnd::kEvaluationBudget;
+      finish_parent(blocks_.front());
+      return;
+    } else if (Candidate& candidate = candidates_[static_cast<std::size_t>(next_commit_)];
+               decided(candidate)) {
+      commit(candidate);
+      ++next_commit_;
+    } else {
+      // Candidates whose results are known cost no time: a search that was killed after its time
+      // ran out still commits all of them when it is started again.
+      if (config_.budget_seconds && elapsed_() >= *config_.budget_seconds) {
+        end_ = SearchEnd::kTimeBudget;
+        finish_parent(blocks_.front());
+      }
+      return;
+    }
+  }
+}
+
+bool SearchMachine::fixed_ready() {
+  if (fixed_done_) return true;
+  Score score;
+  if (fixed_) {
+    Evaluation& evaluation = evaluations_[*fixed_];
+    std::string reason = evaluation.refusal.value_or("");
+    std::vector<double> metrics;
+    if (reason.empty()) {
+      for (const Slot& slot : evaluation.slots) {
+        if (slot.origin == Origin::kNone) return false;
+        score.add(slot.result);
+        metrics.push_back(slot.result.metric);
+        if (reason.empty() && !std::isfinite(slot.result.metric)) {
+          reason = slot.result.message.empty() ? "its metric is not a number" : slot.result.message;
+        }
+      }
+    }
+    if (!reason.empty() && !level_) {
+      throw input_error(task_.fault_id + ": the known fix gives no ground truth: " + reason +
+                        "; give the level (--ground-truth-metric)");
+    }
+    if (reason.empty()) fixed_metrics_ = std::move(metrics);
+    count(evaluation, evaluation.refusal ? 0 : config_.replicas);
+  }
+  if (!level_) level_ = score;
+  fixed_done_ = true;
+  return true;
+}
+
+bool SearchMachine::is_neutral(const Score& score, const Score& parent) const {
+  if (!score.usable) return false;
+  const int order = compare_scores(score, parent, task_.goal);
+  return config_.rule == Rule::kRecorded ? order > 0 : order >= 0;
+}
+
+bool SearchMachine::reaches_ground_truth(const Score& score) const {
+  return score.usable && compare_scores(score, *level_, task_.goal) >= 0;
+}
+
+bool SearchMachine::ruled_out(const Candidate& candidate) const {
+  if (!candidate.score.usable) return true;
+  if (!task_.metric_bound) return false;
+  const auto best = candidate.score.completed(config_.replicas, *task_.metric_bound);
+  const Candidate& parent = candidates_[static_cast<std::size_t>(candidate.node.parent)];
+  return best && !is_neutral(*best, parent.score) && !reaches_ground_truth(*best);
+}
+
+bool SearchMachine::decided(Candidate& candidate) {
+  const Evaluation& evaluation = evaluations_[candidate.evaluation];
+  if (candidate.counted < 0 && evaluation.refusal) candidate.counted = 0;
+  const bool may_curtail = switches_.curtail && candidate.node.parent >= 0;
+  while (candidate.counted < 0) {
+    if (candidate.checked == config_.replicas || (may_curtail && ruled_out(candidate))) {
+      candidate.counted = candidate.checked;
+      break;
+    }
+    const Slot& slot = evaluation.slots[static_cast<std::size_t>(candidate.checked)];
+    if (slot.origin == Origin::kNone) return false;
+    candidate.score.add(slot.result);
+    ++candidate.checked;
+    if (slot.result.status == RunStatus::kFailed || slot.result.status == RunStatus::kInvalid) {
+      candidate.score.usable = false;
+      candidate.counted = candidate.checked;
+    }
+  }
+  return true;
+}
+
+/// Books the first `replicas` results of an evaluation for one node.
+void SearchMachine::count(Evaluation& evaluation, int replicas) {
+  for (int replica = 0; replica < replicas; ++replica) {
+    Slot& slot = evaluation.slots[static_cast<std::size_t>(replica)];
+    if (slot.used) {
+      ++counters_.trainings_saved_identical;
+    } else if (slot.origin == Origin::kStore) {
+      ++counters_.trainings_from_store;
+    } else if (slot.origin == Origin::kReused) {
+      ++counters_.trainings_reused;
+    } else {
+      ++used_trainings_;
+    }
+    slot.used = true;
+  }
+}
+
+void SearchMachine::commit(Candidate& candidate) {
+  Evaluation& evaluation = evaluations_[candidate.evaluation];
+  Node& node = candidate.node;
+  RunStatus worst = RunStatus::kOk;
+  for (int replica = 0; replica < candidate.counted; ++replica) {
+    const ReplicaResult& result = evaluation.slots[static_cast<std::size_t>(replica)].result;
+    node.metrics.push_back(result.metric);
+    counters_.diverged += result.status == RunStatus::kDiverged;
+    counters_.timed_out += result.status == RunStatus::kTimeout;
+    worst = std::max(worst, result.status);  // the enumeration goes from harmless to fatal
+  }
+  const bool complete = candidate.counted == config_.replicas;
+  if (evaluation.refusal || worst == RunStatus::kInvalid) {
+    node.status = to_string(RunStatus::kInvalid);
+    candidate.score.usable = false;
+    ++counters_.invalid;
+  } else if (complete || worst > RunStatus::kDiverged) {
+    node.status = to_string(worst);
+    counters_.failed += worst == RunStatus::kFailed;
+  } else {
+    node.status = "curtailed";
+  }
+  if (!complete && node.status == "curtailed") {
+    counters_.trainings_saved_curtailed += config_.replicas - candidate.counted;
+  }
+  node.mean = complete ? candidate.score.mean() : kNaN;
+  if (complete && node.parent >= 0) {
+    const Candidate& parent = candidates_[static_cast<std::size_t>(node.parent)];
+    node.neutral = is_neutral(candidate.score, parent.score);
+    node.alternative = reaches_ground_truth(candidate.score);
+  }
+  if (node.alternative && !fixed_metrics_.empty()) {
+    const Comparison comparison =
+        compare(node.metrics, fixed_metrics_, task_.goal == Goal::kMaximize);
+    node.p = comparison.p;
+    node.d = comparison.d;
+    node.significant = comparison.significant;
+  }
+  alternatives_ += node.alternative;
+  ++counters_.evaluations;
+  count(evaluation, candidate.counted);
+  if (candidate.evaluation != fixed_) evaluation.program.reset();
+}
+
+void SearchMachine::finish_parent(const Block& block) {
+  const std::int64_t end = std::min(block.end, next_commit_);
+  if (block.parent < 0) {  // the root itself
+    if (end > 0 && depth_limit(config_) > 0) queue_.push_back(0);
+    return;
+  }
+  const auto at = [this](std::int64_t id) -> Candidate& {
+    return candidates_[static_cast<std::size_t>(id)];
+  };
+  const bool recorded = config_.rule == Rule::kRecorded;
+  std::vector<std::int64_t> ranked;
+  for (std::int64_t id = block.first; id < end; ++id) {
+    if (at(id).node.neutral) ranked.push_back(id);
+  }
+  // Ids are in order already: the records break ties by them.
+  std::stable_sort(ranked.begin(), ranked.end(), [&](std::int64_t a, std::int64_t b) {
+    const int order = compare_scores(at(a).score, at(b).score, task_.goal);
+    if (order != 0 || recorded) return order > 0;
+    return to_string(at(a).node.parameters) < to_string(at(b).node.parameters);
+  });
+  if (ranked.size() > static_cast<std::size_t>(config_.top_k)) {
+    ranked.resize(static_cast<std::size_t>(config_.top_k));
+  }
+  for (const std::int64_t id : ranked) {
+    at(id).node.queued = true;
+    if (at(id).node.depth < depth_limit(config_)) queue_.push_back(id);
+  }
+  for (std::int64_t id = block.first; id < end; ++id) {
+    Node& node = at(id).node;
+    // The records keep no child that beats its parent outside the top k, repaired or not.
+    if (recorded && node.alternative && node.neutral && !node.queued) {
+      node.alternative = false;
+      --alternatives_;
+    }
+    if (node.queued || node.alternative) edges_.push_back({block.parent, id});
+  }
+}
+
+/// Is there a replica to start? `replica` is the first that nobody has begun.
+bool SearchMachine::trainable(std::size_t index, std::optional<int>& replica) const {
+  const Evaluation& evaluation = evaluations_[index];
+  if (evaluation.refusal) return false;
+  for (std::size_t i = 0; i < evaluation.slots.size(); ++i) {
+    if (evaluation.slots[i].origin == Origin::kNone && !evaluation.slots[i].running) {
+      replica = static_cast<int>(i);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<Task> SearchMachine::next() {
+  advance();
+  if (end_ || alone_) return std::nullopt;
+  struct Choice {
+    std::size_t evaluation;
+    int replica;
+    const Parameters* parameters;
+  };
+  std::optional<Choice> shared;  // the least busy candidate that has a worker already
+  bool wait = false;
+  // True: take `choice` now.
+  const auto consider = [&](std::size_t index, const Parameters* parameters) {
+    std::optional<int> replica;
+    if (!trainable(index, replica)) return false;
+    const Evaluation& evaluation = evaluations_[index];
+    if (evaluation.deaths >= kSuspectDeaths && !switches_.isolated && running_ > 0) {
+      wait = true;  // let the others end: a suspect trains alone
+      return false;
+    }
+    if (!shared || evaluation.running < evaluations_[shared->evaluation].running) {
+      shared = Choice{index, *replica, parameters};
+    }
+    return evaluation.running == 0;
+  };
+  const auto take = [&]() -> std::optional<Task> {
+    return hand_out(shared->evaluation, shared->replica, shared->parameters);
+  };
+  if (!fixed_done_ && consider(*fixed_, nullptr)) return take();
+  std::int64_t id = next_commit_;
+  for (;;) {
+    const std::int64_t end = std::min(static_cast<std::int64_t>(candidates_.size()), budget());
+    const std::int64_t limit = switches_.speculate ? end : std::min(end, shown_);
+    for (; id < limit && !wait; ++id) {
+      Candidate& candidate = candidates_[static_cast<std::size_t>(id)];
+      if (!decided(candidate) && consider(candidate.evaluation, &candidate.node.parameters)) {
+        return take();
+      }
+    }
+    if (wait) return std::nullopt;
+    if (!switches_.speculate || !fixed_done_ || queue_.empty() || end >= budget()) break;
+    generate();
+  }
+  return shared ? take() : std::nullopt;
+}
+
+Task SearchMachine::hand_out(std::size_t index, int replica, const Parameters* parameters) {
+  Evaluation& evaluation = evaluations_[index];
+  if (!evaluation.program) {
+    evaluation.program = std::make_shared<const Program>(space_.program(*parameters));
+  }
+  evaluation.slots[static_cast<std::size_t>(replica)].running = true;
+  ++evaluation.running;
+  ++running_;
+  alone_ = evaluation.deaths >= kSuspectDeaths && !switches_.isolated;
+  return {index, replica, evaluation.hash, evaluation.deaths, evaluation.program};
+}
+
+void SearchMachine::drop(const Task& task) {
+  Evaluation& evaluation = evaluations_[task.evaluation];
+  evaluation.slots[static_cast<std::size_t>(task.replica)].running = false;
+  --evaluation.running;
+  --running_;
+  alone_ = false;
+}
+
+void SearchMachine::deliver(const Task& task, ReplicaResult result) {
+  drop(task);
+  ++counters_.trainings;
+  counters_.samples += result.samples;
+  counters_.epochs_saved_dead += result.epochs_saved;
+  Slot& slot = evaluations_[task.evaluation].slots[static_cast<std::size_t>(task.replica)];
+  slot.origin = Origin::kTrained;
+  slot.result = std::move(result);
+  advance();
+}
+
+Network SearchMachine::network() const {
+  Network network;
+  network.fault_id = task_.fault_id;
+  network.metric = task_.metric;
+  network.goal = task_.goal;
+  for (std::int64_t id = 0; id < shown_; ++id) {
+    network.nodes.push_back(candidates_[static_cast<std::size_t>(id)].node);
+  }
+  network.edges = edges_;
+  if (level_ && level_->usable) network.ground_truth = level_->mean();
+  network.fixed_metrics = fixed_metrics_;
+  network.fixed_parameters = task_.fixed_parameters;
+  return network;
+}
+
+SearchCounters SearchMachine::counters() const {
+  SearchCounters counters = counters_;
+  counters.speculative_trainings = counters.trainings - used_trainings_;
+  return counters;
+}
+
+std::int64_t SearchMachine::queue_length() const {
+  // Parents that run ahead are still in the serial queue.
+  const auto ahead = static_cast<std::int64_t>(blocks_.size()) - (open_ ? 1 : 0);
+  return static_cast<std::int64_t>(queue_.size()) + std::max<std::int64_t>(ahead, 0);
+}
+
+std::optional<double> SearchMachine::fraction() const {
+  std::optional<double> done;
+  if (config_.budget_evaluations && *config_.budget_evaluations > 0) {
+    done = static_cast<double>(counters_.evaluations) /
+           static_cast<double>(*config_.budget_evaluations);
+  }
+  if (config_.budget_seconds && *config_.budget_seconds > 0) {
+    done = std::max(done.value_or(0), elapsed_() / *config_.budget_seconds);
+  }
+  if (done) done = std::min(*done, 1.0);
+  return done;
+}
+
+}  // namespace neutra

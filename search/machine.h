@@ -1,0 +1,177 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "search/options.h"
+#include "search/space.h"
+
+namespace neutra {
+
+/// The mean of some replicas, kept so that comparisons are exact: accuracies as integer counts,
+/// other metrics as their sum in replica order.
+struct Score {
+  bool usable = true;  ///< every metric is finite; otherwise the score is the worst possible
+  bool exact = true;   ///< every metric is correct / total
+  std::int64_t correct = 0, total = 0;
+  double sum = 0;
+  int replicas = 0;
+
+  void add(const ReplicaResult& result);
+  double mean() const;  ///< NaN when not usable or empty
+  /// The same with the best possible metric (`bound`) for the replicas up to `count`; nullopt where
+  /// that can't be told exactly.
+  std::optional<Score> completed(int count, double bound) const;
+};
+/// A level given as a number.
+Score level_score(double level);
+/// Positive: `a` is better, 0: a tie, negative: worse.
+int compare_scores(const Score& a, const Score& b, Goal goal);
+
+struct EvaluationKey {
+  Hash hash;
+  int replica = 0;
+  auto operator<=>(const EvaluationKey&) const = default;
+};
+using EvaluationMap = std::map<EvaluationKey, ReplicaResult>;
+
+/// What earlier processes left: results and, per program, how many processes died training it.
+struct Memory {
+  EvaluationMap own, reused;
+  std::map<Hash, int> deaths;
+};
+
+/// One replica to train.
+struct Task {
+  std::size_t evaluation = 0;
+  int replica = 0;
+  Hash hash;
+  int deaths = 0;  ///< processes that died training this program
+  std::shared_ptr<const Program> program;
+};
+
+/// The search as a deterministic state machine. It moves in the order of the serial algorithm:
+/// candidates are committed by id, whatever the order in which results come in. Workers take tasks
+/// with next() and give results to deliver(); they may run ahead into the neighbours of the next
+/// parent, since every generated program counts as visited and the queue is first in, first out: a
+/// block of neighbours is fixed as soon as its parent is at the head of the queue. What runs ahead
+/// shows in no network and in no budget.
+///
+/// Not thread safe: the executor holds a lock.
+class SearchMachine {
+ public:
+  struct Switches {
+    bool curtail = true, reuse_identical = true, speculate = true;
+    bool isolated = false;  ///< suspects train in a process of their own, not alone in this one
+  };
+  /// `elapsed`: total seconds of the search so far, for the time budget.
+  SearchMachine(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
+                Switches switches, Memory memory, Trainer& trainer,
+                std::function<double()> elapsed);
+
+  /// The next replica to train; nullopt: nothing to do now (finished() or others must report
+  /// first).
+  ///
+  /// The lowest candidate that nobody is training comes first, replica by replica, so that few
+  /// trainings overshoot a curtailment; when every candidate has a worker and no further block can
+  /// be generated, the replicas of one candidate are shared out, so that no core is idle at a
+  /// parent's end.
+  std::optional<Task> next();
+  /// Throws Error when the known fix turns out not to train and its level is needed.
+  void deliver(const Task& task, ReplicaResult result);
+  /// Takes a task back that will not be delivered.
+  void drop(const Task& task);
+
+  bool finished() const { return end_.has_value(); }
+  SearchEnd end() const { return end_.value_or(SearchEnd::kInterrupted); }
+  /// The network of the serial search up to here.
+  Network network() const;
+  SearchCounters counters() const;
+  std::int64_t queue_length() const;
+  std::int64_t alternatives() const { return alternatives_; }
+  std::optional<double> fraction() const;  ///< of the budget
+
+ private:
+  enum class Origin { kNone, kStore, kReused, kTrained };
+  struct Slot {
+    Origin origin = Origin::kNone;
+    bool running = false;
+    bool used = false;  ///< counted for some node
+    ReplicaResult result;
+  };
+  /// A program in training; nodes whose strings give the same program share one.
+  struct Evaluation {
+    Hash hash;
+    std::shared_ptr<const Program> program;  ///< dropped when committed
+    std::optional<std::string> refusal;
+    std::vector<Slot> slots;
+    int running = 0;
+    int deaths = 0;
+  };
+  struct Candidate {
+    Node node;
+    std::size_t evaluation = 0;
+    Score score;  ///< of the first `checked` replicas
+    int checked = 0;
+    int counted = -1;  ///< replicas that decide; -1: not decided yet
+  };
+  /// The unvisited neighbours of a parent: candidates [first, end).
+  struct Block {
+    std::int64_t parent = -1, first = 0, end = 0;
+  };
+
+  std::size_t add_evaluation(const std::function<Program()>& make, const std::string& name);
+  void add_candidate(Node node);
+  void generate();
+  void advance();
+  bool fixed_ready();
+  bool decided(Candidate& candidate);
+  bool is_neutral(const Score& score, const Score& parent) const;
+  bool reaches_ground_truth(const Score& score) const;
+  bool ruled_out(const Candidate& candidate) const;
+  void commit(Candidate& candidate);
+  void finish_parent(const Block& block);
+  void count(Evaluation& evaluation, int replicas);
+  std::int64_t budget() const;
+  bool trainable(std::size_t evaluation, std::optional<int>& replica) const;
+  Task hand_out(std::size_t evaluation, int replica, const Parameters* parameters);
+
+  const SearchTask& task_;
+  const SearchSpace& space_;
+  const SearchConfig config_;
+  const Switches switches_;
+  const Memory memory_;
+  Trainer& trainer_;
+  const std::function<double()> elapsed_;
+
+  std::deque<Evaluation> evaluations_;
+  std::map<Hash, std::size_t> by_hash_;
+  std::deque<Candidate> candidates_;  ///< by id
+  std::unordered_set<std::string> visited_;
+  std::deque<std::int64_t> queue_;
+  std::deque<Block> blocks_;  ///< the front one is being committed, the others run ahead
+  bool open_ = true;          ///< the front block's parent has been dequeued
+  std::int64_t next_commit_ = 0;
+  std::int64_t shown_ = 1;  ///< candidates of dequeued parents: those of the network
+  std::int64_t dequeued_ = 0;
+  std::vector<Edge> edges_;
+  std::optional<std::size_t> fixed_;  ///< evaluation of the known fix
+  std::vector<double> fixed_metrics_;
+  std::optional<Score> level_;  ///< the ground truth, once known
+  bool fixed_done_ = false;
+  bool alone_ = false;  ///< a suspect is in training: nothing else may run
+  int running_ = 0;
+  std::int64_t alternatives_ = 0;
+  std::int64_t used_trainings_ = 0;
+  SearchCounters counters_;
+  std::optional<SearchEnd> end_;
+};
+
+}  // namespace neutra

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mutators/neighbours.h"
+#include "program/parameters.h"
+#include "program/program.h"
+
+namespace neutra {
+
+/// A generated program.
+struct Node {
+  std::int64_t id = 0;  ///< root 0, then in order of generation
+  Parameters parameters;
+  Hash hash;
+  std::int64_t parent = -1;  ///< the node whose neighbour it was generated as
+  int depth = 0;
+  Mutation mutation;            ///< how it differs from its parent
+  std::string status;           ///< "ok", "curtailed", "invalid", "pending", "failed", ...
+  std::vector<double> metrics;  ///< per replica, in order; fewer when curtailed
+  double mean = 0;              ///< of all replicas; NaN when curtailed
+  bool neutral = false;         ///< with its parent
+  bool queued = false;          ///< among the top k
+  bool alternative = false;     ///< neutral with the ground truth
+  bool significant = false;  ///< significantly better than the known fix (GLM p < .05 and d >= .5)
+  double p = 1, d = 0;
+  std::int64_t dequeued = -1;  ///< position in the order of dequeuing, -1: not expanded
+};
+
+struct Edge {
+  std::int64_t parent = 0, child = 0;
+};
+
+/// Result of a search, also read from a published TSV.
+struct Network {
+  std::string fault_id;
+  std::string metric = "accuracy";
+  Goal goal = Goal::kMaximize;
+  std::vector<Node> nodes;             ///< by id; from a TSV: those that occur
+  std::vector<Edge> edges;             ///< rows: by the parent's dequeue order, then node id
+  std::optional<double> ground_truth;  ///< level used
+  std::vector<double> fixed_metrics;   ///< of the known fix
+  std::optional<Parameters> fixed_parameters;
+  const Node* find(std::int64_t id) const;
+  std::vector<const Node*> alternatives() const;  ///< by id
+};
+
+/// The published seven columns (docs/formats/network.md). Reads by header name; rows keep their
+/// order. is_gt marks the alternatives; goal, metric, ground truth and known fix are not in the
+/// file: the caller supplies them. Throws input_error with line and column.
+Network read_network_tsv(const std::filesystem::path& file);
+
+/// Writers: each writes the rows (edges) and the nodes that occur in them, so the bytes depend on
+/// nothing but the network: no times, no counters, no nodes that led nowhere.
+void write_tsv(const Network& network, std::ostream& out);
+void write_graphml(const Network& network, std::ostream& out);
+void write_dot(const Network& network, std::ostream& out);
+Json to_json(const Network& network);
+
+/// Table 9: how many hyperparameters the alternatives differ in from the known fix, and how much
+/// better they are, on average.
+struct Complexity {
+  double mean = 0;
+  int hyperparameters = 0;
+  /// mean(alternatives) - ground truth, sign so that larger is better.
+  std::optional<double> improvement;
+};
+/// nullopt without alternatives or without the known fix's parameters.
+std::optional<Complexity> complexity(const Network& network);
+
+}  // namespace neutra

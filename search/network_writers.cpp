@@ -1,0 +1,202 @@
+#include <cmath>
+#include <ostream>
+#include <set>
+
+#include "program/json.h"
+#include "search/network.h"
+#include "search/options.h"
+
+namespace neutra {
+namespace {
+
+std::string list_text(const std::vector<double>& values) {
+  std::string text = "[";
+  for (const double value : values) text += (text.size() > 1 ? ", " : "") + python_repr(value);
+  return text + "]";
+}
+
+const Node& node_at(const Network& network, std::int64_t id) {
+  static const Node kMissing;
+  const Node* node = network.find(id);
+  return node != nullptr ? *node : kMissing;
+}
+
+/// The nodes of the rows, and the buggy program even without rows.
+std::vector<const Node*> drawn_nodes(const Network& network) {
+  std::set<std::int64_t> ids = {0};
+  for (const Edge& edge : network.edges) ids.insert({edge.parent, edge.child});
+  std::vector<const Node*> nodes;
+  for (const std::int64_t id : ids) {
+    if (const Node* node = network.find(id)) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+/// The one key in which the two ends of an edge differ.
+struct Change {
+  std::string key, before, after;
+};
+Change change_of(const Network& network, const Edge& edge) {
+  const Parameters& child = node_at(network, edge.child).parameters;
+  for (const auto& [key, before] : node_at(network, edge.parent).parameters) {
+    const auto after = child.find(key);
+    if (after != child.end() && after->second != before) return {key, before, after->second};
+  }
+  return {};
+}
+
+/// What a node is, as the colour of the paper's figure says.
+enum class Role { kBuggy, kSignificant, kOnPar, kOther };
+Role role_of(const Node& node) {
+  if (node.id == 0) return Role::kBuggy;
+  if (!node.alternative) return Role::kOther;
+  return node.significant ? Role::kSignificant : Role::kOnPar;
+}
+constexpr const char* kRoleWords[] = {"buggy", "significantly_better", "on_par", "neutral"};
+
+std::string replaced(std::string text, char from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+    text.replace(at, 1, to);
+  }
+  return text;
+}
+
+std::string xml(const std::string& text) {
+  std::string result = replaced(text, '&', "&amp;");
+  result = replaced(result, '<', "&lt;");
+  result = replaced(result, '>', "&gt;");
+  return replaced(result, '"', "&quot;");
+}
+
+std::string dot_quoted(const std::string& text) {
+  return '"' + replaced(replaced(text, '\\', "\\\\"), '"', "\\\"") + '"';
+}
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+}  // namespace
+
+void write_tsv(const Network& network, std::ostream& out) {
+  out << "parent_node_id\tcurrent_node_id\tparent_accs\tcurrent_node_accs\t"
+         "parent_node_param_string\tcurrent_node_param_string\tis_gt\n";
+  for (const Edge& edge : network.edges) {
+    const Node& parent = node_at(network, edge.parent);
+    const Node& child = node_at(network, edge.child);
+    out << edge.parent << '\t' << edge.child << '\t' << list_text(parent.metrics) << '\t'
+        << list_text(child.metrics) << '\t' << to_string(parent.parameters) << '\t'
+        << to_string(child.parameters) << '\t' << (child.alternative ? "True" : "False") << '\n';
+  }
+}
+
+void write_graphml(const Network& network, std::ostream& out) {
+  struct Attribute {
+    const char *owner, *name, *type;
+  };
+  out << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+         "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n";
+  for (const auto& [owner, name, type] : {Attribute{"node", "parameters", "string"},
+                                          {"node", "mean", "double"},
+                                          {"node", "metrics", "string"},
+                                          {"node", "depth", "int"},
+                                          {"node", "role", "string"},
+                                          {"edge", "key", "string"},
+                                          {"edge", "before", "string"},
+                                          {"edge", "after", "string"}}) {
+    out << "  <key id=\"" << name << "\" for=\"" << owner << "\" attr.name=\"" << name
+        << "\" attr.type=\"" << type << "\"/>\n";
+  }
+  const auto data = [&out](const char* key, const std::string& value) {
+    out << "      <data key=\"" << key << "\">" << xml(value) << "</data>\n";
+  };
+  out << "  <graph id=\"" << xml(network.fault_id) << "\" edgedefault=\"directed\">\n";
+  for (const Node* node : drawn_nodes(network)) {
+    out << "    <node id=\"n" << node->id << "\">\n";
+    data("parameters", to_string(node->parameters));
+    if (std::isfinite(node->mean)) data("mean", shortest(node->mean));
+    data("metrics", list_text(node->metrics));
+    data("depth", std::to_string(node->depth));
+    data("role", kRoleWords[static_cast<int>(role_of(*node))]);
+    out << "    </node>\n";
+  }
+  for (const Edge& edge : network.edges) {
+    const Change change = change_of(network, edge);
+    out << "    <edge source=\"n" << edge.parent << "\" target=\"n" << edge.child << "\">\n";
+    data("key", change.key);
+    data("before", change.before);
+    data("after", change.after);
+    out << "    </edge>\n";
+  }
+  out << "  </graph>\n</graphml>\n";
+}
+
+void write_dot(const Network& network, std::ostream& out) {
+  // The paper's colours, in shades that the colour-blind tell apart; shapes say it once more.
+  constexpr const char* kStyles[] = {
+      "style=filled, fillcolor=black, fontcolor=white, shape=box",
+      "style=filled, fillcolor=\"#0072b2\", fontcolor=white, shape=doublecircle",
+      "style=filled, fillcolor=\"#80d0a0\", shape=doublecircle",
+      "style=filled, fillcolor=white, shape=circle"};
+  out << "digraph " << dot_quoted(network.fault_id) << " {\n  rankdir=LR;\n"
+      << "  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=9];\n";
+  for (const Node* node : drawn_nodes(network)) {
+    out << "  n" << node->id << " [label=\"" << node->id;
+    if (std::isfinite(node->mean)) out << "\\n" << shortest(std::round(node->mean * 1e4) / 1e4);
+    out << "\", tooltip=" << dot_quoted(to_string(node->parameters)) << ", "
+        << kStyles[static_cast<int>(role_of(*node))] << "];\n";
+  }
+  for (const Edge& edge : network.edges) {
+    const Change change = change_of(network, edge);
+    out << "  n" << edge.parent << " -> n" << edge.child
+        << " [label=" << dot_quoted(change.key + ": " + change.before + " -> " + change.after)
+        << "];\n";
+  }
+  out << "}\n";
+}
+
+Json to_json(const Network& network) {
+  Json json = {{"format", "neutra-network"},
+               {"version", 1},
+               {"fault", network.fault_id},
+               {"metric", network.metric},
+               {"goal", to_string(network.goal)},
+               {"ground_truth",
+                network.ground_truth ? number_or_null(*network.ground_truth) : Json(nullptr)},
+               {"fixed", network.fixed_parameters ? Json(to_string(*network.fixed_parameters))
+                                                  : Json(nullptr)},
+               {"nodes", Json::array()},
+               {"links", Json::array()}};
+  json["fixed_metrics"] = Json::array();
+  for (const double metric : network.fixed_metrics) {
+    json["fixed_metrics"].push_back(number_or_null(metric));
+  }
+  for (const Node* node : drawn_nodes(network)) {
+    Json metrics = Json::array();
+    for (const double metric : node->metrics) metrics.push_back(number_or_null(metric));
+    Json entry = {{"id", node->id},
+                  {"parameters", to_string(node->parameters)},
+                  {"depth", node->depth},
+                  {"status", node->status},
+                  {"mean", number_or_null(node->mean)},
+                  {"metrics", std::move(metrics)},
+                  {"role", kRoleWords[static_cast<int>(role_of(*node))]},
+                  {"queued", node->queued},
+                  {"alternative", node->alternative}};
+    if (node->alternative) {
+      entry["significant"] = node->significant;
+      entry["p"] = number_or_null(node->p);
+      entry["d"] = number_or_null(node->d);
+    }
+    json["nodes"].push_back(std::move(entry));
+  }
+  for (const Edge& edge : network.edges) {
+    const Change change = change_of(network, edge);
+    json["links"].push_back({{"source", edge.parent},
+                             {"target", edge.child},
+                             {"key", change.key},
+                             {"before", change.before},
+                             {"after", change.after}});
+  }
+  return json;
+}
+
+}  // namespace neutra

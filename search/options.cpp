@@ -1,0 +1,95 @@
+#include "search/options.h"
+
+#include <array>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+template <typename Enum, std::size_t N>
+std::optional<Enum> find_word(const std::array<std::string_view, N>& words, std::string_view word) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (words[i] == word) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+constexpr std::array<std::string_view, 2> kRules = {"algorithm1", "recorded"};
+constexpr std::array<std::string_view, 2> kGoals = {"maximize", "minimize"};
+constexpr std::array<std::string_view, 4> kEnds = {"queue_empty", "evaluation_budget",
+                                                   "time_budget", "interrupted"};
+
+template <typename T>
+Json optional_json(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+template <typename T>
+void read(const Json& json, const char* name, T& value) {
+  json.at(name).get_to(value);
+}
+
+template <typename T>
+void read(const Json& json, const char* name, std::optional<T>& value) {
+  if (!json.at(name).is_null()) value = json.at(name).get<T>();
+}
+
+}  // namespace
+
+std::string_view to_string(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
+std::optional<Rule> parse_rule(std::string_view word) { return find_word<Rule>(kRules, word); }
+std::string_view to_string(Goal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
+std::optional<Goal> parse_goal(std::string_view word) { return find_word<Goal>(kGoals, word); }
+std::string_view to_string(SearchEnd end) { return kEnds[static_cast<std::size_t>(end)]; }
+std::optional<SearchEnd> parse_search_end(std::string_view word) {
+  return find_word<SearchEnd>(kEnds, word);
+}
+
+Json to_json(const SearchConfig& config) {
+  return {{"preset", to_string(config.preset)},
+          {"rule", to_string(config.rule)},
+          {"top_k", config.top_k},
+          {"replicas", config.replicas},
+          {"max_depth", optional_json(config.max_depth)},
+          {"budget_evaluations", optional_json(config.budget_evaluations)},
+          {"budget_seconds", optional_json(config.budget_seconds)},
+          {"ground_truth_metric", optional_json(config.ground_truth_metric)},
+          {"seed", config.seed},
+          {"time_limit", config.time_limit},
+          {"memory_limit", config.memory_limit},
+          {"fingerprint", config.fingerprint}};
+}
+
+SearchConfig search_config_from_json(const Json& json, const std::string& file) {
+  SearchConfig config;
+  const auto unknown = [&](const char* place, const std::string& found, const char* allowed) {
+    return input_error(describe(file, place, "'" + found + "'", allowed));
+  };
+  try {
+    const auto preset = json.at("preset").get<std::string>();
+    const auto rule = json.at("rule").get<std::string>();
+    const auto known_preset = parse_preset(preset);
+    const auto known_rule = parse_rule(rule);
+    if (!known_preset) throw unknown("preset", preset, "paper, keras");
+    if (!known_rule) throw unknown("rule", rule, "algorithm1, recorded");
+    config.preset = *known_preset;
+    config.rule = *known_rule;
+    read(json, "top_k", config.top_k);
+    read(json, "replicas", config.replicas);
+    read(json, "max_depth", config.max_depth);
+    read(json, "budget_evaluations", config.budget_evaluations);
+    read(json, "budget_seconds", config.budget_seconds);
+    read(json, "ground_truth_metric", config.ground_truth_metric);
+    read(json, "seed", config.seed);
+    read(json, "time_limit", config.time_limit);
+    read(json, "memory_limit", config.memory_limit);
+    read(json, "fingerprint", config.fingerprint);
+  } catch (const Json::exception& error) {
+    throw input_error(
+        describe(file, "config", error.what(), "the fields of docs/formats/store.md"));
+  }
+  return config;
+}
+
+}  // namespace neutra

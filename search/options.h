@@ -1,0 +1,117 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mutators/neighbours.h"
+#include "program/parameters.h"
+#include "search/network.h"
+#include "training/trainer.h"
+
+namespace neutra {
+
+enum class Rule {
+  kAlgorithm1,  ///< the paper's Algorithm 1: neutral = at least the parent's mean; top_k best
+                ///< neutral neighbours are queued
+  kRecorded     ///< seen in the published data: strictly better than the parent, top_k best of
+                ///< them; those no better than the parent that still reach the ground truth are
+                ///< kept without limit, unqueued; depth at most 4 unless set
+};
+std::string_view to_string(Rule rule);  ///< "algorithm1", "recorded"
+std::optional<Rule> parse_rule(std::string_view word);
+std::string_view to_string(Goal goal);  ///< "maximize", "minimize"
+std::optional<Goal> parse_goal(std::string_view word);
+
+/// Everything that decides which network comes out. Stored with the run; another value is another
+/// search.
+struct SearchConfig {
+  Preset preset = Preset::kPaper;
+  Rule rule = Rule::kAlgorithm1;
+  int top_k = 5;
+  int replicas = 10;
+  std::optional<int> max_depth;
+  std::optional<std::int64_t> budget_evaluations;
+  std::optional<double> budget_seconds;       ///< wall time, added up over resumes
+  std::optional<double> ground_truth_metric;  ///< else the mean of the known fix
+  std::uint64_t seed = 0;
+  double time_limit = 0;           ///< seconds per training, 0: none
+  std::uint64_t memory_limit = 0;  ///< bytes per training, 0: none
+  std::string fingerprint;         ///< Trainer::fingerprint()
+};
+Json to_json(const SearchConfig& config);
+SearchConfig search_config_from_json(const Json& json, const std::string& file);
+
+/// How to run; none of this changes the network.
+struct RunOptions {
+  int workers = 1;
+  bool curtail = true;          ///< stop training a candidate that cannot become neutral any more
+  bool reuse_identical = true;  ///< train parameter strings that give one program only once
+  bool speculate = true;        ///< workers run ahead into the next parent's neighbours
+  std::vector<std::filesystem::path> reuse;  ///< stores whose evaluations count here too
+  bool fresh = false;
+  std::string command;  ///< command line, for the file header
+  Json provenance;      ///< versions, machine, commit: for the file header
+  /// Set by a signal: what is in flight is finished, the rest saved, run_search returns.
+  const std::atomic<bool>* stop = nullptr;
+  /// Called from worker threads under the search's lock, rarely (at most ten times a second).
+  std::function<void(const struct Progress&)> progress;
+  /// Trains a program that two processes died in, in a process of its own; nullopt when that
+  /// process died too.
+  std::function<std::optional<ReplicaResult>(const TrainingJob&)> isolated;
+};
+
+/// What is searched.
+struct SearchTask {
+  std::string fault_id;
+  const ProgramSpace* space = nullptr;  ///< base = buggy program
+  Parameters start;                     ///< parameters of the buggy program
+  std::optional<Program> fixed;  ///< known fix, trained for acc_gt and the significance marks
+  std::optional<Parameters> fixed_parameters;
+  Goal goal = Goal::kMaximize;
+  std::string metric;  ///< "accuracy", "mae", ...
+  /// Best possible value (1 for accuracies, 0 for errors), for curtailment.
+  std::optional<double> metric_bound;
+};
+
+/// Counters of a run, for the report; never part of the network.
+struct SearchCounters {
+  std::int64_t evaluations = 0;                ///< candidates committed (the budget's unit)
+  std::int64_t trainings = 0;                  ///< replicas trained in this process
+  std::int64_t trainings_from_store = 0;       ///< taken from this store's earlier processes
+  std::int64_t trainings_reused = 0;           ///< from --reuse stores
+  std::int64_t trainings_saved_identical = 0;  ///< by reuse_identical
+  std::int64_t trainings_saved_curtailed = 0;  ///< by curtail
+  std::int64_t epochs_saved_dead = 0;          ///< not run as every weight was NaN
+  std::int64_t speculative_trainings = 0;      ///< not needed in the end
+  std::int64_t invalid = 0, failed = 0, diverged = 0, timed_out = 0;
+  std::int64_t samples = 0;
+  double seconds = 0;        ///< of this process
+  double total_seconds = 0;  ///< added up over resumes
+};
+
+struct Progress {
+  SearchCounters counters;
+  std::int64_t queue = 0;
+  std::int64_t alternatives = 0;
+  std::optional<double> fraction;  ///< of the evaluation or time budget
+};
+
+enum class SearchEnd { kQueueEmpty, kEvaluationBudget, kTimeBudget, kInterrupted };
+/// "queue_empty", "evaluation_budget", "time_budget", "interrupted".
+std::string_view to_string(SearchEnd end);
+std::optional<SearchEnd> parse_search_end(std::string_view word);
+
+struct SearchOutcome {
+  Network network;
+  SearchCounters counters;
+  SearchEnd end = SearchEnd::kQueueEmpty;
+  bool was_finished = false;  ///< the store was complete already: nothing trained
+};
+
+}  // namespace neutra

@@ -1,0 +1,835 @@
+#include "search/store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iostream>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <thread>
+
+#include "program/error.h"
+#include "program/hdf5_file.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;
+constexpr std::uint64_t kUserBlock = 512;
+constexpr std::string_view kFormat = "neutra-store";
+constexpr auto kLockPatience = std::chrono::milliseconds(500);
+/// Saving for readers costs at most a fiftieth of the time.
+constexpr int kSaveShare = 50;
+constexpr auto kSaveInterval = std::chrono::seconds(2);
+
+fs::path beside(const fs::path& store, const char* suffix) { return store.string() + suffix; }
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string read_bytes(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
+  std::ostringstream text;
+  text << in.rdbuf();
+  return std::move(text).str();
+}
+
+// --- JSON ---
+
+Json number_json(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+double number_from(const Json& json) {
+  if (!json.is_string()) return json.get<double>();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto word = json.get<std::string>();
+  return word == "inf"    ? kInfinity
+         : word == "-inf" ? -kInfinity
+                          : std::numeric_limits<double>::quiet_NaN();
+}
+
+Json record(const char* type, const EvaluationKey& key) {
+  return {{"type", type}, {"hash", to_string(key.hash)}, {"replica", key.replica}};
+}
+
+EvaluationKey key_from(const Json& json) {
+  const auto hash = parse_hash(json.at("hash").get<std::string>());
+  const int replica = json.at("replica").get<int>();
+  if (!hash || replica < 0) throw input_error("no key");
+  return {*hash, replica};
+}
+
+ReplicaResult result_from(const Json& json) {
+  const auto status = parse_run_status(json.at("status").get<std::string>());
+  if (!status) throw input_error("no status");
+  ReplicaResult result;
+  result.status = *status;
+  result.metric = number_from(json.at("metric"));
+  result.correct = json.at("correct").get<std::int64_t>();
+  result.total = json.at("total").get<std::int64_t>();
+  result.seconds = number_from(json.at("seconds"));
+  result.steps = json.at("steps").get<std::int64_t>();
+  result.samples = json.at("samples").get<std::int64_t>();
+  result.epochs_saved = json.at("epochs_saved").get<std::int64_t>();
+  result.backend = json.at("backend").get<std::string>();
+  result.message = json.at("message").get<std::string>();
+  return result;
+}
+
+struct CounterField {
+  const char* name;
+  std::int64_t SearchCounters::*field;
+};
+constexpr CounterField kCounterFields[] = {
+    {"evaluations", &SearchCounters::evaluations},
+    {"trainings", &SearchCounters::trainings},
+    {"trainings_from_store", &SearchCounters::trainings_from_store},
+    {"trainings_reused", &SearchCounters::trainings_reused},
+    {"trainings_saved_identical", &SearchCounters::trainings_saved_identical},
+    {"trainings_saved_curtailed", &SearchCounters::trainings_saved_curtailed},
+    {"epochs_saved_dead", &SearchCounters::epochs_saved_dead},
+    {"speculative_trainings", &SearchCounters::speculative_trainings},
+    {"invalid", &SearchCounters::invalid},
+    {"failed", &SearchCounters::failed},
+    {"diverged", &SearchCounters::diverged},
+    {"timed_out", &SearchCounters::timed_out},
+    {"samples", &SearchCounters::samples}};
+
+Json counters_json(const SearchCounters& counters) {
+  Json json = Json::object();
+  for (const auto& [name, field] : kCounterFields) json[name] = counters.*field;
+  json["seconds"] = counters.seconds;
+  json["total_seconds"] = counters.total_seconds;
+  return json;
+}
+
+SearchCounters counters_from(const Json& json) {
+  SearchCounters counters;
+  for (const auto& [name, field] : kCounterFields)
+    counters.*field = json.value(name, std::int64_t{0});
+  counters.seconds = json.value("seconds", 0.0);
+  counters.total_seconds = json.value("total_seconds", 0.0);
+  return counters;
+}
+
+// --- the HDF5 file ---
+
+/// A table: columns of one length in a group.
+class Table {
+ public:
+  Table(Hdf5File& file, std::string group) : file_(file), group_(std::move(group)) {}
+  template <typename Rows, typename Get>
+  void write(const char* column, const Rows& rows, Get get) {
+    using Value = std::decay_t<decltype(get(*rows.begin()))>;
+    using Stored = std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>;
+    std::vector<Stored> values;
+    for (const auto& row : rows) values.push_back(static_cast<Stored>(get(row)));
+    file_.write(group_ + "/" + column, values);
+  }
+
+ private:
+  Hdf5File& file_;
+  std::string group_;
+};
+
+class TableReader {
+ public:
+  TableReader(const Hdf5File& file, const fs::path& name, std::string group)
+      : file_(file), name_(name), group_(std::move(group)) {}
+  std::vector<std::int64_t> integers(const char* column) {
+    return checked(column, file_.read_integers(group_ + "/" + column));
+  }
+  std::vector<double> doubles(const char* column) {
+    return checked(column, file_.read_doubles(group_ + "/" + column));
+  }
+  std::vector<std::string> strings(const char* column) {
+    return checked(column, file_.read_strings(group_ + "/" + column));
+  }
+  [[noreturn]] void fail(const std::string& column, const std::string& found,
+                         const std::string& allowed) const {
+    throw input_error(describe(name_.string(), group_ + "/" + column, found, allowed));
+  }
+
+ private:
+  template <typename T>
+  std::vector<T> checked(const char* column, std::vector<T> values) {
+    if (!rows_) rows_ = values.size();
+    if (*rows_ != values.size()) {
+      fail(column, std::to_string(values.size()) + " rows", std::to_string(*rows_) + " rows");
+    }
+    return values;
+  }
+  const Hdf5File& file_;
+  const fs::path& name_;
+  std::string group_;
+  std::optional<std::size_t> rows_;
+};
+
+void write_content(Hdf5File& file, const StoreContent& content) {
+  // Attributes are for people and h5dump; the program reads the header back from one text.
+  for (const auto& [name, value] : content.header.items()) {
+    if (value.is_number_integer()) {
+      file.write_attribute("/", name, value.get<std::int64_t>());
+    } else {
+      file.write_attribute("/", name, value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+  file.write_attribute("/", "finished", std::int64_t{content.finished});
+  file.write_attribute("/", "end", std::string(to_string(content.end)));
+  file.write_attribute("/", "counters", counters_json(content.counters).dump());
+  const Json state = {
+      {"journal_id", content.journal_id},
+      {"journal_bytes", content.journal_bytes},
+      {"elapsed", content.elapsed},
+      {"ground_truth",
+       content.network.ground_truth ? number_json(*content.network.ground_truth) : Json(nullptr)}};
+  file.write("/header", std::vector<std::string>{content.header.dump(), state.dump()});
+
+  using Evaluation = EvaluationMap::value_type;
+  Table evaluations(file, "/evaluations");
+  const auto& all = content.evaluations;
+  evaluations.write("hash", all, [](const Evaluation& e) { return to_string(e.first.hash); });
+  evaluations.write("replica", all, [](const Evaluation& e) { return e.first.replica; });
+  evaluations.write("status", all,
+                    [](const Evaluation& e) { return std::string(to_string(e.second.status)); });
+  evaluations.write("metric", all, [](const Evaluation& e) { return e.second.metric; });
+  evaluations.write("correct", all, [](const Evaluation& e) { return e.second.correct; });
+  evaluations.write("total", all, [](const Evaluation& e) { return e.second.total; });
+  evaluations.write("seconds", all, [](const Evaluation& e) { return e.second.seconds; });
+  evaluations.write("steps", all, [](const Evaluation& e) { return e.second.steps; });
+  evaluations.write("samples", all, [](const Evaluation& e) { return e.second.samples; });
+  evaluations.write("epochs_saved", all, [](const Evaluation& e) { return e.second.epochs_saved; });
+  evaluations.write("backend", all, [](const Evaluation& e) { return e.second.backend; });
+  evaluations.write("message", all, [](const Evaluation& e) { return e.second.message; });
+
+  using Death = std::pair<const Hash, int>;
+  Table deaths(file, "/deaths");
+  deaths.write("hash", content.deaths, [](const Death& d) { return to_string(d.first); });
+  deaths.write("count", content.deaths, [](const Death& d) { return d.second; });
+
+  const auto& nodes = content.network.nodes;
+  Table table(file, "/nodes");
+  table.write("id", nodes, [](const Node& n) { return n.id; });
+  table.write("parameters", nodes, [](const Node& n) { return to_string(n.parameters); });
+  table.write("hash", nodes, [](const Node& n) { return to_string(n.hash); });
+  table.write("parent", nodes, [](const Node& n) { return n.parent; });
+  table.write("depth", nodes, [](const Node& n) { return n.depth; });
+  table.write("operator", nodes, [](const Node& n) { return n.mutation.op; });
+  table.write("key", nodes, [](const Node& n) { return n.mutation.key; });
+  table.write("before", nodes, [](const Node& n) { return n.mutation.before; });
+  table.write("after", nodes, [](const Node& n) { return n.mutation.after; });
+  table.write("status", nodes, [](const Node& n) { return n.status; });
+  table.write("mean", nodes, [](const Node& n) { return n.mean; });
+  table.write("metric_count", nodes, [](const Node& n) { return n.metrics.size(); });
+  table.write("neutral", nodes, [](const Node& n) { return n.neutral; });
+  table.write("queued", nodes, [](const Node& n) { return n.queued; });
+  table.write("alternative", nodes, [](const Node& n) { return n.alternative; });
+  table.write("significant", nodes, [](const Node& n) { return n.significant; });
+  table.write("p", nodes, [](const Node& n) { return n.p; });
+  table.write("d", nodes, [](const Node& n) { return n.d; });
+  table.write("dequeued", nodes, [](const Node& n) { return n.dequeued; });
+  std::vector<double> metrics;  // all nodes', one after the other
+  for (const Node& node : nodes) {
+    metrics.insert(metrics.end(), node.metrics.begin(), node.metrics.end());
+  }
+  file.write("/metrics", metrics);
+  Table edges(file, "/edges");
+  edges.write("parent", content.network.edges, [](const Edge& e) { return e.parent; });
+  edges.write("child", content.network.edges, [](const Edge& e) { return e.child; });
+  file.write("/fixed/metrics", content.network.fixed_metrics);
+  if (content.network.fixed_parameters) {
+    file.write_attribute("/fixed", "parameters", to_string(*content.network.fixed_parameters));
+  }
+}
+
+void read_evaluations(const Hdf5File& file, const fs::path& name, StoreContent& content) {
+  TableReader table(file, name, "/evaluations");
+  const auto hash = table.strings("hash");
+  const auto replica = table.integers("replica");
+  const auto status = table.strings("status");
+  const auto metric = table.doubles("metric");
+  const auto correct = table.integers("correct");
+  const auto total = table.integers("total");
+  const auto seconds = table.doubles("seconds");
+  const auto steps = table.integers("steps");
+  const auto samples = table.integers("samples");
+  const auto epochs_saved = table.integers("epochs_saved");
+  const auto backend = table.strings("backend");
+  const auto message = table.strings("message");
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    const auto id = parse_hash(hash[i]);
+    if (!id) table.fail("hash", "'" + hash[i] + "'", "32 hexadecimal digits");
+    const auto known = parse_run_status(status[i]);
+    if (!known) table.fail("status", "'" + status[i] + "'", "a status of this version");
+    content.evaluations[{*id, static_cast<int>(replica[i])}] = {
+        *known,   metric[i],  correct[i],      total[i],   seconds[i],
+        steps[i], samples[i], epochs_saved[i], backend[i], message[i]};
+  }
+  TableReader deaths(file, name, "/deaths");
+  const auto dead = deaths.strings("hash");
+  const auto counts = deaths.integers("count");
+  for (std::size_t i = 0; i < dead.size(); ++i) {
+    const auto id = parse_hash(dead[i]);
+    if (!id) deaths.fail("hash", "'" + dead[i] + "'", "32 hexadecimal digits");
+    content.deaths[*id] = static_cast<int>(counts[i]);
+  }
+}
+
+void read_network(const Hdf5File& file, const fs::path& name, Network& network) {
+  TableReader table(file, name, "/nodes");
+  const auto id = table.integers("id");
+  const auto parameters = table.strings("parameters");
+  const auto hash = table.strings("hash");
+  const auto parent = table.integers("parent");
+  const auto depth = table.integers("depth");
+  const auto op = table.strings("operator");
+  const auto key = table.strings("key");
+  const auto before = table.strings("before");
+  const auto after = table.strings("after");
+  const auto status = table.strings("status");
+  const auto mean = table.doubles("mean");
+  const auto metric_count = table.integers("metric_count");
+  const auto neutral = table.integers("neutral");
+  const auto queued = table.integers("queued");
+  const auto alternative = table.integers("alternative");
+  const auto significant = table.integers("significant");
+  const auto p = table.doubles("p");
+  const auto d = table.doubles("d");
+  const auto dequeued = table.integers("dequeued");
+  const auto metrics = file.read_doubles("/metrics");
+  auto next = metrics.begin();
+  for (std::size_t i = 0; i < id.size(); ++i) {
+    if (id[i] != static_cast<std::int64_t>(i) || parent[i] >= id[i]) {
+      table.fail("id",
+                 "node " + std::to_string(id[i]) + " with parent " + std::to_string(parent[i]),
+                 "node " + std::to_string(i) + " with an earlier parent");
+    }
+    if (metric_count[i] < 0 || metric_count[i] > metrics.end() - next) {
+      table.fail("metric_count", std::to_string(metric_count[i]), "as many as /metrics holds");
+    }
+    Node node;
+    node.id = id[i];
+    node.parameters = parse_parameters(parameters[i], name.string() + ": /nodes/parameters");
+    node.hash = parse_hash(hash[i]).value_or(Hash{});
+    node.parent = parent[i];
+    node.depth = static_cast<int>(depth[i]);
+    node.mutation = {op[i], key[i], before[i], after[i]};
+    node.status = status[i];
+    node.metrics.assign(next, next + metric_count[i]);
+    next += metric_count[i];
+    node.mean = mean[i];
+    node.neutral = neutral[i] != 0;
+    node.queued = queued[i] != 0;
+    node.alternative = alternative[i] != 0;
+    node.significant = significant[i] != 0;
+    node.p = p[i];
+    node.d = d[i];
+    node.dequeued = dequeued[i];
+    network.nodes.push_back(std::move(node));
+  }
+  TableReader edges(file, name, "/edges");
+  const auto from = edges.integers("parent");
+  const auto to = edges.integers("child");
+  const auto exists = [&](std::int64_t node) {
+    return node >= 0 && node < static_cast<std::int64_t>(network.nodes.size());
+  };
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!exists(from[i]) || !exists(to[i])) {
+      edges.fail("child", std::to_string(from[i]) + " -> " + std::to_string(to[i]),
+                 "nodes of /nodes");
+    }
+    network.edges.push_back({from[i], to[i]});
+  }
+  network.fixed_metrics = file.read_doubles("/fixed/metrics");
+  if (file.has_attribute("/fixed", "parameters")) {
+    network.fixed_parameters = parse_parameters(file.read_string_attribute("/fixed", "parameters"),
+                                                name.string() + ": /fixed");
+  }
+}
+
+std::string digest(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(kUserBlock));
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::vector<char> buffer(1 << 20);
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    XXH3_128bits_update(state.get(), buffer.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return to_string(Hash{hash.high64, hash.low64});
+}
+
+/// The line at the start of every store.
+std::string signature(int version, const std::string& digest) {
+  return std::string(kFormat) + " version " + std::to_string(version) + " xxh3-128 " + digest +
+         "\n";
+}
+
+/// Writes the complete store beside `file` and renames it.
+void write_store(const fs::path& file, const StoreContent& content) {
+  const fs::path temporary = beside(file, ".tmp");
+  try {
+    Hdf5File hdf5 = Hdf5File::create(temporary, kUserBlock);
+    write_content(hdf5, content);
+    hdf5.close();
+    const std::string line = signature(kVersion, digest(temporary));
+    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) throw_system_error("cannot write", temporary);
+    const bool written =
+        ::pwrite(descriptor, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size()) &&
+        ::fsync(descriptor) == 0;
+    const int error = errno;
+    ::close(descriptor);
+    errno = error;
+    if (!written || ::rename(temporary.c_str(), file.c_str()) != 0) {
+      throw_system_error("cannot write", temporary);
+    }
+    sync_folder(file);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+}
+
+struct Signature {
+  int version = 0;
+  std::string digest;
+};
+
+/// Throws input_error for a file that is no store or of a newer version.
+Signature read_signature(const fs::path& file) {
+  const auto foreign = [&](const std::string& found) {
+    return input_error(describe(file.string(), "", found,
+                                "a store made by neutra search, or a name that is still free"));
+  };
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) throw foreign("something that is no file");
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
+  std::string line;
+  std::getline(in, line);
+  if (line.size() > kUserBlock) line.resize(kUserBlock);
+  std::istringstream words(line);
+  std::string format, version_word, method;
+  Signature result;
+  words >> format >> version_word >> result.version >> method >> result.digest;
+  if (format != kFormat || version_word != "version" || !words || result.version < 1) {
+    throw foreign("another kind of file");
+  }
+  if (result.version > kVersion) {
+    throw input_error(describe(
+        file.string(), "", std::string(kFormat) + " version " + std::to_string(result.version),
+        "versions up to " + std::to_string(kVersion) + ": a newer neutra made it"));
+  }
+  return result;
+}
+
+void read_hdf5(const fs::path& store, StoreContent& content) {
+  const Signature stated = read_signature(store);
+  if (const std::string found = digest(store); found != stated.digest) {
+    throw input_error(describe(store.string(), "", "digest " + found,
+                               stated.digest + ": the file is damaged; take a copy of it, or start "
+                                               "anew with --fresh"));
+  }
+  const Hdf5File file = Hdf5File::open(store);
+  const auto texts = file.read_strings("/header");
+  if (texts.size() != 2) {
+    throw input_error(
+        describe(store.string(), "/header", std::to_string(texts.size()) + " texts", "2"));
+  }
+  content.header = parse_json(texts[0], store.string() + ": /header");
+  try {
+    const Json state = parse_json(texts[1], store.string() + ": /header");
+    content.journal_id = state.at("journal_id").get<std::string>();
+    content.journal_bytes = state.at("journal_bytes").get<std::uint64_t>();
+    content.elapsed = state.at("elapsed").get<double>();
+    if (!state.at("ground_truth").is_null()) {
+      content.network.ground_truth = number_from(state.at("ground_truth"));
+    }
+    content.counters = counters_from(
+        parse_json(file.read_string_attribute("/", "counters"), store.string() + ": counters"));
+    content.network.fault_id = content.header.at("fault").get<std::string>();
+    content.network.metric = content.header.at("metric").get<std::string>();
+    content.network.goal =
+        parse_goal(content.header.at("goal").get<std::string>()).value_or(Goal::kMaximize);
+  } catch (const Json::exception& error) {
+    throw input_error(describe(store.string(), "/header", error.what(), ""));
+  }
+  content.finished = file.read_integer_attribute("/", "finished") != 0;
+  const auto end = parse_search_end(file.read_string_attribute("/", "end"));
+  content.end = end.value_or(SearchEnd::kInterrupted);
+  read_evaluations(file, store, content);
+  read_network(file, store, content.network);
+}
+
+/// Adds what the journal holds beyond the HDF5 file.
+void apply_journal(const std::string& bytes, const fs::path& file, StoreContent& content) {
+  const JournalContent journal = parse_journal(bytes);
+  content.journal_damaged = journal.damaged;
+  if (journal.records.empty()) {
+    if (content.header.empty() && !may_be_journal(bytes)) {
+      throw input_error(describe(file.string(), "", "another kind of file", "a journal of neutra"));
+    }
+    return;
+  }
+  std::uint64_t skip = 0;
+  const Json& first = journal.records.front().payload;
+  const bool has_header = first.value("type", "") == "header" && first.contains("header") &&
+                          first["header"].is_object();
+  if (has_header) {
+    if (const int version = first["header"].value("version", 0); version > kVersion) {
+      throw input_error(describe(file.string(), "", "version " + std::to_string(version),
+                                 "versions up to " + std::to_string(kVersion)));
+    }
+    if (content.header.empty()) {
+      content.header = first["header"];
+    } else if (!header_differences(content.header, first["header"]).empty()) {
+      std::cerr << "warning: " << file.string() << " belongs to another search and is not read\n";
+      return;
+    }
+    const auto id = first.value("id", std::string());
+    if (id == content.journal_id) skip = content.journal_bytes;
+    content.journal_id = id;
+  } else if (content.header.empty()) {
+    return;  // nothing tells what was searched: begin anew
+  }
+  content.journal_bytes = bytes.size();
+  std::map<Hash, std::set<int>> in_flight;
+  for (const auto& [offset, payload] : journal.records) {
+    if (offset < skip) continue;
+    try {
+      const auto type = payload.at("type").get<std::string>();
+      if (type == "started" && !payload.at("apart").get<bool>()) {
+        const EvaluationKey key = key_from(payload);
+        in_flight[key.hash].insert(key.replica);
+      } else if (type == "dropped" || type == "finished") {
+        const EvaluationKey key = key_from(payload);
+        in_flight[key.hash].erase(key.replica);
+        if (type == "dropped") continue;
+        content.evaluations.emplace(key, result_from(payload));
+        content.elapsed = std::max(content.elapsed, payload.at("elapsed").get<double>());
+      } else if (type == "elapsed") {
+        content.elapsed = std::max(content.elapsed, payload.at("seconds").get<double>());
+      }
+    } catch (const std::exception&) {
+      ++content.journal_damaged;  // whole, but not ours
+    }
+  }
+  // One process wrote this journal: each program in its hands when it died counts once.
+  for (const auto& [hash, replicas] : in_flight) {
+    if (!replicas.empty()) ++content.deaths[hash];
+  }
+}
+
+std::string random_id() {
+  std::random_device device;
+  const Hash id{(std::uint64_t{device()} << 32) | device(),
+                (std::uint64_t{device()} << 32) | device()};
+  return to_string(id);
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> header_differences(const Json& stored, const Json& wanted) {
+  std::vector<std::string> differences;
+  const auto text = [](const Json& json) {
+    return json.is_null() ? "not set" : json.is_string() ? json.get<std::string>() : json.dump();
+  };
+  const auto compare = [&](const std::string& name, const Json& a, const Json& b) {
+    if (a != b) differences.push_back(name + " was " + text(a) + ", now " + text(b));
+  };
+  const auto field = [](const Json& json, const std::string& name) {
+    return json.is_object() && json.contains(name) ? json[name] : Json(nullptr);
+  };
+  for (const char* name : {"fault", "metric", "goal", "start", "fixed"}) {
+    compare(name, field(stored, name), field(wanted, name));
+  }
+  const Json before = field(stored, "config"), now = field(wanted, "config");
+  for (const auto& [name, value] : now.items()) compare(name, field(before, name), value);
+  return differences;
+}
+
+StoreContent load_store(const fs::path& store) {
+  const fs::path journal = beside(store, ".journal");
+  const auto identity = [&] {
+    struct stat status {};
+    return ::stat(store.c_str(), &status) == 0 ? std::pair{status.st_ino, status.st_mtim.tv_nsec}
+                                               : std::pair{ino_t{0}, 0L};
+  };
+  for (int attempt = 0;; ++attempt) {
+    const auto before = identity();
+    try {
+      StoreContent content;
+      content.header = Json::object();
+      // The journal first: an HDF5 file that is renamed meanwhile holds all of it.
+      const bool has_journal = fs::exists(journal);
+      const std::string bytes = has_journal ? read_bytes(journal) : "";
+      if (fs::exists(store)) read_hdf5(store, content);
+      if (has_journal && !content.finished) apply_journal(bytes, journal, content);
+      return content;
+    } catch (const std::exception&) {
+      // A writer replaced the file under the reader's eyes: read the new one.
+      if (attempt == 10 || identity() == before) throw;
+    }
+  }
+}
+
+StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::move(file)) {
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+  for (;;) {
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw_system_error("cannot create", file_);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
+      // Its last owner may have removed the file since it was opened: then it locks nothing.
+      struct stat ours {
+      }, named{};
+      if (::fstat(descriptor_, &ours) == 0 && ::stat(file_.c_str(), &named) == 0 &&
+          ours.st_ino == named.st_ino) {
+        break;
+      }
+      ::close(descriptor_);
+      continue;
+    }
+    const int error = errno;
+    std::array<char, 1024> text{};
+    const ssize_t length = ::pread(descriptor_, text.data(), text.size() - 1, 0);
+    ::close(descriptor_);
+    descriptor_ = -1;
+    if (error != EWOULDBLOCK) {
+      errno = error;
+      throw_system_error("cannot lock", file_);
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      std::string owner(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+      while (!owner.empty() && owner.back() == '\n') owner.pop_back();
+      std::replace(owner.begin(), owner.end(), '\n', ',');
+      throw failure(file_.string() + ": the store is in use by another search (" +
+                    (owner.empty() ? "just starting" : owner) + "); wait for it or stop it");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string text = "pid " + std::to_string(::getpid()) + "\nhost " + host.data() +
+                           "\nstarted " + now_text() + "\ncommand " + command + "\n";
+  // The text only names the owner: a full disk must not keep the lock from working.
+  if (::ftruncate(descriptor_, 0) != 0 ||
+      ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    std::cerr << "warning: " << file_.string() << " cannot name its owner\n";
+  }
+}
+
+StoreLock::~StoreLock() {
+  ::unlink(file_.c_str());
+  ::close(descriptor_);
+}
+
+Store::Store(fs::path store, Json header, bool fresh)
+    : file_(std::move(store)),
+      journal_file_(beside(file_, ".journal")),
+      lock_(beside(file_, ".lock"), header.value("command", "")) {
+  ::unlink(beside(file_, ".tmp").c_str());
+  ::unlink((journal_file_.string() + ".tmp").c_str());
+  if (fresh) {
+    if (fs::exists(file_)) read_signature(file_);  // never removes what is no store
+    if (::unlink(journal_file_.c_str()) != 0 && errno != ENOENT) {
+      throw_system_error("cannot remove", journal_file_);
+    }
+    if (::unlink(file_.c_str()) != 0 && errno != ENOENT) throw_system_error("cannot remove", file_);
+  }
+  content_ = load_store(file_);
+  elapsed_before_ = content_.elapsed;
+  if (content_.header.empty()) {
+    content_ = {};
+    content_.header = std::move(header);
+    content_.header["created"] = now_text();
+  } else if (const auto differences = header_differences(content_.header, header);
+             !differences.empty()) {
+    throw input_error(file_.string() + ": made with other options: " + join(differences) +
+                      "; give the old ones, another --store, or --fresh to start anew");
+  } else if (content_.finished) {
+    ::unlink(journal_file_.c_str());  // the process died between the last two steps
+    return;
+  } else {
+    if (content_.journal_damaged > 0) {
+      std::cerr << "warning: " << journal_file_.string() << ": " << content_.journal_damaged
+                << " damaged bytes are left out; the evaluations in them are made again\n";
+    }
+    write_store(file_, content_);
+  }
+  start_journal();
+}
+
+void Store::start_journal() {
+  content_.journal_id = random_id();
+  content_.journal_bytes = 0;
+  std::vector<Json> first = {
+      {{"type", "header"}, {"id", content_.journal_id}, {"header", content_.header}}};
+  for (const EvaluationKey& key : in_flight_) {
+    first.push_back(record("started", key));
+    first.back()["apart"] = false;
+  }
+  journal_.reset();
+  journal_ = std::make_unique<Journal>(journal_file_, first, [this] {
+    return Json{{"type", "elapsed"}, {"seconds", elapsed()}};
+  });
+}
+
+Store::~Store() {
+  journal_.reset();
+  if (content_.evaluations.empty() && !fs::exists(file_)) ::unlink(journal_file_.c_str());
+}
+
+double Store::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+double Store::elapsed() const { return elapsed_before_ + seconds(); }
+
+void Store::started(const EvaluationKey& key, bool apart) {
+  Json json = record("started", key);
+  json["apart"] = apart;
+  journal_->append(json);
+  if (!apart) in_flight_.insert(key);
+}
+
+void Store::finished(const EvaluationKey& key, const ReplicaResult& result) {
+  Json json = record("finished", key);
+  json.update({{"elapsed", elapsed()},
+               {"status", to_string(result.status)},
+               {"metric", number_json(result.metric)},
+               {"correct", result.correct},
+               {"total", result.total},
+               {"seconds", number_json(result.seconds)},
+               {"steps", result.steps},
+               {"samples", result.samples},
+               {"epochs_saved", result.epochs_saved},
+               {"backend", result.backend},
+               {"message", result.message}});
+  journal_->append(json);
+  in_flight_.erase(key);
+  content_.evaluations.emplace(key, result);
+  unsaved_ = true;
+}
+
+void Store::dropped(const EvaluationKey& key) {
+  journal_->append(record("dropped", key));
+  in_flight_.erase(key);
+}
+
+bool Store::save_due() const {
+  const auto interval = std::max<Clock::duration>(kSaveInterval, kSaveShare * save_cost_);
+  return unsaved_ && Clock::now() - saved_at_ >= interval;
+}
+
+void Store::save(const Network& network, const SearchCounters& counters,
+                 std::optional<SearchEnd> end) {
+  const auto begin = Clock::now();
+  content_.network = network;
+  content_.counters = counters;
+  content_.elapsed = elapsed();
+  content_.end = end.value_or(SearchEnd::kInterrupted);
+  content_.finished = content_.end != SearchEnd::kInterrupted;
+  content_.journal_bytes = journal_->size();
+  write_store(file_, content_);
+  if (end) {
+    journal_.reset();
+    ::unlink(journal_file_.c_str());
+    sync_folder(file_);
+  } else {
+    start_journal();
+  }
+  unsaved_ = false;
+  saved_at_ = Clock::now();
+  save_cost_ = saved_at_ - begin;
+}
+
+StoredRun read_store(const fs::path& store) {
+  if (!fs::exists(store) && !fs::exists(beside(store, ".journal"))) {
+    throw input_error(
+        describe(store.string(), "", "no such file", "a store made by neutra search"));
+  }
+  StoreContent content = load_store(store);
+  if (content.header.empty()) {
+    throw input_error(describe(store.string(), "", "an empty journal",
+                               "a store; the search that begins it can be started again"));
+  }
+  StoredRun run;
+  run.header = std::move(content.header);
+  run.network = std::move(content.network);
+  if (run.network.nodes.empty()) {  // only the journal is there yet
+    run.network.fault_id = run.header.value("fault", "");
+    run.network.metric = run.header.value("metric", "");
+    run.network.goal = parse_goal(run.header.value("goal", "")).value_or(Goal::kMaximize);
+  }
+  run.counters = content.counters;
+  run.counters.total_seconds = content.elapsed;
+  run.finished = content.finished;
+  run.end = content.end;
+  return run;
+}
+
+std::vector<std::string> check_store(const fs::path& store) {
+  std::vector<std::string> problems;
+  StoreContent content;
+  try {
+    read_store(store);
+    content = load_store(store);
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+  if (content.journal_damaged > 0) {
+    problems.push_back(beside(store, ".journal").string() + ": " +
+                       std::to_string(content.journal_damaged) +
+                       " bytes are no whole record; the next start leaves them out");
+  }
+  for (const Node& node : content.network.nodes) {
+    for (std::size_t replica = 0; replica < node.metrics.size(); ++replica) {
+      const auto found = content.evaluations.find({node.hash, static_cast<int>(replica)});
+      const double metric = node.metrics[replica];
+      const bool same = found != content.evaluations.end() &&
+                        (found->second.metric == metric ||
+                         (std::isnan(found->second.metric) && std::isnan(metric)));
+      // Results that came from another store are in the node only.
+      if (found != content.evaluations.end() && !same) {
+        problems.push_back(store.string() + ": node " + std::to_string(node.id) + ", replica " +
+                           std::to_string(replica) + ": its metric is not that of its evaluation");
+      }
+    }
+  }
+  return problems;
+}
+
+}  // namespace neutra

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "search/journal.h"
+#include "search/machine.h"
+#include "search/search.h"
+
+namespace neutra {
+
+/// Everything a store holds: its HDF5 file and its journal together.
+struct StoreContent {
+  Json header;  ///< empty object: nothing there yet
+  EvaluationMap evaluations;
+  std::map<Hash, int> deaths;  ///< processes that died while training a program
+  Network network;             ///< as of the last save
+  SearchCounters counters;     ///< as of the last save
+  double elapsed = 0;          ///< seconds, all processes
+  bool finished = false;
+  SearchEnd end = SearchEnd::kInterrupted;
+  std::string journal_id;             ///< of the journal that the HDF5 file has taken in ...
+  std::uint64_t journal_bytes = 0;    ///< ... up to here
+  std::uint64_t journal_damaged = 0;  ///< bytes of the journal that are no whole record
+};
+
+/// Throws input_error: not a store, damaged, of a newer version.
+StoreContent load_store(const std::filesystem::path& store);
+
+/// The field-by-field differences between what made a store and what is asked for now.
+std::vector<std::string> header_differences(const Json& stored, const Json& wanted);
+
+/// The lock FILE.lock. It dies with the process; its text names the owner.
+class StoreLock {
+ public:
+  /// Throws failure() naming the owner when another process keeps the lock for half a second.
+  StoreLock(std::filesystem::path file, const std::string& command);
+  StoreLock(const StoreLock&) = delete;
+  StoreLock& operator=(const StoreLock&) = delete;
+  ~StoreLock();
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+};
+
+/// A store being written. Not thread safe: the executor holds a lock.
+class Store {
+ public:
+  /// Takes the lock, recovers what earlier processes left and starts a new journal. A store that
+  /// was made with other options throws input_error; `fresh` begins anew instead.
+  Store(std::filesystem::path store, Json header, bool fresh);
+  /// A search that evaluated nothing leaves no files.
+  ~Store();
+
+  /// What was there, for the machine.
+  const StoreContent& content() const { return content_; }
+  double elapsed() const;  ///< seconds, earlier processes included
+  double seconds() const;  ///< of this process
+
+  /// `apart`: in a process of its own, whose death is not ours.
+  void started(const EvaluationKey& key, bool apart);
+  void finished(const EvaluationKey& key, const ReplicaResult& result);
+  /// The training was given up, not killed.
+  void dropped(const EvaluationKey& key);
+
+  /// Is it time to save for readers and to keep the journal short?
+  bool save_due() const;
+  /// Folds the journal into the HDF5 file. `end`: the search is over for now and the journal goes
+  /// away; kInterrupted leaves the store unfinished.
+  void save(const Network& network, const SearchCounters& counters, std::optional<SearchEnd> end);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void start_journal();
+
+  const std::filesystem::path file_;
+  const std::filesystem::path journal_file_;
+  StoreLock lock_;
+  StoreContent content_;
+  std::set<EvaluationKey> in_flight_;
+  const Clock::time_point begin_ = Clock::now();
+  double elapsed_before_ = 0;
+  Clock::time_point saved_at_ = begin_;
+  Clock::duration save_cost_{};
+  bool unsaved_ = false;
+  std::unique_ptr<Journal> journal_;
+};
+
+}  // namespace neutra
