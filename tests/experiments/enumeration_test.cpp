@@ -25,7 +25,8 @@ Json recorded_roots() {
 }
 
 TEST(Enumeration, RootsAndTheirNeighboursAsRecorded) {
-  for (const auto& [id, facts] : recorded_roots().items()) {
+  const Json roots = recorded_roots();
+  for (const auto& [id, facts] : roots.items()) {
     const Fault fault = load_fault(id);
     const Parameters& root = fault.space.base_parameters();
     EXPECT_EQ(to_string(root), facts.at("root").get<std::string>()) << id;
@@ -130,7 +131,7 @@ TEST(Enumeration, EveryRecordedNodeIdFollows) {
     EXPECT_EQ(replay(load_fault(id), rows, id == "D7"), std::ssize(rows)) << file;
     total += rows.size();
   }
-  EXPECT_EQ(total, 818u);
+  EXPECT_EQ(total, 817u);
 }
 
 }  // namespace
