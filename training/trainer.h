@@ -9,53 +9,58 @@
 
 namespace neutra {
 
-/// How a training ended. Anything but kOk is a value like any other: it is stored and never neutral unless it has a metric.
+/// How a training ended. Anything but kOk is a value like any other: it is stored and never neutral
+/// unless it has a metric.
 enum class RunStatus {
   kOk,
-  kDiverged,     ///< weights or loss became NaN or infinite; the metric is still Keras's (argmax of NaN is 0)
+  kDiverged,     ///< weights or loss became NaN or infinite; the metric is still Keras's (argmax of
+                 ///< NaN is 0)
   kInvalid,      ///< Keras would refuse the program or the data
   kTimeout,      ///< ran past its time limit
   kOutOfMemory,  ///< would need more memory than allowed
   kFailed        ///< the process died three times while training it, or the back end failed
 };
-std::string_view to_string(RunStatus status);  ///< "ok", "diverged", "invalid", "timeout", "out_of_memory", "failed"
+std::string_view to_string(
+    RunStatus status);  ///< "ok", "diverged", "invalid", "timeout", "out_of_memory", "failed"
 std::optional<RunStatus> parse_run_status(std::string_view word);
 
 /// Which hash keys the random streams.
 enum class StreamKey {
-  kPrefix,       ///< hash without epochs: a shorter run is a prefix of a longer one (search)
-  kIndependent   ///< full hash: independent samples (kill tests)
+  kPrefix,      ///< hash without epochs: a shorter run is a prefix of a longer one (search)
+  kIndependent  ///< full hash: independent samples (kill tests)
 };
 
 /// One replica of one program to train.
 struct TrainingJob {
   const Program* program = nullptr;
-  std::uint64_t seed = 0;      ///< study seed
+  std::uint64_t seed = 0;  ///< study seed
   int replica = 0;
   StreamKey stream = StreamKey::kPrefix;
-  double time_limit = 0;       ///< seconds, checked each step; 0: none
+  double time_limit = 0;           ///< seconds, checked each step; 0: none
   std::uint64_t memory_limit = 0;  ///< bytes, checked before the start; 0: none
 };
 
 /// What one training gives.
 struct ReplicaResult {
   RunStatus status = RunStatus::kOk;
-  double metric = 0;           ///< NaN where there is none
-  std::int64_t correct = -1;   ///< accuracies: correct / total exactly; -1 for other metrics
+  double metric = 0;          ///< NaN where there is none
+  std::int64_t correct = -1;  ///< accuracies: correct / total exactly; -1 for other metrics
   std::int64_t total = -1;
   double seconds = 0;
-  std::int64_t steps = 0;      ///< optimiser steps run
-  std::int64_t samples = 0;    ///< training rows seen
+  std::int64_t steps = 0;         ///< optimiser steps run
+  std::int64_t samples = 0;       ///< training rows seen
   std::int64_t epochs_saved = 0;  ///< epochs not run because every weight was NaN
-  std::string backend;         ///< "eager", "fused"
-  std::string message;         ///< reason when status is not kOk
+  std::string backend;            ///< "eager", "fused"
+  std::string message;            ///< reason when status is not kOk
 };
 
-/// Trains programs. Implementations are thread safe: one call per worker thread at a time, results depend only on the job.
+/// Trains programs. Implementations are thread safe: one call per worker thread at a time, results
+/// depend only on the job.
 class Trainer {
  public:
   virtual ~Trainer() = default;
-  /// Never throws for what a program does; throws Error for what a user must mend (missing data file).
+  /// Never throws for what a program does; throws Error for what a user must mend (missing data
+  /// file).
   virtual ReplicaResult train(const TrainingJob& job) = 0;
   /// Why Keras would refuse the program, without training it; nullopt: it would train.
   virtual std::optional<std::string> refusal(const Program& program) = 0;

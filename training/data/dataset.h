@@ -18,7 +18,8 @@ struct Array {
   std::int64_t row_size() const;
 };
 
-/// Training rows, test rows and the part of the test rows that gives the metric (the whole test set without a `holdout`).
+/// Training rows, test rows and the part of the test rows that gives the metric (the whole test set
+/// without a `holdout`).
 struct Dataset {
   Array x_train, y_train;
   Array x_test, y_test;
@@ -26,13 +27,15 @@ struct Dataset {
   DataInfo info() const;
 };
 
-/// Loads the `data` section of a program: {source, arguments, preprocess: [...], split: {test_size, seed}, holdout: {...}}
-/// (docs/formats/program.md). Relative files are looked up in the folder of the program file, then `search_path` in order.
-/// Throws input_error: a missing file says which file is expected where and how to get it; a malformed one names the place.
-std::shared_ptr<const Dataset> load_dataset(const Json& data, const std::vector<std::filesystem::path>& search_path);
+/// Loads the `data` section of a program: {source, arguments, preprocess: [...], split: {test_size,
+/// seed}, holdout: {...}} (docs/formats/program.md). Relative files are looked up in the folder of
+/// the program file, then `search_path` in order. Throws input_error: a missing file says which
+/// file is expected where and how to get it; a malformed one names the place.
+std::shared_ptr<const Dataset> load_dataset(const Json& data,
+                                            const std::vector<std::filesystem::path>& search_path);
 
-/// scikit-learn's train_test_split as index lists: p = RandomState(seed).permutation(n), the first ceil(test_size * n) of p
-/// are the test rows, the rest, in the order of p, the training rows.
+/// scikit-learn's train_test_split as index lists: p = RandomState(seed).permutation(n), the first
+/// ceil(test_size * n) of p are the test rows, the rest, in the order of p, the training rows.
 struct Split {
   std::vector<std::int64_t> train, test;
 };

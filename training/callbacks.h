@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "program/json.h"
+
+namespace neutra {
+
+/// What Keras hands its callbacks at the end of an epoch: "loss", "accuracy", "val_loss", ...
+using Logs = std::map<std::string, double>;
+
+/// Keras's EarlyStopping (tf.keras 2.4 callbacks.py): an epoch counts as better where current -
+/// delta is better than the best so far, delta being min_delta with the sign of the direction. The
+/// baseline takes the place of the first best. Mode auto maximises what is named after an accuracy.
+/// A monitored value that isn't in the logs is ignored.
+class EarlyStopping {
+ public:
+  explicit EarlyStopping(const Json& config);
+  /// True where training ends after this epoch. `weights` are remembered where the best are to be
+  /// restored.
+  bool epoch_end(const Logs& logs, std::span<const float> weights);
+  /// Weights to go back to after the stop; empty: keep the last.
+  std::span<const float> restored() const;
+  const std::string& monitor() const { return monitor_; }
+
+ private:
+  std::string monitor_;
+  bool maximize_;
+  double min_delta_;
+  std::int64_t patience_, wait_ = 0;
+  bool restore_;
+  double best_;
+  bool stopped_ = false;
+  std::vector<float> best_weights_;
+};
+
+/// The callbacks of a program that change its result.
+struct Callbacks {
+  explicit Callbacks(const Json& callbacks);
+  std::vector<EarlyStopping> early_stopping;
+  bool terminate_on_nan = false;
+
+  bool none() const { return early_stopping.empty() && !terminate_on_nan; }
+  /// Does any of them look at `name`, or at val_`name`?
+  bool monitors(const std::string& name) const;
+  bool monitors_validation() const;
+};
+
+/// Canonical log name of a metric: "acc" -> "accuracy", "mean_absolute_error" -> "mae", "val_"
+/// kept.
+std::string log_name(const std::string& monitor);
+
+}  // namespace neutra

@@ -1,0 +1,254 @@
+#include "training/data/csv.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+struct Field {
+  std::string text;
+  bool quoted = false;
+};
+
+/// Splits text into records; keeps track of lines for messages.
+class Reader {
+ public:
+  Reader(std::string_view text, char delimiter, const std::string& file)
+      : text_(text), delimiter_(delimiter), file_(file) {
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+  }
+
+  /// The next record that isn't an empty line; false at the end.
+  bool next(std::vector<Field>& fields) {
+    while (at_ < text_.size()) {
+      record_line_ = line_;
+      if (skip_newline()) continue;
+      fields.clear();
+      do {
+        fields.push_back(read_field(fields.size() + 1));
+      } while (at_ < text_.size() && text_[at_] == delimiter_ && ++at_);
+      skip_newline();
+      return true;
+    }
+    return false;
+  }
+  std::size_t line() const { return record_line_; }
+
+ private:
+  bool skip_newline() {
+    const std::size_t before = at_;
+    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
+    if (at_ < text_.size() && text_[at_] == '\n') ++at_;
+    line_ += at_ != before;
+    return at_ != before;
+  }
+
+  bool at_field_end() const {
+    return at_ == text_.size() || text_[at_] == delimiter_ || text_[at_] == '\n' ||
+           text_[at_] == '\r';
+  }
+
+  Field read_field(std::size_t column) {
+    Field field;
+    if (at_ < text_.size() && text_[at_] == '"') {
+      field.quoted = true;
+      const std::size_t start = line_;
+      for (++at_;; ++at_) {
+        if (at_ == text_.size()) {
+          throw input_error(describe(
+              file_, "line " + std::to_string(start) + ", column " + std::to_string(column),
+              "a quote that is never closed", ""));
+        }
+        if (text_[at_] == '"') {
+          if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
+            ++at_;
+          } else {
+            break;
+          }
+        }
+        line_ += text_[at_] == '\n';
+        field.text += text_[at_];
+      }
+      ++at_;
+      if (!at_field_end()) {
+        throw input_error(
+            describe(file_, "line " + std::to_string(line_) + ", column " + std::to_string(column),
+                     "text behind a closing quote", "a delimiter or the end of the line"));
+      }
+    } else {
+      const std::size_t begin = at_;
+      while (!at_field_end()) ++at_;
+      field.text = text_.substr(begin, at_ - begin);
+    }
+    return field;
+  }
+
+  std::string_view text_;
+  char delimiter_;
+  const std::string& file_;
+  std::size_t at_ = 0, line_ = 1, record_line_ = 1;
+};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+/// Number of a field; nullopt: it is none. Empty fields are NaN.
+std::optional<double> number(std::string_view text, const CsvOptions& options) {
+  text = trimmed(text);
+  if (text.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (const auto it = options.labels.find(std::string(text)); it != options.labels.end()) {
+    return it->second;
+  }
+  if (text.front() == '+') text.remove_prefix(1);
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (end != text.data() + text.size()) return std::nullopt;
+  if (status == std::errc::result_out_of_range) return std::nullopt;
+  return status == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+/// Position of a column given by name or index.
+std::size_t locate(const Json& column, const std::vector<std::string>& names, std::size_t width,
+                   const char* role, const std::string& file) {
+  if (column.is_number_integer()) {
+    const auto index = column.get<std::int64_t>();
+    const std::int64_t from = index < 0 ? index + static_cast<std::int64_t>(width) : index;
+    if (from >= 0 && from < static_cast<std::int64_t>(width)) {
+      return static_cast<std::size_t>(from);
+    }
+    throw input_error(describe(file, role, "column " + std::to_string(index),
+                               "0 to " + std::to_string(width - 1) + ", or negative from the end"));
+  }
+  const std::string name = column.is_string() ? column.get<std::string>() : column.dump();
+  const auto it = std::find(names.begin(), names.end(), name);
+  if (it == names.end()) {
+    std::string all;
+    for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
+    throw input_error(describe(file, role, "column \"" + name + "\"",
+                               all.empty() ? "indices, for a file without header" : all));
+  }
+  return static_cast<std::size_t>(it - names.begin());
+}
+
+std::vector<Json> as_list(const Json& arguments, const char* key) {
+  if (!arguments.contains(key)) return {};
+  const Json& value = arguments[key];
+  return value.is_array() ? value.get<std::vector<Json>>() : std::vector<Json>{value};
+}
+
+}  // namespace
+
+CsvOptions csv_options(const Json& arguments) {
+  CsvOptions options;
+  if (arguments.contains("header") && arguments["header"].is_boolean()) {
+    options.header = arguments["header"].get<bool>();
+  } else if (arguments.contains("header") && arguments["header"] != "auto") {
+    throw input_error("data.arguments.header: found " + arguments["header"].dump() +
+                      "; allowed: true, false, \"auto\"");
+  }
+  if (arguments.contains("delimiter")) {
+    const std::string text = arguments["delimiter"].is_string() ? arguments["delimiter"] : "";
+    if (text.size() != 1 || text == "\"" || text == "\n" || text == "\r") {
+      throw input_error("data.arguments.delimiter: found " + arguments["delimiter"].dump() +
+                        "; allowed: one character other than a quote or a line end");
+    }
+    options.delimiter = text[0];
+  }
+  options.target = as_list(arguments, "target");
+  options.drop = as_list(arguments, "drop");
+  if (arguments.contains("labels")) {
+    if (!arguments["labels"].is_object()) {
+      throw input_error("data.arguments.labels: found " + arguments["labels"].dump() +
+                        "; allowed: an object from texts to numbers");
+    }
+    for (const auto& [text, value] : arguments["labels"].items()) {
+      if (!value.is_number()) {
+        throw input_error("data.arguments.labels." + text + ": found " + value.dump() +
+                          "; allowed: a number");
+      }
+      options.labels[text] = value.get<double>();
+    }
+  }
+  options.allow_nan = arguments.value("allow_nan", false);
+  options.rows = arguments.value("rows", std::int64_t{0});
+  return options;
+}
+
+Part parse_csv(std::string_view text, const CsvOptions& options, const std::string& file) {
+  Reader reader(text, options.delimiter, file);
+  std::vector<Field> fields;
+  bool more = reader.next(fields);
+  if (!more) throw input_error(describe(file, "", "no rows", "at least one"));
+
+  const std::size_t width = fields.size();
+  std::vector<std::string> names;
+  const bool header =
+      options.header.value_or(std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
+        return !number(field.text, options);
+      }));
+  if (header) {
+    for (const Field& field : fields) names.emplace_back(trimmed(field.text));
+    more = reader.next(fields);
+  }
+
+  enum Role { kFeature, kTarget, kDropped };
+  std::vector<Role> roles(width, kFeature);
+  for (const Json& column : options.drop) {
+    roles[locate(column, names, width, "drop", file)] = kDropped;
+  }
+  std::vector<std::size_t> targets;
+  for (const Json& column : options.target) {
+    targets.push_back(locate(column, names, width, "target", file));
+  }
+  if (targets.empty()) targets.push_back(width - 1);
+  for (const std::size_t column : targets) roles[column] = kTarget;
+  const auto features = std::count(roles.begin(), roles.end(), kFeature);
+  if (features == 0) {
+    throw input_error(
+        describe(file, "", "no feature columns", "at least one column besides target and drop"));
+  }
+
+  Part part;
+  std::vector<double> row(width);
+  std::int64_t rows = 0;
+  for (; more && (options.rows <= 0 || rows < options.rows); more = reader.next(fields), ++rows) {
+    const std::string line = "line " + std::to_string(reader.line());
+    if (fields.size() != width) {
+      throw input_error(describe(file, line, std::to_string(fields.size()) + " columns",
+                                 std::to_string(width) + ", as in the first line"));
+    }
+    for (std::size_t i = 0; i < width; ++i) {
+      if (roles[i] == kDropped) continue;
+      const std::string place = line + ", column " + std::to_string(i + 1);
+      const std::optional<double> value = number(fields[i].text, options);
+      if (!value) {
+        throw input_error(describe(file, place, "\"" + fields[i].text.substr(0, 40) + "\"",
+                                   "a number, or a text listed in data.arguments.labels"));
+      }
+      if (!std::isfinite(*value) && !options.allow_nan) {
+        throw input_error(describe(
+            file, place,
+            fields[i].text.empty() ? "an empty field" : "\"" + fields[i].text.substr(0, 40) + "\"",
+            "finite numbers, unless data.arguments.allow_nan is true"));
+      }
+      row[i] = *value;
+      if (roles[i] == kFeature) part.x.values.push_back(*value);
+    }
+    for (const std::size_t column : targets) part.y.values.push_back(row[column]);
+  }
+  if (rows == 0) throw input_error(describe(file, "", "a header and no rows", "at least one row"));
+  part.x.extents = {rows, features};
+  part.y.extents = {rows};
+  if (targets.size() > 1) part.y.extents.push_back(static_cast<std::int64_t>(targets.size()));
+  return part;
+}
+
+}  // namespace neutra

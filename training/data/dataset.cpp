@@ -1,0 +1,149 @@
+#include "training/data/dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "program/error.h"
+#include "training/data/sources.h"
+
+namespace neutra {
+namespace {
+
+std::int64_t product_behind_first(const std::vector<std::int64_t>& extents) {
+  std::int64_t product = 1;
+  for (std::size_t i = 1; i < extents.size(); ++i) product *= extents[i];
+  return product;
+}
+
+/// Keras casts inputs to floatx.
+Array rounded(const Table& table) {
+  return {table.extents, {table.values.begin(), table.values.end()}};
+}
+
+struct SplitRequest {
+  double test_size;
+  std::uint32_t seed;
+};
+SplitRequest split_request(const Json& data, const std::string& name) {
+  const Json& request = data[name];
+  auto field = [&](const char* key, double low, double high) {
+    const auto it = request.is_object() ? request.find(key) : request.end();
+    if (!request.is_object() || it == request.end() || !it->is_number() ||
+        !(it->get<double>() >= low && it->get<double>() <= high)) {
+      throw input_error("data." + name + "." + key + ": found " +
+                        (request.is_object() && it != request.end() ? it->dump() : "nothing") +
+                        "; allowed: a number, see docs/formats/data.md");
+    }
+    return it->get<double>();
+  };
+  return {field("test_size", std::numeric_limits<double>::min(), 1e15),
+          static_cast<std::uint32_t>(field("seed", 0, 4294967295.0))};
+}
+
+void require_rows(const Part& part, const char* name) {
+  if (part.x.rows() != part.y.rows() || part.x.rows() == 0) {
+    throw input_error("data: found " + std::to_string(part.x.rows()) + " rows of features and " +
+                      std::to_string(part.y.rows()) + " of targets for " + name +
+                      "; allowed: the same number, at least one");
+  }
+}
+
+/// Keras makes a column of a vector of features.
+void make_column(Table& x) {
+  if (x.extents.size() == 1) x.extents.push_back(1);
+}
+
+}  // namespace
+
+std::int64_t Array::row_size() const { return product_behind_first(extents); }
+std::int64_t Table::row_size() const { return product_behind_first(extents); }
+
+Table Table::select(const std::vector<std::int64_t>& order) const {
+  Table result{extents, {}};
+  result.extents.front() = static_cast<std::int64_t>(order.size());
+  const std::int64_t width = row_size();
+  result.values.reserve(order.size() * static_cast<std::size_t>(width));
+  for (const std::int64_t row : order) {
+    const auto begin = values.begin() + row * width;
+    result.values.insert(result.values.end(), begin, begin + width);
+  }
+  return result;
+}
+
+DataInfo Dataset::info() const {
+  DataInfo info;
+  info.x.assign(x_train.extents.begin() + 1, x_train.extents.end());
+  info.y.assign(y_train.extents.begin() + 1, y_train.extents.end());
+  info.training_rows = x_train.rows();
+  info.y_is_integer = true;
+  info.y_min = std::numeric_limits<double>::infinity();
+  info.y_max = -info.y_min;
+  for (const Array* y : {&y_train, &y_test}) {
+    for (const float v : y->values) {
+      info.y_is_integer = info.y_is_integer && v == std::floor(v);
+      info.y_min = std::min(info.y_min, static_cast<double>(v));
+      info.y_max = std::max(info.y_max, static_cast<double>(v));
+    }
+  }
+  return info;
+}
+
+namespace {
+
+std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_path) {
+  RawData raw = read_source(data, search_path);
+  require_rows(raw.train, "training");
+  if (raw.parted) require_rows(raw.test, "test");
+  const Json steps = data.value("preprocess", Json());
+  preprocess(steps, raw, false);
+  if (data.contains("split") && !data["split"].is_null()) {
+    if (raw.parted) {
+      throw input_error(
+          "data.split: found one for a source that has training and test rows; "
+          "allowed: none, use data.holdout");
+    }
+    const auto [test_size, seed] = split_request(data, "split");
+    const Split split = train_test_split(raw.train.x.rows(), test_size, seed);
+    raw.test = {raw.train.x.select(split.test), raw.train.y.select(split.test)};
+    raw.train = {raw.train.x.select(split.train), raw.train.y.select(split.train)};
+  } else if (!raw.parted) {
+    throw input_error("data.split: missing; a source in one piece needs {test_size, seed}");
+  }
+  preprocess(steps, raw, true);
+  make_column(raw.train.x);
+  make_column(raw.test.x);
+  if (raw.train.x.row_size() != raw.test.x.row_size() ||
+      raw.train.y.row_size() != raw.test.y.row_size()) {
+    throw input_error("data: found rows of different sizes in training and test part");
+  }
+
+  auto dataset = std::make_shared<Dataset>();
+  Part holdout = raw.test;
+  if (data.contains("holdout") && !data["holdout"].is_null()) {
+    const auto [test_size, seed] = split_request(data, "holdout");
+    const Split split = train_test_split(raw.test.x.rows(), test_size, seed);
+    holdout = {raw.test.x.select(split.test), raw.test.y.select(split.test)};
+  }
+  dataset->x_train = rounded(raw.train.x);
+  dataset->y_train = rounded(raw.train.y);
+  dataset->x_test = rounded(raw.test.x);
+  dataset->y_test = rounded(raw.test.y);
+  dataset->x_holdout = rounded(holdout.x);
+  dataset->y_holdout = rounded(holdout.y);
+  return dataset;
+}
+
+}  // namespace
+
+std::shared_ptr<const Dataset> load_dataset(const Json& data,
+                                            const std::vector<std::filesystem::path>& search_path) {
+  try {
+    return load(data, search_path);
+  } catch (const Json::exception& e) {  // a field of another type than its reader expects
+    throw input_error(std::string("data: ") + e.what());
+  }
+}
+
+}  // namespace neutra

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program/program.h"
+
+namespace neutra {
+
+/// A source's numbers before they are rounded to float32: row-major, first extent = rows.
+struct Table {
+  std::vector<std::int64_t> extents;
+  std::vector<double> values;
+  std::int64_t rows() const { return extents.empty() ? 0 : extents.front(); }
+  std::int64_t row_size() const;
+  /// The rows of `order`, in that order.
+  Table select(const std::vector<std::int64_t>& order) const;
+};
+
+/// Features and targets of the same rows.
+struct Part {
+  Table x, y;
+};
+
+/// What a source delivers: all rows in `train` and nothing in `test`, or both parts.
+struct RawData {
+  Part train, test;
+  bool parted = false;
+};
+
+}  // namespace neutra

@@ -1,0 +1,53 @@
+#include "training/layers/module.h"
+#include "training/variables.h"
+
+namespace neutra {
+namespace {
+
+/// gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis, with the batch's
+/// population statistics in training and the moving ones else; moving = moving m + batch (1 - m).
+/// For inputs of four dimensions TensorFlow's fused kernel puts the sample variance into the moving
+/// one. Source: tf.keras 2.4 layers/normalization.py.
+class BatchNormalization final : public Module {
+ public:
+  explicit BatchNormalization(const ResolvedLayer& layer)
+      : momentum_(number_or(layer.config, "momentum", 0.99)),
+        epsilon_(number_or(layer.config, "epsilon", 0.001)),
+        scale_(flag_or(layer.config, "scale", true)),
+        center_(flag_or(layer.config, "center", true)),
+        trainable_(flag_or(layer.config, "trainable", true)) {}
+
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
+                     const Pass& pass) const override {
+    const at::Tensor none;
+    const at::Tensor& gamma = scale_ ? weights[0] : none;
+    const at::Tensor& beta = center_ ? weights[scale_ ? 1 : 0] : none;
+    const at::Tensor& mean = weights[weights.size() - 2];
+    const at::Tensor& variance = weights[weights.size() - 1];
+    const at::Tensor rows = x.reshape({-1, x.size(-1)});
+    const bool training = pass.training && trainable_;  // a frozen layer infers
+    if (training) {
+      const at::NoGradGuard guard;
+      const auto [v, m] = at::var_mean(rows, at::IntArrayRef{0}, x.dim() == 4 && rows.size(0) > 1);
+      mean.mul_(momentum_).add_(m, 1 - momentum_);
+      variance.mul_(momentum_).add_(v, 1 - momentum_);
+    }
+    // With no moving statistics given, training mode normalises by those of the batch.
+    const at::Tensor y =
+        training ? at::batch_norm(rows, gamma, beta, {}, {}, true, 0, epsilon_, false)
+                 : at::batch_norm(rows, gamma, beta, mean, variance, false, 0, epsilon_, false);
+    return y.view(x.sizes());
+  }
+
+ private:
+  double momentum_, epsilon_;
+  bool scale_, center_, trainable_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> module::batch_normalization(const ResolvedLayer& layer) {
+  return std::make_unique<BatchNormalization>(layer);
+}
+
+}  // namespace neutra

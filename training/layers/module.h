@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "program/program.h"
+#include "training/activations.h"
+#include "training/random.h"
+#include "training/torch.h"
+
+namespace neutra {
+
+/// One forward pass.
+struct Pass {
+  bool training = false;
+  RandomKey key;
+  std::uint32_t step = 0;  ///< optimiser step: dropout masks depend on it
+};
+
+/// What a layer computes in the eager back end; autograd differentiates it. One file of
+/// training/layers/ each (or several that belong together), and one line of the registry.
+class Module {
+ public:
+  virtual ~Module() = default;
+  /// `weights`: the layer's, in the order of ResolvedLayer::weights. Statistics among them may be
+  /// updated in place.
+  virtual at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
+                             const Pass& pass) const = 0;
+  /// Gives the activation at the layer's end away: forward() then returns what it would be applied
+  /// to. Returns its name;
+  /// "" where the layer doesn't end in one. A loss can then work on logits.
+  virtual std::string take_activation() { return ""; }
+  /// Does forward() return its input, so that the layer before makes the output?
+  virtual bool is_identity() const { return false; }
+};
+
+/// Throws input_error: "layer X is not available yet".
+std::unique_ptr<Module> make_module(const ResolvedLayer& layer);
+bool has_module(const std::string& class_name);
+
+/// Makers, one for each class; the registry lists them.
+namespace module {
+std::unique_ptr<Module> activation(const ResolvedLayer&);
+std::unique_ptr<Module> batch_normalization(const ResolvedLayer&);
+std::unique_ptr<Module> dense(const ResolvedLayer&);
+std::unique_ptr<Module> dropout(const ResolvedLayer&);
+std::unique_ptr<Module> elu(const ResolvedLayer&);
+std::unique_ptr<Module> flatten(const ResolvedLayer&);
+std::unique_ptr<Module> input_layer(const ResolvedLayer&);
+std::unique_ptr<Module> leaky_relu(const ResolvedLayer&);
+std::unique_ptr<Module> relu(const ResolvedLayer&);
+std::unique_ptr<Module> reshape(const ResolvedLayer&);
+std::unique_ptr<Module> softmax(const ResolvedLayer&);
+}  // namespace module
+
+}  // namespace neutra

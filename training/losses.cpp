@@ -1,0 +1,171 @@
+#include "training/losses.h"
+
+#include <cmath>
+#include <map>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+using at::Tensor;
+
+constexpr double kEpsilon = 1e-7;  ///< keras.backend.epsilon()
+
+/// tf.clip_by_value(p, eps, 1 - eps): no gradient outside, nor for NaN.
+Tensor clipped(const Tensor& p) { return at::clamp(p, kEpsilon, 1 - kEpsilon); }
+
+/// Targets of 0 and 1 become -1 and 1, if the whole batch is made of them.
+Tensor signed_labels(const Tensor& y) {
+  const Tensor dense = y.contiguous();
+  const float* values = dense.data_ptr<float>();
+  for (std::int64_t i = 0; i < dense.numel(); ++i) {
+    if (values[i] != 0 && values[i] != 1) return y;
+  }
+  return 2 * y - 1;
+}
+
+/// x / |x| along the last axis, with TensorFlow's floor of 1e-12 on the square.
+Tensor unit(const Tensor& x) { return x * at::rsqrt(at::clamp_min((x * x).sum(-1, true), 1e-12)); }
+
+/// Rows of outputs and one class index for each (Keras flattens targets of other ranks).
+struct SparsePair {
+  Tensor rows, labels;
+};
+SparsePair sparse_pair(const Tensor& output, const Tensor& target) {
+  return {output.reshape({-1, output.size(-1)}), target.reshape({-1}).to(at::kLong)};
+}
+
+Tensor sparse_values(const Tensor& logits, const Tensor& target) {
+  const auto [rows, labels] = sparse_pair(logits, target);
+  return at::nll_loss(at::log_softmax(rows, -1), labels, {}, at::Reduction::None);
+}
+
+Tensor sparse_gradient(const Tensor& logits, const Tensor& target) {
+  const auto [rows, labels] = sparse_pair(logits, target);
+  Tensor gradient = at::softmax(rows, -1);
+  float* values = gradient.data_ptr<float>();
+  const std::int64_t* label = labels.data_ptr<std::int64_t>();
+  const std::int64_t n = rows.size(0), width = rows.size(1);
+  for (std::int64_t i = 0; i < n; ++i) values[i * width + label[i]] -= 1;
+  return gradient.div_(n).view(logits.sizes());
+}
+
+Tensor binary_values(const Tensor& z, const Tensor& y) {
+  return (at::clamp_min(z, 0) - z * y + at::log1p(at::exp(-z.abs()))).mean(-1);
+}
+
+struct Entry {
+  Loss::Values values;
+  Loss::Gradient gradient = nullptr;
+  /// The activation whose input the loss is computed from, with the formulas for that.
+  const char* activation = nullptr;
+  Loss::Values logit_values = nullptr;
+  Loss::Gradient logit_gradient = nullptr;
+};
+
+/// Source of each: tf.keras 2.4 losses.py and backend.py. o: output, y: target.
+const std::map<std::string, Entry>& registry() {
+  static const std::map<std::string, Entry> kRegistry{
+      {"mean_squared_error",
+       {[](const Tensor& o, const Tensor& y) { return at::square(o - y).mean(-1); },
+        [](const Tensor& o, const Tensor& y) {
+          return (o - y).mul_(2.0 / static_cast<double>(o.numel()));
+        }}},
+      {"mean_absolute_error",
+       {[](const Tensor& o, const Tensor& y) { return at::abs(o - y).mean(-1); }}},
+      {"mean_absolute_percentage_error", {[](const Tensor& o, const Tensor& y) {
+         return 100 * at::abs((y - o) / at::clamp_min(y.abs(), kEpsilon)).mean(-1);
+       }}},
+      {"mean_squared_logarithmic_error", {[](const Tensor& o, const Tensor& y) {
+         const Tensor first = at::log(at::clamp_min(o, kEpsilon) + 1);
+         return at::square(first - at::log(at::clamp_min(y, kEpsilon) + 1)).mean(-1);
+       }}},
+      {"squared_hinge", {[](const Tensor& o, const Tensor& y) {
+         return at::square(at::clamp_min(1 - signed_labels(y) * o, 0)).mean(-1);
+       }}},
+      {"hinge", {[](const Tensor& o, const Tensor& y) {
+         return at::clamp_min(1 - signed_labels(y) * o, 0).mean(-1);
+       }}},
+      {"categorical_hinge",  // amax shares its gradient among ties, as reduce_max does
+       {[](const Tensor& o, const Tensor& y) {
+         return at::clamp_min(at::amax((1 - y) * o, -1) - (y * o).sum(-1) + 1, 0);
+       }}},
+      {"logcosh", {[](const Tensor& o, const Tensor& y) {
+         const Tensor d = o - y;
+         return (d + at::softplus(-2 * d) - std::log(2.0)).mean(-1);
+       }}},
+      {"huber",  // delta 1
+       {[](const Tensor& o, const Tensor& y) {
+         const Tensor d = o - y, size = at::abs(d);
+         return at::where(size <= 1, 0.5 * at::square(d), size - 0.5).mean(-1);
+       }}},
+      {"cosine_similarity",
+       {[](const Tensor& o, const Tensor& y) { return -(unit(y) * unit(o)).sum(-1); }}},
+      {"kullback_leibler_divergence", {[](const Tensor& o, const Tensor& y) {
+         const Tensor t = at::clamp(y, kEpsilon, 1);
+         return (t * at::log(t / at::clamp(o, kEpsilon, 1))).sum(-1);
+       }}},
+      {"poisson",
+       {[](const Tensor& o, const Tensor& y) { return (o - y * at::log(o + kEpsilon)).mean(-1); }}},
+      {"categorical_crossentropy",
+       {[](const Tensor& o, const Tensor& y) {
+          return -(y * at::log(clipped(o / o.sum(-1, true)))).sum(-1);
+        },
+        nullptr, "softmax",
+        [](const Tensor& z, const Tensor& y) { return -(y * at::log_softmax(z, -1)).sum(-1); },
+        // TensorFlow's kernel returns this gradient even where a target doesn't sum to one, which
+        // isn't that of the value.
+        [](const Tensor& z, const Tensor& y) {
+          return at::softmax(z, -1).sub_(y).div_(z.numel() / z.size(-1));
+        }}},
+      {"sparse_categorical_crossentropy",  // probabilities: their logarithms serve as logits
+       {[](const Tensor& o, const Tensor& y) { return sparse_values(at::log(clipped(o)), y); },
+        nullptr, "softmax", sparse_values, sparse_gradient}},
+      {"binary_crossentropy",
+       {[](const Tensor& o, const Tensor& y) {
+          const Tensor p = clipped(o);
+          return -(y * at::log(p + kEpsilon) + (1 - y) * at::log(1 - p + kEpsilon)).mean(-1);
+        },
+        nullptr, "sigmoid", binary_values,
+        [](const Tensor& z, const Tensor& y) { return at::sigmoid(z).sub_(y).div_(z.numel()); }}},
+  };
+  return kRegistry;
+}
+
+/// Keras's remove_squeezable_dimensions.
+Tensor squeezed(const Tensor& longer, const Tensor& shorter) {
+  return longer.dim() == shorter.dim() + 1 && longer.size(-1) == 1 ? longer.squeeze(-1) : longer;
+}
+
+}  // namespace
+
+Loss::Loss(const std::string& name, const std::string& output_activation)
+    : sparse_(name == "sparse_categorical_crossentropy") {
+  const auto it = registry().find(name);
+  if (it == registry().end()) throw input_error("loss " + name + " is not available yet");
+  const Entry& entry = it->second;
+  on_logits_ = entry.activation != nullptr && output_activation == entry.activation;
+  values_ = on_logits_ ? entry.logit_values : entry.values;
+  gradient_ = on_logits_ ? entry.logit_gradient : entry.gradient;
+}
+
+Tensor Loss::mean(const Tensor& output, const Tensor& target) const {
+  // Class indices of one rank less are what sparse losses expect: nothing to drop.
+  if (sparse_) return values_(output, target).mean();
+  return values_(squeezed(output, target), squeezed(target, output)).mean();
+}
+
+std::optional<Tensor> Loss::gradient(const Tensor& output, const Tensor& target) const {
+  if (gradient_ == nullptr || (!sparse_ && !output.sizes().equals(target.sizes()))) return {};
+  const at::NoGradGuard guard;
+  return gradient_(output, target);
+}
+
+std::vector<std::string> loss_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : registry()) names.push_back(name);
+  return names;
+}
+
+}  // namespace neutra

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/torch.h"
+
+namespace neutra {
+
+/// A loss of tf.keras 2.4. Outputs, targets: tensors whose first extent is the batch; shapes
+/// broadcast as in NumPy after Keras's rule that a last dimension of 1 which only one side has is
+/// dropped.
+class Loss {
+ public:
+  /// `output_activation`: what the model's output came from ("softmax", "sigmoid", else anything).
+  /// Cross entropies over a matching one are computed from its input, as TensorFlow does.
+  Loss(const std::string& name, const std::string& output_activation);
+
+  /// Are `output` arguments the input of the output activation?
+  bool on_logits() const { return on_logits_; }
+  /// Are targets class indices?
+  bool sparse() const { return sparse_; }
+  /// Mean over all per-sample elements, differentiable unless gradient() is there.
+  at::Tensor mean(const at::Tensor& output, const at::Tensor& target) const;
+  /// Gradient of mean() by `output`, where it is known in closed form; nullopt: differentiate
+  /// mean(). No graph is made.
+  std::optional<at::Tensor> gradient(const at::Tensor& output, const at::Tensor& target) const;
+
+  using Values = at::Tensor (*)(const at::Tensor& output, const at::Tensor& target);
+  using Gradient = at::Tensor (*)(const at::Tensor& output, const at::Tensor& target);
+
+ private:
+  Values values_;
+  Gradient gradient_ = nullptr;
+  bool on_logits_ = false;
+  bool sparse_ = false;
+};
+
+std::vector<std::string> loss_names();
+
+}  // namespace neutra
