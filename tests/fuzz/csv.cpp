@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tolerant.header = true;
   tolerant.delimiter = ';';
   tolerant.target = {0};
-  tolerant.values = {{"s", 0}, {"b", 1}};
+  tolerant.labels = {{"s", 0}, {"b", 1}};
   tolerant.allow_nan = true;
   tolerant.rows = 3;
   for (const CsvOptions& options : {CsvOptions{}, tolerant}) {
