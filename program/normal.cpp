@@ -117,6 +117,9 @@ class Normaliser {
         return callbacks(value, path);
       case FieldType::kModel:
         return model(value, path);
+      case FieldType::kModelConfig:
+        if (value.is_object()) return section(value, path, section_fields("model_config"));
+        return layers(value, path);
       case FieldType::kLayers:
         return layers(value, path);
       case FieldType::kCompile:
@@ -125,6 +128,8 @@ class Normaliser {
         return object(value, path, "fit");
       case FieldType::kData:
         return object(value, path, "data");
+      case FieldType::kSplit:
+        return object(value, path, "split");
       case FieldType::kMetric:
         return object(value, path, "metric");
       case FieldType::kIgnored:
@@ -219,6 +224,7 @@ class Normaliser {
         return join(words(Vocabulary::kActivation));
       case FieldType::kMeasure:
         return join(measured());
+      case FieldType::kModelConfig:
       case FieldType::kLayers:
         return "an array of layers";
       default:
@@ -448,7 +454,6 @@ class Normaliser {
   }
 
   Json layers(const Json& value, const std::string& path) {
-    if (value.is_object()) return section(value, path, section_fields("model_config"));
     if (!value.is_array()) return report(path, value, "an array of layers");
     Json result = Json::array();
     for (std::size_t i = 0; i < value.size(); ++i) {

@@ -36,10 +36,12 @@ enum class FieldType {
   kMeasure,      ///< a metric that can be measured on the hold-out rows -> canonical word
   kCallbacks,    ///< array of {class_name, config}
   kModel,        ///< {class_name, config}
-  kLayers,       ///< array of layers or {layers}
+  kModelConfig,  ///< {layers} or, in old Keras versions, the array of layers itself
+  kLayers,       ///< array of {class_name, config}
   kCompile,
   kFit,
   kData,
+  kSplit,  ///< {test_size, seed}
   kMetric
 };
 
