@@ -14,6 +14,7 @@ namespace {
 template <typename Read>
 void check_round_trip(std::string_view text, Read read) {
   try {
+    using neutra::to_string;
     const auto value = read(text);
     if (read(to_string(value)) != value) std::abort();
   } catch (const neutra::Error&) {
