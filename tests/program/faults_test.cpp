@@ -1,0 +1,157 @@
+#include "program/faults.h"
+
+#include <algorithm>
+
+#include "support.h"
+
+namespace neutra {
+namespace {
+
+using testing::at;
+using testing::error_of;
+using testing::sample;
+
+TEST(FaultSet, NotationReadsBack) {
+  for (const auto& [text, normal] : std::vector<std::pair<std::string, std::string>>{
+           {"ACH(0,1), LCH, HLR", "ACH(0,1), HLR, LCH"},
+           {"HLR;LCH", "HLR, LCH"},
+           {"LRM|LAD|ACH(0)", "ACH(0)|LAD|LRM"},
+           {"LRM/LAD/ACH(0), HNE", "ACH(0)|LAD|LRM, HNE"},
+           {" ACH( 3 , 1 ) ", "ACH(1,3)"},
+           {"HLR, HLR", "HLR"},
+           {"-", "-"},
+           {"N/A", "N/A"}}) {
+    const FaultSet set = parse_fault_set(text, "f");
+    EXPECT_EQ(to_string(set), normal);
+    EXPECT_EQ(parse_fault_set(normal, "f"), set);
+  }
+  EXPECT_FALSE(parse_fault_set("N/A", "f").applicable);
+  EXPECT_TRUE(parse_fault_set("-", "f").applicable);
+}
+
+TEST(FaultSet, ErrorsNameTheColumn) {
+  for (const auto& [text, column, words] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"", "column 1", "nothing"},
+           {"ACH(0), ACG", "column 9", "did you mean ACH?"},
+           {"ACH(0", "column 6", "')' after the layers"},
+           {"ACH()", "column 5", "a layer's index"},
+           {"ACH(x)", "column 5", "a layer's index"},
+           {"ACH(-1)", "column 5", "a layer's index"},
+           {"ACH(99999999999)", "column 5", "a layer's index"},
+           {"ACH,", "column 5", "a fault type"},
+           {"ACH LCH", "column 5", "between fault types"},
+           {"ach", "column 1", "did you mean ACH?"}}) {
+    const std::string message = error_of([&, t = text] { parse_fault_set(t, "f.csv"); });
+    EXPECT_EQ(message.find("f.csv: " + column + ":"), 0U) << message;
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  }
+}
+
+TEST(FaultTypes, HoldThePapersAndAreSorted) {
+  const auto& types = fault_types();
+  EXPECT_TRUE(std::is_sorted(types.begin(), types.end()));
+  for (const char* name : {"HBS", "HLR", "HNE", "ACH", "RAW", "WCI", "LCH", "OCH", "LRM", "LAD",
+                           "LCN", "LCF", "BCI", "CPP", "TCL", "IWS"}) {
+    EXPECT_TRUE(std::any_of(types.begin(), types.end(), [&](const auto& type) {
+      return type.first == name;
+    })) << name;
+  }
+}
+
+/// diff() between a sample and the sample with `path` set to `value`.
+std::string diff_of(const std::string& name, const std::string& path, const Json& buggy,
+                    const Json& fixed) {
+  Program a = sample(name), b = sample(name);
+  at(a, path) = buggy;
+  at(b, path) = fixed;
+  return to_string(diff(a, b));
+}
+
+TEST(Diff, NamesEachHyperparameter) {
+  const std::string layer = "/model/config/layers/";
+  EXPECT_EQ(to_string(diff(sample("mlp"), sample("mlp"))), "-");
+  EXPECT_EQ(diff_of("mlp", "/fit/batch_size", 1, 32), "HBS");
+  EXPECT_EQ(diff_of("mlp", "/fit/epochs", 1, 5), "HNE");
+  EXPECT_EQ(diff_of("mlp", "/fit/validation_split", 0, 0.2), "VRM");
+  EXPECT_EQ(diff_of("mlp", "/compile/loss", "mse", "mae"), "LCH");
+  EXPECT_EQ(diff_of("mlp", "/compile/loss", "mse", "MeanSquaredError"), "-");
+  EXPECT_EQ(diff_of("mlp", "/compile/optimizer/config/learning_rate", 1, 0.1), "HLR");
+  EXPECT_EQ(diff_of("mlp", "/compile/optimizer/config/beta_1", 0.5, 0.9), "OCH");
+  EXPECT_EQ(diff_of("mlp", "/compile/optimizer/config/clipnorm", 1, nullptr), "OCG");
+  EXPECT_EQ(diff_of("mlp", "/compile/optimizer", "rmsprop", "adam"), "OCH");
+  EXPECT_EQ(diff_of("mlp", "/compile/optimizer", "sgd", "adam"), "HLR, OCH");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/activation", "relu", "tanh"), "ACH(0)");
+  EXPECT_EQ(diff_of("mlp", layer + "2/config/activation", nullptr, "softmax"), "ACH(2)");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/kernel_initializer", "zeros", "he_normal"), "WCI(0)");
+  EXPECT_EQ(diff_of("mlp", layer + "2/config/bias_initializer", "ones", "zeros"), "BCI(2)");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/units", 1, 2), "LCN(0)");
+  EXPECT_EQ(diff_of("cnn", layer + "0/config/filters", 1, 2), "LCN(0)");
+  EXPECT_EQ(diff_of("cnn", layer + "0/config/kernel_size", 3, 5), "LCF(0)");
+  EXPECT_EQ(diff_of("mlp", layer + "1/config/rate", 0.1, 0.2), "RCD(1)");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/kernel_regularizer", "l1", nullptr), "RAW(0)");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/kernel_regularizer", "l1", "l2"), "RAW(0)");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/kernel_regularizer", nullptr, "l2"), "RRW(0)");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/use_bias", true, false), "WAB(0)");
+  EXPECT_EQ(diff_of("mlp", layer + "0/config/use_bias", false, true), "WRB(0)");
+  const auto stopping = [](int patience) {
+    return Json::array({{{"class_name", "EarlyStopping"}, {"config", {{"patience", patience}}}}});
+  };
+  EXPECT_EQ(diff_of("mlp", "/fit/callbacks", stopping(1), stopping(10)), "RCP");
+  const Json scale = Json::array({{{"op", "scale"}, {"by", 255}}});
+  EXPECT_EQ(diff_of("mlp", "/data/preprocess", Json::array(), scale), "CPP");
+  EXPECT_EQ(
+      diff_of("mlp", "/data/preprocess", Json::array({{{"by", 255.0}, {"op", "scale"}}}), scale),
+      "-");
+}
+
+Program with_layers(const std::vector<Json>& layers) {
+  Program program = sample("mlp");
+  at(program, "/model/config/layers") = layers;
+  return program;
+}
+
+Json dense(int units, const char* activation = "linear") {
+  return {{"class_name", "Dense"}, {"config", {{"units", units}, {"activation", activation}}}};
+}
+Json activation(const char* word) {
+  return {{"class_name", "Activation"}, {"config", {{"activation", word}}}};
+}
+Json dropout() { return {{"class_name", "Dropout"}, {"config", {{"rate", 0.2}}}}; }
+
+TEST(Diff, AlignsLayers) {
+  const auto of = [](const std::vector<Json>& buggy, const std::vector<Json>& fixed) {
+    return to_string(diff(with_layers(buggy), with_layers(fixed)));
+  };
+  EXPECT_EQ(of({dense(5), dense(1)}, {dense(5), dropout(), dense(1)}), "LRM(1)");
+  EXPECT_EQ(of({dense(5), dropout(), dense(1)}, {dense(5), dense(1)}), "LAD(1)");
+  EXPECT_EQ(of({dense(5)}, {dense(5), dropout()}), "LRM(1)");
+  EXPECT_EQ(of({dropout(), dense(5)}, {dense(5)}), "LAD(0)");
+  // The layer with the more similar configuration is the partner.
+  EXPECT_EQ(of({dense(5), dense(7), dense(1)}, {dense(5), dense(1)}), "LAD(1)");
+  EXPECT_EQ(of({dense(5), dense(1)}, {dense(5), dense(7), dense(1)}), "LRM(1)");
+  EXPECT_EQ(of({}, {dense(1)}), "LRM(0)");
+}
+
+TEST(Diff, ActivationLayersAreActivations) {
+  const auto of = [](const std::vector<Json>& buggy, const std::vector<Json>& fixed) {
+    return to_string(diff(with_layers(buggy), with_layers(fixed)));
+  };
+  EXPECT_EQ(of({dense(5), activation("relu"), dense(1)}, {dense(5), activation("tanh"), dense(1)}),
+            "ACH(1)");
+  EXPECT_EQ(of({dense(5), dense(1)}, {dense(5), activation("tanh"), dense(1)}), "ACH(0)");
+  EXPECT_EQ(of({dense(5), activation("relu"), dense(1)}, {dense(5), dense(1)}), "ACH(1)");
+  EXPECT_EQ(of({dense(5), activation("relu"), dense(1)}, {dense(5, "relu"), dense(1)}), "-");
+}
+
+// The study's D1: Dense, Activation, Dropout, Dense, Activation, Dropout, Dense, Activation.
+TEST(Diff, CountsLayersAsTheStudyDoes) {
+  const auto program = [](const char* last) {
+    return with_layers({dense(50), activation("relu"), dropout(), dense(50), activation("relu"),
+                        dropout(), dense(1), activation(last)});
+  };
+  EXPECT_EQ(to_string(diff(program("softmax"), program("sigmoid"))), "ACH(7)");
+}
+
+}  // namespace
+}  // namespace neutra

@@ -1,0 +1,169 @@
+#include "program/hdf5_file.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "support.h"
+
+namespace neutra {
+namespace {
+
+using testing::error_of;
+using testing::TestFolder;
+
+TEST(Hdf5File, ReadsBackWhatItWrote) {
+  const TestFolder folder;
+  const auto path = folder / "a.h5";
+  std::vector<double> doubles(5000);
+  for (std::size_t i = 0; i < doubles.size(); ++i) doubles[i] = 0.1 * static_cast<double>(i);
+  const std::vector<std::string> similar(500, "act1=relu,batch_size=32");
+  const std::vector<std::string> uneven = {"", std::string(100000, 'x'), "ä"};
+  {
+    auto file = Hdf5File::create(path, 1024);
+    file.write("/z/floats", std::vector<float>{1.5F, -2, 3, 4, 5, 6}, {2, 3});
+    file.write("/z/a/doubles", doubles, {50, 100});
+    file.write("/integers", std::vector<std::int64_t>{-1, 9007199254740993});
+    file.write("/similar", similar);
+    file.write("/uneven", uneven);
+    file.write("/empty", std::vector<double>{});
+    file.write("/none", std::vector<std::string>{});
+    file.write_attribute("/", "config", std::string(200000, 'c'));
+    file.write_attribute("/z", "count", 3);
+    file.write_attribute("/z", "count", 4);
+    file.close();
+  }
+  const auto file = Hdf5File::open(path);
+  EXPECT_EQ(file.read_floats("/z/floats"), (std::vector<float>{1.5F, -2, 3, 4, 5, 6}));
+  EXPECT_EQ(file.extents("/z/floats"), (std::vector<std::uint64_t>{2, 3}));
+  EXPECT_EQ(file.read_doubles("/z/a/doubles"), doubles);
+  EXPECT_EQ(file.read_integers("/integers"), (std::vector<std::int64_t>{-1, 9007199254740993}));
+  EXPECT_EQ(file.read_doubles("/integers").front(), -1);
+  EXPECT_EQ(file.read_strings("/similar"), similar);
+  EXPECT_EQ(file.read_strings("/uneven"), uneven);
+  EXPECT_TRUE(file.read_doubles("/empty").empty());
+  EXPECT_TRUE(file.read_strings("/none").empty());
+  EXPECT_EQ(file.read_string_attribute("/", "config").size(), 200000U);
+  EXPECT_EQ(file.read_integer_attribute("/z", "count"), 4);
+  EXPECT_EQ(file.list("/"),
+            (std::vector<std::string>{"z", "integers", "similar", "uneven", "empty", "none"}));
+  EXPECT_TRUE(file.has("/z/a/doubles"));
+  EXPECT_TRUE(file.has("/"));
+  EXPECT_FALSE(file.has("/z/b/doubles"));
+  EXPECT_FALSE(file.has("/integers/deeper"));
+  EXPECT_TRUE(file.has_attribute("/z", "count"));
+  EXPECT_FALSE(file.has_attribute("/z", "other"));
+}
+
+TEST(Hdf5File, EqualContentsGiveEqualBytes) {
+  const TestFolder folder;
+  std::string bytes[2];
+  for (std::string& each : bytes) {
+    auto file = Hdf5File::create(folder / "a.h5");
+    file.write("/a", std::vector<double>(1000, 0.5));
+    file.write_attribute("/", "name", "text");
+    file.close();
+    std::ifstream stream(folder / "a.h5", std::ios::binary);
+    each.assign(std::istreambuf_iterator<char>(stream), {});
+  }
+  EXPECT_FALSE(bytes[0].empty());
+  EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+TEST(Hdf5File, CompressesLongData) {
+  const TestFolder folder;
+  auto file = Hdf5File::create(folder / "a.h5");
+  file.write("/a", std::vector<double>(100000, 0.5));
+  file.close();
+  EXPECT_LT(std::filesystem::file_size(folder / "a.h5"), 100000U);
+}
+
+TEST(Hdf5File, ErrorsNameFileAndObject) {
+  const TestFolder folder;
+  EXPECT_NE(error_of([&] { Hdf5File::open(folder / "none.h5"); }).find("none.h5: there is no such"),
+            std::string::npos);
+  std::ofstream(folder / "text.h5") << "no HDF5 at all";
+  EXPECT_NE(error_of([&] { Hdf5File::open(folder / "text.h5"); }).find("no readable HDF5 file"),
+            std::string::npos);
+  {
+    auto file = Hdf5File::create(folder / "a.h5");
+    file.write("/words", std::vector<std::string>{"a"});
+    file.write("/numbers", std::vector<double>{1, 2, 3});
+    EXPECT_NE(error_of([&] { file.write("/numbers", std::vector<double>{1}); }).find("/numbers"),
+              std::string::npos);
+    EXPECT_NE(error_of([&] {
+                file.write("/grid", std::vector<double>{1, 2}, {3});
+              }).find("the extents don't match"),
+              std::string::npos);
+    file.close();
+  }
+  const auto file = Hdf5File::open(folder / "a.h5");
+  EXPECT_NE(error_of([&] { file.read_doubles("/none"); }).find("a.h5: /none: cannot open"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { file.read_doubles("/words"); }).find("does not hold numbers"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { file.read_integers("/numbers"); }).find("whole numbers"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { file.read_strings("/numbers"); }).find("does not hold strings"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { file.read_doubles("/numbers", 2); }).find("more than 2 elements"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { file.read_string_attribute("/", "none"); }).find("/@none"),
+            std::string::npos);
+}
+
+TEST(Hdf5File, TruncatedFilesAreRefused) {
+  const TestFolder folder;
+  {
+    auto file = Hdf5File::create(folder / "a.h5");
+    file.write("/numbers", std::vector<double>(10000, 1));
+    file.close();
+  }
+  std::filesystem::resize_file(folder / "a.h5", std::filesystem::file_size(folder / "a.h5") / 2);
+  EXPECT_NE(error_of([&] { Hdf5File::open(folder / "a.h5").read_doubles("/numbers"); }), "");
+}
+
+TEST(Hdf5File, SeveralThreadsMayRead) {
+  const TestFolder folder;
+  {
+    auto file = Hdf5File::create(folder / "a.h5");
+    file.write("/numbers", std::vector<double>(10000, 1));
+    file.close();
+  }
+  std::vector<std::string> errors(4);
+  std::vector<std::thread> threads;
+  for (std::string& error : errors) {
+    threads.emplace_back([&] {
+      error = error_of([&] {
+        for (int i = 0; i < 20; ++i) {
+          const auto file = Hdf5File::open(folder / "a.h5");
+          if (file.read_doubles("/numbers").size() != 10000) throw failure("short read");
+        }
+      });
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(errors, std::vector<std::string>(4));
+}
+
+TEST(Hdf5File, ReadsFilesThatKerasWrote) {
+  const char* shared = std::getenv("NEUTRA_SHARED");
+  const auto folder =
+      (shared != nullptr ? std::filesystem::path(shared)
+                         : std::filesystem::path(NEUTRA_TEST_DATA) / "../../../../shared") /
+      "data/keras_h5";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "needs the shared Keras models";
+  int models = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto file = Hdf5File::open(entry.path());
+    if (!file.has_attribute("/", "model_config")) continue;
+    const Json config =
+        parse_json(file.read_string_attribute("/", "model_config"), entry.path().string());
+    EXPECT_TRUE(config.contains("class_name"));
+    ++models;
+  }
+  EXPECT_GT(models, 5);
+}
+
+}  // namespace
+}  // namespace neutra
