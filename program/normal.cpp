@@ -449,7 +449,6 @@ class Normaliser {
     if (const auto config = result.find("config"); config != result.end() && config->is_array()) {
       *config = {{"layers", *config}};
     }
-    result["class_name"] = value.value("class_name", Json("Sequential"));
     return result;
   }
 
