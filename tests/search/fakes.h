@@ -1,0 +1,331 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "program/error.h"
+#include "search/search.h"
+
+namespace neutra::testing {
+
+inline std::uint64_t mixed(std::uint64_t x) {  // splitmix64
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+inline std::uint64_t text_hash(const std::string& text, std::uint64_t seed) {
+  for (const char c : text) seed = mixed(seed ^ static_cast<unsigned char>(c));
+  return seed;
+}
+
+/// Programs with a few keys of a few values each. Where `a` is 0, `b` means nothing: several
+/// strings are one program. Where `a` and `c` are both 2 there is no program at all.
+class FakeSpace : public SearchSpace {
+ public:
+  explicit FakeSpace(int keys = 4, int values = 3) : keys_(keys), values_(values) {}
+  std::vector<Neighbour> neighbours(const Parameters& parameters) const override {
+    std::vector<Neighbour> result;
+    for (const auto& [key, before] : parameters) {
+      for (int value = 0; value < values_; ++value) {
+        const std::string after = std::to_string(value);
+        if (after == before) continue;
+        Neighbour neighbour{{"change", key, before, after}, parameters};
+        neighbour.parameters[key] = after;
+        result.push_back(std::move(neighbour));
+      }
+    }
+    return result;
+  }
+  Program program(const Parameters& parameters) const override {
+    if (parameters.at("a") == "2" && parameters.count("c") && parameters.at("c") == "2") {
+      throw input_error("a and c are both 2");
+    }
+    Parameters meaning = parameters;
+    if (meaning.at("a") == "0") meaning["b"] = "any";
+    return {{{"meaning", to_string(meaning)}}};
+  }
+  Hash hash(const Program& program) const override {
+    const auto text = program.document.at("meaning").get<std::string>();
+    return {text_hash(text, 1), text_hash(text, 2)};
+  }
+  Parameters start() const {
+    Parameters parameters;
+    for (int key = 0; key < keys_; ++key)
+      parameters[std::string(1, static_cast<char>('a' + key))] = "0";
+    return parameters;
+  }
+
+ private:
+  int keys_, values_;
+};
+
+struct Landscape {
+  std::uint64_t seed = 0;
+  bool counts = true;       ///< accuracies as counts of 20; else errors as doubles
+  double not_a_number = 0;  ///< share of trainings that diverge
+  double refused = 0;       ///< share of programs that Keras would refuse
+  std::string deadly = {};  ///< a program that kills its process
+  int microseconds = 0;     ///< of a training
+};
+
+class FakeTrainer : public Trainer {
+ public:
+  explicit FakeTrainer(Landscape landscape) : landscape_(std::move(landscape)) {}
+  ReplicaResult train(const TrainingJob& job) override {
+    const auto text = job.program->document.at("meaning").get<std::string>();
+    if (text == landscape_.deadly) std::abort();
+    if (landscape_.microseconds > 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(landscape_.microseconds));
+    }
+    ReplicaResult result = result_of(text, job.replica);
+    if (++trainings == stop_after) stop = true;
+    return result;
+  }
+  ReplicaResult result_of(const std::string& text, int replica) const {
+    const std::uint64_t quality = text_hash(text, landscape_.seed);
+    const std::uint64_t noise = mixed(quality + static_cast<std::uint64_t>(replica) + 1);
+    ReplicaResult result;
+    result.backend = "fake";
+    result.samples = 10;
+    if (share(mixed(noise)) < landscape_.not_a_number) {
+      result.status = RunStatus::kDiverged;
+      result.metric = std::numeric_limits<double>::quiet_NaN();
+    } else if (landscape_.counts) {
+      result.total = 20;
+      result.correct = static_cast<std::int64_t>(quality % 18 + noise % 3);
+      result.metric = static_cast<double>(result.correct) / 20;
+    } else {
+      result.metric = static_cast<double>(quality % 7) / 10 + static_cast<double>(noise % 3) / 10;
+    }
+    return result;
+  }
+  std::optional<std::string> refusal(const Program& program) override {
+    const auto text = program.document.at("meaning").get<std::string>();
+    if (share(text_hash(text, landscape_.seed + 99)) < landscape_.refused) return "refused";
+    return std::nullopt;
+  }
+  std::string fingerprint() const override { return "fake"; }
+
+  std::atomic<int> trainings = 0;
+  int stop_after = -1;
+  std::atomic<bool> stop = false;
+
+ private:
+  static double share(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
+  Landscape landscape_;
+};
+
+/// A folder of its own that goes away; in memory where possible, since stores sync often.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const std::filesystem::path memory = "/dev/shm";
+    const auto root =
+        ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+    std::string name = (root / "neutra_search_XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+struct Case {
+  FakeSpace space{4, 3};
+  Landscape landscape;
+  SearchConfig config;
+  SearchTask task;
+};
+
+/// A random search: both rules, both goals, ties, NaNs, invalid programs, budgets and depths.
+inline Case random_case(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  Case c;
+  c.space = FakeSpace(3 + below(3), 2 + below(2));
+  c.landscape.seed = seed;
+  c.landscape.counts = below(2) == 0;
+  c.landscape.not_a_number = below(3) == 0 ? 0.05 : 0;
+  c.landscape.refused = below(2) == 0 ? 0.1 : 0;
+  c.config.rule = below(2) == 0 ? Rule::kAlgorithm1 : Rule::kRecorded;
+  c.config.top_k = 1 + below(4);
+  c.config.replicas = 1 + below(5);
+  if (below(3) == 0) c.config.max_depth = 1 + below(3);
+  if (below(2) == 0) c.config.budget_evaluations = 1 + below(80);
+  c.config.fingerprint = "fake";
+  c.task.fault_id = "F" + std::to_string(seed);
+  c.task.start = c.space.start();
+  c.task.goal = c.landscape.counts ? Goal::kMaximize : Goal::kMinimize;
+  c.task.metric = c.landscape.counts ? "accuracy" : "mae";
+  c.task.metric_bound = c.landscape.counts ? 1 : 0;
+  Parameters fixed = c.task.start;
+  fixed["c"] = "1";
+  c.task.fixed = c.space.program(fixed);
+  c.task.fixed_parameters = fixed;
+  // A level always, since the known fix may be among those that don't train.
+  c.config.ground_truth_metric = c.landscape.counts ? 0.65 + 0.05 * below(5) : 0.1 * below(4);
+  return c;
+}
+
+/// A search of up to 60 evaluations over accuracies, without anything unusual.
+inline Case plain_case(std::uint64_t seed) {
+  Case c;
+  c.landscape.seed = seed;
+  c.config.top_k = 3;
+  c.config.replicas = 5;
+  c.config.ground_truth_metric = 0.8;
+  c.config.fingerprint = "fake";
+  c.config.budget_evaluations = 60;
+  c.task.fault_id = "F" + std::to_string(seed);
+  c.task.start = c.space.start();
+  c.task.metric = "accuracy";
+  c.task.metric_bound = 1;
+  Parameters fixed = c.task.start;
+  fixed["c"] = "1";
+  c.task.fixed = c.space.program(fixed);
+  c.task.fixed_parameters = fixed;
+  return c;
+}
+
+inline std::string tsv(const Network& network) {
+  std::ostringstream out;
+  write_tsv(network, out);
+  return out.str();
+}
+
+inline SearchOutcome run(const Case& c, const RunOptions& options, FakeTrainer& trainer,
+                         const std::filesystem::path& store) {
+  return run_search(c.task, c.space, c.config, options, trainer, store);
+}
+
+/// The search without workers, savings or stores, written down as the paper has it.
+inline std::string reference_tsv(const Case& c) {
+  FakeTrainer trainer(c.landscape);
+  struct Seen {
+    Parameters parameters;
+    std::vector<double> metrics;
+    std::int64_t correct = 0;
+    double sum = 0;
+    bool usable = true;
+    int depth = 0;
+    bool alternative = false;
+  };
+  const bool counts = c.landscape.counts;
+  const auto better = [&](const Seen& a, const Seen& b) {  // > 0, 0, < 0
+    if (!a.usable || !b.usable) return int{a.usable} - int{b.usable};
+    const double x = counts ? static_cast<double>(a.correct) : -a.sum;
+    const double y = counts ? static_cast<double>(b.correct) : -b.sum;
+    return (x > y) - (x < y);
+  };
+  const auto repaired = [&](const Seen& a) {
+    const double level = *c.config.ground_truth_metric;
+    if (!a.usable) return false;
+    return counts ? static_cast<double>(a.correct) / (20.0 * c.config.replicas) >= level
+                  : a.sum / c.config.replicas <= level;
+  };
+  const auto evaluate = [&](const Parameters& parameters, int depth) {
+    Seen seen{parameters, {}, 0, 0, true, depth};
+    std::optional<Program> program;
+    try {
+      program = c.space.program(parameters);
+    } catch (const Error&) {
+    }
+    if (!program || trainer.refusal(*program)) {
+      seen.usable = false;
+      return seen;
+    }
+    for (int replica = 0; replica < c.config.replicas; ++replica) {
+      const auto result =
+          trainer.result_of(program->document.at("meaning").get<std::string>(), replica);
+      seen.metrics.push_back(result.metric);
+      seen.usable = seen.usable && std::isfinite(result.metric);
+      seen.correct += result.correct;
+      seen.sum += result.metric;
+    }
+    return seen;
+  };
+
+  const std::int64_t budget = c.config.budget_evaluations.value_or(1'000'000);
+  const int deepest = c.config.max_depth.value_or(c.config.rule == Rule::kRecorded ? 4 : 1'000'000);
+  std::vector<Seen> nodes = {evaluate(c.task.start, 0)};
+  std::set<std::string> visited = {to_string(c.task.start)};
+  std::vector<std::size_t> queue = {0};
+  std::int64_t evaluations = 1;
+  Network network;
+  bool out_of_budget = false;
+  for (std::size_t head = 0; head < queue.size() && !out_of_budget; ++head) {
+    const std::size_t parent = queue[head];
+    if (nodes[parent].depth == deepest) continue;
+    std::vector<std::size_t> neutral, kept;
+    const std::size_t first = nodes.size();
+    std::vector<Parameters> fresh;
+    for (const auto& neighbour : c.space.neighbours(nodes[parent].parameters)) {
+      if (visited.insert(to_string(neighbour.parameters)).second) {
+        fresh.push_back(neighbour.parameters);
+      }
+    }
+    for (const auto& parameters : fresh) {
+      if (evaluations == budget) {
+        out_of_budget = true;
+        break;
+      }
+      ++evaluations;
+      nodes.push_back(evaluate(parameters, nodes[parent].depth + 1));
+      Seen& node = nodes.back();
+      node.alternative = repaired(node);
+      const int order = better(node, nodes[parent]);
+      if (node.usable && (c.config.rule == Rule::kAlgorithm1 ? order >= 0 : order > 0)) {
+        neutral.push_back(nodes.size() - 1);
+      }
+    }
+    std::sort(neutral.begin(), neutral.end(), [&](std::size_t a, std::size_t b) {
+      const int order = better(nodes[a], nodes[b]);
+      if (order != 0) return order > 0;
+      return c.config.rule == Rule::kAlgorithm1
+                 ? to_string(nodes[a].parameters) < to_string(nodes[b].parameters)
+                 : a < b;
+    });
+    std::set<std::size_t> top(
+        neutral.begin(),
+        neutral.begin() +
+            std::min<std::ptrdiff_t>(c.config.top_k, static_cast<std::ptrdiff_t>(neutral.size())));
+    for (std::size_t i = 0; i < neutral.size() && i < top.size(); ++i) queue.push_back(neutral[i]);
+    const std::set<std::size_t> beaten(neutral.begin(), neutral.end());
+    for (std::size_t id = first; id < nodes.size(); ++id) {
+      const bool dropped = c.config.rule == Rule::kRecorded && beaten.count(id) && !top.count(id);
+      if (top.count(id) || (nodes[id].alternative && !dropped)) {
+        network.edges.push_back({static_cast<std::int64_t>(parent), static_cast<std::int64_t>(id)});
+      }
+    }
+  }
+  for (std::size_t id = 0; id < nodes.size(); ++id) {
+    Node node;
+    node.id = static_cast<std::int64_t>(id);
+    node.parameters = nodes[id].parameters;
+    node.metrics = nodes[id].metrics;
+    node.alternative = nodes[id].alternative;
+    network.nodes.push_back(std::move(node));
+  }
+  return tsv(network);
+}
+
+}  // namespace neutra::testing

@@ -1,0 +1,209 @@
+#include "search/machine.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/search/fakes.h"
+
+namespace neutra::testing {
+namespace {
+
+ReplicaResult counted(std::int64_t correct, std::int64_t total) {
+  ReplicaResult result;
+  result.metric = static_cast<double>(correct) / static_cast<double>(total);
+  result.correct = correct;
+  result.total = total;
+  return result;
+}
+
+Score score_of(const std::vector<ReplicaResult>& results) {
+  Score score;
+  for (const auto& result : results) score.add(result);
+  return score;
+}
+
+TEST(Score, CountsCompareExactlyWhereDoublesDoNot) {
+  // .1 + .2 + .3 and .3 + .2 + .1 differ as sums of doubles.
+  const Score a = score_of({counted(1, 10), counted(2, 10), counted(3, 10)});
+  const Score b = score_of({counted(3, 10), counted(2, 10), counted(1, 10)});
+  ASSERT_NE(a.sum, b.sum);
+  EXPECT_EQ(compare_scores(a, b, Goal::kMaximize), 0);
+  EXPECT_EQ(compare_scores(a, level_score(0.2), Goal::kMaximize), 0);
+  EXPECT_GT(compare_scores(score_of({counted(11, 20)}), a, Goal::kMaximize), 0);
+}
+
+TEST(Score, NotANumberIsWorstForBothGoals) {
+  ReplicaResult nan;
+  nan.metric = std::numeric_limits<double>::quiet_NaN();
+  for (const Goal goal : {Goal::kMaximize, Goal::kMinimize}) {
+    EXPECT_LT(compare_scores(score_of({counted(9, 9), nan}), score_of({counted(1, 9)}), goal), 0);
+  }
+  EXPECT_TRUE(std::isnan(score_of({nan}).mean()));
+}
+
+TEST(Score, CompletedIsTheBestThatCanCome) {
+  const auto best = score_of({counted(5, 10)}).completed(3, 1);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->correct, 25);
+  EXPECT_EQ(best->total, 30);
+  ReplicaResult error;
+  error.metric = 0.5;
+  EXPECT_EQ(score_of({error}).completed(3, 0)->sum, 0.5);
+  EXPECT_FALSE(score_of({counted(5, 10)}).completed(3, 0.9));
+}
+
+TEST(Search, EqualsTheSerialAlgorithmOnRandomLandscapes) {
+  TemporaryFolder folder;
+  std::size_t rows = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Case c = random_case(seed);
+    FakeTrainer trainer(c.landscape);
+    RunOptions options;
+    options.workers = 1 + static_cast<int>(seed % 3);
+    options.fresh = true;
+    const auto outcome = run(c, options, trainer, folder / "s.h5");
+    ASSERT_EQ(tsv(outcome.network), reference_tsv(c)) << "seed " << seed;
+    EXPECT_LE(outcome.counters.evaluations, c.config.budget_evaluations.value_or(1000));
+    rows += outcome.network.edges.size();
+  }
+  EXPECT_GT(rows, 500U);  // the landscapes are worth searching
+}
+
+TEST(Search, WorkersSavingsAndSpeculationDontShow) {
+  TemporaryFolder folder;
+  std::int64_t curtailed = 0, identical = 0;
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    const Case c = random_case(seed);
+    const std::string expected = reference_tsv(c);
+    for (const int variant : {0, 1, 2, 3, 4, 5}) {
+      FakeTrainer trainer(c.landscape);
+      RunOptions options;
+      options.workers = std::array{1, 2, 4, 8, 2, 2}[static_cast<std::size_t>(variant)];
+      options.curtail = variant != 4;
+      options.speculate = variant != 1;
+      options.reuse_identical = variant != 5;
+      options.fresh = true;
+      const auto outcome = run(c, options, trainer, folder / "s.h5");
+      ASSERT_EQ(tsv(outcome.network), expected) << "seed " << seed << ", variant " << variant;
+      EXPECT_EQ(outcome.counters.trainings, trainer.trainings);
+      EXPECT_TRUE(options.curtail || outcome.counters.trainings_saved_curtailed == 0);
+      EXPECT_TRUE(options.reuse_identical || outcome.counters.trainings_saved_identical == 0);
+      curtailed += outcome.counters.trainings_saved_curtailed;
+      identical += outcome.counters.trainings_saved_identical;
+    }
+  }
+  EXPECT_GT(curtailed, 100);
+  EXPECT_GT(identical, 100);
+}
+
+TEST(Search, OneWorkerCurtailsAtTheSmallestPrefix) {
+  TemporaryFolder folder;
+  const Case c = plain_case(3);
+  FakeTrainer trainer(c.landscape);
+  RunOptions options;
+  options.speculate = false;
+  const auto outcome = run(c, options, trainer, folder / "s.h5");
+  int checked = 0;
+  for (const Node& node : outcome.network.nodes) {
+    if (node.status != "curtailed") continue;
+    const Node& parent = *outcome.network.find(node.parent);
+    const auto hopeless = [&](std::size_t replicas) {
+      double best = 5.0 - static_cast<double>(replicas);
+      for (std::size_t i = 0; i < replicas; ++i) best += node.metrics[i];
+      return best / 5 < parent.mean - 1e-9 && best / 5 < *outcome.network.ground_truth - 1e-9;
+    };
+    ASSERT_FALSE(node.metrics.empty());
+    EXPECT_TRUE(hopeless(node.metrics.size()));
+    EXPECT_FALSE(hopeless(node.metrics.size() - 1));
+    ++checked;
+  }
+  EXPECT_GT(checked, 5);
+  EXPECT_EQ(outcome.counters.speculative_trainings, 0);
+}
+
+TEST(Search, TheBudgetStopsBeforeTheNextCandidate) {
+  TemporaryFolder folder;
+  Case c = plain_case(1);
+  c.config.budget_evaluations = 4;
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, folder / "s.h5");
+  EXPECT_EQ(outcome.end, SearchEnd::kEvaluationBudget);
+  EXPECT_EQ(outcome.counters.evaluations, 4);
+  for (const Node& node : outcome.network.nodes) EXPECT_EQ(node.status == "pending", node.id >= 4);
+}
+
+TEST(Search, TimeRunsOut) {
+  TemporaryFolder folder;
+  Case c = plain_case(1);
+  c.config.budget_evaluations.reset();
+  c.config.budget_seconds = 0.05;
+  c.landscape.microseconds = 20'000;
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, folder / "s.h5");
+  EXPECT_EQ(outcome.end, SearchEnd::kTimeBudget);
+  EXPECT_LE(trainer.trainings, 6);
+  EXPECT_TRUE(run(c, {}, trainer, folder / "s.h5").was_finished);
+}
+
+TEST(Search, TheKnownFixGivesTheGroundTruth) {
+  TemporaryFolder folder;
+  Case c = plain_case(2);
+  c.config.ground_truth_metric.reset();
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, folder / "s.h5");
+  const Network& network = outcome.network;
+  ASSERT_EQ(network.fixed_metrics.size(), static_cast<std::size_t>(c.config.replicas));
+  double sum = 0;
+  for (const double metric : network.fixed_metrics) sum += metric;
+  EXPECT_NEAR(*network.ground_truth, sum / c.config.replicas, 1e-12);
+  // The fix is a neighbour of the buggy program: it ties with itself, so it is a repair.
+  bool found = false;
+  for (const Node* node : network.alternatives())
+    found |= node->parameters == *c.task.fixed_parameters;
+  EXPECT_TRUE(found);
+
+  c.task.fixed.reset();
+  EXPECT_THROW(run(c, {}, trainer, folder / "t.h5"), Error);
+}
+
+TEST(Search, AKnownFixThatDoesNotTrainNeedsALevel) {
+  TemporaryFolder folder;
+  Case c = plain_case(2);
+  c.landscape.refused = 1;
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, folder / "s.h5");
+  EXPECT_EQ(outcome.counters.trainings, 0);
+  EXPECT_EQ(outcome.counters.invalid, outcome.counters.evaluations);
+  c.config.ground_truth_metric.reset();
+  EXPECT_THROW(run(c, {}, trainer, folder / "t.h5"), Error);
+  EXPECT_FALSE(std::filesystem::exists(folder / "t.h5.journal"));
+}
+
+TEST(Search, ProgressAndErrorsOfWorkersComeOut) {
+  struct Failing : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    ReplicaResult train(const TrainingJob& job) override {
+      if (trainings >= 30) throw input_error("data.csv is missing");
+      return FakeTrainer::train(job);
+    }
+  };
+  TemporaryFolder folder;
+  Case c = plain_case(5);
+  c.landscape.microseconds = 100;
+  Failing trainer(c.landscape);
+  int calls = 0;
+  RunOptions options;
+  options.workers = 4;
+  options.progress = [&](const Progress& progress) {
+    ++calls;
+    EXPECT_LE(progress.fraction.value_or(0), 1);
+  };
+  EXPECT_THROW(run(c, options, trainer, folder / "s.h5"), Error);
+  EXPECT_GE(calls, 1);
+  FakeTrainer mended(c.landscape);
+  const auto outcome = run(c, options, mended, folder / "s.h5");
+  EXPECT_EQ(tsv(outcome.network), reference_tsv(c));
+  EXPECT_GE(outcome.counters.trainings_from_store + outcome.counters.trainings_saved_identical, 25);
+}
+
+}  // namespace
+}  // namespace neutra::testing

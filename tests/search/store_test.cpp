@@ -1,0 +1,535 @@
+#include "search/store.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tests/search/fakes.h"
+
+namespace neutra::testing {
+namespace {
+
+std::string bytes_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+void put_bytes(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+std::string message_of(const std::function<void()>& action, Exit exit) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), exit) << error.what();
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return "";
+}
+
+// --- the journal ---
+
+std::string some_journal(std::vector<std::size_t>* ends = nullptr) {
+  std::string bytes;
+  for (int i = 0; i < 5; ++i) {
+    bytes += journal_frame({{"type", "elapsed"}, {"seconds", i}, {"text", std::string(7, 'x')}});
+    if (ends != nullptr) ends->push_back(bytes.size());
+  }
+  return bytes;
+}
+
+TEST(JournalFormat, EveryTruncationKeepsTheWholeRecords) {
+  std::vector<std::size_t> ends;
+  const std::string bytes = some_journal(&ends);
+  for (std::size_t length = 0; length <= bytes.size(); ++length) {
+    const JournalContent content = parse_journal(bytes.substr(0, length));
+    const auto whole = std::upper_bound(ends.begin(), ends.end(), length) - ends.begin();
+    ASSERT_EQ(content.records.size(), static_cast<std::size_t>(whole));
+    const std::size_t kept = whole == 0 ? 0 : ends[static_cast<std::size_t>(whole) - 1];
+    EXPECT_EQ(content.damaged, length - kept);
+    EXPECT_TRUE(may_be_journal(bytes.substr(0, length)));
+  }
+}
+
+TEST(JournalFormat, EveryFlippedBitCostsItsRecordOnly) {
+  const std::string bytes = some_journal();
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    std::string flipped = bytes;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    const JournalContent content = parse_journal(flipped);
+    ASSERT_EQ(content.records.size(), 4U) << bit;
+    EXPECT_GT(content.damaged, 0U);
+  }
+}
+
+TEST(JournalFormat, OtherFilesAreNone) {
+  EXPECT_FALSE(may_be_journal("hello"));
+  EXPECT_TRUE(may_be_journal(""));
+  EXPECT_TRUE(parse_journal("hello NJR1 NJR1").records.empty());
+}
+
+// --- stops and resumes ---
+
+TEST(Store, StoppedAfterEachTrainingItEndsInTheSameNetwork) {
+  Case c = plain_case(4);
+  c.config.budget_evaluations = 25;
+  const std::string expected = reference_tsv(c);
+  TemporaryFolder folder;
+  FakeTrainer whole(c.landscape);
+  run(c, {}, whole, folder / "whole.h5");
+  for (int stop = 1; stop < whole.trainings; ++stop) {
+    FakeTrainer first(c.landscape);
+    first.stop_after = stop;
+    RunOptions options;
+    options.workers = 1 + stop % 2;
+    options.fresh = true;
+    options.stop = &first.stop;
+    const auto part = run(c, options, first, folder / "s.h5");
+    ASSERT_EQ(part.end, SearchEnd::kInterrupted);
+    EXPECT_LE(first.trainings, stop + 1);
+    EXPECT_FALSE(read_store(folder / "s.h5").finished);
+    EXPECT_TRUE(check_store(folder / "s.h5").empty());
+
+    FakeTrainer second(c.landscape);
+    options.fresh = false;
+    options.stop = nullptr;
+    const auto rest = run(c, options, second, folder / "s.h5");
+    ASSERT_EQ(tsv(rest.network), expected) << stop;
+    EXPECT_EQ(rest.counters.evaluations, 25);
+    EXPECT_TRUE(options.workers > 1 || first.trainings + second.trainings == whole.trainings);
+  }
+}
+
+TEST(Store, AFinishedSearchIsReadNotTrained) {
+  TemporaryFolder folder;
+  const Case c = plain_case(6);
+  FakeTrainer trainer(c.landscape);
+  RunOptions options;
+  options.provenance = {{"program_version", "0.1.0"}, {"libraries", {{"hdf5", "1.10"}}}};
+  options.command = "neutra search F6";
+  const auto first = run(c, options, trainer, folder / "s.h5");
+  EXPECT_FALSE(first.was_finished);
+  EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.journal"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.lock"));
+  const int trainings = trainer.trainings;
+  const auto second = run(c, options, trainer, folder / "s.h5");
+  EXPECT_TRUE(second.was_finished);
+  EXPECT_EQ(trainer.trainings, trainings);
+  EXPECT_EQ(second.end, first.end);
+  EXPECT_EQ(second.counters.evaluations, first.counters.evaluations);
+
+  const StoredRun stored = read_store(folder / "s.h5");
+  EXPECT_TRUE(stored.finished);
+  EXPECT_EQ(stored.header.at("program_version"), "0.1.0");
+  EXPECT_EQ(stored.header.at("command"), "neutra search F6");
+  ASSERT_EQ(stored.network.nodes.size(), first.network.nodes.size());
+  for (std::size_t i = 0; i < stored.network.nodes.size(); ++i) {
+    const Node &a = stored.network.nodes[i], &b = first.network.nodes[i];
+    EXPECT_EQ(a.parameters, b.parameters);
+    EXPECT_EQ(a.hash, b.hash);
+    EXPECT_EQ(a.parent, b.parent);
+    EXPECT_EQ(a.depth, b.depth);
+    EXPECT_EQ(a.mutation, b.mutation);
+    EXPECT_EQ(a.status, b.status);
+    EXPECT_EQ(a.metrics, b.metrics);
+    EXPECT_EQ(a.neutral, b.neutral);
+    EXPECT_EQ(a.queued, b.queued);
+    EXPECT_EQ(a.alternative, b.alternative);
+    EXPECT_EQ(a.significant, b.significant);
+    EXPECT_EQ(a.p, b.p);
+    EXPECT_EQ(a.d, b.d);
+    EXPECT_EQ(a.dequeued, b.dequeued);
+  }
+  EXPECT_EQ(tsv(stored.network), tsv(first.network));
+  EXPECT_EQ(to_json(stored.network).dump(), to_json(first.network).dump());
+  EXPECT_TRUE(check_store(folder / "s.h5").empty());
+}
+
+TEST(Store, OtherOptionsAreNamed) {
+  TemporaryFolder folder;
+  Case c = plain_case(6);
+  FakeTrainer trainer(c.landscape);
+  run(c, {}, trainer, folder / "s.h5");
+  c.config.replicas = 4;
+  c.config.budget_evaluations.reset();
+  const std::string message =
+      message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
+  EXPECT_NE(message.find("replicas was 5, now 4"), std::string::npos) << message;
+  EXPECT_NE(message.find("budget_evaluations was 60, now not set"), std::string::npos) << message;
+  RunOptions fresh;
+  fresh.fresh = true;
+  EXPECT_FALSE(run(c, fresh, trainer, folder / "s.h5").was_finished);
+}
+
+TEST(Store, ForeignDamagedAndNewerFilesAreRefused) {
+  TemporaryFolder folder;
+  const Case c = plain_case(6);
+  FakeTrainer trainer(c.landscape);
+  RunOptions fresh;
+  fresh.fresh = true;
+  for (const char* content : {"", "some thesis, without a copy", "\x89HDF\r\n\x1a\n"}) {
+    put_bytes(folder / "thesis", content);
+    for (const RunOptions& options : {RunOptions{}, fresh}) {
+      message_of([&] { run(c, options, trainer, folder / "thesis"); }, Exit::kBadInput);
+      EXPECT_EQ(bytes_of(folder / "thesis"), content);
+    }
+  }
+  put_bytes(folder / "t.h5.journal", "some other journal");
+  message_of([&] { run(c, {}, trainer, folder / "t.h5"); }, Exit::kBadInput);
+  message_of([&] { run(c, {}, trainer, folder / "no/such/folder.h5"); }, Exit::kFailed);
+  message_of([&] { read_store(folder / "none.h5"); }, Exit::kBadInput);
+
+  run(c, {}, trainer, folder / "s.h5");
+  const std::string good = bytes_of(folder / "s.h5");
+  for (const std::size_t at : {std::size_t{600}, good.size() / 2, good.size() - 1}) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    put_bytes(folder / "s.h5", bad);
+    const auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
+    EXPECT_NE(message.find("damaged"), std::string::npos) << message;
+    EXPECT_EQ(check_store(folder / "s.h5").size(), 1U);
+  }
+  put_bytes(folder / "s.h5", good.substr(0, good.size() / 2));
+  message_of([&] { read_store(folder / "s.h5"); }, Exit::kBadInput);
+  std::string newer = good;
+  newer.replace(newer.find("version 1"), 9, "version 7");
+  put_bytes(folder / "s.h5", newer);
+  const auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
+  EXPECT_NE(message.find("version 7"), std::string::npos) << message;
+  put_bytes(folder / "s.h5", good);
+  EXPECT_TRUE(run(c, {}, trainer, folder / "s.h5").was_finished);
+}
+
+TEST(Store, ASecondWriterLearnsWhoIsFirst) {
+  TemporaryFolder folder;
+  const Case c = plain_case(6);
+  FakeTrainer trainer(c.landscape);
+  const auto lock = std::make_unique<StoreLock>(folder / "s.h5.lock", "the first command");
+  const auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kFailed);
+  EXPECT_NE(message.find("pid " + std::to_string(getpid())), std::string::npos) << message;
+  EXPECT_NE(message.find("the first command"), std::string::npos) << message;
+  EXPECT_EQ(trainer.trainings, 0);
+}
+
+TEST(Store, ALockDiesWithItsProcess) {
+  TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    new StoreLock(folder / "l", "child");
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder / "l"));
+  const StoreLock lock(folder / "l", "parent");
+  EXPECT_NE(bytes_of(folder / "l").find("parent"), std::string::npos);
+}
+
+TEST(Store, EvaluationsOfOtherStoresCount) {
+  TemporaryFolder folder;
+  const Case c = plain_case(7);
+  FakeTrainer trainer(c.landscape);
+  run(c, {}, trainer, folder / "old.h5");
+  Case wider = c;
+  wider.config.budget_evaluations = 80;
+  RunOptions options;
+  options.reuse = {folder / "old.h5"};
+  FakeTrainer second(c.landscape);
+  const auto outcome = run(wider, options, second, folder / "new.h5");
+  EXPECT_EQ(tsv(outcome.network), reference_tsv(wider));
+  EXPECT_EQ(outcome.counters.trainings_reused, trainer.trainings);
+  EXPECT_EQ(outcome.counters.trainings, second.trainings);
+
+  wider.config.seed = 1;
+  FakeTrainer third(c.landscape);
+  const auto other_seed = run(wider, options, third, folder / "third.h5");
+  EXPECT_EQ(other_seed.counters.trainings_reused, 0);
+}
+
+/// What a process leaves that was killed after each of its writes: a journal cut at every byte,
+/// with and without the file of a folded store beside it.
+TEST(Store, AJournalCutAnywhereResumes) {
+  TemporaryFolder folder;
+  Case c = plain_case(8);
+  c.config.budget_evaluations = 5;
+  const std::string expected = reference_tsv(c);
+  const auto copy = folder / "copy.journal";
+  struct Copying : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    std::filesystem::path from, to;
+    ReplicaResult train(const TrainingJob& job) override {
+      auto result = FakeTrainer::train(job);
+      std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
+      return result;
+    }
+  };
+  Copying trainer(c.landscape);
+  trainer.from = folder / "s.h5.journal";
+  trainer.to = copy;
+  run(c, {}, trainer, folder / "s.h5");
+  const std::string journal = bytes_of(copy);
+  ASSERT_GT(parse_journal(journal).records.size(), 10U);
+  ::testing::internal::CaptureStderr();  // a warning for each
+  for (std::size_t length = 0; length < journal.size(); length += 13) {
+    for (const char* left : {"s.h5", "s.h5.tmp", "s.h5.journal.tmp", "s.h5.lock"}) {
+      std::filesystem::remove(folder / left);
+    }
+    put_bytes(folder / "s.h5.journal", journal.substr(0, length));
+    if (length % 2 == 0) put_bytes(folder / "s.h5.tmp", "half a file");
+    FakeTrainer again(c.landscape);
+    ASSERT_EQ(tsv(run(c, {}, again, folder / "s.h5").network), expected) << length;
+  }
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("damaged bytes"), std::string::npos);
+}
+
+TEST(Store, AStaleJournalBesideAFoldedFileCountsNothingTwice) {
+  // Death between the two renames of a save: the journal is one that the file holds already.
+  TemporaryFolder folder;
+  const Case c = plain_case(9);
+  const EvaluationKey key{{1, 2}, 0};
+  const Json header = {{"format", "neutra-store"},
+                       {"version", 1},
+                       {"fault", "F"},
+                       {"metric", "accuracy"},
+                       {"goal", "maximize"},
+                       {"start", "a=0"},
+                       {"fixed", nullptr},
+                       {"config", to_json(c.config)}};
+  ReplicaResult result;
+  result.metric = 0.5;
+  std::string journal;
+  {
+    Store store(folder / "s.h5", header, false);
+    store.started(key, false);
+    store.finished(key, result);
+    store.started({{3, 4}, 0}, false);
+    journal = bytes_of(folder / "s.h5.journal");
+  }
+  put_bytes(folder / "s.h5.journal", journal);
+  for (int death = 0; death < 2; ++death) {
+    Store store(folder / "s.h5", header, false);
+    EXPECT_EQ(store.content().evaluations.size(), 1U);
+    EXPECT_EQ(store.content().deaths.at({3, 4}), 1);
+    EXPECT_EQ(store.content().deaths.count({1, 2}), 0U);
+  }
+}
+
+TEST(Store, SavingOnTheWayLosesNothing) {
+  TemporaryFolder folder;
+  const Case c = plain_case(9);
+  const Json header = {{"format", "neutra-store"},
+                       {"version", 1},
+                       {"fault", "F"},
+                       {"metric", "accuracy"},
+                       {"goal", "maximize"},
+                       {"start", "a=0"},
+                       {"fixed", nullptr},
+                       {"config", to_json(c.config)}};
+  std::string before, after;
+  {
+    Store store(folder / "s.h5", header, false);
+    for (int replica = 0; replica < 3; ++replica) store.started({{1, 2}, replica}, false);
+    store.finished({{1, 2}, 0}, {});
+    store.started({{5, 6}, 0}, true);  // apart: its process may die without ours
+    before = bytes_of(folder / "s.h5.journal");
+    store.save({}, {}, std::nullopt);
+    store.finished({{1, 2}, 1}, {});
+    store.dropped({{1, 2}, 2});
+    store.started({{3, 4}, 7}, false);
+    after = bytes_of(folder / "s.h5.journal");
+  }
+  const std::string file = bytes_of(folder / "s.h5");
+  // Death after the save: program 3-4 was in training.
+  put_bytes(folder / "s.h5.journal", after);
+  StoreContent content = load_store(folder / "s.h5");
+  EXPECT_EQ(content.evaluations.size(), 2U);
+  EXPECT_EQ(content.deaths, (std::map<Hash, int>{{{3, 4}, 1}}));
+  EXPECT_FALSE(content.finished);
+  // Death before the new journal: the file holds all of the old one.
+  put_bytes(folder / "s.h5.journal", before);
+  EXPECT_EQ(load_store(folder / "s.h5").evaluations.size(), 1U);
+  // Death before the new file.
+  std::filesystem::remove(folder / "s.h5");
+  content = load_store(folder / "s.h5");
+  EXPECT_EQ(content.evaluations.size(), 1U);
+  EXPECT_EQ(content.deaths, (std::map<Hash, int>{{{1, 2}, 1}}));
+}
+
+// --- deaths, each in a process of its own: the test program run again as DISABLED_Child ---
+
+/// Runs the child test with NEUTRA_TEST_* set; gives the status of waitpid.
+int run_child(const std::filesystem::path& store, const std::string& mode, int kill_after_us = -1) {
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv("NEUTRA_TEST_STORE", store.c_str(), 1);
+    setenv("NEUTRA_TEST_MODE", mode.c_str(), 1);
+    const int silence = open("/dev/null", O_WRONLY);
+    dup2(silence, 1);
+    dup2(silence, 2);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    execl("/proc/self/exe", "child", "--gtest_filter=StoreDeath.DISABLED_Child",
+          "--gtest_also_run_disabled_tests", nullptr);
+    _exit(99);
+  }
+  if (kill_after_us >= 0) {
+    usleep(static_cast<useconds_t>(kill_after_us));
+    kill(child, SIGKILL);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+Case child_case(const std::string& mode) {
+  Case c = plain_case(11);
+  if (mode == "killed") c.landscape.microseconds = 1500;
+  if (mode.rfind("deadly", 0) == 0) {
+    Parameters deadly = c.task.start;
+    deadly["d"] = "1";
+    c.landscape.deadly = c.space.program(deadly).document.at("meaning").get<std::string>();
+    c.landscape.microseconds = 300;
+  }
+  return c;
+}
+
+/// Trains in a forked process, as the command does by running itself.
+std::optional<ReplicaResult> train_forked(FakeTrainer& trainer, const TrainingJob& job) {
+  int ends[2];
+  if (pipe(ends) != 0) return std::nullopt;
+  const pid_t child = fork();
+  if (child == 0) {
+    const double metric = trainer.train(job).metric;
+    _exit(write(ends[1], &metric, sizeof metric) == sizeof metric ? 0 : 1);
+  }
+  close(ends[1]);
+  ReplicaResult result;
+  const bool answered = read(ends[0], &result.metric, sizeof result.metric) == sizeof result.metric;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  if (!answered) return std::nullopt;
+  result.total = 20;
+  result.correct = std::lround(result.metric * 20);
+  return result;
+}
+
+TEST(StoreDeath, DISABLED_Child) {
+  const char* store = std::getenv("NEUTRA_TEST_STORE");
+  if (store == nullptr) GTEST_SKIP() << "runs as a child of the other tests";
+  const std::string mode = std::getenv("NEUTRA_TEST_MODE");
+  const Case c = child_case(mode);
+  FakeTrainer trainer(c.landscape);
+  RunOptions options;
+  options.workers = 2;
+  if (mode != "deadly") {
+    options.isolated = [&](const TrainingJob& job) { return train_forked(trainer, job); };
+  }
+  if (mode == "full") {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{6000, 6000};
+    setrlimit(RLIMIT_FSIZE, &small);
+  }
+  try {
+    run(c, options, trainer, store);
+  } catch (const Error& error) {
+    const bool helpful = std::string(error.what()).find("free some space") != std::string::npos;
+    _exit(error.exit() == Exit::kFailed && helpful ? 42 : 43);
+  }
+}
+
+TEST(StoreDeath, KilledAtRandomMomentsItEndsInTheSameNetwork) {
+  TemporaryFolder folder;
+  const auto store = folder / "s.h5";
+  std::mt19937 random(1);
+  int killed = 0;
+  for (int round = 0; round < 30; ++round) {
+    const int status = run_child(store, "killed", static_cast<int>(5'000 + random() % 45'000));
+    killed += WIFSIGNALED(status);
+  }
+  EXPECT_GT(killed, 5);
+  const int status = run_child(store, "killed");
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  const Case c = child_case("killed");
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, store);
+  EXPECT_TRUE(outcome.was_finished);
+  EXPECT_EQ(outcome.counters.failed, 0);
+  EXPECT_EQ(tsv(outcome.network), reference_tsv(c));
+  EXPECT_TRUE(check_store(store).empty());
+}
+
+/// The reference with the deadly program as one that never trains.
+std::string without_the_deadly(Case c) {
+  struct Space : FakeSpace {
+    std::string deadly;
+    Program program(const Parameters& parameters) const override {
+      const Program program = FakeSpace::program(parameters);
+      if (program.document.at("meaning") == deadly) throw input_error("deadly");
+      return program;
+    }
+  };
+  Space space;
+  space.deadly = c.landscape.deadly;
+  c.landscape.deadly = "";
+  TemporaryFolder folder;
+  FakeTrainer trainer(c.landscape);
+  return tsv(run_search(c.task, space, c.config, {}, trainer, folder / "s.h5").network);
+}
+
+TEST(StoreDeath, AProgramThatKillsItsProcessThreeTimesIsOut) {
+  for (const std::string mode : {"deadly", "deadly isolated"}) {
+    TemporaryFolder folder;
+    const auto store = folder / "s.h5";
+    int deaths = 0;
+    for (;; ++deaths) {
+      ASSERT_LT(deaths, 10);
+      const int status = run_child(store, mode);
+      if (WIFEXITED(status)) {
+        ASSERT_EQ(WEXITSTATUS(status), 0);
+        break;
+      }
+      EXPECT_EQ(WTERMSIG(status), SIGABRT);
+    }
+    // The third death is that of the process of its own, where there is one.
+    EXPECT_EQ(deaths, mode == "deadly" ? 3 : 2);
+    const Case c = child_case(mode);
+    const StoredRun stored = read_store(store);
+    EXPECT_TRUE(stored.finished);
+    int failed = 0;
+    for (const Node& node : stored.network.nodes) {
+      if (node.status != "failed") continue;
+      ++failed;
+      EXPECT_EQ(c.space.program(node.parameters).document.at("meaning"), c.landscape.deadly);
+      EXPECT_FALSE(node.neutral || node.alternative || node.queued);
+    }
+    EXPECT_GE(failed, 1);
+    EXPECT_EQ(tsv(stored.network), without_the_deadly(c));
+  }
+}
+
+TEST(StoreDeath, AFullDiskKeepsWhatWasDone) {
+  TemporaryFolder folder;
+  const auto store = folder / "s.h5";
+  const int status = run_child(store, "full");
+  ASSERT_TRUE(WIFEXITED(status)) << status;
+  ASSERT_EQ(WEXITSTATUS(status), 42);
+  const Case c = child_case("full");
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, store);
+  EXPECT_EQ(tsv(outcome.network), reference_tsv(c));
+  EXPECT_GT(outcome.counters.trainings_from_store, 5);
+}
+
+}  // namespace
+}  // namespace neutra::testing
