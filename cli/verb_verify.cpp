@@ -22,6 +22,16 @@ double recorded_form(double metric) {
   return std::fabs(value) < 1e12 ? std::nearbyint(value * 100) / 100 : value;
 }
 
+/// By meaning: records spell some values in other ways ("32.0", "None").
+bool is_buggy_program(const Parameters& parameters, const Fault& fault) {
+  try {
+    return program_hash(fault.space.instantiate(parameters)) ==
+           program_hash(fault.space.instantiate(fault.space.base_parameters()));
+  } catch (const Error&) {
+    return false;  // other keys or values: another subject
+  }
+}
+
 /// Zero-based positions in a list of `total` programs.
 std::vector<std::size_t> positions(const Arguments& arguments, std::size_t total) {
   std::vector<std::size_t> result;
@@ -58,7 +68,7 @@ int run(const Arguments& arguments) {
   const Network recorded = read_network_tsv(file);
   if (recorded.nodes.empty()) throw input_error(describe(file.string(), "", "no rows", "a recorded network"));
   const Node& root = recorded.nodes.front();
-  if (root.parameters != fault.space.base_parameters())
+  if (!is_buggy_program(root.parameters, fault))
     throw input_error(describe(file.string(), "root", to_string(root.parameters),
                                "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
