@@ -1,0 +1,97 @@
+#include "training/data/csv.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+Part read(const std::string& text, const Json& arguments = Json::object()) {
+  return parse_csv(text, csv_options(arguments), "t.csv");
+}
+
+std::string message(const std::string& text, const Json& arguments = Json::object()) {
+  try {
+    read(text, arguments);
+  } catch (const Error& e) {
+    EXPECT_EQ(e.exit(), Exit::kBadInput);
+    return e.what();
+  }
+  return "accepted";
+}
+
+TEST(Csv, LastColumnIsTheTarget) {
+  const Part part = read("1,2,3\n4,5,6\n");
+  EXPECT_EQ(part.x.extents, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(part.x.values, (std::vector<double>{1, 2, 4, 5}));
+  EXPECT_EQ(part.y.extents, (std::vector<std::int64_t>{2}));
+  EXPECT_EQ(part.y.values, (std::vector<double>{3, 6}));
+}
+
+TEST(Csv, HeaderIsFoundOrTold) {
+  EXPECT_EQ(read("a,b\n1,2").x.values, (std::vector<double>{1}));
+  EXPECT_EQ(read("1,2\n3,4", {{"header", true}}).x.values, (std::vector<double>{3}));
+  EXPECT_NE(message("a,b\n1,2", {{"header", false}}).find("line 1, column 1: found \"a\""),
+            std::string::npos);
+}
+
+TEST(Csv, ColumnsByNameAndIndex) {
+  const Part part = read("id,a,label,b\n9,1,0,2\n8,3,1,4\n",
+                         {{"target", Json::array({"label", -1})}, {"drop", "id"}});
+  EXPECT_EQ(part.x.values, (std::vector<double>{1, 3}));
+  EXPECT_EQ(part.y.extents, (std::vector<std::int64_t>{2, 2}));
+  EXPECT_EQ(part.y.values, (std::vector<double>{0, 2, 1, 4}));
+  EXPECT_NE(message("a,b\n1,2\n", {{"target", "c"}}).find("allowed: a, b"), std::string::npos);
+  EXPECT_NE(message("1,2\n", {{"drop", 2}}).find("column 2"), std::string::npos);
+}
+
+TEST(Csv, QuotedNumbersCarriageReturnsAndEmptyLines) {
+  const Part part = read("\xEF\xBB\xBF\"a, \"\"x\"\"\",b\r\n\"1.5\", +2e1 \r\n\r\n-3,.5\r4,5");
+  EXPECT_EQ(part.x.values, (std::vector<double>{1.5, -3, 4}));
+  EXPECT_EQ(part.y.values, (std::vector<double>{20, 0.5, 5}));
+}
+
+TEST(Csv, OptionsForDelimiterLabelsAndRows) {
+  const Part part =
+      read("1;s\n2;b\n3;s\n",
+           {{"delimiter", ";"}, {"header", false}, {"labels", {{"s", 0}, {"b", 1}}}, {"rows", 2}});
+  EXPECT_EQ(part.y.values, (std::vector<double>{0, 1}));
+}
+
+TEST(Csv, NaNOnlyWhereAllowed) {
+  EXPECT_NE(message("1,2\nnan,3\n").find("line 2, column 1: found \"nan\""), std::string::npos);
+  EXPECT_NE(message("1,2\n3,\n").find("line 2, column 2: found an empty field"), std::string::npos);
+  EXPECT_NE(message("1,2\ninf,3\n").find("finite"), std::string::npos);
+  EXPECT_TRUE(std::isnan(read("1,2\n,3\n", {{"allow_nan", true}}).x.values[1]));
+}
+
+TEST(Csv, ErrorsNameLineAndColumn) {
+  EXPECT_NE(message("1,2\n3\n").find("line 2: found 1 columns; allowed: 2"), std::string::npos);
+  EXPECT_NE(message("1,2\n3,\"4\n5,6\n").find("line 2, column 2: found a quote"),
+            std::string::npos);
+  EXPECT_NE(message("1,2\n3,\"4\"x\n").find("line 2, column 2: found text behind"),
+            std::string::npos);
+  EXPECT_NE(message("1,2\n3,four\n").find("line 2, column 2: found \"four\""), std::string::npos);
+  EXPECT_NE(message("1,2\n3,1e999\n").find("1e999"), std::string::npos);
+  EXPECT_NE(message("").find("no rows"), std::string::npos);
+  EXPECT_NE(message("a,b\n").find("a header and no rows"), std::string::npos);
+  EXPECT_NE(message("1\n2\n").find("no feature columns"), std::string::npos);
+}
+
+TEST(Csv, LineNumbersCountLinesInsideQuotes) {
+  EXPECT_NE(message("a,b\n\"1\n\",2\n").find("line 2, column 1"), std::string::npos);
+  EXPECT_NE(message("\"a\nb\",c\n1,2\n3,x\n", {{"header", true}}).find("line 4, column 2"),
+            std::string::npos);
+}
+
+TEST(Csv, RefusesWrongOptions) {
+  EXPECT_THROW(csv_options({{"delimiter", "ab"}}), Error);
+  EXPECT_THROW(csv_options({{"header", 3}}), Error);
+  EXPECT_THROW(csv_options({{"labels", {{"s", "x"}}}}), Error);
+}
+
+}  // namespace
+}  // namespace neutra

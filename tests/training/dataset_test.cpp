@@ -1,0 +1,212 @@
+#include "training/data/dataset.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "program/error.h"
+#include "program/hdf5_file.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own that goes with the test.
+class Data : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::temp_directory_path() /
+              (std::string("neutra_data_") + info->name() + "_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+  }
+  std::shared_ptr<const Dataset> load(const Json& data) const {
+    return load_dataset(data, {folder_ / "nowhere", folder_});
+  }
+  std::string message(const Json& data) const {
+    try {
+      load(data);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit(), Exit::kBadInput);
+      return e.what();
+    }
+    return "accepted";
+  }
+  fs::path folder_;
+};
+
+std::int64_t weighted_sum(const std::vector<std::int64_t>& v) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) sum += static_cast<std::int64_t>(i) * v[i];
+  return sum;
+}
+
+// Expected values: scikit-learn's train_test_split(arange(n), test_size, random_state).
+TEST(Split, AsScikitLearn) {
+  const Split ten = train_test_split(10, 0.2, 42);
+  EXPECT_EQ(ten.test, (std::vector<std::int64_t>{8, 1}));
+  EXPECT_EQ(ten.train, (std::vector<std::int64_t>{5, 0, 7, 2, 9, 4, 3, 6}));
+  const Split seven = train_test_split(7, 0.3, 0);
+  EXPECT_EQ(seven.test, (std::vector<std::int64_t>{6, 2, 1}));
+  EXPECT_EQ(seven.train, (std::vector<std::int64_t>{3, 0, 5, 4}));
+  const Split thousand = train_test_split(1000, 0.25, 123456789);
+  EXPECT_EQ(thousand.test.size(), 250u);
+  EXPECT_EQ(weighted_sum(thousand.test), 15417332);
+  EXPECT_EQ(weighted_sum(thousand.train), 138912101);
+  EXPECT_EQ(train_test_split(10, 3, 1).test.size(), 3u);
+  EXPECT_THROW(train_test_split(10, 0, 1), Error);
+  EXPECT_THROW(train_test_split(1, 0.5, 1), Error);
+}
+
+TEST_F(Data, CsvIsPreprocessedSplitAndHeldOut) {
+  std::string text = "v,label\n";
+  for (int i = 0; i < 100; ++i) {
+    text += std::to_string(i) + "," + std::to_string(i % 2) + "\n";
+  }
+  write("a.csv", text);
+  const auto data = load(Json::parse(R"({"source":"csv","arguments":{"file":"a.csv"},
+      "preprocess":[{"op":"standardize","on":"x"},{"op":"one_hot","on":"y","classes":2}],
+      "split":{"test_size":0.2,"seed":42},"holdout":{"test_size":0.2,"seed":42}})"));
+  EXPECT_EQ(data->x_train.extents, (std::vector<std::int64_t>{80, 1}));
+  EXPECT_EQ(data->y_train.extents, (std::vector<std::int64_t>{80, 2}));
+  EXPECT_EQ(data->x_test.rows(), 20);
+  EXPECT_EQ(data->x_holdout.rows(), 4);
+  // Row 83 comes first in the test part; the hold-out's first row is test row 0 of the second
+  // split's order (0, 17, 15, 1).
+  const double stddev = std::sqrt((100.0 * 100.0 - 1) / 12);
+  EXPECT_FLOAT_EQ(data->x_test.values[0], static_cast<float>((83 - 49.5) / stddev));
+  EXPECT_EQ(data->x_holdout.values[0], data->x_test.values[0]);
+  EXPECT_EQ(data->x_holdout.values[1], data->x_test.values[17]);
+  EXPECT_EQ(data->y_test.values[0], 0);
+  EXPECT_EQ(data->y_test.values[1], 1);
+  const DataInfo info = data->info();
+  EXPECT_EQ(info.x, Shape{1});
+  EXPECT_EQ(info.y, Shape{2});
+  EXPECT_EQ(info.training_rows, 80);
+  EXPECT_TRUE(info.y_is_integer);
+  EXPECT_EQ(info.y_max, 1);
+}
+
+TEST_F(Data, Hdf5InParts) {
+  {
+    Hdf5File file = Hdf5File::create(folder_ / "p.h5");
+    file.write("/x_train", std::vector<double>{1, 2, 3, 4}, {2, 2});
+    file.write("/y_train", std::vector<std::int64_t>{0, 1});
+    file.write("/x_test", std::vector<double>{10, 20}, {1, 2});
+    file.write("/y_test", std::vector<std::int64_t>{1});
+    file.close();
+  }
+  const auto data = load(Json::parse(R"({"source":"hdf5","arguments":{"file":"p.h5"},
+      "preprocess":[{"op":"scale","on":"x","by":2,"part":"train"},
+                    {"op":"add","on":"y","value":0.5,"part":"test"},
+                    {"op":"reshape","on":"x","shape":[1,2]}]})"));
+  EXPECT_EQ(data->x_train.values, (std::vector<float>{0.5f, 1, 1.5f, 2}));
+  EXPECT_EQ(data->x_train.extents, (std::vector<std::int64_t>{2, 1, 2}));
+  EXPECT_EQ(data->x_test.values, (std::vector<float>{10, 20}));
+  EXPECT_EQ(data->y_test.values, std::vector<float>{1.5f});
+  EXPECT_EQ(data->y_train.extents, (std::vector<std::int64_t>{2}));
+  EXPECT_TRUE(data->info().y.empty());
+  EXPECT_FALSE(data->info().y_is_integer);
+}
+
+TEST_F(Data, StatisticsOfPartsComeFromTheTrainingRows) {
+  {
+    Hdf5File file = Hdf5File::create(folder_ / "s.h5");
+    file.write("/x_train", std::vector<double>{0, 4}, {2, 1});
+    file.write("/y_train", std::vector<double>{0, 1});
+    file.write("/x_test", std::vector<double>{8}, {1, 1});
+    file.write("/y_test", std::vector<double>{1});
+    file.close();
+  }
+  Json data = Json::parse(R"({"source":"hdf5","arguments":{"file":"s.h5"},
+                              "preprocess":[{"op":"standardize"}]})");
+  EXPECT_EQ(load(data)->x_test.values, std::vector<float>{3});
+  data["preprocess"][0]["op"] = "normalize";
+  EXPECT_EQ(load(data)->x_test.values, std::vector<float>{2});
+}
+
+TEST_F(Data, Generators) {
+  for (const char* name : {"linear", "sine", "blobs", "circles", "moons", "xor"}) {
+    const Json data = {{"source", "generator"},
+                       {"arguments", {{"name", name}, {"rows", 200}, {"seed", 3}}},
+                       {"split", {{"test_size", 0.25}, {"seed", 1}}}};
+    const auto first = load(data), again = load(data);
+    EXPECT_EQ(first->x_train.rows(), 150) << name;
+    EXPECT_EQ(first->x_train.values, again->x_train.values) << name;
+    Json other = data;
+    other["arguments"]["seed"] = 4;
+    EXPECT_NE(first->x_train.values, load(other)->x_train.values) << name;
+  }
+  const auto line = load(Json::parse(R"({"source":"generator",
+      "arguments":{"name":"linear","rows":50,"slope":5,"intercept":1,"low":1,"high":2},
+      "split":{"test_size":0.2,"seed":1}})"));
+  for (std::size_t i = 0; i < 40; ++i) {
+    EXPECT_NEAR(line->y_train.values[i], 5 * line->x_train.values[i] + 1, 1e-5);
+  }
+  const auto gates = load(Json::parse(R"({"source":"generator",
+      "arguments":{"name":"xor","rows":40,"noise":0},"split":{"test_size":0.2,"seed":1}})"));
+  for (std::size_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(gates->y_train.values[i],
+              gates->x_train.values[2 * i] != gates->x_train.values[2 * i + 1]);
+  }
+}
+
+TEST_F(Data, MissingFileSaysWhereItWasLookedFor) {
+  const std::string text = message({{"source", "hdf5"}, {"arguments", {{"file", "gone.h5"}}}});
+  EXPECT_NE(text.find("gone.h5 not found"), std::string::npos);
+  EXPECT_NE(text.find((folder_ / "nowhere" / "gone.h5").string()), std::string::npos);
+  EXPECT_NE(text.find((folder_ / "gone.h5").string()), std::string::npos);
+  EXPECT_NE(text.find("NEUTRA_DATA_DIR"), std::string::npos);
+}
+
+TEST_F(Data, SourcesOfLaterVersionsNameTheirFiles) {
+  for (const auto& [source, file] :
+       {std::pair{"idx", "train-images-idx3-ubyte"}, std::pair{"cifar10", "data_batch_1"},
+        std::pair{"reuters", "reuters.npz"}}) {
+    const std::string text = message({{"source", source}, {"arguments", Json::object()}});
+    EXPECT_NE(text.find(std::string(source) + " is not available yet"), std::string::npos);
+    EXPECT_NE(text.find(file), std::string::npos);
+  }
+}
+
+TEST_F(Data, RefusesMalformedRecipes) {
+  write("a.csv", "1,2\n3,4\n5,6\n");
+  const Json good = Json::parse(R"({"source":"csv","arguments":{"file":"a.csv"},
+                                    "split":{"test_size":0.3,"seed":1}})");
+  EXPECT_EQ(message(good), "accepted");
+  auto with = [&](const char* pointer, const Json& value) {
+    Json changed = good;
+    changed[Json::json_pointer(pointer)] = value;
+    return message(changed);
+  };
+  EXPECT_NE(message(Json::object()).find("data.source"), std::string::npos);
+  EXPECT_NE(with("/source", "tape").find("\"tape\""), std::string::npos);
+  EXPECT_NE(with("/arguments", Json::object()).find("data.arguments.file"), std::string::npos);
+  EXPECT_NE(with("/arguments/rows", "many").find("data: "), std::string::npos);
+  EXPECT_NE(with("/split", Json()).find("data.split"), std::string::npos);
+  EXPECT_NE(with("/split/test_size", "half").find("data.split.test_size"), std::string::npos);
+  EXPECT_NE(with("/split/seed", -1).find("data.split.seed"), std::string::npos);
+  EXPECT_NE(with("/preprocess", Json::parse(R"([{"op":"melt"}])")).find("\"melt\""),
+            std::string::npos);
+  EXPECT_NE(with("/preprocess", Json::parse(R"([{"op":"scale"}])")).find("preprocess[0].by"),
+            std::string::npos);
+  EXPECT_NE(
+      with("/preprocess", Json::parse(R"([{"op":"one_hot","on":"y","classes":2}])")).find("label"),
+      std::string::npos);
+  EXPECT_NE(with("/preprocess", Json::parse(R"([{"op":"reshape","shape":[2]}])")).find("product"),
+            std::string::npos);
+  EXPECT_NE(with("/preprocess", Json::parse(R"([{"op":"scale","by":2,"on":"z"}])")).find("\"z\""),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace neutra
