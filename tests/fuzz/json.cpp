@@ -1,12 +1,15 @@
-// Any bytes as a JSON document, then as a program: errors are reported, nothing crashes, and what
-// was read is written in a form that reads back as the same.
+// Any bytes as a JSON document, then as a program: errors are reported, nothing crashes, what was
+// read is written in a form that reads back as the same, and a valid program has an identity,
+// shapes and keys.
 
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "program/error.h"
+#include "program/faults.h"
 #include "program/json.h"
+#include "program/parameters.h"
 #include "program/program.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -18,10 +21,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (parse_json(to_text(document), "own output") != document) std::abort();
-  if (validate(document).empty()) {
-    const Program program{document};
-    resolve(program);
-    program_hash(program);
-  }
+
+  const Program program{document};
+  const nlohmann::json identity = canonical(program);  // wrong documents have one too
+  diff(program, program);
+  const DataInfo rows{{28, 28, 1}, {}, 100, true, 0, 9};
+  if (validate(document, &rows).empty()) resolve(program, &rows);
+  if (!validate(document).empty()) return 0;
+  resolve(program);
+  if (canonical({Json(identity)}) != identity) std::abort();
+  program_hash(program);
+  stream_hash(program);
+  const ProgramSpace space = ProgramSpace::with_default_keys(program);
+  if (space.instantiate(space.base_parameters()).document != document) std::abort();
   return 0;
 }
