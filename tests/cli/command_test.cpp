@@ -92,6 +92,25 @@ TEST(Command, SearchNetworkAndStoreGoTogether) {
   EXPECT_EQ(parse_json(call({"store", "info", "a.h5", "--json"}, folder.path()).out, "out")["evaluations"], 24);
 }
 
+TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
+  const Folder folder;
+  const auto search = [](const std::string& store) {
+    return std::vector<std::string>{"search", "D7", "--store", store, "--budget-evaluations", "40", "-n", "2", "-q"};
+  };
+  ASSERT_EQ(call(search("whole.h5"), folder.path(), 300).exit, 0);
+  Called last;
+  int killed = 0;
+  // Lives grow, so that the search ends however slow the machine is; call() kills with SIGKILL.
+  for (int life = 1; life <= 64; ++life) {
+    last = call(search("killed.h5"), folder.path(), life);
+    if (last.exit != 124) break;
+    ++killed;
+  }
+  ASSERT_EQ(last.exit, 0) << last.err;
+  EXPECT_EQ(call({"network", "killed.h5"}, folder.path()).out, call({"network", "whole.h5"}, folder.path()).out);
+  RecordProperty("killed", killed);
+}
+
 TEST(Command, NetworkOfATsvReadsBack) {
   const Folder folder;
   const std::string d7 =
