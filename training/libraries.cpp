@@ -1,6 +1,6 @@
 #include "training/libraries.h"
 
-#include <ATen/native/DispatchStub.h>
+#include <ATen/Version.h>
 #include <dnnl.h>
 #include <hdf5.h>
 #include <malloc.h>
@@ -60,17 +60,13 @@ std::string dnnl_version_text() {
   return version_text(v->major, v->minor, v->patch);
 }
 
+/// The kernels that LibTorch chose: "AVX2", ...; it tells only in its summary of the configuration.
 std::string aten_capability() {
-  switch (static_cast<int>(at::native::get_cpu_capability())) {
-    case 0:
-      return "default";
-    case 1:
-      return "avx2";
-    case 2:
-      return "avx512";
-    default:
-      return "other";
-  }
+  const std::string config = at::show_config(), label = "CPU capability usage: ";
+  const std::size_t begin = config.find(label);
+  if (begin == std::string::npos) return "unknown";
+  const std::size_t from = begin + label.size();
+  return config.substr(from, config.find('\n', from) - from);
 }
 
 }  // namespace
