@@ -51,7 +51,7 @@ void throw_system_error(const std::string& what, const std::filesystem::path& fi
   const int error = errno;
   std::string message = what + " " + file.string() + ": " + std::strerror(error);
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    message += "; free some space and start the same command again: what was evaluated is kept";
+    message += " (" + std::string(kResumeHint) + ")";
   }
   throw failure(message);
 }

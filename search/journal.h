@@ -70,6 +70,10 @@ class Journal {
   std::thread thread_;
 };
 
+/// What to do when a store cannot be written.
+inline constexpr std::string_view kResumeHint =
+    "free some space and start the same command again: what was evaluated is kept";
+
 /// A failure() with the system's reason (errno) and, for a full disk, what to do.
 [[noreturn]] void throw_system_error(const std::string& what, const std::filesystem::path& file);
 /// Makes a rename or removal in `file`'s folder durable.

@@ -411,9 +411,9 @@ void write_store(const fs::path& file, const StoreContent& content) {
       throw_system_error("cannot write", temporary);
     }
     sync_folder(file);
-  } catch (...) {
+  } catch (const Error& error) {
     ::unlink(temporary.c_str());
-    throw;
+    throw failure(std::string(error.what()) + " (" + std::string(kResumeHint) + ")");
   }
 }
 

@@ -1,5 +1,5 @@
-// Any bytes as a store's journal: nothing crashes, every byte is either in a whole record or counted
-// as damaged, and whole records survive being written again.
+// Any bytes as a store's journal: nothing crashes, every byte is either in a whole record or
+// counted as damaged, and whole records survive being written again.
 
 #include <cstdint>
 #include <cstdlib>

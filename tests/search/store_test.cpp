@@ -280,7 +280,7 @@ TEST(Store, AJournalCutAnywhereResumes) {
   const std::string journal = bytes_of(copy);
   ASSERT_GT(parse_journal(journal).records.size(), 10U);
   ::testing::internal::CaptureStderr();  // a warning for each
-  for (std::size_t length = 0; length < journal.size(); length += 13) {
+  for (std::size_t length = 0; length < journal.size(); length += 29) {
     for (const char* left : {"s.h5", "s.h5.tmp", "s.h5.journal.tmp", "s.h5.lock"}) {
       std::filesystem::remove(folder / left);
     }
@@ -435,9 +435,10 @@ TEST(StoreDeath, DISABLED_Child) {
   if (mode != "deadly") {
     options.isolated = [&](const TrainingJob& job) { return train_forked(trainer, job); };
   }
-  if (mode == "full") {
+  if (mode.rfind("full ", 0) == 0) {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit small{6000, 6000};
+    const rlim_t bytes = std::stoul(mode.substr(5));
+    const rlimit small{bytes, bytes};
     setrlimit(RLIMIT_FSIZE, &small);
   }
   try {
@@ -519,16 +520,23 @@ TEST(StoreDeath, AProgramThatKillsItsProcessThreeTimesIsOut) {
 }
 
 TEST(StoreDeath, AFullDiskKeepsWhatWasDone) {
-  TemporaryFolder folder;
-  const auto store = folder / "s.h5";
-  const int status = run_child(store, "full");
-  ASSERT_TRUE(WIFEXITED(status)) << status;
-  ASSERT_EQ(WEXITSTATUS(status), 42);
   const Case c = child_case("full");
-  FakeTrainer trainer(c.landscape);
-  const auto outcome = run(c, {}, trainer, store);
-  EXPECT_EQ(tsv(outcome.network), reference_tsv(c));
-  EXPECT_GT(outcome.counters.trainings_from_store, 5);
+  for (int kilobytes = 2;; kilobytes *= 2) {  // first the journal finds no room, then the file
+    TemporaryFolder folder;
+    const auto store = folder / "s.h5";
+    const int status = run_child(store, "full " + std::to_string(1024 * kilobytes));
+    ASSERT_TRUE(WIFEXITED(status)) << status;
+    if (WEXITSTATUS(status) == 0) {
+      EXPECT_GT(kilobytes, 16);
+      break;
+    }
+    ASSERT_EQ(WEXITSTATUS(status), 42) << kilobytes << " KiB";
+    EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.tmp"));
+    FakeTrainer trainer(c.landscape);
+    const auto outcome = run(c, {}, trainer, store);
+    EXPECT_EQ(tsv(outcome.network), reference_tsv(c));
+    EXPECT_GT(outcome.counters.trainings_from_store, 0) << kilobytes << " KiB";
+  }
 }
 
 }  // namespace
