@@ -4,9 +4,6 @@
 
 #include "tests/search/fakes.h"
 
-/// LLVM's OpenMP run-time keeps a few tables of its threads until the end of the process.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libomp.so\n"; }
-
 namespace neutra::testing {
 namespace {
 
