@@ -181,7 +181,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   }
   if (unit != 1) text.remove_suffix(1);
   const auto value = parse_number<double>(text);
-  if (!value || *value < 0 || *value * unit > 1e18) return std::nullopt;
+  if (!value || !(*value >= 0 && *value * unit <= 1e18)) return std::nullopt;  // NaN fails, too
   return static_cast<std::uint64_t>(*value * unit);
 }
 

@@ -98,6 +98,8 @@ int run(const Arguments& arguments) {
   options.isolated = [folders](const TrainingJob& job) { return train_isolated(job, folders); };
 
   const std::filesystem::path store = arguments.has("store") ? arguments.text("store") : fault.id + ".h5";
+  if (store.has_parent_path() && !std::filesystem::is_directory(store.parent_path()))
+    throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   SearchOutcome outcome;
   {
     ProgressLine line(arguments.flag("quiet"), "search " + fault.id);

@@ -9,10 +9,10 @@
 namespace neutra::cli {
 namespace {
 
-/// tests/data/cli/bad_input.json: programs, files and command lines that are wrong, with the exit code and a word that the
+/// tests/cli/data/bad_input.json: programs, files and command lines that are wrong, with the exit code and a word that the
 /// one error must name.
 const Json& suite() {
-  static const Json json = read_json(NEUTRA_TEST_DATA "/cli/bad_input.json");
+  static const Json json = read_json(NEUTRA_TEST_DATA "/bad_input.json");
   return json;
 }
 
@@ -45,10 +45,15 @@ TEST_P(BadInput, GivesOneClearErrorAndLeavesTheFilesAlone) {
   EXPECT_EQ(called.exit, test["exit"].get<int>()) << called.out << called.err;
   EXPECT_EQ(called.out, "");
   EXPECT_NE(called.err.find(test["message"].get<std::string>()), std::string::npos) << called.err;
-  if (!test["arguments"].empty()) EXPECT_EQ(called.err.find("neutra: error: "), 0u) << called.err;
+  if (!test["arguments"].empty()) {
+    EXPECT_EQ(called.err.find("neutra: error: "), 0u) << called.err;
+  }
   EXPECT_EQ(folder.names(), before);
-  if (test.contains("files"))
-    for (const auto& [name, content] : test["files"].items()) EXPECT_EQ(folder.read(name), content.get<std::string>());
+  if (test.contains("files")) {
+    for (const auto& [name, content] : test["files"].items()) {
+      EXPECT_EQ(folder.read(name), content.get<std::string>());
+    }
+  }
 }
 
 std::string case_name(const testing::TestParamInfo<std::size_t>& info) {

@@ -40,7 +40,9 @@ TEST(OptionTable, IsSortedAndEveryDefaultIsValid) {
   EXPECT_TRUE(std::is_sorted(table.begin(), table.end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
   for (const auto& option : table) {
     EXPECT_FALSE(option.help.empty()) << option.name;
-    if (!option.fallback.empty()) EXPECT_NO_THROW(Arguments().set(option, {option.fallback}, option.name)) << option.name;
+    if (!option.fallback.empty()) {
+      EXPECT_NO_THROW(Arguments().set(option, {option.fallback}, option.name)) << option.name;
+    }
   }
 }
 
