@@ -39,12 +39,14 @@ double now() {
 
 }  // namespace
 
-std::vector<std::filesystem::path> data_path(const Arguments& arguments, const std::filesystem::path& own_file) {
+std::vector<std::filesystem::path> data_path(const Arguments& arguments,
+                                             const std::filesystem::path& own_file) {
   std::vector<std::filesystem::path> path;
   if (!own_file.empty()) path.push_back(own_file.has_parent_path() ? own_file.parent_path() : ".");
   path.push_back(resource_directory() / "data");
   if (arguments.has("data-dir")) {
-    path.push_back(arguments.text("data-dir"));  // from the command line, a configuration file or NEUTRA_DATA_DIR
+    path.push_back(arguments.text(
+        "data-dir"));  // from the command line, a configuration file or NEUTRA_DATA_DIR
   } else if (const char* shared = std::getenv("NEUTRA_SHARED"); shared && *shared) {
     path.push_back(std::filesystem::path(shared) / "data");
   } else {
@@ -54,9 +56,12 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments, const s
   return path;
 }
 
-std::unique_ptr<Trainer> make_trainer(const Arguments& arguments, const std::filesystem::path& own_file) {
+std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
+                                      const std::filesystem::path& own_file) {
   if (arguments.text("backend") == "fused")
-    throw usage_error("--backend: found 'fused'; allowed in this version: auto, eager (the fused back end comes later)");
+    throw usage_error(
+        "--backend: found 'fused'; allowed in this version: auto, eager (the fused back end comes "
+        "later)");
   check_blas_route();
   TrainerOptions options;
   options.data_path = data_path(arguments, own_file);
@@ -70,8 +75,8 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
-                                     const std::function<void(std::size_t)>& done) {
+std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
+                                     int workers, const std::function<void(std::size_t)>& done) {
   std::vector<ReplicaResult> results(jobs.size());
   std::mutex mutex;
   std::exception_ptr error;
@@ -119,7 +124,10 @@ MetricInfo metric_of(const Program& program, const std::string& file) {
 }
 
 ProgressLine::ProgressLine(bool quiet, std::string what)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), what_(std::move(what)), started_(now()) {
+    : quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) == 1),
+      what_(std::move(what)),
+      started_(now()) {
   if (!terminal_) last_ = started_;
 }
 
@@ -146,7 +154,8 @@ void ProgressLine::update(double fraction, const std::string& text) {
     line << static_cast<int>(fraction * 100) << " %, ";
   }
   line << text << ", " << duration_text(elapsed);
-  if (fraction > 0.01 && elapsed > 1) line << ", about " << duration_text(elapsed / fraction * (1 - fraction)) << " left";
+  if (fraction > 0.01 && elapsed > 1)
+    line << ", about " << duration_text(elapsed / fraction * (1 - fraction)) << " left";
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%.300s", line.str().c_str());
     drawn_ = true;
@@ -196,7 +205,8 @@ std::string duration_text(double seconds) {
   if (seconds < 60) {
     std::snprintf(text, sizeof text, "%.1f s", seconds);
   } else if (seconds < 3600) {
-    std::snprintf(text, sizeof text, "%d min %02d s", static_cast<int>(seconds) / 60, static_cast<int>(seconds) % 60);
+    std::snprintf(text, sizeof text, "%d min %02d s", static_cast<int>(seconds) / 60,
+                  static_cast<int>(seconds) % 60);
   } else {
     const auto minutes = static_cast<long>(seconds / 60);
     std::snprintf(text, sizeof text, "%ld h %02ld min", minutes / 60, minutes % 60);
@@ -210,10 +220,12 @@ Json provenance() {
   const auto libraries = library_versions(false);
   struct utsname machine {};
   uname(&machine);
-  return Json{{"program_version", version()},
-              {"git_commit", git_commit()},
-              {"libraries", {{"torch", libraries.torch}, {"onednn", libraries.onednn}, {"hdf5", libraries.hdf5}}},
-              {"machine", std::string(machine.nodename) + " " + machine.sysname + " " + machine.machine}};
+  return Json{
+      {"program_version", version()},
+      {"git_commit", git_commit()},
+      {"libraries",
+       {{"torch", libraries.torch}, {"onednn", libraries.onednn}, {"hdf5", libraries.hdf5}}},
+      {"machine", std::string(machine.nodename) + " " + machine.sysname + " " + machine.machine}};
 }
 
 Json to_json(const ReplicaResult& result) {
@@ -248,14 +260,17 @@ ReplicaResult replica_result_from_json(const Json& json) {
 
 std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
                                             const std::vector<std::filesystem::path>& data_path) {
-  Json request{{"program", job.program->document}, {"seed", job.seed}, {"replica", job.replica},
-               {"independent", job.stream == StreamKey::kIndependent}, {"time_limit", job.time_limit},
-               {"memory_limit", job.memory_limit}, {"data_path", Json::array()}};
+  Json request{
+      {"program", job.program->document}, {"seed", job.seed},
+      {"replica", job.replica},           {"independent", job.stream == StreamKey::kIndependent},
+      {"time_limit", job.time_limit},     {"memory_limit", job.memory_limit},
+      {"data_path", Json::array()}};
   for (const auto& folder : data_path) request["data_path"].push_back(folder.string());
   const std::string text = request.dump();
 
   int to_child[2], from_child[2];
-  if (pipe2(to_child, O_CLOEXEC) != 0) throw failure(std::string("cannot make a pipe: ") + std::strerror(errno));
+  if (pipe2(to_child, O_CLOEXEC) != 0)
+    throw failure(std::string("cannot make a pipe: ") + std::strerror(errno));
   if (pipe2(from_child, O_CLOEXEC) != 0) {
     close(to_child[0]);
     close(to_child[1]);
@@ -278,7 +293,8 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
     throw failure(std::string("cannot start a process to train in: ") + std::strerror(error));
   }
   // A child that dies before it has read everything must not take this process along.
-  struct sigaction ignore {}, before {};
+  struct sigaction ignore {
+  }, before{};
   ignore.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignore, &before);
   for (std::size_t sent = 0; sent < text.size();) {
@@ -302,8 +318,9 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFSIGNALED(status)) return std::nullopt;
-  if (WEXITSTATUS(status) != 0) throw failure("the process that trains one program alone ended with exit code " +
-                                              std::to_string(WEXITSTATUS(status)));
+  if (WEXITSTATUS(status) != 0)
+    throw failure("the process that trains one program alone ended with exit code " +
+                  std::to_string(WEXITSTATUS(status)));
   return replica_result_from_json(parse_json(answer, "answer of the isolated training"));
 }
 

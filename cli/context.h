@@ -13,20 +13,25 @@
 
 namespace neutra::cli {
 
-/// Where data files are looked up: the fault's own folder, the bundled data, then --data-dir or its stand-ins.
-std::vector<std::filesystem::path> data_path(const Arguments& arguments, const std::filesystem::path& own_file);
+/// Where data files are looked up: the fault's own folder, the bundled data, then --data-dir or its
+/// stand-ins.
+std::vector<std::filesystem::path> data_path(const Arguments& arguments,
+                                             const std::filesystem::path& own_file);
 
 /// The back end of --backend for the programs of one file.
-std::unique_ptr<Trainer> make_trainer(const Arguments& arguments, const std::filesystem::path& own_file);
+std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
+                                      const std::filesystem::path& own_file);
 
 int worker_count(const Arguments& arguments);
 
-/// Jobs of one verb, trained in parallel; results in the order of the jobs. `done` (may be empty) is called after each one
-/// under a lock. Stops early with Error(kInterrupted) when a signal came.
-std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+/// Jobs of one verb, trained in parallel; results in the order of the jobs. `done` (may be empty)
+/// is called after each one under a lock. Stops early with Error(kInterrupted) when a signal came.
+std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
+                                     int workers,
                                      const std::function<void(std::size_t finished)>& done = {});
 
-/// Set by SIGINT and SIGTERM once catch_signals() was called; a second signal ends the process at once.
+/// Set by SIGINT and SIGTERM once catch_signals() was called; a second signal ends the process at
+/// once.
 const std::atomic<bool>& stop_requested();
 void catch_signals();
 
@@ -39,7 +44,8 @@ struct MetricInfo {
 /// Throws input_error listing the problems when the program is not valid.
 MetricInfo metric_of(const Program& program, const std::string& file);
 
-/// One line of progress on standard error: a bar with rate and time left on a terminal, a line a minute elsewhere.
+/// One line of progress on standard error: a bar with rate and time left on a terminal, a line a
+/// minute elsewhere.
 class ProgressLine {
  public:
   ProgressLine(bool quiet, std::string what);
@@ -76,8 +82,10 @@ Json json_number(double value);
 /// Versions, machine and build: for file headers and --version.
 Json provenance();
 
-/// Trains one job in a process of its own (for a program that other processes died in); nullopt when it dies.
-std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const std::vector<std::filesystem::path>& data_path);
+/// Trains one job in a process of its own (for a program that other processes died in); nullopt
+/// when it dies.
+std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
+                                            const std::vector<std::filesystem::path>& data_path);
 
 Json to_json(const ReplicaResult& result);
 ReplicaResult replica_result_from_json(const Json& json);

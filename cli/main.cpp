@@ -82,7 +82,8 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   using neutra::Exit;
-  // A file larger than the limit of the shell is a full disk to us: an error message, not a death by signal.
+  // A file larger than the limit of the shell is a full disk to us: an error message, not a death
+  // by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   int code = static_cast<int>(Exit::kFailed);
@@ -95,7 +96,9 @@ int main(int argc, char** argv) {
     }
   } catch (const neutra::Error& error) {
     std::cout.flush();
-    std::fprintf(stderr, error.exit() == Exit::kInterrupted ? "neutra: %s\n" : "neutra: error: %s\n", error.what());
+    std::fprintf(stderr,
+                 error.exit() == Exit::kInterrupted ? "neutra: %s\n" : "neutra: error: %s\n",
+                 error.what());
     code = static_cast<int>(error.exit());
   } catch (const std::bad_alloc&) {
     std::fputs("neutra: error: out of memory\n", stderr);

@@ -30,22 +30,25 @@ std::optional<Fault> fault_of_root(const Parameters& root) {
 
 std::string network_text(const Network& network, const Fault* fault) {
   const bool maximize = network.goal == Goal::kMaximize;
-  std::string text = network.fault_id + ": " + network.metric + ", " + (maximize ? "higher" : "lower") + " is better\n";
+  std::string text = network.fault_id + ": " + network.metric + ", " +
+                     (maximize ? "higher" : "lower") + " is better\n";
   const Node* root = network.nodes.empty() ? nullptr : &network.nodes.front();
   if (root && !root->metrics.empty())
-    text += "buggy program   " + rounded(root->mean) + " (mean of " + std::to_string(root->metrics.size()) + ")\n";
-  if (!network.fixed_metrics.empty()) text += "known fix       " + rounded(mean(network.fixed_metrics)) + "\n";
+    text += "buggy program   " + rounded(root->mean) + " (mean of " +
+            std::to_string(root->metrics.size()) + ")\n";
+  if (!network.fixed_metrics.empty())
+    text += "known fix       " + rounded(mean(network.fixed_metrics)) + "\n";
   if (network.ground_truth) text += "level to reach  " + rounded(*network.ground_truth) + "\n";
 
   std::set<std::int64_t> kept;
   for (const auto& edge : network.edges) kept.insert({edge.parent, edge.child});
   std::vector<const Node*> repairs = network.alternatives();
-  text += "programs        " + std::to_string(network.nodes.size()) + " generated, " + std::to_string(kept.size()) +
-          " in the network (" + std::to_string(network.edges.size()) + " edges), " + std::to_string(repairs.size()) +
-          " of them repair the fault\n";
+  text += "programs        " + std::to_string(network.nodes.size()) + " generated, " +
+          std::to_string(kept.size()) + " in the network (" + std::to_string(network.edges.size()) +
+          " edges), " + std::to_string(repairs.size()) + " of them repair the fault\n";
   if (const auto figures = complexity(network)) {
-    text += "complexity      " + rounded(figures->mean) + " of " + std::to_string(figures->hyperparameters) +
-            " hyperparameters differ from the known fix";
+    text += "complexity      " + rounded(figures->mean) + " of " +
+            std::to_string(figures->hyperparameters) + " hyperparameters differ from the known fix";
     if (figures->improvement) text += ", improvement " + rounded(*figures->improvement);
     text += "\n";
   }
@@ -55,11 +58,13 @@ std::string network_text(const Network& network, const Fault* fault) {
     return maximize ? a->mean > b->mean : a->mean < b->mean;
   });
   text += "\nRepairs, best first (* significantly better than the known fix):\n";
-  TextTable table({"", network.metric, "node", "change from the buggy program", fault ? "faults repaired" : ""});
+  TextTable table({"", network.metric, "node", "change from the buggy program",
+                   fault ? "faults repaired" : ""});
   std::map<std::string, int> changed_keys;
   for (const Node* node : repairs) {
     for (const auto& [key, value] : node->parameters)
-      if (const auto before = root->parameters.find(key); before != root->parameters.end() && before->second != value)
+      if (const auto before = root->parameters.find(key);
+          before != root->parameters.end() && before->second != value)
         ++changed_keys[key];
     std::string types;
     if (fault) types = to_string(diff(fault->buggy, fault->space.instantiate(node->parameters)));

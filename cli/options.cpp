@@ -77,7 +77,8 @@ po::options_description description(const VerbOptions& verb) {
         option.letter ? name + "," + std::string(1, option.letter) : option.name;
     // Values stay text here: ranges, choices and messages come from the table.
     if (option.type == OptionType::kFlag)
-      result.add_options()(spelled.c_str(), po::value<std::vector<std::string>>()->zero_tokens(), "");
+      result.add_options()(spelled.c_str(), po::value<std::vector<std::string>>()->zero_tokens(),
+                           "");
     else
       result.add_options()(spelled.c_str(), po::value<std::vector<std::string>>(), "");
   }
@@ -86,7 +87,8 @@ po::options_description description(const VerbOptions& verb) {
 
 void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
   std::ifstream stream(file);
-  if (!stream) throw input_error(describe(file, "", "no readable file", "a file of 'name = value' lines"));
+  if (!stream)
+    throw input_error(describe(file, "", "no readable file", "a file of 'name = value' lines"));
   const auto names = all_names(verb);
   std::string line;
   std::map<std::string, std::vector<std::string>> values;
@@ -137,7 +139,8 @@ const Option* find_option(std::string_view name) {
 
 std::string environment_name(const Option& option) {
   std::string name = "NEUTRA_";
-  for (char c : option.name) name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  for (char c : option.name)
+    name += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
   return name;
 }
 
@@ -147,17 +150,27 @@ std::optional<double> parse_duration(std::string_view text) {
   bool any_unit = false;
   while (!text.empty()) {
     double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
     if (error != std::errc() || value < 0 || !std::isfinite(value)) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     double unit = 1;
     if (!text.empty()) {
       switch (text.front()) {
-        case 'd': unit = 86400; break;
-        case 'h': unit = 3600; break;
-        case 'm': unit = 60; break;
-        case 's': unit = 1; break;
-        default: return std::nullopt;
+        case 'd':
+          unit = 86400;
+          break;
+        case 'h':
+          unit = 3600;
+          break;
+        case 'm':
+          unit = 60;
+          break;
+        case 's':
+          unit = 1;
+          break;
+        default:
+          return std::nullopt;
       }
       text.remove_prefix(1);
       any_unit = true;
@@ -173,11 +186,24 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
   if (text.empty()) return std::nullopt;
   double unit = 1;
   switch (text.back()) {
-    case 'k': case 'K': unit = 1024.0; break;
-    case 'm': case 'M': unit = 1024.0 * 1024; break;
-    case 'g': case 'G': unit = 1024.0 * 1024 * 1024; break;
-    case 't': case 'T': unit = 1024.0 * 1024 * 1024 * 1024; break;
-    default: break;
+    case 'k':
+    case 'K':
+      unit = 1024.0;
+      break;
+    case 'm':
+    case 'M':
+      unit = 1024.0 * 1024;
+      break;
+    case 'g':
+    case 'G':
+      unit = 1024.0 * 1024 * 1024;
+      break;
+    case 't':
+    case 'T':
+      unit = 1024.0 * 1024 * 1024 * 1024;
+      break;
+    default:
+      break;
   }
   if (unit != 1) text.remove_suffix(1);
   const auto value = parse_number<double>(text);
@@ -187,11 +213,15 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 
 bool Arguments::has(std::string_view name) const { return values_.find(name) != values_.end(); }
 
-const std::string& Arguments::value(std::string_view name) const { return values_.find(name)->second.back(); }
+const std::string& Arguments::value(std::string_view name) const {
+  return values_.find(name)->second.back();
+}
 
 bool Arguments::flag(std::string_view name) const { return has(name) && value(name) == "true"; }
 bool Arguments::is_on(std::string_view name) const { return value(name) == "on"; }
-std::int64_t Arguments::integer(std::string_view name) const { return *parse_number<std::int64_t>(value(name)); }
+std::int64_t Arguments::integer(std::string_view name) const {
+  return *parse_number<std::int64_t>(value(name));
+}
 double Arguments::number(std::string_view name) const { return *parse_number<double>(value(name)); }
 const std::string& Arguments::text(std::string_view name) const { return value(name); }
 
@@ -212,14 +242,16 @@ std::optional<std::int64_t> Arguments::optional_integer(std::string_view name) c
   return has(name) ? std::optional(integer(name)) : std::nullopt;
 }
 
-void Arguments::set(const Option& option, const std::vector<std::string>& values, const std::string& where) {
+void Arguments::set(const Option& option, const std::vector<std::string>& values,
+                    const std::string& where) {
   if (option.type != OptionType::kList && values.size() > 1)
     throw usage_error(where + ": given " + std::to_string(values.size()) + " times; allowed: once");
   for (const auto& text : values)
     if (const auto wrong = complaint(option, text); !wrong.empty()) {
       std::string message = where + ": found '" + text + "'; allowed: " + wrong;
       if (option.type == OptionType::kChoice)
-        if (const auto near = nearest(text, option.choices); !near.empty()) message += " (did you mean " + near + "?)";
+        if (const auto near = nearest(text, option.choices); !near.empty())
+          message += " (did you mean " + near + "?)";
       throw usage_error(message);
     }
   values_[option.name] = values;
@@ -236,7 +268,9 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   po::variables_map given;
   try {
     const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
-    po::store(po::command_line_parser(words).options(hidden).positional(positional).style(style).run(), given);
+    po::store(
+        po::command_line_parser(words).options(hidden).positional(positional).style(style).run(),
+        given);
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
     while (!name.empty() && name.front() == '-') name.erase(0, 1);
@@ -267,7 +301,8 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   for (const auto& name : names) {
     const Option& option = *find_option(name);
     const std::string variable = environment_name(option);
-    if (const char* text = std::getenv(variable.c_str()); text && *text && name != "config" && name != "help")
+    if (const char* text = std::getenv(variable.c_str());
+        text && *text && name != "config" && name != "help")
       arguments.set(option, {text}, variable);
   }
   for (const auto& name : names) {
@@ -278,13 +313,15 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
     else
       arguments.set(option, given[name].as<std::vector<std::string>>(), "--" + name);
   }
-  if (given.count("positional")) arguments.positional = given["positional"].as<std::vector<std::string>>();
+  if (given.count("positional"))
+    arguments.positional = given["positional"].as<std::vector<std::string>>();
   const int count = static_cast<int>(arguments.positional.size());
   if (count < verb.least_positional)
     throw usage_error("expects " + verb.positional_name + "; found nothing");
   if (count > verb.most_positional)
-    throw usage_error("found '" + arguments.positional[static_cast<std::size_t>(verb.most_positional)] + "'; allowed: " +
-                      (verb.most_positional == 0 ? "options only" : verb.positional_name));
+    throw usage_error(
+        "found '" + arguments.positional[static_cast<std::size_t>(verb.most_positional)] +
+        "'; allowed: " + (verb.most_positional == 0 ? "options only" : verb.positional_name));
   return arguments;
 }
 

@@ -11,10 +11,11 @@ namespace neutra::cli {
 
 enum class OptionType { kFlag, kInteger, kNumber, kText, kList, kChoice, kDuration, kSize };
 
-/// One row of the option table. Help, configuration file, environment and command line all come from it.
+/// One row of the option table. Help, configuration file, environment and command line all come
+/// from it.
 struct Option {
-  std::string name;                  ///< long name without dashes: "budget-evaluations"
-  char letter = 0;                   ///< short name, 0: none
+  std::string name;  ///< long name without dashes: "budget-evaluations"
+  char letter = 0;   ///< short name, 0: none
   OptionType type = OptionType::kText;
   std::string argument;              ///< as shown in help: "N", "FILE"
   std::string fallback;              ///< default as text; "": none
@@ -46,7 +47,8 @@ class Arguments {
   std::optional<double> optional_number(std::string_view name) const;
   std::optional<std::int64_t> optional_integer(std::string_view name) const;
 
-  /// Checks and stores; `where` ("--seed", "NEUTRA_SEED", "FILE: seed") starts the message of a usage_error.
+  /// Checks and stores; `where` ("--seed", "NEUTRA_SEED", "FILE: seed") starts the message of a
+  /// usage_error.
   void set(const Option& option, const std::vector<std::string>& values, const std::string& where);
 
  private:
@@ -63,10 +65,11 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 struct VerbOptions {
   std::vector<std::string> names;  ///< of the option table, besides those every verb takes
   int least_positional = 0, most_positional = 0;
-  std::string positional_name;     ///< "FAULT"
+  std::string positional_name;  ///< "FAULT"
 };
 
-/// Parses the words after the verb. Throws usage_error (command line, environment) or input_error (configuration file).
+/// Parses the words after the verb. Throws usage_error (command line, environment) or input_error
+/// (configuration file).
 Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string>& words);
 
 /// The option part of `neutra VERB --help`.

@@ -17,16 +17,17 @@ struct Check {
 };
 
 Json summary(const Fault& fault) {
-  return {{"id", fault.id},
-          {"title", fault.title},
-          {"subject", fault.subject},
-          {"origin", fault.origin},
-          {"source", fault.source},
-          {"tags", fault.tags},
-          {"declared", to_string(fault.declared)},
-          {"actual", to_string(fault.actual)},
-          {"buggy", to_string(fault.space.base_parameters())},
-          {"fixed", fault.fixed_parameters ? Json(to_string(*fault.fixed_parameters)) : Json(nullptr)}};
+  return {
+      {"id", fault.id},
+      {"title", fault.title},
+      {"subject", fault.subject},
+      {"origin", fault.origin},
+      {"source", fault.source},
+      {"tags", fault.tags},
+      {"declared", to_string(fault.declared)},
+      {"actual", to_string(fault.actual)},
+      {"buggy", to_string(fault.space.base_parameters())},
+      {"fixed", fault.fixed_parameters ? Json(to_string(*fault.fixed_parameters)) : Json(nullptr)}};
 }
 
 Check check(const Fault& fault, const Arguments& arguments) {
@@ -62,7 +63,8 @@ Check check(const Fault& fault, const Arguments& arguments) {
                     std::to_string(done) + " of " + std::to_string(jobs.size()) + " trainings");
   });
   for (std::size_t i = 0; i < results.size(); ++i)
-    (i < static_cast<std::size_t>(replicas) ? result.buggy : result.fixed).push_back(results[i].metric);
+    (i < static_cast<std::size_t>(replicas) ? result.buggy : result.fixed)
+        .push_back(results[i].metric);
   result.comparison = compare(result.fixed, result.buggy, metric.goal == Goal::kMaximize);
   return result;
 }
@@ -78,7 +80,8 @@ int run(const Arguments& arguments) {
       if (json)
         list.push_back(summary(fault));
       else
-        table.add({fault.id, fault.origin, fault.source, to_string(fault.declared), to_string(fault.actual), fault.title});
+        table.add({fault.id, fault.origin, fault.source, to_string(fault.declared),
+                   to_string(fault.actual), fault.title});
     }
     std::cout << (json ? to_text(list) : table.text());
     return 0;
@@ -91,7 +94,9 @@ int run(const Arguments& arguments) {
   std::vector<std::string> absent;
   for (const auto& id : ids) {
     const Fault fault = load_fault(id);
-    if (!fault.fixed) throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));
+    if (!fault.fixed)
+      throw input_error(
+          describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));
     const Check result = check(fault, arguments);
     std::string verdict;
     if (!result.unavailable.empty()) {
@@ -121,8 +126,8 @@ int run(const Arguments& arguments) {
       }
       list.push_back(std::move(entry));
     } else if (result.unavailable.empty()) {
-      table.add({fault.id, rounded(mean(result.buggy)), rounded(mean(result.fixed)), rounded(result.comparison.p),
-                 rounded(result.comparison.d), verdict});
+      table.add({fault.id, rounded(mean(result.buggy)), rounded(mean(result.fixed)),
+                 rounded(result.comparison.p), rounded(result.comparison.d), verdict});
     } else {
       table.add({fault.id, "-", "-", "-", "-", verdict});
     }
@@ -138,10 +143,16 @@ Verb faults_verb() {
   return {"faults",
           "list the faulty programs, or check that each fault shows",
           "faults [FAULT ...] [--check] [options]",
-          {{"backend", "check", "data-dir", "replicas", "seed", "skip-dead", "workers"}, 0, 1000, "FAULT ..."},
-          "Without --check: id, origin, source, fault types as the study declares them and as the difference between\n"
-          "buggy and fixed program gives them. With --check: trains both and compares their metrics (Gaussian GLM\n"
-          "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show. Faults whose data set is not here are named.",
+          {{"backend", "check", "data-dir", "replicas", "seed", "skip-dead", "workers"},
+           0,
+           1000,
+           "FAULT ..."},
+          "Without --check: id, origin, source, fault types as the study declares them and as the "
+          "difference between\n"
+          "buggy and fixed program gives them. With --check: trains both and compares their "
+          "metrics (Gaussian GLM\n"
+          "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show. Faults whose data set "
+          "is not here are named.",
           "  neutra faults\n  neutra faults D1 D6 D7 D8 --check",
           run};
 }

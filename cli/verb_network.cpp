@@ -32,7 +32,8 @@ Loaded load(const std::filesystem::path& file, const Arguments& arguments) {
     return loaded;
   }
   loaded.network = read_network_tsv(file);
-  if (!loaded.fault && !loaded.network.nodes.empty()) loaded.fault = fault_of_root(loaded.network.nodes.front().parameters);
+  if (!loaded.fault && !loaded.network.nodes.empty())
+    loaded.fault = fault_of_root(loaded.network.nodes.front().parameters);
   if (loaded.fault) {
     const MetricInfo metric = metric_of(loaded.fault->buggy, loaded.fault->file.string());
     loaded.network.fault_id = loaded.fault->id;
@@ -41,19 +42,22 @@ Loaded load(const std::filesystem::path& file, const Arguments& arguments) {
     loaded.network.fixed_parameters = loaded.fault->fixed_parameters;
   } else {
     loaded.network.fault_id = file.stem().string();
-    std::cerr << "neutra: " << file.string()
-              << ": root is no bundled fault's buggy program; --fault FILE gives metric and known fix\n";
+    std::cerr
+        << "neutra: " << file.string()
+        << ": root is no bundled fault's buggy program; --fault FILE gives metric and known fix\n";
   }
   return loaded;
 }
 
 std::string comparison_text(const NetworkComparison& comparison) {
-  std::string text = "recorded programs " + std::to_string(comparison.recorded) + ", visited here " +
-                     std::to_string(comparison.visited) + "\nrecorded alternatives among them " +
+  std::string text = "recorded programs " + std::to_string(comparison.recorded) +
+                     ", visited here " + std::to_string(comparison.visited) +
+                     "\nrecorded alternatives among them " +
                      std::to_string(comparison.recorded_alternatives) + ", alternatives here too " +
                      std::to_string(comparison.also_alternatives) + "\n";
   for (const auto& program : comparison.missed) text += "not visited: " + program + "\n";
-  for (const auto& program : comparison.not_alternatives) text += "no alternative here: " + program + "\n";
+  for (const auto& program : comparison.not_alternatives)
+    text += "no alternative here: " + program + "\n";
   return text;
 }
 
@@ -63,7 +67,8 @@ int run(const Arguments& arguments) {
   const std::string format = arguments.flag("json") ? "json" : arguments.text("format");
   std::ostringstream out;
   if (arguments.has("compare")) {
-    const auto comparison = compare_networks(loaded.network, read_network_tsv(arguments.text("compare")));
+    const auto comparison =
+        compare_networks(loaded.network, read_network_tsv(arguments.text("compare")));
     if (format == "json")
       out << to_text({{"recorded", comparison.recorded},
                       {"visited", comparison.visited},
@@ -94,15 +99,19 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb network_verb() {
-  return {"network",
-          "print the neutrality network of a search or of a recorded TSV file",
-          "network STORE|FILE.tsv [--format tsv|graphml|dot|json|text] [-o FILE] [--compare FILE.tsv]",
-          {{"compare", "fault", "format", "output"}, 1, 1, "STORE|FILE.tsv"},
-          "Rows are the edges of the network, by the parent's dequeue order, then node id. Two searches found the same\n"
-          "network when their tsv forms are equal byte for byte. json carries complexity and improvement (Table 9 of the\n"
-          "study); text lists the repairs for people.",
-          "  neutra network D7.h5 --format text\n  neutra network D7.h5 --format dot | dot -Tsvg > D7.svg",
-          run};
+  return {
+      "network",
+      "print the neutrality network of a search or of a recorded TSV file",
+      "network STORE|FILE.tsv [--format tsv|graphml|dot|json|text] [-o FILE] [--compare FILE.tsv]",
+      {{"compare", "fault", "format", "output"}, 1, 1, "STORE|FILE.tsv"},
+      "Rows are the edges of the network, by the parent's dequeue order, then node id. Two "
+      "searches found the same\n"
+      "network when their tsv forms are equal byte for byte. json carries complexity and "
+      "improvement (Table 9 of the\n"
+      "study); text lists the repairs for people.",
+      "  neutra network D7.h5 --format text\n  neutra network D7.h5 --format dot | dot -Tsvg > "
+      "D7.svg",
+      run};
 }
 
 }  // namespace neutra::cli

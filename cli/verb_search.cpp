@@ -10,10 +10,14 @@ namespace {
 
 std::string end_text(SearchEnd end) {
   switch (end) {
-    case SearchEnd::kQueueEmpty: return "queue empty";
-    case SearchEnd::kEvaluationBudget: return "evaluation budget spent";
-    case SearchEnd::kTimeBudget: return "time budget spent";
-    case SearchEnd::kInterrupted: return "interrupted";
+    case SearchEnd::kQueueEmpty:
+      return "queue empty";
+    case SearchEnd::kEvaluationBudget:
+      return "evaluation budget spent";
+    case SearchEnd::kTimeBudget:
+      return "time budget spent";
+    case SearchEnd::kInterrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -37,17 +41,21 @@ Json counters_json(const SearchCounters& counters) {
 }
 
 std::string counters_text(const SearchCounters& c) {
-  std::string text = std::to_string(c.evaluations) + " evaluations, " + std::to_string(c.trainings) + " trainings in " +
-                     duration_text(c.seconds);
-  if (c.seconds > 0.01) text += " (" + rounded(static_cast<double>(c.samples) / c.seconds) + " samples/s)";
-  if (c.trainings_from_store > 0) text += ", " + std::to_string(c.trainings_from_store) + " from earlier runs";
+  std::string text = std::to_string(c.evaluations) + " evaluations, " +
+                     std::to_string(c.trainings) + " trainings in " + duration_text(c.seconds);
+  if (c.seconds > 0.01)
+    text += " (" + rounded(static_cast<double>(c.samples) / c.seconds) + " samples/s)";
+  if (c.trainings_from_store > 0)
+    text += ", " + std::to_string(c.trainings_from_store) + " from earlier runs";
   if (c.trainings_reused > 0) text += ", " + std::to_string(c.trainings_reused) + " reused";
-  text += "\nsaved: " + std::to_string(c.trainings_saved_curtailed) + " trainings by curtailment, " +
-          std::to_string(c.trainings_saved_identical) + " by identity, " + std::to_string(c.epochs_saved_dead) +
-          " dead epochs; " + std::to_string(c.speculative_trainings) + " trainings ahead were not needed\n";
+  text += "\nsaved: " + std::to_string(c.trainings_saved_curtailed) +
+          " trainings by curtailment, " + std::to_string(c.trainings_saved_identical) +
+          " by identity, " + std::to_string(c.epochs_saved_dead) + " dead epochs; " +
+          std::to_string(c.speculative_trainings) + " trainings ahead were not needed\n";
   if (c.invalid + c.failed + c.diverged + c.timed_out > 0)
-    text += "programs: " + std::to_string(c.invalid) + " invalid, " + std::to_string(c.failed) + " failed; trainings: " +
-            std::to_string(c.diverged) + " diverged, " + std::to_string(c.timed_out) + " past the time limit\n";
+    text += "programs: " + std::to_string(c.invalid) + " invalid, " + std::to_string(c.failed) +
+            " failed; trainings: " + std::to_string(c.diverged) + " diverged, " +
+            std::to_string(c.timed_out) + " past the time limit\n";
   return text;
 }
 
@@ -57,7 +65,8 @@ int run(const Arguments& arguments) {
   if (!fault.fixed && !arguments.has("ground-truth-metric"))
     throw usage_error("no known fix in " + fault.file.string() + ": give --ground-truth-metric");
   const auto trainer = make_trainer(arguments, fault.file);
-  if (const auto reason = trainer->refusal(fault.buggy)) throw input_error(describe(fault.file.string(), "", *reason, ""));
+  if (const auto reason = trainer->refusal(fault.buggy))
+    throw input_error(describe(fault.file.string(), "", *reason, ""));
 
   SearchTask task;
   task.fault_id = fault.id;
@@ -74,7 +83,8 @@ int run(const Arguments& arguments) {
   config.rule = arguments.text("rule") == "recorded" ? Rule::kRecorded : Rule::kAlgorithm1;
   config.top_k = static_cast<int>(arguments.integer("top-k"));
   config.replicas = static_cast<int>(arguments.integer("replicas"));
-  if (arguments.has("max-depth")) config.max_depth = static_cast<int>(arguments.integer("max-depth"));
+  if (arguments.has("max-depth"))
+    config.max_depth = static_cast<int>(arguments.integer("max-depth"));
   config.budget_evaluations = arguments.optional_integer("budget-evaluations");
   config.budget_seconds = arguments.seconds("budget-time");
   config.ground_truth_metric = arguments.optional_number("ground-truth-metric");
@@ -97,7 +107,8 @@ int run(const Arguments& arguments) {
   const auto folders = data_path(arguments, fault.file);
   options.isolated = [folders](const TrainingJob& job) { return train_isolated(job, folders); };
 
-  const std::filesystem::path store = arguments.has("store") ? arguments.text("store") : fault.id + ".h5";
+  const std::filesystem::path store =
+      arguments.has("store") ? arguments.text("store") : fault.id + ".h5";
   if (store.has_parent_path() && !std::filesystem::is_directory(store.parent_path()))
     throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   SearchOutcome outcome;
@@ -106,7 +117,8 @@ int run(const Arguments& arguments) {
     options.progress = [&](const Progress& progress) {
       line.update(progress.fraction.value_or(-1),
                   std::to_string(progress.counters.evaluations) + " evaluations, " +
-                      std::to_string(progress.alternatives) + " repairs, " + std::to_string(progress.queue) + " queued");
+                      std::to_string(progress.alternatives) + " repairs, " +
+                      std::to_string(progress.queue) + " queued");
     };
     outcome = run_search(task, config, options, *trainer, store);
   }
@@ -115,29 +127,32 @@ int run(const Arguments& arguments) {
     const auto alternatives = outcome.network.alternatives();
     std::int64_t significant = 0;
     for (const Node* node : alternatives) significant += node->significant;
-    std::cout << to_text({{"format", "neutra-search"},
-                          {"version", 1},
-                          {"fault", fault.id},
-                          {"store", store.string()},
-                          {"finished", !interrupted},
-                          {"end", end_text(outcome.end)},
-                          {"was_finished", outcome.was_finished},
-                          {"metric", metric.name},
-                          {"goal", metric.goal == Goal::kMaximize ? "maximize" : "minimize"},
-                          {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
-                                                                        : Json(nullptr)},
-                          {"nodes", outcome.network.nodes.size()},
-                          {"edges", outcome.network.edges.size()},
-                          {"alternatives", alternatives.size()},
-                          {"significantly_better", significant},
-                          {"counters", counters_json(outcome.counters)}});
+    std::cout << to_text(
+        {{"format", "neutra-search"},
+         {"version", 1},
+         {"fault", fault.id},
+         {"store", store.string()},
+         {"finished", !interrupted},
+         {"end", end_text(outcome.end)},
+         {"was_finished", outcome.was_finished},
+         {"metric", metric.name},
+         {"goal", metric.goal == Goal::kMaximize ? "maximize" : "minimize"},
+         {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
+                                                       : Json(nullptr)},
+         {"nodes", outcome.network.nodes.size()},
+         {"edges", outcome.network.edges.size()},
+         {"alternatives", alternatives.size()},
+         {"significantly_better", significant},
+         {"counters", counters_json(outcome.counters)}});
   } else if (interrupted) {
     std::cerr << "interrupted; the same command continues. " << counters_text(outcome.counters);
   } else {
     if (outcome.was_finished)
-      std::cout << store.string() << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
-    std::cout << network_text(outcome.network, &fault) << "\n" << end_text(outcome.end) << "; "
-              << counters_text(outcome.counters) << "store: " << store.string() << "\n";
+      std::cout << store.string()
+                << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
+    std::cout << network_text(outcome.network, &fault) << "\n"
+              << end_text(outcome.end) << "; " << counters_text(outcome.counters)
+              << "store: " << store.string() << "\n";
   }
   return static_cast<int>(interrupted ? Exit::kInterrupted : Exit::kDone);
 }
@@ -148,15 +163,40 @@ Verb search_verb() {
   return {"search",
           "search all small patches that repair a faulty program (its neutrality network)",
           "search FAULT [--store FILE] [options]",
-          {{"backend", "budget-evaluations", "budget-time", "curtail", "data-dir", "fresh", "ground-truth-metric",
-            "max-depth", "memory-limit", "preset", "replicas", "reuse", "rule", "seed", "share-identical", "skip-dead",
-            "speculate", "store", "time-limit", "top-k", "workers"},
-           1, 1, "FAULT"},
-          "Breadth-first search from the buggy program: every program that differs in one hyperparameter is trained\n"
-          "--replicas times; those at least as good as their parent are followed, those as good as the known fix are\n"
-          "repairs. The same command continues an interrupted search; a finished one is printed without training. The\n"
-          "network depends on program, seed and the options above --workers only, never on workers or interruptions.",
-          "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 --format text",
+          {{"backend",
+            "budget-evaluations",
+            "budget-time",
+            "curtail",
+            "data-dir",
+            "fresh",
+            "ground-truth-metric",
+            "max-depth",
+            "memory-limit",
+            "preset",
+            "replicas",
+            "reuse",
+            "rule",
+            "seed",
+            "share-identical",
+            "skip-dead",
+            "speculate",
+            "store",
+            "time-limit",
+            "top-k",
+            "workers"},
+           1,
+           1,
+           "FAULT"},
+          "Breadth-first search from the buggy program: every program that differs in one "
+          "hyperparameter is trained\n"
+          "--replicas times; those at least as good as their parent are followed, those as good as "
+          "the known fix are\n"
+          "repairs. The same command continues an interrupted search; a finished one is printed "
+          "without training. The\n"
+          "network depends on program, seed and the options above --workers only, never on workers "
+          "or interruptions.",
+          "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
+          "--format text",
           run};
 }
 

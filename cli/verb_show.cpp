@@ -11,14 +11,17 @@ namespace {
 std::string settings(const ResolvedLayer& layer) {
   std::string text;
   for (const auto& [key, value] : layer.config.items()) {
-    if (value.is_null() || key == "name" || key == "dtype" || key == "trainable" || key == "batch_input_shape") continue;
+    if (value.is_null() || key == "name" || key == "dtype" || key == "trainable" ||
+        key == "batch_input_shape")
+      continue;
     std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
     if (value.is_object() && value.contains("class_name")) {
       shown = value["class_name"].get<std::string>();
       if (value.contains("config") && !value["config"].empty()) {
         std::string inner;
         for (const auto& [name, setting] : value["config"].items())
-          if (!setting.is_null()) inner += (inner.empty() ? "" : ", ") + name + " " + setting.dump();
+          if (!setting.is_null())
+            inner += (inner.empty() ? "" : ", ") + name + " " + setting.dump();
         if (!inner.empty()) shown += "(" + inner + ")";
       }
     }
@@ -63,17 +66,22 @@ int run(const Arguments& arguments) {
   std::cout << fault.id << " (" << (fixed ? "fixed" : "buggy") << "): " << fault.title << "\n\n";
   TextTable table({"layer", "class", "output", "settings"});
   for (const auto& layer : resolved.layers)
-    table.add({std::to_string(layer.index), layer.class_name, to_string(layer.output_shape), settings(layer)});
+    table.add({std::to_string(layer.index), layer.class_name, to_string(layer.output_shape),
+               settings(layer)});
   std::cout << table.text() << "\nloss        " << resolved.loss << "\noptimizer   "
             << resolved.optimizer["class_name"].get<std::string>();
   for (const auto& [name, value] : resolved.optimizer["config"].items())
     if (!value.is_null() && value != false) std::cout << "  " << name << "=" << value.dump();
   std::cout << "\nfit         batch_size=" << resolved.batch_size << "  epochs=" << resolved.epochs
-            << "  shuffle=" << (resolved.shuffle ? "true" : "false") << "\nmetric      " << resolved.metric << ", " << goal
-            << "\nhash        " << to_string(program_hash(program)) << "\nparameters  "
-            << (parameters ? to_string(*parameters) : std::string("not expressible by the subject's keys")) << '\n';
+            << "  shuffle=" << (resolved.shuffle ? "true" : "false") << "\nmetric      "
+            << resolved.metric << ", " << goal << "\nhash        "
+            << to_string(program_hash(program)) << "\nparameters  "
+            << (parameters ? to_string(*parameters)
+                           : std::string("not expressible by the subject's keys"))
+            << '\n';
   if (fault.fixed)
-    std::cout << "known fix   " << to_string(fault.actual) << "  (as declared: " << to_string(fault.declared) << ")\n";
+    std::cout << "known fix   " << to_string(fault.actual)
+              << "  (as declared: " << to_string(fault.declared) << ")\n";
   return 0;
 }
 
@@ -84,7 +92,8 @@ Verb show_verb() {
           "show one program: layers, shapes, hyperparameter keys, parameter string",
           "show FAULT|FILE [--version buggy|fixed] [--json]",
           {{"version"}, 1, 1, "FAULT|FILE"},
-          "FAULT is a bundled id (neutra faults) or a JSON file: a program (docs/formats/program.md) or a fault\n"
+          "FAULT is a bundled id (neutra faults) or a JSON file: a program "
+          "(docs/formats/program.md) or a fault\n"
           "(docs/formats/fault.md).",
           "  neutra show D7\n  neutra show my_program.json --json",
           run};

@@ -31,7 +31,8 @@ int info(const std::filesystem::path& store, bool as_json) {
 int check(const std::filesystem::path& store, bool as_json) {
   const auto problems = check_store(store);
   if (as_json) {
-    std::cout << to_text({{"store", store.string()}, {"sound", problems.empty()}, {"problems", problems}});
+    std::cout << to_text(
+        {{"store", store.string()}, {"sound", problems.empty()}, {"problems", problems}});
   } else if (problems.empty()) {
     std::cout << store.string() << ": sound\n";
   } else {
@@ -54,7 +55,8 @@ Verb store_verb() {
           "check a search's store or say what it holds",
           "store check|info STORE [--json]",
           {{}, 2, 2, "check|info STORE"},
-          "check: digest, structure and journal; exit 1 when something is wrong. info: command, options, versions, state.",
+          "check: digest, structure and journal; exit 1 when something is wrong. info: command, "
+          "options, versions, state.",
           "  neutra store info D7.h5\n  neutra store check D7.h5",
           run};
 }

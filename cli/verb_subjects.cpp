@@ -21,8 +21,9 @@ int run(const Arguments& arguments) {
                       {"parameters", to_string(subject.space.base_parameters())},
                       {"file", subject.file.string()}});
     } else {
-      table.add({subject.id, std::to_string(program.layers.size()), std::to_string(subject.space.keys().size()),
-                 std::to_string(program.batch_size), std::to_string(program.epochs), program.loss, subject.title});
+      table.add({subject.id, std::to_string(program.layers.size()),
+                 std::to_string(subject.space.keys().size()), std::to_string(program.batch_size),
+                 std::to_string(program.epochs), program.loss, subject.title});
     }
   }
   std::cout << (arguments.flag("json") ? to_text(list) : table.text());
@@ -36,7 +37,8 @@ Verb subjects_verb() {
           "list the bundled subject programs",
           "subjects [--json]",
           {{}, 0, 0, ""},
-          "Subjects are the programs that the bundled faults are made of: correct ones for artificial faults, the\n"
+          "Subjects are the programs that the bundled faults are made of: correct ones for "
+          "artificial faults, the\n"
           "faulty ones of the original posts for real faults.",
           "  neutra subjects",
           run};

@@ -17,7 +17,8 @@ int run(const Arguments& arguments) {
   const Program& program = fixed ? *fault.fixed : fault.buggy;
   const MetricInfo metric = metric_of(program, fault.file.string());
   const auto trainer = make_trainer(arguments, fault.file);
-  if (const auto reason = trainer->refusal(program)) throw input_error(describe(fault.file.string(), "", *reason, ""));
+  if (const auto reason = trainer->refusal(program))
+    throw input_error(describe(fault.file.string(), "", *reason, ""));
 
   catch_signals();
   std::vector<TrainingJob> jobs;
@@ -68,11 +69,13 @@ int run(const Arguments& arguments) {
   TextTable table({"replica", metric.name, "status", "steps", "seconds"});
   for (std::size_t i = 0; i < results.size(); ++i)
     table.add({std::to_string(i), shortest(results[i].metric),
-               std::string(to_string(results[i].status)) + (results[i].message.empty() ? "" : ": " + results[i].message),
+               std::string(to_string(results[i].status)) +
+                   (results[i].message.empty() ? "" : ": " + results[i].message),
                std::to_string(results[i].steps), rounded(results[i].seconds)});
-  std::cout << table.text() << "\nmean " << metric.name << " " << rounded(mean(metrics)) << ", standard deviation "
-            << rounded(std::sqrt(sample_variance(metrics))) << ", " << duration_text(seconds) << " of training, back end "
-            << results.front().backend << '\n';
+  std::cout << table.text() << "\nmean " << metric.name << " " << rounded(mean(metrics))
+            << ", standard deviation " << rounded(std::sqrt(sample_variance(metrics))) << ", "
+            << duration_text(seconds) << " of training, back end " << results.front().backend
+            << '\n';
   return 0;
 }
 
@@ -82,9 +85,13 @@ Verb train_verb() {
   return {"train",
           "train one program several times and print its metric",
           "train FAULT|FILE [--version buggy|fixed] [--replicas N] [options]",
-          {{"backend", "data-dir", "memory-limit", "replicas", "seed", "skip-dead", "time-limit", "version", "workers"},
-           1, 1, "FAULT|FILE"},
-          "Each replica has random streams of its own, fixed by seed, program and replica: the same call gives the same\n"
+          {{"backend", "data-dir", "memory-limit", "replicas", "seed", "skip-dead", "time-limit",
+            "version", "workers"},
+           1,
+           1,
+           "FAULT|FILE"},
+          "Each replica has random streams of its own, fixed by seed, program and replica: the "
+          "same call gives the same\n"
           "numbers with any number of workers.",
           "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json",
           run};

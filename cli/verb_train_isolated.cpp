@@ -19,7 +19,8 @@ int run(const Arguments&) {
   const Json request = parse_json(text, "standard input");
   const Program program{request.at("program")};
   TrainerOptions options;
-  for (const auto& folder : request.at("data_path")) options.data_path.emplace_back(folder.get<std::string>());
+  for (const auto& folder : request.at("data_path"))
+    options.data_path.emplace_back(folder.get<std::string>());
   TrainingJob job;
   job.program = &program;
   job.seed = request.at("seed").get<std::uint64_t>();
@@ -35,7 +36,8 @@ int run(const Arguments&) {
 
 Verb train_isolated_verb() {
   return {"train-isolated",
-          "train one job read from standard input (used by search for programs that two processes died in)",
+          "train one job read from standard input (used by search for programs that two processes "
+          "died in)",
           "train-isolated < JOB.json",
           {{}, 0, 0, ""},
           "Internal.",

@@ -12,10 +12,11 @@
 namespace neutra::cli {
 namespace {
 
-constexpr double kPassP = 0.001;      ///< a row passes from this p on
+constexpr double kPassP = 0.001;       ///< a row passes from this p on
 constexpr double kRecordGrain = 0.01;  ///< records have two decimals: means this near are equal
 
-/// As Keras and the records' writer print it: the float32 metric, two decimals; NaN (an error that diverged) counts as huge.
+/// As Keras and the records' writer print it: the float32 metric, two decimals; NaN (an error that
+/// diverged) counts as huge.
 double recorded_form(double metric) {
   if (std::isnan(metric)) return 1e9;
   const double value = static_cast<double>(static_cast<float>(metric));
@@ -47,14 +48,15 @@ std::vector<std::size_t> positions(const Arguments& arguments, std::size_t total
     std::size_t number = 0;
     const auto [stop, error] = std::from_chars(text.data() + start, text.data() + end, number);
     if (error != std::errc() || stop != text.data() + end || number < 1)
-      throw usage_error("--rows: found '" + text + "'; allowed: a count N or positions such as 1,7,13 (from 1)");
+      throw usage_error("--rows: found '" + text +
+                        "'; allowed: a count N or positions such as 1,7,13 (from 1)");
     if (!is_list) {
       for (std::size_t i = 0; i < std::min(number, total); ++i) result.push_back(i);
     } else if (number <= total) {
       result.push_back(number - 1);
     } else {
-      throw usage_error("--rows: found position " + std::to_string(number) + "; the file holds " + std::to_string(total) +
-                        " programs");
+      throw usage_error("--rows: found position " + std::to_string(number) + "; the file holds " +
+                        std::to_string(total) + " programs");
     }
     start = end + 1;
   }
@@ -63,14 +65,17 @@ std::vector<std::size_t> positions(const Arguments& arguments, std::size_t total
 
 int run(const Arguments& arguments) {
   const std::filesystem::path file = arguments.positional.front();
-  if (!arguments.has("fault")) throw usage_error("--fault is missing: which fault do the records belong to?");
+  if (!arguments.has("fault"))
+    throw usage_error("--fault is missing: which fault do the records belong to?");
   const Fault fault = load_fault(arguments.text("fault"));
   const Network recorded = read_network_tsv(file);
-  if (recorded.nodes.empty()) throw input_error(describe(file.string(), "", "no rows", "a recorded network"));
+  if (recorded.nodes.empty())
+    throw input_error(describe(file.string(), "", "no rows", "a recorded network"));
   const Node& root = recorded.nodes.front();
   if (!is_buggy_program(root.parameters, fault))
-    throw input_error(describe(file.string(), "root", to_string(root.parameters),
-                               "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
+    throw input_error(describe(
+        file.string(), "root", to_string(root.parameters),
+        "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
 
   std::vector<const Node*> all;
@@ -123,7 +128,8 @@ int run(const Arguments& arguments) {
       for (std::size_t replica = 0; replica < chosen[i]->metrics.size(); ++replica) {
         const ReplicaResult& result = results[next++];
         if (result.status != RunStatus::kOk && reason.empty())
-          reason = std::string(to_string(result.status)) + (result.message.empty() ? "" : ": " + result.message);
+          reason = std::string(to_string(result.status)) +
+                   (result.message.empty() ? "" : ": " + result.message);
         ours.push_back(recorded_form(result.metric));
         shown.push_back(json_number(result.metric));
       }
@@ -144,8 +150,8 @@ int run(const Arguments& arguments) {
                     {"p", p},
                     {"pass", pass},
                     {"reason", reason}});
-    table.add({std::to_string(chosen[i]->id), rounded(mean(chosen[i]->metrics)), ours.empty() ? "-" : rounded(mean(ours)),
-               rounded(p), pass ? "yes" : "NO", reason});
+    table.add({std::to_string(chosen[i]->id), rounded(mean(chosen[i]->metrics)),
+               ours.empty() ? "-" : rounded(mean(ours)), rounded(p), pass ? "yes" : "NO", reason});
   }
   const auto total = static_cast<std::int64_t>(chosen.size());
   const double share = total == 0 ? 1 : static_cast<double>(passed) / static_cast<double>(total);
@@ -158,7 +164,8 @@ int run(const Arguments& arguments) {
                           {"passed", passed},
                           {"p_below_0_05", low}});
   else
-    std::cout << table.text() << "\n" << passed << " of " << total << " programs pass (p >= " << kPassP
+    std::cout << table.text() << "\n"
+              << passed << " of " << total << " programs pass (p >= " << kPassP
               << " or means within " << kRecordGrain << "), " << low << " have p < 0.05\n";
   return static_cast<int>(share >= arguments.number("min-pass") ? Exit::kDone : Exit::kFailed);
 }
@@ -169,10 +176,16 @@ Verb verify_verb() {
   return {"verify",
           "train recorded programs and compare with the record",
           "verify FILE.tsv --fault FAULT [--rows N|LIST] [--min-pass SHARE] [options]",
-          {{"backend", "data-dir", "fault", "min-pass", "rows", "seed", "skip-dead", "workers"}, 1, 1, "FILE.tsv"},
-          "Trains each program of a recorded network as often as it was recorded. A row passes with a permutation p of at\n"
-          "least 0.001 on the difference of the means, or means within 0.01 (the records have two decimals). Exit 0 if the\n"
-          "share --min-pass is reached, 1 if not, 3 if the file's root is not the fault's buggy program.",
+          {{"backend", "data-dir", "fault", "min-pass", "rows", "seed", "skip-dead", "workers"},
+           1,
+           1,
+           "FILE.tsv"},
+          "Trains each program of a recorded network as often as it was recorded. A row passes "
+          "with a permutation p of at\n"
+          "least 0.001 on the difference of the means, or means within 0.01 (the records have two "
+          "decimals). Exit 0 if the\n"
+          "share --min-pass is reached, 1 if not, 3 if the file's root is not the fault's buggy "
+          "program.",
           "  neutra verify 51181393.tsv --fault D7 --rows 10",
           run};
 }

@@ -19,7 +19,8 @@ const Verb* find_verb(const std::string& name) {
 }
 
 std::string verb_help(const Verb& verb) {
-  return "neutra " + verb.name + ": " + verb.summary + "\n\nusage: neutra " + verb.synopsis + "\n\n" + verb.description +
+  return "neutra " + verb.name + ": " + verb.summary + "\n\nusage: neutra " + verb.synopsis +
+         "\n\n" + verb.description +
          "\n\noptions (configuration file and environment: name = value, NEUTRA_NAME=value):\n" +
          option_help(verb.options) + "\nexample:\n" + verb.example + "\n";
 }
@@ -27,24 +28,31 @@ std::string verb_help(const Verb& verb) {
 std::string general_help() {
   std::string text =
       "neutra: faulty deep-learning programs and all the small patches that repair them\n\n"
-      "usage: neutra VERB [arguments]   |   neutra --version [--json]   |   neutra VERB --help\n\nverbs:\n";
+      "usage: neutra VERB [arguments]   |   neutra --version [--json]   |   neutra VERB "
+      "--help\n\nverbs:\n";
   std::size_t width = 0;
   for (const auto& verb : verbs())
     if (!verb.hidden) width = std::max(width, verb.name.size());
   for (const auto& verb : verbs())
-    if (!verb.hidden) text += "  " + verb.name + std::string(width - verb.name.size() + 2, ' ') + verb.summary + "\n";
+    if (!verb.hidden)
+      text +=
+          "  " + verb.name + std::string(width - verb.name.size() + 2, ' ') + verb.summary + "\n";
   text +=
       "\nResults go to standard output, everything else to standard error.\n"
-      "Exit codes: 0 done, 1 failed or a threshold not met, 2 usage, 3 bad input, 75 interrupted (the same command\n"
+      "Exit codes: 0 done, 1 failed or a threshold not met, 2 usage, 3 bad input, 75 interrupted "
+      "(the same command\n"
       "continues).\n\nexample:\n  neutra search D7 --store D7.h5 --budget-evaluations 150\n";
   return text;
 }
 
 std::string markdown_help() {
   std::string text =
-      "# Commands\n\nThis page is written by `scripts/update_docs` from the option table (cli/option_table.cpp); a test keeps it "
-      "true.\nOptions come from defaults, then a configuration file (`--config FILE` or `NEUTRA_CONFIG`, one `name = value` a "
-      "line),\nthen the environment (`NEUTRA_NAME`), then the command line; the later wins.\n\n```\n" +
+      "# Commands\n\nThis page is written by `scripts/update_docs` from the option table "
+      "(cli/option_table.cpp); a test keeps it "
+      "true.\nOptions come from defaults, then a configuration file (`--config FILE` or "
+      "`NEUTRA_CONFIG`, one `name = value` a "
+      "line),\nthen the environment (`NEUTRA_NAME`), then the command line; the later "
+      "wins.\n\n```\n" +
       general_help() + "```\n";
   for (const auto& verb : verbs())
     if (!verb.hidden) text += "\n## " + verb.name + "\n\n```\n" + verb_help(verb) + "```\n";

@@ -10,13 +10,13 @@ namespace neutra::cli {
 /// A verb of the command: one file each (verb_NAME.cpp), listed in verbs.cpp.
 struct Verb {
   std::string name;
-  std::string summary;      ///< one line
-  std::string synopsis;     ///< "search FAULT [options]"
+  std::string summary;   ///< one line
+  std::string synopsis;  ///< "search FAULT [options]"
   VerbOptions options;
-  std::string description;  ///< for --help, before the options
-  std::string example;      ///< for --help, after the options
+  std::string description;                           ///< for --help, before the options
+  std::string example;                               ///< for --help, after the options
   int (*run)(const Arguments& arguments) = nullptr;  ///< returns the exit code
-  bool hidden = false;      ///< internal: not in the list of verbs
+  bool hidden = false;                               ///< internal: not in the list of verbs
 };
 
 /// Sorted by name.
@@ -25,7 +25,8 @@ const Verb* find_verb(const std::string& name);
 
 std::string verb_help(const Verb& verb);
 std::string general_help();
-/// docs/reference/commands.md: the help of every verb as one page (scripts/update_docs writes it, a test compares it).
+/// docs/reference/commands.md: the help of every verb as one page (scripts/update_docs writes it, a
+/// test compares it).
 std::string markdown_help();
 
 Verb faults_verb();

@@ -9,8 +9,8 @@
 namespace neutra::cli {
 namespace {
 
-/// tests/cli/data/bad_input.json: programs, files and command lines that are wrong, with the exit code and a word that the
-/// one error must name.
+/// tests/cli/data/bad_input.json: programs, files and command lines that are wrong, with the exit
+/// code and a word that the one error must name.
 const Json& suite() {
   static const Json json = read_json(NEUTRA_TEST_DATA "/bad_input.json");
   return json;
@@ -18,7 +18,8 @@ const Json& suite() {
 
 std::string from_hex(const std::string& hex) {
   std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   return bytes;
 }
 
@@ -36,9 +37,11 @@ TEST_P(BadInput, GivesOneClearErrorAndLeavesTheFilesAlone) {
   const Json& test = suite()["cases"][GetParam()];
   const Folder folder;
   std::vector<std::string> before;
-  if (test.contains("patch") || test.contains("program")) folder.write("p.json", program_text(test));
+  if (test.contains("patch") || test.contains("program"))
+    folder.write("p.json", program_text(test));
   if (test.contains("files"))
-    for (const auto& [name, content] : test["files"].items()) folder.write(name, content.get<std::string>());
+    for (const auto& [name, content] : test["files"].items())
+      folder.write(name, content.get<std::string>());
   before = folder.names();
 
   const Called called = call(test["arguments"].get<std::vector<std::string>>(), folder.path());
@@ -60,13 +63,15 @@ std::string case_name(const testing::TestParamInfo<std::size_t>& info) {
   std::string name;
   bool upper = true;
   for (char c : suite()["cases"][info.param]["name"].get<std::string>()) {
-    if (std::isalnum(static_cast<unsigned char>(c))) name += upper ? static_cast<char>(std::toupper(c)) : c;
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      name += upper ? static_cast<char>(std::toupper(c)) : c;
     upper = c == ' ';
   }
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Command, BadInput, testing::Range(std::size_t{0}, suite()["cases"].size()), case_name);
+INSTANTIATE_TEST_SUITE_P(Command, BadInput, testing::Range(std::size_t{0}, suite()["cases"].size()),
+                         case_name);
 
 TEST(BadInputSuite, TheProgramThatTheCasesSpoilIsGood) {
   const Folder folder;

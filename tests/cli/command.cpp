@@ -22,7 +22,8 @@ std::string slurp(const std::filesystem::path& file) {
 
 }  // namespace
 
-Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder, int seconds) {
+Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+            int seconds) {
   const Folder outputs;
   const auto out = outputs.path() / "out", err = outputs.path() / "err";
   std::vector<std::string> words = {NEUTRA_COMMAND};
@@ -34,8 +35,11 @@ Called call(const std::vector<std::string>& arguments, const std::filesystem::pa
   if (child < 0) throw std::runtime_error("fork");
   if (child == 0) {
     const int null = open("/dev/null", O_RDONLY);
-    const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT, 0600), err_fd = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
-    if (chdir(folder.c_str()) != 0 || dup2(null, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0) _exit(99);
+    const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT, 0600),
+              err_fd = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
+    if (chdir(folder.c_str()) != 0 || dup2(null, 0) < 0 || dup2(out_fd, 1) < 0 ||
+        dup2(err_fd, 2) < 0)
+      _exit(99);
     execv(pointers[0], pointers.data());
     _exit(99);
   }
@@ -51,7 +55,8 @@ Called call(const std::vector<std::string>& arguments, const std::filesystem::pa
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  if (called.exit != 124) called.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (called.exit != 124)
+    called.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   called.out = slurp(out);
   called.err = slurp(err);
   return called;
@@ -77,7 +82,8 @@ std::string Folder::read(const std::string& name) const { return slurp(path_ / n
 
 std::vector<std::string> Folder::names() const {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_)) names.push_back(entry.path().filename().string());
+  for (const auto& entry : std::filesystem::directory_iterator(path_))
+    names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

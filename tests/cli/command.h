@@ -8,12 +8,13 @@ namespace neutra::cli {
 
 /// What a call of the built command gave.
 struct Called {
-  int exit = -1;         ///< exit code; 128 + signal when it died of one
+  int exit = -1;  ///< exit code; 128 + signal when it died of one
   std::string out, err;
 };
 
 /// Runs the built `neutra` with `arguments` in `folder`; ends it after `seconds` (exit 124).
-Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder, int seconds = 120);
+Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+            int seconds = 120);
 
 /// A folder of its own for one test, removed afterwards.
 class Folder {

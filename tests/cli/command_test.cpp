@@ -19,14 +19,16 @@ TEST(Command, ReferencePageIsWhatHelpSays) {
   const Folder folder;
   const Called called = call({"help", "--markdown"}, folder.path());
   ASSERT_EQ(called.exit, 0);
-  EXPECT_EQ(called.out, file_text(NEUTRA_SOURCE_DIR "/docs/reference/commands.md")) << "run scripts/update_docs";
+  EXPECT_EQ(called.out, file_text(NEUTRA_SOURCE_DIR "/docs/reference/commands.md"))
+      << "run scripts/update_docs";
 }
 
 TEST(Command, VersionNamesLibrariesAndBlasRoute) {
   const Folder folder;
   const Called called = call({"--version"}, folder.path());
   ASSERT_EQ(called.exit, 0);
-  for (const char* word : {"neutra 0.1.0", "LibTorch", "oneDNN", "HDF5", "BLAS route: oneDNN", "GFLOP/s"})
+  for (const char* word :
+       {"neutra 0.1.0", "LibTorch", "oneDNN", "HDF5", "BLAS route: oneDNN", "GFLOP/s"})
     EXPECT_NE(called.out.find(word), std::string::npos) << word << called.out;
 }
 
@@ -44,10 +46,12 @@ TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {
   const Folder folder;
   std::vector<Json> metrics;
   for (const char* workers : {"1", "2", "4"}) {
-    const Called called = call({"train", "D7", "-n", "4", "--json", "--workers", workers}, folder.path());
+    const Called called =
+        call({"train", "D7", "-n", "4", "--json", "--workers", workers}, folder.path());
     ASSERT_EQ(called.exit, 0) << called.err;
     Json values;
-    for (const auto& replica : parse_json(called.out, "out")["replicas"]) values.push_back(replica["metric"]);
+    for (const auto& replica : parse_json(called.out, "out")["replicas"])
+      values.push_back(replica["metric"]);
     metrics.push_back(values);
   }
   EXPECT_EQ(metrics[0], metrics[1]);
@@ -63,14 +67,17 @@ TEST(Command, CheckFindsThatTheFaultOfD7Shows) {
 
 TEST(Command, SearchNetworkAndStoreGoTogether) {
   const Folder folder;
-  const std::vector<std::string> search = {"search", "D7", "--store", "a.h5", "--budget-evaluations", "24", "-n", "3"};
+  const std::vector<std::string> search = {
+      "search", "D7", "--store", "a.h5", "--budget-evaluations", "24", "-n", "3"};
   const Called first = call(search, folder.path(), 300);
   ASSERT_EQ(first.exit, 0) << first.err;
-  EXPECT_EQ(folder.names(), (std::vector<std::string>{"a.h5"}));  // neither journal nor lock is left behind
+  EXPECT_EQ(folder.names(),
+            (std::vector<std::string>{"a.h5"}));  // neither journal nor lock is left behind
   const Called again = call(search, folder.path());
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_NE(again.out.find("nothing was trained"), std::string::npos) << again.out;
-  const Called other = call({"search", "D7", "--store", "a.h5", "--budget-evaluations", "25", "-n", "3"}, folder.path());
+  const Called other = call(
+      {"search", "D7", "--store", "a.h5", "--budget-evaluations", "25", "-n", "3"}, folder.path());
   EXPECT_EQ(other.exit, 3);
   EXPECT_NE(other.err.find("budget"), std::string::npos) << other.err;
 
@@ -78,24 +85,29 @@ TEST(Command, SearchNetworkAndStoreGoTogether) {
   one_worker[3] = "b.h5";
   one_worker.insert(one_worker.end(), {"--workers", "1", "--curtail", "off"});
   ASSERT_EQ(call(one_worker, folder.path(), 300).exit, 0);
-  const Called a = call({"network", "a.h5"}, folder.path()), b = call({"network", "b.h5"}, folder.path());
+  const Called a = call({"network", "a.h5"}, folder.path()),
+               b = call({"network", "b.h5"}, folder.path());
   ASSERT_EQ(a.exit, 0) << a.err;
   EXPECT_FALSE(a.out.empty());
   EXPECT_EQ(a.out, b.out);
 
   for (const char* format : {"tsv", "graphml", "dot", "json", "text"})
-    EXPECT_EQ(call({"network", "a.h5", "--format", format, "-o", format}, folder.path()).exit, 0) << format;
+    EXPECT_EQ(call({"network", "a.h5", "--format", format, "-o", format}, folder.path()).exit, 0)
+        << format;
   EXPECT_EQ(folder.read("tsv"), a.out);
   const Json json = parse_json(folder.read("json"), "json");
   EXPECT_EQ(json.begin().key(), "format");
   EXPECT_EQ(call({"store", "check", "a.h5"}, folder.path()).exit, 0);
-  EXPECT_EQ(parse_json(call({"store", "info", "a.h5", "--json"}, folder.path()).out, "out")["evaluations"], 24);
+  EXPECT_EQ(parse_json(call({"store", "info", "a.h5", "--json"}, folder.path()).out,
+                       "out")["evaluations"],
+            24);
 }
 
 TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
   const Folder folder;
   const auto search = [](const std::string& store) {
-    return std::vector<std::string>{"search", "D7", "--store", store, "--budget-evaluations", "40", "-n", "2", "-q"};
+    return std::vector<std::string>{"search", "D7", "--store", store, "--budget-evaluations",
+                                    "40",     "-n", "2",       "-q"};
   };
   ASSERT_EQ(call(search("whole.h5"), folder.path(), 300).exit, 0);
   Called last;
@@ -107,14 +119,16 @@ TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
     ++killed;
   }
   ASSERT_EQ(last.exit, 0) << last.err;
-  EXPECT_EQ(call({"network", "killed.h5"}, folder.path()).out, call({"network", "whole.h5"}, folder.path()).out);
+  EXPECT_EQ(call({"network", "killed.h5"}, folder.path()).out,
+            call({"network", "whole.h5"}, folder.path()).out);
   RecordProperty("killed", killed);
 }
 
 TEST(Command, NetworkOfATsvReadsBack) {
   const Folder folder;
   const std::string d7 =
-      "act1=linear,batch_size=32,bi1=zeros,epochs=200,ki1=glorot_uniform,loss=mean_squared_error,lr=0.001,"
+      "act1=linear,batch_size=32,bi1=zeros,epochs=200,ki1=glorot_uniform,loss=mean_squared_error,"
+      "lr=0.001,"
       "optimizer=rmsprop,unit1=1";
   std::string child = d7;
   child.replace(child.find("lr=0.001"), 8, "lr=0.01");

@@ -13,7 +13,11 @@
 namespace neutra::cli {
 namespace {
 
-const VerbOptions kVerb = {{"replicas", "seed", "workers", "preset", "budget-time", "reuse", "memory-limit"}, 0, 1, "FAULT"};
+const VerbOptions kVerb = {
+    {"replicas", "seed", "workers", "preset", "budget-time", "reuse", "memory-limit"},
+    0,
+    1,
+    "FAULT"};
 
 std::string usage_message(const std::vector<std::string>& words) {
   try {
@@ -28,7 +32,9 @@ std::string usage_message(const std::vector<std::string>& words) {
 
 class Variable {
  public:
-  Variable(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  Variable(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
   ~Variable() { unsetenv(name_); }
 
  private:
@@ -37,7 +43,8 @@ class Variable {
 
 TEST(OptionTable, IsSortedAndEveryDefaultIsValid) {
   const auto& table = option_table();
-  EXPECT_TRUE(std::is_sorted(table.begin(), table.end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+  EXPECT_TRUE(std::is_sorted(table.begin(), table.end(),
+                             [](const auto& a, const auto& b) { return a.name < b.name; }));
   for (const auto& option : table) {
     EXPECT_FALSE(option.help.empty()) << option.name;
     if (!option.fallback.empty()) {
@@ -49,10 +56,12 @@ TEST(OptionTable, IsSortedAndEveryDefaultIsValid) {
 TEST(OptionTable, EveryOptionOfEveryVerbExists) {
   for (const auto& verb : verbs()) {
     EXPECT_TRUE(verb.run) << verb.name;
-    for (const auto& name : verb.options.names) EXPECT_TRUE(find_option(name)) << verb.name << " " << name;
+    for (const auto& name : verb.options.names)
+      EXPECT_TRUE(find_option(name)) << verb.name << " " << name;
     EXPECT_NE(verb_help(verb).find("example:"), std::string::npos) << verb.name;
   }
-  EXPECT_TRUE(std::is_sorted(verbs().begin(), verbs().end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
+  EXPECT_TRUE(std::is_sorted(verbs().begin(), verbs().end(),
+                             [](const auto& a, const auto& b) { return a.name < b.name; }));
 }
 
 TEST(ParseArguments, DefaultsAndCommandLine) {
@@ -61,7 +70,8 @@ TEST(ParseArguments, DefaultsAndCommandLine) {
   EXPECT_EQ(defaults.text("preset"), "paper");
   EXPECT_EQ(defaults.seconds("budget-time"), 48 * 3600);
   EXPECT_FALSE(defaults.has("workers"));
-  const auto given = parse_arguments(kVerb, {"D7", "--replicas=3", "-s", "5", "--reuse", "a.h5", "--reuse", "b.h5"});
+  const auto given = parse_arguments(
+      kVerb, {"D7", "--replicas=3", "-s", "5", "--reuse", "a.h5", "--reuse", "b.h5"});
   EXPECT_EQ(given.integer("replicas"), 3);
   EXPECT_EQ(given.integer("seed"), 5);
   EXPECT_EQ(given.list("reuse"), (std::vector<std::string>{"a.h5", "b.h5"}));
@@ -69,7 +79,8 @@ TEST(ParseArguments, DefaultsAndCommandLine) {
 }
 
 TEST(ParseArguments, FileBeforeEnvironmentBeforeCommandLine) {
-  const auto file = std::filesystem::temp_directory_path() / ("neutra_config_" + std::to_string(getpid()));
+  const auto file =
+      std::filesystem::temp_directory_path() / ("neutra_config_" + std::to_string(getpid()));
   std::ofstream(file) << "# comment\nreplicas = 4\nseed = 7   # inline\nmin-pass = 0.5\n";
   const std::vector<std::string> words = {"--config", file.string()};
   EXPECT_EQ(parse_arguments(kVerb, words).integer("replicas"), 4);
@@ -77,15 +88,19 @@ TEST(ParseArguments, FileBeforeEnvironmentBeforeCommandLine) {
   {
     const Variable variable("NEUTRA_REPLICAS", "6");
     EXPECT_EQ(parse_arguments(kVerb, words).integer("replicas"), 6);
-    EXPECT_EQ(parse_arguments(kVerb, {"--config", file.string(), "-n", "8"}).integer("replicas"), 8);
+    EXPECT_EQ(parse_arguments(kVerb, {"--config", file.string(), "-n", "8"}).integer("replicas"),
+              8);
   }
   std::filesystem::remove(file);
 }
 
 TEST(ParseArguments, WrongConfigurationFileNamesTheLine) {
-  const auto file = std::filesystem::temp_directory_path() / ("neutra_bad_config_" + std::to_string(getpid()));
-  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
-           {"replicas = 4\nreplica = 5\n", "line 2"}, {"replicas 4\n", "line 1"}, {"replicas = many\n", "whole number"}}) {
+  const auto file =
+      std::filesystem::temp_directory_path() / ("neutra_bad_config_" + std::to_string(getpid()));
+  for (const auto& [text, expected] :
+       std::vector<std::pair<std::string, std::string>>{{"replicas = 4\nreplica = 5\n", "line 2"},
+                                                        {"replicas 4\n", "line 1"},
+                                                        {"replicas = many\n", "whole number"}}) {
     std::ofstream(file) << text;
     try {
       parse_arguments(kVerb, {"--config", file.string()});
@@ -119,14 +134,16 @@ TEST(ParseDuration, Forms) {
   EXPECT_EQ(parse_duration("90s"), 90);
   EXPECT_EQ(parse_duration("2.5"), 2.5);
   EXPECT_EQ(parse_duration("1d"), 86400);
-  for (const char* wrong : {"", "h", "1h30", "-1", "1w", "1e9d9", "nan", "1 h"}) EXPECT_FALSE(parse_duration(wrong)) << wrong;
+  for (const char* wrong : {"", "h", "1h30", "-1", "1w", "1e9d9", "nan", "1 h"})
+    EXPECT_FALSE(parse_duration(wrong)) << wrong;
 }
 
 TEST(ParseSize, Forms) {
   EXPECT_EQ(parse_size("4096"), 4096u);
   EXPECT_EQ(parse_size("2G"), 2ull << 30);
   EXPECT_EQ(parse_size("1.5k"), 1536u);
-  for (const char* wrong : {"", "G", "-1", "1X", "1e30", "nan"}) EXPECT_FALSE(parse_size(wrong)) << wrong;
+  for (const char* wrong : {"", "G", "-1", "1X", "1e30", "nan"})
+    EXPECT_FALSE(parse_size(wrong)) << wrong;
 }
 
 }  // namespace
