@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include <torch/csrc/autograd/custom_function.h>
+
 #include "program/error.h"
 
 namespace neutra {
@@ -9,14 +11,39 @@ namespace {
 
 using at::Tensor;
 
+struct Relu : torch::autograd::Function<Relu> {
+  static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x) {
+    Tensor y = at::relu(x);
+    context->save_for_backward({y});
+    return y;
+  }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 torch::autograd::variable_list gradients) {
+    const Tensor y = context->get_saved_variables().front().contiguous();
+    const Tensor gradient = gradients.front().contiguous();
+    Tensor result = at::empty_like(gradient);
+    const float* from = gradient.data_ptr<float>();
+    const float* on = y.data_ptr<float>();
+    float* to = result.data_ptr<float>();
+    for (std::int64_t i = 0; i < gradient.numel(); ++i) to[i] = from[i] * (on[i] > 0 ? 1.0f : 0.0f);
+    return {result};
+  }
+};
+
+/// Slope at 0 from the positive side, as TensorFlow has it.
+Tensor selu(const Tensor& x) {
+  constexpr double kScale = 1.0507009873554805, kAlpha = 1.6732632423543772;
+  return at::where(x < 0, kScale * kAlpha * at::expm1(at::clamp_max(x, 0)), kScale * x);
+}
+
 /// Source of each: tf.keras 2.4 activations.py; gradients at kinks are TensorFlow's (relu 0 at 0,
 /// clip 1 at its bounds).
 const std::map<std::string, Activation>& registry() {
   static const std::map<std::string, Activation> kRegistry{
       {"linear", nullptr},
-      {"relu", [](const Tensor& x) { return at::relu(x); }},
+      {"relu", relu},
       {"elu", [](const Tensor& x) { return at::elu(x); }},
-      {"selu", [](const Tensor& x) { return at::selu(x); }},
+      {"selu", selu},
       {"softplus", [](const Tensor& x) { return at::softplus(x); }},
       {"softsign", [](const Tensor& x) { return x / (x.abs() + 1); }},
       {"swish", [](const Tensor& x) { return at::silu(x); }},
@@ -31,6 +58,8 @@ const std::map<std::string, Activation>& registry() {
 }
 
 }  // namespace
+
+Tensor relu(const Tensor& x) { return at::GradMode::is_enabled() ? Relu::apply(x) : at::relu(x); }
 
 Activation find_activation(const std::string& name) {
   const auto it = registry().find(name);

@@ -24,6 +24,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// Changes whenever a program's metrics do, so that no store mixes results of different rules.
+constexpr const char* kSemantics = "1";
+
 /// A data set with its arrays as tensors that share their memory.
 struct Resident {
   std::shared_ptr<const Dataset> data;
@@ -401,7 +404,7 @@ class Eager final : public EagerTrainer {
     return refusal(program, data);
   }
 
-  std::string fingerprint() const override { return "eager, " + library_fingerprint(); }
+  std::string fingerprint() const override { return std::string("eager ") + kSemantics + ", " + library_fingerprint(); }
 
  private:
   static std::optional<std::string> refusal(const Program& program, const Resident& data) {

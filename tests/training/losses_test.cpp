@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "program/error.h"
 #include "training/activations.h"
@@ -185,6 +186,20 @@ TEST(Activations, Values) {
               1 / (1 + std::exp(-2) + std::exp(-3) + std::exp(-5)), 1e-6);
   EXPECT_EQ(activation_names().size(), 13u);
   EXPECT_THROW(find_activation("mish"), Error);
+}
+
+/// Gradients of TensorFlow 2.4.0 where LibTorch's own differ.
+TEST(Activations, GradientsAtTheEdgesAreTensorFlows) {
+  const auto slopes = [](const char* name, const at::Tensor& incoming) {
+    at::Tensor x = matrix({{-1, 0, 2}}).requires_grad_();
+    find_activation(name)(x).backward(incoming);
+    return x.grad();
+  };
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  EXPECT_TRUE(at::equal(slopes("relu", matrix({{3, 4, 5}})), matrix({{0, 0, 5}})));
+  const at::Tensor spread = slopes("relu", matrix({{nan, inf, nan}}));
+  for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(spread[0][i].item<float>())) << i;
+  EXPECT_NEAR(slopes("selu", matrix({{1, 1, 1}}))[0][1].item<double>(), 1.0507009873554805, 1e-6);
 }
 
 }  // namespace

@@ -45,9 +45,9 @@ std::unique_ptr<Module> function(F f) {
 /// apply.
 Tensor general_relu(const Tensor& x, double slope, double threshold, std::optional<double> max) {
   if (slope != 0 && !max && threshold == 0) return at::leaky_relu(x, slope);
-  Tensor y = threshold != 0 ? x * (x > threshold).to(x.scalar_type()) : at::relu(x);
+  Tensor y = threshold != 0 ? x * (x > threshold).to(x.scalar_type()) : neutra::relu(x);
   if (max) y = at::clamp(y, 0, *max);
-  if (slope != 0) y = y - slope * at::relu(threshold != 0 ? threshold - x : -x);
+  if (slope != 0) y = y - slope * neutra::relu(threshold != 0 ? threshold - x : -x);
   return y;
 }
 
