@@ -14,6 +14,7 @@ namespace neutra {
 namespace {
 
 constexpr int kMaxRepeat = 2;
+constexpr std::array<int, 3> kRepeatCounts = {1, 0, 2};  ///< likely ones first
 
 struct KindInfo {
   KeyKind kind;
@@ -592,30 +593,80 @@ std::optional<Parameters> ProgramSpace::parameters_of(const Program& program) co
     return parameters;
   };
 
-  // Tries all repeat counts whose layers line up with the program's, unchanged counts first.
-  const std::function<std::optional<Parameters>(std::size_t, std::size_t)> match =
-      [&](std::size_t i, std::size_t j) -> std::optional<Parameters> {
-    if (i == base_layers->size()) {
-      return j == layers->size() ? read_all() : std::nullopt;
+  // How unlike two layers are: the number of settings that differ. A layer's name counts nothing.
+  const auto difference = [](const Json& a, const Json& b) {
+    const Json *one = member(a, "config"), *other = member(b, "config");
+    if (one == nullptr || other == nullptr || !one->is_object()) return one == other ? 0 : 1;
+    int count = 0;
+    for (const auto& [field, value] : one->items()) {
+      const Json* same = member(*other, field);
+      count += field != "name" && (same == nullptr || *same != value);
     }
-    const Key* key = repeat_keys[i];
-    const bool chosen = key != nullptr && repeats.contains(key);
-    for (const int count : {1, 0, 2}) {
-      if (key == nullptr ? count != 1 : chosen && repeats.at(key) != count) continue;
-      bool fits = j + static_cast<std::size_t>(count) <= layers->size();
-      for (int copy = 0; fits && copy < count; ++copy) {
-        fits = class_name((*layers)[j + static_cast<std::size_t>(copy)]) ==
-               class_name((*base_layers)[i]);
-      }
-      if (!fits) continue;
-      if (key != nullptr) repeats[key] = count;
-      moved[i] = count > 0 ? std::optional(j) : std::nullopt;
-      if (auto found = match(i + 1, j + static_cast<std::size_t>(count))) return found;
-      if (key != nullptr && !chosen) repeats.erase(key);
-    }
-    return std::nullopt;
+    return count;
   };
-  return match(0, 0);
+  // Cost of making `count` layers at j of base layer i; nullopt where the types don't line up.
+  const auto cost = [&](std::size_t i, std::size_t j, int count) -> std::optional<int> {
+    int sum = 0;
+    for (std::size_t at = j; at < j + static_cast<std::size_t>(count); ++at) {
+      if (at >= layers->size() || class_name((*layers)[at]) != class_name((*base_layers)[i])) {
+        return std::nullopt;
+      }
+      sum += difference((*base_layers)[i], (*layers)[at]);
+    }
+    return sum;
+  };
+
+  // Repeat counts whose layers line up with the program's are exponentially many. The cost of the
+  // cheapest way from each pair (base layer, layer) to the end leads to the likely ones; few are
+  // tried. First with as few changed counts as possible, then by likeness of the layers.
+  constexpr int kImpossible = 1 << 30, kAlignments = 100, kSteps = 20000;
+  for (const int change : {10000, 1}) {
+    const std::size_t width = layers->size() + 1;
+    std::vector<int> rest((base_layers->size() + 1) * width, kImpossible);
+    rest.back() = 0;
+    const auto total = [&](std::size_t i, std::size_t j, int count) {
+      const auto own = cost(i, j, count);
+      if (!own) return kImpossible;
+      const int behind = rest[(i + 1) * width + j + static_cast<std::size_t>(count)];
+      return behind == kImpossible ? behind : behind + *own + (count == 1 ? 0 : change);
+    };
+    for (std::size_t i = base_layers->size(); i-- > 0;) {
+      for (std::size_t j = 0; j < width; ++j) {
+        int& best = rest[i * width + j];
+        best = total(i, j, 1);
+        if (repeat_keys[i] != nullptr) best = std::min({best, total(i, j, 0), total(i, j, 2)});
+      }
+    }
+    int alignments = 0, steps = 0;
+    const std::function<std::optional<Parameters>(std::size_t, std::size_t)> match =
+        [&](std::size_t i, std::size_t j) -> std::optional<Parameters> {
+      if (alignments >= kAlignments || ++steps > kSteps) return std::nullopt;
+      if (i == base_layers->size()) {
+        ++alignments;
+        return read_all();
+      }
+      const Key* key = repeat_keys[i];
+      const bool chosen = key != nullptr && repeats.contains(key);
+      std::array<std::pair<int, int>, 3> choices;  // cost, count
+      std::transform(kRepeatCounts.begin(), kRepeatCounts.end(), choices.begin(),
+                     [&](int count) { return std::pair(total(i, j, count), count); });
+      std::stable_sort(choices.begin(), choices.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto& [price, count] : choices) {
+        if (price == kImpossible) break;
+        if (key == nullptr ? count != 1 : chosen && repeats.at(key) != count) continue;
+        if (key != nullptr) repeats[key] = count;
+        moved[i] = count > 0 ? std::optional(j) : std::nullopt;
+        if (auto found = match(i + 1, j + static_cast<std::size_t>(count))) return found;
+        if (key != nullptr && !chosen) repeats.erase(key);
+      }
+      return std::nullopt;
+    };
+    if (rest[0] == kImpossible) return std::nullopt;
+    if (auto found = match(0, 0)) return found;
+    repeats.clear();
+  }
+  return std::nullopt;
 }
 
 }  // namespace neutra

@@ -328,5 +328,27 @@ TEST(ProgramSpace, OtherProgramsHaveNoParameters) {
   EXPECT_EQ(space.parameters_of(program), std::nullopt);
 }
 
+// Equal layers line up in exponentially many ways.
+TEST(ProgramSpace, ManyEqualLayersAreMatchedSoon) {
+  Program program = sample("mlp");
+  Json& layers = at(program, "/model/config/layers");
+  const Json first = layers[0];
+  layers = Json::array({first});
+  for (int i = 0; i < 24; ++i)
+    layers.push_back({{"class_name", "Dense"}, {"config", {{"units", 2}}}});
+  layers.push_back({{"class_name", "Dense"}, {"config", {{"units", 1}}}});
+  const ProgramSpace space = ProgramSpace::with_default_keys(program);
+  Program other = program;
+  at(other, "/compile/optimizer/config/momentum") = 0.9;
+  EXPECT_EQ(space.parameters_of(other), std::nullopt);
+  for (const char* count : {"0", "2"}) {
+    const Program changed =
+        space.instantiate(space.with_changes({{"layer3", count}, {"unit20", "7"}}));
+    const auto found = space.parameters_of(changed);
+    ASSERT_TRUE(found) << count;
+    EXPECT_EQ(canonical(space.instantiate(*found)), canonical(changed));
+  }
+}
+
 }  // namespace
 }  // namespace neutra
