@@ -1,3 +1,6 @@
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <clocale>
 #include <csignal>
 #include <cstdio>
@@ -81,6 +84,10 @@ int run(const std::vector<std::string>& words) {
 }  // namespace neutra::cli
 
 int main(int argc, char** argv) {
+  // Closed standard descriptors would be given to the next files opened, and messages end up in a
+  // store.
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", O_RDWR);
   using neutra::Exit;
   // A file larger than the limit of the shell is a full disk to us: an error message, not a death
   // by signal.

@@ -1,3 +1,4 @@
+#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -49,6 +50,20 @@ Loaded load(const std::filesystem::path& file, const Arguments& arguments) {
   return loaded;
 }
 
+/// A store must not be overwritten by its own export.
+bool is_hdf5(const std::filesystem::path& file) {
+  static const std::string signature = "\x89HDF\r\n\x1a\n";
+  std::ifstream stream(file, std::ios::binary);
+  for (const std::streamoff offset : {0, 512}) {  // a store has a user block
+    std::string start(signature.size(), '\0');
+    stream.clear();
+    stream.seekg(offset);
+    if (stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == signature)
+      return true;
+  }
+  return false;
+}
+
 std::string comparison_text(const NetworkComparison& comparison) {
   std::string text = "recorded programs " + std::to_string(comparison.recorded) +
                      ", visited here " + std::to_string(comparison.visited) +
@@ -89,6 +104,9 @@ int run(const Arguments& arguments) {
   } else {
     out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr);
   }
+  if (arguments.has("output") && is_hdf5(arguments.text("output")))
+    throw usage_error("--output: found " + arguments.text("output") +
+                      ", an HDF5 file; allowed: a new file or a text");
   if (arguments.has("output"))
     write_file_atomically(arguments.text("output"), out.str());
   else

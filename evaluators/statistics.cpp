@@ -180,7 +180,9 @@ double glm_p(std::span<const double> a, std::span<const double> b) {
 Comparison compare(std::span<const double> candidate, std::span<const double> reference,
                    bool maximize) {
   Comparison result{glm_p(candidate, reference), cohens_d(candidate, reference), false};
-  result.significant = result.p < kLevel && (maximize ? result.d : -result.d) >= kEffect;
+  // One value a side has no spread: any difference would look certain.
+  const bool enough = candidate.size() > 1 && reference.size() > 1;
+  result.significant = enough && result.p < kLevel && (maximize ? result.d : -result.d) >= kEffect;
   return result;
 }
 

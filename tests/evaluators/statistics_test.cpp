@@ -156,5 +156,12 @@ TEST(PermutationP, MonteCarloIsCloseAndRepeatable) {
 
 TEST(PermutationP, EmptySample) { EXPECT_EQ(permutation_p(Values{}, Values{1}), 1.0); }
 
+TEST(Compare, OneValueASideTellsNothing) {
+  const std::vector<double> better = {0.9}, worse = {0.1};
+  EXPECT_FALSE(compare(better, worse, true).significant);
+  const std::vector<double> two_better = {0.9, 0.91}, two_worse = {0.1, 0.11};
+  EXPECT_TRUE(compare(two_better, two_worse, true).significant);
+}
+
 }  // namespace
 }  // namespace neutra
