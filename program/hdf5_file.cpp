@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::uint64_t kCompressFrom = 1024;    ///< bytes; shorter datasets are stored as they are
 constexpr std::uint64_t kChunkBytes = 1U << 20;  ///< about the size of a compressed chunk
-constexpr unsigned kCompression = 4;             ///< gzip level
+constexpr std::size_t kMemoryIncrement = 1U << 20;  ///< by which a file in memory grows
+constexpr unsigned kCompression = 4;                ///< gzip level
 
 /// Debian's HDF5 is built without thread safety; recursive because closing a handle locks too.
 class Lock {
@@ -290,6 +291,33 @@ Hdf5File Hdf5File::create(const std::filesystem::path& file, std::uint64_t user_
   place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "create");
   return Hdf5File(place.check(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation, access), "create"),
                   file);
+}
+
+Hdf5File Hdf5File::create_in_memory(const std::filesystem::path& file, std::uint64_t user_block) {
+  const Lock lock;
+  const Place place{file, "", true};
+  const Handle creation = tracked(place, H5P_FILE_CREATE);
+  place.check(H5Pset_userblock(creation, user_block), "reserve the user block");
+  const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "create"), H5Pclose);
+  place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "create");
+  place.check(H5Pset_fapl_core(access, kMemoryIncrement, false), "create");
+  return Hdf5File(place.check(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation, access), "create"),
+                  file);
+}
+
+std::string Hdf5File::image() const {
+  const Lock lock;
+  const Place place{file_, "", true};
+  place.check(H5Fflush(id_, H5F_SCOPE_LOCAL), "write");
+  const ssize_t size = place.check(H5Fget_file_image(id_, nullptr, 0), "write");
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  place.check(H5Fget_file_image(id_, bytes.data(), bytes.size()), "write");
+  // HDF5 counts from the end of the user block.
+  const Handle creation(place.check(H5Fget_create_plist(id_), "write"), H5Pclose);
+  hsize_t user_block = 0;
+  place.check(H5Pget_userblock(creation, &user_block), "write");
+  if (bytes.compare(0, 4, "\x89HDF") == 0) bytes.insert(0, user_block, '\0');
+  return bytes;
 }
 
 Hdf5File::Hdf5File(Hdf5File&& other) noexcept

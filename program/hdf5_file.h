@@ -17,6 +17,10 @@ class Hdf5File {
   /// Creates or truncates; `user_block` bytes (0 or a power of two >= 512) are left free at the
   /// start of the file.
   static Hdf5File create(const std::filesystem::path& file, std::uint64_t user_block = 0);
+  /// Like create(), but nothing is written: `file` is a name for messages, image() has the bytes.
+  static Hdf5File create_in_memory(const std::filesystem::path& file, std::uint64_t user_block = 0);
+  /// The bytes of a file in memory, the user block (zeros) included.
+  std::string image() const;
   Hdf5File(Hdf5File&&) noexcept;
   Hdf5File& operator=(Hdf5File&&) noexcept;
   ~Hdf5File();

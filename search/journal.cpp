@@ -32,6 +32,8 @@ T get(std::string_view bytes) {
   return value;
 }
 
+}  // namespace
+
 bool write_all(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -44,8 +46,6 @@ bool write_all(int descriptor, std::string_view bytes) {
   }
   return true;
 }
-
-}  // namespace
 
 void throw_system_error(const std::string& what, const std::filesystem::path& file) {
   const int error = errno;

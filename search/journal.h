@@ -76,6 +76,8 @@ inline constexpr std::string_view kResumeHint =
 
 /// A failure() with the system's reason (errno) and, for a full disk, what to do.
 [[noreturn]] void throw_system_error(const std::string& what, const std::filesystem::path& file);
+/// write(2) until everything is written; false with errno set when it cannot be.
+bool write_all(int descriptor, std::string_view bytes);
 /// Makes a rename or removal in `file`'s folder durable.
 void sync_folder(const std::filesystem::path& file);
 

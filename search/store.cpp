@@ -395,15 +395,18 @@ std::string signature(int version, const std::string& digest) {
 void write_store(const fs::path& file, const StoreContent& content) {
   const fs::path temporary = beside(file, ".tmp");
   try {
-    Hdf5File hdf5 = Hdf5File::create(temporary, kUserBlock);
+    // HDF5 crashes when it closes a file on a full disk: it never sees one.
+    Hdf5File hdf5 = Hdf5File::create_in_memory(temporary, kUserBlock);
     write_content(hdf5, content);
+    std::string bytes = hdf5.image();
     hdf5.close();
-    const std::string line = signature(kVersion, digest(temporary));
-    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) throw_system_error("cannot write", temporary);
-    const bool written =
-        ::pwrite(descriptor, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size()) &&
-        ::fsync(descriptor) == 0;
+    const XXH128_hash_t hash = XXH3_128bits(bytes.data() + kUserBlock, bytes.size() - kUserBlock);
+    const std::string line = signature(kVersion, to_string(Hash{hash.high64, hash.low64}));
+    bytes.replace(0, line.size(), line);
+    const int descriptor =
+        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) throw_system_error("cannot create", temporary);
+    const bool written = write_all(descriptor, bytes) && ::fsync(descriptor) == 0;
     const int error = errno;
     ::close(descriptor);
     errno = error;
@@ -413,7 +416,9 @@ void write_store(const fs::path& file, const StoreContent& content) {
     sync_folder(file);
   } catch (const Error& error) {
     ::unlink(temporary.c_str());
-    throw failure(std::string(error.what()) + " (" + std::string(kResumeHint) + ")");
+    const std::string message = error.what();
+    if (message.find(kResumeHint) != std::string::npos) throw;
+    throw failure(message + " (" + std::string(kResumeHint) + ")");
   }
 }
 

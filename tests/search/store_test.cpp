@@ -445,7 +445,7 @@ TEST(StoreDeath, DISABLED_Child) {
     run(c, options, trainer, store);
   } catch (const Error& error) {
     const bool helpful = std::string(error.what()).find("free some space") != std::string::npos;
-    _exit(error.exit() == Exit::kFailed && helpful ? 42 : 43);
+    std::exit(error.exit() == Exit::kFailed && helpful ? 42 : 43);  // with exit handlers
   }
 }
 
