@@ -264,7 +264,7 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
       {"program", job.program->document}, {"seed", job.seed},
       {"replica", job.replica},           {"independent", job.stream == StreamKey::kIndependent},
       {"time_limit", job.time_limit},     {"memory_limit", job.memory_limit},
-      {"data_path", Json::array()}};
+      {"data_path", Json::array()},       {"parent", static_cast<std::int64_t>(getpid())}};
   for (const auto& folder : data_path) request["data_path"].push_back(folder.string());
   const std::string text = request.dump();
 
@@ -283,7 +283,20 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
   std::string name = "neutra", verb = "train-isolated";
   char* words[] = {name.data(), verb.data(), nullptr};
   pid_t child = 0;
-  const int error = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, words, environ);
+  // In a process group of its own: Ctrl-C is for the search, which waits for the answer.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none, handled;
+  sigemptyset(&none);
+  sigemptyset(&handled);
+  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&handled, signal);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &handled);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const int error = posix_spawn(&child, "/proc/self/exe", &actions, &attributes, words, environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(to_child[0]);
   close(from_child[1]);

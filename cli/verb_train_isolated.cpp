@@ -17,6 +17,9 @@ int run(const Arguments&) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlive the search that waits for the answer
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const Json request = parse_json(text, "standard input");
+  // A parent that was gone before the call above sends no signal.
+  if (const pid_t parent = request.at("parent").get<pid_t>(); getppid() != parent)
+    throw failure("the search that asked for this training has ended");
   const Program program{request.at("program")};
   TrainerOptions options;
   for (const auto& folder : request.at("data_path"))

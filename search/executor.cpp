@@ -75,7 +75,15 @@ class Executor {
       lock.unlock();
       try {
         if (apart) {
-          result = options_.isolated(job).value_or(failed_result());
+          const auto answer = options_.isolated(job);
+          // The signal that stops the search may have reached that process too.
+          if (!answer && options_.stop && options_.stop->load()) {
+            lock.lock();
+            machine_.drop(task);
+            store_.dropped(key);
+            return;
+          }
+          result = answer.value_or(failed_result());
         } else {
           result = trainer_.train(job);
         }
