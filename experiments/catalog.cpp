@@ -169,6 +169,36 @@ Parameters read_parameters(const Section& section) {
   return parameters;
 }
 
+/// Operation `i` of a JSON Patch.
+void apply(const Json& operation, std::size_t i, const Section& section, Json& document) {
+  const auto fail = [&](const std::string& found, const std::string& allowed) {
+    section.fail("/patch/" + std::to_string(i), found, allowed);
+  };
+  if (!operation.is_object()) fail(operation.dump().substr(0, 80), "an object");
+  const auto text = [&](const char* field) -> std::string {
+    const Json* value = member(operation, field);
+    if (value == nullptr || !value->is_string()) {
+      fail(value == nullptr ? std::string("no ") + field
+                            : std::string(field) + " " + value->dump().substr(0, 80),
+           std::string("a string as ") + field);
+    }
+    return value->get<std::string>();
+  };
+  const std::string op = text("op"), path = text("path");
+  const std::vector<std::string> ops{"add", "copy", "move", "remove", "replace", "test"};
+  if (std::find(ops.begin(), ops.end(), op) == ops.end()) fail("op '" + op + "'", join(ops));
+  const bool takes_value = op == "add" || op == "replace" || op == "test";
+  if (takes_value && !operation.contains("value")) fail("no value", "a value for " + op);
+  if (op == "copy" || op == "move") text("from");
+  try {
+    document = document.patch(Json::array({operation}));
+  } catch (const Json::exception&) {
+    if (op == "test") fail("another value at " + path, "the value of the test");
+    fail(op + " at '" + path + "', which does not apply to the program",
+         "JSON Pointers into the program");
+  }
+}
+
 /// One version (buggy or fixed) of a fault, as changes to the program that the file starts from.
 Program read_version(const ProgramSpace& start, const Section& section, const fs::path& file) {
   if (section.has("program")) {
@@ -180,11 +210,8 @@ Program read_version(const ProgramSpace& start, const Section& section, const fs
   const std::string where = file.string() + ": " + section.place("/parameters");
   Program program = start.instantiate(start.with_changes(read_parameters(section), where), where);
   if (section.has("patch")) {
-    try {
-      program.document = program.document.patch(section.array("patch"));
-    } catch (const Json::exception& error) {
-      section.fail("/patch", error.what(), "a JSON Patch (RFC 6902) that applies to the program");
-    }
+    const Json& patch = section.array("patch");
+    for (std::size_t i = 0; i < patch.size(); ++i) apply(patch[i], i, section, program.document);
   }
   return read_program(program.document, file.string());
 }
@@ -214,6 +241,17 @@ Subject read_subject(const fs::path& path) {
           ? ProgramSpace(std::move(program), read_keys(section.array("keys"), file), file)
           : ProgramSpace::with_default_keys(std::move(program));
   return {section.text("id"), section.text("title"), std::move(space), path};
+}
+
+/// Ids name files.
+void require_id(const std::string& id, const std::string& file) {
+  const bool good = std::all_of(id.begin(), id.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
+  });
+  if (!good || id.empty() || id.front() == '.' || id.size() > 100) {
+    throw input_error(describe(file, "/id", Json(id).dump().substr(0, 120),
+                               "1 to 100 letters, digits, '.', '_' and '-', no '.' first"));
+  }
 }
 
 /// Everything that follows from the two programs.
@@ -289,7 +327,10 @@ Fault read_fault(const Json& json, const fs::path& path) {
   }
 
   Fault fault = make_fault(space ? *std::move(space) : start.space, std::move(fixed), path);
-  fault.id = section.text_or("id", fault.id);
+  if (section.has("id")) {
+    fault.id = section.text("id");
+    require_id(fault.id, file);
+  }
   fault.title = section.text_or("title", "");
   fault.subject = section.text_or("subject", "");
   fault.origin = section.text_or("origin", "");

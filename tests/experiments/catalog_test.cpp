@@ -334,5 +334,41 @@ TEST_F(OwnFile, ResourcesElsewhere) {
   EXPECT_EQ(fault_ids(), std::vector<std::string>{"X1"});
 }
 
+TEST(Catalog, RefusesWrongPatchesAndIds) {
+  const fs::path file = fs::path(testing::TempDir()) / "neutra_wrong_fault.json";
+  const auto message = [&](const std::string& id, const std::string& patch) -> std::string {
+    std::ofstream(file) << R"({"format": "neutra-fault", "version": 1, "id": ")" << id
+                        << R"(", "title": "t", "subject": "d1", "buggy": {}, "fixed": {"patch": [)"
+                        << patch << "]}}";
+    try {
+      load_fault(file.string());
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::kBadInput);
+      return error.what();
+    }
+    return "accepted";
+  };
+  const std::string good = R"({"op": "add", "path": "/fit/epochs", "value": 7})";
+  EXPECT_EQ(message("a.B_c-1", good), "accepted");
+  for (const char* id : {"", "../evil", "/tmp/x", ".x", "a b", "a\\nb", "a\\u0000"}) {
+    EXPECT_NE(message(id, good).find("/id: found"), std::string::npos) << id;
+  }
+  EXPECT_NE(message(std::string(101, 'a'), good).find("/id: found"), std::string::npos);
+  for (const char* patch :
+       {"5", R"({"path": "/fit"})", R"({"op": "zap", "path": "/fit"})", R"({"op": 5, "path": ""})",
+        R"({"op": "add", "path": "/fit/epochs"})", R"({"op": "add", "path": "fit", "value": 1})",
+        R"({"op": "remove", "path": "/model/config/layers/99"})",
+        R"({"op": "add", "path": "/model/config/layers/01", "value": 1})",
+        R"({"op": "add", "path": "/model/config/layers/99999999999999999999999", "value": 1})",
+        R"({"op": "add", "path": "/a~5", "value": 1})",
+        R"({"op": "test", "path": "/fit/epochs", "value": 99})",
+        R"({"op": "move", "path": "/fit/epochs"})"}) {
+    const std::string text = message("F", good + ", " + patch);
+    EXPECT_NE(text.find(file.string() + ": /fixed/patch/1: found"), std::string::npos) << text;
+    EXPECT_EQ(text.find("json.exception"), std::string::npos) << text;
+  }
+  fs::remove(file);
+}
+
 }  // namespace
 }  // namespace neutra
