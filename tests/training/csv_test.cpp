@@ -90,6 +90,11 @@ TEST(Csv, LineNumbersCountLinesInsideQuotes) {
 TEST(Csv, RefusesWrongOptions) {
   EXPECT_THROW(csv_options({{"delimiter", "ab"}}), Error);
   EXPECT_THROW(csv_options({{"header", 3}}), Error);
+  EXPECT_THROW(csv_options({{"delimeter", ";"}}), Error);
+  EXPECT_THROW(csv_options({{"allow_nan", "yes"}}), Error);
+  for (const Json& rows : {Json("x"), Json(-3), Json(1.5)}) {
+    EXPECT_THROW(csv_options({{"rows", rows}}), Error);
+  }
   EXPECT_THROW(csv_options({{"labels", {{"s", "x"}}}}), Error);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
+#include <tuple>
 
 #include "program/error.h"
 #include "program/hdf5_file.h"
@@ -191,7 +192,7 @@ TEST_F(Data, RefusesMalformedRecipes) {
   EXPECT_NE(message(Json::object()).find("data.source"), std::string::npos);
   EXPECT_NE(with("/source", "tape").find("\"tape\""), std::string::npos);
   EXPECT_NE(with("/arguments", Json::object()).find("data.arguments.file"), std::string::npos);
-  EXPECT_NE(with("/arguments/rows", "many").find("data: "), std::string::npos);
+  EXPECT_NE(with("/arguments/rows", "many").find("data.arguments.rows"), std::string::npos);
   EXPECT_NE(with("/split", Json()).find("data.split"), std::string::npos);
   EXPECT_NE(with("/split/test_size", "half").find("data.split.test_size"), std::string::npos);
   EXPECT_NE(with("/split/seed", -1).find("data.split.seed"), std::string::npos);
@@ -206,6 +207,48 @@ TEST_F(Data, RefusesMalformedRecipes) {
             std::string::npos);
   EXPECT_NE(with("/preprocess", Json::parse(R"([{"op":"scale","by":2,"on":"z"}])")).find("\"z\""),
             std::string::npos);
+}
+
+TEST_F(Data, RefusesWrongFields) {
+  for (const auto& [pointer, value, words] :
+       std::vector<std::tuple<const char*, Json, const char*>>{
+           {"/arguments/bogus", 1, "unknown field 'bogus'"},
+           {"/arguments/name", 5, "data.arguments.name"},
+           {"/arguments/rows", "x", "data.arguments.rows"},
+           {"/arguments/seed", -1, "data.arguments.seed"},
+           {"/arguments/seed", 1e300, "data.arguments.seed"},
+           {"/arguments/classes", 0, "data.arguments.classes"},
+           {"/arguments/noise", -1, "data.arguments.noise"},
+           {"/preprocess/0/op", 5, "data.preprocess[0].op"},
+           {"/preprocess/0/part", 5, "data.preprocess[0].part"},
+           {"/preprocess/0/seed", "a", "data.preprocess[0].seed"},
+           {"/preprocess/0/clases", 2, "did you mean 'classes'"},
+           {"/preprocess/0/classes", std::int64_t{1} << 58, "data.preprocess[0].classes"},
+           {"/preprocess/0/classes", 1e300, "data.preprocess[0].classes"},
+           {"/preprocess/0/classes", 1000000, "at most 2147483648 numbers"}}) {
+    Json data = Json::parse(R"({"source":"generator","arguments":{"name":"xor","rows":4000},
+        "preprocess":[{"op":"one_hot","on":"y","classes":2}],"split":{"test_size":0.2,"seed":1}})");
+    data[Json::json_pointer(pointer)] = value;
+    const std::string text = message(data);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+    EXPECT_EQ(text.find("json.exception"), std::string::npos) << text;
+  }
+}
+
+TEST_F(Data, RefusesWrongHdf5) {
+  const auto text = [&](const std::vector<double>& y, const std::vector<std::uint64_t>& extents) {
+    {
+      Hdf5File file = Hdf5File::create(folder_ / "w.h5");
+      file.write("/x", std::vector<double>{1, 2, 3, 4}, {4, 1});
+      if (!extents.empty()) file.write("/y", y, extents);
+      file.close();
+    }
+    return message(Json::parse(R"({"source":"hdf5","arguments":{"file":"w.h5"},
+                                   "split":{"test_size":0.5,"seed":1}})"));
+  };
+  EXPECT_NE(text({1, 2, NAN, 4}, {4}).find("/y, row 2: found nan"), std::string::npos);
+  EXPECT_NE(text({}, {}).find("no dataset /y;"), std::string::npos);
+  EXPECT_EQ(text({1, 2, 3, 4}, {4}), "accepted");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "program/error.h"
+#include "training/data/sources.h"
 
 namespace neutra {
 namespace {
@@ -147,6 +148,15 @@ std::vector<Json> as_list(const Json& arguments, const char* key) {
 }  // namespace
 
 CsvOptions csv_options(const Json& arguments) {
+  check_fields(arguments, "data.arguments",
+               {{"file", FieldRule::kText},
+                {"header", FieldRule::kAny},
+                {"delimiter", FieldRule::kAny},
+                {"target", FieldRule::kAny},
+                {"drop", FieldRule::kAny},
+                {"labels", FieldRule::kAny},
+                {"allow_nan", FieldRule::kFlag},
+                {"rows", FieldRule::kWhole, 0, kMaxWhole}});
   CsvOptions options;
   if (arguments.contains("header") && arguments["header"].is_boolean()) {
     options.header = arguments["header"].get<bool>();

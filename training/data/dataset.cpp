@@ -141,8 +141,8 @@ std::shared_ptr<const Dataset> load_dataset(const Json& data,
                                             const std::vector<std::filesystem::path>& search_path) {
   try {
     return load(data, search_path);
-  } catch (const Json::exception& e) {  // a field of another type than its reader expects
-    throw input_error(std::string("data: ") + e.what());
+  } catch (const Json::exception&) {
+    throw input_error("data: found a field of a wrong type; allowed: see docs/formats/data.md");
   }
 }
 

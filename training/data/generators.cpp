@@ -113,12 +113,19 @@ Part make(const std::string& name, Request& r) {
 }  // namespace
 
 RawData generate(const Json& arguments) {
+  check_fields(arguments, "data.arguments",
+               {{"name", FieldRule::kText},
+                {"rows", FieldRule::kWhole, 1, 1e8},
+                {"noise", FieldRule::kNumber, 0},
+                {"seed", FieldRule::kWhole, 0, kMaxWhole},
+                {"slope", FieldRule::kNumber},
+                {"intercept", FieldRule::kNumber},
+                {"low", FieldRule::kNumber},
+                {"high", FieldRule::kNumber},
+                {"classes", FieldRule::kWhole, 1, 1e6},
+                {"factor", FieldRule::kNumber}});
   const std::string name = arguments.value("name", "");
   const double rows = number_or(arguments, "rows", 1000);
-  if (!(rows >= 1 && rows <= 1e8)) {
-    throw input_error("data.arguments.rows: found " + arguments["rows"].dump() +
-                      "; allowed: 1 to 100000000");
-  }
   const double default_noise = name == "blobs" ? 1 : name == "linear" || name == "sine" ? 0 : 0.1;
   Request request{arguments, static_cast<std::int64_t>(rows),
                   number_or(arguments, "noise", default_noise),

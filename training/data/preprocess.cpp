@@ -90,6 +90,11 @@ void one_hot(Table& table, const Step& step) {
                       "; allowed: 1 or more");
   }
   if (table.extents.size() > 1 && table.extents.back() == 1) table.extents.pop_back();
+  if (static_cast<double>(table.values.size()) * static_cast<double>(classes) > kMaxElements) {
+    throw input_error(step.place + ".classes: found " + std::to_string(classes) + " for " +
+                      std::to_string(table.values.size()) +
+                      " labels; allowed: a table of at most 2147483648 numbers");
+  }
   std::vector<double> hot(table.values.size() * static_cast<std::size_t>(classes));
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     const double v = table.values[i];
@@ -158,6 +163,16 @@ void preprocess(const Json& steps, RawData& data, bool after_split) {
     const Json& config = steps[i];
     const std::string place = "data.preprocess[" + std::to_string(i) + "]";
     if (!config.is_object()) throw input_error(place + ": found no object");
+    check_fields(config, place,
+                 {{"op", FieldRule::kText},
+                  {"on", FieldRule::kText},
+                  {"part", FieldRule::kText},
+                  {"by", FieldRule::kNumber},
+                  {"value", FieldRule::kNumber},
+                  {"classes", FieldRule::kWhole, 1, 1e6},
+                  {"shape", FieldRule::kAny},
+                  {"seed", FieldRule::kWhole, 0, kMaxWhole},
+                  {"rows", FieldRule::kWhole, 1, kMaxWhole}});
     const std::string part = config.value("part", "both"), on = config.value("on", "x");
     const std::string op = config.value("op", "");
     if (part != "both" && part != "train" && part != "test") {

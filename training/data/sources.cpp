@@ -1,11 +1,13 @@
 #include "training/data/sources.h"
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>
 
 #include "program/error.h"
 #include "program/hdf5_file.h"
+#include "program/words.h"
 #include "training/data/csv.h"
 
 namespace neutra {
@@ -19,6 +21,9 @@ std::string file_argument(const Json& arguments, const std::string& source) {
 }
 
 RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
+  check_fields(arguments, "data.arguments",
+               {{"file", FieldRule::kText}, {"allow_nan", FieldRule::kFlag}});
+  const bool allow_nan = arguments.value("allow_nan", false);
   const std::string name = file_argument(arguments, "hdf5");
   const fs::path path =
       find_file(name, search_path,
@@ -33,15 +38,31 @@ RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
     if (table.extents.empty()) {
       throw input_error(describe(path.string(), dataset, "a scalar", "an array of rows"));
     }
+    for (const std::int64_t n : table.extents) {
+      if (n == 0) {
+        throw input_error(describe(path.string(), dataset, "an extent of 0", "1 or more"));
+      }
+    }
     table.values = file.read_doubles(dataset);
+    for (std::size_t i = 0; i < table.values.size() && !allow_nan; ++i) {
+      if (std::isfinite(table.values[i])) continue;
+      const std::size_t row = i / static_cast<std::size_t>(table.row_size());
+      throw input_error(describe(path.string(), dataset + ", row " + std::to_string(row),
+                                 python_repr(table.values[i]),
+                                 "finite numbers, unless data.arguments.allow_nan is true"));
+    }
     return table;
   };
   if (file.has("/x") && file.has("/y")) return {{read("/x"), read("/y")}, {}, false};
-  for (const char* dataset : {"/x_train", "/y_train", "/x_test", "/y_test"}) {
-    if (!file.has(dataset)) {
-      throw input_error(describe(path.string(), dataset, "nothing",
-                                 "datasets x and y, or x_train, y_train, x_test and y_test"));
-    }
+  std::vector<std::string> missing;
+  const bool whole = file.has("/x") || file.has("/y");
+  for (const char* dataset : {"/x", "/y", "/x_train", "/y_train", "/x_test", "/y_test"}) {
+    const bool of_whole = std::string_view(dataset).size() == 2;
+    if (of_whole == whole && !file.has(dataset)) missing.emplace_back(dataset);
+  }
+  if (!missing.empty()) {
+    throw input_error(describe(path.string(), "", "no dataset " + join(missing),
+                               "datasets x and y, or x_train, y_train, x_test and y_test"));
   }
   return {{read("/x_train"), read("/y_train")}, {read("/x_test"), read("/y_test")}, true};
 }
@@ -98,6 +119,51 @@ fs::path find_file(const std::string& file, const SearchPath& search_path,
     if (search_path.empty() && consider(path)) return path;
   }
   throw input_error("data file " + file + " not found; looked for" + tried + "\n" + advice);
+}
+
+void check_fields(const Json& object, const std::string& place,
+                  std::initializer_list<FieldRule> rules) {
+  if (!object.is_object()) {
+    throw input_error(describe("", place, object.dump().substr(0, 80), "an object"));
+  }
+  std::vector<std::string> names;
+  for (const FieldRule& rule : rules) names.emplace_back(rule.name);
+  for (const auto& [name, value] : object.items()) {
+    const FieldRule* rule = rules.begin();
+    while (rule != rules.end() && rule->name != name) ++rule;
+    if (rule == rules.end()) {
+      const std::string close = nearest(name, names);
+      throw input_error(
+          describe("", place, "unknown field '" + name + "'",
+                   join(names) + (close.empty() ? "" : "; did you mean '" + close + "'?")));
+    }
+    const double number = value.is_number() ? value.get<double>() : 0;
+    const bool in_range = value.is_number() && number >= rule->low && number <= rule->high;
+    const std::string range = rule->low < -1e307 ? ""
+                              : rule->high > 1e307
+                                  ? " from " + shortest(rule->low)
+                                  : " from " + shortest(rule->low) + " to " + shortest(rule->high);
+    const auto require = [&](bool good, const std::string& allowed) {
+      if (good) return;
+      throw input_error(describe("", place + "." + name, value.dump().substr(0, 80), allowed));
+    };
+    switch (rule->type) {
+      case FieldRule::kText:
+        require(value.is_string(), "a string");
+        break;
+      case FieldRule::kFlag:
+        require(value.is_boolean(), "true, false");
+        break;
+      case FieldRule::kNumber:
+        require(in_range, "a number" + range);
+        break;
+      case FieldRule::kWhole:
+        require(in_range && number == std::floor(number), "a whole number" + range);
+        break;
+      case FieldRule::kAny:
+        break;
+    }
+  }
 }
 
 RawData read_source(const Json& data, const SearchPath& search_path) {
