@@ -20,6 +20,7 @@ Json make_header(const SearchTask& task, const SearchSpace& space, const SearchC
                  {"metric", task.metric},
                  {"goal", to_string(task.goal)},
                  {"start", to_string(task.start)},
+                 {"program", to_string(space.hash(space.program(task.start)))},
                  {"fixed", task.fixed ? Json(to_string(space.hash(*task.fixed))) : Json(nullptr)},
                  {"config", to_json(config)}});
   return header;

@@ -581,6 +581,11 @@ std::vector<std::string> header_differences(const Json& stored, const Json& want
   for (const char* name : {"fault", "metric", "goal", "start", "fixed"}) {
     compare(name, field(stored, name), field(wanted, name));
   }
+  if (field(stored, "program") != field(wanted, "program")) {
+    differences.push_back("the buggy program was changed: its hash was " +
+                          text(field(stored, "program")) + ", now " +
+                          text(field(wanted, "program")));
+  }
   const Json before = field(stored, "config"), now = field(wanted, "config");
   for (const auto& [name, value] : now.items()) compare(name, field(before, name), value);
   return differences;

@@ -171,6 +171,24 @@ TEST(Store, OtherOptionsAreNamed) {
   EXPECT_FALSE(run(c, fresh, trainer, folder / "s.h5").was_finished);
 }
 
+TEST(Store, AnEditedProgramIsAnotherSearch) {
+  struct Edited : FakeSpace {
+    Hash hash(const Program& program) const override {
+      const Hash hash = FakeSpace::hash(program);
+      return {hash.high + 1, hash.low};
+    }
+  };
+  TemporaryFolder folder;
+  Case c = plain_case(6);
+  c.task.fixed.reset();
+  FakeTrainer trainer(c.landscape);
+  run(c, {}, trainer, folder / "s.h5");
+  const std::string message =
+      message_of([&] { run_search(c.task, Edited(), c.config, {}, trainer, folder / "s.h5"); },
+                 Exit::kBadInput);
+  EXPECT_NE(message.find("the buggy program was changed"), std::string::npos) << message;
+}
+
 TEST(Store, ForeignDamagedAndNewerFilesAreRefused) {
   TemporaryFolder folder;
   const Case c = plain_case(6);
