@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <functional>
 
@@ -353,11 +354,15 @@ ProgramSpace::ProgramSpace(Program base, std::vector<Key> keys, const std::strin
     const auto fail = [&](const std::string& found, const std::string& allowed) {
       return input_error(describe(file, "key " + key.name, found, allowed));
     };
-    if (key.name.empty() || key.name.find_first_of(",= \t") != std::string::npos) {
-      throw fail("the name " + shown(key.name), "names without commas, '=' and blanks");
+    const bool good_name = std::all_of(key.name.begin(), key.name.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 || c == '_';
+    });
+    if (key.name.empty() || !good_name) {
+      throw fail("the name " + shown(key.name), "letters, digits and '_'");
     }
     for (const auto& [spelling, json] : key.values) {
-      if (spelling.empty() || spelling.find_first_of(", \t") != std::string::npos) {
+      if (spelling.empty() ||
+          spelling.find_first_of(std::string_view(", \t\r\n\0", 6)) != std::string::npos) {
         throw fail("the spelling " + shown(spelling), "spellings without commas and blanks");
       }
       if (!normal(key.kind, json)) {

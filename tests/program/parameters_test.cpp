@@ -226,6 +226,7 @@ TEST(ProgramSpace, RefusesWrongKeys) {
            {{"act1", KeyKind::kActivation, {layer + "0/config/activation"}, {{"x", 5}}},
             "the spelling x"},
            {{"act,1", KeyKind::kActivation, {layer + "0/config/activation"}, {}}, "the name"},
+           {{"act\n1", KeyKind::kActivation, {layer + "0/config/activation"}, {}}, "the name"},
            {{"act1",
              KeyKind::kActivation,
              {layer + "0/config/activation", layer + "2/config/activation"},
