@@ -115,13 +115,13 @@ std::int64_t evaluation_rows(const ResolvedProgram& program) {
 
 /// Weights, gradients and optimiser states; outputs of a batch with their gradients and what
 /// autograd keeps; an evaluation.
-std::uint64_t estimated_bytes(const ResolvedProgram& program) {
+std::uint64_t estimated_bytes(const ResolvedProgram& program, std::int64_t rows) {
   std::int64_t weights = 0;
   for (const ResolvedLayer& layer : program.layers) {
     for (const Weight& weight : layer.weights) weights += element_product(weight.shape);
   }
   const std::int64_t floats = weights * (2 + optimizer_states(program.optimizer)) +
-                              3 * program.batch_size * row_elements(program) +
+                              3 * std::min(program.batch_size, rows) * row_elements(program) +
                               2 * evaluation_rows(program) * row_elements(program);
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
@@ -439,7 +439,7 @@ class Eager final : public EagerTrainer {
         throw failure("layer " + layer.class_name + " is not available yet");
       }
     }
-    const std::uint64_t bytes = estimated_bytes(program);
+    const std::uint64_t bytes = estimated_bytes(program, data.info.training_rows);
     if (job.memory_limit > 0 && bytes > job.memory_limit) {
       result.status = RunStatus::kOutOfMemory;
       result.message = "needs about " + std::to_string(bytes >> 20) +
