@@ -14,9 +14,9 @@ using Activation = at::Tensor (*)(const at::Tensor&);
 Activation find_activation(const std::string& name);
 std::vector<std::string> activation_names();
 
-/// TensorFlow's relu. Its gradient is gradient * (x > 0), so that NaN and infinity go through as NaN where x <= 0;
-/// LibTorch's own gives 0 there and lets a program live whose weights Keras turns into NaN (a row of zeros that a
-/// categorical cross entropy divides by their sum).
+/// TensorFlow's relu. Its gradient is gradient * (x > 0), so that NaN and infinity go through as
+/// NaN where x <= 0; LibTorch's own gives 0 there and lets a program live whose weights Keras turns
+/// into NaN (a row of zeros that a categorical cross entropy divides by their sum).
 at::Tensor relu(const at::Tensor& x);
 
 }  // namespace neutra

@@ -404,7 +404,9 @@ class Eager final : public EagerTrainer {
     return refusal(program, data);
   }
 
-  std::string fingerprint() const override { return std::string("eager ") + kSemantics + ", " + library_fingerprint(); }
+  std::string fingerprint() const override {
+    return std::string("eager ") + kSemantics + ", " + library_fingerprint();
+  }
 
  private:
   static std::optional<std::string> refusal(const Program& program, const Resident& data) {

@@ -128,12 +128,14 @@ TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
 TEST(Command, VerifyNeedsEnoughMetricsToTell) {
   const Folder folder;
   const std::string d7 =
-      "act1=linear,batch_size=32,bi1=zeros,epochs=200,ki1=glorot_uniform,loss=mean_squared_error,lr=0.001,"
+      "act1=linear,batch_size=32,bi1=zeros,epochs=200,ki1=glorot_uniform,loss=mean_squared_error,"
+      "lr=0.001,"
       "optimizer=rmsprop,unit1=1";
-  folder.write("n.tsv",
-               "parent_node_id\tcurrent_node_id\tparent_accs\tcurrent_node_accs\tparent_node_param_string\t"
-               "current_node_param_string\tis_gt\n0\t32\t[123, 456]\t[123, 456]\t" +
-                   d7 + "\t" + d7 + "\tFalse\n");
+  folder.write(
+      "n.tsv",
+      "parent_node_id\tcurrent_node_id\tparent_accs\tcurrent_node_accs\tparent_node_param_string\t"
+      "current_node_param_string\tis_gt\n0\t32\t[123, 456]\t[123, 456]\t" +
+          d7 + "\t" + d7 + "\tFalse\n");
   const Called called = call({"verify", "n.tsv", "--fault", "D7"}, folder.path());
   EXPECT_EQ(called.exit, 1) << called.out << called.err;
   EXPECT_NE(called.out.find("at least 7"), std::string::npos) << called.out;

@@ -195,7 +195,8 @@ TEST(Activations, GradientsAtTheEdgesAreTensorFlows) {
     find_activation(name)(x).backward(incoming);
     return x.grad();
   };
-  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN(),
+              inf = std::numeric_limits<float>::infinity();
   EXPECT_TRUE(at::equal(slopes("relu", matrix({{3, 4, 5}})), matrix({{0, 0, 5}})));
   const at::Tensor spread = slopes("relu", matrix({{nan, inf, nan}}));
   for (std::int64_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(spread[0][i].item<float>())) << i;
