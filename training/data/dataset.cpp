@@ -38,8 +38,12 @@ SplitRequest split_request(const Json& data, const std::string& name) {
     }
     return it->get<double>();
   };
-  return {field("test_size", std::numeric_limits<double>::min(), 1e15),
-          static_cast<std::uint32_t>(field("seed", 0, 4294967295.0))};
+  const double test_size = field("test_size", std::numeric_limits<double>::min(), 1e15);
+  if (test_size >= 1 && test_size != std::floor(test_size)) {
+    throw input_error("data." + name + ".test_size: found " + shortest(test_size) +
+                      "; allowed: a share below 1 or a whole number of rows");
+  }
+  return {test_size, static_cast<std::uint32_t>(field("seed", 0, 4294967295.0))};
 }
 
 void require_rows(const Part& part, const char* name) {
