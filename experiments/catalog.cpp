@@ -195,7 +195,7 @@ void apply(const Json& operation, std::size_t i, const Section& section, Json& d
   } catch (const Json::exception&) {
     if (op == "test") fail("another value at " + path, "the value of the test");
     fail(op + " at '" + path + "', which does not apply to the program",
-         "JSON Pointers into the program");
+         "a JSON Patch whose paths exist");
   }
 }
 
