@@ -12,7 +12,7 @@ enum class Exit : int {
   kFailed = 1,       ///< something failed, or a threshold was not met
   kUsage = 2,        ///< the command line is wrong
   kBadInput = 3,     ///< a file or value given by the user is wrong
-  kInterrupted = 75  ///< stopped by a signal or a time budget; the same command resumes
+  kInterrupted = 75  ///< stopped by a signal; the same command resumes
 };
 
 /// The one exception type: a mistake of the user or a failure of the machine (full disk, missing
