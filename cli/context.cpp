@@ -69,6 +69,13 @@ std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
   return make_eager_trainer(std::move(options));
 }
 
+const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
+  if (arguments.text("version") == "buggy") return fault.buggy;
+  if (!fault.fixed)
+    throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "--version buggy"));
+  return *fault.fixed;
+}
+
 int worker_count(const Arguments& arguments) {
   if (arguments.has("workers")) return static_cast<int>(arguments.integer("workers"));
   const auto cores = std::thread::hardware_concurrency();

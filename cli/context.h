@@ -24,6 +24,9 @@ std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
 
 int worker_count(const Arguments& arguments);
 
+/// The program that --version names. Throws input_error when the fault has no known fix.
+const Program& chosen_version(const Fault& fault, const Arguments& arguments);
+
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. `done` (may be empty)
 /// is called after each one under a lock. Stops early with Error(kInterrupted) when a signal came.
 std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,

@@ -136,7 +136,7 @@ int run(const Arguments& arguments) {
          {"end", end_text(outcome.end)},
          {"was_finished", outcome.was_finished},
          {"metric", metric.name},
-         {"goal", metric.goal == Goal::kMaximize ? "maximize" : "minimize"},
+         {"goal", to_string(metric.goal)},
          {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
                                                        : Json(nullptr)},
          {"nodes", outcome.network.nodes.size()},

@@ -2,7 +2,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "program/error.h"
+#include "search/options.h"
 
 namespace neutra::cli {
 namespace {
@@ -32,14 +32,11 @@ std::string settings(const ResolvedLayer& layer) {
 
 int run(const Arguments& arguments) {
   const Fault fault = load_fault(arguments.positional.front());
-  const bool fixed = arguments.text("version") == "fixed";
-  if (fixed && !fault.fixed)
-    throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "--version buggy"));
-  const Program& program = fixed ? *fault.fixed : fault.buggy;
+  const Program& program = chosen_version(fault, arguments);
   require_valid(program.document, fault.file.string());
   const ResolvedProgram resolved = resolve(program);
   const auto parameters = fault.space.parameters_of(program);
-  const std::string goal = resolved.goal == Goal::kMaximize ? "maximize" : "minimize";
+  const std::string goal(to_string(resolved.goal));
   if (arguments.flag("json")) {
     Json layers = Json::array();
     for (const auto& layer : resolved.layers)
@@ -52,7 +49,7 @@ int run(const Arguments& arguments) {
       keys.push_back({{"name", key.name}, {"kind", to_string(key.kind)}, {"paths", key.paths}});
     std::cout << to_text({{"id", fault.id},
                           {"title", fault.title},
-                          {"version", fixed ? "fixed" : "buggy"},
+                          {"version", arguments.text("version")},
                           {"hash", to_string(program_hash(program))},
                           {"metric", resolved.metric},
                           {"goal", goal},
@@ -63,7 +60,7 @@ int run(const Arguments& arguments) {
                           {"program", program.document}});
     return 0;
   }
-  std::cout << fault.id << " (" << (fixed ? "fixed" : "buggy") << "): " << fault.title << "\n\n";
+  std::cout << fault.id << " (" << (arguments.text("version")) << "): " << fault.title << "\n\n";
   TextTable table({"layer", "class", "output", "settings"});
   for (const auto& layer : resolved.layers)
     table.add({std::to_string(layer.index), layer.class_name, to_string(layer.output_shape),

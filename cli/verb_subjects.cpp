@@ -2,6 +2,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "search/options.h"
 
 namespace neutra::cli {
 namespace {
@@ -17,7 +18,7 @@ int run(const Arguments& arguments) {
                       {"title", subject.title},
                       {"layers", program.layers.size()},
                       {"metric", program.metric},
-                      {"goal", program.goal == Goal::kMaximize ? "maximize" : "minimize"},
+                      {"goal", to_string(program.goal)},
                       {"parameters", to_string(subject.space.base_parameters())},
                       {"file", subject.file.string()}});
     } else {

@@ -5,16 +5,14 @@
 #include "cli/verbs.h"
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "search/options.h"
 
 namespace neutra::cli {
 namespace {
 
 int run(const Arguments& arguments) {
   const Fault fault = load_fault(arguments.positional.front());
-  const bool fixed = arguments.text("version") == "fixed";
-  if (fixed && !fault.fixed)
-    throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "--version buggy"));
-  const Program& program = fixed ? *fault.fixed : fault.buggy;
+  const Program& program = chosen_version(fault, arguments);
   const MetricInfo metric = metric_of(program, fault.file.string());
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(program))
@@ -55,11 +53,11 @@ int run(const Arguments& arguments) {
     std::cout << to_text({{"format", "neutra-train"},
                           {"version", 1},
                           {"program", fault.id},
-                          {"program_version", fixed ? "fixed" : "buggy"},
+                          {"program_version", arguments.text("version")},
                           {"hash", to_string(program_hash(program))},
                           {"seed", arguments.integer("seed")},
                           {"metric", metric.name},
-                          {"goal", metric.goal == Goal::kMaximize ? "maximize" : "minimize"},
+                          {"goal", to_string(metric.goal)},
                           {"backend", results.front().backend},
                           {"mean", json_number(mean(metrics))},
                           {"seconds", seconds},
