@@ -1,6 +1,7 @@
 #include "cli/context.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -28,6 +29,7 @@ namespace neutra::cli {
 namespace {
 
 std::atomic<bool> g_stop{false};
+constexpr int kStopPollMilliseconds = 50;
 
 extern "C" void on_signal(int signal) {
   if (g_stop.exchange(true)) _exit(128 + signal);
@@ -44,9 +46,11 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
   std::vector<std::filesystem::path> path;
   if (!own_file.empty()) path.push_back(own_file.has_parent_path() ? own_file.parent_path() : ".");
   path.push_back(resource_directory() / "data");
-  if (arguments.has("data-dir")) {
-    path.push_back(arguments.text(
-        "data-dir"));  // from the command line, a configuration file or NEUTRA_DATA_DIR
+  if (arguments.has("data-dir")) {  // or NEUTRA_DATA_DIR, or a configuration file
+    const std::filesystem::path folder = arguments.text("data-dir");
+    if (!std::filesystem::is_directory(folder))
+      throw input_error(describe("data-dir", "", folder.string(), "a folder"));
+    path.push_back(folder);
   } else if (const char* shared = std::getenv("NEUTRA_SHARED"); shared && *shared) {
     path.push_back(std::filesystem::path(shared) / "data");
   } else {
@@ -56,6 +60,13 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
   return path;
 }
 
+TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file) {
+  TrainerOptions options;
+  options.data_path = data_path(arguments, own_file);
+  options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
+  return options;
+}
+
 std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
                                       const std::filesystem::path& own_file) {
   if (arguments.text("backend") == "fused")
@@ -63,10 +74,7 @@ std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
         "--backend: found 'fused'; allowed in this version: auto, eager (the fused back end comes "
         "later)");
   check_blas_route();
-  TrainerOptions options;
-  options.data_path = data_path(arguments, own_file);
-  options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
-  return make_eager_trainer(std::move(options));
+  return make_eager_trainer(trainer_options(arguments, own_file));
 }
 
 const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
@@ -96,7 +104,9 @@ std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<Trainin
       if (error || g_stop) continue;
     }
     try {
-      results[static_cast<std::size_t>(i)] = trainer.train(jobs[static_cast<std::size_t>(i)]);
+      TrainingJob job = jobs[static_cast<std::size_t>(i)];
+      job.stop = &g_stop;
+      results[static_cast<std::size_t>(i)] = trainer.train(job);
       const std::lock_guard lock(mutex);
       ++finished;
       if (done) done(finished);
@@ -125,8 +135,9 @@ MetricInfo metric_of(const Program& program, const std::string& file) {
   require_valid(program.document, file);
   const auto resolved = resolve(program);
   MetricInfo info{resolved.metric, resolved.goal, std::nullopt};
-  if (info.name == "accuracy") info.bound = 1;
-  if (info.name == "mae" || info.name == "mse") info.bound = 0;
+  const bool maximize = info.goal == Goal::kMaximize;
+  if (info.name == "accuracy") info.bound = maximize ? 1 : 0;
+  if ((info.name == "mae" || info.name == "mse") && !maximize) info.bound = 0;
   return info;
 }
 
@@ -145,6 +156,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::update(double fraction, const std::string& text) {
   if (quiet_) return;
   const double time = now();
+  if (first_ < 0) first_ = std::max(fraction, 0.0);
   if (time - last_ < (terminal_ ? 0.1 : 60)) return;
   last_ = time;
   std::ostringstream line;
@@ -161,8 +173,9 @@ void ProgressLine::update(double fraction, const std::string& text) {
     line << static_cast<int>(fraction * 100) << " %, ";
   }
   line << text << ", " << duration_text(elapsed);
-  if (fraction > 0.01 && elapsed > 1)
-    line << ", about " << duration_text(elapsed / fraction * (1 - fraction)) << " left";
+  // Of this process: a resumed search begins further on.
+  if (const double done = fraction - first_; done > 0.01 && elapsed > 1)
+    line << ", about " << duration_text(elapsed / done * (1 - fraction)) << " left";
   if (terminal_) {
     std::fprintf(stderr, "\r\033[K%.300s", line.str().c_str());
     drawn_ = true;
@@ -235,44 +248,17 @@ Json provenance() {
       {"machine", std::string(machine.nodename) + " " + machine.sysname + " " + machine.machine}};
 }
 
-Json to_json(const ReplicaResult& result) {
-  Json json{{"status", to_string(result.status)}, {"metric", json_number(result.metric)}};
-  if (result.total >= 0) {
-    json["correct"] = result.correct;
-    json["total"] = result.total;
-  }
-  json["seconds"] = result.seconds;
-  json["steps"] = result.steps;
-  json["samples"] = result.samples;
-  if (result.epochs_saved > 0) json["epochs_saved"] = result.epochs_saved;
-  json["backend"] = result.backend;
-  if (!result.message.empty()) json["message"] = result.message;
-  return json;
-}
-
-ReplicaResult replica_result_from_json(const Json& json) {
-  ReplicaResult result;
-  result.status = parse_run_status(json.at("status").get<std::string>()).value();
-  result.metric = json.at("metric").is_null() ? std::nan("") : json.at("metric").get<double>();
-  result.correct = json.value("correct", std::int64_t{-1});
-  result.total = json.value("total", std::int64_t{-1});
-  result.seconds = json.at("seconds").get<double>();
-  result.steps = json.at("steps").get<std::int64_t>();
-  result.samples = json.at("samples").get<std::int64_t>();
-  result.epochs_saved = json.value("epochs_saved", std::int64_t{0});
-  result.backend = json.at("backend").get<std::string>();
-  result.message = json.value("message", std::string());
-  return result;
-}
-
-std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
-                                            const std::vector<std::filesystem::path>& data_path) {
-  Json request{
-      {"program", job.program->document}, {"seed", job.seed},
-      {"replica", job.replica},           {"independent", job.stream == StreamKey::kIndependent},
-      {"time_limit", job.time_limit},     {"memory_limit", job.memory_limit},
-      {"data_path", Json::array()},       {"parent", static_cast<std::int64_t>(getpid())}};
-  for (const auto& folder : data_path) request["data_path"].push_back(folder.string());
+std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options) {
+  Json request{{"program", job.program->document},
+               {"seed", job.seed},
+               {"replica", job.replica},
+               {"independent", job.stream == StreamKey::kIndependent},
+               {"time_limit", job.time_limit},
+               {"memory_limit", job.memory_limit},
+               {"data_path", Json::array()},
+               {"parent", static_cast<std::int64_t>(getpid())},
+               {"skip_dead", options.skip_dead_epochs}};
+  for (const auto& folder : options.data_path) request["data_path"].push_back(folder.string());
   const std::string text = request.dump();
 
   int to_child[2], from_child[2];
@@ -312,11 +298,6 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
     close(from_child[0]);
     throw failure(std::string("cannot start a process to train in: ") + std::strerror(error));
   }
-  // A child that dies before it has read everything must not take this process along.
-  struct sigaction ignore {
-  }, before{};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &before);
   for (std::size_t sent = 0; sent < text.size();) {
     const ssize_t n = write(to_child[1], text.data() + sent, text.size() - sent);
     if (n < 0 && errno == EINTR) continue;
@@ -324,10 +305,20 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
     sent += static_cast<std::size_t>(n);
   }
   close(to_child[1]);
-  sigaction(SIGPIPE, &before, nullptr);
   std::string answer;
   char buffer[4096];
+  bool stopped = false;
   for (;;) {
+    struct pollfd readable {
+      from_child[0], POLLIN, 0
+    };
+    if (poll(&readable, 1, kStopPollMilliseconds) == 0) {
+      if (!stopped && job.stop && job.stop->load()) {
+        stopped = true;
+        kill(child, SIGKILL);
+      }
+      continue;
+    }
     const ssize_t n = read(from_child[0], buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) break;
@@ -337,10 +328,13 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (stopped) throw Error(Exit::kInterrupted, "interrupted");
   if (WIFSIGNALED(status)) return std::nullopt;
-  if (WEXITSTATUS(status) != 0)
+  const int code = WEXITSTATUS(status);
+  if (code == static_cast<int>(Exit::kUsage) || code == static_cast<int>(Exit::kBadInput))
     throw failure("the process that trains one program alone ended with exit code " +
-                  std::to_string(WEXITSTATUS(status)));
+                  std::to_string(code));  // its message is on standard error
+  if (code != 0) return std::nullopt;     // as dead as one that crashed
   return replica_result_from_json(parse_json(answer, "answer of the isolated training"));
 }
 

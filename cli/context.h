@@ -9,6 +9,7 @@
 
 #include "cli/options.h"
 #include "experiments/catalog.h"
+#include "training/eager.h"
 #include "training/trainer.h"
 
 namespace neutra::cli {
@@ -17,6 +18,8 @@ namespace neutra::cli {
 /// stand-ins.
 std::vector<std::filesystem::path> data_path(const Arguments& arguments,
                                              const std::filesystem::path& own_file);
+
+TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file);
 
 /// The back end of --backend for the programs of one file.
 std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
@@ -60,6 +63,7 @@ class ProgressLine {
   bool quiet_, terminal_;
   std::string what_;
   double started_, last_ = 0;
+  double first_ = -1;  ///< fraction at the first update
   bool drawn_ = false;
 };
 
@@ -86,11 +90,7 @@ Json json_number(double value);
 Json provenance();
 
 /// Trains one job in a process of its own (for a program that other processes died in); nullopt
-/// when it dies.
-std::optional<ReplicaResult> train_isolated(const TrainingJob& job,
-                                            const std::vector<std::filesystem::path>& data_path);
-
-Json to_json(const ReplicaResult& result);
-ReplicaResult replica_result_from_json(const Json& json);
+/// when it dies. Throws Error(kInterrupted) when the job's stop is set.
+std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options);
 
 }  // namespace neutra::cli

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -37,35 +38,52 @@ int print_version(bool as_json) {
   return 0;
 }
 
+bool is_utf8(const std::string& text) {
+  try {
+    return !Json(text).dump().empty();
+  } catch (const Json::exception&) {
+    return false;
+  }
+}
+
+const Verb& known_verb(const std::string& name) {
+  if (const Verb* verb = find_verb(name)) return *verb;
+  std::vector<std::string> names;
+  for (const auto& entry : verbs())
+    if (!entry.hidden) names.push_back(entry.name);
+  const auto near = nearest(name, names);
+  throw usage_error("unknown verb '" + name + "'; " +
+                    (near.empty() ? "allowed: " + join(names) : "did you mean " + near + "?"));
+}
+
 int run(const std::vector<std::string>& words) {
+  // Names of files end up in stores and in JSON.
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (!is_utf8(words[i]))
+      throw usage_error("argument " + std::to_string(i + 1) +
+                        ": found bytes that are not UTF-8; allowed: text in UTF-8");
   if (words.empty()) {
     std::cerr << general_help();
     return static_cast<int>(Exit::kUsage);
   }
   const std::string& first = words.front();
   if (first == "--help" || first == "-h" || first == "help") {
-    if (words.size() > 1 && words[1] == "--markdown") {
+    if (words.size() > 2)
+      throw usage_error(first + ": found '" + words[2] + "'; allowed: one verb");
+    if (words.size() == 1)
+      std::cout << general_help();
+    else if (words[1] == "--markdown")
       std::cout << markdown_help();
-      return 0;
-    }
-    if (words.size() > 1)
-      if (const Verb* verb = find_verb(words[1])) {
-        std::cout << verb_help(*verb);
-        return 0;
-      }
-    std::cout << general_help();
+    else
+      std::cout << verb_help(known_verb(words[1]));
     return 0;
   }
-  if (first == "--version") return print_version(words.size() > 1 && words[1] == "--json");
-  const Verb* verb = find_verb(first);
-  if (!verb) {
-    std::vector<std::string> names;
-    for (const auto& entry : verbs())
-      if (!entry.hidden) names.push_back(entry.name);
-    const auto near = nearest(first, names);
-    throw usage_error("unknown verb '" + first + "'; " +
-                      (near.empty() ? "allowed: " + join(names) : "did you mean " + near + "?"));
+  if (first == "--version") {
+    if (words.size() > 2 || (words.size() == 2 && words[1] != "--json"))
+      throw usage_error("--version: found '" + words.back() + "'; allowed: --json");
+    return print_version(words.size() == 2);
   }
+  const Verb* verb = &known_verb(first);
   try {
     const Arguments arguments = parse_arguments(verb->options, {words.begin() + 1, words.end()});
     if (arguments.flag("help")) {
@@ -107,6 +125,10 @@ int main(int argc, char** argv) {
                  error.exit() == Exit::kInterrupted ? "neutra: %s\n" : "neutra: error: %s\n",
                  error.what());
     code = static_cast<int>(error.exit());
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "neutra: error: %s: %s\n", error.path1().c_str(),
+                 error.code().message().c_str());
+    code = static_cast<int>(neutra::Exit::kBadInput);
   } catch (const std::bad_alloc&) {
     std::fputs("neutra: error: out of memory\n", stderr);
   } catch (const std::exception& error) {

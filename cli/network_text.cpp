@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "evaluators/statistics.h"
+#include "program/error.h"
 
 namespace neutra::cli {
 
@@ -20,10 +21,18 @@ std::string changes_text(const Parameters& from, const Parameters& to) {
   return text.empty() ? "(none)" : text;
 }
 
+bool same_program(const ProgramSpace& space, const Parameters& a, const Parameters& b) {
+  try {
+    return program_hash(space.instantiate(a)) == program_hash(space.instantiate(b));
+  } catch (const Error&) {
+    return false;  // other keys or values: another subject
+  }
+}
+
 std::optional<Fault> fault_of_root(const Parameters& root) {
   for (const auto& id : fault_ids()) {
     Fault fault = load_fault(id);
-    if (fault.space.base_parameters() == root) return fault;
+    if (same_program(fault.space, root, fault.space.base_parameters())) return fault;
   }
   return std::nullopt;
 }
@@ -81,13 +90,22 @@ std::string network_text(const Network& network, const Fault* fault) {
   return text + "\n";
 }
 
-NetworkComparison compare_networks(const Network& ours, const Network& recorded) {
-  std::map<Parameters, const Node*> visited;
-  for (const auto& node : ours.nodes) visited.emplace(node.parameters, &node);
+NetworkComparison compare_networks(const Network& ours, const Network& recorded,
+                                   const ProgramSpace* space) {
+  const auto identity = [space](const Parameters& parameters) {
+    try {
+      if (space) return to_string(program_hash(space->instantiate(parameters)));
+    } catch (const Error&) {
+      // A value that makes no program.
+    }
+    return to_string(parameters);
+  };
+  std::map<std::string, const Node*> visited;
+  for (const auto& node : ours.nodes) visited.emplace(identity(node.parameters), &node);
   NetworkComparison result;
   for (const auto& node : recorded.nodes) {
     ++result.recorded;
-    const auto found = visited.find(node.parameters);
+    const auto found = visited.find(identity(node.parameters));
     if (found == visited.end()) {
       result.missed.push_back(to_string(node.parameters));
       continue;

@@ -8,6 +8,10 @@
 
 namespace neutra::cli {
 
+/// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",
+/// "None").
+bool same_program(const ProgramSpace& space, const Parameters& a, const Parameters& b);
+
 /// A network for people: levels, size, every repair with what it changes. `fault` gives the fault
 /// types of the repairs.
 std::string network_text(const Network& network, const Fault* fault);
@@ -22,7 +26,8 @@ struct NetworkComparison {
   std::vector<std::string>
       not_alternatives;  ///< recorded as alternatives, visited, not alternatives here
 };
-NetworkComparison compare_networks(const Network& ours, const Network& recorded);
+NetworkComparison compare_networks(const Network& ours, const Network& recorded,
+                                   const ProgramSpace* space);
 
 /// The bundled fault whose buggy program has these parameters, if any.
 std::optional<Fault> fault_of_root(const Parameters& root);

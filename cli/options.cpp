@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -37,8 +38,8 @@ std::string complaint(const Option& option, const std::string& text) {
       return text == "true" || text == "false" ? "" : "true or false";
     case OptionType::kInteger: {
       const auto value = parse_number<std::int64_t>(text);
-      const bool fits = value && (!ranged || (static_cast<double>(*value) >= option.least &&
-                                              static_cast<double>(*value) <= option.most));
+      const bool fits = value && (!ranged || (static_cast<long double>(*value) >= option.least &&
+                                              static_cast<long double>(*value) <= option.most));
       return fits ? "" : "a whole number" + (ranged ? " " + range_text(option) : "");
     }
     case OptionType::kNumber: {
@@ -87,7 +88,7 @@ po::options_description description(const VerbOptions& verb) {
 
 void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
   std::ifstream stream(file);
-  if (!stream)
+  if (!stream || std::filesystem::is_directory(file))
     throw input_error(describe(file, "", "no readable file", "a file of 'name = value' lines"));
   const auto names = all_names(verb);
   std::string line;
@@ -289,6 +290,7 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   }
 
   Arguments arguments;
+  arguments.words = words;
   for (const auto& name : names) {
     const Option& option = *find_option(name);
     if (!option.fallback.empty()) arguments.set(option, {option.fallback}, "default of --" + name);

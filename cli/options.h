@@ -33,6 +33,7 @@ std::string environment_name(const Option& option);
 /// The resolved options of one call: defaults < configuration file < environment < command line.
 class Arguments {
  public:
+  std::vector<std::string> words;  ///< as given, behind the verb
   std::vector<std::string> positional;
 
   bool has(std::string_view name) const;  ///< given or has a default

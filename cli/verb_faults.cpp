@@ -36,10 +36,8 @@ Check check(const Fault& fault, const Arguments& arguments) {
   const Program& fixed = fault.fixed.value();
   try {
     for (const Program* program : {&fault.buggy, &fixed})
-      if (const auto reason = trainer->refusal(*program)) {
-        result.unavailable = *reason;
-        return result;
-      }
+      if (const auto reason = trainer->refusal(*program))
+        throw Error(Exit::kFailed, describe(fault.file.string(), "", *reason, ""));
   } catch (const Error& error) {
     if (error.exit() != Exit::kBadInput) throw;
     result.unavailable = error.what();  // a data set that is not here

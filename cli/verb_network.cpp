@@ -22,10 +22,16 @@ Loaded load(const std::filesystem::path& file, const Arguments& arguments) {
   if (arguments.has("fault")) loaded.fault = load_fault(arguments.text("fault"));
   if (!is_tsv(file)) {
     StoredRun run = read_store(file);
+    if (!run.finished)
+      std::cerr << "neutra: " << file.string()
+                << ": the search isn't finished; this is its network so far\n";
     loaded.network = std::move(run.network);
     if (!loaded.fault) {
       try {
         loaded.fault = load_fault(loaded.network.fault_id);
+        // A user's fault may have a bundled fault's id, or may have been edited since.
+        if (to_string(program_hash(loaded.fault->buggy)) != run.header.value("program", ""))
+          loaded.fault.reset();
       } catch (const Error&) {
         // A user's own fault file that is elsewhere now: the network stands without it.
       }
@@ -83,7 +89,8 @@ int run(const Arguments& arguments) {
   std::ostringstream out;
   if (arguments.has("compare")) {
     const auto comparison =
-        compare_networks(loaded.network, read_network_tsv(arguments.text("compare")));
+        compare_networks(loaded.network, read_network_tsv(arguments.text("compare")),
+                         loaded.fault ? &loaded.fault->space : nullptr);
     if (format == "json")
       out << to_text({{"recorded", comparison.recorded},
                       {"visited", comparison.visited},

@@ -4,41 +4,10 @@
 #include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "program/error.h"
+#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
-
-std::string end_text(SearchEnd end) {
-  switch (end) {
-    case SearchEnd::kQueueEmpty:
-      return "queue empty";
-    case SearchEnd::kEvaluationBudget:
-      return "evaluation budget spent";
-    case SearchEnd::kTimeBudget:
-      return "time budget spent";
-    case SearchEnd::kInterrupted:
-      return "interrupted";
-  }
-  return "";
-}
-
-Json counters_json(const SearchCounters& counters) {
-  return {{"evaluations", counters.evaluations},
-          {"trainings", counters.trainings},
-          {"trainings_from_store", counters.trainings_from_store},
-          {"trainings_reused", counters.trainings_reused},
-          {"trainings_saved_identical", counters.trainings_saved_identical},
-          {"trainings_saved_curtailed", counters.trainings_saved_curtailed},
-          {"epochs_saved_dead", counters.epochs_saved_dead},
-          {"speculative_trainings", counters.speculative_trainings},
-          {"invalid", counters.invalid},
-          {"failed", counters.failed},
-          {"diverged", counters.diverged},
-          {"timed_out", counters.timed_out},
-          {"samples", counters.samples},
-          {"seconds", counters.seconds},
-          {"total_seconds", counters.total_seconds}};
-}
 
 std::string counters_text(const SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
@@ -91,7 +60,9 @@ int run(const Arguments& arguments) {
   config.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   config.time_limit = arguments.seconds("time-limit");
   config.memory_limit = arguments.bytes("memory-limit");
-  config.fingerprint = trainer->fingerprint();
+  config.fingerprint = trainer->fingerprint(fault.buggy);
+  if (fault.fixed && fault.fixed->document.at("data") != fault.buggy.document.at("data"))
+    config.fingerprint += "; known fix: " + trainer->fingerprint(*fault.fixed);
 
   catch_signals();
   RunOptions options;
@@ -101,11 +72,11 @@ int run(const Arguments& arguments) {
   options.speculate = arguments.is_on("speculate");
   for (const auto& store : arguments.list("reuse")) options.reuse.emplace_back(store);
   options.fresh = arguments.flag("fresh");
-  options.command = "neutra search " + arguments.positional.front();
+  options.command = "neutra search " + join(arguments.words, " ");
   options.provenance = provenance();
   options.stop = &stop_requested();
-  const auto folders = data_path(arguments, fault.file);
-  options.isolated = [folders](const TrainingJob& job) { return train_isolated(job, folders); };
+  options.isolated = [trainer_options = trainer_options(arguments, fault.file)](
+                         const TrainingJob& job) { return train_isolated(job, trainer_options); };
 
   const std::filesystem::path store =
       arguments.has("store") ? arguments.text("store") : fault.id + ".h5";
@@ -116,8 +87,10 @@ int run(const Arguments& arguments) {
     ProgressLine line(arguments.flag("quiet"), "search " + fault.id);
     options.progress = [&](const Progress& progress) {
       line.update(progress.fraction.value_or(-1),
-                  std::to_string(progress.counters.evaluations) + " evaluations, " +
-                      std::to_string(progress.alternatives) + " repairs, " +
+                  std::to_string(progress.counters.evaluations) + " evaluations (" +
+                      rounded(static_cast<double>(progress.counters.trainings) /
+                              progress.counters.seconds) +
+                      " trainings/s), " + std::to_string(progress.alternatives) + " repairs, " +
                       std::to_string(progress.queue) + " queued");
     };
     outcome = run_search(task, config, options, *trainer, store);
@@ -133,7 +106,7 @@ int run(const Arguments& arguments) {
          {"fault", fault.id},
          {"store", store.string()},
          {"finished", !interrupted},
-         {"end", end_text(outcome.end)},
+         {"end", to_string(outcome.end)},
          {"was_finished", outcome.was_finished},
          {"metric", metric.name},
          {"goal", to_string(metric.goal)},
@@ -143,7 +116,7 @@ int run(const Arguments& arguments) {
          {"edges", outcome.network.edges.size()},
          {"alternatives", alternatives.size()},
          {"significantly_better", significant},
-         {"counters", counters_json(outcome.counters)}});
+         {"counters", to_json(outcome.counters)}});
   } else if (interrupted) {
     std::cerr << "interrupted; the same command continues. " << counters_text(outcome.counters);
   } else {
@@ -151,7 +124,7 @@ int run(const Arguments& arguments) {
       std::cout << store.string()
                 << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
     std::cout << network_text(outcome.network, &fault) << "\n"
-              << end_text(outcome.end) << "; " << counters_text(outcome.counters)
+              << "end: " << to_string(outcome.end) << "; " << counters_text(outcome.counters)
               << "store: " << store.string() << "\n";
   }
   return static_cast<int>(interrupted ? Exit::kInterrupted : Exit::kDone);
@@ -160,44 +133,45 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb search_verb() {
-  return {"search",
-          "search all small patches that repair a faulty program (its neutrality network)",
-          "search FAULT [--store FILE] [options]",
-          {{"backend",
-            "budget-evaluations",
-            "budget-time",
-            "curtail",
-            "data-dir",
-            "fresh",
-            "ground-truth-metric",
-            "max-depth",
-            "memory-limit",
-            "preset",
-            "replicas",
-            "reuse",
-            "rule",
-            "seed",
-            "share-identical",
-            "skip-dead",
-            "speculate",
-            "store",
-            "time-limit",
-            "top-k",
-            "workers"},
-           1,
-           1,
-           "FAULT"},
-          "Breadth-first search from the buggy program: every program that differs in one "
-          "hyperparameter is trained\n"
-          "--replicas times; those at least as good as their parent are followed, those as good as "
-          "the known fix are\n"
-          "repairs. The same command continues an interrupted search; a finished one is printed "
-          "without training. The\n"
-          "network depends on program, seed and the options above --workers only, never on workers "
-          "or interruptions.",
-          "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
-          "--format text",
-          run};
+  return {
+      "search",
+      "search all small patches that repair a faulty program (its neutrality network)",
+      "search FAULT [--store FILE] [options]",
+      {{"backend",
+        "budget-evaluations",
+        "budget-time",
+        "curtail",
+        "data-dir",
+        "fresh",
+        "ground-truth-metric",
+        "max-depth",
+        "memory-limit",
+        "preset",
+        "replicas",
+        "reuse",
+        "rule",
+        "seed",
+        "share-identical",
+        "skip-dead",
+        "speculate",
+        "store",
+        "time-limit",
+        "top-k",
+        "workers"},
+       1,
+       1,
+       "FAULT"},
+      "Breadth-first search from the buggy program: every program that differs in one "
+      "hyperparameter is trained\n"
+      "--replicas times; those at least as good as their parent are followed, those as good as "
+      "the known fix are\n"
+      "repairs. The same command continues an interrupted search; a finished one is printed "
+      "without training. The\n"
+      "network depends on program, seed, preset, rule, top-k, replicas, level, budgets and limits, "
+      "never on workers,\nsavings or interruptions.",
+      "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
+      "--format text",
+      run};
 }
 
 }  // namespace neutra::cli

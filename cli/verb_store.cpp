@@ -29,6 +29,7 @@ int info(const std::filesystem::path& store, bool as_json) {
 }
 
 int check(const std::filesystem::path& store, bool as_json) {
+  if (!std::filesystem::exists(store)) read_store(store);  // says what is missing
   const auto problems = check_store(store);
   if (as_json) {
     std::cout << to_text(

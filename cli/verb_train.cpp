@@ -48,6 +48,7 @@ int run(const Arguments& arguments) {
     for (std::size_t i = 0; i < results.size(); ++i) {
       Json entry{{"replica", i}};
       entry.update(to_json(results[i]));
+      entry["metric"] = json_number(results[i].metric);
       replicas.push_back(std::move(entry));
     }
     std::cout << to_text({{"format", "neutra-train"},

@@ -24,6 +24,7 @@ int run(const Arguments&) {
   TrainerOptions options;
   for (const auto& folder : request.at("data_path"))
     options.data_path.emplace_back(folder.get<std::string>());
+  options.skip_dead_epochs = request.at("skip_dead").get<bool>();
   TrainingJob job;
   job.program = &program;
   job.seed = request.at("seed").get<std::uint64_t>();

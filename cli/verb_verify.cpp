@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/context.h"
+#include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "evaluators/statistics.h"
 #include "program/error.h"
@@ -25,16 +26,6 @@ double recorded_form(double metric) {
   if (std::isnan(metric)) return 1e9;
   const double value = static_cast<double>(static_cast<float>(metric));
   return std::fabs(value) < 1e12 ? std::nearbyint(value * 100) / 100 : value;
-}
-
-/// By meaning: records spell some values in other ways ("32.0", "None").
-bool is_buggy_program(const Parameters& parameters, const Fault& fault) {
-  try {
-    return program_hash(fault.space.instantiate(parameters)) ==
-           program_hash(fault.space.instantiate(fault.space.base_parameters()));
-  } catch (const Error&) {
-    return false;  // other keys or values: another subject
-  }
 }
 
 /// Zero-based positions in a list of `total` programs.
@@ -76,7 +67,7 @@ int run(const Arguments& arguments) {
   if (recorded.nodes.empty())
     throw input_error(describe(file.string(), "", "no rows", "a recorded network"));
   const Node& root = recorded.nodes.front();
-  if (!is_buggy_program(root.parameters, fault))
+  if (!same_program(fault.space, root.parameters, fault.space.base_parameters()))
     throw input_error(describe(
         file.string(), "root", to_string(root.parameters),
         "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
@@ -143,9 +134,10 @@ int run(const Arguments& arguments) {
       for (double value : chosen[i]->metrics) theirs.push_back(std::isnan(value) ? 1e9 : value);
       const double difference = std::fabs(mean(ours) - mean(theirs));
       // Differences within the records' rounding say nothing: no evidence against equality.
-      p = difference <= kRecordGrain + 1e-12 ? 1 : permutation_p(ours, theirs);
+      const bool near = difference <= kRecordGrain + 1e-12;
+      p = near ? 1 : permutation_p(ours, theirs);
       const bool can_fail = ours.size() >= kFewestMetrics;
-      pass = p == 1 || (can_fail && p >= kPassP);
+      pass = near || (can_fail && p >= kPassP);
       if (!pass && !can_fail && reason.empty()) {
         reason = std::to_string(ours.size()) + " recorded metrics can't tell: at least " +
                  std::to_string(kFewestMetrics) + " are needed";

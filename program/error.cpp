@@ -9,7 +9,17 @@ std::string describe(std::string_view file, std::string_view place, std::string_
                               std::string_view part) {
     if (part.empty()) return;
     if (!text.empty()) text += separator;
-    text.append(label).append(part);
+    text.append(label);
+    for (const char c : part) {  // a file's own bytes must not cut the message or drive a terminal
+      constexpr std::string_view kDigits = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte >= 0x20 && byte != 0x7f) {
+        text += c;
+      } else {
+        text.append("\\x") += kDigits[byte >> 4];
+        text += kDigits[byte & 15];
+      }
+    }
   };
   append(": ", "", place);
   append(": ", "found ", found);

@@ -290,4 +290,18 @@ std::string shortest(double value) {
   return text;
 }
 
+Json exact_number(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+double exact_number(const Json& json) {
+  if (!json.is_string()) return json.get<double>();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto word = json.get<std::string>();
+  return word == "inf"    ? kInfinity
+         : word == "-inf" ? -kInfinity
+                          : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace neutra

@@ -38,4 +38,8 @@ std::string python_repr(double value);
 /// Shortest decimal that reads back, without a trailing ".0" ("0.1", "3", "1e-05").
 std::string shortest(double value);
 
+/// A number, also one that JSON has no word for: "nan", "inf", "-inf".
+Json exact_number(double value);
+double exact_number(const Json& json);
+
 }  // namespace neutra

@@ -7,6 +7,8 @@
 #include <limits>
 #include <mutex>
 
+#include "program/error.h"
+
 namespace neutra {
 namespace {
 
@@ -72,6 +74,7 @@ class Executor {
       job.replica = task.replica;
       job.time_limit = config_.time_limit;
       job.memory_limit = config_.memory_limit;
+      job.stop = options_.stop;
       lock.unlock();
       try {
         if (apart) {
@@ -88,10 +91,12 @@ class Executor {
           result = trainer_.train(job);
         }
         lock.lock();
-      } catch (...) {
+      } catch (const std::exception& error) {
         lock.lock();
         machine_.drop(task);
         store_.dropped(key);
+        const auto* ours = dynamic_cast<const Error*>(&error);
+        if (ours && ours->exit() == Exit::kInterrupted) return;
         throw;
       }
     }

@@ -14,7 +14,7 @@ namespace neutra {
 namespace {
 
 // A record: magic, length and XXH3-64 of the payload seeded with its length, little endian.
-constexpr std::string_view kMagic = "NJR1";
+constexpr std::string_view kMagic = kJournalBeginning;
 constexpr std::size_t kFrameBytes = 4 + 4 + 8;
 constexpr std::uint32_t kMaxPayload = 16U << 20;
 

@@ -111,6 +111,11 @@ std::size_t SearchMachine::add_evaluation(const std::function<Program()>& make,
   Evaluation evaluation;
   try {
     evaluation.program = std::make_shared<const Program>(make());
+  } catch (const Error& error) {
+    evaluation.hash = string_hash(name);
+    evaluation.refusal = error.what();
+  }
+  if (evaluation.program) {
     evaluation.hash = space_.hash(*evaluation.program);
     if (switches_.reuse_identical) {
       if (const auto found = by_hash_.find(evaluation.hash); found != by_hash_.end()) {
@@ -118,9 +123,6 @@ std::size_t SearchMachine::add_evaluation(const std::function<Program()>& make,
       }
     }
     evaluation.refusal = trainer_.refusal(*evaluation.program);
-  } catch (const Error& error) {
-    evaluation.hash = string_hash(name);
-    evaluation.refusal = error.what();
   }
   evaluation.slots.resize(static_cast<std::size_t>(config_.replicas));
   for (int replica = 0; replica < config_.replicas; ++replica) {
@@ -384,17 +386,16 @@ void SearchMachine::finish_parent(const Block& block) {
   }
 }
 
-/// Is there a replica to start? `replica` is the first that nobody has begun.
-bool SearchMachine::trainable(std::size_t index, std::optional<int>& replica) const {
+/// The first replica that nobody has begun.
+std::optional<int> SearchMachine::trainable(std::size_t index) const {
   const Evaluation& evaluation = evaluations_[index];
-  if (evaluation.refusal) return false;
+  if (evaluation.refusal) return std::nullopt;
   for (std::size_t i = 0; i < evaluation.slots.size(); ++i) {
     if (evaluation.slots[i].origin == Origin::kNone && !evaluation.slots[i].running) {
-      replica = static_cast<int>(i);
-      return true;
+      return static_cast<int>(i);
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 std::optional<Task> SearchMachine::next() {
@@ -409,8 +410,8 @@ std::optional<Task> SearchMachine::next() {
   bool wait = false;
   // True: take `choice` now.
   const auto consider = [&](std::size_t index, const Parameters* parameters) {
-    std::optional<int> replica;
-    if (!trainable(index, replica)) return false;
+    const std::optional<int> replica = trainable(index);
+    if (!replica) return false;
     const Evaluation& evaluation = evaluations_[index];
     if (evaluation.deaths >= kSuspectDeaths && !switches_.isolated && running_ > 0) {
       wait = true;  // let the others end: a suspect trains alone

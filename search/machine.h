@@ -140,7 +140,7 @@ class SearchMachine {
   void finish_parent(const Block& block);
   void count(Evaluation& evaluation, int replicas);
   std::int64_t budget() const;
-  bool trainable(std::size_t evaluation, std::optional<int>& replica) const;
+  std::optional<int> trainable(std::size_t evaluation) const;
   Task hand_out(std::size_t evaluation, int replica, const Parameters* parameters);
 
   const SearchTask& task_;

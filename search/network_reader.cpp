@@ -136,7 +136,13 @@ class Reader {
     const Parameters before = parent.parameters;
     Node& child = node(child_id, field(kChildId), field(kChildMetrics), field(kChildParameters));
     child.neutral = true;
-    child.alternative = flag.text == "True";
+    const bool alternative = flag.text == "True";
+    if (const auto [known, is_new] = alternative_.emplace(child_id, alternative);
+        !is_new && known->second != alternative) {
+      fail(flag, "another value for node " + std::to_string(child_id) + " than before",
+           "one value for each id");
+    }
+    child.alternative = alternative;
     if (child.parent < 0 && child_id != 0) {
       child.parent = parent_id;
       child.depth = depth;
@@ -179,6 +185,13 @@ class Reader {
     return values;
   }
 
+  /// NaN equals NaN here.
+  static bool same(const std::vector<double>& a, const std::vector<double>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](double x, double y) {
+      return x == y || (std::isnan(x) && std::isnan(y));
+    });
+  }
+
   Node& node(std::int64_t id, const Field& id_field, const Field& metrics_field,
              const Field& parameters_field) {
     Parameters parameters;
@@ -199,8 +212,9 @@ class Reader {
     } else if (node.parameters != parameters) {
       fail(id_field, "node " + std::to_string(id) + " with other parameters than before",
            "one program for each id");
-    } else {
-      metrics(metrics_field);
+    } else if (!same(node.metrics, metrics(metrics_field))) {
+      fail(metrics_field, "other metrics of node " + std::to_string(id) + " than before",
+           "one list for each id");
     }
     return node;
   }
@@ -211,6 +225,7 @@ class Reader {
   std::size_t width_ = 0;
   std::array<std::size_t, kColumns> where_{};
   std::map<std::int64_t, Node> nodes_;
+  std::map<std::int64_t, bool> alternative_;  ///< is_gt of each child
   std::vector<Edge> edges_;
   std::int64_t dequeued_ = 0;
 };

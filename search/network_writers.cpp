@@ -65,7 +65,12 @@ std::string xml(const std::string& text) {
   std::string result = replaced(text, '&', "&amp;");
   result = replaced(result, '<', "&lt;");
   result = replaced(result, '>', "&gt;");
-  return replaced(result, '"', "&quot;");
+  result = replaced(result, '"', "&quot;");
+  // XML 1.0 has no way to write the other control characters.
+  for (char& c : result) {
+    if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') c = '?';
+  }
+  return result;
 }
 
 std::string dot_quoted(const std::string& text) {
@@ -165,6 +170,10 @@ Json to_json(const Network& network) {
                                                   : Json(nullptr)},
                {"nodes", Json::array()},
                {"links", Json::array()}};
+  const auto figures = complexity(network);
+  json["complexity"] = figures ? Json(figures->mean) : Json(nullptr);
+  json["improvement"] =
+      figures && figures->improvement ? number_or_null(*figures->improvement) : Json(nullptr);
   json["fixed_metrics"] = Json::array();
   for (const double metric : network.fixed_metrics) {
     json["fixed_metrics"].push_back(number_or_null(metric));

@@ -20,6 +20,25 @@ constexpr std::array<std::string_view, 2> kGoals = {"maximize", "minimize"};
 constexpr std::array<std::string_view, 4> kEnds = {"queue_empty", "evaluation_budget",
                                                    "time_budget", "interrupted"};
 
+struct CounterField {
+  const char* name;
+  std::int64_t SearchCounters::*field;
+};
+constexpr CounterField kCounterFields[] = {
+    {"evaluations", &SearchCounters::evaluations},
+    {"trainings", &SearchCounters::trainings},
+    {"trainings_from_store", &SearchCounters::trainings_from_store},
+    {"trainings_reused", &SearchCounters::trainings_reused},
+    {"trainings_saved_identical", &SearchCounters::trainings_saved_identical},
+    {"trainings_saved_curtailed", &SearchCounters::trainings_saved_curtailed},
+    {"epochs_saved_dead", &SearchCounters::epochs_saved_dead},
+    {"speculative_trainings", &SearchCounters::speculative_trainings},
+    {"invalid", &SearchCounters::invalid},
+    {"failed", &SearchCounters::failed},
+    {"diverged", &SearchCounters::diverged},
+    {"timed_out", &SearchCounters::timed_out},
+    {"samples", &SearchCounters::samples}};
+
 template <typename T>
 Json optional_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
@@ -90,6 +109,23 @@ SearchConfig search_config_from_json(const Json& json, const std::string& file) 
         describe(file, "config", error.what(), "the fields of docs/formats/store.md"));
   }
   return config;
+}
+
+Json to_json(const SearchCounters& counters) {
+  Json json = Json::object();
+  for (const auto& [name, field] : kCounterFields) json[name] = counters.*field;
+  json["seconds"] = counters.seconds;
+  json["total_seconds"] = counters.total_seconds;
+  return json;
+}
+
+SearchCounters search_counters_from_json(const Json& json) {
+  SearchCounters counters;
+  for (const auto& [name, field] : kCounterFields)
+    counters.*field = json.value(name, std::int64_t{0});
+  counters.seconds = json.value("seconds", 0.0);
+  counters.total_seconds = json.value("total_seconds", 0.0);
+  return counters;
 }
 
 }  // namespace neutra

@@ -42,7 +42,7 @@ struct SearchConfig {
   std::uint64_t seed = 0;
   double time_limit = 0;           ///< seconds per training, 0: none
   std::uint64_t memory_limit = 0;  ///< bytes per training, 0: none
-  std::string fingerprint;         ///< Trainer::fingerprint()
+  std::string fingerprint;         ///< Trainer::fingerprint() of the buggy program
 };
 Json to_json(const SearchConfig& config);
 SearchConfig search_config_from_json(const Json& json, const std::string& file);
@@ -57,7 +57,7 @@ struct RunOptions {
   bool fresh = false;
   std::string command;  ///< command line, for the file header
   Json provenance;      ///< versions, machine, commit: for the file header
-  /// Set by a signal: what is in flight is finished, the rest saved, run_search returns.
+  /// Set by a signal: what is in flight is given up, the rest saved, run_search returns.
   const std::atomic<bool>* stop = nullptr;
   /// Called from worker threads under the search's lock, rarely (at most ten times a second).
   std::function<void(const struct Progress&)> progress;
@@ -94,6 +94,9 @@ struct SearchCounters {
   double seconds = 0;        ///< of this process
   double total_seconds = 0;  ///< added up over resumes
 };
+
+Json to_json(const SearchCounters& counters);
+SearchCounters search_counters_from_json(const Json& json);
 
 struct Progress {
   SearchCounters counters;

@@ -36,7 +36,8 @@ EvaluationMap reused_evaluations(const RunOptions& options, const SearchConfig& 
         search_config_from_json(content.header.value("config", Json::object()), file.string());
     if (other.fingerprint != config.fingerprint || other.seed != config.seed) {
       std::cerr << "warning: " << file.string() << " is not reused: it was made with "
-                << (other.seed != config.seed ? "another seed" : "another back end") << "\n";
+                << (other.seed != config.seed ? "another seed" : "another back end or other data")
+                << "\n";
       continue;
     }
     for (const auto& [key, result] : content.evaluations) {
@@ -101,7 +102,8 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
     throw;
   }
   const SearchCounters counters = run_counters(machine, store);
-  save();
+  const bool nothing = store.content().evaluations.empty();
+  if (!nothing || machine.end() != SearchEnd::kInterrupted) save();
   return {machine.network(), counters, machine.end(), false};
 }
 

@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 constexpr int kVersion = 1;
 constexpr std::uint64_t kUserBlock = 512;
 constexpr std::string_view kFormat = "neutra-store";
+constexpr std::string_view kLockBeginning = "pid ";
 constexpr auto kLockPatience = std::chrono::milliseconds(500);
 /// Saving for readers costs at most a fiftieth of the time.
 constexpr int kSaveShare = 50;
@@ -57,20 +58,6 @@ std::string read_bytes(const fs::path& file) {
 
 // --- JSON ---
 
-Json number_json(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-double number_from(const Json& json) {
-  if (!json.is_string()) return json.get<double>();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const auto word = json.get<std::string>();
-  return word == "inf"    ? kInfinity
-         : word == "-inf" ? -kInfinity
-                          : std::numeric_limits<double>::quiet_NaN();
-}
-
 Json record(const char* type, const EvaluationKey& key) {
   return {{"type", type}, {"hash", to_string(key.hash)}, {"replica", key.replica}};
 }
@@ -80,59 +67,6 @@ EvaluationKey key_from(const Json& json) {
   const int replica = json.at("replica").get<int>();
   if (!hash || replica < 0) throw input_error("no key");
   return {*hash, replica};
-}
-
-ReplicaResult result_from(const Json& json) {
-  const auto status = parse_run_status(json.at("status").get<std::string>());
-  if (!status) throw input_error("no status");
-  ReplicaResult result;
-  result.status = *status;
-  result.metric = number_from(json.at("metric"));
-  result.correct = json.at("correct").get<std::int64_t>();
-  result.total = json.at("total").get<std::int64_t>();
-  result.seconds = number_from(json.at("seconds"));
-  result.steps = json.at("steps").get<std::int64_t>();
-  result.samples = json.at("samples").get<std::int64_t>();
-  result.epochs_saved = json.at("epochs_saved").get<std::int64_t>();
-  result.backend = json.at("backend").get<std::string>();
-  result.message = json.at("message").get<std::string>();
-  return result;
-}
-
-struct CounterField {
-  const char* name;
-  std::int64_t SearchCounters::*field;
-};
-constexpr CounterField kCounterFields[] = {
-    {"evaluations", &SearchCounters::evaluations},
-    {"trainings", &SearchCounters::trainings},
-    {"trainings_from_store", &SearchCounters::trainings_from_store},
-    {"trainings_reused", &SearchCounters::trainings_reused},
-    {"trainings_saved_identical", &SearchCounters::trainings_saved_identical},
-    {"trainings_saved_curtailed", &SearchCounters::trainings_saved_curtailed},
-    {"epochs_saved_dead", &SearchCounters::epochs_saved_dead},
-    {"speculative_trainings", &SearchCounters::speculative_trainings},
-    {"invalid", &SearchCounters::invalid},
-    {"failed", &SearchCounters::failed},
-    {"diverged", &SearchCounters::diverged},
-    {"timed_out", &SearchCounters::timed_out},
-    {"samples", &SearchCounters::samples}};
-
-Json counters_json(const SearchCounters& counters) {
-  Json json = Json::object();
-  for (const auto& [name, field] : kCounterFields) json[name] = counters.*field;
-  json["seconds"] = counters.seconds;
-  json["total_seconds"] = counters.total_seconds;
-  return json;
-}
-
-SearchCounters counters_from(const Json& json) {
-  SearchCounters counters;
-  for (const auto& [name, field] : kCounterFields)
-    counters.*field = json.value(name, std::int64_t{0});
-  counters.seconds = json.value("seconds", 0.0);
-  counters.total_seconds = json.value("total_seconds", 0.0);
-  return counters;
 }
 
 // --- the HDF5 file ---
@@ -199,13 +133,13 @@ void write_content(Hdf5File& file, const StoreContent& content) {
   }
   file.write_attribute("/", "finished", std::int64_t{content.finished});
   file.write_attribute("/", "end", std::string(to_string(content.end)));
-  file.write_attribute("/", "counters", counters_json(content.counters).dump());
+  file.write_attribute("/", "counters", to_json(content.counters).dump());
   const Json state = {
       {"journal_id", content.journal_id},
       {"journal_bytes", content.journal_bytes},
       {"elapsed", content.elapsed},
       {"ground_truth",
-       content.network.ground_truth ? number_json(*content.network.ground_truth) : Json(nullptr)}};
+       content.network.ground_truth ? exact_number(*content.network.ground_truth) : Json(nullptr)}};
   file.write("/header", std::vector<std::string>{content.header.dump(), state.dump()});
 
   using Evaluation = EvaluationMap::value_type;
@@ -475,9 +409,9 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
     content.journal_bytes = state.at("journal_bytes").get<std::uint64_t>();
     content.elapsed = state.at("elapsed").get<double>();
     if (!state.at("ground_truth").is_null()) {
-      content.network.ground_truth = number_from(state.at("ground_truth"));
+      content.network.ground_truth = exact_number(state.at("ground_truth"));
     }
-    content.counters = counters_from(
+    content.counters = search_counters_from_json(
         parse_json(file.read_string_attribute("/", "counters"), store.string() + ": counters"));
     content.network.fault_id = content.header.at("fault").get<std::string>();
     content.network.metric = content.header.at("metric").get<std::string>();
@@ -515,14 +449,16 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
     if (content.header.empty()) {
       content.header = first["header"];
     } else if (!header_differences(content.header, first["header"]).empty()) {
-      std::cerr << "warning: " << file.string() << " belongs to another search and is not read\n";
-      return;
+      throw input_error(describe(file.string(), "", "the journal of another search",
+                                 "that of the store beside it; move it away"));
     }
     const auto id = first.value("id", std::string());
     if (id == content.journal_id) skip = content.journal_bytes;
     content.journal_id = id;
   } else if (content.header.empty()) {
-    return;  // nothing tells what was searched: begin anew
+    throw input_error(describe(file.string(), "", "evaluations after a damaged first record",
+                               "a first record that says what was searched; take a copy of the "
+                               "file, or start anew with --fresh"));
   }
   content.journal_bytes = bytes.size();
   std::map<Hash, std::set<int>> in_flight;
@@ -537,7 +473,7 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
         const EvaluationKey key = key_from(payload);
         in_flight[key.hash].erase(key.replica);
         if (type == "dropped") continue;
-        content.evaluations.emplace(key, result_from(payload));
+        content.evaluations.emplace(key, replica_result_from_json(payload));
         content.elapsed = std::max(content.elapsed, payload.at("elapsed").get<double>());
       } else if (type == "elapsed") {
         content.elapsed = std::max(content.elapsed, payload.at("seconds").get<double>());
@@ -604,10 +540,14 @@ StoreContent load_store(const fs::path& store) {
       StoreContent content;
       content.header = Json::object();
       // The journal first: an HDF5 file that is renamed meanwhile holds all of it.
-      const bool has_journal = fs::exists(journal);
-      const std::string bytes = has_journal ? read_bytes(journal) : "";
+      std::optional<std::string> bytes;
+      try {
+        if (fs::exists(journal)) bytes = read_bytes(journal);
+      } catch (const Error&) {
+        if (fs::exists(journal)) throw;  // else its writer has just finished
+      }
       if (fs::exists(store)) read_hdf5(store, content);
-      if (has_journal && !content.finished) apply_journal(bytes, journal, content);
+      if (bytes && !content.finished) apply_journal(*bytes, journal, content);
       return content;
     } catch (const std::exception&) {
       // A writer replaced the file under the reader's eyes: read the new one.
@@ -616,7 +556,25 @@ StoreContent load_store(const fs::path& store) {
   }
 }
 
+/// May `file` be replaced or removed? Only when it is absent, empty or begins, as far as it goes,
+/// like what we write under that name, or with the zeros that a power cut leaves of a file whose
+/// content had not reached the disk. Throws input_error.
+static void require_ours(const fs::path& file, std::string_view beginning) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return;
+  std::string start(beginning.size(), '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(in.gcount()));
+  if (start.find_first_not_of('\0') == std::string::npos) start.clear();
+  if (!fs::is_regular_file(file, ignored) || start != beginning.substr(0, start.size())) {
+    throw input_error(describe(file.string(), "", "another kind of file",
+                               "a file of this search, or a name that is still free"));
+  }
+}
+
 StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::move(file)) {
+  require_ours(file_, kLockBeginning);
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   for (;;) {
     descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -652,8 +610,8 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
   }
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
-  const std::string text = "pid " + std::to_string(::getpid()) + "\nhost " + host.data() +
-                           "\nstarted " + now_text() + "\ncommand " + command + "\n";
+  const std::string text = std::string(kLockBeginning) + std::to_string(::getpid()) + "\nhost " +
+                           host.data() + "\nstarted " + now_text() + "\ncommand " + command + "\n";
   // The text only names the owner: a full disk must not keep the lock from working.
   if (::ftruncate(descriptor_, 0) != 0 ||
       ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
@@ -670,8 +628,13 @@ Store::Store(fs::path store, Json header, bool fresh)
     : file_(std::move(store)),
       journal_file_(beside(file_, ".journal")),
       lock_(beside(file_, ".lock"), header.value("command", "")) {
+  const fs::path journal_temporary = journal_file_.string() + ".tmp";
+  require_ours(beside(file_, ".tmp"), kFormat);
+  for (const fs::path& journal : {journal_file_, journal_temporary}) {
+    require_ours(journal, kJournalBeginning);
+  }
   ::unlink(beside(file_, ".tmp").c_str());
-  ::unlink((journal_file_.string() + ".tmp").c_str());
+  ::unlink(journal_temporary.c_str());
   if (fresh) {
     if (fs::exists(file_)) read_signature(file_);  // never removes what is no store
     if (::unlink(journal_file_.c_str()) != 0 && errno != ENOENT) {
@@ -703,18 +666,18 @@ Store::Store(fs::path store, Json header, bool fresh)
 }
 
 void Store::start_journal() {
-  content_.journal_id = random_id();
-  content_.journal_bytes = 0;
-  std::vector<Json> first = {
-      {{"type", "header"}, {"id", content_.journal_id}, {"header", content_.header}}};
+  const std::string id = random_id();
+  std::vector<Json> first = {{{"type", "header"}, {"id", id}, {"header", content_.header}}};
   for (const EvaluationKey& key : in_flight_) {
     first.push_back(record("started", key));
     first.back()["apart"] = false;
   }
-  journal_.reset();
+  // On a full disk this throws and the old journal goes on.
   journal_ = std::make_unique<Journal>(journal_file_, first, [this] {
     return Json{{"type", "elapsed"}, {"seconds", elapsed()}};
   });
+  content_.journal_id = id;
+  content_.journal_bytes = 0;
 }
 
 Store::~Store() {
@@ -737,17 +700,8 @@ void Store::started(const EvaluationKey& key, bool apart) {
 
 void Store::finished(const EvaluationKey& key, const ReplicaResult& result) {
   Json json = record("finished", key);
-  json.update({{"elapsed", elapsed()},
-               {"status", to_string(result.status)},
-               {"metric", number_json(result.metric)},
-               {"correct", result.correct},
-               {"total", result.total},
-               {"seconds", number_json(result.seconds)},
-               {"steps", result.steps},
-               {"samples", result.samples},
-               {"epochs_saved", result.epochs_saved},
-               {"backend", result.backend},
-               {"message", result.message}});
+  json["elapsed"] = elapsed();
+  json.update(to_json(result));
   journal_->append(json);
   in_flight_.erase(key);
   content_.evaluations.emplace(key, result);

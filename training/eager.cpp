@@ -41,6 +41,9 @@ at::Tensor as_tensor(const Array& array) {
   return at::from_blob(const_cast<float*>(array.values.data()), extents, at::kFloat);
 }
 
+constexpr const char* kNoMemory =
+    "the machine has no memory left for this training; use fewer --workers or set --memory-limit";
+
 /// Data sets of the process, by recipe.
 class DataCache {
  public:
@@ -156,11 +159,6 @@ class Training {
   }
 
   void run(const TrainingJob& job, Clock::time_point start, ReplicaResult& result) {
-    if (const std::string reason = refusal(); !reason.empty()) {
-      result.status = RunStatus::kInvalid;
-      result.message = reason;
-      return;
-    }
     const std::int64_t batch = std::min(program_.batch_size, rows_);
     at::Tensor x_full = rows_like(x_, batch), y_full = rows_like(y_, batch);
     at::Tensor x_rest = rows_like(x_, rows_ % batch), y_rest = rows_like(y_, rows_ % batch);
@@ -179,6 +177,9 @@ class Training {
           result.status = RunStatus::kTimeout;
           result.message = "ran past its time limit in epoch " + std::to_string(epoch + 1);
           return;
+        }
+        if (job.stop && job.stop->load(std::memory_order_relaxed)) {
+          throw Error(Exit::kInterrupted, "interrupted");
         }
         const bool full = begin + batch <= rows_;
         at::Tensor &x = full ? x_full : x_rest, &y = full ? y_full : y_rest;
@@ -205,20 +206,6 @@ class Training {
   }
 
  private:
-  /// What Keras would raise an exception about once it sees the data.
-  std::string refusal() const {
-    if (rows_ < 1) return "validation_split leaves no training rows";
-    if (!loss_.sparse()) return "";
-    const auto classes = static_cast<double>(program_.layers.back().output_shape.back());
-    const DataInfo& info = data_.info;
-    if (std::trunc(info.y_min) < 0 || !(std::trunc(info.y_max) < classes)) {
-      return "labels from " + std::to_string(info.y_min) + " to " + std::to_string(info.y_max) +
-             " for sparse_categorical_crossentropy over " +
-             std::to_string(program_.layers.back().output_shape.back()) + " classes";
-    }
-    return "";
-  }
-
   bool needs_loss() const {
     return observer_ || callbacks_.terminate_on_nan || callbacks_.monitors("loss");
   }
@@ -385,14 +372,17 @@ class Eager final : public EagerTrainer {
     try {
       run(job, data, start, observer, result);
     } catch (const c10::Error& e) {
+      // A machine short of memory says nothing about the program.
+      const std::string reason = e.what_without_backtrace();
+      if (reason.find("not enough memory") != std::string::npos) throw failure(kNoMemory);
       result.status = RunStatus::kFailed;
-      result.message = e.what_without_backtrace();
+      result.message = reason;
     } catch (const Error& e) {
+      if (e.exit() == Exit::kInterrupted) throw;
       result.status = RunStatus::kFailed;
       result.message = e.what();
     } catch (const std::bad_alloc&) {
-      result.status = RunStatus::kOutOfMemory;
-      result.message = "the system has no memory left";
+      throw failure(kNoMemory);
     }
     result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return result;
@@ -404,8 +394,9 @@ class Eager final : public EagerTrainer {
     return refusal(program, data);
   }
 
-  std::string fingerprint() const override {
-    return std::string("eager ") + kSemantics + ", " + library_fingerprint();
+  std::string fingerprint(const Program& program) override {
+    return std::string("eager ") + kSemantics + ", " + library_fingerprint() + ", data " +
+           to_string(digest(*cache_.get(program.document.at("data")).data));
   }
 
  private:

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "program/error.h"
+
 namespace neutra {
 namespace {
 
@@ -29,6 +31,36 @@ std::optional<RunStatus> parse_run_status(std::string_view word) {
     if (known == word) return value;
   }
   return std::nullopt;
+}
+
+Json to_json(const ReplicaResult& result) {
+  return {{"status", to_string(result.status)},
+          {"metric", exact_number(result.metric)},
+          {"correct", result.correct},
+          {"total", result.total},
+          {"seconds", exact_number(result.seconds)},
+          {"steps", result.steps},
+          {"samples", result.samples},
+          {"epochs_saved", result.epochs_saved},
+          {"backend", result.backend},
+          {"message", result.message}};
+}
+
+ReplicaResult replica_result_from_json(const Json& json) {
+  const auto status = parse_run_status(json.at("status").get<std::string>());
+  if (!status) throw input_error("no status");
+  ReplicaResult result;
+  result.status = *status;
+  result.metric = exact_number(json.at("metric"));
+  json.at("correct").get_to(result.correct);
+  json.at("total").get_to(result.total);
+  result.seconds = exact_number(json.at("seconds"));
+  json.at("steps").get_to(result.steps);
+  json.at("samples").get_to(result.samples);
+  json.at("epochs_saved").get_to(result.epochs_saved);
+  json.at("backend").get_to(result.backend);
+  json.at("message").get_to(result.message);
+  return result;
 }
 
 }  // namespace neutra

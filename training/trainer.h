@@ -1,10 +1,12 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "program/json.h"
 #include "program/program.h"
 
 namespace neutra {
@@ -36,8 +38,9 @@ struct TrainingJob {
   std::uint64_t seed = 0;  ///< study seed
   int replica = 0;
   StreamKey stream = StreamKey::kPrefix;
-  double time_limit = 0;           ///< seconds, checked each step; 0: none
-  std::uint64_t memory_limit = 0;  ///< bytes, checked before the start; 0: none
+  double time_limit = 0;                    ///< seconds, checked each step; 0: none
+  std::uint64_t memory_limit = 0;           ///< bytes, checked before the start; 0: none
+  const std::atomic<bool>* stop = nullptr;  ///< checked each step: give the training up
 };
 
 /// What one training gives.
@@ -54,18 +57,23 @@ struct ReplicaResult {
   std::string message;            ///< reason when status is not kOk
 };
 
+/// Exact: metrics that are not finite as "nan", "inf", "-inf". Reading throws Json::exception.
+Json to_json(const ReplicaResult& result);
+ReplicaResult replica_result_from_json(const Json& json);
+
 /// Trains programs. Implementations are thread safe: one call per worker thread at a time, results
 /// depend only on the job.
 class Trainer {
  public:
   virtual ~Trainer() = default;
   /// Never throws for what a program does; throws Error for what a user must mend (missing data
-  /// file).
+  /// file, a machine without memory) and, with Exit::kInterrupted, when the job's stop is set.
   virtual ReplicaResult train(const TrainingJob& job) = 0;
   /// Why Keras would refuse the program, without training it; nullopt: it would train.
   virtual std::optional<std::string> refusal(const Program& program) = 0;
-  /// Part of the key of an evaluation: back end, instruction set, library versions.
-  virtual std::string fingerprint() const = 0;
+  /// Part of the key of an evaluation: back end, instruction set, library versions, content of the
+  /// program's data. Throws Error like train().
+  virtual std::string fingerprint(const Program& program) = 0;
 };
 
 }  // namespace neutra

@@ -239,7 +239,7 @@ TEST(ProgramSpace, RefusesWrongKeys) {
     const std::string message = error_of([&, k = key] {
       ProgramSpace(sample("mlp"), {{"epochs", KeyKind::kEpochs, {}, {}}, k}, "subject.json");
     });
-    EXPECT_EQ(message.find("subject.json: key " + key.name), 0U) << message;
+    EXPECT_EQ(message.find(describe("subject.json", "key " + key.name, "", "")), 0U) << message;
     EXPECT_NE(message.find(words), std::string::npos) << message;
   }
 }

@@ -118,7 +118,7 @@ class FakeTrainer : public Trainer {
     if (share(text_hash(text, landscape_.seed + 99)) < landscape_.refused) return "refused";
     return std::nullopt;
   }
-  std::string fingerprint() const override { return "fake"; }
+  std::string fingerprint(const Program&) override { return "fake"; }
 
   std::atomic<int> trainings = 0;
   int stop_after = -1;

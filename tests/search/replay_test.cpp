@@ -93,7 +93,7 @@ class ReplayTrainer : public Trainer {
     return result;
   }
   std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
-  std::string fingerprint() const override { return "replay"; }
+  std::string fingerprint(const Program&) override { return "replay"; }
 
  private:
   const Record& record_;

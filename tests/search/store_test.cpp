@@ -202,8 +202,17 @@ TEST(Store, ForeignDamagedAndNewerFilesAreRefused) {
       EXPECT_EQ(bytes_of(folder / "thesis"), content);
     }
   }
-  put_bytes(folder / "t.h5.journal", "some other journal");
-  message_of([&] { run(c, {}, trainer, folder / "t.h5"); }, Exit::kBadInput);
+  for (const char* suffix : {".journal", ".journal.tmp", ".tmp", ".lock"}) {
+    const auto file = folder / ("t.h5" + std::string(suffix));
+    put_bytes(file, "some thesis, without a copy");
+    for (const RunOptions& options : {RunOptions{}, fresh}) {
+      const auto message =
+          message_of([&] { run(c, options, trainer, folder / "t.h5"); }, Exit::kBadInput);
+      EXPECT_NE(message.find(suffix), std::string::npos) << message;
+      EXPECT_EQ(bytes_of(file), "some thesis, without a copy");
+    }
+    std::filesystem::remove(file);
+  }
   message_of([&] { run(c, {}, trainer, folder / "no/such/folder.h5"); }, Exit::kFailed);
   message_of([&] { read_store(folder / "none.h5"); }, Exit::kBadInput);
 
@@ -226,6 +235,51 @@ TEST(Store, ForeignDamagedAndNewerFilesAreRefused) {
   EXPECT_NE(message.find("version 7"), std::string::npos) << message;
   put_bytes(folder / "s.h5", good);
   EXPECT_TRUE(run(c, {}, trainer, folder / "s.h5").was_finished);
+}
+
+TEST(Store, AJournalThatTellsOfAnotherSearchOrOfNoneIsRefused) {
+  TemporaryFolder folder;
+  const Case c = plain_case(6);
+  FakeTrainer trainer(c.landscape);
+  RunOptions options;
+  std::atomic<bool> stop{false};
+  options.stop = &stop;
+  options.progress = [&](const Progress&) { stop = true; };
+  EXPECT_EQ(run(c, options, trainer, folder / "s.h5").end, SearchEnd::kInterrupted);
+  const Json other = {{"type", "header"}, {"id", "x"}, {"header", {{"fault", "other"}}}};
+  put_bytes(folder / "s.h5.journal", journal_frame(other));
+  auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
+  EXPECT_NE(message.find("the journal of another search"), std::string::npos) << message;
+
+  const std::string record = journal_frame({{"type", "elapsed"}, {"seconds", 1}});
+  put_bytes(folder / "t.h5.journal", record);
+  message = message_of([&] { run(c, {}, trainer, folder / "t.h5"); }, Exit::kBadInput);
+  EXPECT_NE(message.find("damaged first record"), std::string::npos) << message;
+  EXPECT_EQ(bytes_of(folder / "t.h5.journal"), record);
+}
+
+TEST(Store, AStopGivesUpTheTrainingInFlight) {
+  struct Patient : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    ReplicaResult train(const TrainingJob& job) override {
+      while (!job.stop->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      throw Error(Exit::kInterrupted, "interrupted");
+    }
+  };
+  TemporaryFolder folder;
+  const Case c = plain_case(6);
+  Patient trainer(c.landscape);
+  std::atomic<bool> stop{false};
+  RunOptions options;
+  options.stop = &stop;
+  options.workers = 2;
+  std::thread signal([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop = true;
+  });
+  EXPECT_EQ(run(c, options, trainer, folder / "s.h5").end, SearchEnd::kInterrupted);
+  signal.join();
+  EXPECT_TRUE(check_store(folder / "s.h5").empty());
 }
 
 TEST(Store, ASecondWriterLearnsWhoIsFirst) {
@@ -303,7 +357,7 @@ TEST(Store, AJournalCutAnywhereResumes) {
       std::filesystem::remove(folder / left);
     }
     put_bytes(folder / "s.h5.journal", journal.substr(0, length));
-    if (length % 2 == 0) put_bytes(folder / "s.h5.tmp", "half a file");
+    if (length % 2 == 0) put_bytes(folder / "s.h5.tmp", "neutra-store ver");
     FakeTrainer again(c.landscape);
     ASSERT_EQ(tsv(run(c, {}, again, folder / "s.h5").network), expected) << length;
   }

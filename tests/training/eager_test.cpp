@@ -280,7 +280,30 @@ TEST(Eager, LossMetricAndFingerprint) {
   const ReplicaResult r = train(p);
   EXPECT_GT(r.metric, 0);
   EXPECT_LT(r.metric, 1);
-  EXPECT_NE(make_eager_trainer({})->fingerprint().find("torch"), std::string::npos);
+  EXPECT_NE(make_eager_trainer({})->fingerprint(p).find("torch"), std::string::npos);
+}
+
+TEST(Eager, AnotherDataSetIsAnotherFingerprint) {
+  Program p = moons();
+  const auto trainer = make_eager_trainer({});
+  const std::string before = trainer->fingerprint(p);
+  EXPECT_EQ(make_eager_trainer({})->fingerprint(p), before);
+  p.document["data"]["arguments"]["seed"] = 12345;
+  EXPECT_NE(trainer->fingerprint(p), before);
+}
+
+TEST(Eager, AStopIsNoResult) {
+  Program p = moons();
+  const std::atomic<bool> stop{true};
+  TrainingJob job;
+  job.program = &p;
+  job.stop = &stop;
+  try {
+    make_eager_trainer({})->train(job);
+    FAIL() << "a result";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::kInterrupted);
+  }
 }
 
 TEST(Eager, EveryOptimizerTrains) {

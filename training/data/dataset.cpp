@@ -1,5 +1,7 @@
 #include "training/data/dataset.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -148,6 +150,21 @@ std::shared_ptr<const Dataset> load_dataset(const Json& data,
   } catch (const Json::exception&) {
     throw input_error("data: found a field of a wrong type; allowed: see docs/formats/data.md");
   }
+}
+
+Hash digest(const Dataset& data) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  for (const Array* array : {&data.x_train, &data.y_train, &data.x_holdout, &data.y_holdout}) {
+    const auto dimensions = static_cast<std::int64_t>(array->extents.size());
+    XXH3_128bits_update(state.get(), &dimensions, sizeof dimensions);
+    XXH3_128bits_update(state.get(), array->extents.data(),
+                        array->extents.size() * sizeof array->extents.front());
+    XXH3_128bits_update(state.get(), array->values.data(), array->values.size() * sizeof(float));
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return {hash.high64, hash.low64};
 }
 
 }  // namespace neutra

@@ -27,6 +27,9 @@ struct Dataset {
   DataInfo info() const;
 };
 
+/// XXH3-128 of the training and hold-out rows, shapes included.
+Hash digest(const Dataset& data);
+
 /// Loads the `data` section of a program: {source, arguments, preprocess: [...], split: {test_size,
 /// seed}, holdout: {...}} (docs/formats/program.md). Relative files are looked up in the folder of
 /// the program file, then `search_path` in order. Throws input_error: a missing file says which
