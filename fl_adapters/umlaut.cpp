@@ -17,7 +17,8 @@ namespace {
 /// A model as the rules see it.
 class Model {
  public:
-  explicit Model(const Program& program) : resolved_(resolve(program)) {
+  Model(const Program& program, ToolVariant variant)
+      : repaired_(variant == ToolVariant::kRepaired), resolved_(resolve(program)) {
     const Json& config = program.document.at("model").at("config");
     const Json& layers = config.is_array() ? config : config.at("layers");
     for (const Json& layer : layers) {
@@ -37,20 +38,20 @@ class Model {
     return value != nullptr ? value->get<std::string>() : "";
   }
 
-  /// Does the tool take the last layer for a softmax? It looks for the word in the layer's name,
-  /// which Keras makes from the class unless the program gives one.
-  bool last_is_named_softmax() const {
+  bool repaired() const { return repaired_; }
+
+  /// Is the last layer nothing but a softmax? The published tool looks for the word in the layer's
+  /// name, which Keras makes from the class unless the program gives one.
+  bool ends_with_softmax_layer() const {
+    const ResolvedLayer& layer = at(last());
     const std::string& name = names_[static_cast<std::size_t>(last())];
-    return name.empty() ? at(last()).class_name == "Softmax"
-                        : name.find("softmax") != std::string::npos;
+    if (!repaired_ && !name.empty()) return name.find("softmax") != std::string::npos;
+    return layer.class_name == "Softmax" ||
+           (repaired_ && layer.class_name == "Activation" && activation(last()) == "softmax");
   }
-  /// Is the last layer nothing but a softmax?
-  bool last_is_softmax_layer() const {
-    return at(last()).class_name == "Softmax" ||
-           (at(last()).class_name == "Activation" && activation(last()) == "softmax");
-  }
+  /// Does the last layer compute a softmax?
   bool output_is_softmax() const {
-    return last_is_softmax_layer() || activation(last()) == "softmax";
+    return at(last()).class_name == "Softmax" || activation(last()) == "softmax";
   }
 
   /// Does a layer of its own hold this layer's activation? Batch normalisation and dropout may lie
@@ -80,8 +81,9 @@ class Model {
   const ResolvedLayer& at(int layer) const {
     return resolved_.layers[static_cast<std::size_t>(layer)];
   }
+  bool repaired_;
   ResolvedProgram resolved_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_;  ///< as the program gives them; "" where it doesn't
 };
 
 /// The message without its part of the answer.
@@ -93,49 +95,50 @@ ToolMessage ignored(ToolMessage message, const std::string& why) {
 
 constexpr const char* kSoftmaxAlready = "the output is a softmax already";
 
-void check_softmax(const Model& model, bool repaired, std::vector<ToolMessage>& found) {
-  if (model.last_is_named_softmax()) return;
+/// Adds a message. One with a reason to be ignored is a defect, which the repaired tool doesn't
+/// have.
+void say(std::vector<ToolMessage>& found, ToolMessage message, const Model& model) {
+  if (message.ignored.empty() || !model.repaired()) found.push_back(std::move(message));
+}
+
+void check_softmax(const Model& model, std::vector<ToolMessage>& found) {
+  if (model.ends_with_softmax_layer()) return;
   ToolMessage message = message_table().message("no_softmax", {model.last()});
   if (model.output_is_softmax()) {
     message = ignored(std::move(message), kSoftmaxAlready);
   } else if (model.is_regression()) {
     message = ignored(std::move(message), "a regression needs no softmax");
   }
-  if (!repaired || message.ignored.empty()) found.push_back(std::move(message));
+  say(found, std::move(message), model);
 }
 
-void check_activations(const Model& model, bool repaired, std::vector<ToolMessage>& found) {
-  const bool softmax_last =
-      repaired ? model.last_is_softmax_layer() : model.last_is_named_softmax();
+void check_activations(const Model& model, std::vector<ToolMessage>& found) {
+  const int end = model.ends_with_softmax_layer() ? model.last() - 1 : model.last();
   std::set<int> linear, missing;
-  for (int layer = 0; layer < model.last(); ++layer) {
+  for (int layer = 0; layer < end; ++layer) {
     if (model.activation(layer) != "linear") continue;
-    if (layer == model.last() - 1 && softmax_last) continue;
     linear.insert(layer);
     if (!model.activation_follows(layer)) missing.insert(layer);
   }
-  const std::set<int>& named = repaired ? missing : linear;
-  if (named.empty()) return;
-  ToolMessage message = message_table().message("missing_activations", named);
+  if (linear.empty()) return;
+  ToolMessage message =
+      message_table().message("missing_activations", model.repaired() ? missing : linear);
+  for (FaultEntry& fault : message.faults) fault.layers = missing;
   if (missing.empty()) {
     message = ignored(std::move(message), "a layer of its own holds the activation");
-  } else {
-    for (FaultEntry& fault : message.faults) fault.layers = missing;
   }
-  found.push_back(std::move(message));
+  say(found, std::move(message), model);
 }
 
-void check_final_activation(const Model& model, bool repaired, std::vector<ToolMessage>& found) {
-  const bool softmax_last =
-      repaired ? model.last_is_softmax_layer() : model.last_is_named_softmax();
-  const int layer = softmax_last ? model.last() - 1 : model.last();
+void check_final_activation(const Model& model, std::vector<ToolMessage>& found) {
+  const int layer = model.ends_with_softmax_layer() ? model.last() - 1 : model.last();
   if (layer < 0) return;
   const std::string activation = model.activation(layer);
   if (activation.empty() || activation == "linear") return;
   ToolMessage message =
       message_table().message("activation_final_layer", {layer}, "activation " + activation);
   if (activation == "softmax") message = ignored(std::move(message), kSoftmaxAlready);
-  if (!repaired || message.ignored.empty()) found.push_back(std::move(message));
+  say(found, std::move(message), model);
 }
 
 /// The value of an epoch's log; NaN where it isn't logged, so that no comparison holds.
@@ -152,12 +155,11 @@ const MessageTable& message_table() {
 }
 
 std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant) {
-  const Model model(program);
-  const bool repaired = variant == ToolVariant::kRepaired;
+  const Model model(program, variant);
   std::vector<ToolMessage> found;
-  check_softmax(model, repaired, found);
-  check_activations(model, repaired, found);
-  check_final_activation(model, repaired, found);
+  check_softmax(model, found);
+  check_activations(model, found);
+  check_final_activation(model, found);
   const std::set<int> dropouts = model.dropouts_above(message_table().threshold("dropout_rate"));
   if (!dropouts.empty()) found.push_back(message_table().message("high_dropout_rate", dropouts));
   return found;
@@ -180,32 +182,32 @@ std::vector<ToolMessage> check_epoch(const Epoch& epoch) {
   const MessageTable& table = message_table();
   const auto limit = [&](const char* name) { return table.threshold(name); };
   std::vector<ToolMessage> found;
-  const auto say = [&](const char* code, const std::string& detail = "") {
+  const auto add = [&](const char* code, const std::string& detail = "") {
     found.push_back(table.message(code, {}, detail));
     found.back().epochs = {epoch.number};
   };
 
   const Input& input = epoch.input;
   if (input.row.size() == 3 && input.row[0] != input.row[1]) {
-    say("input_wrong_shape", "rows of shape " + to_string(input.row));
+    add("input_wrong_shape", "rows of shape " + to_string(input.row));
   }
   if (input.min < limit("input_min") || input.max > limit("input_max")) {
-    say("input_normalization", "from " + shortest(input.min) + " to " + shortest(input.max));
+    add("input_normalization", "from " + shortest(input.min) + " to " + shortest(input.max));
   }
-  if (!input.floating) say("input_not_floating");
+  if (!input.floating) add("input_not_floating");
   const double loss = logged(epoch.logs, "loss");
-  if (epoch.logs.contains("loss") && std::isnan(loss) && std::isnan(input.min)) say("nan_input");
+  if (epoch.logs.contains("loss") && std::isnan(loss) && std::isnan(input.min)) add("nan_input");
 
   // Keras holds the rate in single precision: 0.01 is a little less there.
   const double rate = static_cast<float>(epoch.learning_rate);
-  if (rate > limit("learning_rate_high")) say("lr_high", shortest(epoch.learning_rate));
-  if (rate < limit("learning_rate_low")) say("lr_low", shortest(epoch.learning_rate));
+  if (rate > limit("learning_rate_high")) add("lr_high", shortest(epoch.learning_rate));
+  if (rate < limit("learning_rate_low")) add("lr_low", shortest(epoch.learning_rate));
 
   const double loss_change = loss - logged(epoch.previous, "loss");
   const double validation_change =
       logged(epoch.logs, "val_loss") - logged(epoch.previous, "val_loss");
   if (validation_change > 0 && loss_change <= 0) {
-    say("overfitting", "loss changed by " + shortest(loss_change) + ", validation loss by " +
+    add("overfitting", "loss changed by " + shortest(loss_change) + ", validation loss by " +
                            shortest(validation_change));
   }
 
@@ -214,7 +216,7 @@ std::vector<ToolMessage> check_epoch(const Epoch& epoch) {
   if (static_cast<double>(epoch.number) >= limit("validation_first_epoch") &&
       (validation > limit("validation_accuracy") ||
        validation - accuracy > limit("validation_gap"))) {
-    say("overconfident_val",
+    add("overconfident_val",
         "accuracy " + shortest(accuracy) + ", in validation " + shortest(validation));
   }
   return found;
