@@ -1,7 +1,6 @@
 #include "fl_adapters/messages.h"
 
 #include <algorithm>
-#include <array>
 
 #include "program/error.h"
 #include "program/json.h"

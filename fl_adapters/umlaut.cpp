@@ -1,11 +1,11 @@
 #include "fl_adapters/umlaut.h"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "fl_adapters/embedded.h"
 #include "program/json.h"

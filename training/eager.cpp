@@ -30,8 +30,9 @@ constexpr const char* kSemantics = "1";
 /// A data set with its arrays as tensors that share their memory.
 struct Resident {
   std::shared_ptr<const Dataset> data;
+  at::Tensor x_test, y_test;
   DataInfo info;
-  at::Tensor x_train, y_train, x_test, y_test, x_holdout, y_holdout;
+  at::Tensor x_train, y_train, x_holdout, y_holdout;
 };
 
 at::Tensor as_tensor(const Array& array) {
@@ -154,10 +155,6 @@ class Training {
     if (rows_ < n && (observer || callbacks_.monitors_validation())) {
       x_validation_ = data.x_train.narrow(0, rows_, n - rows_);
       y_validation_ = data.y_train.narrow(0, rows_, n - rows_);
-    } else if (rows_ == n && observer && observer->wants_validation()) {
-      x_validation_ = data.x_test;
-      y_validation_ = data.y_test;
-      validates_on_test_ = true;
     }
   }
 
@@ -173,7 +170,14 @@ class Training {
     std::vector<std::int64_t> order(static_cast<std::size_t>(rows_));
     std::iota(order.begin(), order.end(), std::int64_t{0});
 
-    if (observer_) observer_->begin(data_view());
+    if (observer_) {
+      if (!x_validation_.defined() && observer_->wants_validation()) {
+        x_validation_ = data_.x_test;
+        y_validation_ = data_.y_test;
+        validates_on_test_ = true;
+      }
+      observer_->begin(data_view());
+    }
     bool stop = false;
     for (std::int64_t epoch = 0; epoch < program_.epochs && !stop; ++epoch) {
       if (program_.shuffle) {
