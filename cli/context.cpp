@@ -67,14 +67,19 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
   return options;
 }
 
-std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
-                                      const std::filesystem::path& own_file) {
+std::unique_ptr<EagerTrainer> make_watched_trainer(const Arguments& arguments,
+                                                   const std::filesystem::path& own_file) {
   if (arguments.text("backend") == "fused")
     throw usage_error(
         "--backend: found 'fused'; allowed in this version: auto, eager (the fused back end comes "
         "later)");
   check_blas_route();
   return make_eager_trainer(trainer_options(arguments, own_file));
+}
+
+std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
+                                      const std::filesystem::path& own_file) {
+  return make_watched_trainer(arguments, own_file);
 }
 
 const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
@@ -90,23 +95,20 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers, const std::function<void(std::size_t)>& done) {
-  std::vector<ReplicaResult> results(jobs.size());
+void run_all(std::size_t count, int workers, const std::function<void(std::size_t)>& body,
+             const std::function<void(std::size_t)>& done) {
   std::mutex mutex;
   std::exception_ptr error;
   std::size_t finished = 0;
-  const auto count = static_cast<std::int64_t>(jobs.size());
+  const auto end = static_cast<std::int64_t>(count);
 #pragma omp parallel for schedule(dynamic) num_threads(workers)
-  for (std::int64_t i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < end; ++i) {
     {
       const std::lock_guard lock(mutex);
       if (error || g_stop) continue;
     }
     try {
-      TrainingJob job = jobs[static_cast<std::size_t>(i)];
-      job.stop = &g_stop;
-      results[static_cast<std::size_t>(i)] = trainer.train(job);
+      body(static_cast<std::size_t>(i));
       const std::lock_guard lock(mutex);
       ++finished;
       if (done) done(finished);
@@ -116,7 +118,18 @@ std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<Trainin
     }
   }
   if (error) std::rethrow_exception(error);
-  if (finished < jobs.size()) throw Error(Exit::kInterrupted, "interrupted");
+  if (finished < count) throw Error(Exit::kInterrupted, "interrupted");
+}
+
+std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
+                                     int workers, const std::function<void(std::size_t)>& done) {
+  std::vector<ReplicaResult> results(jobs.size());
+  const auto train = [&](std::size_t i) {
+    TrainingJob job = jobs[i];
+    job.stop = &g_stop;
+    results[i] = trainer.train(job);
+  };
+  run_all(jobs.size(), workers, train, done);
   return results;
 }
 

@@ -25,13 +25,22 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
 std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
                                       const std::filesystem::path& own_file);
 
+/// Likewise, one that takes observers.
+std::unique_ptr<EagerTrainer> make_watched_trainer(const Arguments& arguments,
+                                                   const std::filesystem::path& own_file);
+
 int worker_count(const Arguments& arguments);
 
 /// The program that --version names. Throws input_error when the fault has no known fix.
 const Program& chosen_version(const Fault& fault, const Arguments& arguments);
 
-/// Jobs of one verb, trained in parallel; results in the order of the jobs. `done` (may be empty)
-/// is called after each one under a lock. Stops early with Error(kInterrupted) when a signal came.
+/// Calls `body` with 0 to count - 1, in parallel. `done` (may be empty) is called after each one
+/// under a lock, with the number that are. Throws the first error of a body; Error(kInterrupted)
+/// when a signal came.
+void run_all(std::size_t count, int workers, const std::function<void(std::size_t)>& body,
+             const std::function<void(std::size_t finished)>& done = {});
+
+/// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
 std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
                                      int workers,
                                      const std::function<void(std::size_t finished)>& done = {});

@@ -30,6 +30,7 @@ std::string general_help();
 std::string markdown_help();
 
 Verb faults_verb();
+Verb localise_verb();
 Verb network_verb();
 Verb search_verb();
 Verb show_verb();

@@ -1,8 +1,8 @@
-# neutra_embed(TARGET FILE NAME): compiles a text file into TARGET as neutra::embedded::NAME.
+# neutra_embed(TARGET FILE NAME): compiles a text file into TARGET as neutra::embedded::NAME, for any room.
 function(neutra_embed target file name)
   file(READ ${file} NEUTRA_EMBEDDED_TEXT)
   set(NEUTRA_EMBEDDED_NAME ${name})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/embedded.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp @ONLY)
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/embedded.cpp.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp @ONLY)
   target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
 endfunction()

@@ -30,6 +30,7 @@ constexpr const char* kSemantics = "1";
 /// A data set with its arrays as tensors that share their memory.
 struct Resident {
   std::shared_ptr<const Dataset> data;
+  at::Tensor x_test, y_test;
   DataInfo info;
   at::Tensor x_train, y_train, x_holdout, y_holdout;
 };
@@ -58,6 +59,8 @@ class DataCache {
       made->info = made->data->info();
       made->x_train = as_tensor(made->data->x_train);
       made->y_train = as_tensor(made->data->y_train);
+      made->x_test = as_tensor(made->data->x_test);
+      made->y_test = as_tensor(made->data->y_test);
       made->x_holdout = as_tensor(made->data->x_holdout);
       made->y_holdout = as_tensor(made->data->y_holdout);
       entry = std::move(made);
@@ -165,6 +168,14 @@ class Training {
     std::vector<std::int64_t> order(static_cast<std::size_t>(rows_));
     std::iota(order.begin(), order.end(), std::int64_t{0});
 
+    if (observer_) {
+      if (!x_validation_.defined() && observer_->wants_validation()) {
+        x_validation_ = data_.x_test;
+        y_validation_ = data_.y_test;
+        validates_on_test_ = true;
+      }
+      observer_->begin(data_view());
+    }
     bool stop = false;
     for (std::int64_t epoch = 0; epoch < program_.epochs && !stop; ++epoch) {
       if (program_.shuffle) {
@@ -206,6 +217,12 @@ class Training {
   }
 
  private:
+  DataView data_view() const {
+    DataView view{program_.input_shape, as_batch(x_).values, {}, program_.batch_size};
+    if (x_validation_.defined()) view.validation = as_batch(x_validation_).values;
+    return view;
+  }
+
   bool needs_loss() const {
     return observer_ || callbacks_.terminate_on_nan || callbacks_.monitors("loss");
   }
@@ -260,22 +277,27 @@ class Training {
     return callbacks_.terminate_on_nan && !std::isfinite(value);
   }
 
+  /// Adds the values of the validation rows.
+  void validate(Logs& logs) {
+    std::map<std::string, Metric> metrics;
+    for (const std::string& name : logged_) metrics.emplace(name, Metric(name));
+    logs["val_loss"] = evaluate(x_validation_, y_validation_, metrics, program_.batch_size);
+    for (const auto& [name, metric] : metrics) logs["val_" + name] = metric.value();
+  }
+
   bool end_epoch(std::int64_t epoch) {
     if (!observer_ && callbacks_.early_stopping.empty()) return false;
     Logs logs;
     if (needs_loss()) logs["loss"] = loss_sum_ / static_cast<double>(rows_seen_);
     for (const auto& [name, metric] : metrics_) logs[name] = metric.value();
-    if (x_validation_.defined()) {
-      std::map<std::string, Metric> metrics;
-      for (const std::string& name : logged_) metrics.emplace(name, Metric(name));
-      logs["val_loss"] = evaluate(x_validation_, y_validation_, metrics, program_.batch_size);
-      for (const auto& [name, metric] : metrics) logs["val_" + name] = metric.value();
-    }
+    if (x_validation_.defined() && !validates_on_test_) validate(logs);
     bool stop = false;
     for (EarlyStopping& callback : callbacks_.early_stopping) {
       stop = callback.epoch_end(logs, model_.weights()) || stop;
     }
     if (observer_) {
+      // After the callbacks: an observer changes nothing.
+      if (validates_on_test_) validate(logs);
       const std::vector<LayerView> views = model_.views({}, false);
       observer_->epoch_end({epoch, logs, views});
       stop = observer_->stop() || stop;
@@ -342,6 +364,7 @@ class Training {
   Callbacks callbacks_;
   std::int64_t rows_ = 0;
   at::Tensor x_, y_, x_validation_, y_validation_;
+  bool validates_on_test_ = false;  ///< for the observer alone
   std::vector<std::string>
       logged_;  ///< metrics that callbacks or the observer want after each epoch
 

@@ -4,9 +4,20 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "program/program.h"
+
 namespace neutra {
+
+/// The rows of a training; valid until it ends.
+struct DataView {
+  Shape row;                          ///< extents of one row of features
+  std::span<const float> training;    ///< features, row-major, in the order of the data set
+  std::span<const float> validation;  ///< likewise, seen after each epoch; empty: none
+  std::int64_t batch_size = 0;        ///< of training and validation
+};
 
 /// Views into one layer of a training; valid during the call only. Weights and gradients are in
 /// Keras's order and layout (kernel, bias, ...), concatenated by variable.
@@ -37,6 +48,10 @@ struct EpochEvent {
 class Observer {
  public:
   virtual ~Observer() = default;
+  /// Asked before the training: true has a program without a validation split validated on its test
+  /// rows.
+  virtual bool wants_validation() const { return false; }
+  virtual void begin(const DataView&) {}
   virtual void batch_end(const BatchEvent&) {}
   virtual void epoch_end(const EpochEvent&) {}
   /// Asked after every batch and epoch: true ends the training as if its epochs were over.

@@ -58,6 +58,48 @@ TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {
   EXPECT_EQ(metrics[0], metrics[2]);
 }
 
+TEST(Command, LocaliseIsTheSameWithAnyNumberOfWorkers) {
+  const Folder folder;
+  std::vector<Json> answers;
+  for (const char* workers : {"1", "3"}) {
+    const Called called = call({"localise", "D6", "--runs", "4", "--json", "--workers", workers,
+                                "--tool", "umlaut", "--tool", "umlaut"},
+                               folder.path());
+    ASSERT_EQ(called.exit, 0) << called.err;
+    Json tools = parse_json(called.out, "out")["tools"];
+    ASSERT_EQ(tools.size(), 1u);
+    EXPECT_EQ(tools[0]["answers"], Json::parse(R"([{"answer": "-", "runs": 4}])"));
+    EXPECT_GT(tools[0]["seconds"].get<double>(), 0);
+    EXPECT_EQ(tools[0]["runs"][0]["messages"][0]["code"], "no_softmax");
+    for (Json& run : tools[0]["runs"]) run.erase("seconds");
+    answers.push_back(tools[0]["runs"]);
+  }
+  EXPECT_EQ(answers[0], answers[1]);
+}
+
+TEST(Command, LocaliseRepairedSaysNothingMisleading) {
+  const Folder folder;
+  const Called published = call({"localise", "D1", "--runs", "1"}, folder.path());
+  ASSERT_EQ(published.exit, 0) << published.err;
+  EXPECT_NE(published.out.find("Missing Softmax layer before loss"), std::string::npos);
+  EXPECT_NE(published.out.find("answer in 1 of 1 runs: -"), std::string::npos) << published.out;
+  const Called repaired =
+      call({"localise", "D1", "--runs", "1", "--defects", "repaired"}, folder.path());
+  ASSERT_EQ(repaired.exit, 0) << repaired.err;
+  EXPECT_EQ(repaired.out.find("Missing"), std::string::npos) << repaired.out;
+}
+
+TEST(Command, LocaliseListsToolsAndRefusesOthers) {
+  const Folder folder;
+  const Called list = call({"localise", "--list", "--json"}, folder.path());
+  ASSERT_EQ(list.exit, 0) << list.err;
+  EXPECT_EQ(parse_json(list.out, "out").back()["tool"], "umlaut");
+  EXPECT_EQ(call({"localise"}, folder.path()).exit, 2);
+  const Called unknown = call({"localise", "D6", "--tool", "umlat"}, folder.path());
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_NE(unknown.err.find("found 'umlat'; allowed: "), std::string::npos) << unknown.err;
+}
+
 TEST(Command, CheckFindsThatTheFaultOfD7Shows) {
   const Folder folder;
   const Called called = call({"faults", "D7", "--check", "--json"}, folder.path());

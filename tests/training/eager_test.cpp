@@ -163,6 +163,48 @@ TEST(Eager, ValidationTakesTheLastRows) {
   EXPECT_TRUE(seen.logs[0].contains("val_mae"));
 }
 
+TEST(Eager, ObserverMayWantTestRowsForValidation) {
+  struct Wanting final : Observer {
+    bool wants_validation() const override { return true; }
+    void begin(const DataView& view) override {
+      row = view.row;
+      training = view.training.size();
+      validation = view.validation.size();
+    }
+    void epoch_end(const EpochEvent& event) override { logs.push_back(event.logs); }
+    Shape row;
+    std::size_t training = 0, validation = 0;
+    std::vector<std::map<std::string, double>> logs;
+  };
+  const auto trainer = make_eager_trainer({});
+  Program p = moons();
+  Wanting seen;
+  const ReplicaResult watched = trainer->train({&p}, &seen);
+  EXPECT_EQ(seen.row, (Shape{2}));
+  EXPECT_EQ(seen.training, 800u);
+  EXPECT_EQ(seen.validation, 200u);
+  // No hold-out of its own: the metric is that of the test rows.
+  EXPECT_DOUBLE_EQ(seen.logs.back().at("val_accuracy"), watched.metric);
+  EXPECT_TRUE(seen.logs[0].contains("val_loss"));
+  EXPECT_TRUE(same_bits(watched.metric, train(p).metric));
+
+  // A callback that has nothing to monitor doesn't come to life by being watched.
+  p.document["fit"]["epochs"] = 30;
+  p.document["fit"]["callbacks"] = Json::parse(
+      R"([{"class_name":"EarlyStopping","config":{"monitor":"val_loss","min_delta":100}}])");
+  Wanting whole;
+  trainer->train({&p}, &whole);
+  EXPECT_EQ(whole.logs.size(), 30u);
+
+  // A split of its own wins.
+  p.document["fit"]["validation_split"] = 0.25;
+  Wanting own;
+  trainer->train({&p}, &own);
+  EXPECT_EQ(own.training, 600u);
+  EXPECT_EQ(own.validation, 200u);
+  EXPECT_EQ(own.logs.size(), 2u);
+}
+
 TEST(Eager, EarlyStoppingStopsAndRestores) {
   Program p = line(50);
   p.document["fit"]["validation_split"] = 0.2;

@@ -1,0 +1,277 @@
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <numeric>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "fl_adapters/registry.h"
+#include "program/error.h"
+#include "program/words.h"
+
+namespace neutra::cli {
+namespace {
+
+/// All runs of one tool on the fault.
+struct Answers {
+  const Tool* tool = nullptr;
+  std::vector<Localisation> runs;
+
+  /// Each answer with the number of runs that gave it, the most frequent first.
+  std::vector<std::pair<std::string, int>> counted() const {
+    std::map<std::string, int> counts;
+    for (const Localisation& run : runs) ++counts[to_string(run.faults)];
+    std::vector<std::pair<std::string, int>> list(counts.begin(), counts.end());
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
+    return list;
+  }
+  double mean_seconds() const {
+    const double sum =
+        std::accumulate(runs.begin(), runs.end(), 0.0,
+                        [](double s, const Localisation& run) { return s + run.seconds; });
+    return sum / static_cast<double>(runs.size());
+  }
+};
+
+std::vector<const Tool*> chosen_tools(const Arguments& arguments) {
+  if (!arguments.has("tool")) return tools();
+  std::vector<const Tool*> chosen;
+  for (const std::string& name : arguments.list("tool")) {
+    const Tool* tool = find_tool(name);
+    if (tool == nullptr) {
+      std::vector<std::string> names;
+      for (const Tool* known : tools()) names.push_back(known->name);
+      throw usage_error("--tool: found '" + name + "'; allowed: " + join(names));
+    }
+    if (std::find(chosen.begin(), chosen.end(), tool) == chosen.end()) chosen.push_back(tool);
+  }
+  return chosen;
+}
+
+std::vector<std::string> needs_of(const Tool& tool) {
+  std::vector<std::string> needs;
+  for (const ToolNeed need : tool.needs) needs.emplace_back(to_string(need));
+  return needs;
+}
+
+int list_tools(const std::vector<const Tool*>& chosen, bool json) {
+  Json list = Json::array();
+  TextTable table({"tool", "version", "kind", "needs", "what it does"});
+  for (const Tool* tool : chosen) {
+    list.push_back({{"tool", tool->name},
+                    {"version", tool->version},
+                    {"kind", to_string(tool->kind)},
+                    {"needs", needs_of(*tool)},
+                    {"description", tool->description},
+                    {"source", tool->source}});
+    table.add({tool->name, tool->version, std::string(to_string(tool->kind)), join(needs_of(*tool)),
+               tool->description});
+  }
+  std::cout << (json ? to_text(list) : table.text());
+  return 0;
+}
+
+/// "0-5, 8"
+std::string ranges(const std::set<std::int64_t>& numbers) {
+  std::string text;
+  for (auto it = numbers.begin(); it != numbers.end();) {
+    const std::int64_t first = *it;
+    std::int64_t last = first;
+    while (++it != numbers.end() && *it == last + 1) last = *it;
+    text += (text.empty() ? "" : ", ") + std::to_string(first);
+    if (last > first) text += "-" + std::to_string(last);
+  }
+  return text;
+}
+
+/// What a message adds to the answer: "ACH(1)", "LRM|LAD", "-".
+std::string answer_text(const ToolMessage& message) {
+  return to_string(FaultSet{true, message.faults.empty()
+                                      ? decltype(FaultSet::items){}
+                                      : decltype(FaultSet::items){message.faults}});
+}
+
+/// Messages of all runs, equal ones together.
+TextTable message_table(const std::vector<Localisation>& runs) {
+  struct Line {
+    const ToolMessage* message;
+    std::set<std::int64_t> epochs;
+    int runs = 0;
+  };
+  std::vector<Line> lines;
+  for (const Localisation& run : runs) {
+    for (const ToolMessage& message : run.messages) {
+      auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& known) {
+        return known.message->code == message.code && known.message->layers == message.layers;
+      });
+      if (line == lines.end()) line = lines.insert(lines.end(), {&message, {}, 0});
+      line->epochs.insert(message.epochs.begin(), message.epochs.end());
+      ++line->runs;
+    }
+  }
+  TextTable table({"message", "layers", "epochs", "runs", "actionable", "answer"});
+  for (const Line& line : lines) {
+    const ToolMessage& message = *line.message;
+    const std::string layers = ranges({message.layers.begin(), message.layers.end()});
+    table.add(
+        {message.severity + ": " + message.text, layers.empty() ? "-" : layers,
+         line.epochs.empty() ? "before training" : ranges(line.epochs), std::to_string(line.runs),
+         std::string(to_string(message.actionability)),
+         answer_text(message) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
+  }
+  return table;
+}
+
+std::string text_of(const Answers& answers) {
+  const Tool& tool = *answers.tool;
+  const std::string total = std::to_string(answers.runs.size());
+  std::string text = tool.name + " " + tool.version + " (" + std::string(to_string(tool.kind)) +
+                     "), " + duration_text(answers.mean_seconds()) + " a run\n";
+  for (const auto& [answer, count] : answers.counted()) {
+    text += "  answer in " + std::to_string(count) + " of " + total + " runs: " + answer + "\n";
+  }
+  std::map<std::string, int> troubles;
+  for (const Localisation& run : answers.runs) {
+    if (run.status != LocalisationStatus::kOk)
+      ++troubles[std::string(to_string(run.status)) + ": " + run.reason];
+  }
+  for (const auto& [trouble, count] : troubles)
+    text += "  " + std::to_string(count) + " of " + total + " runs " + trouble + "\n";
+  const TextTable table = message_table(answers.runs);
+  return text + "\n" + table.text();
+}
+
+Json json_of(const Answers& answers) {
+  Json counted = Json::array();
+  for (const auto& [answer, count] : answers.counted())
+    counted.push_back({{"answer", answer}, {"runs", count}});
+  Json runs = Json::array();
+  for (std::size_t i = 0; i < answers.runs.size(); ++i) {
+    const Localisation& run = answers.runs[i];
+    Json messages = Json::array();
+    for (const ToolMessage& message : run.messages) {
+      messages.push_back({{"code", message.code},
+                          {"severity", message.severity},
+                          {"text", message.text},
+                          {"actionability", to_string(message.actionability)},
+                          {"epochs", message.epochs},
+                          {"layers", message.layers},
+                          {"detail", message.detail},
+                          {"faults", answer_text(message)},
+                          {"ignored", message.ignored}});
+    }
+    Json entry{{"run", i},
+               {"status", to_string(run.status)},
+               {"answer", to_string(run.faults)},
+               {"seconds", run.seconds},
+               {"messages", std::move(messages)}};
+    if (!run.reason.empty()) entry["reason"] = run.reason;
+    runs.push_back(std::move(entry));
+  }
+  return {{"tool", answers.tool->name},
+          {"version", answers.tool->version},
+          {"kind", to_string(answers.tool->kind)},
+          {"answer", answers.counted().front().first},
+          {"answers", std::move(counted)},
+          {"seconds", answers.mean_seconds()},
+          {"runs", std::move(runs)}};
+}
+
+int run(const Arguments& arguments) {
+  const std::vector<const Tool*> chosen = chosen_tools(arguments);
+  if (arguments.flag("list")) return list_tools(chosen, arguments.flag("json"));
+  if (arguments.positional.empty())
+    throw usage_error("localise: found no FAULT; allowed: one, or --list");
+  const Fault fault = load_fault(arguments.positional.front());
+  const FaultyProgram faulty{fault.id, chosen_version(fault, arguments)};
+  require_valid(faulty.program.document, fault.file.string());
+  const auto trainer = make_watched_trainer(arguments, fault.file);
+
+  catch_signals();
+  struct Job {
+    std::size_t tool;
+    int run;
+  };
+  std::vector<Answers> results;
+  std::vector<Job> jobs;
+  for (const Tool* tool : chosen) {
+    // A tool that only reads the program always says the same.
+    const bool repeats = tool->needs != std::set<ToolNeed>{ToolNeed::kProgram};
+    const auto runs = repeats ? static_cast<int>(arguments.integer("runs")) : 1;
+    for (int i = 0; i < runs; ++i) jobs.push_back({results.size(), i});
+    results.push_back({tool, std::vector<Localisation>(static_cast<std::size_t>(runs))});
+  }
+  {
+    ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id);
+    run_all(
+        jobs.size(), worker_count(arguments),
+        [&](std::size_t i) {
+          LocaliseContext context;
+          context.trainer = trainer.get();
+          context.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+          context.run = jobs[i].run;
+          context.time_limit = arguments.seconds("time-limit");
+          context.memory_limit = arguments.bytes("memory-limit");
+          context.variant = arguments.text("defects") == "repaired" ? ToolVariant::kRepaired
+                                                                    : ToolVariant::kAsPublished;
+          Answers& answers = results[jobs[i].tool];
+          answers.runs[static_cast<std::size_t>(jobs[i].run)] =
+              answers.tool->localise(faulty, context);
+        },
+        [&](std::size_t done) {
+          progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
+                          std::to_string(done) + " of " + std::to_string(jobs.size()) + " runs");
+        });
+  }
+
+  bool broken = false;
+  Json list = Json::array();
+  std::string text =
+      fault.id +
+      (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
+  for (const Answers& answers : results) {
+    for (const Localisation& run : answers.runs)
+      broken = broken || run.status == LocalisationStatus::kTimeout ||
+               run.status == LocalisationStatus::kFailed;
+    list.push_back(json_of(answers));
+    text += "\n" + text_of(answers);
+  }
+  if (arguments.flag("json")) {
+    std::cout << to_text({{"format", "neutra-localise"},
+                          {"version", 1},
+                          {"fault", fault.id},
+                          {"program_version", arguments.text("version")},
+                          {"hash", to_string(program_hash(faulty.program))},
+                          {"declared", to_string(fault.declared)},
+                          {"seed", arguments.integer("seed")},
+                          {"defects", arguments.text("defects")},
+                          {"tools", std::move(list)}});
+  } else {
+    std::cout << text;
+  }
+  return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
+}
+
+}  // namespace
+
+Verb localise_verb() {
+  return {"localise",
+          "ask fault-localisation tools where the faults of a program are",
+          "localise FAULT [--tool NAME ...] [--runs N] [options]   |   localise --list",
+          {{"backend", "data-dir", "defects", "list", "memory-limit", "runs", "seed", "time-limit",
+            "tool", "version", "workers"},
+           0,
+           1,
+           "FAULT"},
+          "Runs each tool several times, since a training differs from run to run. Prints its "
+          "answers in the study's\n"
+          "notation with the number of runs that gave each, and its messages: layers, epochs, what "
+          "a developer can act on\n"
+          "(none, location, fix) and which fault it adds to the answer. Exit 1 if a run failed or "
+          "ran out of time.",
+          "  neutra localise D8\n  neutra localise D6 --tool umlaut --defects repaired --json",
+          run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,25 @@
+#include "fl_adapters/registry.h"
+
+namespace neutra {
+
+// One line for each tool, sorted by name; NAME.cpp defines the object NAME_tool.
+#define NEUTRA_TOOLS(TOOL) TOOL(umlaut)
+
+#define NEUTRA_DECLARE(name) extern const Tool name##_tool;
+#define NEUTRA_ADDRESS(name) &name##_tool,
+
+NEUTRA_TOOLS(NEUTRA_DECLARE)
+
+const std::vector<const Tool*>& tools() {
+  static const std::vector<const Tool*> list{NEUTRA_TOOLS(NEUTRA_ADDRESS)};
+  return list;
+}
+
+const Tool* find_tool(std::string_view name) {
+  for (const Tool* tool : tools()) {
+    if (tool->name == name) return tool;
+  }
+  return nullptr;
+}
+
+}  // namespace neutra

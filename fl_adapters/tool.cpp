@@ -1,0 +1,86 @@
+#include "fl_adapters/tool.h"
+
+#include <algorithm>
+#include <map>
+
+namespace neutra {
+
+std::string_view to_string(ToolKind kind) {
+  switch (kind) {
+    case ToolKind::kNative:
+      return "native";
+    case ToolKind::kExternal:
+      return "external";
+    case ToolKind::kRecorded:
+      return "recorded";
+  }
+  return "";
+}
+
+std::string_view to_string(ToolNeed need) {
+  switch (need) {
+    case ToolNeed::kProgram:
+      return "program";
+    case ToolNeed::kTraining:
+      return "training run";
+    case ToolNeed::kCommand:
+      return "external command";
+  }
+  return "";
+}
+
+std::string_view to_string(Actionability actionability) {
+  switch (actionability) {
+    case Actionability::kNone:
+      return "none";
+    case Actionability::kLocation:
+      return "location";
+    case Actionability::kFix:
+      return "fix";
+  }
+  return "";
+}
+
+std::string_view to_string(LocalisationStatus status) {
+  switch (status) {
+    case LocalisationStatus::kOk:
+      return "ok";
+    case LocalisationStatus::kNotApplicable:
+      return "not_applicable";
+    case LocalisationStatus::kTimeout:
+      return "timeout";
+    case LocalisationStatus::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+void record(std::vector<ToolMessage>& messages, ToolMessage message) {
+  const auto same = std::find_if(messages.begin(), messages.end(), [&](const ToolMessage& known) {
+    return known.code == message.code && known.layers == message.layers;
+  });
+  if (same == messages.end()) {
+    messages.push_back(std::move(message));
+  } else {
+    same->epochs.insert(same->epochs.end(), message.epochs.begin(), message.epochs.end());
+  }
+}
+
+FaultSet answer_of(const std::vector<ToolMessage>& messages) {
+  std::map<std::string, std::set<int>> single;
+  std::set<std::vector<FaultEntry>> items;
+  for (const ToolMessage& message : messages) {
+    if (message.faults.size() == 1) {
+      const FaultEntry& fault = message.faults.front();
+      single[fault.type].insert(fault.layers.begin(), fault.layers.end());
+    } else if (!message.faults.empty()) {
+      std::vector<FaultEntry> choice = message.faults;
+      std::sort(choice.begin(), choice.end());
+      items.insert(std::move(choice));
+    }
+  }
+  for (const auto& [type, layers] : single) items.insert({{type, layers}});
+  return {true, {items.begin(), items.end()}};
+}
+
+}  // namespace neutra

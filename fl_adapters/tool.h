@@ -1,0 +1,108 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/faults.h"
+#include "training/eager.h"
+
+namespace neutra {
+
+/// Where a tool's answers come from.
+enum class ToolKind {
+  kNative,    ///< a detector in this room, after the tool's public behaviour
+  kExternal,  ///< the tool itself, run as a command
+  kRecorded   ///< answers that the tool gave earlier, looked up by fault
+};
+std::string_view to_string(ToolKind kind);  ///< "native", "external", "recorded"
+
+/// What a run of a tool takes.
+enum class ToolNeed { kProgram, kTraining, kCommand };
+std::string_view to_string(ToolNeed need);  ///< "program", "training run", "external command"
+
+/// What a developer learns from a message (Humbatova et al., 2025, section 5.5).
+enum class Actionability {
+  kNone,      ///< a symptom: neither place nor change
+  kLocation,  ///< the place: a layer, a hyperparameter or the data
+  kFix        ///< the change to make
+};
+std::string_view to_string(Actionability actionability);  ///< "none", "location", "fix"
+
+/// Tools have defects that are part of their published results.
+enum class ToolVariant {
+  kAsPublished,  ///< defects included
+  kRepaired      ///< known defects mended (docs/methods/NAME.md lists them)
+};
+
+/// One thing that a tool says about a program.
+struct ToolMessage {
+  std::string code;      ///< the tool's own id of the message
+  std::string severity;  ///< the tool's word
+  std::string text;      ///< the tool's words
+  Actionability actionability = Actionability::kNone;
+  std::vector<std::int64_t> epochs;  ///< from 0, ascending; empty: said before the training
+  std::set<int> layers;              ///< 0-based over config.layers; empty: none named
+  std::string detail;                ///< what was found, at the first epoch
+  /// What it adds to the answer: one fault, or a choice of several. Empty: nothing.
+  std::vector<FaultEntry> faults;
+  std::string ignored;  ///< why a message of a kind that maps to faults adds nothing here
+};
+/// Adds a message; one with the same code and layers gets its epochs instead.
+void record(std::vector<ToolMessage>& messages, ToolMessage message);
+/// The answer that the messages make. Faults of one type become one, with all their layers; choices
+/// stay apart.
+FaultSet answer_of(const std::vector<ToolMessage>& messages);
+
+enum class LocalisationStatus {
+  kOk,
+  kNotApplicable,  ///< the tool cannot work on this program
+  kTimeout,        ///< cut off; messages and faults are those until then
+  kFailed          ///< the tool or its training broke
+};
+std::string_view to_string(LocalisationStatus status);  ///< "ok", "not_applicable", ...
+
+/// What a tool answers.
+struct Localisation {
+  FaultSet faults;  ///< not applicable where the status is kNotApplicable or kFailed
+  std::vector<ToolMessage> messages;
+  double seconds = 0;  ///< wall time
+  LocalisationStatus status = LocalisationStatus::kOk;
+  std::string reason;  ///< why the status isn't kOk
+};
+
+/// The program that a tool is asked about.
+struct FaultyProgram {
+  std::string id;  ///< of the fault: "D4"
+  Program program;
+};
+
+/// One run of a tool.
+struct LocaliseContext {
+  EagerTrainer* trainer = nullptr;  ///< given to tools that need a training run
+  std::uint64_t seed = 0;           ///< of the study
+  int run = 0;                      ///< the replica that a training run is
+  double time_limit = 0;            ///< seconds; 0: none
+  std::uint64_t memory_limit = 0;   ///< bytes; 0: none
+  const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
+  ToolVariant variant = ToolVariant::kAsPublished;
+};
+
+/// A fault-localisation tool: one file each, one line in registry.cpp.
+struct Tool {
+  std::string name;     ///< "umlaut"
+  std::string version;  ///< of the tool that it stands for
+  ToolKind kind{};
+  std::set<ToolNeed> needs;
+  std::string description;  ///< one line
+  std::string source;       ///< paper and repository
+  /// Thread safe; the result depends on the arguments alone. Throws Error for what a user must mend
+  /// (a missing data file); anything else that goes wrong is a status.
+  std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise;
+};
+
+}  // namespace neutra

@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "experiments/catalog.h"
+#include "fl_adapters/umlaut.h"
+
+namespace neutra {
+namespace {
+
+/// UMLAUT's answers as the study's Table 7 has them. They follow from the rules on the program and
+/// the learning rate, which need no training.
+const std::map<std::string, std::string> kTable7{
+    {"M1", "HLR"},
+    {"M2", "ACH(7), HLR"},
+    {"M3", "-"},
+    {"C1", "-"},
+    {"C2", "-"},
+    {"C3", "-"},
+    {"R1", "-"},
+    {"R2", "ACH(2)"},
+    {"R3", "HLR"},
+    {"R4", "-"},
+    {"R5", "-"},
+    {"R6", "-"},
+    {"R7", "ACH(2)"},
+    {"D1", "-"},
+    {"D2", "ACH(7)"},
+    {"D3", "-"},
+    {"D4", "ACH(0,1), HLR"},
+    {"D5", "-"},
+    {"D6", "-"},
+    {"D7", "-"},
+    {"D8", "-"},
+    {"D9", "ACH(0,2,4)"},
+};
+
+/// Where the program has it otherwise (docs/methods/umlaut.md).
+const std::map<std::string, std::string> kDifferences{
+    {"D2", "ACH(6)"},    // the model has layers 0 to 6
+    {"D9", "ACH(0,2)"},  // layer 4 is a Flatten
+};
+
+std::string answer(const Program& program, ToolVariant variant) {
+  std::vector<ToolMessage> messages = umlaut::check_program(program, variant);
+  umlaut::Epoch epoch;
+  epoch.learning_rate = resolve(program).optimizer.at("config").at("learning_rate");
+  for (ToolMessage& message : umlaut::check_epoch(epoch)) record(messages, std::move(message));
+  return to_string(answer_of(messages));
+}
+
+TEST(UmlautAnswers, AreThoseOfTable7) {
+  ASSERT_EQ(kTable7.size(), fault_ids().size());
+  for (const std::string& id : fault_ids()) {
+    const auto difference = kDifferences.find(id);
+    const std::string& expected =
+        difference != kDifferences.end() ? difference->second : kTable7.at(id);
+    const Fault fault = load_fault(id);
+    EXPECT_EQ(answer(fault.buggy, ToolVariant::kAsPublished), expected) << id;
+    EXPECT_EQ(answer(fault.buggy, ToolVariant::kRepaired), expected) << id;
+  }
+}
+
+/// Messages before training, as the tool printed them (recorded outputs of the study's runs).
+TEST(UmlautAnswers, MessagesBeforeTrainingAreThoseRecorded) {
+  const std::vector<std::string> plain{"no_softmax", "activation_final_layer"};
+  const std::vector<std::string> all{"no_softmax", "missing_activations", "activation_final_layer"};
+  const std::map<std::string, std::vector<std::string>> recorded{
+      {"D1", all},   {"D2", plain}, {"D3", all},   {"D4", {"no_softmax", "missing_activations"}},
+      {"D5", plain}, {"D6", plain}, {"D8", plain}, {"C2", plain},
+      {"M1", plain}, {"M3", plain}, {"R1", plain}, {"R3", plain},
+      {"R5", plain}};
+  for (const auto& [id, codes] : recorded) {
+    std::vector<std::string> said;
+    for (const ToolMessage& message :
+         umlaut::check_program(load_fault(id).buggy, ToolVariant::kAsPublished)) {
+      said.push_back(message.code);
+    }
+    EXPECT_EQ(said, codes) << id;
+  }
+}
+
+}  // namespace
+}  // namespace neutra
