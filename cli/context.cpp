@@ -22,6 +22,7 @@
 #include "cli/build_info.h"
 #include "program/error.h"
 #include "training/eager.h"
+#include "training/parallel.h"
 
 extern char** environ;
 
@@ -95,32 +96,6 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-void run_all(std::size_t count, int workers, const std::function<void(std::size_t)>& body,
-             const std::function<void(std::size_t)>& done) {
-  std::mutex mutex;
-  std::exception_ptr error;
-  std::size_t finished = 0;
-  const auto end = static_cast<std::int64_t>(count);
-#pragma omp parallel for schedule(dynamic) num_threads(workers)
-  for (std::int64_t i = 0; i < end; ++i) {
-    {
-      const std::lock_guard lock(mutex);
-      if (error || g_stop) continue;
-    }
-    try {
-      body(static_cast<std::size_t>(i));
-      const std::lock_guard lock(mutex);
-      ++finished;
-      if (done) done(finished);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!error) error = std::current_exception();
-    }
-  }
-  if (error) std::rethrow_exception(error);
-  if (finished < count) throw Error(Exit::kInterrupted, "interrupted");
-}
-
 std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
                                      int workers, const std::function<void(std::size_t)>& done) {
   std::vector<ReplicaResult> results(jobs.size());
@@ -129,7 +104,7 @@ std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<Trainin
     job.stop = &g_stop;
     results[i] = trainer.train(job);
   };
-  run_all(jobs.size(), workers, train, done);
+  run_all(jobs.size(), workers, &g_stop, train, done);
   return results;
 }
 
@@ -142,16 +117,6 @@ void catch_signals() {
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-}
-
-MetricInfo metric_of(const Program& program, const std::string& file) {
-  require_valid(program.document, file);
-  const auto resolved = resolve(program);
-  MetricInfo info{resolved.metric, resolved.goal, std::nullopt};
-  const bool maximize = info.goal == Goal::kMaximize;
-  if (info.name == "accuracy") info.bound = maximize ? 1 : 0;
-  if ((info.name == "mae" || info.name == "mse") && !maximize) info.bound = 0;
-  return info;
 }
 
 ProgressLine::ProgressLine(bool quiet, std::string what)

@@ -9,6 +9,7 @@
 
 #include "cli/options.h"
 #include "experiments/catalog.h"
+#include "experiments/search_task.h"
 #include "training/eager.h"
 #include "training/trainer.h"
 
@@ -34,12 +35,6 @@ int worker_count(const Arguments& arguments);
 /// The program that --version names. Throws input_error when the fault has no known fix.
 const Program& chosen_version(const Fault& fault, const Arguments& arguments);
 
-/// Calls `body` with 0 to count - 1, in parallel. `done` (may be empty) is called after each one
-/// under a lock, with the number that are. Throws the first error of a body; Error(kInterrupted)
-/// when a signal came.
-void run_all(std::size_t count, int workers, const std::function<void(std::size_t)>& body,
-             const std::function<void(std::size_t finished)>& done = {});
-
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
 std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
                                      int workers,
@@ -49,15 +44,6 @@ std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<Trainin
 /// once.
 const std::atomic<bool>& stop_requested();
 void catch_signals();
-
-/// The metric of a program's runs, as the search sees it.
-struct MetricInfo {
-  std::string name;
-  Goal goal = Goal::kMaximize;
-  std::optional<double> bound;  ///< best possible value
-};
-/// Throws input_error listing the problems when the program is not valid.
-MetricInfo metric_of(const Program& program, const std::string& file);
 
 /// One line of progress on standard error: a bar with rate and time left on a terminal, a line a
 /// minute elsewhere.

@@ -12,28 +12,6 @@
 namespace neutra::cli {
 namespace {
 
-/// All runs of one tool on the fault.
-struct Answers {
-  const Tool* tool = nullptr;
-  std::vector<Localisation> runs;
-
-  /// Each answer with the number of runs that gave it, the most frequent first.
-  std::vector<std::pair<std::string, int>> counted() const {
-    std::map<std::string, int> counts;
-    for (const Localisation& run : runs) ++counts[to_string(run.faults)];
-    std::vector<std::pair<std::string, int>> list(counts.begin(), counts.end());
-    std::stable_sort(list.begin(), list.end(),
-                     [](const auto& a, const auto& b) { return a.second > b.second; });
-    return list;
-  }
-  double mean_seconds() const {
-    const double sum =
-        std::accumulate(runs.begin(), runs.end(), 0.0,
-                        [](double s, const Localisation& run) { return s + run.seconds; });
-    return sum / static_cast<double>(runs.size());
-  }
-};
-
 std::vector<const Tool*> chosen_tools(const Arguments& arguments) {
   if (!arguments.has("tool")) return tools();
   std::vector<const Tool*> chosen;
@@ -123,7 +101,7 @@ TextTable message_table(const std::vector<Localisation>& runs) {
   return table;
 }
 
-std::string text_of(const Answers& answers) {
+std::string text_of(const ToolAnswers& answers) {
   const Tool& tool = *answers.tool;
   const std::string total = std::to_string(answers.runs.size());
   std::string text = tool.name + " " + tool.version + " (" + std::string(to_string(tool.kind)) +
@@ -142,7 +120,7 @@ std::string text_of(const Answers& answers) {
   return text + "\n" + table.text();
 }
 
-Json json_of(const Answers& answers) {
+Json json_of(const ToolAnswers& answers) {
   Json counted = Json::array();
   for (const auto& [answer, count] : answers.counted())
     counted.push_back({{"answer", answer}, {"runs", count}});
@@ -172,7 +150,7 @@ Json json_of(const Answers& answers) {
   return {{"tool", answers.tool->name},
           {"version", answers.tool->version},
           {"kind", to_string(answers.tool->kind)},
-          {"answer", answers.counted().front().first},
+          {"answer", to_string(answers.answer())},
           {"answers", std::move(counted)},
           {"seconds", answers.mean_seconds()},
           {"runs", std::move(runs)}};
@@ -189,40 +167,23 @@ int run(const Arguments& arguments) {
   const auto trainer = make_watched_trainer(arguments, fault.file);
 
   catch_signals();
-  struct Job {
-    std::size_t tool;
-    int run;
-  };
-  std::vector<Answers> results;
-  std::vector<Job> jobs;
+  std::vector<ToolAnswers> results;
+  LocaliseContext context;
+  context.trainer = trainer.get();
+  context.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  context.time_limit = arguments.seconds("time-limit");
+  context.memory_limit = arguments.bytes("memory-limit");
+  context.variant =
+      arguments.text("defects") == "repaired" ? ToolVariant::kRepaired : ToolVariant::kAsPublished;
+  context.stop = &stop_requested();
   for (const Tool* tool : chosen) {
-    // A tool that only reads the program always says the same.
-    const bool repeats = tool->needs != std::set<ToolNeed>{ToolNeed::kProgram};
-    const auto runs = repeats ? static_cast<int>(arguments.integer("runs")) : 1;
-    for (int i = 0; i < runs; ++i) jobs.push_back({results.size(), i});
-    results.push_back({tool, std::vector<Localisation>(static_cast<std::size_t>(runs))});
-  }
-  {
-    ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id);
-    run_all(
-        jobs.size(), worker_count(arguments),
-        [&](std::size_t i) {
-          LocaliseContext context;
-          context.trainer = trainer.get();
-          context.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
-          context.run = jobs[i].run;
-          context.time_limit = arguments.seconds("time-limit");
-          context.memory_limit = arguments.bytes("memory-limit");
-          context.variant = arguments.text("defects") == "repaired" ? ToolVariant::kRepaired
-                                                                    : ToolVariant::kAsPublished;
-          Answers& answers = results[jobs[i].tool];
-          answers.runs[static_cast<std::size_t>(jobs[i].run)] =
-              answers.tool->localise(faulty, context);
-        },
-        [&](std::size_t done) {
-          progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
-                          std::to_string(done) + " of " + std::to_string(jobs.size()) + " runs");
-        });
+    const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
+    ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
+    results.push_back(
+        localise_runs(*tool, faulty, context, runs, worker_count(arguments), [&](std::size_t done) {
+          progress.update(static_cast<double>(done) / static_cast<double>(runs),
+                          std::to_string(done) + " runs");
+        }));
   }
 
   bool broken = false;
@@ -230,7 +191,7 @@ int run(const Arguments& arguments) {
   std::string text =
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
-  for (const Answers& answers : results) {
+  for (const ToolAnswers& answers : results) {
     for (const Localisation& run : answers.runs)
       broken = broken || run.status == LocalisationStatus::kTimeout ||
                run.status == LocalisationStatus::kFailed;

@@ -30,22 +30,12 @@ std::string counters_text(const SearchCounters& c) {
 
 int run(const Arguments& arguments) {
   const Fault fault = load_fault(arguments.positional.front());
-  const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
+  const SearchTask task = search_task(fault);
   if (!fault.fixed && !arguments.has("ground-truth-metric"))
     throw usage_error("no known fix in " + fault.file.string() + ": give --ground-truth-metric");
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(fault.buggy))
     throw input_error(describe(fault.file.string(), "", *reason, ""));
-
-  SearchTask task;
-  task.fault_id = fault.id;
-  task.space = &fault.space;
-  task.start = fault.space.base_parameters();
-  task.fixed = fault.fixed;
-  task.fixed_parameters = fault.fixed_parameters;
-  task.goal = metric.goal;
-  task.metric = metric.name;
-  task.metric_bound = metric.bound;
 
   SearchConfig config;
   config.preset = arguments.text("preset") == "keras" ? Preset::kKeras : Preset::kPaper;
@@ -60,9 +50,7 @@ int run(const Arguments& arguments) {
   config.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   config.time_limit = arguments.seconds("time-limit");
   config.memory_limit = arguments.bytes("memory-limit");
-  config.fingerprint = trainer->fingerprint(fault.buggy);
-  if (fault.fixed && fault.fixed->document.at("data") != fault.buggy.document.at("data"))
-    config.fingerprint += "; known fix: " + trainer->fingerprint(*fault.fixed);
+  config.fingerprint = search_fingerprint(fault, *trainer);
 
   catch_signals();
   RunOptions options;
@@ -108,8 +96,8 @@ int run(const Arguments& arguments) {
          {"finished", !interrupted},
          {"end", to_string(outcome.end)},
          {"was_finished", outcome.was_finished},
-         {"metric", metric.name},
-         {"goal", to_string(metric.goal)},
+         {"metric", task.metric},
+         {"goal", to_string(task.goal)},
          {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
                                                        : Json(nullptr)},
          {"nodes", outcome.network.nodes.size()},

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "training/parallel.h"
+
 namespace neutra {
 
 std::string_view to_string(ToolKind kind) {
@@ -81,6 +83,42 @@ FaultSet answer_of(const std::vector<ToolMessage>& messages) {
   }
   for (const auto& [type, layers] : single) items.insert({{type, layers}});
   return {true, {items.begin(), items.end()}};
+}
+
+std::vector<std::pair<std::string, int>> ToolAnswers::counted() const {
+  std::map<std::string, int> counts;
+  for (const Localisation& run : runs) ++counts[to_string(run.faults)];
+  std::vector<std::pair<std::string, int>> list(counts.begin(), counts.end());
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return list;
+}
+
+const FaultSet& ToolAnswers::answer() const {
+  const std::string text = counted().front().first;
+  return std::find_if(runs.begin(), runs.end(),
+                      [&](const Localisation& run) { return to_string(run.faults) == text; })
+      ->faults;
+}
+
+double ToolAnswers::mean_seconds() const {
+  double sum = 0;
+  for (const Localisation& run : runs) sum += run.seconds;
+  return sum / static_cast<double>(runs.size());
+}
+
+ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
+                          const LocaliseContext& context, std::size_t runs, int workers,
+                          const std::function<void(std::size_t)>& done) {
+  if (tool.needs == std::set<ToolNeed>{ToolNeed::kProgram}) runs = 1;
+  ToolAnswers answers{&tool, std::vector<Localisation>(runs)};
+  const auto localise = [&](std::size_t run) {
+    LocaliseContext own = context;
+    own.run = static_cast<int>(run);
+    answers.runs[run] = tool.localise(faulty, own);
+  };
+  run_all(runs, workers, context.stop, localise, done);
+  return answers;
 }
 
 }  // namespace neutra

@@ -83,11 +83,11 @@ struct FaultyProgram {
 
 /// One run of a tool.
 struct LocaliseContext {
-  EagerTrainer* trainer = nullptr;  ///< given to tools that need a training run
-  std::uint64_t seed = 0;           ///< of the study
-  int run = 0;                      ///< the replica that a training run is
-  double time_limit = 0;            ///< seconds; 0: none
-  std::uint64_t memory_limit = 0;   ///< bytes; 0: none
+  EagerTrainer* trainer = nullptr;          ///< given to tools that need a training run
+  std::uint64_t seed = 0;                   ///< of the study
+  int run = 0;                              ///< the replica that a training run is
+  double time_limit = 0;                    ///< seconds; 0: none
+  std::uint64_t memory_limit = 0;           ///< bytes; 0: none
   const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
 };
@@ -104,5 +104,22 @@ struct Tool {
   /// (a missing data file); anything else that goes wrong is a status.
   std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise;
 };
+
+/// All runs of one tool on a program.
+struct ToolAnswers {
+  const Tool* tool = nullptr;
+  std::vector<Localisation> runs;
+
+  /// Each answer with the number of runs that gave it, the most frequent first (ties by text).
+  std::vector<std::pair<std::string, int>> counted() const;
+  /// The most frequent one.
+  const FaultSet& answer() const;
+  double mean_seconds() const;
+};
+/// Runs a tool `runs` times in parallel, once if it only reads the program; run i is replica i.
+/// `done` is called as in run_all, whose errors it throws.
+ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
+                          const LocaliseContext& context, std::size_t runs, int workers,
+                          const std::function<void(std::size_t finished)>& done = {});
 
 }  // namespace neutra

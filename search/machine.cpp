@@ -29,7 +29,7 @@ Hash string_hash(const std::string& text) {
 
 }  // namespace
 
-void Score::add(const ReplicaResult& result) {
+void MetricMean::add(const ReplicaResult& result) {
   ++replicas;
   usable = usable && std::isfinite(result.metric);
   sum += result.metric;
@@ -40,13 +40,13 @@ void Score::add(const ReplicaResult& result) {
   }
 }
 
-double Score::mean() const {
+double MetricMean::mean() const {
   if (!usable || replicas == 0) return kNaN;
   return exact ? static_cast<double>(correct) / static_cast<double>(total) : sum / replicas;
 }
 
-std::optional<Score> Score::completed(int count, double bound) const {
-  Score best = *this;
+std::optional<MetricMean> MetricMean::completed(int count, double bound) const {
+  MetricMean best = *this;
   best.replicas = count;
   if (replicas == 0) {
     best.exact = false;
@@ -61,8 +61,8 @@ std::optional<Score> Score::completed(int count, double bound) const {
   return best;
 }
 
-Score level_score(double level) {
-  Score score;
+MetricMean mean_of_level(double level) {
+  MetricMean score;
   score.usable = std::isfinite(level);
   score.exact = false;
   score.sum = level;
@@ -70,7 +70,7 @@ Score level_score(double level) {
   return score;
 }
 
-int compare_scores(const Score& a, const Score& b, Goal goal) {
+int compare_means(const MetricMean& a, const MetricMean& b, Goal goal) {
   if (!a.usable || !b.usable) return a.usable - b.usable;
   int order = 0;
   if (a.exact && b.exact) {
@@ -96,7 +96,7 @@ SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
       memory_(std::move(memory)),
       trainer_(trainer),
       elapsed_(std::move(elapsed)) {
-  if (config_.ground_truth_metric) level_ = level_score(*config_.ground_truth_metric);
+  if (config_.ground_truth_metric) level_ = mean_of_level(*config_.ground_truth_metric);
   if (task_.fixed) fixed_ = add_evaluation([this] { return *task_.fixed; }, "known fix");
   Node root;
   root.parameters = task_.start;
@@ -221,7 +221,7 @@ void SearchMachine::advance() {
 
 bool SearchMachine::fixed_ready() {
   if (fixed_done_) return true;
-  Score score;
+  MetricMean score;
   if (fixed_) {
     Evaluation& evaluation = evaluations_[*fixed_];
     std::string reason = evaluation.refusal.value_or("");
@@ -248,14 +248,14 @@ bool SearchMachine::fixed_ready() {
   return true;
 }
 
-bool SearchMachine::is_neutral(const Score& score, const Score& parent) const {
+bool SearchMachine::is_neutral(const MetricMean& score, const MetricMean& parent) const {
   if (!score.usable) return false;
-  const int order = compare_scores(score, parent, task_.goal);
+  const int order = compare_means(score, parent, task_.goal);
   return config_.rule == Rule::kRecorded ? order > 0 : order >= 0;
 }
 
-bool SearchMachine::reaches_ground_truth(const Score& score) const {
-  return score.usable && compare_scores(score, *level_, task_.goal) >= 0;
+bool SearchMachine::reaches_ground_truth(const MetricMean& score) const {
+  return score.usable && compare_means(score, *level_, task_.goal) >= 0;
 }
 
 bool SearchMachine::ruled_out(const Candidate& candidate) const {
@@ -364,7 +364,7 @@ void SearchMachine::finish_parent(const Block& block) {
   }
   // Ids are in order already: the records break ties by them.
   std::stable_sort(ranked.begin(), ranked.end(), [&](std::int64_t a, std::int64_t b) {
-    const int order = compare_scores(at(a).score, at(b).score, task_.goal);
+    const int order = compare_means(at(a).score, at(b).score, task_.goal);
     if (order != 0 || recorded) return order > 0;
     return to_string(at(a).node.parameters) < to_string(at(b).node.parameters);
   });

@@ -17,7 +17,7 @@ namespace neutra {
 
 /// The mean of some replicas, kept so that comparisons are exact: accuracies as integer counts,
 /// other metrics as their sum in replica order.
-struct Score {
+struct MetricMean {
   bool usable = true;  ///< every metric is finite; otherwise the score is the worst possible
   bool exact = true;   ///< every metric is correct / total
   std::int64_t correct = 0, total = 0;
@@ -28,12 +28,12 @@ struct Score {
   double mean() const;  ///< NaN when not usable or empty
   /// The same with the best possible metric (`bound`) for the replicas up to `count`; nullopt where
   /// that can't be told exactly.
-  std::optional<Score> completed(int count, double bound) const;
+  std::optional<MetricMean> completed(int count, double bound) const;
 };
 /// A level given as a number.
-Score level_score(double level);
+MetricMean mean_of_level(double level);
 /// Positive: `a` is better, 0: a tie, negative: worse.
-int compare_scores(const Score& a, const Score& b, Goal goal);
+int compare_means(const MetricMean& a, const MetricMean& b, Goal goal);
 
 struct EvaluationKey {
   Hash hash;
@@ -118,7 +118,7 @@ class SearchMachine {
   struct Candidate {
     Node node;
     std::size_t evaluation = 0;
-    Score score;  ///< of the first `checked` replicas
+    MetricMean score;  ///< of the first `checked` replicas
     int checked = 0;
     int counted = -1;  ///< replicas that decide; -1: not decided yet
   };
@@ -133,8 +133,8 @@ class SearchMachine {
   void advance();
   bool fixed_ready();
   bool decided(Candidate& candidate);
-  bool is_neutral(const Score& score, const Score& parent) const;
-  bool reaches_ground_truth(const Score& score) const;
+  bool is_neutral(const MetricMean& score, const MetricMean& parent) const;
+  bool reaches_ground_truth(const MetricMean& score) const;
   bool ruled_out(const Candidate& candidate) const;
   void commit(Candidate& candidate);
   void finish_parent(const Block& block);
@@ -164,7 +164,7 @@ class SearchMachine {
   std::vector<Edge> edges_;
   std::optional<std::size_t> fixed_;  ///< evaluation of the known fix
   std::vector<double> fixed_metrics_;
-  std::optional<Score> level_;  ///< the ground truth, once known
+  std::optional<MetricMean> level_;  ///< the ground truth, once known
   bool fixed_done_ = false;
   bool alone_ = false;  ///< a suspect is in training: nothing else may run
   int running_ = 0;

@@ -15,32 +15,32 @@ ReplicaResult counted(std::int64_t correct, std::int64_t total) {
   return result;
 }
 
-Score score_of(const std::vector<ReplicaResult>& results) {
-  Score score;
+MetricMean score_of(const std::vector<ReplicaResult>& results) {
+  MetricMean score;
   for (const auto& result : results) score.add(result);
   return score;
 }
 
-TEST(Score, CountsCompareExactlyWhereDoublesDoNot) {
+TEST(MetricMean, CountsCompareExactlyWhereDoublesDoNot) {
   // .1 + .2 + .3 and .3 + .2 + .1 differ as sums of doubles.
-  const Score a = score_of({counted(1, 10), counted(2, 10), counted(3, 10)});
-  const Score b = score_of({counted(3, 10), counted(2, 10), counted(1, 10)});
+  const MetricMean a = score_of({counted(1, 10), counted(2, 10), counted(3, 10)});
+  const MetricMean b = score_of({counted(3, 10), counted(2, 10), counted(1, 10)});
   ASSERT_NE(a.sum, b.sum);
-  EXPECT_EQ(compare_scores(a, b, Goal::kMaximize), 0);
-  EXPECT_EQ(compare_scores(a, level_score(0.2), Goal::kMaximize), 0);
-  EXPECT_GT(compare_scores(score_of({counted(11, 20)}), a, Goal::kMaximize), 0);
+  EXPECT_EQ(compare_means(a, b, Goal::kMaximize), 0);
+  EXPECT_EQ(compare_means(a, mean_of_level(0.2), Goal::kMaximize), 0);
+  EXPECT_GT(compare_means(score_of({counted(11, 20)}), a, Goal::kMaximize), 0);
 }
 
-TEST(Score, NotANumberIsWorstForBothGoals) {
+TEST(MetricMean, NotANumberIsWorstForBothGoals) {
   ReplicaResult nan;
   nan.metric = std::numeric_limits<double>::quiet_NaN();
   for (const Goal goal : {Goal::kMaximize, Goal::kMinimize}) {
-    EXPECT_LT(compare_scores(score_of({counted(9, 9), nan}), score_of({counted(1, 9)}), goal), 0);
+    EXPECT_LT(compare_means(score_of({counted(9, 9), nan}), score_of({counted(1, 9)}), goal), 0);
   }
   EXPECT_TRUE(std::isnan(score_of({nan}).mean()));
 }
 
-TEST(Score, CompletedIsTheBestThatCanCome) {
+TEST(MetricMean, CompletedIsTheBestThatCanCome) {
   const auto best = score_of({counted(5, 10)}).completed(3, 1);
   ASSERT_TRUE(best);
   EXPECT_EQ(best->correct, 25);

@@ -1,0 +1,37 @@
+#include "experiments/search_task.h"
+
+namespace neutra {
+
+MetricInfo metric_of(const Program& program, const std::string& file) {
+  require_valid(program.document, file);
+  const auto resolved = resolve(program);
+  MetricInfo info{resolved.metric, resolved.goal, std::nullopt};
+  const bool maximize = info.goal == Goal::kMaximize;
+  if (info.name == "accuracy") info.bound = maximize ? 1 : 0;
+  if ((info.name == "mae" || info.name == "mse") && !maximize) info.bound = 0;
+  return info;
+}
+
+SearchTask search_task(const Fault& fault) {
+  const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
+  SearchTask task;
+  task.fault_id = fault.id;
+  task.space = &fault.space;
+  task.start = fault.space.base_parameters();
+  task.fixed = fault.fixed;
+  task.fixed_parameters = fault.fixed_parameters;
+  task.goal = metric.goal;
+  task.metric = metric.name;
+  task.metric_bound = metric.bound;
+  return task;
+}
+
+std::string search_fingerprint(const Fault& fault, Trainer& trainer) {
+  std::string text = trainer.fingerprint(fault.buggy);
+  if (fault.fixed && fault.fixed->document.at("data") != fault.buggy.document.at("data")) {
+    text += "; known fix: " + trainer.fingerprint(*fault.fixed);
+  }
+  return text;
+}
+
+}  // namespace neutra

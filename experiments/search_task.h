@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "experiments/catalog.h"
+#include "search/options.h"
+
+namespace neutra {
+
+/// The metric of a program's runs, as the search sees it.
+struct MetricInfo {
+  std::string name;
+  Goal goal = Goal::kMaximize;
+  std::optional<double> bound;  ///< best possible value
+};
+/// Throws input_error listing the problems when the program is not valid; `file` is for messages.
+MetricInfo metric_of(const Program& program, const std::string& file);
+
+/// The search for the repairs of a fault, which must outlive the task. Throws like metric_of().
+SearchTask search_task(const Fault& fault);
+
+/// SearchConfig::fingerprint of a search: the trainer's, with the data of both programs.
+std::string search_fingerprint(const Fault& fault, Trainer& trainer);
+
+}  // namespace neutra
