@@ -167,7 +167,8 @@ TEST(Eager, ValidationTakesTheLastRows) {
   p.document["data"]["validation"] = "test";
   const ReplicaResult whole = make_eager_trainer({})->train({&p}, &watched);
   EXPECT_EQ(whole.samples, 3 * 400);
-  EXPECT_NEAR(watched.logs.back().at("val_mae"), whole.metric, 1e-6);  // without hold-out: the test rows, too
+  EXPECT_NEAR(watched.logs.back().at("val_mae"), whole.metric,
+              1e-6);  // without hold-out: the test rows, too
 }
 
 TEST(Eager, ObserverMayWantTestRowsForValidation) {

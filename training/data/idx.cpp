@@ -27,7 +27,8 @@ NumberType type_of(std::uint64_t code, const ByteReader& reader) {
     default:
       reader.fail("type " + hex(code),
                   "an IDX type: 0x08 (uint8), 0x09 (int8), 0x0b (int16), 0x0c (int32), 0x0d "
-                  "(float32), 0x0e (float64)");
+                  "(float32), 0x0e (float64)",
+                  1);
   }
 }
 
