@@ -269,8 +269,8 @@ TEST_F(Data, RefusesWrongHdf5) {
     return message(Json::parse(R"({"source":"hdf5","arguments":{"file":"w.h5"},
                                    "split":{"test_size":0.5,"seed":1}})"));
   };
-  EXPECT_NE(text({1, 2, NAN, 4}, {4}).find("/y, row 2: found nan"), std::string::npos);
-  EXPECT_NE(text({}, {}).find("no dataset /y;"), std::string::npos);
+  EXPECT_NE(text({1, 2, NAN, 4}, {4}).find("/y: row 2: found nan"), std::string::npos);
+  EXPECT_NE(text({}, {}).find("no dataset y;"), std::string::npos);
   EXPECT_EQ(text({1, 2, 3, 4}, {4}), "accepted");
 }
 
