@@ -12,6 +12,14 @@ target_include_directories(neutra_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
 target_link_libraries(neutra_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
 target_compile_definitions(neutra_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
 
+find_package(ZLIB REQUIRED)
+# Debian's libzip-config.cmake asks for libzip's programs, which are in another package.
+find_library(LIBZIP_LIBRARY zip REQUIRED)
+find_path(LIBZIP_INCLUDE_DIR zip.h REQUIRED)
+add_library(neutra_libzip INTERFACE)
+target_include_directories(neutra_libzip SYSTEM INTERFACE ${LIBZIP_INCLUDE_DIR})
+target_link_libraries(neutra_libzip INTERFACE ${LIBZIP_LIBRARY})
+
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 

@@ -43,7 +43,7 @@ struct Fault {
 std::filesystem::path resource_directory();
 
 std::vector<std::string> subject_ids();
-std::vector<std::string> fault_ids();  ///< D1..D9, M1..M3, C1..C3, R1..R7
+std::vector<std::string> fault_ids();  ///< D1..D9, M1..M3, F1..F3, C1..C3, R1..R7
 Subject load_subject(const std::string& id);
 /// A bundled id (any case) or a JSON file (neutra-fault or neutra-program). Unknown ids:
 /// input_error with the nearest ids.

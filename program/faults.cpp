@@ -107,6 +107,7 @@ class Difference {
   Difference(const Json& buggy, const Json& fixed) {
     compile(section(buggy, "compile"), section(fixed, "compile"));
     fit(section(buggy, "fit"), section(fixed, "fit"));
+    if (!validates(buggy) && validates(fixed)) add("VRM");
     // Sorted keys: the order in which a step's fields are written means nothing.
     const auto steps = [](const Json& document) {
       return nlohmann::json(section(document, "data").value("preprocess", Json()));
@@ -125,6 +126,12 @@ class Difference {
   static Json section(const Json& document, const char* name) {
     const Json* value = member(document, name);
     return value != nullptr && value->is_object() ? *value : Json::object();
+  }
+
+  /// Are rows set aside to watch the training on?
+  static bool validates(const Json& document) {
+    return section(document, "fit").value("validation_split", 0.0) > 0 ||
+           !section(document, "data").value("validation", Json()).is_null();
   }
 
   void add(const std::string& type) { found_[type]; }
@@ -157,7 +164,6 @@ class Difference {
     };
     if (differ("batch_size")) add("HBS");
     if (differ("epochs")) add("HNE");
-    if (differ("validation_split") && buggy.value("validation_split", Json()) == 0) add("VRM");
     if (const Json a = patience(buggy), b = patience(fixed);
         a != b && !a.is_null() && !b.is_null()) {
       add("RCP");

@@ -130,6 +130,10 @@ class Normaliser {
         return object(value, path, "data");
       case FieldType::kSplit:
         return object(value, path, "split");
+      case FieldType::kValidation:
+        if (value.is_object()) return object(value, path, "split");
+        if (value == "test") return value;
+        return report(path, value, "{test_size, seed}, \"test\"" + or_null(field));
       case FieldType::kMetric:
         return object(value, path, "metric");
       case FieldType::kIgnored:

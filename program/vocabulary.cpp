@@ -35,6 +35,7 @@ const std::map<std::string, FieldType, std::less<>>& field_types() {
       {"model", kModel},
       {"model_config", kModelConfig},
       {"split", kSplit},
+      {"validation", kValidation},
       {"layers", kLayers},
       {"compile", kCompile},
       {"fit", kFit},

@@ -41,7 +41,8 @@ enum class FieldType {
   kCompile,
   kFit,
   kData,
-  kSplit,  ///< {test_size, seed}
+  kSplit,       ///< {test_size, seed}
+  kValidation,  ///< a split, or "test"
   kMetric
 };
 

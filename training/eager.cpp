@@ -33,6 +33,7 @@ struct Resident {
   at::Tensor x_test, y_test;
   DataInfo info;
   at::Tensor x_train, y_train, x_holdout, y_holdout;
+  at::Tensor x_validation, y_validation;  ///< undefined where the recipe has none
 };
 
 at::Tensor as_tensor(const Array& array) {
@@ -63,6 +64,10 @@ class DataCache {
       made->y_test = as_tensor(made->data->y_test);
       made->x_holdout = as_tensor(made->data->x_holdout);
       made->y_holdout = as_tensor(made->data->y_holdout);
+      if (made->data->x_validation.rows() > 0) {
+        made->x_validation = as_tensor(made->data->x_validation);
+        made->y_validation = as_tensor(made->data->y_validation);
+      }
       entry = std::move(made);
     }
     return *entry;
@@ -155,9 +160,10 @@ class Training {
     rows_ = static_cast<std::int64_t>(static_cast<double>(n) * (1 - program.validation_split));
     x_ = data.x_train.narrow(0, 0, rows_);
     y_ = data.y_train.narrow(0, 0, rows_);
-    if (rows_ < n && (observer || callbacks_.monitors_validation())) {
-      x_validation_ = data.x_train.narrow(0, rows_, n - rows_);
-      y_validation_ = data.y_train.narrow(0, rows_, n - rows_);
+    if (observer || callbacks_.monitors_validation()) {
+      // In tf.keras 2.4 validation_split takes the place of other validation data.
+      x_validation_ = rows_ < n ? data.x_train.narrow(0, rows_, n - rows_) : data.x_validation;
+      y_validation_ = rows_ < n ? data.y_train.narrow(0, rows_, n - rows_) : data.y_validation;
     }
   }
 

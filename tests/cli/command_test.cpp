@@ -36,10 +36,10 @@ TEST(Command, ListsSubjectsAndFaults) {
   const Folder folder;
   const Called faults = call({"faults", "--json"}, folder.path());
   ASSERT_EQ(faults.exit, 0) << faults.err;
-  EXPECT_EQ(parse_json(faults.out, "out").size(), 22u);
+  EXPECT_EQ(parse_json(faults.out, "out").size(), 25u);
   const Called subjects = call({"subjects", "--json"}, folder.path());
   ASSERT_EQ(subjects.exit, 0) << subjects.err;
-  EXPECT_EQ(parse_json(subjects.out, "out").size(), 12u);
+  EXPECT_EQ(parse_json(subjects.out, "out").size(), 13u);
 }
 
 TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {

@@ -56,8 +56,8 @@ std::set<std::string> stems(const fs::path& folder) {
 
 TEST(Catalog, IndexListsEveryFile) {
   const std::vector<std::string> subjects = subject_ids(), faults = fault_ids();
-  EXPECT_EQ(subjects.size(), 12u);
-  EXPECT_EQ(faults.size(), 22u);
+  EXPECT_EQ(subjects.size(), 13u);
+  EXPECT_EQ(faults.size(), 25u);
   EXPECT_EQ(faults.front(), "D1");
   EXPECT_EQ(faults.back(), "R7");
   EXPECT_EQ(std::set<std::string>(subjects.begin(), subjects.end()),
@@ -78,9 +78,8 @@ TEST(Catalog, SubjectsLoad) {
 TEST(Catalog, FaultsAgreeWithTable3) {
   const auto rows = table("table3.csv");
   ASSERT_EQ(rows.size(), 22u);
-  for (const std::string& id : fault_ids()) {
+  for (const auto& [id, row] : rows) {
     const Fault fault = load_fault(id);
-    const auto& row = rows.at(id);
     EXPECT_EQ(fault.id, id);
     EXPECT_EQ(fault.origin, row.at("origin")) << id;
     EXPECT_EQ(fault.declared, parse_fault_set(row.at("declared"), "table3.csv")) << id;
@@ -155,6 +154,22 @@ TEST(Catalog, DifferenceOfTheProgramsIsWhatIsDeclared) {
                                   : parse_fault_set(exception->second, "exceptions");
     EXPECT_EQ(to_string(fault.actual), to_string(expected)) << id;
     EXPECT_EQ(fault.actual == fault.declared, exception == exceptions.end()) << id;
+  }
+}
+
+TEST(Catalog, FashionTwinsDifferInTheirDataOnly) {
+  for (const std::string number : {"1", "2", "3"}) {
+    const Fault twin = load_fault("F" + number), original = load_fault("M" + number);
+    EXPECT_EQ(twin.declared, original.declared);
+    EXPECT_EQ(twin.space.base_parameters(), original.space.base_parameters());
+    EXPECT_EQ(repair("F" + number), repair("M" + number));
+    nlohmann::json a = canonical(twin.buggy), b = canonical(original.buggy);
+    for (const auto& [name, file] : b.at("data").at("arguments").items()) {
+      EXPECT_EQ(a.at("data").at("arguments").at(name), "fashion-" + file.get<std::string>());
+    }
+    a.at("data").erase("arguments");
+    b.at("data").erase("arguments");
+    EXPECT_EQ(a, b);
   }
 }
 

@@ -74,6 +74,8 @@ TEST(Diff, NamesEachHyperparameter) {
   EXPECT_EQ(diff_of("mlp", "/fit/batch_size", 1, 32), "HBS");
   EXPECT_EQ(diff_of("mlp", "/fit/epochs", 1, 5), "HNE");
   EXPECT_EQ(diff_of("mlp", "/fit/validation_split", 0, 0.2), "VRM");
+  EXPECT_EQ(diff_of("mlp", "/data/validation", nullptr, "test"), "VRM");
+  EXPECT_EQ(diff_of("mlp", "/data/validation", {{"test_size", 0.2}, {"seed", 0}}, "test"), "-");
   EXPECT_EQ(diff_of("mlp", "/compile/loss", "mse", "mae"), "LCH");
   EXPECT_EQ(diff_of("mlp", "/compile/loss", "mse", "MeanSquaredError"), "-");
   EXPECT_EQ(diff_of("mlp", "/compile/optimizer/config/learning_rate", 1, 0.1), "HLR");

@@ -169,14 +169,37 @@ TEST_F(Data, MissingFileSaysWhereItWasLookedFor) {
   EXPECT_NE(text.find("NEUTRA_DATA_DIR"), std::string::npos);
 }
 
-TEST_F(Data, SourcesOfLaterVersionsNameTheirFiles) {
-  for (const auto& [source, file] :
-       {std::pair{"idx", "train-images-idx3-ubyte"}, std::pair{"cifar10", "data_batch_1"},
-        std::pair{"reuters", "reuters.npz"}}) {
-    const std::string text = message({{"source", source}, {"arguments", Json::object()}});
-    EXPECT_NE(text.find(std::string(source) + " is not available yet"), std::string::npos);
-    EXPECT_NE(text.find(file), std::string::npos);
-  }
+TEST_F(Data, ReutersIsPickled) {
+  const std::string text = message({{"source", "reuters"}, {"arguments", Json::object()}});
+  EXPECT_NE(text.find("reuters.npz holds pickled Python objects"), std::string::npos);
+}
+
+TEST_F(Data, ValidationRowsAreSetAside) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += std::to_string(i) + "," + std::to_string(i) + "\n";
+  write("a.csv", text);
+  Json data = Json::parse(R"({"source":"csv","arguments":{"file":"a.csv"},
+      "split":{"test_size":10,"seed":1},"validation":{"test_size":0.2,"seed":42}})");
+  const auto all = load(Json::parse(R"({"source":"csv","arguments":{"file":"a.csv"},
+      "split":{"test_size":10,"seed":1}})"));
+  const auto aside = load(data);
+  // scikit-learn's split of 10 rows with seed 42: 8 and 1 are test rows, the others 5, 0, 7, ...
+  EXPECT_EQ(aside->x_validation.values,
+            (std::vector<float>{all->x_train.values[8], all->x_train.values[1]}));
+  EXPECT_EQ(aside->x_train.rows(), 8);
+  EXPECT_EQ(aside->x_train.values[0], all->x_train.values[5]);
+  EXPECT_EQ(aside->y_train.values, aside->x_train.values);
+  EXPECT_EQ(all->x_validation.rows(), 0);
+
+  data["validation"] = "test";
+  data["holdout"] = {{"test_size", 0.2}, {"seed", 42}};
+  const auto watched = load(data);
+  EXPECT_EQ(watched->x_train.values, all->x_train.values);
+  EXPECT_EQ(watched->x_validation.values, all->x_test.values);
+  EXPECT_EQ(watched->y_validation.values, all->y_test.values);
+  EXPECT_EQ(watched->x_holdout.rows(), 2);
+  data["validation"] = "some";
+  EXPECT_NE(message(data).find("data.validation"), std::string::npos);
 }
 
 TEST_F(Data, RefusesMalformedRecipes) {
@@ -246,8 +269,8 @@ TEST_F(Data, RefusesWrongHdf5) {
     return message(Json::parse(R"({"source":"hdf5","arguments":{"file":"w.h5"},
                                    "split":{"test_size":0.5,"seed":1}})"));
   };
-  EXPECT_NE(text({1, 2, NAN, 4}, {4}).find("/y, row 2: found nan"), std::string::npos);
-  EXPECT_NE(text({}, {}).find("no dataset /y;"), std::string::npos);
+  EXPECT_NE(text({1, 2, NAN, 4}, {4}).find("/y: row 2: found nan"), std::string::npos);
+  EXPECT_NE(text({}, {}).find("no dataset y;"), std::string::npos);
   EXPECT_EQ(text({1, 2, 3, 4}, {4}), "accepted");
 }
 

@@ -161,6 +161,14 @@ TEST(Eager, ValidationTakesTheLastRows) {
   EXPECT_EQ(r.samples, 3 * 280);
   EXPECT_TRUE(seen.logs[0].contains("val_loss"));
   EXPECT_TRUE(seen.logs[0].contains("val_mae"));
+
+  Recorder watched;
+  p.document["fit"].erase("validation_split");
+  p.document["data"]["validation"] = "test";
+  const ReplicaResult whole = make_eager_trainer({})->train({&p}, &watched);
+  EXPECT_EQ(whole.samples, 3 * 400);
+  EXPECT_NEAR(watched.logs.back().at("val_mae"), whole.metric,
+              1e-6);  // without hold-out: the test rows, too
 }
 
 TEST(Eager, ObserverMayWantTestRowsForValidation) {

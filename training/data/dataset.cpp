@@ -19,10 +19,8 @@ std::int64_t product_behind_first(const std::vector<std::int64_t>& extents) {
   return product;
 }
 
-/// Keras casts inputs to floatx.
-Array rounded(const Table& table) {
-  return {table.extents, {table.values.begin(), table.values.end()}};
-}
+/// Keras casts inputs to floatx. A table that is moved here is gone afterwards.
+Array rounded(Table table) { return {table.extents, {table.values.begin(), table.values.end()}}; }
 
 struct SplitRequest {
   double test_size;
@@ -86,7 +84,7 @@ DataInfo Dataset::info() const {
   info.y_is_integer = true;
   info.y_min = std::numeric_limits<double>::infinity();
   info.y_max = -info.y_min;
-  for (const Array* y : {&y_train, &y_test}) {
+  for (const Array* y : {&y_train, &y_test, &y_validation}) {
     for (const float v : y->values) {
       info.y_is_integer = info.y_is_integer && v == std::floor(v);
       info.y_min = std::min(info.y_min, static_cast<double>(v));
@@ -104,16 +102,22 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
   if (raw.parted) require_rows(raw.test, "test");
   const Json steps = data.value("preprocess", Json());
   preprocess(steps, raw, false);
-  if (data.contains("split") && !data["split"].is_null()) {
+  const auto has = [&](const char* name) { return data.contains(name) && !data[name].is_null(); };
+  /// Takes the rows that the split `name` asks for off a part.
+  const auto cut = [&](Part& part, const char* name) {
+    const auto [test_size, seed] = split_request(data, name);
+    const Split split = train_test_split(part.x.rows(), test_size, seed);
+    Part taken{part.x.select(split.test), part.y.select(split.test)};
+    part = {part.x.select(split.train), part.y.select(split.train)};
+    return taken;
+  };
+  if (has("split")) {
     if (raw.parted) {
       throw input_error(
           "data.split: found one for a source that has training and test rows; "
           "allowed: none, use data.holdout");
     }
-    const auto [test_size, seed] = split_request(data, "split");
-    const Split split = train_test_split(raw.train.x.rows(), test_size, seed);
-    raw.test = {raw.train.x.select(split.test), raw.train.y.select(split.test)};
-    raw.train = {raw.train.x.select(split.train), raw.train.y.select(split.train)};
+    raw.test = cut(raw.train, "split");
   } else if (!raw.parted) {
     throw input_error("data.split: missing; a source in one piece needs {test_size, seed}");
   }
@@ -125,19 +129,21 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
     throw input_error("data: found rows of different sizes in training and test part");
   }
 
-  auto dataset = std::make_shared<Dataset>();
-  Part holdout = raw.test;
-  if (data.contains("holdout") && !data["holdout"].is_null()) {
-    const auto [test_size, seed] = split_request(data, "holdout");
-    const Split split = train_test_split(raw.test.x.rows(), test_size, seed);
-    holdout = {raw.test.x.select(split.test), raw.test.y.select(split.test)};
+  Part holdout = raw.test, validation;
+  if (has("validation")) {
+    validation = data["validation"] == "test" ? raw.test : cut(raw.train, "validation");
   }
-  dataset->x_train = rounded(raw.train.x);
-  dataset->y_train = rounded(raw.train.y);
-  dataset->x_test = rounded(raw.test.x);
-  dataset->y_test = rounded(raw.test.y);
-  dataset->x_holdout = rounded(holdout.x);
-  dataset->y_holdout = rounded(holdout.y);
+  if (has("holdout")) holdout = cut(holdout, "holdout");
+
+  auto dataset = std::make_shared<Dataset>();
+  dataset->x_train = rounded(std::move(raw.train.x));
+  dataset->y_train = rounded(std::move(raw.train.y));
+  dataset->x_test = rounded(std::move(raw.test.x));
+  dataset->y_test = rounded(std::move(raw.test.y));
+  dataset->x_holdout = rounded(std::move(holdout.x));
+  dataset->y_holdout = rounded(std::move(holdout.y));
+  dataset->x_validation = rounded(std::move(validation.x));
+  dataset->y_validation = rounded(std::move(validation.y));
   return dataset;
 }
 

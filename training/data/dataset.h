@@ -18,12 +18,13 @@ struct Array {
   std::int64_t row_size() const;
 };
 
-/// Training rows, test rows and the part of the test rows that gives the metric (the whole test set
+/// Training rows, test rows, the part of the test rows that gives the metric (the whole test set
 /// without a `holdout`).
 struct Dataset {
   Array x_train, y_train;
   Array x_test, y_test;
   Array x_holdout, y_holdout;
+  Array x_validation, y_validation;  ///< rows to watch while training; empty without a `validation`
   DataInfo info() const;
 };
 
@@ -31,9 +32,9 @@ struct Dataset {
 Hash digest(const Dataset& data);
 
 /// Loads the `data` section of a program: {source, arguments, preprocess: [...], split: {test_size,
-/// seed}, holdout: {...}} (docs/formats/program.md). Relative files are looked up in the folder of
-/// the program file, then `search_path` in order. Throws input_error: a missing file says which
-/// file is expected where and how to get it; a malformed one names the place.
+/// seed}, validation: {...}, holdout: {...}} (docs/formats/data.md). Relative files are looked up
+/// in the folder of the program file, then `search_path` in order. Throws input_error: a missing
+/// file says which file is expected where and how to get it; a malformed one names the place.
 std::shared_ptr<const Dataset> load_dataset(const Json& data,
                                             const std::vector<std::filesystem::path>& search_path);
 

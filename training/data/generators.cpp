@@ -4,7 +4,6 @@
 #include "program/error.h"
 #include "training/data/sources.h"
 #include "training/random.h"
-#include "training/variables.h"
 
 namespace neutra {
 namespace {
@@ -35,9 +34,7 @@ struct Request {
   std::int64_t rows;
   double noise;  ///< standard deviation
   Draws draws;
-  double number(const char* key, double fallback) const {
-    return number_or(arguments, key, fallback);
-  }
+  double number(const char* key, double fallback) const { return arguments.value(key, fallback); }
 };
 
 /// y = f(x) + noise for x uniform in [low, high).
@@ -125,11 +122,11 @@ RawData generate(const Json& arguments) {
                 {"classes", FieldRule::kWhole, 1, 1e6},
                 {"factor", FieldRule::kNumber}});
   const std::string name = arguments.value("name", "");
-  const double rows = number_or(arguments, "rows", 1000);
+  const double rows = arguments.value("rows", 1000.0);
   const double default_noise = name == "blobs" ? 1 : name == "linear" || name == "sine" ? 0 : 0.1;
   Request request{arguments, static_cast<std::int64_t>(rows),
-                  number_or(arguments, "noise", default_noise),
-                  Draws(static_cast<std::uint64_t>(number_or(arguments, "seed", 0)))};
+                  arguments.value("noise", default_noise),
+                  Draws(static_cast<std::uint64_t>(arguments.value("seed", 0.0)))};
   return {make(name, request), {}, false};
 }
 

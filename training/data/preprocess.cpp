@@ -95,12 +95,14 @@ void one_hot(Table& table, const Step& step) {
                       std::to_string(table.values.size()) +
                       " labels; allowed: a table of at most 2147483648 numbers");
   }
+  const auto labels_per_row = static_cast<std::size_t>(table.row_size());
   std::vector<double> hot(table.values.size() * static_cast<std::size_t>(classes));
   for (std::size_t i = 0; i < table.values.size(); ++i) {
     const double v = table.values[i];
     if (!(v >= 0 && v < static_cast<double>(classes)) || v != std::floor(v)) {
-      throw input_error(step.place + ": found the label " + std::to_string(v) +
-                        "; allowed: whole numbers from 0 to " + std::to_string(classes - 1));
+      throw input_error(step.place + ": found the label " + shortest(v) + " in row " +
+                        std::to_string(i / labels_per_row) + "; allowed: whole numbers from 0 to " +
+                        std::to_string(classes - 1));
     }
     hot[i * static_cast<std::size_t>(classes) + static_cast<std::size_t>(v)] = 1;
   }

@@ -8,69 +8,64 @@
 #include "program/error.h"
 #include "program/hdf5_file.h"
 #include "program/words.h"
+#include "training/data/cifar10.h"
 #include "training/data/csv.h"
+#include "training/data/idx.h"
+#include "training/data/npy.h"
 
 namespace neutra {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string file_argument(const Json& arguments, const std::string& source) {
-  if (arguments.contains("file") && arguments["file"].is_string()) return arguments["file"];
-  throw input_error("data.arguments.file: missing; source " + source + " needs a file name");
-}
+/// How to get the files of a folder that programs share.
+struct Origin {
+  const char* folder;
+  const char* advice;
+};
+constexpr Origin kOrigins[] = {
+    {"mnist",
+     "Put MNIST's four files there: train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
+     "t10k-images-idx3-ubyte.gz, t10k-labels-idx1-ubyte.gz, packed or not, e.g. from "
+     "https://ossci-datasets.s3.amazonaws.com/mnist/; or name the folder that holds the folder "
+     "mnist with --data-dir or NEUTRA_DATA_DIR."},
+    {"fashion-mnist",
+     "Install Debian's package dataset-fashion-mnist, or name the folder that holds the folder "
+     "fashion-mnist with --data-dir or NEUTRA_DATA_DIR."},
+    {"cifar-10-batches-bin",
+     "Unpack https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz there, or name the folder "
+     "that holds the folder cifar-10-batches-bin with --data-dir or NEUTRA_DATA_DIR."},
+};
 
 RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
   check_fields(arguments, "data.arguments",
                {{"file", FieldRule::kText}, {"allow_nan", FieldRule::kFlag}});
-  const bool allow_nan = arguments.value("allow_nan", false);
-  const std::string name = file_argument(arguments, "hdf5");
-  const fs::path path =
-      find_file(name, search_path,
-                "Put it there, name its folder with --data-dir or NEUTRA_DATA_DIR, or make it: an "
-                "HDF5 file with datasets x and y, or x_train, y_train, x_test and y_test.");
+  const fs::path path = find_file({text_argument(arguments, "file", "hdf5")}, search_path);
   const Hdf5File file = Hdf5File::open(path);
-  auto read = [&](const std::string& dataset) {
-    Table table;
-    for (const std::uint64_t n : file.extents(dataset)) {
-      table.extents.push_back(static_cast<std::int64_t>(n));
-    }
-    if (table.extents.empty()) {
-      throw input_error(describe(path.string(), dataset, "a scalar", "an array of rows"));
-    }
-    for (const std::int64_t n : table.extents) {
-      if (n == 0) {
-        throw input_error(describe(path.string(), dataset, "an extent of 0", "1 or more"));
-      }
-    }
-    table.values = file.read_doubles(dataset);
-    for (std::size_t i = 0; i < table.values.size() && !allow_nan; ++i) {
-      if (std::isfinite(table.values[i])) continue;
-      const std::size_t row = i / static_cast<std::size_t>(table.row_size());
-      throw input_error(describe(path.string(), dataset + ", row " + std::to_string(row),
-                                 python_repr(table.values[i]),
-                                 "finite numbers, unless data.arguments.allow_nan is true"));
-    }
-    return table;
-  };
-  if (file.has("/x") && file.has("/y")) return {{read("/x"), read("/y")}, {}, false};
-  std::vector<std::string> missing;
-  const bool whole = file.has("/x") || file.has("/y");
-  for (const char* dataset : {"/x", "/y", "/x_train", "/y_train", "/x_test", "/y_test"}) {
-    const bool of_whole = std::string_view(dataset).size() == 2;
-    if (of_whole == whole && !file.has(dataset)) missing.emplace_back(dataset);
-  }
-  if (!missing.empty()) {
-    throw input_error(describe(path.string(), "", "no dataset " + join(missing),
-                               "datasets x and y, or x_train, y_train, x_test and y_test"));
-  }
-  return {{read("/x_train"), read("/y_train")}, {read("/x_test"), read("/y_test")}, true};
+  return read_arrays(
+      path.string(), "dataset", [&](const std::string& name) { return file.has("/" + name); },
+      [&](const std::string& name) {
+        const std::string dataset = "/" + name;
+        Table table;
+        for (const std::uint64_t n : file.extents(dataset)) {
+          table.extents.push_back(static_cast<std::int64_t>(n));
+        }
+        if (table.extents.empty()) {
+          throw input_error(describe(path.string(), dataset, "a scalar", "an array of rows"));
+        }
+        for (const std::int64_t n : table.extents) {
+          if (n == 0) {
+            throw input_error(describe(path.string(), dataset, "an extent of 0", "1 or more"));
+          }
+        }
+        table.values = file.read_doubles(dataset);
+        require_finite(table, path.string() + ": " + dataset, arguments);
+        return table;
+      });
 }
 
 RawData read_csv(const Json& arguments, const SearchPath& search_path) {
-  const fs::path path =
-      find_file(file_argument(arguments, "csv"), search_path,
-                "Put it there, or name its folder with --data-dir or NEUTRA_DATA_DIR.");
+  const fs::path path = find_file({text_argument(arguments, "file", "csv")}, search_path);
   std::ifstream stream(path, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
@@ -78,47 +73,86 @@ RawData read_csv(const Json& arguments, const SearchPath& search_path) {
   return {parse_csv(text.str(), csv_options(arguments), path.string()), {}, false};
 }
 
-/// Sources whose readers come in a later version: the files they will need and where to get them.
-struct Announced {
-  const char* files;
-  const char* origin;
-};
-const std::map<std::string, Announced>& announced() {
-  static const std::map<std::string, Announced> kSources{
-      {"idx",
-       {"train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz, "
-        "t10k-labels-idx1-ubyte.gz (folder mnist)",
-        "the MNIST distribution"}},
-      {"cifar10",
-       {"data_batch_1.bin to data_batch_5.bin and test_batch.bin (folder cifar-10-batches-bin)",
-        "the binary version of CIFAR-10 from the University of Toronto"}},
-      {"reuters", {"reuters.npz", "the data sets that Keras downloads"}},
-      {"npz", {"the named .npz file", "wherever the program's data come from"}},
-  };
-  return kSources;
+/// Known, so that its programs can be read and changed, but not readable.
+RawData refuse_reuters(const Json&, const SearchPath&) {
+  throw input_error(
+      "data source reuters is not available: Keras's reuters.npz holds pickled Python objects, "
+      "which neutra doesn't read. Write the features and labels as arrays x_train, y_train, x_test "
+      "and y_test of an .npz file and use source npz.");
+}
+
+using ReadSource = RawData (*)(const Json& arguments, const SearchPath& search_path);
+const std::map<std::string, ReadSource>& readers() {
+  static const std::map<std::string, ReadSource> kReaders{
+      {"cifar10", read_cifar10_source},
+      {"csv", read_csv},
+      {"generator", [](const Json& arguments, const SearchPath&) { return generate(arguments); }},
+      {"hdf5", read_hdf5},
+      {"idx", read_idx_source},
+      {"npy", read_npy_source},
+      {"npz", read_npz_source},
+      {"reuters", refuse_reuters}};
+  return kReaders;
+}
+
+/// "csv, hdf5, ...".
+std::string known_sources() {
+  std::vector<std::string> names;
+  for (const auto& [name, reader] : readers()) names.push_back(name);
+  return join(names);
 }
 
 }  // namespace
 
-fs::path find_file(const std::string& file, const SearchPath& search_path,
-                   const std::string& advice) {
-  const fs::path path(file);
+fs::path find_file(const std::vector<std::string>& files, const SearchPath& search_path) {
+  const std::string& file = files.front();
+  const bool relative = fs::path(file).is_relative() && !search_path.empty();
   std::string tried;
-  auto consider = [&](const fs::path& candidate) {
-    std::error_code ignored;
-    if (fs::is_regular_file(candidate, ignored)) return true;
-    tried += "\n  " + candidate.string();
-    return false;
-  };
-  if (path.is_absolute()) {
-    if (consider(path)) return path;
-  } else {
-    for (const fs::path& folder : search_path) {
-      if (consider(folder / path)) return folder / path;
+  for (const fs::path& folder : relative ? search_path : SearchPath{""}) {
+    for (const std::string& spelling : files) {
+      std::error_code ignored;
+      if (fs::is_regular_file(folder / spelling, ignored)) return folder / spelling;
     }
-    if (search_path.empty() && consider(path)) return path;
+    tried += "\n  " + (folder / file).string();
+  }
+  std::string advice = "Put it there, or name its folder with --data-dir or NEUTRA_DATA_DIR.";
+  for (const Origin& origin : kOrigins) {
+    if (*fs::path(file).begin() == origin.folder) advice = origin.advice;
   }
   throw input_error("data file " + file + " not found; looked for" + tried + "\n" + advice);
+}
+
+std::string text_argument(const Json& arguments, const std::string& name, const char* source) {
+  if (arguments.contains(name) && arguments[name].is_string()) return arguments[name];
+  throw input_error("data.arguments." + name + ": missing; source " + source +
+                    " needs a file name");
+}
+
+void require_finite(const Table& table, const std::string& place, const Json& arguments) {
+  if (arguments.value("allow_nan", false)) return;
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    if (std::isfinite(table.values[i])) continue;
+    const std::size_t row = i / static_cast<std::size_t>(table.row_size());
+    throw input_error(describe(place, "row " + std::to_string(row), python_repr(table.values[i]),
+                               "finite numbers, unless data.arguments.allow_nan is true"));
+  }
+}
+
+RawData read_arrays(const std::string& place, const char* noun,
+                    const std::function<bool(const std::string&)>& has,
+                    const std::function<Table(const std::string&)>& read) {
+  const bool whole = has("x") || has("y");
+  std::vector<std::string> missing;
+  for (const char* name : {"x", "y", "x_train", "y_train", "x_test", "y_test"}) {
+    const bool of_whole = std::string_view(name).size() == 1;
+    if (of_whole == whole && !has(name)) missing.emplace_back(name);
+  }
+  if (!missing.empty()) {
+    throw input_error(describe(place, "", std::string("no ") + noun + " " + join(missing),
+                               "x and y, or x_train, y_train, x_test and y_test"));
+  }
+  if (whole) return {{read("x"), read("y")}, {}, false};
+  return {{read("x_train"), read("y_train")}, {read("x_test"), read("y_test")}, true};
 }
 
 void check_fields(const Json& object, const std::string& place,
@@ -168,25 +202,14 @@ void check_fields(const Json& object, const std::string& place,
 
 RawData read_source(const Json& data, const SearchPath& search_path) {
   if (!data.is_object() || !data.contains("source") || !data["source"].is_string()) {
-    throw input_error("data.source: missing; allowed: csv, generator, hdf5");
+    throw input_error("data.source: missing; allowed: " + known_sources());
   }
   const std::string source = data["source"];
-  const Json arguments = data.value("arguments", Json::object());
-  if (source == "hdf5") return read_hdf5(arguments, search_path);
-  if (source == "csv") return read_csv(arguments, search_path);
-  if (source == "generator") return generate(arguments);
-  if (const auto it = announced().find(source); it != announced().end()) {
-    std::string folders;
-    for (const fs::path& folder : search_path) {
-      folders += (folders.empty() ? "" : ", ") + folder.string();
-    }
-    throw input_error("data source " + source + " is not available yet. A later version reads " +
-                      it->second.files + " from " +
-                      (folders.empty() ? "the data folder" : folders) + "; get them from " +
-                      it->second.origin + ".");
+  const auto reader = readers().find(source);
+  if (reader == readers().end()) {
+    throw input_error(describe("", "data.source", "\"" + source + "\"", known_sources()));
   }
-  throw input_error("data.source: found \"" + source +
-                    "\"; allowed: csv, generator, hdf5 (cifar10, idx, npz, reuters come later)");
+  return reader->second(data.value("arguments", Json::object()), search_path);
 }
 
 }  // namespace neutra

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -30,10 +31,21 @@ void check_fields(const Json& object, const std::string& place,
 /// (what is expected where and how to get it), malformed content.
 RawData read_source(const Json& data, const SearchPath& search_path);
 
-/// First existing candidate of a relative file in the search path. Throws input_error that lists
-/// the folders and `advice`.
-std::filesystem::path find_file(const std::string& file, const SearchPath& search_path,
-                                const std::string& advice);
+/// The first of `files` (spellings of one name) that exists in the earliest folder of the search
+/// path. Throws input_error that lists where the first spelling was looked for and how to get it.
+std::filesystem::path find_file(const std::vector<std::string>& files,
+                                const SearchPath& search_path);
+
+/// A text of `data.arguments` that the source can't do without.
+std::string text_argument(const Json& arguments, const std::string& name, const char* source);
+
+/// Refuses NaN and infinities, unless arguments.allow_nan is true.
+void require_finite(const Table& table, const std::string& place, const Json& arguments);
+
+/// Arrays x and y, or x_train, y_train, x_test and y_test, of a place that has arrays by name.
+RawData read_arrays(const std::string& place, const char* noun,
+                    const std::function<bool(const std::string&)>& has,
+                    const std::function<Table(const std::string&)>& read);
 
 /// Steps of `data.preprocess` (docs/formats/data.md). A source in one piece is processed before
 /// `split` by the steps for both parts; steps for one part come after it.

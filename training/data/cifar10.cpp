@@ -1,0 +1,58 @@
+#include "training/data/cifar10.h"
+
+#include <array>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+constexpr std::size_t kPixels = 32 * 32, kChannels = 3, kRow = 1 + kPixels * kChannels;
+
+/// Files whose rows follow each other.
+Part read_files(const Json& arguments, const char* name, const SearchPath& search_path) {
+  const auto fail = [&](const std::string& found) {
+    throw input_error(describe("", std::string("data.arguments.") + name, found,
+                               "a list of CIFAR-10 batch files"));
+  };
+  if (!arguments.contains(name)) fail("nothing");
+  const Json& files = arguments[name];
+  if (!files.is_array() || files.empty()) fail(files.dump().substr(0, 80));
+  Part part;
+  for (const Json& file : files) {
+    if (!file.is_string()) fail(file.dump().substr(0, 80));
+    ByteReader reader = ByteReader::open(find_file({file.get<std::string>()}, search_path));
+    read_cifar10(reader, part);
+  }
+  return part;
+}
+
+}  // namespace
+
+void read_cifar10(ByteReader& reader, Part& part) {
+  std::array<char, kRow> row;
+  std::int64_t rows = part.x.rows();
+  do {
+    const std::uint64_t label = reader.read_number(1, true, "row " + std::to_string(rows));
+    if (label > 9) reader.fail("the label " + std::to_string(label), "0 to 9", 1);
+    part.y.values.push_back(static_cast<double>(label));
+    reader.read(std::span(row).first(kRow - 1), "row " + std::to_string(rows));
+    for (std::size_t pixel = 0; pixel < kPixels; ++pixel) {
+      for (std::size_t channel = 0; channel < kChannels; ++channel) {
+        part.x.values.push_back(static_cast<unsigned char>(row[channel * kPixels + pixel]));
+      }
+    }
+    ++rows;
+  } while (!reader.at_end());
+  part.x.extents = {rows, 32, 32, static_cast<std::int64_t>(kChannels)};
+  part.y.extents = {rows};
+}
+
+RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path) {
+  check_fields(arguments, "data.arguments",
+               {{"train", FieldRule::kAny}, {"test", FieldRule::kAny}});
+  return {read_files(arguments, "train", search_path), read_files(arguments, "test", search_path),
+          true};
+}
+
+}  // namespace neutra

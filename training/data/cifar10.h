@@ -1,0 +1,18 @@
+#pragma once
+
+#include "training/data/byte_reader.h"
+#include "training/data/sources.h"
+#include "training/data/table.h"
+
+namespace neutra {
+
+/// Reads one batch of the binary version of CIFAR-10 (A. Krizhevsky, Learning multiple layers of
+/// features from tiny images, 2009; https://www.cs.toronto.edu/~kriz/cifar.html) and appends its
+/// rows. A row is a label byte 0 to 9 and 32x32 bytes of red, of green and of blue; here, as in
+/// Keras, an image is 32 x 32 x 3.
+void read_cifar10(ByteReader& reader, Part& part);
+
+/// Source `cifar10`: {train: [files], test: [files]}.
+RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path);
+
+}  // namespace neutra

@@ -1,0 +1,314 @@
+#include "training/data/npy.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "program/error.h"
+#include "training/data/numbers.h"
+
+namespace neutra {
+namespace {
+
+constexpr std::uint64_t kMaxHeader = 1U << 16;  ///< bytes; NumPy writes a few hundred at most
+constexpr std::size_t kMaxRank = 64;            ///< of NumPy's arrays
+
+/// What an .npy file says about its array.
+struct Header {
+  NumberType type;
+  bool fortran_order = false;
+  std::vector<std::uint64_t> extents;
+};
+
+/// Reads the header's Python literal, e.g. {'descr': '<f8', 'fortran_order': False, 'shape': (3,
+/// 4), }.
+class HeaderParser {
+ public:
+  HeaderParser(std::string_view text, const ByteReader& reader) : text_(text), reader_(reader) {}
+
+  Header parse() {
+    Header header;
+    bool descr = false, order = false, shape = false;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = quoted();
+      expect(':');
+      if (key == "descr" && !descr) {
+        header.type = type();
+        descr = true;
+      } else if (key == "fortran_order" && !order) {
+        header.fortran_order = boolean();
+        order = true;
+      } else if (key == "shape" && !shape) {
+        header.extents = extents();
+        shape = true;
+      } else {
+        fail("the field '" + key + "'", "descr, fortran_order and shape, once each");
+      }
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_space();
+    if (at_ != text_.size()) fail("text behind the header's braces", "spaces");
+    if (!descr || !order || !shape)
+      fail("no " + std::string(!descr   ? "descr"
+                               : !order ? "fortran_order"
+                                        : "shape"),
+           "descr, fortran_order and shape");
+    return header;
+  }
+
+ private:
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) {
+      ++at_;
+    }
+  }
+  bool accept(char c) {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) fail(rest(), std::string("'") + c + "' in the header");
+  }
+  std::string rest() const {
+    return at_ == text_.size() ? "the header's end"
+                               : Json(std::string(text_.substr(at_, 20)))
+                                     .dump(-1, ' ', true, Json::error_handler_t::replace);
+  }
+
+  std::string quoted() {
+    skip_space();
+    const char quote = at_ < text_.size() ? text_[at_] : '\0';
+    const std::size_t end =
+        quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
+    if (end == std::string_view::npos) fail(rest(), "a quoted text in the header");
+    const std::string result(text_.substr(at_ + 1, end - at_ - 1));
+    at_ = end + 1;
+    return result;
+  }
+
+  bool boolean() {
+    skip_space();
+    for (const std::string_view word : {"True", "False"}) {
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return word == "True";
+      }
+    }
+    fail(rest(), "True, False");
+  }
+
+  std::uint64_t whole_number() {
+    skip_space();
+    std::uint64_t value = 0;
+    const auto [end, status] =
+        std::from_chars(text_.data() + at_, text_.data() + text_.size(), value);
+    if (status != std::errc()) fail(rest(), "a whole number below 2^64");
+    at_ = static_cast<std::size_t>(end - text_.data());
+    if (at_ < text_.size() && text_[at_] == 'L') ++at_;  // Python 2's long integers
+    return value;
+  }
+
+  std::vector<std::uint64_t> extents() {
+    std::vector<std::uint64_t> result;
+    expect('(');
+    while (!accept(')')) {
+      if (result.size() == kMaxRank) fail("more than 64 extents", "at most 64");
+      result.push_back(whole_number());
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return result;
+  }
+
+  NumberType type() {
+    constexpr const char* kAllowed =
+        "booleans ('|b1'), integers ('<i4', '>u2', ...) and floats ('<f2', '<f4', '<f8') of either "
+        "byte order";
+    if (accept('[')) fail("a structure", kAllowed);
+    const std::string text = quoted();
+    if (text.find('O') != std::string::npos) {
+      fail("type '" + text + "', pickled Python objects, which are never unpickled", kAllowed);
+    }
+    const bool swapped = text.starts_with('>');
+    const std::string_view rest = std::string_view(text).substr(
+        text.empty() || std::string_view("<>|=").find(text[0]) == std::string_view::npos ? 0 : 1);
+    for (const auto& [name, kind, bytes] : {std::tuple{"b1", NumberType::kBool, 1},
+                                            {"i1", NumberType::kSigned, 1},
+                                            {"i2", NumberType::kSigned, 2},
+                                            {"i4", NumberType::kSigned, 4},
+                                            {"i8", NumberType::kSigned, 8},
+                                            {"u1", NumberType::kUnsigned, 1},
+                                            {"u2", NumberType::kUnsigned, 2},
+                                            {"u4", NumberType::kUnsigned, 4},
+                                            {"u8", NumberType::kUnsigned, 8},
+                                            {"f2", NumberType::kFloat, 2},
+                                            {"f4", NumberType::kFloat, 4},
+                                            {"f8", NumberType::kFloat, 8}}) {
+      if (rest == name) return {kind, bytes, swapped};
+    }
+    fail("type " + Json(text).dump(-1, ' ', true, Json::error_handler_t::replace), kAllowed);
+  }
+
+  [[noreturn]] void fail(const std::string& found, const std::string& allowed) const {
+    reader_.fail(found, allowed, text_.size() - at_);
+  }
+
+  std::string_view text_;
+  const ByteReader& reader_;
+  std::size_t at_ = 0;
+};
+
+/// The same table with its last extent running fastest, given with its first one doing so.
+Table row_major(const Table& table) {
+  Table result{table.extents, std::vector<double>(table.values.size())};
+  const std::size_t rank = table.extents.size();
+  std::vector<std::int64_t> index(rank);
+  std::vector<std::size_t> stride(rank, 1);
+  for (std::size_t i = rank - 1; i-- > 0;) {
+    stride[i] = stride[i + 1] * static_cast<std::size_t>(table.extents[i + 1]);
+  }
+  std::size_t to = 0;
+  for (const double value : table.values) {
+    result.values[to] = value;
+    for (std::size_t i = 0; i < rank; ++i) {
+      to += stride[i];
+      if (++index[i] < table.extents[i]) break;
+      to -= stride[i] * static_cast<std::size_t>(table.extents[i]);
+      index[i] = 0;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Table read_npy(ByteReader& reader) {
+  std::string magic(6, '\0');
+  reader.read(magic, "the header");
+  if (magic != "\x93NUMPY") reader.fail("another start than NumPy's", "an .npy file", 6);
+  const std::uint64_t version = reader.read_number(1, false, "the header");
+  if (version < 1 || version > 3) {
+    reader.fail("version " + std::to_string(version), "1, 2, 3", 1);
+  }
+  reader.read_number(1, false, "the header");  // the minor version says nothing
+  const int bytes = version == 1 ? 2 : 4;
+  const std::uint64_t length = reader.read_number(bytes, false, "the header");
+  if (length > kMaxHeader) {
+    reader.fail("a header of " + std::to_string(length) + " bytes",
+                "at most " + std::to_string(kMaxHeader), static_cast<std::uint64_t>(bytes));
+  }
+  reader.require(length, "a header");
+  std::string text(length, '\0');
+  reader.read(text, "the header");
+  const Header header = HeaderParser(text, reader).parse();
+  Table table = read_table(reader, header.type, header.extents);
+  reader.require_end("the array");
+  return header.fortran_order && table.extents.size() > 1 ? row_major(table) : table;
+}
+
+struct NpzFile::Archive {
+  std::string file;
+  zip_t* zip = nullptr;
+  ~Archive() {
+    if (zip != nullptr) zip_discard(zip);
+  }
+};
+
+NpzFile::NpzFile(const std::filesystem::path& path) : archive_(new Archive{path.string()}) {
+  int code = 0;
+  archive_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
+  if (archive_->zip != nullptr) return;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string words = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  throw input_error(
+      describe(archive_->file, "", "what is no zip file (" + words + ")", "an .npz file"));
+}
+
+NpzFile::~NpzFile() = default;
+
+bool NpzFile::has(const std::string& array) const {
+  return zip_name_locate(archive_->zip, (array + ".npy").c_str(), 0) >= 0;
+}
+
+Table NpzFile::read(const std::string& array) const {
+  const std::string member = array + ".npy";
+  const auto fail = [&](const std::string& found, const std::string& allowed) {
+    throw input_error(describe(archive_->file, member, found, allowed));
+  };
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  if (zip_stat(archive_->zip, member.c_str(), 0, &stat) != 0) fail("no such array", "");
+  constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
+                                   ZIP_STAT_ENCRYPTION_METHOD | ZIP_STAT_INDEX;
+  if ((stat.valid & kNeeded) != kNeeded) fail("an incomplete entry", "sizes and methods");
+  if (stat.encryption_method != ZIP_EM_NONE) fail("an encrypted array", "one that is not");
+  if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
+    fail("compression method " + std::to_string(stat.comp_method), "0 (stored), 8 (deflated)");
+  }
+  const std::shared_ptr<zip_file_t> entry(zip_fopen_index(archive_->zip, stat.index, 0),
+                                          [](zip_file_t* f) { f != nullptr ? zip_fclose(f) : 0; });
+  if (!entry) fail("what can't be read (" + std::string(zip_strerror(archive_->zip)) + ")", "");
+  const std::uint64_t inflation = stat.comp_method == ZIP_CM_STORE ? 1 : kMaxInflation;
+  const std::uint64_t capacity =
+      stat.comp_size > stat.size / inflation ? stat.size : stat.comp_size * inflation;
+  ByteReader reader(archive_->file + ": " + member, capacity, [&](std::span<char> bytes) {
+    std::size_t done = 0;
+    while (done < bytes.size()) {
+      const zip_int64_t got = zip_fread(entry.get(), bytes.data() + done, bytes.size() - done);
+      if (got < 0) fail("damaged data (" + std::string(zip_file_strerror(entry.get())) + ")", "");
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  });
+  return read_npy(reader);
+}
+
+RawData read_npy_source(const Json& arguments, const SearchPath& search_path) {
+  check_fields(arguments, "data.arguments",
+               {{"x", FieldRule::kText},
+                {"y", FieldRule::kText},
+                {"x_train", FieldRule::kText},
+                {"y_train", FieldRule::kText},
+                {"x_test", FieldRule::kText},
+                {"y_test", FieldRule::kText},
+                {"allow_nan", FieldRule::kFlag}});
+  return read_arrays(
+      "data.arguments", "file", [&](const std::string& name) { return arguments.contains(name); },
+      [&](const std::string& name) {
+        ByteReader reader =
+            ByteReader::open(find_file({text_argument(arguments, name, "npy")}, search_path));
+        Table table = read_npy(reader);
+        require_finite(table, reader.file(), arguments);
+        return table;
+      });
+}
+
+RawData read_npz_source(const Json& arguments, const SearchPath& search_path) {
+  check_fields(arguments, "data.arguments",
+               {{"file", FieldRule::kText}, {"allow_nan", FieldRule::kFlag}});
+  const std::filesystem::path path =
+      find_file({text_argument(arguments, "file", "npz")}, search_path);
+  const NpzFile file(path);
+  return read_arrays(
+      path.string(), "array", [&](const std::string& name) { return file.has(name); },
+      [&](const std::string& name) {
+        Table table = file.read(name);
+        require_finite(table, path.string() + ": " + name, arguments);
+        return table;
+      });
+}
+
+}  // namespace neutra

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "training/data/byte_reader.h"
+#include "training/data/sources.h"
+#include "training/data/table.h"
+
+namespace neutra {
+
+/// Reads NumPy's .npy format, versions 1 to 3 (NumPy Enhancement Proposal 1 and
+/// numpy.lib.format): booleans, integers and floats of 1 to 8 bytes of either byte order, in C or
+/// Fortran order. Structures, texts, complex numbers and pickled objects are refused.
+Table read_npy(ByteReader& reader);
+
+/// NumPy's .npz: a zip file, stored or deflated, with one .npy file for each array.
+class NpzFile {
+ public:
+  /// Throws input_error for what is no zip file.
+  explicit NpzFile(const std::filesystem::path& path);
+  ~NpzFile();
+  bool has(const std::string& array) const;
+  /// Throws input_error: no such array, encrypted, packed in another way, damaged.
+  Table read(const std::string& array) const;
+
+ private:
+  struct Archive;
+  std::unique_ptr<Archive> archive_;
+};
+
+/// Source `npy`: {x, y} or {x_train, y_train, x_test, y_test}, files of one array each.
+RawData read_npy_source(const Json& arguments, const SearchPath& search_path);
+/// Source `npz`: {file}, with arrays x and y, or x_train, y_train, x_test and y_test.
+RawData read_npz_source(const Json& arguments, const SearchPath& search_path);
+
+}  // namespace neutra
