@@ -20,8 +20,8 @@ WindowAxis make_axis(std::int64_t input, std::int64_t output, std::int64_t windo
   return axis;
 }
 
-/// Calls visit(first element of a window's input row 0 .. , output element) for every window:
-/// visit(image, h0, h1, w0, w1, output pixel).
+/// Calls visit(image, h0, h1, w0, w1, pixel) for every window: the image's first cell, the window's
+/// rows and columns, the output's cell.
 template <typename Visit>
 inline __attribute__((always_inline)) void for_each_window(const Windows& windows,
                                                            std::int64_t rows, Visit visit) {
@@ -39,7 +39,7 @@ inline __attribute__((always_inline)) void for_each_window(const Windows& window
 
 constexpr std::int64_t kChunk = 64;  ///< channels side by side: stays in the first cache
 
-std::size_t input_bytes(const Windows& windows, std::int64_t rows, std::int64_t channels) {
+std::size_t input_size(const Windows& windows, std::int64_t rows, std::int64_t channels) {
   return static_cast<std::size_t>(rows * windows.height.input * windows.width.input * channels);
 }
 
@@ -51,6 +51,8 @@ std::int64_t WindowAxis::begin(std::int64_t position) const {
 std::int64_t WindowAxis::end(std::int64_t position) const {
   return std::min(input, position * stride - before + window);
 }
+
+bool WindowAxis::tiled() const { return stride == window && output * stride >= input + before; }
 
 Windows sliding_windows(const ResolvedLayer& layer, const char* window_field) {
   const Json& config = layer.config;
@@ -88,7 +90,9 @@ NEUTRA_CLONES void max_pool(const Windows& windows, std::int64_t rows, std::int6
 NEUTRA_CLONES void max_pool_backward(const Windows& windows, std::int64_t rows,
                                      std::int64_t channels, const float* x, const float* dy,
                                      float* dx) {
-  std::fill(dx, dx + input_bytes(windows, rows, channels), 0.0f);
+  // Where each cell lies in one window its gradient need not be added up.
+  const bool tiled = windows.height.tiled() && windows.width.tiled();
+  if (!tiled) std::fill(dx, dx + input_size(windows, rows, channels), 0.0f);
   const std::int64_t line = windows.width.input;
   for_each_window(windows, rows,
                   [=](std::int64_t image, std::int64_t h0, std::int64_t h1, std::int64_t w0,
@@ -118,8 +122,14 @@ NEUTRA_CLONES void max_pool_backward(const Windows& windows, std::int64_t rows,
                       for (std::int64_t h = h0; h < h1; ++h) {
                         for (std::int64_t w = w0; w < w1; ++w, ++cell) {
                           float* to = dx + (image + h * line + w) * channels + begin;
-                          for (std::int64_t c = 0; c < count; ++c) {
-                            to[c] += winner[c] == cell ? gradient[c] : 0.0f;
+                          if (tiled) {
+                            for (std::int64_t c = 0; c < count; ++c) {
+                              to[c] = winner[c] == cell ? gradient[c] : 0.0f;
+                            }
+                          } else {
+                            for (std::int64_t c = 0; c < count; ++c) {
+                              to[c] += winner[c] == cell ? gradient[c] : 0.0f;
+                            }
                           }
                         }
                       }
@@ -148,7 +158,7 @@ NEUTRA_CLONES void average_pool(const Windows& windows, std::int64_t rows, std::
 
 NEUTRA_CLONES void average_pool_backward(const Windows& windows, std::int64_t rows,
                                          std::int64_t channels, const float* dy, float* dx) {
-  std::fill(dx, dx + input_bytes(windows, rows, channels), 0.0f);
+  std::fill(dx, dx + input_size(windows, rows, channels), 0.0f);
   const std::int64_t line = windows.width.input;
   for_each_window(windows, rows,
                   [=](std::int64_t image, std::int64_t h0, std::int64_t h1, std::int64_t w0,

@@ -14,6 +14,7 @@ struct WindowAxis {
 
   std::int64_t begin(std::int64_t position) const;  ///< first cell of the input it covers
   std::int64_t end(std::int64_t position) const;    ///< one past the last; without dilation
+  bool tiled() const;                               ///< does every cell lie in exactly one window?
 };
 
 /// Windows over the height and width of images (rows, height, width, channels).
