@@ -25,7 +25,8 @@ struct Relu : torch::autograd::Function<Relu> {
     const float* from = gradient.data_ptr<float>();
     const float* on = y.data_ptr<float>();
     float* to = result.data_ptr<float>();
-    for (std::int64_t i = 0; i < gradient.numel(); ++i) to[i] = from[i] * (on[i] > 0 ? 1.0f : 0.0f);
+    const std::int64_t size = y.numel();  // a call in the loop would keep it from being vectorised
+    for (std::int64_t i = 0; i < size; ++i) to[i] = from[i] * (on[i] > 0 ? 1.0f : 0.0f);
     return {result};
   }
 };

@@ -111,11 +111,29 @@ std::int64_t element_product(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-/// Elements that one row takes in all layers' outputs.
+/// Elements that one row takes in all layers' outputs, and in what convolutions make of their
+/// inputs: a copy with one cell more on each axis.
 std::int64_t row_elements(const ResolvedProgram& program) {
   std::int64_t sum = element_product(program.input_shape);
-  for (const ResolvedLayer& layer : program.layers) sum += element_product(layer.output_shape);
+  for (const ResolvedLayer& layer : program.layers) {
+    sum += element_product(layer.output_shape);
+    if (layer.class_name == "Conv2D" && layer.config.at("padding") == "same") {
+      const Shape& image = layer.input_shape;
+      sum += (image[0] + 1) * (image[1] + 1) * image[2];
+    }
+  }
   return sum;
+}
+
+/// LibTorch convolves a single image by way of the matrix of its windows: the largest one's size.
+std::int64_t window_elements(const ResolvedProgram& program) {
+  std::int64_t largest = 0;
+  for (const ResolvedLayer& layer : program.layers) {
+    if (layer.class_name != "Conv2D") continue;
+    const Shape &kernel = layer.weights.front().shape, &output = layer.output_shape;
+    largest = std::max(largest, kernel[0] * kernel[1] * kernel[2] * output[0] * output[1]);
+  }
+  return largest;
 }
 
 /// Rows evaluated at once: many, within 64 MiB of outputs. A function of the program alone, since
@@ -125,7 +143,7 @@ std::int64_t evaluation_rows(const ResolvedProgram& program) {
 }
 
 /// Weights, gradients and optimiser states; outputs of a batch with their gradients and what
-/// autograd keeps; an evaluation.
+/// autograd keeps; an evaluation; work space of convolutions.
 std::uint64_t estimated_bytes(const ResolvedProgram& program, std::int64_t rows) {
   std::int64_t weights = 0;
   for (const ResolvedLayer& layer : program.layers) {
@@ -133,7 +151,8 @@ std::uint64_t estimated_bytes(const ResolvedProgram& program, std::int64_t rows)
   }
   const std::int64_t floats = weights * (2 + optimizer_states(program.optimizer)) +
                               3 * std::min(program.batch_size, rows) * row_elements(program) +
-                              2 * evaluation_rows(program) * row_elements(program);
+                              2 * evaluation_rows(program) * row_elements(program) +
+                              window_elements(program);
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
@@ -418,7 +437,6 @@ class Eager final : public EagerTrainer {
   }
 
   std::optional<std::string> refusal(const Program& program) override {
-    if (const std::string missing = unavailable(program); !missing.empty()) return missing;
     const Resident& data = cache_.get(program.document.at("data"));
     return refusal(program, data);
   }
@@ -437,17 +455,6 @@ class Eager final : public EagerTrainer {
     return text;
   }
 
-  /// Layers that Keras and the program's checks know, but this back end doesn't; "" if none.
-  static std::string unavailable(const Program& program) {
-    const std::vector<Problem> problems = validate(program.document);
-    if (!problems.empty()) return "";  // the caller's checks say more
-    for (const ResolvedLayer& layer : resolve(program).layers) {
-      if (!has_module(layer.class_name))
-        return "layer " + layer.class_name + " is not available yet";
-    }
-    return "";
-  }
-
   void run(const TrainingJob& job, const Resident& data, Clock::time_point start,
            Observer* observer, ReplicaResult& result) const {
     if (const std::optional<std::string> reason = refusal(*job.program, data)) {
@@ -456,11 +463,6 @@ class Eager final : public EagerTrainer {
       return;
     }
     const ResolvedProgram program = resolve(*job.program, &data.info);
-    for (const ResolvedLayer& layer : program.layers) {
-      if (!has_module(layer.class_name)) {
-        throw failure("layer " + layer.class_name + " is not available yet");
-      }
-    }
     const std::uint64_t bytes = estimated_bytes(program, data.info.training_rows);
     if (job.memory_limit > 0 && bytes > job.memory_limit) {
       result.status = RunStatus::kOutOfMemory;

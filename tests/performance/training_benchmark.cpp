@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -27,22 +28,119 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int kRepeats = 5;
 
+/// A training: as a program's layers, and as the module that LibTorch's examples would make of
+/// them.
 struct Workload {
   const char* name;
-  std::vector<std::int64_t> widths;
+  Shape input;           ///< of one row
+  std::int64_t outputs;  ///< 1: targets 0 and 1 under a sigmoid; else one-hot ones under a softmax
   std::int64_t batch, rows, epochs;
-  const char* output;  ///< activation; hidden layers are relu
-  const char* loss;
   const char* optimizer;
   double wanted;  ///< ratio
+  Json layers;
+  torch::nn::Sequential (*module)(const Workload&);
+
+  std::int64_t features() const {
+    return std::accumulate(input.begin(), input.end(), std::int64_t{1}, std::multiplies<>());
+  }
+  const char* loss() const {
+    return outputs == 1 ? "binary_crossentropy" : "categorical_crossentropy";
+  }
 };
 
-const Workload kTiny{"tiny", {2, 16, 1}, 32, 3200, 3, "sigmoid", "binary_crossentropy",
-                     "Adam", 1.8};
-const Workload kD8{"d8",      {20, 20, 20, 20},           50,    8000, 2,
-                   "softmax", "categorical_crossentropy", "SGD", 1.5};
-const Workload kMlp{
-    "mlp", {784, 128, 10}, 128, 12800, 1, "softmax", "categorical_crossentropy", "Adam", 1.3};
+Json layer(const char* class_name, Json config) {
+  return {{"class_name", class_name}, {"config", std::move(config)}};
+}
+Json dense(std::int64_t units, const char* activation) {
+  return layer("Dense", {{"units", units}, {"activation", activation}});
+}
+Json convolution(std::int64_t filters) {
+  return layer("Conv2D", {{"filters", filters}, {"kernel_size", 3}, {"activation", "relu"}});
+}
+
+Workload perceptron(const char* name, const std::vector<std::int64_t>& widths, std::int64_t batch,
+                    std::int64_t rows, std::int64_t epochs, const char* optimizer, double wanted) {
+  Json layers = Json::array();
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    const bool last = i + 1 == widths.size();
+    layers.push_back(dense(widths[i], !last ? "relu" : widths[i] == 1 ? "sigmoid" : "softmax"));
+  }
+  return {name,
+          {widths.front()},
+          widths.back(),
+          batch,
+          rows,
+          epochs,
+          optimizer,
+          wanted,
+          layers,
+          [](const Workload& w) {
+            torch::nn::Sequential net;
+            std::int64_t inputs = w.features();
+            for (const Json& l : w.layers) {
+              const std::int64_t units = l["config"]["units"];
+              if (!net->is_empty()) net->push_back(torch::nn::ReLU());
+              net->push_back(torch::nn::Linear(inputs, units));
+              inputs = units;
+            }
+            return net;
+          }};
+}
+
+const Workload kTiny = perceptron("tiny", {2, 16, 1}, 32, 3200, 3, "Adam", 1.8);
+const Workload kD8 = perceptron("d8", {20, 20, 20, 20}, 50, 8000, 2, "SGD", 1.5);
+const Workload kMlp = perceptron("mlp", {784, 128, 10}, 128, 12800, 1, "Adam", 1.3);
+
+/// Images come as rows of pixels with channels last; LibTorch wants channels first.
+torch::nn::Functional channels_first(const Workload& w) {
+  const std::int64_t h = w.input[0], width = w.input[1], c = w.input[2];
+  return torch::nn::Functional([=](const torch::Tensor& x) {
+    return c == 1 ? x.view({-1, 1, h, width})
+                  : x.view({-1, h, width, c}).permute({0, 3, 1, 2}).contiguous();
+  });
+}
+torch::nn::Conv2d conv(std::int64_t in, std::int64_t out) {
+  return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, 3));
+}
+
+/// Subjects M1 and C1.
+const Workload kMnist{
+    "mnist",
+    {28, 28, 1},
+    10,
+    128,
+    512,
+    1,
+    "Adam",
+    1,
+    Json::array({convolution(32), convolution(64), layer("MaxPooling2D", Json::object()),
+                 layer("Dropout", {{"rate", 0.25}}), layer("Flatten", Json::object()),
+                 dense(128, "relu"), layer("Dropout", {{"rate", 0.5}}), dense(10, "softmax")}),
+    [](const Workload& w) {
+      using namespace torch::nn;
+      return Sequential(channels_first(w), conv(1, 32), ReLU(), conv(32, 64), ReLU(), MaxPool2d(2),
+                        Dropout(0.25), Flatten(), Linear(9216, 128), ReLU(), Dropout(0.5),
+                        Linear(128, 10));
+    }};
+const Workload kCifar{
+    "cifar",
+    {32, 32, 3},
+    10,
+    64,
+    512,
+    1,
+    "Adam",
+    1,
+    Json::array({convolution(32), layer("MaxPooling2D", Json::object()), convolution(64),
+                 layer("MaxPooling2D", Json::object()), convolution(128),
+                 layer("MaxPooling2D", Json::object()), layer("Flatten", Json::object()),
+                 dense(256, "relu"), dense(128, "relu"), dense(10, "softmax")}),
+    [](const Workload& w) {
+      using namespace torch::nn;
+      return Sequential(channels_first(w), conv(3, 32), ReLU(), MaxPool2d(2), conv(32, 64), ReLU(),
+                        MaxPool2d(2), conv(64, 128), ReLU(), MaxPool2d(2), Flatten(),
+                        Linear(512, 256), ReLU(), Linear(256, 128), ReLU(), Linear(128, 10));
+    }};
 
 double seconds_of(const std::function<void()>& run) {
   const auto start = std::chrono::steady_clock::now();
@@ -60,7 +158,7 @@ struct Data {
   std::vector<float> x, y;
 };
 Data make_data(const Workload& w) {
-  const std::int64_t in = w.widths.front(), out = w.widths.back();
+  const std::int64_t in = w.features(), out = w.outputs;
   Data data{std::vector<float>(static_cast<std::size_t>(w.rows * in)),
             std::vector<float>(static_cast<std::size_t>(w.rows * out))};
   fill_uniform({{1, 2}, Stream::kNoise, 0, 0}, 0, 1, data.x);
@@ -86,24 +184,22 @@ class Eager {
     fs::create_directories(folder_);
     const Data data = make_data(w);
     const auto rows = static_cast<std::uint64_t>(w.rows);
-    const auto in = static_cast<std::uint64_t>(w.widths.front()),
-               out = static_cast<std::uint64_t>(w.widths.back());
-    Hdf5File file = Hdf5File::create(folder_ / "data.h5");
-    file.write("/x_train", data.x, {rows, in});
-    file.write("/y_train", data.y, {rows, out});
-    file.write("/x_test", std::vector<float>(data.x.begin(), data.x.begin() + w.widths.front()),
-               {1, in});
-    file.write("/y_test", std::vector<float>(data.y.begin(), data.y.begin() + w.widths.back()),
-               {1, out});
-    file.close();
-    Json layers = Json::array();
-    for (std::size_t i = 1; i < w.widths.size(); ++i) {
-      layers.push_back({{"class_name", "Dense"},
-                        {"config",
-                         {{"units", w.widths[i]},
-                          {"activation", i + 1 == w.widths.size() ? w.output : "relu"}}}});
+    std::vector<std::uint64_t> x_extents{rows}, one_row{1};
+    for (const std::int64_t n : w.input) {
+      x_extents.push_back(static_cast<std::uint64_t>(n));
+      one_row.push_back(static_cast<std::uint64_t>(n));
     }
-    layers[0]["config"]["batch_input_shape"] = Json::array({nullptr, w.widths.front()});
+    const auto out = static_cast<std::uint64_t>(w.outputs);
+    Hdf5File file = Hdf5File::create(folder_ / "data.h5");
+    file.write("/x_train", data.x, x_extents);
+    file.write("/y_train", data.y, {rows, out});
+    file.write("/x_test", std::vector<float>(data.x.begin(), data.x.begin() + w.features()),
+               one_row);
+    file.write("/y_test", std::vector<float>(data.y.begin(), data.y.begin() + w.outputs), {1, out});
+    file.close();
+    Json layers = w.layers;
+    Json& input = layers[0]["config"]["batch_input_shape"] = Json::array({nullptr});
+    for (const std::int64_t n : w.input) input.push_back(n);
     program_.document = {
         {"format", "neutra-program"},
         {"version", 1},
@@ -112,7 +208,7 @@ class Eager {
         {"model", {{"class_name", "Sequential"}, {"config", {{"layers", layers}}}}},
         {"compile",
          {{"optimizer", {{"class_name", w.optimizer}, {"config", {{"learning_rate", 0.001}}}}},
-          {"loss", w.loss},
+          {"loss", w.loss()},
           {"metrics", {"accuracy"}}}},
         {"fit", {{"batch_size", w.batch}, {"epochs", w.epochs}}},
         {"data", {{"source", "hdf5"}, {"arguments", {{"file", "data.h5"}}}}},
@@ -155,11 +251,7 @@ class Pairs : public torch::data::datasets::Dataset<Pairs> {
 /// The same training as LibTorch's examples write it.
 void train_naively(const Workload& w, const torch::Tensor& x, const torch::Tensor& y) {
   at::set_num_threads(1);
-  torch::nn::Sequential net;
-  for (std::size_t i = 1; i < w.widths.size(); ++i) {
-    net->push_back(torch::nn::Linear(w.widths[i - 1], w.widths[i]));
-    if (i + 1 < w.widths.size()) net->push_back(torch::nn::ReLU());
-  }
+  torch::nn::Sequential net = w.module(w);
   std::unique_ptr<torch::optim::Optimizer> optimizer;
   if (std::string(w.optimizer) == "Adam") {
     optimizer = std::make_unique<torch::optim::Adam>(net->parameters(), 0.001);
@@ -173,9 +265,8 @@ void train_naively(const Workload& w, const torch::Tensor& x, const torch::Tenso
       optimizer->zero_grad();
       const torch::Tensor output = net->forward(batch.data);
       const torch::Tensor loss =
-          std::string(w.output) == "softmax"
-              ? torch::nn::functional::cross_entropy(output, batch.target)
-              : torch::binary_cross_entropy(torch::sigmoid(output), batch.target);
+          w.outputs > 1 ? torch::nn::functional::cross_entropy(output, batch.target)
+                        : torch::binary_cross_entropy(torch::sigmoid(output), batch.target);
       loss.backward();
       optimizer->step();
     }
@@ -185,8 +276,8 @@ void train_naively(const Workload& w, const torch::Tensor& x, const torch::Tenso
 void against_naive(benchmark::State& state, const Workload& w) {
   Eager eager(w);
   Data data = make_data(w);
-  const torch::Tensor x = torch::from_blob(data.x.data(), {w.rows, w.widths.front()});
-  const torch::Tensor y = torch::from_blob(data.y.data(), {w.rows, w.widths.back()});
+  const torch::Tensor x = torch::from_blob(data.x.data(), {w.rows, w.features()});
+  const torch::Tensor y = torch::from_blob(data.y.data(), {w.rows, w.outputs});
   train_naively(w, x, y);
   std::vector<double> ours, theirs, ratios;
   for (auto _ : state) {
@@ -257,6 +348,8 @@ void two_workers(benchmark::State& state, const Workload& w, void (*kernel)(int)
 BENCHMARK_CAPTURE(against_naive, tiny, kTiny) NEUTRA_REPEATED;
 BENCHMARK_CAPTURE(against_naive, d8, kD8) NEUTRA_REPEATED;
 BENCHMARK_CAPTURE(against_naive, mlp, kMlp) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, mnist, kMnist) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, cifar, kCifar) NEUTRA_REPEATED;
 BENCHMARK_CAPTURE(two_workers, tiny, kTiny, iterate) NEUTRA_REPEATED;
 BENCHMARK_CAPTURE(two_workers, mlp, kMlp, multiply) NEUTRA_REPEATED;
 

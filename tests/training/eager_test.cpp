@@ -299,17 +299,6 @@ TEST(Eager, Refusals) {
   EXPECT_EQ(invalid.status, RunStatus::kInvalid);
   EXPECT_NE(invalid.message, "");
 
-  Program convolution = moons();
-  auto& layers = convolution.document["model"]["config"]["layers"];
-  layers = Json::array(
-      {layer("Reshape", {{"target_shape", {1, 2, 1}}, {"batch_input_shape", {nullptr, 2}}}),
-       layer("Conv2D", {{"filters", 2}, {"kernel_size", {1, 1}}}), layer("Flatten", Json::object()),
-       dense(1, "sigmoid")});
-  EXPECT_EQ(trainer->refusal(convolution).value_or(""), "layer Conv2D is not available yet");
-  const ReplicaResult failed = train(convolution);
-  EXPECT_EQ(failed.status, RunStatus::kFailed);
-  EXPECT_NE(failed.message.find("layer Conv2D is not available yet"), std::string::npos);
-
   Program missing = moons();
   missing.document["data"] = {{"source", "csv"}, {"arguments", {{"file", "absent.csv"}}}};
   EXPECT_THROW(trainer->refusal(missing), Error);

@@ -2,9 +2,12 @@
 
 #include <cmath>
 #include <functional>
+#include <set>
 
+#include "program/layer.h"
 #include "programs.h"
 #include "training/eager.h"
+#include "training/layers/module.h"
 
 namespace neutra {
 namespace {
@@ -49,6 +52,13 @@ void expect_function(Json tested, const std::function<double(double)>& f) {
   for (std::size_t i = 0; i < p.outputs[0].size(); ++i) {
     EXPECT_NEAR(p.outputs[1][i], f(p.outputs[0][i]), 1e-5) << tested << " of " << p.outputs[0][i];
   }
+}
+
+TEST(Layers, EveryLayerOfAProgramHasAModule) {
+  std::set<std::string> known;
+  for (const Layer* layer : layers()) known.insert(layer->class_name);
+  const std::vector<std::string> made = module_names();
+  EXPECT_EQ(known, std::set<std::string>(made.begin(), made.end()));
 }
 
 TEST(Layers, DenseMultipliesAndAdds) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "training/layers/module.h"
 #include "training/variables.h"
 
@@ -6,13 +8,15 @@ namespace {
 
 /// gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis, with the batch's
 /// population statistics in training and the moving ones else; moving = moving m + batch (1 - m).
-/// For inputs of four dimensions TensorFlow's fused kernel puts the sample variance into the moving
-/// one. Source: tf.keras 2.4 layers/normalization.py.
+/// For inputs of four dimensions Keras takes TensorFlow's fused kernel: it puts the sample variance
+/// into the moving one, and epsilon is at least 1.001e-5. Source: tf.keras 2.4
+/// layers/normalization.py, TensorFlow's nn_impl.py fused_batch_norm.
 class BatchNormalization final : public Module {
  public:
   explicit BatchNormalization(const ResolvedLayer& layer)
       : momentum_(number_or(layer.config, "momentum", 0.99)),
-        epsilon_(number_or(layer.config, "epsilon", 0.001)),
+        epsilon_(std::max(number_or(layer.config, "epsilon", 0.001),
+                          layer.input_shape.size() == 3 ? 1.001e-5 : 0.0)),
         scale_(flag_or(layer.config, "scale", true)),
         center_(flag_or(layer.config, "center", true)),
         trainable_(flag_or(layer.config, "trainable", true)) {}
@@ -26,16 +30,19 @@ class BatchNormalization final : public Module {
     const at::Tensor& variance = weights[weights.size() - 1];
     const at::Tensor rows = x.reshape({-1, x.size(-1)});
     const bool training = pass.training && trainable_;  // a frozen layer infers
-    if (training) {
-      const at::NoGradGuard guard;
-      const auto [v, m] = at::var_mean(rows, at::IntArrayRef{0}, x.dim() == 4 && rows.size(0) > 1);
+    at::Tensor y;
+    if (!training) {
+      y = at::batch_norm(rows, gamma, beta, mean, variance, false, 0, epsilon_, false);
+    } else if (x.dim() == 4 && rows.size(0) > 1) {
+      // LibTorch, too, moves by the sample variance.
+      y = at::batch_norm(rows, gamma, beta, mean, variance, true, 1 - momentum_, epsilon_, false);
+    } else {
+      const auto [v, m] = at::var_mean(rows.detach(), at::IntArrayRef{0}, false);
       mean.mul_(momentum_).add_(m, 1 - momentum_);
       variance.mul_(momentum_).add_(v, 1 - momentum_);
+      // With no moving statistics given, training mode normalises by those of the batch.
+      y = at::batch_norm(rows, gamma, beta, {}, {}, true, 0, epsilon_, false);
     }
-    // With no moving statistics given, training mode normalises by those of the batch.
-    const at::Tensor y =
-        training ? at::batch_norm(rows, gamma, beta, {}, {}, true, 0, epsilon_, false)
-                 : at::batch_norm(rows, gamma, beta, mean, variance, false, 0, epsilon_, false);
     return y.view(x.sizes());
   }
 

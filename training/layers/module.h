@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "program/program.h"
 #include "training/activations.h"
@@ -37,23 +38,29 @@ class Module {
   virtual bool is_identity() const { return false; }
 };
 
-/// Throws input_error: "layer X is not available yet".
+/// Every class of program/layer.h has one.
 std::unique_ptr<Module> make_module(const ResolvedLayer& layer);
-bool has_module(const std::string& class_name);
+std::vector<std::string> module_names();
 
 /// Makers, one for each class; the registry lists them.
 namespace module {
 std::unique_ptr<Module> activation(const ResolvedLayer&);
+std::unique_ptr<Module> average_pooling_2d(const ResolvedLayer&);
 std::unique_ptr<Module> batch_normalization(const ResolvedLayer&);
+std::unique_ptr<Module> conv_2d(const ResolvedLayer&);
 std::unique_ptr<Module> dense(const ResolvedLayer&);
 std::unique_ptr<Module> dropout(const ResolvedLayer&);
 std::unique_ptr<Module> elu(const ResolvedLayer&);
 std::unique_ptr<Module> flatten(const ResolvedLayer&);
+std::unique_ptr<Module> global_average_pooling_2d(const ResolvedLayer&);
+std::unique_ptr<Module> global_max_pooling_2d(const ResolvedLayer&);
 std::unique_ptr<Module> input_layer(const ResolvedLayer&);
 std::unique_ptr<Module> leaky_relu(const ResolvedLayer&);
+std::unique_ptr<Module> max_pooling_2d(const ResolvedLayer&);
 std::unique_ptr<Module> relu(const ResolvedLayer&);
 std::unique_ptr<Module> reshape(const ResolvedLayer&);
 std::unique_ptr<Module> softmax(const ResolvedLayer&);
+std::unique_ptr<Module> zero_padding_2d(const ResolvedLayer&);
 }  // namespace module
 
 }  // namespace neutra

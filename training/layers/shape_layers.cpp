@@ -1,6 +1,6 @@
 #include "training/layers/module.h"
 
-/// Layers that only change the shape.
+/// Layers that only move values.
 namespace neutra {
 namespace {
 
@@ -25,6 +25,19 @@ class Reshape final : public Module {
   std::vector<std::int64_t> extents_;
 };
 
+class ZeroPadding2D final : public Module {
+ public:
+  explicit ZeroPadding2D(const ResolvedLayer& layer)
+      : padding_(layer.config.at("padding").get<std::vector<Shape>>()) {}
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+    const Shape &height = padding_[0], &width = padding_[1];
+    return at::constant_pad_nd(x, {0, 0, width[0], width[1], height[0], height[1]});
+  }
+
+ private:
+  std::vector<Shape> padding_;  ///< {{top, bottom}, {left, right}}
+};
+
 }  // namespace
 
 std::unique_ptr<Module> module::input_layer(const ResolvedLayer&) {
@@ -35,6 +48,9 @@ std::unique_ptr<Module> module::flatten(const ResolvedLayer& layer) {
 }
 std::unique_ptr<Module> module::reshape(const ResolvedLayer& layer) {
   return std::make_unique<Reshape>(layer.output_shape);
+}
+std::unique_ptr<Module> module::zero_padding_2d(const ResolvedLayer& layer) {
+  return std::make_unique<ZeroPadding2D>(layer);
 }
 
 }  // namespace neutra

@@ -1,0 +1,332 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <thread>
+
+#include "program/error.h"
+#include "program/hdf5_file.h"
+#include "programs.h"
+#include "training/eager.h"
+#include "training/layers/windows.h"
+#include "training/losses.h"
+#include "training/model.h"
+#include "training/optimizers.h"
+
+/// Layers on images. conv_cases.json holds what tf.keras 2.4.0 computes, made by
+/// make_conv_cases.py.
+namespace neutra {
+namespace {
+
+const Json& golden() {
+  static const Json document = [] {
+    std::ifstream file(NEUTRA_TEST_DATA "/conv_cases.json");
+    return Json::parse(file);
+  }();
+  return document;
+}
+
+std::vector<std::int64_t> with_rows(std::int64_t rows, const Shape& shape) {
+  std::vector<std::int64_t> extents{rows};
+  extents.insert(extents.end(), shape.begin(), shape.end());
+  return extents;
+}
+
+at::Tensor tensor(const Json& values, const std::vector<std::int64_t>& extents) {
+  auto floats = values.get<std::vector<float>>();
+  return at::from_blob(floats.data(), extents, at::kFloat).clone();
+}
+
+void expect_near(const at::Tensor& actual, const Json& expected, double tolerance,
+                 const std::string& what) {
+  const at::Tensor flat = actual.detach().contiguous().view(-1);
+  ASSERT_EQ(flat.numel(), static_cast<std::int64_t>(expected.size())) << what;
+  const float* values = flat.data_ptr<float>();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double wanted = expected[i];
+    ASSERT_NEAR(values[i], wanted, tolerance * std::max(1.0, std::abs(wanted)))
+        << what << ", element " << i;
+  }
+}
+
+/// The layers of a program that nothing is asked of but to be resolved.
+ResolvedProgram resolved(Json layers, const Shape& input, const Json& optimizer_config,
+                         const std::string& loss, const Shape& target, std::int64_t rows) {
+  Program p = program("moons", 2, std::move(layers), loss, "mae", optimizer_config);
+  auto& shape = p.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"];
+  shape = Json::array({nullptr});
+  for (const std::int64_t n : input) shape.push_back(n);
+  DataInfo data;
+  data.x = input;
+  data.y = target;
+  data.training_rows = rows;
+  data.y_max = 1;
+  require_valid(p.document, "case", &data);
+  return resolve(p, &data);
+}
+
+/// One layer; the Dense layer behind it makes a program of it.
+ResolvedLayer single(const Json& tested, const Shape& input) {
+  return resolved(Json::array({tested, layer("Flatten", Json::object()), dense(1, "linear")}),
+                  input, optimizer("SGD", 0.1), "mean_squared_error", {1}, 2)
+      .layers.front();
+}
+
+TEST(Conv, LayersAgreeWithKeras) {
+  ASSERT_GE(golden().at("layers").size(), 40u);
+  for (const Json& c : golden().at("layers")) {
+    const std::string name = c.at("name");
+    const Shape input = c.at("input_shape"), output = c.at("output_shape");
+    const std::int64_t rows = c.at("rows");
+    const ResolvedLayer layer = single(c.at("layer"), input);
+    ASSERT_EQ(layer.output_shape, output) << name;
+
+    const auto module = make_module(layer);
+    std::vector<at::Tensor> weights;
+    ASSERT_EQ(layer.weights.size(), c.at("weights").size()) << name;
+    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+      weights.push_back(tensor(c["weights"][k], layer.weights[k].shape));
+      weights.back().set_requires_grad(layer.weights[k].trainable);
+    }
+    at::Tensor x = tensor(c.at("x"), with_rows(rows, input)).set_requires_grad(true);
+    const Pass pass{c.at("training").get<bool>(), {}, 0};
+    const at::Tensor y = module->forward(x, weights, pass);
+    ASSERT_EQ(y.sizes().vec(), with_rows(rows, output)) << name;
+    expect_near(y, c.at("y"), 1e-5, name + ": output");
+
+    y.backward(tensor(c.at("dy"), y.sizes().vec()));
+    expect_near(x.grad(), c.at("dx"), 1e-5, name + ": input gradient");
+    for (std::size_t k = 0; k < c.at("dweights").size(); ++k) {
+      expect_near(weights[k].grad(), c["dweights"][k], 1e-5,
+                  name + ": gradient of " + layer.weights[k].name);
+    }
+    for (std::size_t k = 0; k < c.at("weights_after").size(); ++k) {
+      expect_near(weights[k], c["weights_after"][k], 1e-5,
+                  name + ": " + layer.weights[k].name + " afterwards");
+    }
+  }
+}
+
+TEST(Conv, TrainingAgreesWithKeras) {
+  ASSERT_EQ(golden().at("trainings").size(), 2u);
+  for (const Json& c : golden().at("trainings")) {
+    const std::string name = c.at("name");
+    const Shape input = c.at("input_shape");
+    const std::int64_t rows = c.at("rows"), batch = c.at("batch_size"), epochs = c.at("epochs");
+    const ResolvedProgram program =
+        resolved(c.at("layers"), input, c.at("optimizer"), c.at("loss"), {3}, rows);
+    Model model(program, {1, 2});
+    const auto place = [&](std::size_t i, std::size_t k) {
+      const std::span<const float> view = model.views({}, false).at(i).weights.at(k);
+      return model.weights().subspan(static_cast<std::size_t>(view.data() - model.weights().data()),
+                                     view.size());
+    };
+    for (std::size_t i = 0; i < program.layers.size(); ++i) {
+      for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
+        const auto values = c.at("weights").at(i).at(k).get<std::vector<float>>();
+        ASSERT_EQ(values.size(), place(i, k).size());
+        std::copy(values.begin(), values.end(), place(i, k).begin());
+      }
+    }
+    const Loss loss(program.loss, model.output_activation());
+    const auto optimizer = make_optimizer(program.optimizer, model.trainable_variables());
+    const at::Tensor x = tensor(c.at("x"), with_rows(rows, input));
+    const at::Tensor y = tensor(c.at("y"), {rows, 3});
+    for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+      for (std::int64_t begin = 0; begin < rows; begin += batch) {
+        const std::int64_t count = std::min(batch, rows - begin);
+        std::fill(model.gradients().begin(), model.gradients().end(), 0.0f);
+        const at::Tensor raw = model.forward(x.narrow(0, begin, count), {true, {1, 2}, 0}).raw;
+        ASSERT_TRUE(loss.on_logits());
+        raw.backward(loss.gradient(raw, y.narrow(0, begin, count)).value());
+        model.add_penalty_gradients();
+        optimizer->step(model.trainable(), model.gradients());
+      }
+    }
+    for (std::size_t i = 0; i < program.layers.size(); ++i) {
+      for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
+        const auto values = place(i, k);
+        expect_near(at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}),
+                    c.at("weights_after").at(i).at(k), 2e-5,
+                    name + ": weights of layer " + std::to_string(i));
+      }
+    }
+    const at::NoGradGuard guard;
+    expect_near(model.output(model.forward(x, {false, {1, 2}, 0}).raw), c.at("output"), 2e-5,
+                name + ": output");
+  }
+}
+
+/// Windows of 2 over images of 2 by 2 with one channel.
+const Windows kOneWindow{{2, 1, 2, 2}, {2, 1, 2, 2}};
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+TEST(Conv, MaximumIgnoresNaNAndItsGradientGoesToOneCell) {
+  // Values as seen in TensorFlow 2.4.0.
+  const struct {
+    float x[4];
+    float y;
+    int winner;
+  } cases[] = {
+      {{1, 3, 3, 2}, 3, 1},
+      {{kNaN, 3, 4, 2}, 4, 0},
+      {{1, kNaN, 4, 2}, 4, 2},
+      {{kNaN, kNaN, kNaN, kNaN}, std::numeric_limits<float>::lowest(), 0},
+      {{-INFINITY, -INFINITY, -INFINITY, -INFINITY}, std::numeric_limits<float>::lowest(), 0}};
+  for (const auto& c : cases) {
+    float y = 0, dx[4];
+    const float dy = 5;
+    max_pool(kOneWindow, 1, 1, c.x, &y);
+    EXPECT_EQ(y, c.y);
+    max_pool_backward(kOneWindow, 1, 1, c.x, &dy, dx);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(dx[i], i == c.winner ? dy : 0) << i;
+  }
+}
+
+TEST(Conv, GlobalMaximumSharesTheGradientOfTies) {
+  const ResolvedLayer pooling = single(layer("GlobalMaxPooling2D", Json::object()), {2, 2, 1});
+  at::Tensor x = tensor({1, 4, 4, 2}, {1, 2, 2, 1}).set_requires_grad(true);
+  make_module(pooling)->forward(x, {}, {}).sum().backward();
+  expect_near(x.grad(), {0, 0.5, 0.5, 0}, 0, "gradient");
+}
+
+TEST(Conv, SamePaddingPutsTheOddCellAtTheEnd) {
+  for (std::int64_t input = 1; input <= 9; ++input) {
+    for (std::int64_t window = 1; window <= 5; ++window) {
+      for (std::int64_t stride = 1; stride <= 4; ++stride) {
+        const Json pooling = layer(
+            "MaxPooling2D", {{"pool_size", window}, {"strides", stride}, {"padding", "same"}});
+        const WindowAxis axis =
+            sliding_windows(single(pooling, {input, input, 1}), "pool_size").height;
+        ASSERT_EQ(axis.output, (input + stride - 1) / stride);
+        ASSERT_TRUE(axis.after == axis.before || axis.after == axis.before + 1);
+        for (std::int64_t i = 0; i < axis.output; ++i) ASSERT_LT(axis.begin(i), axis.end(i));
+        if (axis.after > 0) {
+          ASSERT_EQ((axis.output - 1) * stride + window, input + axis.before + axis.after);
+        }
+      }
+    }
+  }
+}
+
+/// A network with every layer on images, on random images of 8 by 7 with two channels.
+class ImageNetwork : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() / ("neutra_conv_test_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    constexpr std::uint64_t kRows = 90, kRow = 8 * 7 * 2;
+    std::vector<float> x(kRows * kRow), y(kRows);
+    fill_uniform({{3, 4}, Stream::kNoise, 0, 0}, -1, 1, x);
+    for (std::size_t i = 0; i < kRows; ++i) y[i] = x[i * kRow] > 0 ? 1.0f : 0.0f;
+    Hdf5File file = Hdf5File::create(folder_ / "images.h5");
+    file.write("/x", x, {kRows, 8, 7, 2});
+    file.write("/y", y, {kRows});
+    file.close();
+    program_ = program(
+        "moons", 2,
+        Json::array(
+            {layer("Conv2D", {{"filters", 8},
+                              {"kernel_size", 3},
+                              {"padding", "same"},
+                              {"strides", 2},
+                              {"activation", "relu"},
+                              {"kernel_initializer", "he_normal"}}),
+             layer("BatchNormalization", Json::object()), layer("ZeroPadding2D", {{"padding", 1}}),
+             layer("Conv2D",
+                   {{"filters", 4},
+                    {"kernel_size", {3, 2}},
+                    {"activity_regularizer", {{"class_name", "L2"}, {"config", {{"l2", 0.01}}}}}}),
+             layer("MaxPooling2D", {{"padding", "same"}}), layer("Dropout", {{"rate", 0.25}}),
+             layer("AveragePooling2D", {{"pool_size", 2}, {"strides", 1}}),
+             layer("Flatten", Json::object()), dense(1, "sigmoid")}),
+        "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 8);
+    program_.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] = {nullptr, 8,
+                                                                                        7, 2};
+    program_.document["data"]["source"] = "hdf5";
+    program_.document["data"]["arguments"] = {{"file", "images.h5"}};
+    trainer_ = make_eager_trainer({{folder_}, true});
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  struct Recorder final : Observer {
+    void batch_end(const BatchEvent& event) override {
+      last.clear();
+      losses.push_back(event.loss);
+      for (const LayerView& view : event.layers) {
+        activations.push_back(view.activations.size() / static_cast<std::size_t>(event.rows));
+        for (const auto& w : view.weights) last.insert(last.end(), w.begin(), w.end());
+      }
+      if (event.step == 0)
+        first.assign(event.layers[0].weights[0].begin(), event.layers[0].weights[0].end());
+    }
+    std::vector<double> losses;
+    std::vector<std::size_t> activations;
+    std::vector<float> last, first;
+  };
+  std::vector<float> trained(int replica) {
+    Recorder seen;
+    TrainingJob job;
+    job.program = &program_;
+    job.replica = replica;
+    const ReplicaResult result = trainer_->train(job, &seen);
+    EXPECT_EQ(result.status, RunStatus::kOk) << result.message;
+    return seen.last;
+  }
+
+  std::filesystem::path folder_;
+  Program program_;
+  std::unique_ptr<EagerTrainer> trainer_;
+};
+
+TEST_F(ImageNetwork, LearnsAndIsObserved) {
+  Recorder seen;
+  TrainingJob job;
+  job.program = &program_;
+  const ReplicaResult result = trainer_->train(job, &seen);
+  EXPECT_EQ(result.status, RunStatus::kOk) << result.message;
+  EXPECT_LT(seen.losses.back(), seen.losses.front());
+  const std::vector<std::size_t> sizes{4 * 4 * 8, 4 * 4 * 8, 6 * 6 * 8, 4 * 5 * 4, 2 * 3 * 4,
+                                       2 * 3 * 4, 1 * 2 * 4, 8,         1};
+  ASSERT_GE(seen.activations.size(), sizes.size());
+  for (std::size_t i = 0; i < sizes.size(); ++i) EXPECT_EQ(seen.activations[i], sizes[i]) << i;
+  // he_normal: fan in is the receptive field times the input channels; one step moves each weight
+  // by at most the rate.
+  const Statistics s = statistics(seen.first);
+  EXPECT_EQ(s.count, 3u * 3 * 2 * 8);
+  EXPECT_NEAR(s.stddev, std::sqrt(2.0 / (3 * 3 * 2)), 0.06);
+}
+
+TEST_F(ImageNetwork, BitwiseEqualWithOneAndTwoWorkers) {
+  const std::vector<float> first = trained(0), second = trained(1);
+  ASSERT_FALSE(first.empty());
+  EXPECT_NE(first, second);
+  std::vector<std::vector<float>> together(4);
+  std::vector<std::thread> workers;
+  for (int t = 0; t < 2; ++t) {
+    workers.emplace_back([&, t] {
+      together[static_cast<std::size_t>(t)] = trained(t);
+      together[static_cast<std::size_t>(t + 2)] = trained(1 - t);
+    });
+  }
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(together[0], first);
+  EXPECT_EQ(together[1], second);
+  EXPECT_EQ(together[2], second);
+  EXPECT_EQ(together[3], first);
+}
+
+TEST_F(ImageNetwork, MemoryIsKnownBeforeTheStart) {
+  program_.document["model"]["config"]["layers"][3]["config"]["filters"] = 4096;
+  TrainingJob job;
+  job.program = &program_;
+  job.memory_limit = 8 << 20;
+  const ReplicaResult result = trainer_->train(job);
+  EXPECT_EQ(result.status, RunStatus::kOutOfMemory);
+  EXPECT_EQ(result.steps, 0);
+}
+
+}  // namespace
+}  // namespace neutra

@@ -1,0 +1,177 @@
+#include "training/layers/windows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "training/clones.h"
+
+namespace neutra {
+namespace {
+
+WindowAxis make_axis(std::int64_t input, std::int64_t output, std::int64_t window,
+                     std::int64_t stride, std::int64_t dilation, bool same) {
+  WindowAxis axis{input, output, window, stride, dilation};
+  if (same) {
+    const std::int64_t reach = (output - 1) * stride + (window - 1) * dilation + 1;
+    const std::int64_t padding = std::max<std::int64_t>(0, reach - input);
+    axis.before = padding / 2;
+    axis.after = padding - axis.before;
+  }
+  return axis;
+}
+
+/// Calls visit(image, h0, h1, w0, w1, pixel) for every window: the image's first cell, the window's
+/// rows and columns, the output's cell.
+template <typename Visit>
+inline __attribute__((always_inline)) void for_each_window(const Windows& windows,
+                                                           std::int64_t rows, Visit visit) {
+  const WindowAxis &height = windows.height, &width = windows.width;
+  std::int64_t pixel = 0;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < height.output; ++i) {
+      for (std::int64_t j = 0; j < width.output; ++j, ++pixel) {
+        visit(row * height.input * width.input, height.begin(i), height.end(i), width.begin(j),
+              width.end(j), pixel);
+      }
+    }
+  }
+}
+
+constexpr std::int64_t kChunk = 64;  ///< channels side by side: stays in the first cache
+
+std::size_t input_size(const Windows& windows, std::int64_t rows, std::int64_t channels) {
+  return static_cast<std::size_t>(rows * windows.height.input * windows.width.input * channels);
+}
+
+}  // namespace
+
+std::int64_t WindowAxis::begin(std::int64_t position) const {
+  return std::max<std::int64_t>(0, position * stride - before);
+}
+std::int64_t WindowAxis::end(std::int64_t position) const {
+  return std::min(input, position * stride - before + window);
+}
+
+bool WindowAxis::tiled() const { return stride == window && output * stride >= input + before; }
+
+Windows sliding_windows(const ResolvedLayer& layer, const char* window_field) {
+  const Json& config = layer.config;
+  const bool same = config.at("padding") == "same";
+  const auto window = config.at(window_field).get<Shape>();
+  const Json& strides = config.at("strides");
+  const auto stride = strides.is_null() ? window : strides.get<Shape>();
+  const auto dilation = config.value("dilation_rate", Shape{1, 1});
+  auto axis = [&](std::size_t i) {
+    return make_axis(layer.input_shape[i], layer.output_shape[i], window[i], stride[i], dilation[i],
+                     same);
+  };
+  return {axis(0), axis(1)};
+}
+
+NEUTRA_CLONES void max_pool(const Windows& windows, std::int64_t rows, std::int64_t channels,
+                            const float* x, float* y) {
+  const std::int64_t line = windows.width.input;
+  for_each_window(windows, rows,
+                  [=](std::int64_t image, std::int64_t h0, std::int64_t h1, std::int64_t w0,
+                      std::int64_t w1, std::int64_t pixel) {
+                    float* to = y + pixel * channels;
+                    std::fill(to, to + channels, std::numeric_limits<float>::lowest());
+                    for (std::int64_t h = h0; h < h1; ++h) {
+                      for (std::int64_t w = w0; w < w1; ++w) {
+                        const float* from = x + (image + h * line + w) * channels;
+                        for (std::int64_t c = 0; c < channels; ++c) {
+                          to[c] = to[c] < from[c] ? from[c] : to[c];
+                        }
+                      }
+                    }
+                  });
+}
+
+NEUTRA_CLONES void max_pool_backward(const Windows& windows, std::int64_t rows,
+                                     std::int64_t channels, const float* x, const float* dy,
+                                     float* dx) {
+  // Where each cell lies in one window its gradient need not be added up.
+  const bool tiled = windows.height.tiled() && windows.width.tiled();
+  if (!tiled) std::fill(dx, dx + input_size(windows, rows, channels), 0.0f);
+  const std::int64_t line = windows.width.input;
+  for_each_window(windows, rows,
+                  [=](std::int64_t image, std::int64_t h0, std::int64_t h1, std::int64_t w0,
+                      std::int64_t w1, std::int64_t pixel) {
+                    for (std::int64_t begin = 0; begin < channels; begin += kChunk) {
+                      const std::int64_t count = std::min(kChunk, channels - begin);
+                      float best[kChunk];
+                      std::int32_t winner[kChunk];
+                      const float* first = x + (image + h0 * line + w0) * channels + begin;
+                      for (std::int64_t c = 0; c < count; ++c) {
+                        best[c] = first[c];
+                        winner[c] = 0;
+                      }
+                      std::int32_t cell = 0;
+                      for (std::int64_t h = h0; h < h1; ++h) {
+                        for (std::int64_t w = w0; w < w1; ++w, ++cell) {
+                          const float* from = x + (image + h * line + w) * channels + begin;
+                          for (std::int64_t c = 0; c < count; ++c) {
+                            const bool larger = best[c] < from[c];
+                            winner[c] = larger ? cell : winner[c];
+                            best[c] = larger ? from[c] : best[c];
+                          }
+                        }
+                      }
+                      const float* gradient = dy + pixel * channels + begin;
+                      cell = 0;
+                      for (std::int64_t h = h0; h < h1; ++h) {
+                        for (std::int64_t w = w0; w < w1; ++w, ++cell) {
+                          float* to = dx + (image + h * line + w) * channels + begin;
+                          if (tiled) {
+                            for (std::int64_t c = 0; c < count; ++c) {
+                              to[c] = winner[c] == cell ? gradient[c] : 0.0f;
+                            }
+                          } else {
+                            for (std::int64_t c = 0; c < count; ++c) {
+                              to[c] += winner[c] == cell ? gradient[c] : 0.0f;
+                            }
+                          }
+                        }
+                      }
+                    }
+                  });
+}
+
+NEUTRA_CLONES void average_pool(const Windows& windows, std::int64_t rows, std::int64_t channels,
+                                const float* x, float* y) {
+  const std::int64_t line = windows.width.input;
+  for_each_window(windows, rows,
+                  [=](std::int64_t image, std::int64_t h0, std::int64_t h1, std::int64_t w0,
+                      std::int64_t w1, std::int64_t pixel) {
+                    float* to = y + pixel * channels;
+                    std::fill(to, to + channels, 0.0f);
+                    for (std::int64_t h = h0; h < h1; ++h) {
+                      for (std::int64_t w = w0; w < w1; ++w) {
+                        const float* from = x + (image + h * line + w) * channels;
+                        for (std::int64_t c = 0; c < channels; ++c) to[c] += from[c];
+                      }
+                    }
+                    const auto cells = static_cast<float>((h1 - h0) * (w1 - w0));
+                    for (std::int64_t c = 0; c < channels; ++c) to[c] /= cells;
+                  });
+}
+
+NEUTRA_CLONES void average_pool_backward(const Windows& windows, std::int64_t rows,
+                                         std::int64_t channels, const float* dy, float* dx) {
+  std::fill(dx, dx + input_size(windows, rows, channels), 0.0f);
+  const std::int64_t line = windows.width.input;
+  for_each_window(windows, rows,
+                  [=](std::int64_t image, std::int64_t h0, std::int64_t h1, std::int64_t w0,
+                      std::int64_t w1, std::int64_t pixel) {
+                    const float* from = dy + pixel * channels;
+                    const float share = 1.0f / static_cast<float>((h1 - h0) * (w1 - w0));
+                    for (std::int64_t h = h0; h < h1; ++h) {
+                      for (std::int64_t w = w0; w < w1; ++w) {
+                        float* to = dx + (image + h * line + w) * channels;
+                        for (std::int64_t c = 0; c < channels; ++c) to[c] += from[c] * share;
+                      }
+                    }
+                  });
+}
+
+}  // namespace neutra
