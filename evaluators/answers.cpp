@@ -64,9 +64,10 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
     }
     const auto [first, is_new] = lines.try_emplace({answer.fault, answer.tool}, row.line);
     if (!is_new) {
-      throw input_error(describe(file, place, "a second answer of " + answer.tool + " on " +
-                                                  answer.fault + " (the first is in line " +
-                                                  std::to_string(first->second) + ")",
+      throw input_error(describe(file, place,
+                                 "a second answer of " + answer.tool + " on " + answer.fault +
+                                     " (the first is in line " + std::to_string(first->second) +
+                                     ")",
                                  "one"));
     }
     answers.push_back(std::move(answer));

@@ -174,9 +174,9 @@ Interval bootstrap_mean(std::span<const double> values, double level, int draws)
   const double equal_within = tolerance(values, values);
   const auto first = std::lower_bound(means.begin(), means.end(), center - equal_within);
   const auto last = std::upper_bound(means.begin(), means.end(), center + equal_within);
-  const double below = (static_cast<double>(first - means.begin()) +
-                        static_cast<double>(last - means.begin())) /
-                       2 / static_cast<double>(draws);
+  const double below =
+      (static_cast<double>(first - means.begin()) + static_cast<double>(last - means.begin())) / 2 /
+      static_cast<double>(draws);
   if (below <= 0 || below >= 1) return {center, center};
   // Acceleration from the jackknife; leaving a value out moves the mean by its distance.
   double squares = 0, cubes = 0;

@@ -21,7 +21,7 @@ struct ResultTable {
     int decimals = -1;    ///< shown to people; -1: shortest decimal that reads back
   };
   struct Row {
-    std::vector<Cell> cells;   ///< one for each column
+    std::vector<Cell> cells;  ///< one for each column
     bool rule_above = false;  ///< a line between this row and the one before
   };
   std::string key;    ///< snake_case

@@ -33,9 +33,8 @@ struct Words {
 constexpr Words<Variant, 2> kVariants{
     {{{Variant::kCorrected, "corrected"}, {Variant::kAsPublished, "as-published"}}}};
 constexpr Words<Match, 2> kMatches{{{{Match::kType, "type"}, {Match::kLayer, "layer"}}}};
-constexpr Words<Unlocated, 3> kUnlocated{{{{Unlocated::kCount, "count"},
-                                           {Unlocated::kExclude, "exclude"},
-                                           {Unlocated::kHalf, "half"}}}};
+constexpr Words<Unlocated, 3> kUnlocated{
+    {{{Unlocated::kCount, "count"}, {Unlocated::kExclude, "exclude"}, {Unlocated::kHalf, "half"}}}};
 
 /// Types of DeepCrime's operators that are a special case of one that diff() finds.
 std::string_view general_type(const FaultEntry& entry) {

@@ -18,9 +18,9 @@ void check_root(const ScoredFault& scored) {
   } catch (const Error&) {
     // Other keys or values: the program of another subject.
   }
-  throw input_error(
-      describe(scored.file, "root", to_string(root),
-               "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
+  throw input_error(describe(
+      scored.file, "root", to_string(root),
+      "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
 }
 
 /// Parameters of the program that the first alternative row starts from.
@@ -82,10 +82,9 @@ void add_comparisons(ScoreSheet& sheet) {
         after[1].push_back(second->after.score.recall);
       }
       if (before[0].size() < 2) continue;
-      sheet.comparisons.push_back({sheet.tools[i], sheet.tools[j],
-                                   static_cast<int>(before[0].size()),
-                                   wilcoxon_signed_rank(before[0], before[1]),
-                                   wilcoxon_signed_rank(after[0], after[1])});
+      sheet.comparisons.push_back(
+          {sheet.tools[i], sheet.tools[j], static_cast<int>(before[0].size()),
+           wilcoxon_signed_rank(before[0], before[1]), wilcoxon_signed_rank(after[0], after[1])});
     }
   }
 }
@@ -206,9 +205,9 @@ ResultTable comparison_table(const ScoreSheet& sheet) {
                      {"after_p", "all ground truths", "", kProbabilityDecimals}},
                     {}};
   for (const ToolComparison& pair : sheet.comparisons) {
-    table.rows.push_back({{pair.first, pair.second, static_cast<double>(pair.faults),
-                           pair.before.p, pair.after.p},
-                          false});
+    table.rows.push_back(
+        {{pair.first, pair.second, static_cast<double>(pair.faults), pair.before.p, pair.after.p},
+         false});
   }
   return table;
 }

@@ -83,11 +83,11 @@ struct FaultyProgram {
 
 /// One run of a tool.
 struct LocaliseContext {
-  EagerTrainer* trainer = nullptr;  ///< given to tools that need a training run
-  std::uint64_t seed = 0;           ///< of the study
-  int run = 0;                      ///< the replica that a training run is
-  double time_limit = 0;            ///< seconds; 0: none
-  std::uint64_t memory_limit = 0;   ///< bytes; 0: none
+  EagerTrainer* trainer = nullptr;          ///< given to tools that need a training run
+  std::uint64_t seed = 0;                   ///< of the study
+  int run = 0;                              ///< the replica that a training run is
+  double time_limit = 0;                    ///< seconds; 0: none
+  std::uint64_t memory_limit = 0;           ///< bytes; 0: none
   const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
 };

@@ -58,8 +58,7 @@ TEST(RankTests, NothingToCompare) {
 
 TEST(Bootstrap, NearSciPysInterval) {
   // SciPy 1.17.1, stats.bootstrap of the mean, BCa, 200,000 draws.
-  const Values recalls{0.67, 0.67, 1, 1, 0,   1, 0, 1, 0, 1, 1,
-                       0.5,  1,    1, 0, 1,   0, 0, 1, 0.5, 1, 0};
+  const Values recalls{0.67, 0.67, 1, 1, 0, 1, 0, 1, 0, 1, 1, 0.5, 1, 1, 0, 1, 0, 0, 1, 0.5, 1, 0};
   const Interval even = bootstrap_mean(recalls);
   constexpr double kStep = 0.17 / 22;  // means of these values lie this far apart
   EXPECT_NEAR(even.low, 0.4091, kStep);

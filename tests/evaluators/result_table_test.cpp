@@ -45,11 +45,10 @@ TEST(Reporters, Json) {
   odd.tables[0].rows[1].cells[2] = std::numeric_limits<double>::quiet_NaN();
   const Json json = parse_json(write_json(odd), "out");
   EXPECT_EQ(json.begin().key(), "format");
-  EXPECT_EQ(json["scores"][0],
-            (Json{{"fault", "D1"},
-                  {"dfd_recall", 1},
-                  {"dfd_f", 0.5263157894736842},
-                  {"answer", "ACH(7), HLR"}}));
+  EXPECT_EQ(json["scores"][0], (Json{{"fault", "D1"},
+                                     {"dfd_recall", 1},
+                                     {"dfd_f", 0.5263157894736842},
+                                     {"answer", "ACH(7), HLR"}}));
   EXPECT_TRUE(json["scores"][0]["dfd_recall"].is_number_integer());
   EXPECT_TRUE(json["scores"][1]["dfd_f"].is_null());
   EXPECT_TRUE(json["scores"][1]["answer"].is_null());
@@ -76,8 +75,8 @@ TEST(Reporters, Latex) {
 TEST(Reporters, AreFoundByName) {
   for (const char* name : {"text", "csv", "json", "latex"}) {
     ASSERT_NE(find_reporter(name), nullptr) << name;
-    EXPECT_EQ(find_reporter(name)->write({}).empty(), std::string(name) == "text" ||
-                                                          std::string(name) == "csv");
+    EXPECT_EQ(find_reporter(name)->write({}).empty(),
+              std::string(name) == "text" || std::string(name) == "csv");
   }
   EXPECT_EQ(find_reporter("xml"), nullptr);
 }
