@@ -104,6 +104,14 @@ void add_score_columns(ResultTable& table, const std::string& key, const std::st
   table.columns.push_back({key + "f3", "F3", group, kScoreDecimals});
 }
 
+/// Number of ground truths of a fault.
+Cell truths_of(const ScoreSheet& sheet, const std::string& fault) {
+  for (const ScoreRow& row : sheet.rows) {
+    if (row.fault == fault) return static_cast<double>(row.after.truths);
+  }
+  return {};
+}
+
 /// The layout of the study's Tables 8 and 10.
 ResultTable wide_table(const ScoreSheet& sheet, bool after) {
   ResultTable table{after ? "after" : "before",
@@ -111,9 +119,11 @@ ResultTable wide_table(const ScoreSheet& sheet, bool after) {
                           : "Recall, precision and F3 with the known fix alone",
                     {{"fault", "Id", "", -1}},
                     {}};
+  if (after) table.columns.push_back({"ground_truths", "GT", "", 0});
   for (const std::string& tool : sheet.tools) add_score_columns(table, tool + "_", tool);
-  const auto add = [&](const std::string& name, bool rule, const auto& score_of) {
+  const auto add = [&](const std::string& name, Cell truths, bool rule, const auto& score_of) {
     Row row{{name}, rule};
+    if (after) row.cells.push_back(std::move(truths));
     for (const std::string& tool : sheet.tools) {
       if (const auto score = score_of(tool)) {
         add_score(row, *score);
@@ -124,16 +134,17 @@ ResultTable wide_table(const ScoreSheet& sheet, bool after) {
     table.rows.push_back(std::move(row));
   };
   for (const std::string& fault : sheet.faults) {
-    add(fault, false, [&](const std::string& tool) -> std::optional<Score> {
-      const ScoreRow* row = sheet.find(fault, tool);
-      if (row == nullptr) return std::nullopt;
-      return after ? row->after.score : row->before;
-    });
+    add(fault, truths_of(sheet, fault), false,
+        [&](const std::string& tool) -> std::optional<Score> {
+          const ScoreRow* row = sheet.find(fault, tool);
+          if (row == nullptr) return std::nullopt;
+          return after ? row->after.score : row->before;
+        });
   }
   std::string last;
   for (const ScoreAverage& average : sheet.averages) {
     if (average.of == last) continue;
-    add(average.of, last.empty(), [&](const std::string& tool) -> std::optional<Score> {
+    add(average.of, Cell(), last.empty(), [&](const std::string& tool) -> std::optional<Score> {
       for (const ScoreAverage& other : sheet.averages) {
         if (other.of == average.of && other.tool == tool) return after ? other.after : other.before;
       }

@@ -238,7 +238,7 @@ TEST(Command, ScoreAgainstARecordedNetwork) {
             "D7,real,one,HNE,0,0,0,1,1,1,2,1\n"
             "D7,real,two,\"HLR, LCH\",1,0.5,0.9090909090909091,1,0.5,0.9090909090909091,2,1\n");
   EXPECT_NE(with({"--format", "latex"}).out.find("\\toprule"), std::string::npos);
-  EXPECT_NE(with({}).out.find("D7  1.00  1.00  1.00"), std::string::npos) << with({}).out;
+  EXPECT_NE(with({}).out.find("D7   2  1.00  1.00  1.00"), std::string::npos) << with({}).out;
 
   // Without a network: the known fixes of all faults in the file, and averages.
   const Called known = call({"score", "--answers", "a.csv", "--json"}, folder.path());
