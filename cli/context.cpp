@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -21,6 +22,7 @@
 
 #include "cli/build_info.h"
 #include "program/error.h"
+#include "program/words.h"
 #include "training/eager.h"
 #include "training/parallel.h"
 
@@ -88,6 +90,15 @@ const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
   if (!fault.fixed)
     throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "--version buggy"));
   return *fault.fixed;
+}
+
+std::string chosen_format(const Arguments& arguments, const std::vector<std::string>& allowed) {
+  if (arguments.flag("json")) return "json";
+  if (!arguments.has("format")) return allowed.front();
+  const std::string& format = arguments.text("format");
+  if (std::find(allowed.begin(), allowed.end(), format) == allowed.end())
+    throw usage_error("--format: found '" + format + "'; allowed: " + join(allowed));
+  return format;
 }
 
 int worker_count(const Arguments& arguments) {

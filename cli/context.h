@@ -32,6 +32,10 @@ std::unique_ptr<EagerTrainer> make_watched_trainer(const Arguments& arguments,
 
 int worker_count(const Arguments& arguments);
 
+/// --json or --format; the first of `allowed` when neither is given. Throws usage_error for a
+/// format of another verb.
+std::string chosen_format(const Arguments& arguments, const std::vector<std::string>& allowed);
+
 /// The program that --version names. Throws input_error when the fault has no known fix.
 const Program& chosen_version(const Fault& fault, const Arguments& arguments);
 

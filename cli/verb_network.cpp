@@ -3,58 +3,13 @@
 #include <sstream>
 
 #include "cli/context.h"
+#include "cli/network_file.h"
 #include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "program/error.h"
 
 namespace neutra::cli {
 namespace {
-
-struct Loaded {
-  Network network;
-  std::optional<Fault> fault;
-};
-
-bool is_tsv(const std::filesystem::path& file) { return file.extension() == ".tsv"; }
-
-Loaded load(const std::filesystem::path& file, const Arguments& arguments) {
-  Loaded loaded;
-  if (arguments.has("fault")) loaded.fault = load_fault(arguments.text("fault"));
-  if (!is_tsv(file)) {
-    StoredRun run = read_store(file);
-    if (!run.finished)
-      std::cerr << "neutra: " << file.string()
-                << ": the search isn't finished; this is its network so far\n";
-    loaded.network = std::move(run.network);
-    if (!loaded.fault) {
-      try {
-        loaded.fault = load_fault(loaded.network.fault_id);
-        // A user's fault may have a bundled fault's id, or may have been edited since.
-        if (to_string(program_hash(loaded.fault->buggy)) != run.header.value("program", ""))
-          loaded.fault.reset();
-      } catch (const Error&) {
-        // A user's own fault file that is elsewhere now: the network stands without it.
-      }
-    }
-    return loaded;
-  }
-  loaded.network = read_network_tsv(file);
-  if (!loaded.fault && !loaded.network.nodes.empty())
-    loaded.fault = fault_of_root(loaded.network.nodes.front().parameters);
-  if (loaded.fault) {
-    const MetricInfo metric = metric_of(loaded.fault->buggy, loaded.fault->file.string());
-    loaded.network.fault_id = loaded.fault->id;
-    loaded.network.metric = metric.name;
-    loaded.network.goal = metric.goal;
-    loaded.network.fixed_parameters = loaded.fault->fixed_parameters;
-  } else {
-    loaded.network.fault_id = file.stem().string();
-    std::cerr
-        << "neutra: " << file.string()
-        << ": root is no bundled fault's buggy program; --fault FILE gives metric and known fix\n";
-  }
-  return loaded;
-}
 
 /// A store must not be overwritten by its own export.
 bool is_hdf5(const std::filesystem::path& file) {
@@ -84,8 +39,13 @@ std::string comparison_text(const NetworkComparison& comparison) {
 
 int run(const Arguments& arguments) {
   const std::filesystem::path file = arguments.positional.front();
-  const Loaded loaded = load(file, arguments);
-  const std::string format = arguments.flag("json") ? "json" : arguments.text("format");
+  const auto fault = arguments.has("fault") ? std::optional(arguments.text("fault")) : std::nullopt;
+  const NetworkFile loaded = read_network_file(file, fault);
+  if (!loaded.fault && file.extension() == ".tsv")
+    std::cerr << "neutra: " << file.string()
+              << ": root is no bundled fault's buggy program; --fault FILE gives metric and known "
+                 "fix\n";
+  const std::string format = chosen_format(arguments, {"tsv", "graphml", "dot", "json", "text"});
   std::ostringstream out;
   if (arguments.has("compare")) {
     const auto comparison =

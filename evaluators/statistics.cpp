@@ -9,6 +9,8 @@
 #include <numeric>
 #include <vector>
 
+#include "evaluators/counter_random.h"
+
 namespace neutra {
 
 namespace {
@@ -109,15 +111,6 @@ long count_hits(const Pool& pool, const Distance& observed, std::size_t next, st
                        finite + pool.finite(i));
   }
   return hits;
-}
-
-/// SplitMix64's output function of a counter: 64 well mixed bits (Steele et al., Fast splittable
-/// pseudorandom number generators, 2014).
-std::uint64_t mixed(std::uint64_t counter) {
-  std::uint64_t z = (counter + 1) * 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
 }
 
 /// Hits among `draws` random choices: the first values of partial Fisher-Yates shuffles.

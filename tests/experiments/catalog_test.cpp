@@ -93,6 +93,7 @@ TEST(Catalog, FaultsAgreeWithTable3) {
 
 TEST(Catalog, HyperparametersAsCountedInTable9) {
   for (const auto& [id, row] : table("table9.csv")) {
+    if (id == "artificial" || id == "real") continue;  // averages
     EXPECT_EQ(std::to_string(load_fault(id).space.keys().size()), row.at("hyperparameters")) << id;
   }
 }

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/faults.h"
+
+namespace neutra {
+
+/// What a fault-localisation tool said about a fault: a row of an answers file
+/// (docs/formats/answers.md).
+struct Answer {
+  std::string fault;    ///< id, "D7"
+  std::string tool;     ///< "deepfd"
+  FaultSet faults;      ///< not applicable: "N/A"; no items: "-"
+  std::string version;  ///< of the tool; "" where not said
+  std::optional<int> runs;
+  std::optional<double> seconds;  ///< of one localisation
+};
+
+/// Reads the columns by name: fault, tool and answer must be there, version, runs and seconds may;
+/// others are passed over. Throws input_error with file and line for a missing column, an empty
+/// fault or tool, an unknown fault type, a number that is none, and a second answer of a tool on a
+/// fault.
+std::vector<Answer> parse_answers(std::string_view text, const std::string& file);
+std::vector<Answer> read_answers(const std::filesystem::path& file);
+
+/// The same form; columns that no answer fills are left out.
+std::string to_csv(const std::vector<Answer>& answers);
+
+}  // namespace neutra

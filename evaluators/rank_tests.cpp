@@ -1,0 +1,204 @@
+#include "evaluators/rank_tests.h"
+
+#include <algorithm>
+#include <boost/math/distributions/normal.hpp>
+#include <cassert>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <vector>
+
+#include "evaluators/counter_random.h"
+#include "evaluators/statistics.h"
+
+namespace neutra {
+namespace {
+
+constexpr std::size_t kExactDifferences = 50;
+constexpr std::size_t kExactSample = 20;
+constexpr double kTolerance = 1e-12;
+
+bool has_nan(std::span<const double> values) {
+  return std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+}
+
+double tolerance(std::span<const double> a, std::span<const double> b) {
+  double largest = 1;
+  for (const auto sample : {a, b}) {
+    for (const double value : sample) {
+      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+    }
+  }
+  return kTolerance * largest;
+}
+
+/// Ranks from 1, equal values sharing the mean of their ranks.
+struct Ranks {
+  std::vector<double> of;  ///< in the order of the values
+  double ties = 0;         ///< sum of t^3 - t over groups of t equal values
+};
+
+Ranks rank(const std::vector<double>& values, double equal_within) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t i, std::size_t j) { return values[i] < values[j]; });
+  Ranks ranks;
+  ranks.of.resize(values.size());
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t end = first + 1;
+    while (end < order.size() && values[order[end]] - values[order[end - 1]] <= equal_within) ++end;
+    const auto size = static_cast<double>(end - first);
+    for (std::size_t i = first; i < end; ++i) {
+      ranks.of[order[i]] = static_cast<double>(first) + (size + 1) / 2;
+    }
+    ranks.ties += size * size * size - size;
+    first = end;
+  }
+  return ranks;
+}
+
+double two_sided(double z) { return std::min(1.0, std::erfc(std::abs(z) / std::numbers::sqrt2)); }
+
+/// Share of the 2^n sets of ranks 1..n whose sum is at most `sum`.
+double signed_rank_tail(std::size_t n, std::size_t sum) {
+  std::vector<double> share(n * (n + 1) / 2 + 1, 0);
+  share[0] = 1;
+  std::size_t top = 0;
+  for (std::size_t rank = 1; rank <= n; ++rank) {
+    top += rank;
+    for (std::size_t s = top + 1; s-- > 0;) {
+      share[s] = (share[s] + (s >= rank ? share[s - rank] : 0)) / 2;
+    }
+  }
+  return std::accumulate(share.begin(), share.begin() + static_cast<std::ptrdiff_t>(sum) + 1, 0.0);
+}
+
+/// Share of the arrangements of na and nb values whose U is at most `u`.
+double u_tail(std::size_t na, std::size_t nb, std::size_t u) {
+  // ways[i][j][k]: arrangements of i and j values with U = k; the last value is of one sample or
+  // the other.
+  std::vector<std::vector<double>> row(nb + 1);
+  for (auto& ways : row) ways.assign(1, 1);
+  for (std::size_t i = 1; i <= na; ++i) {
+    for (std::size_t j = 1; j <= nb; ++j) {
+      std::vector<double> ways(i * j + 1, 0);
+      for (std::size_t k = 0; k < row[j].size(); ++k) ways[k + j] += row[j][k];
+      for (std::size_t k = 0; k < row[j - 1].size(); ++k) ways[k] += row[j - 1][k];
+      row[j] = std::move(ways);
+    }
+  }
+  const auto& ways = row[nb];
+  const double all = std::accumulate(ways.begin(), ways.end(), 0.0);
+  return std::accumulate(ways.begin(), ways.begin() + static_cast<std::ptrdiff_t>(u) + 1, 0.0) /
+         all;
+}
+
+}  // namespace
+
+RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double> b) {
+  assert(a.size() == b.size());
+  RankTest result;
+  if (has_nan(a) || has_nan(b)) return result;
+  const double equal_within = tolerance(a, b);
+  std::vector<double> sizes;
+  std::vector<bool> positive;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double difference = a[i] == b[i] ? 0 : a[i] - b[i];
+    if (std::abs(difference) <= equal_within) continue;
+    sizes.push_back(std::abs(difference));
+    positive.push_back(difference > 0);
+  }
+  if (sizes.empty()) return result;
+  const Ranks ranks = rank(sizes, equal_within);
+  const auto n = static_cast<double>(sizes.size());
+  double plus = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) plus += positive[i] ? ranks.of[i] : 0;
+  const double all = n * (n + 1) / 2;
+  result.statistic = std::min(plus, all - plus);
+  result.exact = ranks.ties == 0 && sizes.size() <= kExactDifferences;
+  if (result.exact) {
+    const auto sum = static_cast<std::size_t>(std::lround(result.statistic));
+    result.p = std::min(1.0, 2 * signed_rank_tail(sizes.size(), sum));
+    return result;
+  }
+  const double variance = n * (n + 1) * (2 * n + 1) / 24 - ranks.ties / 48;
+  result.p = two_sided((result.statistic - all / 2) / std::sqrt(variance));
+  return result;
+}
+
+RankTest mann_whitney_u(std::span<const double> a, std::span<const double> b) {
+  RankTest result;
+  if (a.empty() || b.empty() || has_nan(a) || has_nan(b)) return result;
+  std::vector<double> pooled(a.begin(), a.end());
+  pooled.insert(pooled.end(), b.begin(), b.end());
+  const Ranks ranks = rank(pooled, 0);
+  const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += ranks.of[i];
+  result.statistic = sum - na * (na + 1) / 2;
+  const double larger = std::max(result.statistic, na * nb - result.statistic);
+  result.exact = ranks.ties == 0 && std::max(a.size(), b.size()) <= kExactSample;
+  if (result.exact) {
+    const auto smaller = static_cast<std::size_t>(std::lround(na * nb - larger));
+    result.p = std::min(1.0, 2 * u_tail(a.size(), b.size(), smaller));
+    return result;
+  }
+  const double n = na + nb;
+  const double variance = na * nb / 12 * (n + 1 - ranks.ties / (n * (n - 1)));
+  if (variance <= 0) return result;  // all values equal
+  constexpr double kContinuity = 0.5;
+  result.p = two_sided(std::max(0.0, larger - na * nb / 2 - kContinuity) / std::sqrt(variance));
+  return result;
+}
+
+Interval bootstrap_mean(std::span<const double> values, double level, int draws) {
+  assert(level > 0 && level < 1 && draws > 0);
+  const double center = mean(values);
+  if (std::isnan(center) || values.size() < 2 || sample_variance(values) == 0) {
+    return {center, center};
+  }
+  const std::size_t n = values.size();
+  std::vector<double> means(static_cast<std::size_t>(draws));
+  std::uint64_t counter = 0;
+  for (double& drawn : means) {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += values[mixed(counter++) % n];
+    drawn = sum / static_cast<double>(n);
+  }
+  std::sort(means.begin(), means.end());
+
+  // Bias: where the observed mean lies among the drawn ones, ties counting half.
+  const double equal_within = tolerance(values, values);
+  const auto first = std::lower_bound(means.begin(), means.end(), center - equal_within);
+  const auto last = std::upper_bound(means.begin(), means.end(), center + equal_within);
+  const double below =
+      (static_cast<double>(first - means.begin()) + static_cast<double>(last - means.begin())) / 2 /
+      static_cast<double>(draws);
+  if (below <= 0 || below >= 1) return {center, center};
+  // Acceleration from the jackknife; leaving a value out moves the mean by its distance.
+  double squares = 0, cubes = 0;
+  for (const double value : values) {
+    const double distance = value - center;
+    squares += distance * distance;
+    cubes += distance * distance * distance;
+  }
+  const double acceleration = cubes / (6 * std::pow(squares, 1.5));
+
+  const boost::math::normal normal;
+  const double bias = quantile(normal, below);
+  const auto end = [&](double tail) {
+    const double z = bias + quantile(normal, tail);
+    const double share = cdf(normal, bias + z / (1 - acceleration * z));
+    // Linear between neighbours, as NumPy's percentile.
+    const double place = share * static_cast<double>(draws - 1);
+    const auto low = static_cast<std::size_t>(place);
+    const std::size_t high = std::min(low + 1, means.size() - 1);
+    return means[low] + (means[high] - means[low]) * (place - static_cast<double>(low));
+  };
+  return {end((1 - level) / 2), end((1 + level) / 2)};
+}
+
+}  // namespace neutra

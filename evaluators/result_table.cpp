@@ -1,0 +1,30 @@
+#include "evaluators/result_table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace neutra {
+
+const std::vector<Reporter>& reporters() {
+  static const std::vector<Reporter> list = {
+      {"text", write_text}, {"csv", write_csv}, {"json", write_json}, {"latex", write_latex}};
+  return list;
+}
+
+const Reporter* find_reporter(std::string_view name) {
+  const auto found = std::find_if(reporters().begin(), reporters().end(),
+                                  [&](const Reporter& reporter) { return reporter.name == name; });
+  return found == reporters().end() ? nullptr : &*found;
+}
+
+std::string shown_cell(const ResultTable::Column& column, const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  const auto* number = std::get_if<double>(&cell);
+  if (number == nullptr) return "-";
+  if (column.decimals < 0) return shortest(*number);
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", column.decimals, *number);
+  return text;
+}
+
+}  // namespace neutra

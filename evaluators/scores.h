@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "evaluators/answers.h"
+#include "program/faults.h"
+#include "program/parameters.h"
+
+namespace neutra {
+
+/// How the study's numbers are formed: as its text says, or as its published tables follow
+/// (docs/methods/scores.md).
+enum class Variant { kCorrected, kAsPublished };
+/// When an answer names a fault: by type alone, or by type and an overlapping layer.
+enum class Match { kType, kLayer };
+/// What it is worth when an answer names a fault of certain layers without saying a layer.
+enum class Unlocated { kCount, kExclude, kHalf };
+
+/// Words of the options: "corrected", "as-published"; "type", "layer"; "count", "exclude", "half".
+std::optional<Variant> parse_variant(std::string_view word);
+std::optional<Match> parse_match(std::string_view word);
+std::optional<Unlocated> parse_unlocated(std::string_view word);
+std::string_view to_string(Variant variant);
+std::string_view to_string(Match match);
+std::string_view to_string(Unlocated unlocated);
+
+struct ScoreOptions {
+  Variant variant = Variant::kCorrected;
+  Match match = Match::kLayer;
+  Unlocated unlocated = Unlocated::kCount;
+  double beta = 3;  ///< recall counts beta times as much as precision
+};
+
+/// All in [0, 1].
+struct Score {
+  double recall = 0;
+  double precision = 0;
+  double f = 0;
+};
+
+/// (1 + beta^2) P R / (beta^2 P + R), 0 where both are 0 (van Rijsbergen, Information Retrieval,
+/// 1979).
+double f_beta(double precision, double recall, double beta);
+
+/// How well an answer names the faults of one ground truth: recall over the truth's items,
+/// precision over the answer's types. An item that is a choice counts as one, and is matched when
+/// any of it is. 0 for an answer that is empty or not applicable, and for an empty truth.
+Score score(const FaultSet& answer, const FaultSet& truth, const ScoreOptions& options);
+
+/// After neutrality analysis: the largest recall over all ground truths, and means of precision and
+/// F over those that attain it (the study's section 5.2). Truths without items are passed over.
+struct BestScore {
+  Score score;
+  int truths = 0;     ///< looked at
+  int attaining = 0;  ///< of them with the largest recall
+};
+BestScore best_score(const FaultSet& answer, const std::vector<FaultSet>& truths,
+                     const ScoreOptions& options);
+
+/// Items of one type made one with all their layers: a fault type counts once however many layers
+/// it lists. Choices stay.
+FaultSet by_type(const FaultSet& faults);
+
+/// One item for each hyperparameter in which two programs of a space differ: "ACH(1), ACH(4), HLR".
+/// A changed number of copies of a layer is the choice LAD|LRM of that layer.
+FaultSet changed_hyperparameters(const ProgramSpace& space, const Parameters& from,
+                                 const Parameters& to);
+
+/// Does this tool leave layers out? DeepFD does; others are taken to when they name types that
+/// belong to layers, and none of their answers has a layer.
+bool leaves_layers_out(std::string_view tool, const std::vector<Answer>& answers);
+
+}  // namespace neutra

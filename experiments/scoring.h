@@ -1,0 +1,76 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluators/answers.h"
+#include "evaluators/rank_tests.h"
+#include "evaluators/result_table.h"
+#include "evaluators/scores.h"
+#include "experiments/catalog.h"
+#include "search/network.h"
+
+namespace neutra {
+
+/// A fault and, where it was searched, its network; `file` is for messages.
+struct ScoredFault {
+  Fault fault;
+  std::optional<Network> network;
+  std::string file;
+};
+
+/// The faults of the known fix. Corrected: diff(buggy, fixed), what is declared where no fix is
+/// known; as published: what is declared, the diff where nothing is.
+FaultSet known_faults(const Fault& fault, Variant variant);
+
+/// {known fix} and the network's alternatives. Corrected: each as diff(buggy, alternative). As
+/// published: each as one item for every hyperparameter in which it differs from the parent of the
+/// first alternative row, the known fix from the buggy program. Throws input_error when a recorded
+/// program is not one of the fault's subject or, corrected, when the network's root is not the
+/// fault's buggy program.
+std::vector<FaultSet> ground_truths(const ScoredFault& fault, Variant variant);
+
+/// A tool's answer on a fault, scored against the known fix and against all ground truths.
+struct ScoreRow {
+  std::string fault, origin, tool;
+  FaultSet answer;
+  Score before;
+  BestScore after;
+};
+
+/// Means of a tool over faults: "artificial", "real" or "all".
+struct ScoreAverage {
+  std::string of, tool;
+  int faults = 0;
+  Score before, after;
+  Interval recall;  ///< 95 % bootstrap interval of the recall after
+};
+
+/// Two tools on the faults that both answered: signed-rank tests on recall.
+struct ToolComparison {
+  std::string first, second;
+  int faults = 0;
+  RankTest before, after;
+};
+
+struct ScoreSheet {
+  ScoreOptions options;
+  std::vector<std::string> faults, tools;   ///< in the order of the faults, of the answers
+  std::vector<ScoreRow> rows;               ///< by fault, then tool
+  std::vector<ScoreAverage> averages;       ///< for two faults and more
+  std::vector<ToolComparison> comparisons;  ///< for two faults and two tools and more
+  std::vector<std::string> missing;         ///< "TOOL on FAULT": no answer in the file
+  const ScoreRow* find(const std::string& fault, const std::string& tool) const;
+};
+
+/// Scores every tool of `answers` on every fault. A fault is known in the answers by its id.
+ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vector<Answer>& answers,
+                         const ScoreOptions& options);
+
+/// How the sheet is laid out: one row for each fault with columns for each tool, as in the study;
+/// one row for each fault and tool; or that with the averages among the rows, as one table.
+enum class Layout { kWide, kLong, kOneTable };
+Report score_report(const ScoreSheet& sheet, Layout layout);
+
+}  // namespace neutra

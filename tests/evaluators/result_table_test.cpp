@@ -1,0 +1,85 @@
+#include "evaluators/result_table.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace neutra {
+namespace {
+
+Report report() {
+  ResultTable table{"scores",
+                    "Scores & more",
+                    {{"fault", "Id", "", -1},
+                     {"dfd_recall", "RC", "DFD", 2},
+                     {"dfd_f", "F3", "DFD", 2},
+                     {"answer", "Answer", "", -1}},
+                    {{{std::string("D1"), 1.0, 0.5 / 0.95, std::string("ACH(7), HLR")}, false},
+                     {{std::string("real"), 1. / 3, {}, {}}, true}}};
+  Report report;
+  report.about = {{"format", "neutra-scores"}, {"version", 1}};
+  report.tables = {table};
+  return report;
+}
+
+TEST(Reporters, Text) {
+  EXPECT_EQ(write_text(report()),
+            "Scores & more\n\n"
+            "      DFD\n"
+            "Id      RC    F3  Answer\n"
+            "-----------------------------\n"
+            "D1    1.00  0.53  ACH(7), HLR\n"
+            "-----------------------------\n"
+            "real  0.33     -  -\n");
+}
+
+TEST(Reporters, Csv) {
+  EXPECT_EQ(write_csv(report()),
+            "fault,dfd_recall,dfd_f,answer\n"
+            "D1,1,0.5263157894736842,\"ACH(7), HLR\"\n"
+            "real,0.3333333333333333,,\n");
+}
+
+TEST(Reporters, Json) {
+  Report odd = report();
+  odd.tables[0].rows[1].cells[2] = std::numeric_limits<double>::quiet_NaN();
+  const Json json = parse_json(write_json(odd), "out");
+  EXPECT_EQ(json.begin().key(), "format");
+  EXPECT_EQ(json["scores"][0], (Json{{"fault", "D1"},
+                                     {"dfd_recall", 1},
+                                     {"dfd_f", 0.5263157894736842},
+                                     {"answer", "ACH(7), HLR"}}));
+  EXPECT_TRUE(json["scores"][0]["dfd_recall"].is_number_integer());
+  EXPECT_TRUE(json["scores"][1]["dfd_f"].is_null());
+  EXPECT_TRUE(json["scores"][1]["answer"].is_null());
+}
+
+TEST(Reporters, Latex) {
+  EXPECT_EQ(write_latex(report()),
+            "% needs \\usepackage{booktabs}\n\n"
+            "\\begin{table}\n\\centering\n\\caption{Scores \\& more}\n\\label{tab:scores}\n"
+            "\\begin{tabular}{lrrl}\n\\toprule\n"
+            " & \\multicolumn{2}{c}{DFD} &  \\\\\n\\cmidrule(lr){2-3}\n"
+            "Id & RC & F3 & Answer \\\\\n\\midrule\n"
+            "D1 & 1.00 & 0.53 & ACH(7), HLR \\\\\n\\midrule\n"
+            "real & 0.33 & - & - \\\\\n"
+            "\\bottomrule\n\\end{tabular}\n\\end{table}\n");
+  ResultTable odd{"t", "50% of {a_b} ~ \\", {{"x", "LRM|LAD", "", -1}}, {}};
+  const std::string text = write_latex({Json::object(), {odd}});
+  EXPECT_NE(text.find("50\\% of \\{a\\_b\\} \\textasciitilde{} \\textbackslash{}"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("LRM\\textbar{}LAD"), std::string::npos);
+}
+
+TEST(Reporters, AreFoundByName) {
+  for (const char* name : {"text", "csv", "json", "latex"}) {
+    ASSERT_NE(find_reporter(name), nullptr) << name;
+    EXPECT_EQ(find_reporter(name)->write({}).empty(),
+              std::string(name) == "text" || std::string(name) == "csv");
+  }
+  EXPECT_EQ(find_reporter("xml"), nullptr);
+}
+
+}  // namespace
+}  // namespace neutra
