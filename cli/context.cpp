@@ -174,6 +174,16 @@ void ProgressLine::update(double fraction, const std::string& text) {
   std::fflush(stderr);
 }
 
+std::string progress_text(const Progress& progress) {
+  const SearchCounters& counters = progress.counters;
+  std::string text = std::to_string(counters.evaluations) + " evaluations";
+  if (counters.seconds > 0)
+    text += " (" + rounded(static_cast<double>(counters.trainings) / counters.seconds) +
+            " trainings/s)";
+  return text + ", " + std::to_string(progress.alternatives) + " repairs, " +
+         std::to_string(progress.queue) + " queued";
+}
+
 TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
 void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 

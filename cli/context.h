@@ -66,6 +66,9 @@ class ProgressLine {
   bool drawn_ = false;
 };
 
+/// "120 evaluations (35 trainings/s), 12 repairs, 4 queued"
+std::string progress_text(const Progress& progress);
+
 /// Left-aligned text columns, numbers (cells that start with a digit, '-' or '.') to the right.
 class TextTable {
  public:

@@ -91,6 +91,7 @@ const std::vector<Option>& option_table() {
        0,
        "run FL tools with the defects of their published versions, or without the known ones"},
       {"fault", 0, kText, "FAULT", "", {}, 0, 0, "the fault that a recorded network belongs to"},
+      {"folder", 0, kText, "FOLDER", "", {}, 0, 0, "results go here; default NAME-results"},
       {"format",
        'f',
        kChoice,

@@ -65,10 +65,7 @@ int run(const Arguments& arguments) {
   for (const std::string& pair : sheet.missing)
     std::cerr << "neutra: " << file << ": no answer of " << pair << "; left out\n";
 
-  const Layout layout = format == "csv"    ? Layout::kOneTable
-                        : format == "json" ? Layout::kLong
-                                           : Layout::kWide;
-  const std::string text = find_reporter(format)->write(score_report(sheet, layout));
+  const std::string text = find_reporter(format)->write(score_report(sheet, layout_of(format)));
   if (arguments.has("output"))
     write_file_atomically(arguments.text("output"), text);
   else

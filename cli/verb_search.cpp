@@ -74,12 +74,7 @@ int run(const Arguments& arguments) {
   {
     ProgressLine line(arguments.flag("quiet"), "search " + fault.id);
     options.progress = [&](const Progress& progress) {
-      line.update(progress.fraction.value_or(-1),
-                  std::to_string(progress.counters.evaluations) + " evaluations (" +
-                      rounded(static_cast<double>(progress.counters.trainings) /
-                              progress.counters.seconds) +
-                      " trainings/s), " + std::to_string(progress.alternatives) + " repairs, " +
-                      std::to_string(progress.queue) + " queued");
+      line.update(progress.fraction.value_or(-1), progress_text(progress));
     };
     outcome = run_search(task, config, options, *trainer, store);
   }

@@ -36,6 +36,7 @@ Verb score_verb();
 Verb search_verb();
 Verb show_verb();
 Verb store_verb();
+Verb study_verb();
 Verb subjects_verb();
 Verb train_verb();
 Verb train_isolated_verb();

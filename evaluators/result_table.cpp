@@ -6,8 +6,10 @@
 namespace neutra {
 
 const std::vector<Reporter>& reporters() {
-  static const std::vector<Reporter> list = {
-      {"text", write_text}, {"csv", write_csv}, {"json", write_json}, {"latex", write_latex}};
+  static const std::vector<Reporter> list = {{"text", "txt", write_text},
+                                             {"csv", "csv", write_csv},
+                                             {"json", "json", write_json},
+                                             {"latex", "tex", write_latex}};
   return list;
 }
 

@@ -39,6 +39,7 @@ struct Report {
 /// A form of output: one file each in evaluators/reporters.
 struct Reporter {
   std::string_view name;                ///< word of --format
+  std::string_view ending;              ///< of its files
   std::string (*write)(const Report&);  ///< ends with a line's end
 };
 /// text, csv, json, latex.

@@ -302,6 +302,10 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
   return sheet;
 }
 
+Layout layout_of(std::string_view format) {
+  return format == "csv" ? Layout::kOneTable : format == "json" ? Layout::kLong : Layout::kWide;
+}
+
 Report score_report(const ScoreSheet& sheet, Layout layout) {
   Report report;
   report.about = {{"format", "neutra-scores"},

@@ -71,6 +71,8 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
 /// How the sheet is laid out: one row for each fault with columns for each tool, as in the study;
 /// one row for each fault and tool; or that with the averages among the rows, as one table.
 enum class Layout { kWide, kLong, kOneTable };
+/// The one that suits a form of output (Reporter::name).
+Layout layout_of(std::string_view format);
 Report score_report(const ScoreSheet& sheet, Layout layout);
 
 }  // namespace neutra

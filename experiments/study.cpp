@@ -156,6 +156,20 @@ void write_text(const fs::path& file, const std::function<void(std::ostream&)>& 
 
 }  // namespace
 
+fs::path study_file(const std::string& name) {
+  std::error_code ignored;
+  if (fs::is_regular_file(name, ignored)) return name;
+  const fs::path folder = resource_directory() / "studies";
+  std::vector<std::string> bundled;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().stem() == name) return entry.path();
+    bundled.push_back(entry.path().stem().string());
+  }
+  std::sort(bundled.begin(), bundled.end());
+  throw input_error(
+      describe(name, "", "no such file", "a study file or a bundled study: " + join(bundled)));
+}
+
 Study load_study(const fs::path& file) {
   const Json json = read_json(file);
   const Section root(json, file.string(), "",
@@ -285,6 +299,12 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
 
 Report study_report(const Study& study, const StudyResult& result, Layout layout) {
   Report report = score_report(result.scores, layout);
+  Json about{{"format", "neutra-study-result"}, {"version", 1}, {"study", study.name}};
+  for (const auto& [name, value] : report.about.items()) {
+    if (name != "format" && name != "version") about[name] = value;
+  }
+  report.about = std::move(about);
+  if (layout == Layout::kOneTable) return report;
   ResultTable repairs{"repairs",
                       "Repairs found: programs at least as good as the known fix",
                       {{"fault", "Id", "", -1},
@@ -321,11 +341,6 @@ Report study_report(const Study& study, const StudyResult& result, Layout layout
     repairs.rows.push_back(std::move(row));
   }
   report.tables.insert(report.tables.begin(), std::move(repairs));
-  Json about{{"format", "neutra-study-result"}, {"version", 1}, {"study", study.name}};
-  for (const auto& [name, value] : report.about.items()) {
-    if (name != "format" && name != "version") about[name] = value;
-  }
-  report.about = std::move(about);
   return report;
 }
 

@@ -33,6 +33,8 @@ struct Study {
   int runs = 20;                   ///< of each tool that trains; the most frequent answer counts
   ScoreOptions score;
 };
+/// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
+std::filesystem::path study_file(const std::string& name);
 /// Throws input_error: file, JSON path, what was found, what is allowed.
 Study load_study(const std::filesystem::path& file);
 
@@ -63,7 +65,7 @@ struct StudyResult {
 /// when stopped.
 StudyResult run_study(const Study& study, const StudyOptions& options);
 
-/// One table on the repairs, then the scores.
+/// A table on the repairs, then the scores; as one table the scores alone.
 Report study_report(const Study& study, const StudyResult& result, Layout layout);
 
 }  // namespace neutra

@@ -203,7 +203,7 @@ TEST(Store, ForeignDamagedAndNewerFilesAreRefused) {
     }
   }
   for (const char* suffix : {".journal", ".journal.tmp", ".tmp", ".lock"}) {
-    const auto file = folder / ("t.h5" + std::string(suffix));
+    const auto file = folder / ("t.h5" + std::string(suffix)).c_str();
     put_bytes(file, "some thesis, without a copy");
     for (const RunOptions& options : {RunOptions{}, fresh}) {
       const auto message =

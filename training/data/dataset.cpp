@@ -162,7 +162,8 @@ Hash digest(const Dataset& data) {
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        &XXH3_freeState);
   XXH3_128bits_reset(state.get());
-  for (const Array* array : {&data.x_train, &data.y_train, &data.x_holdout, &data.y_holdout}) {
+  for (const Array* array : {&data.x_train, &data.y_train, &data.x_validation, &data.y_validation,
+                             &data.x_holdout, &data.y_holdout}) {
     const auto dimensions = static_cast<std::int64_t>(array->extents.size());
     XXH3_128bits_update(state.get(), &dimensions, sizeof dimensions);
     XXH3_128bits_update(state.get(), array->extents.data(),

@@ -1,0 +1,82 @@
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "experiments/study.h"
+#include "program/error.h"
+#include "program/words.h"
+
+namespace neutra::cli {
+namespace {
+
+int run(const Arguments& arguments) {
+  const std::string format = chosen_format(arguments, {"text", "csv", "json", "latex"});
+  const Study study = load_study(study_file(arguments.positional.front()));
+
+  catch_signals();
+  StudyOptions options;
+  options.folder = arguments.has("folder") ? arguments.text("folder") : study.name + "-results";
+  std::error_code error;
+  std::filesystem::create_directories(options.folder, error);
+  if (error)
+    throw input_error(describe("--folder", "",
+                               options.folder.string() + " (" + error.message() + ")",
+                               "a folder that is there or can be made"));
+  options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  options.search.workers = worker_count(arguments);
+  options.search.command = "neutra study " + join(arguments.words, " ");
+  options.search.provenance = provenance();
+  options.search.stop = &stop_requested();
+  options.search.isolated = [trainer_options = trainer_options(
+                                 arguments, arguments.positional.front())](const TrainingJob& job) {
+    return train_isolated(job, trainer_options);
+  };
+  options.trainer = [&](const Fault& fault) { return make_watched_trainer(arguments, fault.file); };
+  std::optional<ProgressLine> line;
+  const bool quiet = arguments.flag("quiet");
+  options.stage = [&](const std::string& text) {
+    line.reset();
+    if (!quiet) std::cerr << text << '\n';
+    line.emplace(quiet, text);
+  };
+  options.search.progress = [&](const Progress& progress) {
+    if (line) line->update(progress.fraction.value_or(-1), progress_text(progress));
+  };
+  const StudyResult result = run_study(study, options);
+  line.reset();
+
+  for (const std::string& pair : result.scores.missing)
+    std::cerr << "neutra: no answer of " << pair << "; left out\n";
+  for (const Reporter& reporter : reporters())
+    write_file_atomically(options.folder / ("scores." + std::string(reporter.ending)),
+                          reporter.write(study_report(study, result, layout_of(reporter.name))));
+  std::cout << find_reporter(format)->write(study_report(study, result, layout_of(format)));
+  if (format == "text")
+    std::cout << "\nNetworks (h5, tsv, dot), answers.csv and scores (txt, csv, json, tex) are in "
+              << options.folder.string() << ".\n";
+  return 0;
+}
+
+}  // namespace
+
+Verb study_verb() {
+  return {
+      "study",
+      "search several faults, ask tools about them and score the answers",
+      "study FILE|NAME [--folder FOLDER] [--format text|csv|json|latex] [options]",
+      {{"backend", "data-dir", "folder", "format", "seed", "skip-dead", "workers"},
+       1,
+       1,
+       "FILE|NAME"},
+      "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or reads "
+      "a recorded network,\n"
+      "asks fault-localisation tools or reads their recorded answers, and scores these before "
+      "and after neutrality\n"
+      "analysis. Stores, networks, answers and scores go to --folder; the same command "
+      "continues an interrupted study.\n"
+      "NAME is a bundled study: quickstart.",
+      "  neutra study quickstart\n  neutra study my_study.json --folder results --format latex",
+      run};
+}
+
+}  // namespace neutra::cli
