@@ -88,7 +88,7 @@ TEST(Study, SearchesAsksScoresAndGoesOnFromItsFolder) {
   options.folder = folder.path();
   options.trainer = [&](const Fault&) { return std::make_unique<FakeTrainer>(trainings); };
   const StudyResult first = run_study(study, options);
-  EXPECT_EQ(first.faults.at(0).network.nodes.size(), 33U);
+  EXPECT_EQ(first.faults.at(0).network.nodes.size(), 36U);  // the root and its neighbours
   EXPECT_EQ(first.answers.size(), 3U);
   EXPECT_EQ(first.answers.back().tool, "umlaut-native");
   EXPECT_EQ(first.answers.back().runs, 3);

@@ -448,8 +448,9 @@ void check_images(const fs::path& folder, const std::string& name, double mean,
 
 TEST(Images, Mnist) {
   const char* shared = std::getenv("NEUTRA_SHARED");
-  check_images(fs::path(shared != nullptr ? shared : "../shared") / "data", "mnist", 0.1307,
-               {5, 0, 4, 1, 9});
+  check_images(
+      fs::path(shared != nullptr ? shared : NEUTRA_TEST_DATA "/../../../../shared") / "data",
+      "mnist", 0.1307, {5, 0, 4, 1, 9});
 }
 
 TEST(Images, FashionMnist) {
