@@ -311,7 +311,7 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const Traine
     struct pollfd readable {
       from_child[0], POLLIN, 0
     };
-    if (poll(&readable, 1, kStopPollMilliseconds) == 0) {
+    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
       if (!stopped && job.stop && job.stop->load()) {
         stopped = true;
         kill(child, SIGKILL);

@@ -21,22 +21,6 @@ std::string changes_text(const Parameters& from, const Parameters& to) {
   return text.empty() ? "(none)" : text;
 }
 
-bool same_program(const ProgramSpace& space, const Parameters& a, const Parameters& b) {
-  try {
-    return program_hash(space.instantiate(a)) == program_hash(space.instantiate(b));
-  } catch (const Error&) {
-    return false;  // other keys or values: another subject
-  }
-}
-
-std::optional<Fault> fault_of_root(const Parameters& root) {
-  for (const auto& id : fault_ids()) {
-    Fault fault = load_fault(id);
-    if (same_program(fault.space, root, fault.space.base_parameters())) return fault;
-  }
-  return std::nullopt;
-}
-
 std::string network_text(const Network& network, const Fault* fault) {
   const bool maximize = network.goal == Goal::kMaximize;
   std::string text = network.fault_id + ": " + network.metric + ", " +
@@ -54,14 +38,14 @@ std::string network_text(const Network& network, const Fault* fault) {
   std::vector<const Node*> repairs = network.alternatives();
   text += "programs        " + std::to_string(network.nodes.size()) + " generated, " +
           std::to_string(kept.size()) + " in the network (" + std::to_string(network.edges.size()) +
-          " edges), " + std::to_string(repairs.size()) + " of them repair the fault\n";
+          " edges), repairs of the fault: " + std::to_string(repairs.size()) + "\n";
   if (const auto figures = complexity(network)) {
     text += "complexity      " + rounded(figures->mean) + " of " +
             std::to_string(figures->hyperparameters) + " hyperparameters differ from the known fix";
     if (figures->improvement) text += ", improvement " + rounded(*figures->improvement);
     text += "\n";
   }
-  if (repairs.empty() || !root) return text + "\nNo repair was found within the budget.\n";
+  if (repairs.empty() || !root) return text + "\nNo repair was found.\n";
 
   std::stable_sort(repairs.begin(), repairs.end(), [&](const Node* a, const Node* b) {
     return maximize ? a->mean > b->mean : a->mean < b->mean;

@@ -8,10 +8,6 @@
 
 namespace neutra::cli {
 
-/// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",
-/// "None").
-bool same_program(const ProgramSpace& space, const Parameters& a, const Parameters& b);
-
 /// A network for people: levels, size, every repair with what it changes. `fault` gives the fault
 /// types of the repairs.
 std::string network_text(const Network& network, const Fault* fault);
@@ -28,9 +24,6 @@ struct NetworkComparison {
 };
 NetworkComparison compare_networks(const Network& ours, const Network& recorded,
                                    const ProgramSpace* space);
-
-/// The bundled fault whose buggy program has these parameters, if any.
-std::optional<Fault> fault_of_root(const Parameters& root);
 
 /// "lr 0.001->0.1, loss hinge->poisson"
 std::string changes_text(const Parameters& from, const Parameters& to);

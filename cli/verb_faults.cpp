@@ -38,9 +38,8 @@ Check check(const Fault& fault, const Arguments& arguments) {
     for (const Program* program : {&fault.buggy, &fixed})
       if (const auto reason = trainer->refusal(*program))
         throw Error(Exit::kFailed, describe(fault.file.string(), "", *reason, ""));
-  } catch (const Error& error) {
-    if (error.exit() != Exit::kBadInput) throw;
-    result.unavailable = error.what();  // a data set that is not here
+  } catch (const MissingData& error) {
+    result.unavailable = error.what();
     return result;
   }
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
@@ -68,6 +67,7 @@ Check check(const Fault& fault, const Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
+  catch_signals();
   std::vector<std::string> ids = arguments.positional.empty() ? fault_ids() : arguments.positional;
   const bool json = arguments.flag("json");
   if (!arguments.flag("check")) {
@@ -85,16 +85,20 @@ int run(const Arguments& arguments) {
     return 0;
   }
 
-  catch_signals();
   Json list = Json::array();
   TextTable table({"id", "buggy", "fixed", "p", "d", "verdict"});
   bool failed = false;
   std::vector<std::string> absent;
+  if (arguments.integer("replicas") < 2)
+    throw usage_error("--replicas: found 1; allowed: at least 2, to tell a difference from noise");
+  std::vector<Fault> faults;
   for (const auto& id : ids) {
-    const Fault fault = load_fault(id);
-    if (!fault.fixed)
+    faults.push_back(load_fault(id));
+    if (const Fault& fault = faults.back(); !fault.fixed)
       throw input_error(
           describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));
+  }
+  for (const Fault& fault : faults) {
     const Check result = check(fault, arguments);
     std::string verdict;
     if (!result.unavailable.empty()) {
@@ -132,7 +136,7 @@ int run(const Arguments& arguments) {
   }
   std::cout << (json ? to_text(list) : table.text());
   for (const auto& line : absent) std::cerr << "not checked: " << line << '\n';
-  return static_cast<int>(failed ? Exit::kFailed : Exit::kDone);
+  return static_cast<int>(failed || absent.size() == ids.size() ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace
@@ -149,8 +153,8 @@ Verb faults_verb() {
           "difference between\n"
           "buggy and fixed program gives them. With --check: trains both and compares their "
           "metrics (Gaussian GLM\n"
-          "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show. Faults whose data set "
-          "is not here are named.",
+          "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show, or if none could be "
+          "checked. Faults whose data\nset is not here are named.",
           "  neutra faults\n  neutra faults D1 D6 D7 D8 --check",
           run};
 }

@@ -157,6 +157,7 @@ Json json_of(const ToolAnswers& answers) {
 }
 
 int run(const Arguments& arguments) {
+  catch_signals();
   const std::vector<const Tool*> chosen = chosen_tools(arguments);
   if (arguments.flag("list")) return list_tools(chosen, arguments.flag("json"));
   if (arguments.positional.empty())
@@ -166,7 +167,6 @@ int run(const Arguments& arguments) {
   require_valid(faulty.program.document, fault.file.string());
   const auto trainer = make_watched_trainer(arguments, fault.file);
 
-  catch_signals();
   std::vector<ToolAnswers> results;
   LocaliseContext context;
   context.trainer = trainer.get();

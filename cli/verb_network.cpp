@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "cli/context.h"
-#include "cli/network_file.h"
 #include "cli/network_text.h"
 #include "cli/verbs.h"
+#include "experiments/network_file.h"
 #include "program/error.h"
 
 namespace neutra::cli {
@@ -39,8 +39,12 @@ std::string comparison_text(const NetworkComparison& comparison) {
 
 int run(const Arguments& arguments) {
   const std::filesystem::path file = arguments.positional.front();
-  const auto fault = arguments.has("fault") ? std::optional(arguments.text("fault")) : std::nullopt;
-  const NetworkFile loaded = read_network_file(file, fault);
+  const NetworkFile loaded = read_network_file(
+      file,
+      arguments.has("fault") ? std::optional(load_fault(arguments.text("fault"))) : std::nullopt);
+  if (!loaded.finished)
+    std::cerr << "neutra: " << file.string()
+              << ": the search isn't finished; this is its network so far\n";
   if (!loaded.fault && file.extension() == ".tsv")
     std::cerr << "neutra: " << file.string()
               << ": root is no bundled fault's buggy program; --fault FILE gives metric and known "

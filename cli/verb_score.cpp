@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <iostream>
+#include <set>
 
 #include "cli/context.h"
-#include "cli/network_file.h"
 #include "cli/verbs.h"
+#include "experiments/network_file.h"
 #include "experiments/scoring.h"
 #include "program/error.h"
+#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
@@ -14,7 +16,8 @@ namespace {
 std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
                                          const std::vector<Answer>& answers) {
   const std::vector<std::string>& files = arguments.list("network");
-  const auto named = arguments.has("fault") ? std::optional(arguments.text("fault")) : std::nullopt;
+  const auto named =
+      arguments.has("fault") ? std::optional(load_fault(arguments.text("fault"))) : std::nullopt;
   if (named && files.size() > 1)
     throw usage_error("--fault: given with " + std::to_string(files.size()) +
                       " networks; allowed: with one");
@@ -33,17 +36,26 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
       throw input_error(describe(file, "",
                                  "a network of no bundled fault (" + read.network.fault_id + ")",
                                  "--fault FILE says which fault it belongs to"));
+    if (!read.finished)
+      std::cerr << "neutra: " << file
+                << ": the search isn't finished; scored against its repairs so far\n";
     add({std::move(*read.fault), std::move(read.network), file});
   }
   if (!files.empty()) return faults;
   if (named) {
-    add({load_fault(*named), std::nullopt, ""});
+    add({*named, std::nullopt, ""});
     return faults;
   }
   for (const Answer& answer : answers) {
-    if (std::none_of(faults.begin(), faults.end(),
-                     [&](const ScoredFault& scored) { return scored.fault.id == answer.fault; }))
-      add({load_fault(answer.fault), std::nullopt, ""});
+    if (std::any_of(faults.begin(), faults.end(),
+                    [&](const ScoredFault& scored) { return scored.fault.id == answer.fault; }))
+      continue;
+    const auto bundled = fault_ids();
+    if (std::find(bundled.begin(), bundled.end(), answer.fault) == bundled.end())
+      throw input_error(describe(arguments.text("answers"), "fault", "'" + answer.fault + "'",
+                                 "the id of a bundled fault (neutra faults), or --fault FILE for a "
+                                 "fault of your own"));
+    add({load_fault(answer.fault), std::nullopt, ""});
   }
   return faults;
 }
@@ -62,6 +74,13 @@ int run(const Arguments& arguments) {
     throw input_error(describe(
         file, "", "no answer on " + (sheet.faults.empty() ? "any fault" : sheet.faults.front()),
         "a line for each tool"));
+  std::set<std::string> unused;
+  for (const Answer& answer : answers)
+    if (std::find(sheet.faults.begin(), sheet.faults.end(), answer.fault) == sheet.faults.end())
+      unused.insert(answer.fault);
+  if (!unused.empty())
+    std::cerr << "neutra: " << file << ": answers on " << join({unused.begin(), unused.end()})
+              << " are not used: no network of these faults\n";
   for (const std::string& pair : sheet.missing)
     std::cerr << "neutra: " << file << ": no answer of " << pair << "; left out\n";
 

@@ -29,6 +29,7 @@ std::string counters_text(const SearchCounters& c) {
 }
 
 int run(const Arguments& arguments) {
+  catch_signals();
   const Fault fault = load_fault(arguments.positional.front());
   const SearchTask task = search_task(fault);
   if (!fault.fixed && !arguments.has("ground-truth-metric"))
@@ -38,8 +39,8 @@ int run(const Arguments& arguments) {
     throw input_error(describe(fault.file.string(), "", *reason, ""));
 
   SearchConfig config;
-  config.preset = arguments.text("preset") == "keras" ? Preset::kKeras : Preset::kPaper;
-  config.rule = arguments.text("rule") == "recorded" ? Rule::kRecorded : Rule::kAlgorithm1;
+  config.preset = *parse_preset(arguments.text("preset"));
+  config.rule = *parse_rule(arguments.text("rule"));
   config.top_k = static_cast<int>(arguments.integer("top-k"));
   config.replicas = static_cast<int>(arguments.integer("replicas"));
   if (arguments.has("max-depth"))
@@ -52,7 +53,6 @@ int run(const Arguments& arguments) {
   config.memory_limit = arguments.bytes("memory-limit");
   config.fingerprint = search_fingerprint(fault, *trainer);
 
-  catch_signals();
   RunOptions options;
   options.workers = worker_count(arguments);
   options.curtail = arguments.is_on("curtail");

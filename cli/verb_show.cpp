@@ -69,6 +69,7 @@ int run(const Arguments& arguments) {
             << resolved.optimizer["class_name"].get<std::string>();
   for (const auto& [name, value] : resolved.optimizer["config"].items())
     if (!value.is_null() && value != false) std::cout << "  " << name << "=" << value.dump();
+  std::cout << "\ndata        " << program.document.value("data", Json::object()).dump();
   std::cout << "\nfit         batch_size=" << resolved.batch_size << "  epochs=" << resolved.epochs
             << "  shuffle=" << (resolved.shuffle ? "true" : "false") << "\nmetric      "
             << resolved.metric << ", " << goal << "\nhash        "

@@ -12,6 +12,7 @@ int info(const std::filesystem::path& store, bool as_json) {
   const StoredRun run = read_store(store);
   Json json = run.header;
   json["finished"] = run.finished;
+  json["end"] = to_string(run.end);
   json["nodes"] = run.network.nodes.size();
   json["edges"] = run.network.edges.size();
   json["alternatives"] = run.network.alternatives().size();
@@ -21,10 +22,17 @@ int info(const std::filesystem::path& store, bool as_json) {
     std::cout << to_text(json);
     return 0;
   }
-  TextTable table({"field", "value"});
-  for (const auto& [name, value] : json.items())
-    table.add({name, value.is_string() ? value.get<std::string>() : value.dump()});
-  std::cout << table.text();
+  const auto line = [](const std::string& name, const Json& value) {
+    std::cout << name << std::string(name.size() < 26 ? 26 - name.size() : 1, ' ')
+              << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
+  };
+  for (const auto& [name, value] : json.items()) {
+    if (!value.is_object()) {
+      line(name, value);
+      continue;
+    }
+    for (const auto& [inner, detail] : value.items()) line(name + "." + inner, detail);
+  }
   return 0;
 }
 

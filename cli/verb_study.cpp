@@ -27,9 +27,10 @@ int run(const Arguments& arguments) {
   options.search.command = "neutra study " + join(arguments.words, " ");
   options.search.provenance = provenance();
   options.search.stop = &stop_requested();
-  options.search.isolated = [trainer_options = trainer_options(
-                                 arguments, arguments.positional.front())](const TrainingJob& job) {
-    return train_isolated(job, trainer_options);
+  options.isolated = [&](const Fault& fault) {
+    return [own = trainer_options(arguments, fault.file)](const TrainingJob& job) {
+      return train_isolated(job, own);
+    };
   };
   options.trainer = [&](const Fault& fault) { return make_watched_trainer(arguments, fault.file); };
   std::optional<ProgressLine> line;
@@ -42,9 +43,15 @@ int run(const Arguments& arguments) {
   options.search.progress = [&](const Progress& progress) {
     if (line) line->update(progress.fraction.value_or(-1), progress_text(progress));
   };
+  options.tool_progress = [&](std::size_t done, std::size_t runs) {
+    if (line)
+      line->update(static_cast<double>(done) / static_cast<double>(runs),
+                   std::to_string(done) + " of " + std::to_string(runs) + " runs");
+  };
   const StudyResult result = run_study(study, options);
   line.reset();
 
+  for (const std::string& trouble : result.troubles) std::cerr << "neutra: " << trouble << '\n';
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
   for (const Reporter& reporter : reporters())
@@ -54,7 +61,7 @@ int run(const Arguments& arguments) {
   if (format == "text")
     std::cout << "\nNetworks (h5, tsv, dot), answers.csv and scores (txt, csv, json, tex) are in "
               << options.folder.string() << ".\n";
-  return 0;
+  return static_cast<int>(result.troubles.empty() ? Exit::kDone : Exit::kFailed);
 }
 
 }  // namespace

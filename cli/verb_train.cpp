@@ -11,6 +11,7 @@ namespace neutra::cli {
 namespace {
 
 int run(const Arguments& arguments) {
+  catch_signals();
   const Fault fault = load_fault(arguments.positional.front());
   const Program& program = chosen_version(fault, arguments);
   const MetricInfo metric = metric_of(program, fault.file.string());
@@ -18,7 +19,6 @@ int run(const Arguments& arguments) {
   if (const auto reason = trainer->refusal(program))
     throw input_error(describe(fault.file.string(), "", *reason, ""));
 
-  catch_signals();
   std::vector<TrainingJob> jobs;
   for (int replica = 0; replica < arguments.integer("replicas"); ++replica) {
     TrainingJob job;
@@ -37,6 +37,10 @@ int run(const Arguments& arguments) {
                       std::to_string(done) + " of " + std::to_string(jobs.size()) + " replicas");
     });
   }
+  const bool all_trained = std::all_of(results.begin(), results.end(), [](const auto& result) {
+    return result.status == RunStatus::kOk || result.status == RunStatus::kDiverged;
+  });
+  const int code = static_cast<int>(all_trained ? Exit::kDone : Exit::kFailed);
   std::vector<double> metrics;
   double seconds = 0;
   for (const auto& result : results) {
@@ -63,7 +67,7 @@ int run(const Arguments& arguments) {
                           {"mean", json_number(mean(metrics))},
                           {"seconds", seconds},
                           {"replicas", replicas}});
-    return 0;
+    return code;
   }
   TextTable table({"replica", metric.name, "status", "steps", "seconds"});
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -75,7 +79,7 @@ int run(const Arguments& arguments) {
             << ", standard deviation " << rounded(std::sqrt(sample_variance(metrics))) << ", "
             << duration_text(seconds) << " of training, back end " << results.front().backend
             << '\n';
-  return 0;
+  return code;
 }
 
 }  // namespace
@@ -91,7 +95,7 @@ Verb train_verb() {
            "FAULT|FILE"},
           "Each replica has random streams of its own, fixed by seed, program and replica: the "
           "same call gives the same\n"
-          "numbers with any number of workers.",
+          "numbers with any number of workers. Exit 1 when a replica was cut off or failed.",
           "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json",
           run};
 }

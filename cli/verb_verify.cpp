@@ -4,9 +4,9 @@
 #include <set>
 
 #include "cli/context.h"
-#include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "evaluators/statistics.h"
+#include "experiments/network_file.h"
 #include "program/error.h"
 #include "search/search.h"
 
@@ -59,18 +59,13 @@ std::vector<std::size_t> positions(const Arguments& arguments, std::size_t total
 }
 
 int run(const Arguments& arguments) {
+  catch_signals();
   const std::filesystem::path file = arguments.positional.front();
   if (!arguments.has("fault"))
     throw usage_error("--fault is missing: which fault do the records belong to?");
   const Fault fault = load_fault(arguments.text("fault"));
   const Network recorded = read_network_tsv(file);
-  if (recorded.nodes.empty())
-    throw input_error(describe(file.string(), "", "no rows", "a recorded network"));
-  const Node& root = recorded.nodes.front();
-  if (!same_program(fault.space, root.parameters, fault.space.base_parameters()))
-    throw input_error(describe(
-        file.string(), "root", to_string(root.parameters),
-        "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
+  require_root(recorded, fault, file.string());
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
 
   std::vector<const Node*> all;
@@ -101,7 +96,6 @@ int run(const Arguments& arguments) {
       jobs.push_back(job);
     }
   }
-  catch_signals();
   std::vector<ReplicaResult> results;
   {
     ProgressLine progress(arguments.flag("quiet"), "verify " + fault.id);
@@ -119,7 +113,7 @@ int run(const Arguments& arguments) {
     std::vector<double> ours;
     Json shown = Json::array();
     std::string reason = refusals[i];
-    double p = 0;
+    std::optional<double> p;  // none for a program that is refused
     bool pass = false;
     if (reason.empty()) {
       for (std::size_t replica = 0; replica < chosen[i]->metrics.size(); ++replica) {
@@ -137,7 +131,7 @@ int run(const Arguments& arguments) {
       const bool near = difference <= kRecordGrain + 1e-12;
       p = near ? 1 : permutation_p(ours, theirs);
       const bool can_fail = ours.size() >= kFewestMetrics;
-      pass = near || (can_fail && p >= kPassP);
+      pass = near || (can_fail && *p >= kPassP);
       if (!pass && !can_fail && reason.empty()) {
         reason = std::to_string(ours.size()) + " recorded metrics can't tell: at least " +
                  std::to_string(kFewestMetrics) + " are needed";
@@ -145,16 +139,17 @@ int run(const Arguments& arguments) {
       if (!pass && reason.empty()) reason = "means differ by " + rounded(difference);
     }
     passed += pass;
-    low += p < 0.05;
+    low += p && *p < 0.05;
     rows.push_back({{"id", chosen[i]->id},
                     {"program", to_string(chosen[i]->parameters)},
                     {"recorded", chosen[i]->metrics},
                     {"ours", shown},
-                    {"p", p},
+                    {"p", p ? Json(*p) : Json(nullptr)},
                     {"pass", pass},
                     {"reason", reason}});
     table.add({std::to_string(chosen[i]->id), rounded(mean(chosen[i]->metrics)),
-               ours.empty() ? "-" : rounded(mean(ours)), rounded(p), pass ? "yes" : "NO", reason});
+               ours.empty() ? "-" : rounded(mean(ours)), p ? rounded(*p) : "-", pass ? "yes" : "NO",
+               reason});
   }
   const auto total = static_cast<std::int64_t>(chosen.size());
   const double share = total == 0 ? 1 : static_cast<double>(passed) / static_cast<double>(total);

@@ -29,6 +29,8 @@ Number parse_number(const std::string& text, const std::string& file, const std:
 
 }  // namespace
 
+constexpr std::size_t kLongestName = 200;
+
 std::vector<Answer> parse_answers(std::string_view text, const std::string& file) {
   const CsvTable table = parse_csv_table(text, file);
   for (const char* name : {"fault", "tool", "answer"}) {
@@ -52,6 +54,14 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
     for (const char* name : {"fault", "tool"}) {
       if (cell(name).empty()) {
         throw input_error(describe(file, place, "no " + std::string(name), "a name"));
+      }
+      const std::string text = cell(name);
+      const bool printable = std::none_of(text.begin(), text.end(),
+                                          [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+      if (!printable || text.size() > kLongestName) {
+        throw input_error(describe(file, place + ", " + name, text.substr(0, kLongestName),
+                                   "a name of at most " + std::to_string(kLongestName) +
+                                       " bytes without control characters"));
       }
     }
     answer.faults = parse_fault_set(cell("answer"), file + ": " + place + ", answer");

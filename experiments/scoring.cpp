@@ -4,24 +4,11 @@
 #include <functional>
 
 #include "evaluators/statistics.h"
+#include "experiments/network_file.h"
 #include "program/error.h"
 
 namespace neutra {
 namespace {
-
-void check_root(const ScoredFault& scored) {
-  const Fault& fault = scored.fault;
-  const Parameters& root = scored.network->nodes.front().parameters;
-  std::string reason;
-  try {
-    if (program_hash(fault.space.instantiate(root)) == program_hash(fault.buggy)) return;
-  } catch (const Error&) {
-    // Other keys or values: the program of another subject.
-  }
-  throw input_error(describe(
-      scored.file, "root", to_string(root),
-      "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
-}
 
 /// Parameters of the program that the first alternative row starts from.
 const Parameters& first_parent(const Network& network) {
@@ -115,8 +102,9 @@ Cell truths_of(const ScoreSheet& sheet, const std::string& fault) {
 /// The layout of the study's Tables 8 and 10.
 ResultTable wide_table(const ScoreSheet& sheet, bool after) {
   ResultTable table{after ? "after" : "before",
-                    after ? "Recall, precision and F3 over all ground truths"
-                          : "Recall, precision and F3 with the known fix alone",
+                    after
+                        ? "Recall (RC), precision (PR) and F3 over all ground truths (GT: how many)"
+                        : "Recall (RC), precision (PR) and F3 with the known fix alone",
                     {{"fault", "Id", "", -1}},
                     {}};
   if (after) table.columns.push_back({"ground_truths", "GT", "", 0});
@@ -244,7 +232,7 @@ std::vector<FaultSet> ground_truths(const ScoredFault& scored, Variant variant) 
   }
   if (!scored.network || scored.network->nodes.empty()) return truths;
   const Network& network = *scored.network;
-  if (variant == Variant::kCorrected) check_root(scored);
+  if (variant == Variant::kCorrected) require_root(network, fault, scored.file);
   const Parameters& start = first_parent(network);
   for (const Node* node : network.alternatives()) {
     const std::string place = scored.file + ": node " + std::to_string(node->id);

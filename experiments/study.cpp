@@ -1,11 +1,12 @@
 #include "experiments/study.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
 
-#include "evaluators/statistics.h"
+#include "experiments/network_file.h"
 #include "experiments/search_task.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
@@ -87,6 +88,7 @@ class Section {
 };
 
 constexpr std::int64_t kMostWhole = 1000000000;
+constexpr std::int64_t kMostRuns = 1000;  ///< as the command's --runs and --replicas
 
 void read_search(const Json& json, const std::string& file, const std::string& place,
                  SearchConfig& config) {
@@ -99,7 +101,9 @@ void read_search(const Json& json, const std::string& file, const std::string& p
     return static_cast<int>(search.whole(name, 1, kMostWhole));
   };
   if (search.has("top_k")) config.top_k = small("top_k");
-  if (search.has("replicas")) config.replicas = small("replicas");
+  if (search.has("replicas")) {
+    config.replicas = static_cast<int>(search.whole("replicas", 1, kMostRuns));
+  }
   if (search.has("max_depth")) config.max_depth = small("max_depth");
   if (search.has("budget_evaluations")) config.budget_evaluations = small("budget_evaluations");
   if (search.has("budget_seconds")) config.budget_seconds = search.number("budget_seconds", 0);
@@ -172,6 +176,16 @@ fs::path study_file(const std::string& name) {
 
 Study load_study(const fs::path& file) {
   const Json json = read_json(file);
+  const auto require_name = [&](const std::string& place, const std::string& name) {
+    const bool fits = !name.empty() && name.front() != '.' && name.size() <= 100 &&
+                      std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                        return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+                      });
+    if (!fits) {
+      throw input_error(describe(file.string(), place, "'" + name + "'",
+                                 "a name of files: letters, digits, '_', '-', '.'"));
+    }
+  };
   const Section root(json, file.string(), "",
                      {"format", "version", "name", "title", "search", "faults", "answers", "tools",
                       "runs", "score"});
@@ -182,7 +196,9 @@ Study load_study(const fs::path& file) {
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
 
   Study study;
+  study.inputs.push_back(file);
   study.name = root.text("name", file.stem().string());
+  require_name("/name", study.name);
   study.title = root.text("title", study.name);
   SearchConfig common;
   if (root.has("search")) read_search(root.at("search"), root.file(), "/search", common);
@@ -194,7 +210,11 @@ Study load_study(const fs::path& file) {
     const Section section(entry, root.file(), "/faults/" + std::to_string(i),
                           {"fault", "search", "network"});
     study.faults.push_back(read_fault(section, folder, common));
-    const std::string& id = study.faults.back().fault.id;
+    const StudyFault& added = study.faults.back();
+    study.inputs.push_back(added.fault.file);
+    if (added.network) study.inputs.push_back(*added.network);
+    const std::string& id = added.fault.id;
+    require_name("/faults/" + std::to_string(i), id);
     if (!seen.insert(id).second) section.fail("fault", id + " a second time", "each fault once");
   }
 
@@ -203,7 +223,8 @@ Study load_study(const fs::path& file) {
     if (!answers[i].is_string()) {
       root.fail("answers/" + std::to_string(i), answers[i].dump(), "the name of an answers file");
     }
-    for (Answer& answer : read_answers(folder / answers[i].get<std::string>())) {
+    study.inputs.push_back(folder / answers[i].get<std::string>());
+    for (Answer& answer : read_answers(study.inputs.back())) {
       const bool twice =
           std::any_of(study.answers.begin(), study.answers.end(), [&](const Answer& other) {
             return other.fault == answer.fault && other.tool == answer.tool;
@@ -226,11 +247,18 @@ Study load_study(const fs::path& file) {
     if (std::find(study.tools.begin(), study.tools.end(), tool) == study.tools.end()) {
       study.tools.push_back(tool);
     }
+    for (const Answer& answer : study.answers) {
+      if (answer.tool == name_here(*tool)) {
+        root.fail("tools/" + std::to_string(i),
+                  "a tool whose answers are in the answers files, as " + answer.tool,
+                  "answers from one of the two");
+      }
+    }
   }
   if (study.answers.empty() && study.tools.empty()) {
     root.fail("tools", "neither tools nor answers on these faults", "at least one of them");
   }
-  if (root.has("runs")) study.runs = static_cast<int>(root.whole("runs", 1, kMostWhole));
+  if (root.has("runs")) study.runs = static_cast<int>(root.whole("runs", 1, kMostRuns));
   if (root.has("score")) {
     study.score = read_score(
         Section(root.at("score"), root.file(), "/score", {"variant", "match", "unlocated"}));
@@ -238,7 +266,43 @@ Study load_study(const fs::path& file) {
   return study;
 }
 
+void check_outputs(const Study& study, const fs::path& folder) {
+  std::vector<fs::path> outputs = {folder / "answers.csv"};
+  for (const Reporter& reporter : reporters()) {
+    outputs.push_back(folder / ("scores." + std::string(reporter.ending)));
+  }
+  for (const StudyFault& entry : study.faults) {
+    if (entry.network) continue;
+    for (const char* ending : {".h5", ".tsv", ".dot"}) {
+      outputs.push_back(folder / (entry.fault.id + ending));
+    }
+  }
+  for (const fs::path& output : outputs) {
+    for (const fs::path& input : study.inputs) {
+      std::error_code ignored;
+      if (fs::equivalent(output, input, ignored)) {
+        throw input_error(describe(output.string(), "",
+                                   "a file that the study reads where a result goes",
+                                   "another --folder"));
+      }
+    }
+  }
+}
+
 StudyResult run_study(const Study& study, const StudyOptions& options) {
+  check_outputs(study, options.folder);
+  // What can't work is said before hours of training.
+  for (const StudyFault& entry : study.faults) {
+    const Fault& fault = entry.fault;
+    if (entry.network && study.score.variant == Variant::kCorrected) {
+      require_root(read_network_file(*entry.network, fault).network, fault,
+                   entry.network->string());
+    }
+    if (entry.network && study.tools.empty()) continue;
+    if (const auto reason = options.trainer(fault)->refusal(fault.buggy)) {
+      throw input_error(describe(fault.file.string(), "", *reason, ""));
+    }
+  }
   const auto stage = [&](const std::string& text) {
     if (options.stage) options.stage(text);
   };
@@ -252,39 +316,47 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
     const auto trainer = !entry.network || !study.tools.empty() ? options.trainer(fault) : nullptr;
     StudyResult::Searched searched{fault.id, {}, "recorded"};
     if (entry.network) {
-      const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
-      searched.network = read_network_tsv(*entry.network);
-      searched.network.fault_id = fault.id;
-      searched.network.metric = metric.name;
-      searched.network.goal = metric.goal;
-      searched.network.fixed_parameters = fault.fixed_parameters;
+      searched.network = read_network_file(*entry.network, fault).network;
     } else {
       stage("search " + fault.id);
-      if (const auto reason = trainer->refusal(fault.buggy)) {
-        throw input_error(describe(fault.file.string(), "", *reason, ""));
-      }
       SearchConfig config = entry.search;
       config.seed = options.seed;
       config.fingerprint = search_fingerprint(fault, *trainer);
+      RunOptions how = options.search;
+      if (options.isolated) how.isolated = options.isolated(fault);
       SearchOutcome outcome =
-          run_search(search_task(fault), config, options.search, *trainer, base.string() + ".h5");
+          run_search(search_task(fault), config, how, *trainer, base.string() + ".h5");
       if (outcome.end == SearchEnd::kInterrupted) throw Error(Exit::kInterrupted, "interrupted");
       searched.network = std::move(outcome.network);
       searched.end = to_string(outcome.end);
+      write_text(base.string() + ".tsv",
+                 [&](std::ostream& out) { write_tsv(searched.network, out); });
+      write_text(base.string() + ".dot",
+                 [&](std::ostream& out) { write_dot(searched.network, out); });
     }
-    write_text(base.string() + ".tsv",
-               [&](std::ostream& out) { write_tsv(searched.network, out); });
-    write_text(base.string() + ".dot",
-               [&](std::ostream& out) { write_dot(searched.network, out); });
     for (const Tool* tool : study.tools) {
       stage("localise " + fault.id + " with " + tool->name);
       LocaliseContext context;
       context.trainer = trainer.get();
       context.seed = options.seed;
       context.stop = options.search.stop;
-      const ToolAnswers answers =
-          localise_runs(*tool, {fault.id, fault.buggy}, context,
-                        static_cast<std::size_t>(study.runs), options.search.workers);
+      context.time_limit = entry.search.time_limit;
+      context.memory_limit = entry.search.memory_limit;
+      const auto runs = static_cast<std::size_t>(study.runs);
+      const ToolAnswers answers = localise_runs(*tool, {fault.id, fault.buggy}, context, runs,
+                                                options.search.workers, [&](std::size_t done) {
+                                                  if (options.tool_progress)
+                                                    options.tool_progress(done, runs);
+                                                });
+      for (std::size_t run = 0; run < answers.runs.size(); ++run) {
+        const Localisation& one = answers.runs[run];
+        if (one.status == LocalisationStatus::kTimeout ||
+            one.status == LocalisationStatus::kFailed) {
+          result.troubles.push_back(tool->name + " on " + fault.id + ", run " +
+                                    std::to_string(run) + ": " +
+                                    std::string(to_string(one.status)) + ": " + one.reason);
+        }
+      }
       result.answers.push_back({fault.id, name_here(*tool), answers.answer(), tool->version,
                                 static_cast<int>(answers.runs.size()), answers.mean_seconds()});
     }

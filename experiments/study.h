@@ -32,6 +32,7 @@ struct Study {
   std::vector<const Tool*> tools;  ///< asked here
   int runs = 20;                   ///< of each tool that trains; the most frequent answer counts
   ScoreOptions score;
+  std::vector<std::filesystem::path> inputs;  ///< files that it reads
 };
 /// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
 std::filesystem::path study_file(const std::string& name);
@@ -40,12 +41,15 @@ Study load_study(const std::filesystem::path& file);
 
 /// How to run it.
 struct StudyOptions {
-  std::filesystem::path folder;  ///< FAULT.h5, .tsv and .dot of each search, answers.csv
+  std::filesystem::path folder;  ///< FAULT.h5, .tsv and .dot of each search, answers.csv, scores.*
   std::uint64_t seed = 0;
-  RunOptions search;  ///< workers, stop, provenance, isolated, ...
+  RunOptions search;  ///< workers, stop, provenance, ...; `isolated` is made for each fault
   std::function<std::unique_ptr<EagerTrainer>(const Fault&)> trainer;
-  /// What is going on now; a tool's or a search's own progress comes through `search.progress`.
+  std::function<decltype(RunOptions::isolated)(const Fault&)> isolated;
+  /// What begins now. A search's progress comes through `search.progress`, that of a tool through
+  /// `tool_progress`, with runs done and all runs.
   std::function<void(const std::string&)> stage;
+  std::function<void(std::size_t done, std::size_t runs)> tool_progress;
 };
 
 /// What a study found out.
@@ -58,7 +62,11 @@ struct StudyResult {
   std::vector<Searched> faults;
   std::vector<Answer> answers;  ///< recorded and given here
   ScoreSheet scores;
+  std::vector<std::string> troubles;  ///< runs of tools that failed or were cut off
 };
+
+/// Throws input_error when a result would replace a file that the study reads.
+void check_outputs(const Study& study, const std::filesystem::path& folder);
 
 /// Runs the searches and tools one after the other, each in parallel. Started again with the same
 /// folder it continues. Throws what run_search() and localise_runs() throw; Error(kInterrupted)

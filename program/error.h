@@ -26,6 +26,12 @@ class Error : public std::runtime_error {
   Exit exit_;
 };
 
+/// Data that are not here: nothing is wrong with what asks for them.
+class MissingData : public Error {
+ public:
+  explicit MissingData(const std::string& message) : Error(Exit::kBadInput, message) {}
+};
+
 inline Error usage_error(const std::string& message) { return {Exit::kUsage, message}; }
 inline Error input_error(const std::string& message) { return {Exit::kBadInput, message}; }
 inline Error failure(const std::string& message) { return {Exit::kFailed, message}; }

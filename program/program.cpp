@@ -206,7 +206,7 @@ class Inference {
           to_string(rows.empty() ? Shape{1} : rows));
     }
     const double last = static_cast<double>(output.back()) - 1;
-    if (std::trunc(data_->y_min) < 0 || std::trunc(data_->y_max) > last) {
+    if (!(std::trunc(data_->y_min) >= 0 && std::trunc(data_->y_max) <= last)) {  // NaN fails, too
       problems_.push_back(
           {"/data", "labels from " + shortest(data_->y_min) + " to " + shortest(data_->y_max),
            "labels from 0 to " + shortest(last) + ", for the " + std::to_string(output.back()) +

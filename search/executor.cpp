@@ -81,27 +81,30 @@ class Executor {
           const auto answer = options_.isolated(job);
           // The signal that stops the search may have reached that process too.
           if (!answer && options_.stop && options_.stop->load()) {
-            lock.lock();
-            machine_.drop(task);
-            store_.dropped(key);
-            return;
+            return give_up(task, key, lock);
           }
           result = answer.value_or(failed_result());
         } else {
           result = trainer_.train(job);
         }
         lock.lock();
-      } catch (const std::exception& error) {
-        lock.lock();
-        machine_.drop(task);
-        store_.dropped(key);
-        const auto* ours = dynamic_cast<const Error*>(&error);
-        if (ours && ours->exit() == Exit::kInterrupted) return;
+      } catch (const Error& error) {
+        give_up(task, key, lock);
+        if (error.exit() == Exit::kInterrupted) return;
+        throw;
+      } catch (...) {
+        give_up(task, key, lock);
         throw;
       }
     }
     store_.finished(key, result);
     machine_.deliver(task, std::move(result));
+  }
+
+  void give_up(const Task& task, const EvaluationKey& key, std::unique_lock<std::mutex>& lock) {
+    lock.lock();
+    machine_.drop(task);
+    store_.dropped(key);
   }
 
   void report() {

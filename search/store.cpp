@@ -651,7 +651,8 @@ Store::Store(fs::path store, Json header, bool fresh)
   } else if (const auto differences = header_differences(content_.header, header);
              !differences.empty()) {
     throw input_error(file_.string() + ": made with other options: " + join(differences) +
-                      "; give the old ones, another --store, or --fresh to start anew");
+                      "; give the old ones, another --store (--reuse " + file_.string() +
+                      " takes over what was trained), or --fresh to start anew");
   } else if (content_.finished) {
     ::unlink(journal_file_.c_str());  // the process died between the last two steps
     return;

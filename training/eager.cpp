@@ -416,21 +416,28 @@ class Eager final : public EagerTrainer {
     ReplicaResult result;
     result.backend = "eager";
     result.metric = std::numeric_limits<double>::quiet_NaN();
-    const Resident& data = cache_.get(job.program->document.at("data"));
     try {
-      run(job, data, start, observer, result);
+      const Resident& data = cache_.get(job.program->document.at("data"));
+      try {
+        run(job, data, start, observer, result);
+      } catch (const Error& e) {
+        if (e.exit() != Exit::kBadInput) throw;
+        result.status = RunStatus::kFailed;
+        result.message = e.what();
+      }
     } catch (const c10::Error& e) {
       // A machine short of memory says nothing about the program.
       const std::string reason = e.what_without_backtrace();
       if (reason.find("not enough memory") != std::string::npos) throw failure(kNoMemory);
       result.status = RunStatus::kFailed;
       result.message = reason;
-    } catch (const Error& e) {
-      if (e.exit() == Exit::kInterrupted) throw;
-      result.status = RunStatus::kFailed;
-      result.message = e.what();
+    } catch (const Error&) {
+      throw;  // interrupted, or for the user to mend
     } catch (const std::bad_alloc&) {
       throw failure(kNoMemory);
+    } catch (const std::exception& e) {
+      result.status = RunStatus::kFailed;
+      result.message = e.what();
     }
     result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return result;

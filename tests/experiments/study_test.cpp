@@ -85,8 +85,13 @@ TEST(Study, SearchesAsksScoresAndGoesOnFromItsFolder) {
 
   std::atomic<int> trainings{0};
   StudyOptions options;
+  const std::string recorded = folder.read("answers.csv");
   options.folder = folder.path();
   options.trainer = [&](const Fault&) { return std::make_unique<FakeTrainer>(trainings); };
+  EXPECT_NE(message_of([&] { run_study(study, options); }).find("answers.csv"), std::string::npos);
+  EXPECT_EQ(folder.read("answers.csv"), recorded);
+  options.folder = folder.path() / "results";
+  std::filesystem::create_directory(options.folder);
   const StudyResult first = run_study(study, options);
   EXPECT_EQ(first.faults.at(0).network.nodes.size(), 36U);  // the root and its neighbours
   EXPECT_EQ(first.answers.size(), 3U);
@@ -96,8 +101,8 @@ TEST(Study, SearchesAsksScoresAndGoesOnFromItsFolder) {
   ASSERT_NE(wise, nullptr);
   EXPECT_EQ(wise->before.recall, 1);
   EXPECT_EQ(first.scores.find("D7", "deepfd")->before.recall, 0);
-  EXPECT_NE(folder.read("D7.tsv").find("parent_node_id"), std::string::npos);
-  EXPECT_NE(folder.read("answers.csv").find("umlaut-native"), std::string::npos);
+  EXPECT_NE(folder.read("results/D7.tsv").find("parent_node_id"), std::string::npos);
+  EXPECT_NE(folder.read("results/answers.csv").find("umlaut-native"), std::string::npos);
 
   const int searched = trainings;
   const StudyResult again = run_study(study, options);
@@ -125,9 +130,11 @@ TEST(Study, ARecordedNetworkNeedsNoTraining) {
   const Study study = load_study(folder.write("s.json", json.dump()));
   StudyOptions options;
   options.folder = folder.path();
+  options.folder /= "results";
+  std::filesystem::create_directory(options.folder);
   const StudyResult result = run_study(study, options);  // there is no trainer to ask
   EXPECT_EQ(result.faults.at(0).end, "recorded");
-  EXPECT_EQ(result.scores.find("D7", "wise")->after.truths, 2);
+  EXPECT_EQ(result.scores.find("D7", "wise")->after.truths, 2);  // the fix and the repair
 }
 
 TEST(Study, TheBundledOnesLoad) {
@@ -156,6 +163,7 @@ TEST(Study, MistakesNameTheirPlace) {
         Case{"/answers/0", "7", "/answers/0"},
         Case{"/answers/1", "\"answers.csv\"", "a second answer of wise on D7"},
         Case{"/tools/0", "\"hammer\"", "umlaut"}, Case{"/runs", "0", "/runs"},
+        Case{"/name", "\"../up\"", "/name"},
         Case{"/score", "{\"match\": \"line\"}", "type, layer"}}) {
     Json json = small_study();
     json[Json::json_pointer(pointer)] = Json::parse(value);

@@ -43,6 +43,9 @@ void read_cifar10(ByteReader& reader, Part& part) {
       }
     }
     ++rows;
+    if (static_cast<double>(rows) * (kRow - 1) > kMaxElements) {
+      reader.fail(std::to_string(rows) + " images", "a table of at most 2147483648 numbers");
+    }
   } while (!reader.at_end());
   part.x.extents = {rows, 32, 32, static_cast<std::int64_t>(kChannels)};
   part.y.extents = {rows};

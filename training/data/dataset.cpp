@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "program/error.h"
@@ -46,6 +47,8 @@ SplitRequest split_request(const Json& data, const std::string& name) {
   return {test_size, static_cast<std::uint32_t>(field("seed", 0, 4294967295.0))};
 }
 
+Shape row_shape(const Table& table) { return {table.extents.begin() + 1, table.extents.end()}; }
+
 void require_rows(const Part& part, const char* name) {
   if (part.x.rows() != part.y.rows() || part.x.rows() == 0) {
     throw input_error("data: found " + std::to_string(part.x.rows()) + " rows of features and " +
@@ -82,6 +85,7 @@ DataInfo Dataset::info() const {
   info.y.assign(y_train.extents.begin() + 1, y_train.extents.end());
   info.training_rows = x_train.rows();
   info.y_is_integer = true;
+  bool has_nan = false;
   info.y_min = std::numeric_limits<double>::infinity();
   info.y_max = -info.y_min;
   for (const Array* y : {&y_train, &y_test, &y_validation}) {
@@ -89,8 +93,10 @@ DataInfo Dataset::info() const {
       info.y_is_integer = info.y_is_integer && v == std::floor(v);
       info.y_min = std::min(info.y_min, static_cast<double>(v));
       info.y_max = std::max(info.y_max, static_cast<double>(v));
+      has_nan = has_nan || std::isnan(v);
     }
   }
+  if (has_nan) info.y_min = info.y_max = std::numeric_limits<double>::quiet_NaN();
   return info;
 }
 
@@ -124,9 +130,12 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
   preprocess(steps, raw, true);
   make_column(raw.train.x);
   make_column(raw.test.x);
-  if (raw.train.x.row_size() != raw.test.x.row_size() ||
-      raw.train.y.row_size() != raw.test.y.row_size()) {
-    throw input_error("data: found rows of different sizes in training and test part");
+  for (const auto& [name, train, test] : {std::tuple{"features", &raw.train.x, &raw.test.x},
+                                          std::tuple{"targets", &raw.train.y, &raw.test.y}}) {
+    if (row_shape(*train) == row_shape(*test)) continue;
+    throw input_error("data: found " + std::string(name) + " of the shape " +
+                      to_string(row_shape(*train)) + " in a training row and " +
+                      to_string(row_shape(*test)) + " in a test row; allowed: the same");
   }
 
   Part holdout = raw.test, validation;
@@ -163,7 +172,7 @@ Hash digest(const Dataset& data) {
                                                                        &XXH3_freeState);
   XXH3_128bits_reset(state.get());
   for (const Array* array : {&data.x_train, &data.y_train, &data.x_validation, &data.y_validation,
-                             &data.x_holdout, &data.y_holdout}) {
+                             &data.x_test, &data.y_test, &data.x_holdout, &data.y_holdout}) {
     const auto dimensions = static_cast<std::int64_t>(array->extents.size());
     XXH3_128bits_update(state.get(), &dimensions, sizeof dimensions);
     XXH3_128bits_update(state.get(), array->extents.data(),

@@ -28,7 +28,7 @@ struct Dataset {
   DataInfo info() const;
 };
 
-/// XXH3-128 of the training, validation and hold-out rows, shapes included.
+/// XXH3-128 of all rows, shapes included.
 Hash digest(const Dataset& data);
 
 /// Loads the `data` section of a program: {source, arguments, preprocess: [...], split: {test_size,

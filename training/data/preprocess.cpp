@@ -156,6 +156,11 @@ bool select_rows(const std::string& op, const Step& step, Part& part) {
   return true;
 }
 
+/// Arguments and the operation that takes each.
+constexpr std::pair<const char*, const char*> kArguments[] = {
+    {"by", "scale"},      {"value", "add"},    {"classes", "one_hot"},
+    {"shape", "reshape"}, {"seed", "shuffle"}, {"rows", "take"}};
+
 }  // namespace
 
 void preprocess(const Json& steps, RawData& data, bool after_split) {
@@ -175,6 +180,12 @@ void preprocess(const Json& steps, RawData& data, bool after_split) {
                   {"shape", FieldRule::kAny},
                   {"seed", FieldRule::kWhole, 0, kMaxWhole},
                   {"rows", FieldRule::kWhole, 1, kMaxWhole}});
+    for (const auto& [field, owner] : kArguments) {
+      if (config.contains(field) && config.value("op", "") != owner) {
+        throw input_error(place + "." + field + ": found with op " +
+                          config.value("op", Json()).dump() + "; allowed: with " + owner);
+      }
+    }
     const std::string part = config.value("part", "both"), on = config.value("on", "x");
     const std::string op = config.value("op", "");
     if (part != "both" && part != "train" && part != "test") {

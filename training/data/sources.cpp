@@ -58,6 +58,12 @@ RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
             throw input_error(describe(path.string(), dataset, "an extent of 0", "1 or more"));
           }
         }
+        double elements = 1;
+        for (const std::int64_t n : table.extents) elements *= static_cast<double>(n);
+        if (elements > kMaxElements) {
+          throw input_error(describe(path.string(), dataset, shortest(elements) + " elements",
+                                     "up to " + shortest(kMaxElements)));
+        }
         table.values = file.read_doubles(dataset);
         require_finite(table, path.string() + ": " + dataset, arguments);
         return table;
@@ -75,7 +81,7 @@ RawData read_csv(const Json& arguments, const SearchPath& search_path) {
 
 /// Known, so that its programs can be read and changed, but not readable.
 RawData refuse_reuters(const Json&, const SearchPath&) {
-  throw input_error(
+  throw MissingData(
       "data source reuters is not available: Keras's reuters.npz holds pickled Python objects, "
       "which neutra doesn't read. Write the features and labels as arrays x_train, y_train, x_test "
       "and y_test of an .npz file and use source npz.");
@@ -119,7 +125,7 @@ fs::path find_file(const std::vector<std::string>& files, const SearchPath& sear
   for (const Origin& origin : kOrigins) {
     if (*fs::path(file).begin() == origin.folder) advice = origin.advice;
   }
-  throw input_error("data file " + file + " not found; looked for" + tried + "\n" + advice);
+  throw MissingData("data file " + file + " not found; looked for" + tried + "\n" + advice);
 }
 
 std::string text_argument(const Json& arguments, const std::string& name, const char* source) {
@@ -142,13 +148,18 @@ RawData read_arrays(const std::string& place, const char* noun,
                     const std::function<bool(const std::string&)>& has,
                     const std::function<Table(const std::string&)>& read) {
   const bool whole = has("x") || has("y");
-  std::vector<std::string> missing;
+  std::vector<std::string> missing, surplus;
   for (const char* name : {"x", "y", "x_train", "y_train", "x_test", "y_test"}) {
     const bool of_whole = std::string_view(name).size() == 1;
     if (of_whole == whole && !has(name)) missing.emplace_back(name);
+    if (of_whole != whole && has(name)) surplus.emplace_back(name);
   }
   if (!missing.empty()) {
     throw input_error(describe(place, "", std::string("no ") + noun + " " + join(missing),
+                               "x and y, or x_train, y_train, x_test and y_test"));
+  }
+  if (!surplus.empty()) {
+    throw input_error(describe(place, "", std::string(noun) + " " + join(surplus) + " beside x, y",
                                "x and y, or x_train, y_train, x_test and y_test"));
   }
   if (whole) return {{read("x"), read("y")}, {}, false};

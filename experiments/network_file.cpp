@@ -1,0 +1,76 @@
+#include "experiments/network_file.h"
+
+#include "experiments/search_task.h"
+#include "program/error.h"
+#include "search/search.h"
+
+namespace neutra {
+namespace {
+
+/// The bundled fault whose buggy program has these parameters, if any.
+std::optional<Fault> fault_of_root(const Parameters& root) {
+  for (const auto& id : fault_ids()) {
+    Fault fault = load_fault(id);
+    if (same_program(fault.space, root, fault.space.base_parameters())) return fault;
+  }
+  return std::nullopt;
+}
+
+/// A store's fault, if it is bundled and still the same.
+std::optional<Fault> fault_of_store(const StoredRun& run) {
+  try {
+    Fault fault = load_fault(run.network.fault_id);
+    // A user's fault may have a bundled fault's id, or may have been edited since.
+    if (to_string(program_hash(fault.buggy)) == run.header.value("program", "")) return fault;
+  } catch (const Error&) {
+    // A user's own fault file that is elsewhere now: the network stands without it.
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault) {
+  NetworkFile loaded;
+  loaded.fault = std::move(fault);
+  if (file.extension() != ".tsv") {
+    StoredRun run = read_store(file);
+    if (!loaded.fault) loaded.fault = fault_of_store(run);
+    loaded.finished = run.finished;
+    loaded.network = std::move(run.network);
+    return loaded;
+  }
+  loaded.network = read_network_tsv(file);
+  if (!loaded.fault && !loaded.network.nodes.empty()) {
+    loaded.fault = fault_of_root(loaded.network.nodes.front().parameters);
+  }
+  if (loaded.fault) {
+    const MetricInfo metric = metric_of(loaded.fault->buggy, loaded.fault->file.string());
+    loaded.network.fault_id = loaded.fault->id;
+    loaded.network.metric = metric.name;
+    loaded.network.goal = metric.goal;
+    loaded.network.fixed_parameters = loaded.fault->fixed_parameters;
+  } else {
+    loaded.network.fault_id = file.stem().string();
+  }
+  return loaded;
+}
+
+bool same_program(const ProgramSpace& space, const Parameters& a, const Parameters& b) {
+  try {
+    return program_hash(space.instantiate(a)) == program_hash(space.instantiate(b));
+  } catch (const Error&) {
+    return false;  // other keys or values: another subject
+  }
+}
+
+void require_root(const Network& network, const Fault& fault, const std::string& file) {
+  if (network.nodes.empty()) throw input_error(describe(file, "", "no rows", "a network"));
+  const Parameters& root = network.nodes.front().parameters;
+  if (same_program(fault.space, root, fault.space.base_parameters())) return;
+  throw input_error(describe(
+      file, "root", to_string(root),
+      "the buggy program of " + fault.id + ": " + to_string(fault.space.base_parameters())));
+}
+
+}  // namespace neutra

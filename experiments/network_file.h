@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "experiments/catalog.h"
+#include "search/network.h"
+
+namespace neutra {
+
+/// A network and the fault it belongs to.
+struct NetworkFile {
+  Network network;
+  std::optional<Fault> fault;
+  bool finished = true;  ///< false: of a search that goes on
+};
+
+/// Reads a store or, by its ending, a TSV file. The fault is `fault` if given, else the one that
+/// the store names, or the bundled one whose buggy program is the TSV's root. A TSV gets the metric
+/// and the known fix of its fault.
+NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault);
+
+/// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",
+/// "None").
+bool same_program(const ProgramSpace& space, const Parameters& a, const Parameters& b);
+
+/// Throws input_error unless a network's root is the fault's buggy program. `file` is for the
+/// message.
+void require_root(const Network& network, const Fault& fault, const std::string& file);
+
+}  // namespace neutra
