@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -272,6 +273,27 @@ TEST_F(Data, RefusesWrongHdf5) {
   EXPECT_NE(text({1, 2, NAN, 4}, {4}).find("/y: row 2: found nan"), std::string::npos);
   EXPECT_NE(text({}, {}).find("no dataset y;"), std::string::npos);
   EXPECT_EQ(text({1, 2, 3, 4}, {4}), "accepted");
+}
+
+TEST_F(Data, RowsOfBothPartsHaveOneShape) {
+  Hdf5File file = Hdf5File::create(folder_ / "s.h5");
+  file.write("/x_train", std::vector<double>(24), {2, 3, 4});
+  file.write("/x_test", std::vector<double>(12), {1, 4, 3});  // as many numbers a row
+  file.write("/y_train", std::vector<double>(2), {2});
+  file.write("/y_test", std::vector<double>(1), {1});
+  file.close();
+  const std::string text = message({{"source", "hdf5"}, {"arguments", {{"file", "s.h5"}}}});
+  EXPECT_NE(text.find("(3, 4)"), std::string::npos) << text;
+  EXPECT_NE(text.find("(4, 3)"), std::string::npos) << text;
+}
+
+TEST_F(Data, LabelsThatAreNaNHaveNoRange) {
+  Dataset data;
+  data.x_train = {{2, 1}, {0, 0}};
+  data.y_train = {{2}, {1, std::numeric_limits<float>::quiet_NaN()}};
+  EXPECT_TRUE(std::isnan(data.info().y_min));
+  EXPECT_TRUE(std::isnan(data.info().y_max));
+  EXPECT_FALSE(data.info().y_is_integer);
 }
 
 }  // namespace
