@@ -33,9 +33,10 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
   for (const std::string& file : files) {
     NetworkFile read = read_network_file(file, named);
     if (!read.fault)
-      throw input_error(describe(file, "",
-                                 "a network of no bundled fault (" + read.network.fault_id + ")",
-                                 "--fault FILE says which fault it belongs to"));
+      throw input_error(
+          describe(file, "", "a network of no bundled fault (" + read.network.fault_id + ")",
+                   "--fault FILE says which fault it belongs to; of several networks, a study file "
+                   "does (neutra study)"));
     if (!read.finished)
       std::cerr << "neutra: " << file
                 << ": the search isn't finished; scored against its repairs so far\n";

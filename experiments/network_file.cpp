@@ -16,14 +16,16 @@ std::optional<Fault> fault_of_root(const Parameters& root) {
   return std::nullopt;
 }
 
-/// A store's fault, if it is bundled and still the same.
+/// A store's fault: the bundled one of its name or the user's file, if that is still the same.
 std::optional<Fault> fault_of_store(const StoredRun& run) {
-  try {
-    Fault fault = load_fault(run.network.fault_id);
-    // A user's fault may have a bundled fault's id, or may have been edited since.
-    if (to_string(program_hash(fault.buggy)) == run.header.value("program", "")) return fault;
-  } catch (const Error&) {
-    // A user's own fault file that is elsewhere now: the network stands without it.
+  for (const std::string& name : {run.network.fault_id, run.header.value("fault_file", "")}) {
+    try {
+      Fault fault = load_fault(name);
+      // A user's fault may have a bundled fault's id, or may have been edited since.
+      if (to_string(program_hash(fault.buggy)) == run.header.value("program", "")) return fault;
+    } catch (const Error&) {
+      // Not bundled, or a file that is elsewhere now: the network stands without it.
+    }
   }
   return std::nullopt;
 }

@@ -17,8 +17,8 @@ struct NetworkFile {
 };
 
 /// Reads a store or, by its ending, a TSV file. The fault is `fault` if given, else the one that
-/// the store names, or the bundled one whose buggy program is the TSV's root. A TSV gets the metric
-/// and the known fix of its fault.
+/// the store names (bundled, or the user's file where it was), or the bundled one whose buggy
+/// program is the TSV's root. A TSV gets the metric and the known fix of its fault.
 NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault);
 
 /// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",

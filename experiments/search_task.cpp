@@ -16,6 +16,7 @@ SearchTask search_task(const Fault& fault) {
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
   SearchTask task;
   task.fault_id = fault.id;
+  task.fault_file = std::filesystem::absolute(fault.file).string();
   task.space = &fault.space;
   task.start = fault.space.base_parameters();
   task.fixed = fault.fixed;

@@ -69,6 +69,7 @@ struct RunOptions {
 /// What is searched.
 struct SearchTask {
   std::string fault_id;
+  std::string fault_file;               ///< absolute, so that a store finds its fault again
   const ProgramSpace* space = nullptr;  ///< base = buggy program
   Parameters start;                     ///< parameters of the buggy program
   std::optional<Program> fixed;  ///< known fix, trained for acc_gt and the significance marks

@@ -17,6 +17,7 @@ Json make_header(const SearchTask& task, const SearchSpace& space, const SearchC
   header.update({{"command", options.command},
                  {"seed", config.seed},
                  {"fault", task.fault_id},
+                 {"fault_file", task.fault_file},
                  {"metric", task.metric},
                  {"goal", to_string(task.goal)},
                  {"start", to_string(task.start)},
