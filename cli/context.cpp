@@ -85,6 +85,20 @@ std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
   return make_watched_trainer(arguments, own_file);
 }
 
+Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
+  if (!arguments.has("rows-train")) return fault;
+  const auto limit = [&](Program& program) {
+    Json& data = program.document["data"];
+    Json steps = Json::array(
+        {{{"op", "take"}, {"rows", arguments.integer("rows-train")}, {"part", "train"}}});
+    for (const Json& step : data.value("preprocess", Json::array())) steps.push_back(step);
+    data["preprocess"] = std::move(steps);
+  };
+  limit(fault.buggy);
+  if (fault.fixed) limit(*fault.fixed);
+  return fault;
+}
+
 const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
   if (arguments.text("version") == "buggy") return fault.buggy;
   if (!fault.fixed)

@@ -36,6 +36,10 @@ int worker_count(const Arguments& arguments);
 /// format of another verb.
 std::string chosen_format(const Arguments& arguments, const std::vector<std::string>& allowed);
 
+/// With --rows-train: the fault on the first N training rows, by a preprocessing step before the
+/// others; else the fault as it is.
+Fault with_fewer_rows(Fault fault, const Arguments& arguments);
+
 /// The program that --version names. Throws input_error when the fault has no known fix.
 const Program& chosen_version(const Fault& fault, const Arguments& arguments);
 

@@ -93,7 +93,7 @@ int run(const Arguments& arguments) {
     throw usage_error("--replicas: found 1; allowed: at least 2, to tell a difference from noise");
   std::vector<Fault> faults;
   for (const auto& id : ids) {
-    faults.push_back(load_fault(id));
+    faults.push_back(with_fewer_rows(load_fault(id), arguments));
     if (const Fault& fault = faults.back(); !fault.fixed)
       throw input_error(
           describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));
@@ -142,21 +142,23 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb faults_verb() {
-  return {"faults",
-          "list the faulty programs, or check that each fault shows",
-          "faults [FAULT ...] [--check] [options]",
-          {{"backend", "check", "data-dir", "replicas", "seed", "skip-dead", "workers"},
-           0,
-           1000,
-           "FAULT ..."},
-          "Without --check: id, origin, source, fault types as the study declares them and as the "
-          "difference between\n"
-          "buggy and fixed program gives them. With --check: trains both and compares their "
-          "metrics (Gaussian GLM\n"
-          "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show, or if none could be "
-          "checked. Faults whose data\nset is not here are named.",
-          "  neutra faults\n  neutra faults D1 D6 D7 D8 --check",
-          run};
+  return {
+      "faults",
+      "list the faulty programs, or check that each fault shows",
+      "faults [FAULT ...] [--check] [options]",
+      {{"backend", "check", "data-dir", "replicas", "rows-train", "seed", "skip-dead", "workers"},
+       0,
+       1000,
+       "FAULT ..."},
+      "Without --check: id, origin, source, fault types as the study declares them and as the "
+      "difference between\n"
+      "buggy and fixed program gives them. With --check: trains both and compares their "
+      "metrics (Gaussian GLM\n"
+      "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show, or if none could be "
+      "checked. Faults whose data\nset is not here are named.",
+      "  neutra faults\n  neutra faults D1 D6 D7 D8 --check\n  neutra faults F1 F2 F3 --check "
+      "--rows-train 500",
+      run};
 }
 
 }  // namespace neutra::cli

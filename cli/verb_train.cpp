@@ -12,7 +12,7 @@ namespace {
 
 int run(const Arguments& arguments) {
   catch_signals();
-  const Fault fault = load_fault(arguments.positional.front());
+  const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
   const Program& program = chosen_version(fault, arguments);
   const MetricInfo metric = metric_of(program, fault.file.string());
   const auto trainer = make_trainer(arguments, fault.file);
@@ -88,8 +88,8 @@ Verb train_verb() {
   return {"train",
           "train one program several times and print its metric",
           "train FAULT|FILE [--version buggy|fixed] [--replicas N] [options]",
-          {{"backend", "data-dir", "memory-limit", "replicas", "seed", "skip-dead", "time-limit",
-            "version", "workers"},
+          {{"backend", "data-dir", "memory-limit", "replicas", "rows-train", "seed", "skip-dead",
+            "time-limit", "version", "workers"},
            1,
            1,
            "FAULT|FILE"},
