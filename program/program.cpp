@@ -3,13 +3,16 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "program/error.h"
 #include "program/layer.h"
 #include "program/normal.h"
+#include "program/vocabulary.h"
 
 namespace neutra {
 namespace {
@@ -313,11 +316,72 @@ void require_valid(const Json& document, const std::string& file, const DataInfo
   if (const auto problems = validate(document, data); !problems.empty()) refuse(problems, file);
 }
 
+namespace {
+
+/// Names that Keras's logs have for the compiled metrics, with the canonical name of each. A metric
+/// given by a word is logged under that word (tf.keras 2.4, compile_utils.py: MetricsContainer).
+std::map<std::string, std::string> metric_logs(const Json& document) {
+  std::map<std::string, std::string> logs;
+  const Json compile = document.value("compile", Json::object());
+  if (!compile.is_object()) return logs;
+  Json metrics = compile.value("metrics", Json::array());
+  if (metrics.is_array() && metrics.size() == 1 && metrics[0].is_array())
+    metrics = Json(metrics[0]);
+  for (const Json& metric : metrics) {
+    std::string name;
+    if (metric.is_string()) {
+      name = metric;
+    } else if (metric.is_object()) {
+      const Json config = metric.value("config", Json::object());
+      const Json given = config.is_object() ? config.value("name", Json()) : Json();
+      const Json type = metric.value("class_name", Json());
+      if (given.is_string()) {
+        name = given;
+      } else if (type.is_string()) {
+        for (const char c : type.get<std::string>()) {  // MeanSquaredError: mean_squared_error
+          const bool capital = std::isupper(static_cast<unsigned char>(c)) != 0;
+          if (capital && !name.empty()) name += '_';
+          name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        }
+      }
+    }
+    const Entry* entry = find(Vocabulary::kMetric, name);
+    if (!name.empty()) logs[name] = entry != nullptr ? entry->name : name;
+  }
+  return logs;
+}
+
+/// Drops what Keras ignores from the callbacks of a normal form and names monitors canonically.
+void keep_effective_callbacks(Json& normal, const Json& document) {
+  if (!normal.is_object() || !normal.contains("fit") || !normal["fit"].is_object()) return;
+  Json& fit = normal["fit"];
+  if (!fit.contains("callbacks") || !fit["callbacks"].is_array()) return;
+  const auto logs = metric_logs(document);
+  Json kept = Json::array();
+  for (Json callback : fit["callbacks"]) {
+    const bool stops = callback.is_object() && callback.value("class_name", "") == "EarlyStopping";
+    Json config = stops ? callback.value("config", Json::object()) : Json();
+    if (config.is_object() && config.contains("monitor") && config["monitor"].is_string()) {
+      const std::string monitor = config["monitor"];
+      const std::string prefix = monitor.starts_with("val_") ? "val_" : "";
+      const std::string name = monitor.substr(prefix.size());
+      const auto log = logs.find(name);
+      if (name != "loss" && log == logs.end()) continue;
+      if (log != logs.end()) callback["config"]["monitor"] = prefix + log->second;
+    }
+    kept.push_back(std::move(callback));
+  }
+  fit["callbacks"] = std::move(kept);
+}
+
+}  // namespace
+
 ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   std::vector<Problem> problems;
   Inference inference(program.document, data, problems);
   if (!problems.empty()) refuse(problems, "");
-  const Json& normal = inference.normal();
+  Json normal = inference.normal();
+  keep_effective_callbacks(normal, program.document);
   const Json& fit = normal.at("fit");
   ResolvedProgram resolved;
   resolved.input_shape = inference.input_shape();
@@ -347,6 +411,11 @@ nlohmann::json canonical(const Program& program) {
     if (const auto compile = normal.find("compile");
         compile != normal.end() && compile->is_object()) {
       compile->erase("metrics");
+    }
+    keep_effective_callbacks(normal, program.document);
+    if (normal.contains("fit") && normal["fit"].is_object() &&
+        normal["fit"].value("callbacks", Json()) == Json::array()) {
+      normal["fit"].erase("callbacks");
     }
   }
   return nlohmann::json(normal);

@@ -70,7 +70,9 @@ struct ResolvedProgram {
   std::int64_t epochs = 1;
   bool shuffle = true;
   double validation_split = 0;
-  Json callbacks;    ///< array of {class_name, config}, every field present
+  /// Array of {class_name, config}, every field present; monitors have canonical names ("val_mae").
+  /// Without those that Keras ignores, since their monitor is no metric that was compiled.
+  Json callbacks;
   Json data;         ///< the data section as written
   std::string task;  ///< "classification" | "regression"
 };

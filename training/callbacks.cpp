@@ -8,17 +8,8 @@
 
 namespace neutra {
 
-std::string log_name(const std::string& monitor) {
-  static const std::map<std::string, std::string> kAliases{
-      {"acc", "accuracy"}, {"mean_absolute_error", "mae"}, {"mean_squared_error", "mse"}};
-  const bool validation = monitor.starts_with("val_");
-  const std::string name = validation ? monitor.substr(4) : monitor;
-  const auto it = kAliases.find(name);
-  return (validation ? "val_" : "") + (it == kAliases.end() ? name : it->second);
-}
-
 EarlyStopping::EarlyStopping(const Json& config)
-    : monitor_(log_name(config.value("monitor", "val_loss"))),
+    : monitor_(config.value("monitor", "val_loss")),
       min_delta_(std::abs(number_or(config, "min_delta", 0))),
       patience_(static_cast<std::int64_t>(number_or(config, "patience", 0))),
       restore_(flag_or(config, "restore_best_weights", false)) {

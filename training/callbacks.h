@@ -17,7 +17,8 @@ using Logs = std::map<std::string, double>;
 /// Keras's EarlyStopping (tf.keras 2.4 callbacks.py): an epoch counts as better where current -
 /// delta is better than the best so far, delta being min_delta with the sign of the direction. The
 /// baseline takes the place of the first best. Mode auto maximises what is named after an accuracy.
-/// A monitored value that isn't in the logs is ignored.
+/// A monitored value that isn't in the logs is ignored. Monitors are canonical names of metrics, as
+/// ResolvedProgram has them.
 class EarlyStopping {
  public:
   explicit EarlyStopping(const Json& config);
@@ -45,14 +46,9 @@ struct Callbacks {
   std::vector<EarlyStopping> early_stopping;
   bool terminate_on_nan = false;
 
-  bool none() const { return early_stopping.empty() && !terminate_on_nan; }
   /// Does any of them look at `name`, or at val_`name`?
   bool monitors(const std::string& name) const;
   bool monitors_validation() const;
 };
-
-/// Canonical log name of a metric: "acc" -> "accuracy", "mean_absolute_error" -> "mae", "val_"
-/// kept.
-std::string log_name(const std::string& monitor);
 
 }  // namespace neutra

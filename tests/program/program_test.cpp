@@ -366,5 +366,39 @@ TEST(Hash, StaysWhatItWas) {
   EXPECT_EQ(to_string(program_hash(sample("cnn"))), "8ea3065d625340a039ebc871956f68ce");
 }
 
+/// tf.keras 2.4 logs a metric under the word that compile() was given, and EarlyStopping ignores a
+/// monitor that isn't in the logs (callbacks.py: get_monitor_value warns).
+TEST(Resolve, EarlyStoppingActsOnWhatIsCompiled) {
+  const auto with = [](const Json& metrics, const std::string& monitor) {
+    Program program = sample("mlp");
+    program.document["compile"]["metrics"] = metrics;
+    program.document["fit"]["callbacks"] = {
+        {{"class_name", "EarlyStopping"}, {"config", {{"monitor", monitor}}}}};
+    return program;
+  };
+  Program without = sample("mlp");
+  without.document["fit"].erase("callbacks");
+  for (const auto& [metrics, monitor, kept] :
+       {std::tuple{Json{"acc"}, "val_acc", "val_accuracy"},
+        {Json{"accuracy"}, "val_acc", ""},
+        {Json{"accuracy"}, "accuracy", "accuracy"},
+        {Json{"acc"}, "accuracy", ""},
+        {Json::array(), "val_accuracy", ""},
+        {Json::array(), "val_loss", "val_loss"},
+        {Json{"mean_absolute_error"}, "mean_absolute_error", "mae"},
+        {Json{{{"class_name", "MeanSquaredError"}}}, "val_mean_squared_error", "val_mse"}}) {
+    const Program program = with(metrics, monitor);
+    const Json callbacks = resolve(program).callbacks;
+    if (std::string(kept).empty()) {
+      EXPECT_TRUE(callbacks.empty()) << metrics << monitor;
+      EXPECT_EQ(program_hash(program), program_hash(without)) << metrics << monitor;
+    } else {
+      ASSERT_EQ(callbacks.size(), 1U) << metrics << monitor;
+      EXPECT_EQ(callbacks[0].at("config").at("monitor"), kept) << metrics << monitor;
+      EXPECT_NE(program_hash(program), program_hash(without)) << metrics << monitor;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace neutra
