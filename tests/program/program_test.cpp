@@ -376,8 +376,6 @@ TEST(Resolve, EarlyStoppingActsOnWhatIsCompiled) {
         {{"class_name", "EarlyStopping"}, {"config", {{"monitor", monitor}}}}};
     return program;
   };
-  Program without = sample("mlp");
-  without.document["fit"].erase("callbacks");
   for (const auto& [metrics, monitor, kept] :
        {std::tuple{Json{"acc"}, "val_acc", "val_accuracy"},
         {Json{"accuracy"}, "val_acc", ""},
@@ -388,6 +386,8 @@ TEST(Resolve, EarlyStoppingActsOnWhatIsCompiled) {
         {Json{"mean_absolute_error"}, "mean_absolute_error", "mae"},
         {Json{{{"class_name", "MeanSquaredError"}}}, "val_mean_squared_error", "val_mse"}}) {
     const Program program = with(metrics, monitor);
+    Program without = program;
+    without.document["fit"].erase("callbacks");
     const Json callbacks = resolve(program).callbacks;
     if (std::string(kept).empty()) {
       EXPECT_TRUE(callbacks.empty()) << metrics << monitor;
