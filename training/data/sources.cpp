@@ -173,7 +173,9 @@ void check_fields(const Json& object, const std::string& place,
   }
   std::vector<std::string> names;
   for (const FieldRule& rule : rules) names.emplace_back(rule.name);
-  for (const auto& [name, value] : object.items()) {
+  for (const auto& item : object.items()) {
+    const std::string& name = item.key();  // no structured binding: lambdas below use them
+    const Json& value = item.value();
     const FieldRule* rule = rules.begin();
     while (rule != rules.end() && rule->name != name) ++rule;
     if (rule == rules.end()) {
