@@ -53,6 +53,12 @@ int run(const Arguments& arguments) {
       Json entry{{"replica", i}};
       entry.update(to_json(results[i]));
       entry["metric"] = json_number(results[i].metric);
+      if (results[i].total < 0) {
+        entry.erase("correct");
+        entry.erase("total");
+      }
+      if (results[i].epochs_saved == 0) entry.erase("epochs_saved");
+      if (results[i].message.empty()) entry.erase("message");
       replicas.push_back(std::move(entry));
     }
     std::cout << to_text({{"format", "neutra-train"},
