@@ -70,19 +70,14 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
   return options;
 }
 
-std::unique_ptr<EagerTrainer> make_watched_trainer(const Arguments& arguments,
-                                                   const std::filesystem::path& own_file) {
+std::unique_ptr<EagerTrainer> make_trainer(const Arguments& arguments,
+                                           const std::filesystem::path& own_file) {
   if (arguments.text("backend") == "fused")
     throw usage_error(
         "--backend: found 'fused'; allowed in this version: auto, eager (the fused back end comes "
         "later)");
   check_blas_route();
   return make_eager_trainer(trainer_options(arguments, own_file));
-}
-
-std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
-                                      const std::filesystem::path& own_file) {
-  return make_watched_trainer(arguments, own_file);
 }
 
 Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
@@ -289,7 +284,7 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const Traine
   std::string name = "neutra", verb = "train-isolated";
   char* words[] = {name.data(), verb.data(), nullptr};
   pid_t child = 0;
-  // In a process group of its own: Ctrl-C is for the search, which waits for the answer.
+  // In a process group of its own: Ctrl-C is for the search, which then kills it.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setpgroup(&attributes, 0);

@@ -23,12 +23,8 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
 TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file);
 
 /// The back end of --backend for the programs of one file.
-std::unique_ptr<Trainer> make_trainer(const Arguments& arguments,
-                                      const std::filesystem::path& own_file);
-
-/// Likewise, one that takes observers.
-std::unique_ptr<EagerTrainer> make_watched_trainer(const Arguments& arguments,
-                                                   const std::filesystem::path& own_file);
+std::unique_ptr<EagerTrainer> make_trainer(const Arguments& arguments,
+                                           const std::filesystem::path& own_file);
 
 int worker_count(const Arguments& arguments);
 

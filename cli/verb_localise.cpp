@@ -165,7 +165,7 @@ int run(const Arguments& arguments) {
   const Fault fault = load_fault(arguments.positional.front());
   const FaultyProgram faulty{fault.id, chosen_version(fault, arguments)};
   require_valid(faulty.program.document, fault.file.string());
-  const auto trainer = make_watched_trainer(arguments, fault.file);
+  const auto trainer = make_trainer(arguments, fault.file);
 
   std::vector<ToolAnswers> results;
   LocaliseContext context;

@@ -32,7 +32,7 @@ int run(const Arguments& arguments) {
       return train_isolated(job, own);
     };
   };
-  options.trainer = [&](const Fault& fault) { return make_watched_trainer(arguments, fault.file); };
+  options.trainer = [&](const Fault& fault) { return make_trainer(arguments, fault.file); };
   std::optional<ProgressLine> line;
   const bool quiet = arguments.flag("quiet");
   options.stage = [&](const std::string& text) {

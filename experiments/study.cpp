@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -292,11 +293,15 @@ void check_outputs(const Study& study, const fs::path& folder) {
 StudyResult run_study(const Study& study, const StudyOptions& options) {
   check_outputs(study, options.folder);
   // What can't work is said before hours of training.
+  std::map<std::string, Network> recorded;
   for (const StudyFault& entry : study.faults) {
     const Fault& fault = entry.fault;
-    if (entry.network && study.score.variant == Variant::kCorrected) {
-      require_root(read_network_file(*entry.network, fault).network, fault,
-                   entry.network->string());
+    if (entry.network) {
+      Network network = read_network_file(*entry.network, fault).network;
+      if (study.score.variant == Variant::kCorrected) {
+        require_root(network, fault, entry.network->string());
+      }
+      recorded.emplace(fault.id, std::move(network));
     }
     if (entry.network && study.tools.empty()) continue;
     if (const auto reason = options.trainer(fault)->refusal(fault.buggy)) {
@@ -316,7 +321,7 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
     const auto trainer = !entry.network || !study.tools.empty() ? options.trainer(fault) : nullptr;
     StudyResult::Searched searched{fault.id, {}, "recorded"};
     if (entry.network) {
-      searched.network = read_network_file(*entry.network, fault).network;
+      searched.network = std::move(recorded.at(fault.id));
     } else {
       stage("search " + fault.id);
       SearchConfig config = entry.search;

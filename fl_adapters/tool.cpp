@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "evaluators/scores.h"
 #include "training/parallel.h"
 
 namespace neutra {
@@ -69,20 +70,13 @@ void record(std::vector<ToolMessage>& messages, ToolMessage message) {
 }
 
 FaultSet answer_of(const std::vector<ToolMessage>& messages) {
-  std::map<std::string, std::set<int>> single;
-  std::set<std::vector<FaultEntry>> items;
+  FaultSet answer{true, {}};
   for (const ToolMessage& message : messages) {
-    if (message.faults.size() == 1) {
-      const FaultEntry& fault = message.faults.front();
-      single[fault.type].insert(fault.layers.begin(), fault.layers.end());
-    } else if (!message.faults.empty()) {
-      std::vector<FaultEntry> choice = message.faults;
-      std::sort(choice.begin(), choice.end());
-      items.insert(std::move(choice));
-    }
+    if (message.faults.empty()) continue;
+    answer.items.push_back(message.faults);
+    std::sort(answer.items.back().begin(), answer.items.back().end());
   }
-  for (const auto& [type, layers] : single) items.insert({{type, layers}});
-  return {true, {items.begin(), items.end()}};
+  return by_type(answer);
 }
 
 std::vector<std::pair<std::string, int>> ToolAnswers::counted() const {

@@ -22,6 +22,7 @@
 
 #include "program/error.h"
 #include "program/hdf5_file.h"
+#include "program/words.h"
 
 namespace neutra {
 namespace {
@@ -495,12 +496,6 @@ std::string random_id() {
   return to_string(id);
 }
 
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
-  return text;
-}
-
 }  // namespace
 
 std::vector<std::string> header_differences(const Json& stored, const Json& wanted) {
@@ -650,7 +645,7 @@ Store::Store(fs::path store, Json header, bool fresh)
     content_.header["created"] = now_text();
   } else if (const auto differences = header_differences(content_.header, header);
              !differences.empty()) {
-    throw input_error(file_.string() + ": made with other options: " + join(differences) +
+    throw input_error(file_.string() + ": made with other options: " + join(differences, "; ") +
                       "; give the old ones, another --store (--reuse " + file_.string() +
                       " takes over what was trained), or --fresh to start anew");
   } else if (content_.finished) {
