@@ -23,7 +23,8 @@
 #include "cli/build_info.h"
 #include "program/error.h"
 #include "program/words.h"
-#include "training/eager.h"
+#include "training/libraries.h"
+#include "training/local_trainer.h"
 #include "training/parallel.h"
 
 extern char** environ;
@@ -66,18 +67,15 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
 TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file) {
   TrainerOptions options;
   options.data_path = data_path(arguments, own_file);
+  options.backend = *parse_backend(arguments.text("backend"));
   options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
   return options;
 }
 
-std::unique_ptr<EagerTrainer> make_trainer(const Arguments& arguments,
+std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file) {
-  if (arguments.text("backend") == "fused")
-    throw usage_error(
-        "--backend: found 'fused'; allowed in this version: auto, eager (the fused back end comes "
-        "later)");
   check_blas_route();
-  return make_eager_trainer(trainer_options(arguments, own_file));
+  return make_local_trainer(trainer_options(arguments, own_file));
 }
 
 Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
@@ -265,7 +263,8 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const Traine
                {"memory_limit", job.memory_limit},
                {"data_path", Json::array()},
                {"parent", static_cast<std::int64_t>(getpid())},
-               {"skip_dead", options.skip_dead_epochs}};
+               {"skip_dead", options.skip_dead_epochs},
+               {"backend", to_string(options.backend)}};
   for (const auto& folder : options.data_path) request["data_path"].push_back(folder.string());
   const std::string text = request.dump();
 

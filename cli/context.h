@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "experiments/catalog.h"
 #include "experiments/search_task.h"
-#include "training/eager.h"
+#include "training/local_trainer.h"
 #include "training/trainer.h"
 
 namespace neutra::cli {
@@ -23,7 +23,7 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
 TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file);
 
 /// The back end of --backend for the programs of one file.
-std::unique_ptr<EagerTrainer> make_trainer(const Arguments& arguments,
+std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file);
 
 int worker_count(const Arguments& arguments);

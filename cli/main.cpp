@@ -14,7 +14,7 @@
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "program/words.h"
-#include "training/eager.h"
+#include "training/libraries.h"
 
 namespace neutra::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "program/error.h"
-#include "training/eager.h"
+#include "training/local_trainer.h"
 
 namespace neutra::cli {
 namespace {
@@ -25,6 +25,7 @@ int run(const Arguments&) {
   for (const auto& folder : request.at("data_path"))
     options.data_path.emplace_back(folder.get<std::string>());
   options.skip_dead_epochs = request.at("skip_dead").get<bool>();
+  options.backend = *parse_backend(request.at("backend").get<std::string>());
   TrainingJob job;
   job.program = &program;
   job.seed = request.at("seed").get<std::uint64_t>();
@@ -32,7 +33,7 @@ int run(const Arguments&) {
   job.stream = request.at("independent").get<bool>() ? StreamKey::kIndependent : StreamKey::kPrefix;
   job.time_limit = request.at("time_limit").get<double>();
   job.memory_limit = request.at("memory_limit").get<std::uint64_t>();
-  std::cout << to_json(make_eager_trainer(std::move(options))->train(job)).dump() << '\n';
+  std::cout << to_json(make_local_trainer(std::move(options))->train(job)).dump() << '\n';
   return 0;
 }
 

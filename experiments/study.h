@@ -44,7 +44,7 @@ struct StudyOptions {
   std::filesystem::path folder;  ///< FAULT.h5, .tsv and .dot of each search, answers.csv, scores.*
   std::uint64_t seed = 0;
   RunOptions search;  ///< workers, stop, provenance, ...; `isolated` is made for each fault
-  std::function<std::unique_ptr<EagerTrainer>(const Fault&)> trainer;
+  std::function<std::unique_ptr<LocalTrainer>(const Fault&)> trainer;
   std::function<decltype(RunOptions::isolated)(const Fault&)> isolated;
   /// What begins now. A search's progress comes through `search.progress`, that of a tool through
   /// `tool_progress`, with runs done and all runs.

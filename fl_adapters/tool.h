@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "program/faults.h"
-#include "training/eager.h"
+#include "training/local_trainer.h"
 
 namespace neutra {
 
@@ -83,7 +83,7 @@ struct FaultyProgram {
 
 /// One run of a tool.
 struct LocaliseContext {
-  EagerTrainer* trainer = nullptr;          ///< given to tools that need a training run
+  LocalTrainer* trainer = nullptr;          ///< given to tools that need a training run
   std::uint64_t seed = 0;                   ///< of the study
   int run = 0;                              ///< the replica that a training run is
   double time_limit = 0;                    ///< seconds; 0: none

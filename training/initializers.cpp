@@ -148,6 +148,14 @@ bool flag_or(const Json& config, const char* key, bool fallback) {
   return it != config.end() && it->is_boolean() ? it->get<bool>() : fallback;
 }
 
+Regularizer regularizer(const Json& config, const std::string& field) {
+  const auto it = config.find(field);
+  if (it == config.end() || !it->is_object()) return {};
+  const Json& values = it->at("config");
+  return {static_cast<float>(number_or(values, "l1", 0)),
+          static_cast<float>(number_or(values, "l2", 0))};
+}
+
 Fans compute_fans(const Shape& shape) {
   if (shape.empty()) return {};
   if (shape.size() == 1) return {static_cast<double>(shape[0]), static_cast<double>(shape[0])};

@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "program/error.h"
-#include "training/eager.h"
+#include "training/isa.h"
 #include "training/torch.h"
 
 /// Defined in sgemm.cpp, which is linked into the executable; null in one that lacks it.
@@ -24,21 +24,11 @@ namespace neutra {
 namespace {
 
 void choose_instruction_set() {
-  const char* wanted = std::getenv("NEUTRA_ISA");
-  if (wanted == nullptr || *wanted == '\0') return;
-  const std::string isa = wanted;
-  if (isa != "avx2" && isa != "avx512") {
-    throw usage_error("NEUTRA_ISA: found " + isa + "; allowed: avx2, avx512");
-  }
-#if defined(__x86_64__)
-  const bool there =
-      isa == "avx2" ? __builtin_cpu_supports("avx2")
-                    : __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-  if (!there) throw usage_error("NEUTRA_ISA: this processor lacks " + isa);
-#endif
-  setenv("ATEN_CPU_CAPABILITY", isa.c_str(), 1);
-  dnnl_set_max_cpu_isa(isa == "avx2" ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_avx512_core);
+  const std::optional<InstructionSet> isa = wanted_instruction_set();
+  if (!isa) return;
+  const bool avx2 = *isa == InstructionSet::kAvx2;
+  setenv("ATEN_CPU_CAPABILITY", avx2 ? "avx2" : "avx512", 1);
+  dnnl_set_max_cpu_isa(avx2 ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_avx512_core);
 }
 
 /// Did a product in LibTorch go through our sgemm_?

@@ -16,12 +16,6 @@ float real(const Json& config, const char* key, double fallback) {
   return static_cast<float>(number_or(config, key, fallback));
 }
 
-/// Grows to the weights' size at the first step.
-float* state(std::vector<float>& values, std::size_t size, float start = 0) {
-  if (values.size() != size) values.assign(size, start);
-  return values.data();
-}
-
 // The passes. Free functions of raw pointers, so that each is compiled for several instruction sets
 // and vectorised; the arithmetic is plain IEEE (no contraction), hence the same on all of them.
 
@@ -163,14 +157,13 @@ class Sgd final : public Optimizer {
  private:
   void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
     if (momentum_ > 0) {
-      momentum_pass(w.size(), w.data(), g.data(), state(a_, w.size()), rate, momentum_, nesterov_);
+      momentum_pass(w.size(), w.data(), g.data(), accumulator(0, w.size()), rate, momentum_, nesterov_);
     } else {
       sgd_pass(w.size(), w.data(), g.data(), rate);
     }
   }
   float momentum_;
   bool nesterov_;
-  std::vector<float> a_;
 };
 
 /// RMSprop. s = p s + (1-p) g^2; w -= r g / (sqrt(s) + eps); centered: s - mean(g)^2 under the
@@ -191,19 +184,18 @@ class RmsProp final : public Optimizer {
  private:
   void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
     const std::size_t n = w.size();
-    float* mg = centered_ ? state(mg_, n) : nullptr;
+    float* mg = centered_ ? accumulator(1, n) : nullptr;
     if (momentum_ > 0) {
-      momentum_rmsprop_pass(n, w.data(), g.data(), state(ms_, n), state(mom_, n), mg, rate, rho_,
+      momentum_rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(2, n), mg, rate, rho_,
                             momentum_, epsilon_);
     } else if (centered_) {
-      centered_rmsprop_pass(n, w.data(), g.data(), state(ms_, n), mg, rate, rho_, epsilon_);
+      centered_rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), mg, rate, rho_, epsilon_);
     } else {
-      rmsprop_pass(n, w.data(), g.data(), state(ms_, n), rate, rho_, epsilon_);
+      rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), rate, rho_, epsilon_);
     }
   }
   float rho_, momentum_, epsilon_;
   bool centered_;
-  std::vector<float> ms_, mg_, mom_;
 };
 
 /// Adagrad. a += g^2 (a starts at 0.1); w -= r g / (sqrt(a) + eps).
@@ -218,10 +210,9 @@ class Adagrad final : public Optimizer {
 
  private:
   void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
-    adagrad_pass(w.size(), w.data(), g.data(), state(a_, w.size(), start_), rate, epsilon_);
+    adagrad_pass(w.size(), w.data(), g.data(), accumulator(0, w.size(), start_), rate, epsilon_);
   }
   float start_, epsilon_;
-  std::vector<float> a_;
 };
 
 /// Adadelta. a = p a + (1-p) g^2; u = sqrt(d + eps) / sqrt(a + eps) g; w -= r u; d = p d + (1-p)
@@ -237,10 +228,9 @@ class Adadelta final : public Optimizer {
  private:
   void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
     const std::size_t n = w.size();
-    adadelta_pass(n, w.data(), g.data(), state(a_, n), state(d_, n), rate, rho_, epsilon_);
+    adadelta_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), rate, rho_, epsilon_);
   }
   float rho_, epsilon_;
-  std::vector<float> a_, d_;
 };
 
 /// Adam. m += (1-b1)(g - m); v += (1-b2)(g^2 - v); w -= r_t m / (sqrt(v) + eps) with the bias
@@ -262,9 +252,9 @@ class Adam final : public Optimizer {
     const auto time = static_cast<double>(t);
     const auto corrected = static_cast<float>(rate * std::sqrt(1 - std::pow(beta2_, time)) /
                                               (1 - std::pow(beta1_, time)));
-    float *m = state(m_, n), *v = state(v_, n);
+    float *m = accumulator(0, n), *v = accumulator(1, n);
     if (amsgrad_) {
-      amsgrad_pass(n, w.data(), g.data(), m, v, state(top_, n), corrected, beta1_, beta2_,
+      amsgrad_pass(n, w.data(), g.data(), m, v, accumulator(2, n), corrected, beta1_, beta2_,
                    epsilon_);
     } else {
       adam_pass(n, w.data(), g.data(), m, v, corrected, beta1_, beta2_, epsilon_);
@@ -272,7 +262,6 @@ class Adam final : public Optimizer {
   }
   float beta1_, beta2_, epsilon_;
   bool amsgrad_;
-  std::vector<float> m_, v_, top_;
 };
 
 /// Adamax. m += (1-b1)(g - m); v = max(b2 v, |g|); w -= r / (1 - b1^t) m / (v + eps).
@@ -291,11 +280,10 @@ class Adamax final : public Optimizer {
     const std::size_t n = w.size();
     const auto corrected =
         static_cast<float>(rate / (1 - std::pow(beta1_, static_cast<double>(t))));
-    adamax_pass(n, w.data(), g.data(), state(m_, n), state(v_, n), corrected, beta1_, beta2_,
+    adamax_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), corrected, beta1_, beta2_,
                 epsilon_);
   }
   float beta1_, beta2_, epsilon_;
-  std::vector<float> m_, v_;
 };
 
 /// Nadam with the momentum schedule u_t = b1 (1 - 0.5 * 0.96^(s t)), s = 0.004, and its running
@@ -321,22 +309,20 @@ class Nadam final : public Optimizer {
   void update(float rate, std::int64_t t, std::span<float> w, std::span<const float> g) override {
     const std::size_t n = w.size();
     const double now = schedule(t), next = schedule(t + 1);
-    product_ *= now;
+    product() *= now;
     const NadamStep step{rate,
                          beta1_,
                          beta2_,
                          epsilon_,
                          static_cast<float>(now),
                          static_cast<float>(next),
-                         static_cast<float>(1 - product_),
-                         static_cast<float>(1 - product_ * next),
+                         static_cast<float>(1 - product()),
+                         static_cast<float>(1 - product() * next),
                          static_cast<float>(1 - std::pow(beta2_, static_cast<double>(t)))};
-    nadam_pass(n, w.data(), g.data(), state(m_, n), state(v_, n), step);
+    nadam_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), step);
   }
   float beta1_, beta2_, epsilon_;
   double schedule_decay_;
-  double product_ = 1;
-  std::vector<float> m_, v_;
 };
 
 /// Ftrl. s = g + 2 k w (k: L2 shrinkage); A = a + g^2; z += s - (A^-p - a^-p) / r w;
@@ -359,8 +345,8 @@ class Ftrl final : public Optimizer {
  private:
   float root(float a) const { return power_ == -0.5f ? std::sqrt(a) : std::pow(a, -power_); }
   void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
-    float* a = state(a_, w.size(), start_);
-    float* z = state(z_, w.size());
+    float* a = accumulator(0, w.size(), start_);
+    float* z = accumulator(1, w.size());
     const float l2 = l2_ + beta_ / (2 * rate);
     for (std::size_t i = 0; i < w.size(); ++i) {
       const float sum = a[i] + g[i] * g[i];
@@ -372,7 +358,6 @@ class Ftrl final : public Optimizer {
     }
   }
   float power_, start_, l1_, l2_, shrinkage_, beta_;
-  std::vector<float> a_, z_;
 };
 
 struct Entry {
@@ -453,9 +438,16 @@ void Optimizer::clip(std::span<float> gradients) const {
 
 void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
   if (clip_value_ > 0 || clip_norm_ > 0 || global_clip_norm_ > 0) clip(gradients);
-  const double rate = learning_rate_ / (1 + decay_ * static_cast<double>(iterations_));
-  ++iterations_;
-  update(static_cast<float>(rate), iterations_, weights, gradients);
+  const double rate = learning_rate_ / (1 + decay_ * static_cast<double>(state_.iterations));
+  ++state_.iterations;
+  update(static_cast<float>(rate), state_.iterations, weights, gradients);
+}
+
+float* Optimizer::accumulator(std::size_t index, std::size_t size, float start) {
+  if (state_.accumulators.size() <= index) state_.accumulators.resize(index + 1);
+  std::vector<float>& values = state_.accumulators[index];
+  if (values.size() != size) values.assign(size, start);
+  return values.data();
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const Json& optimizer, std::vector<Extent> variables) {

@@ -26,11 +26,23 @@ class Optimizer {
   /// Does a weight that is NaN stay so?
   virtual bool keeps_nan() const { return true; }
 
+  /// All that the next step depends on besides weights and gradients.
+  struct State {
+    std::int64_t iterations = 0;
+    double product = 1;  ///< of Nadam's momentum schedule
+    std::vector<std::vector<float>> accumulators;
+  };
+  const State& state() const { return state_; }
+  void restore(const State& state) { state_ = state; }
+
  protected:
   /// One update; `rate` is the decayed learning rate, `t` counts from 1.
   virtual void update(float rate, std::int64_t t, std::span<float> weights,
                       std::span<const float> gradients) = 0;
   void keep_rate() { decay_ = 0; }  ///< for optimisers that don't know `decay`
+  /// Accumulator `index`; made, full of `start`, at the first step.
+  float* accumulator(std::size_t index, std::size_t size, float start = 0);
+  double& product() { return state_.product; }
 
  private:
   void clip(std::span<float> gradients) const;
@@ -38,7 +50,7 @@ class Optimizer {
   double learning_rate_, decay_;
   double clip_value_, clip_norm_, global_clip_norm_;  ///< 0: off
   std::vector<Extent> variables_;
-  std::int64_t iterations_ = 0;
+  State state_;
 };
 
 /// `optimizer` = {class_name, config}. Throws input_error for an unknown class or a learning-rate

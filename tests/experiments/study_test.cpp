@@ -36,7 +36,7 @@ class Folder {
 };
 
 /// A metric that depends on the program alone.
-class FakeTrainer : public EagerTrainer {
+class FakeTrainer : public LocalTrainer {
  public:
   explicit FakeTrainer(std::atomic<int>& trainings) : trainings_(trainings) {}
   ReplicaResult train(const TrainingJob& job) override {

@@ -11,7 +11,7 @@ namespace {
 
 Localisation run(const Program& p, int replica = 0, ToolVariant variant = ToolVariant::kAsPublished,
                  double time_limit = 0) {
-  const auto trainer = make_eager_trainer({});
+  const auto trainer = make_local_trainer({});
   LocaliseContext context;
   context.trainer = trainer.get();
   context.run = replica;

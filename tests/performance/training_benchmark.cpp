@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "program/hdf5_file.h"
-#include "training/eager.h"
+#include "training/local_trainer.h"
 #include "training/random.h"
 
 extern "C" void sgemm_(const char*, const char*, const int*, const int*, const int*, const float*,
@@ -213,7 +213,7 @@ class Eager {
         {"fit", {{"batch_size", w.batch}, {"epochs", w.epochs}}},
         {"data", {{"source", "hdf5"}, {"arguments", {{"file", "data.h5"}}}}},
         {"metric", {{"name", "accuracy"}, {"goal", "maximize"}}}};
-    trainer_ = make_eager_trainer({{folder_}, true});
+    trainer_ = make_local_trainer({{folder_}, true});
     run(0);  // loads the data
   }
   ~Eager() { fs::remove_all(folder_); }
@@ -229,7 +229,7 @@ class Eager {
  private:
   fs::path folder_;
   Program program_;
-  std::unique_ptr<EagerTrainer> trainer_;
+  std::unique_ptr<LocalTrainer> trainer_;
 };
 
 /// The data set class of LibTorch's examples: one tensor for each row.

@@ -8,7 +8,7 @@
 #include "program/error.h"
 #include "program/hdf5_file.h"
 #include "programs.h"
-#include "training/eager.h"
+#include "training/local_trainer.h"
 #include "training/layers/windows.h"
 #include "training/losses.h"
 #include "training/model.h"
@@ -247,7 +247,7 @@ class ImageNetwork : public ::testing::Test {
                                                                                         7, 2};
     program_.document["data"]["source"] = "hdf5";
     program_.document["data"]["arguments"] = {{"file", "images.h5"}};
-    trainer_ = make_eager_trainer({{folder_}, true});
+    trainer_ = make_local_trainer({{folder_}, true});
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -278,7 +278,7 @@ class ImageNetwork : public ::testing::Test {
 
   std::filesystem::path folder_;
   Program program_;
-  std::unique_ptr<EagerTrainer> trainer_;
+  std::unique_ptr<LocalTrainer> trainer_;
 };
 
 TEST_F(ImageNetwork, LearnsAndIsObserved) {

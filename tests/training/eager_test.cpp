@@ -1,4 +1,4 @@
-#include "training/eager.h"
+#include "training/local_trainer.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ ReplicaResult train(const Program& p, std::uint64_t seed = 0, int replica = 0,
   job.seed = seed;
   job.replica = replica;
   job.stream = stream;
-  return make_eager_trainer(std::move(options))->train(job);
+  return make_local_trainer(std::move(options))->train(job);
 }
 
 /// Remembers what a training showed.
@@ -75,7 +75,7 @@ TEST(Eager, OneStepByHand) {
   p.document["data"]["arguments"]["slope"] = 0;
   p.document["data"]["arguments"]["intercept"] = 2;
   Recorder seen;
-  make_eager_trainer({})->train({&p}, &seen);
+  make_local_trainer({})->train({&p}, &seen);
   EXPECT_NEAR(seen.losses.at(0), 4, 1e-5);
   EXPECT_NEAR(seen.weights.at(1), 0.1 * 2 * 2, 1e-5);
   EXPECT_NEAR(seen.weights.at(0), 0.1 * 2 * 2 * 0.5, 0.03);  // mean of x is about a half
@@ -93,7 +93,7 @@ TEST(Eager, SeedsAndReplicasDiffer) {
 TEST(Eager, FewerEpochsAreAPrefix) {
   Recorder shorter, longer;
   const Program two = moons(2), four = moons(4);
-  const auto trainer = make_eager_trainer({});
+  const auto trainer = make_local_trainer({});
   trainer->train({&two}, &shorter);
   trainer->train({&four}, &longer);
   ASSERT_EQ(shorter.losses.size() * 2, longer.losses.size());
@@ -108,7 +108,7 @@ TEST(Eager, BitwiseEqualAloneAndAmongOthers) {
     wide.document["model"]["config"]["layers"][0]["config"]["units"] = 200;
     return wide;
   }();
-  const auto trainer = make_eager_trainer({});
+  const auto trainer = make_local_trainer({});
   auto bits = [&](const Program& program, int replica) {
     Recorder seen;
     TrainingJob job;
@@ -136,7 +136,7 @@ TEST(Eager, BitwiseEqualAloneAndAmongOthers) {
 TEST(Eager, ObserverSeesBatchesAndEpochsAndChangesNothing) {
   const Program p = moons();
   Recorder seen;
-  const ReplicaResult watched = make_eager_trainer({})->train({&p}, &seen);
+  const ReplicaResult watched = make_local_trainer({})->train({&p}, &seen);
   EXPECT_TRUE(same_bits(watched.metric, train(p).metric));
   EXPECT_EQ(seen.losses.size(), static_cast<std::size_t>(watched.steps));
   EXPECT_EQ(seen.logs.size(), 3u);
@@ -150,14 +150,14 @@ TEST(Eager, ObserverCanStop) {
   const Program p = line(10);
   Recorder seen;
   seen.epochs_wanted = 2;
-  EXPECT_EQ(make_eager_trainer({})->train({&p}, &seen).steps, 26);
+  EXPECT_EQ(make_local_trainer({})->train({&p}, &seen).steps, 26);
 }
 
 TEST(Eager, ValidationTakesTheLastRows) {
   Program p = line();
   p.document["fit"]["validation_split"] = 0.3;
   Recorder seen;
-  const ReplicaResult r = make_eager_trainer({})->train({&p}, &seen);
+  const ReplicaResult r = make_local_trainer({})->train({&p}, &seen);
   EXPECT_EQ(r.samples, 3 * 280);
   EXPECT_TRUE(seen.logs[0].contains("val_loss"));
   EXPECT_TRUE(seen.logs[0].contains("val_mae"));
@@ -165,7 +165,7 @@ TEST(Eager, ValidationTakesTheLastRows) {
   Recorder watched;
   p.document["fit"].erase("validation_split");
   p.document["data"]["validation"] = "test";
-  const ReplicaResult whole = make_eager_trainer({})->train({&p}, &watched);
+  const ReplicaResult whole = make_local_trainer({})->train({&p}, &watched);
   EXPECT_EQ(whole.samples, 3 * 400);
   EXPECT_NEAR(watched.logs.back().at("val_mae"), whole.metric,
               1e-6);  // without hold-out: the test rows, too
@@ -184,7 +184,7 @@ TEST(Eager, ObserverMayWantTestRowsForValidation) {
     std::size_t training = 0, validation = 0;
     std::vector<std::map<std::string, double>> logs;
   };
-  const auto trainer = make_eager_trainer({});
+  const auto trainer = make_local_trainer({});
   Program p = moons();
   Wanting seen;
   const ReplicaResult watched = trainer->train({&p}, &seen);
@@ -276,7 +276,7 @@ TEST(Eager, Limits) {
   const Program p = moons(100000);
   TrainingJob job{&p};
   job.time_limit = 0.05;
-  const auto trainer = make_eager_trainer({});
+  const auto trainer = make_local_trainer({});
   const ReplicaResult late = trainer->train(job);
   EXPECT_EQ(late.status, RunStatus::kTimeout);
   EXPECT_LT(late.seconds, 5);
@@ -289,7 +289,7 @@ TEST(Eager, Limits) {
 }
 
 TEST(Eager, Refusals) {
-  const auto trainer = make_eager_trainer({});
+  const auto trainer = make_local_trainer({});
   EXPECT_EQ(trainer->refusal(moons()), std::nullopt);
 
   Program bad = moons();
@@ -319,14 +319,14 @@ TEST(Eager, LossMetricAndFingerprint) {
   const ReplicaResult r = train(p);
   EXPECT_GT(r.metric, 0);
   EXPECT_LT(r.metric, 1);
-  EXPECT_NE(make_eager_trainer({})->fingerprint(p).find("torch"), std::string::npos);
+  EXPECT_NE(make_local_trainer({})->fingerprint(p).find("torch"), std::string::npos);
 }
 
 TEST(Eager, AnotherDataSetIsAnotherFingerprint) {
   Program p = moons();
-  const auto trainer = make_eager_trainer({});
+  const auto trainer = make_local_trainer({});
   const std::string before = trainer->fingerprint(p);
-  EXPECT_EQ(make_eager_trainer({})->fingerprint(p), before);
+  EXPECT_EQ(make_local_trainer({})->fingerprint(p), before);
   p.document["data"]["arguments"]["seed"] = 12345;
   EXPECT_NE(trainer->fingerprint(p), before);
 }
@@ -338,7 +338,7 @@ TEST(Eager, AStopIsNoResult) {
   job.program = &p;
   job.stop = &stop;
   try {
-    make_eager_trainer({})->train(job);
+    make_local_trainer({})->train(job);
     FAIL() << "a result";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::kInterrupted);
@@ -352,7 +352,7 @@ TEST(Eager, EveryOptimizerTrains) {
     p.document["compile"]["optimizer"] = optimizer(name, 0.1);
     p.document["model"]["config"]["layers"][0]["config"]["kernel_initializer"] = "zeros";
     Recorder seen;
-    const ReplicaResult r = make_eager_trainer({})->train({&p}, &seen);
+    const ReplicaResult r = make_local_trainer({})->train({&p}, &seen);
     EXPECT_EQ(r.status, RunStatus::kOk) << name << r.message;
     EXPECT_LT(seen.logs.back()["loss"], seen.logs.front()["loss"]) << name;
   }

@@ -6,7 +6,7 @@
 
 #include "program/layer.h"
 #include "programs.h"
-#include "training/eager.h"
+#include "training/local_trainer.h"
 #include "training/layers/module.h"
 
 namespace neutra {
@@ -39,7 +39,7 @@ Probe probe(Json layers, const std::string& loss = "mean_squared_error") {
   layers.push_back(dense(1, "linear"));
   const Program p = program("moons", 2, std::move(layers), loss, "mae", optimizer("SGD", 0), 1);
   Probe result;
-  const ReplicaResult outcome = make_eager_trainer({})->train({&p}, &result);
+  const ReplicaResult outcome = make_local_trainer({})->train({&p}, &result);
   EXPECT_EQ(outcome.status, RunStatus::kOk) << outcome.message;
   return result;
 }
@@ -151,7 +151,7 @@ TEST(Layers, WeightRegularisersAddToLossAndGradient) {
     Program still = p;
     still.document["fit"]["shuffle"] = false;
     Probe result;
-    make_eager_trainer({})->train({&still}, &result);
+    make_local_trainer({})->train({&still}, &result);
     return result;
   };
   const Probe without = fixed(plain), regularised = fixed(with);
@@ -171,7 +171,7 @@ TEST(Layers, ActivityRegulariserIsDividedByTheBatch) {
                         optimizer("SGD", 0), 1);
     p.document["fit"]["shuffle"] = false;
     Probe result;
-    const ReplicaResult outcome = make_eager_trainer({})->train({&p}, &result);
+    const ReplicaResult outcome = make_local_trainer({})->train({&p}, &result);
     EXPECT_EQ(outcome.status, RunStatus::kOk) << outcome.message;
     return result;
   };

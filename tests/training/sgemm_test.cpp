@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "training/eager.h"
+#include "training/libraries.h"
 
 extern "C" void sgemm_(const char* transa, const char* transb, const int* m, const int* n,
                        const int* k, const float* alpha, const float* a, const int* lda,

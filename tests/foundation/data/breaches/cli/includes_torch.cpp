@@ -1,3 +1,3 @@
 #include <torch/torch.h>
 
-#include "training/eager.h"
+#include "training/local_trainer.h"

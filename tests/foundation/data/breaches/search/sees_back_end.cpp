@@ -1,2 +1,2 @@
-#include "training/eager.h"
+#include "training/local_trainer.h"
 #include "training/trainer.h"

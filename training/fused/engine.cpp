@@ -1,0 +1,205 @@
+#include "training/fused/engine.h"
+
+#include <gnu/libc-version.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "training/fused/plan.h"
+
+namespace neutra {
+namespace {
+
+using namespace fused;
+
+/// Rows of a forward pass when evaluating: a batch whose values stay in the second cache, within
+/// reason. A function of the program alone, since the rounding of a product may depend on its size.
+std::size_t evaluation_rows(const ResolvedProgram& program) {
+  constexpr std::int64_t kValues = 1 << 18, kMultiple = 32;
+  const std::int64_t rows = kValues / row_elements(program) / kMultiple * kMultiple;
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(rows, 64, 1024));
+}
+
+std::size_t batch_rows(const ResolvedProgram& program, const Rows& training) {
+  return static_cast<std::size_t>(std::min(program.batch_size, training.count()));
+}
+
+std::size_t capacity(const ResolvedProgram& program, const Rows& training) {
+  return std::max(batch_rows(program, training), evaluation_rows(program));
+}
+
+Shape target_shape(const Rows& rows) {
+  const Shape& extents = rows.y->extents;
+  return extents.size() > 1 ? Shape(extents.begin() + 1, extents.end()) : Shape{1};
+}
+
+class FusedEngine final : public Engine {
+ public:
+  FusedEngine(const ResolvedProgram& program, const Rows& training, RandomKey key)
+      : Engine(program, training, key),
+        evaluation_rows_(evaluation_rows(program)),
+        plan_(program, batch_rows(program, training), capacity(program, training), weights_),
+        indices_(capacity(program, training)) {}
+
+  const char* backend() const override { return "fused"; }
+
+  Batch output() override {
+    const std::size_t n = plan_.output().features;
+    output_rows_.resize(lanes_.rows * n);
+    table_.to_rows(n, outputs(), output_rows_.data(), lanes_);
+    return batch(output_rows_, n);
+  }
+  Batch targets() override {
+    const std::size_t n = plan_.target_features();
+    target_rows_.resize(lanes_.rows * n);
+    table_.to_rows(n, plan_.targets(), target_rows_.data(), lanes_);
+    return batch(target_rows_, n);
+  }
+  std::vector<std::span<const float>> activations() override {
+    activation_rows_.resize(plan_.outputs().size());
+    std::vector<std::span<const float>> spans;
+    for (std::size_t i = 0; i < activation_rows_.size(); ++i) {
+      const Tensor& tensor = plan_.outputs()[i];
+      const bool last = i >= plan_.output_position();
+      std::vector<float>& rows = activation_rows_[i];
+      rows.resize(lanes_.rows * tensor.features);
+      if (tensor.layout == Layout::kRows) {
+        std::copy_n(tensor.values, rows.size(), rows.begin());
+      } else {
+        table_.to_rows(tensor.features, last ? outputs() : tensor.values, rows.data(), lanes_);
+      }
+      spans.emplace_back(rows);
+    }
+    return spans;
+  }
+
+  double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) override {
+    double sum = 0;
+    auto chunk = static_cast<std::int64_t>(evaluation_rows_);
+    if (loss_rows > 0) {
+      // Whole batches of Keras's, each at the beginning of a vector; one may be larger than a chunk.
+      const bool aligned = loss_rows % static_cast<std::int64_t>(table_.width) == 0;
+      chunk = aligned ? std::max<std::int64_t>(1, chunk / loss_rows) * loss_rows : loss_rows;
+      chunk = std::min(chunk, static_cast<std::int64_t>(indices_.size()));
+    }
+    for (std::int64_t begin = 0; begin < rows.count(); begin += chunk) {
+      const std::int64_t count = std::min(chunk, rows.count() - begin);
+      std::iota(indices_.begin(), indices_.begin() + count, rows.begin + begin);
+      forward(rows, {indices_.data(), static_cast<std::size_t>(count)}, {false, key_, 0, {}});
+      if (!metrics.empty()) {
+        const Batch output = this->output(), targets = this->targets();
+        for (auto& [name, metric] : metrics) metric.add(output, targets);
+      }
+      for (std::int64_t at = 0; loss_rows > 0 && at < count; at += loss_rows) {
+        const Lanes part{static_cast<std::size_t>(std::min(loss_rows, count - at)), lanes_.stride};
+        sum += table_.loss(plan_.loss(), plan_.output().features, plan_.output().values + at,
+                           plan_.targets() + at, nullptr, true, part);
+      }
+    }
+    if (loss_rows <= 0) return 0;
+    return sum / static_cast<double>(rows.count()) + weights_.penalty();
+  }
+
+ protected:
+  double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
+    const Pass pass = forward(training_, rows, {true, key_, step, {}});
+    const Tensor& output = plan_.output();
+    const double loss =
+        table_.loss(plan_.loss(), output.features, output.values, plan_.targets(), output.gradient,
+                    wanted.loss, lanes_);
+    if (output.needs_gradient) plan_.backward(pass);
+    return loss / static_cast<double>(lanes_.rows);
+  }
+
+ private:
+  /// Runs the steps on those rows of the arrays.
+  Pass forward(const Rows& source, std::span<const std::int64_t> rows, Pass pass) {
+    lanes_ = {rows.size(), (rows.size() + table_.width - 1) / table_.width * table_.width};
+    pass.lanes = lanes_;
+    const Tensor& input = plan_.input();
+    const float* x = source.x->values.data();
+    if (input.layout == Layout::kColumns) {
+      table_.gather(x, input.features, rows.data(), input.values, lanes_);
+    } else {
+      float* to = input.values;
+      for (const std::int64_t row : rows) {
+        std::memcpy(to, x + static_cast<std::size_t>(row) * input.features,
+                    input.features * sizeof(float));
+        to += input.features;
+      }
+    }
+    table_.gather(source.y->values.data(), plan_.target_features(), rows.data(), plan_.targets(),
+                  lanes_);
+    plan_.forward(pass);
+    return pass;
+  }
+
+  /// The model's outputs in columns, output activation included.
+  const float* outputs() {
+    const Tensor& output = plan_.output();
+    if (!plan_.output_activation()) return output.values;
+    if (plan_.output_activation()->function == Function::kSoftmax) {
+      table_.softmax(output.features, output.values, plan_.scratch(), lanes_);
+    } else {
+      table_.activate(*plan_.output_activation(), output.features * lanes_.stride, output.values,
+                      plan_.scratch());
+    }
+    return plan_.scratch();
+  }
+
+  Batch batch(const std::vector<float>& values, std::size_t features) const {
+    return {values,
+            {static_cast<std::int64_t>(lanes_.rows), static_cast<std::int64_t>(features)}};
+  }
+
+  const KernelTable<float>& table_ = kernels();
+  std::size_t evaluation_rows_;
+  Plan plan_;
+  Lanes lanes_;  ///< of the last pass
+  std::vector<std::int64_t> indices_;
+  std::vector<float> output_rows_, target_rows_;
+  std::vector<std::vector<float>> activation_rows_;
+};
+
+}  // namespace
+
+std::optional<std::string> fused_refusal(const ResolvedProgram& program, const Rows& training) {
+  try {
+    Plan::measure(program, batch_rows(program, training), capacity(program, training));
+  } catch (const NotCovered& refusal) {
+    return refusal.reason;
+  }
+  // Targets of another shape than the outputs: Keras broadcasts.
+  const Shape target = target_shape(training);
+  const Shape wanted = program.loss == "sparse_categorical_crossentropy"
+                           ? Shape{1}
+                           : program.layers.empty() ? program.input_shape
+                                                    : program.layers.back().output_shape;
+  if (target != wanted) {
+    return "targets of shape " + to_string(target) + " for outputs of shape " + to_string(wanted);
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<Engine> make_fused_engine(const ResolvedProgram& program, const Rows& training,
+                                          RandomKey key) {
+  return std::make_unique<FusedEngine>(program, training, key);
+}
+
+std::uint64_t fused_bytes(const ResolvedProgram& program, const Rows& training) {
+  return static_cast<std::uint64_t>(weight_elements(program) *
+                                    (2 + optimizer_states(program.optimizer))) *
+             sizeof(float) +
+         Plan::measure(program, batch_rows(program, training), capacity(program, training));
+}
+
+std::string fused_fingerprint() {
+  std::string name;
+  for (const NamedKernels& named : available_kernels()) {
+    if (named.table == &kernels()) name = named.name;
+  }
+  return name + ", glibc " + gnu_get_libc_version();
+}
+
+}  // namespace neutra

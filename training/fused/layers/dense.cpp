@@ -1,0 +1,121 @@
+#include "training/fused/layers/dense.h"
+
+#include <dnnl.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace neutra::fused {
+namespace {
+
+/// Kernels of at least this many weights go to sgemm, which packs its operands into blocks that fit
+/// the caches; smaller ones stay in the first or second cache anyway (tests/performance).
+constexpr std::size_t kSgemmWeights = 24 * 1024;
+
+bool large(std::size_t inputs, std::size_t outputs) { return inputs * outputs >= kSgemmWeights; }
+
+/// Row-major C (m x n) = op(A) op(B) + beta C.
+void sgemm(char transpose_a, char transpose_b, std::size_t m, std::size_t n, std::size_t k,
+           const float* a, std::size_t lda, const float* b, std::size_t ldb, float beta, float* c,
+           std::size_t ldc) {
+  const auto size = [](std::size_t value) { return static_cast<dnnl_dim_t>(value); };
+  dnnl_sgemm(transpose_a, transpose_b, size(m), size(n), size(k), 1, a, size(lda), b, size(ldb),
+             beta, c, size(ldc));
+}
+
+/// y = x kernel + bias over columns; x in rows or columns.
+class Product final : public Step {
+ public:
+  Product(const Tensor& x, const Tensor& y, Parameter kernel, Parameter bias)
+      : x_(x), y_(y), kernel_(kernel), bias_(bias), large_(large(x.features, y.features)) {}
+
+  void forward(const Pass& pass) override {
+    const auto [rows, stride] = pass.lanes;
+    const std::size_t inputs = x_.features, outputs = y_.features;
+    if (!large_) {
+      table_.product(outputs, inputs, kernel_.values, 1, outputs, bias_.values, x_.values,
+                     y_.values, pass.lanes);
+      return;
+    }
+    for (std::size_t o = 0; o < outputs; ++o) {
+      std::fill_n(y_.values + o * stride, stride, bias_.values ? bias_.values[o] : 0.0f);
+    }
+    if (x_.layout == Layout::kRows) {
+      sgemm('T', 'T', outputs, rows, inputs, kernel_.values, outputs, x_.values, inputs, 1,
+            y_.values, stride);
+    } else {
+      sgemm('T', 'N', outputs, rows, inputs, kernel_.values, outputs, x_.values, stride, 1,
+            y_.values, stride);
+    }
+  }
+
+  void backward(const Pass& pass) override {
+    const auto [rows, stride] = pass.lanes;
+    const std::size_t inputs = x_.features, outputs = y_.features;
+    const bool in_rows = x_.layout == Layout::kRows;
+    const float* dy = y_.gradient;
+    if (bias_.gradient) table_.row_sums(outputs, dy, bias_.gradient, pass.lanes);
+    if (kernel_.gradient) {
+      if (!large_) {
+        table_.outer(inputs, outputs, x_.values, dy, kernel_.gradient, pass.lanes);
+      } else if (in_rows) {
+        sgemm('T', 'T', inputs, outputs, rows, x_.values, inputs, dy, stride, 0, kernel_.gradient,
+              outputs);
+      } else {
+        sgemm('N', 'T', inputs, outputs, rows, x_.values, stride, dy, stride, 0, kernel_.gradient,
+              outputs);
+      }
+    }
+    if (!x_.needs_gradient) return;
+    if (!large_) {
+      table_.product(inputs, outputs, kernel_.values, outputs, 1, nullptr, dy, x_.gradient,
+                     pass.lanes);
+    } else if (in_rows) {
+      sgemm('T', 'T', rows, inputs, outputs, dy, stride, kernel_.values, outputs, 0, x_.gradient,
+            inputs);
+    } else {
+      sgemm('N', 'N', inputs, rows, outputs, kernel_.values, outputs, dy, stride, 0, x_.gradient,
+            stride);
+    }
+  }
+
+ private:
+  Tensor x_, y_;
+  Parameter kernel_, bias_;
+  bool large_;
+  const KernelTable<float>& table_ = kernels();
+};
+
+}  // namespace
+
+Layout input_layout(const ResolvedProgram& program) {
+  for (const ResolvedLayer& layer : program.layers) {
+    if (layer.class_name == "Dense" && layer.input_shape.size() == 1) {
+      return large(static_cast<std::size_t>(layer.weights[0].shape[0]),
+                   static_cast<std::size_t>(layer.weights[0].shape[1]))
+                 ? Layout::kRows
+                 : Layout::kColumns;
+    }
+    if (layer.output_shape.size() == 3 && layer.class_name != "InputLayer") return Layout::kRows;
+  }
+  return Layout::kColumns;
+}
+
+/// activation(x kernel + bias). Source: tf.keras 2.4 layers/ops/core.py.
+void layers::dense(Builder& builder, const ResolvedLayer& layer) {
+  Tensor x = builder.current();
+  if (x.shape.size() != 1) throw NotCovered{"Dense over inputs of shape " + to_string(x.shape)};
+  const bool needs_gradient = x.needs_gradient || builder.has_trainable();
+  const Parameter kernel = builder.parameter(0);
+  const Parameter bias = layer.weights.size() > 1 ? builder.parameter(1) : Parameter{};
+  const auto outputs = static_cast<std::size_t>(layer.output_shape[0]);
+  if (x.layout == Layout::kRows && !large(x.features, outputs)) {
+    x = to_columns(builder);
+  }
+  const Tensor y = builder.tensor(layer.output_shape, Layout::kColumns, needs_gradient);
+  builder.add(std::make_unique<Product>(x, y, kernel, bias));
+  builder.set_current(y);
+  add_activation(builder, named_activation(layer.config.at("activation")), true);
+}
+
+}  // namespace neutra::fused

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "training/fused/plan.h"
+
+namespace neutra::fused {
+
+/// How the first layer with variables wants its input: in rows where it is a product that goes to
+/// sgemm or works on images.
+Layout input_layout(const ResolvedProgram& program);
+
+}  // namespace neutra::fused

@@ -1,0 +1,215 @@
+#include "training/fused/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "training/engine.h"
+#include "training/fused/layers/dense.h"
+
+namespace neutra::fused {
+namespace {
+
+const std::map<std::string, AddLayer>& registry() {
+  static const std::map<std::string, AddLayer> kRegistry{
+      {"Activation", layers::activation},
+      {"BatchNormalization", layers::batch_normalization},
+      {"Dense", layers::dense},
+      {"Dropout", layers::dropout},
+      {"ELU", layers::elu},
+      {"Flatten", layers::flatten},
+      {"InputLayer", layers::input_layer},
+      {"LeakyReLU", layers::leaky_relu},
+      {"ReLU", layers::relu},
+      {"Reshape", layers::flatten},
+      {"Softmax", layers::softmax},
+  };
+  return kRegistry;
+}
+
+struct LossEntry {
+  const char* name;
+  LossFunction on_output;
+  const char* activation = nullptr;  ///< over which the loss works on logits
+  LossFunction on_logits = {};
+};
+constexpr std::array<LossEntry, 15> kLosses{{
+    {"mean_squared_error", LossFunction::kMeanSquared},
+    {"mean_absolute_error", LossFunction::kMeanAbsolute},
+    {"mean_absolute_percentage_error", LossFunction::kMeanAbsolutePercentage},
+    {"mean_squared_logarithmic_error", LossFunction::kMeanSquaredLogarithmic},
+    {"squared_hinge", LossFunction::kSquaredHinge},
+    {"hinge", LossFunction::kHinge},
+    {"categorical_hinge", LossFunction::kCategoricalHinge},
+    {"logcosh", LossFunction::kLogCosh},
+    {"huber", LossFunction::kHuber},
+    {"cosine_similarity", LossFunction::kCosineSimilarity},
+    {"kullback_leibler_divergence", LossFunction::kKullbackLeibler},
+    {"poisson", LossFunction::kPoisson},
+    {"categorical_crossentropy", LossFunction::kCategoricalCrossentropy, "softmax",
+     LossFunction::kSoftmaxCrossentropy},
+    {"sparse_categorical_crossentropy", LossFunction::kSparseCrossentropy, "softmax",
+     LossFunction::kSparseSoftmaxCrossentropy},
+    {"binary_crossentropy", LossFunction::kBinaryCrossentropy, "sigmoid",
+     LossFunction::kSigmoidCrossentropy},
+}};
+
+const LossEntry& find_loss(const std::string& name) {
+  const auto it = std::find_if(kLosses.begin(), kLosses.end(),
+                               [&](const LossEntry& entry) { return entry.name == name; });
+  if (it == kLosses.end()) throw NotCovered{"loss " + name};
+  return *it;
+}
+
+/// Does the layer return its input?
+bool is_identity(const ResolvedLayer& layer) {
+  return layer.class_name == "InputLayer" ||
+         (layer.class_name == "Activation" && layer.config.at("activation") == "linear");
+}
+
+/// The name of the activation at the layer's end; "" where it has none.
+std::string last_activation(const ResolvedLayer& layer) {
+  if (layer.class_name == "Softmax") return "softmax";
+  return layer.config.value("activation", "");
+}
+
+/// The layer without it.
+ResolvedLayer without_activation(const ResolvedLayer& layer) {
+  ResolvedLayer bare = layer;
+  if (bare.class_name == "Softmax") bare.class_name = "Activation";
+  bare.config["activation"] = "linear";
+  return bare;
+}
+
+class Transpose final : public Step {
+ public:
+  Transpose(const Tensor& x, const Tensor& y) : x_(x), y_(y) {}
+  void forward(const Pass& pass) override {
+    table_.from_rows(x_.features, x_.values, y_.values, pass.lanes);
+  }
+  void backward(const Pass& pass) override {
+    if (x_.needs_gradient) table_.to_rows(x_.features, y_.gradient, x_.gradient, pass.lanes);
+  }
+
+ private:
+  Tensor x_, y_;
+  const KernelTable<float>& table_ = kernels();
+};
+
+}  // namespace
+
+AddLayer find_layer_steps(const std::string& class_name) {
+  const auto it = registry().find(class_name);
+  return it == registry().end() ? nullptr : it->second;
+}
+
+std::vector<std::string> fused_layer_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, unused] : registry()) names.push_back(name);
+  return names;
+}
+
+std::size_t Builder::batch_floats(std::size_t features, std::size_t rows) {
+  constexpr std::size_t kLargestWidth = 16;
+  return features * ((rows + kLargestWidth - 1) / kLargestWidth * kLargestWidth);
+}
+
+float* Builder::floats(std::size_t size) {
+  float* at = memory_ ? memory_ + used_ : nullptr;
+  used_ += whole_lines(size);
+  return at;
+}
+
+Tensor Builder::tensor(const Shape& shape, Layout layout, bool needs_gradient) {
+  Tensor made;
+  made.shape = shape;
+  made.features = static_cast<std::size_t>(element_product(shape));
+  made.layout = layout;
+  made.values = floats(batch_floats(made.features, capacity_));
+  made.needs_gradient = needs_gradient;
+  if (needs_gradient) made.gradient = floats(batch_floats(made.features, batch_));
+  return made;
+}
+
+void Builder::begin_layer(std::size_t position, const ResolvedLayer& layer) {
+  position_ = position;
+  layer_ = &layer;
+}
+
+Parameter Builder::parameter(std::size_t k) const {
+  if (weights_ == nullptr) return {};
+  const Weights::Variable& variable = weights_->of_layer(position_)[k];
+  return {variable.extent.of(weights_->all()).data(),
+          variable.trainable ? variable.extent.of(weights_->gradients()).data() : nullptr};
+}
+
+bool Builder::has_trainable() const {
+  return flag_or(layer_->config, "trainable", true) &&
+         std::any_of(layer_->weights.begin(), layer_->weights.end(),
+                     [](const Weight& weight) { return weight.trainable; });
+}
+
+Tensor to_columns(Builder& builder) {
+  const Tensor rows = builder.current();
+  const Tensor columns = builder.tensor(rows.shape, Layout::kColumns, rows.needs_gradient);
+  builder.add(std::make_unique<Transpose>(rows, columns));
+  builder.set_current(columns);
+  return columns;
+}
+
+void Plan::build(const ResolvedProgram& program, Builder& builder) {
+  std::size_t output_layer = program.layers.size();  // the one whose activation makes the output
+  while (output_layer > 0 && is_identity(program.layers[output_layer - 1])) --output_layer;
+  output_position_ = output_layer > 0 ? output_layer - 1 : 0;
+  const LossEntry& loss = find_loss(program.loss);
+  sparse_ = program.loss == "sparse_categorical_crossentropy";
+  loss_ = loss.on_output;
+  std::optional<std::size_t> bare;  // the layer that leaves its activation to the loss
+  if (output_layer > 0 && loss.activation &&
+      last_activation(program.layers[output_layer - 1]) == loss.activation) {
+    bare = output_layer - 1;
+    loss_ = loss.on_logits;
+    output_activation_ = named_activation(loss.activation);
+  }
+
+  input_ = builder.tensor(program.input_shape, input_layout(program), false);
+  builder.set_current(input_);
+  for (std::size_t i = 0; i < program.layers.size(); ++i) {
+    const ResolvedLayer& layer = program.layers[i];
+    const Json& config = layer.config;
+    if (config.contains("activity_regularizer") && config["activity_regularizer"].is_object()) {
+      throw NotCovered{"activity regularizer of layer " + std::to_string(layer.index)};
+    }
+    const AddLayer add = find_layer_steps(layer.class_name);
+    if (add == nullptr) throw NotCovered{"layer " + layer.class_name};
+    builder.begin_layer(i, layer);
+    add(builder, bare == i ? without_activation(layer) : layer);
+    outputs_.push_back(builder.current());
+  }
+  if (outputs_.empty()) outputs_.push_back(input_);
+  if (output().layout != Layout::kColumns || output().shape.size() != 1) {
+    throw NotCovered{"outputs of shape " + to_string(output().shape)};
+  }
+  steps_ = builder.take_steps();
+  targets_ = builder.floats(Builder::batch_floats(target_features(), builder.capacity()));
+  scratch_ = builder.floats(Builder::batch_floats(output().features, builder.capacity()));
+}
+
+std::size_t Plan::measure(const ResolvedProgram& program, std::size_t batch,
+                          std::size_t capacity) {
+  Builder builder(batch, capacity, nullptr, nullptr);
+  Plan plan;
+  plan.build(program, builder);
+  return builder.used() * sizeof(float);
+}
+
+Plan::Plan(const ResolvedProgram& program, std::size_t batch, std::size_t capacity,
+           Weights& weights)
+    : memory_(measure(program, batch, capacity) / sizeof(float)) {
+  Builder builder(batch, capacity, &weights, memory_.data());
+  build(program, builder);
+}
+
+}  // namespace neutra::fused

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+#include "training/buffer.h"
+#include "training/fused/kernels.h"
+#include "training/random.h"
+#include "training/weights.h"
+
+namespace neutra::fused {
+
+/// How the values of a batch lie in memory.
+enum class Layout {
+  kColumns,  ///< feature-major, see kernels.h
+  kRows      ///< row-major: (rows, features), images with channels last
+};
+
+/// A batch between two steps: values of the forward, gradients of the backward pass.
+struct Tensor {
+  Shape shape;  ///< of one row
+  std::size_t features = 0;
+  Layout layout = Layout::kColumns;
+  float* values = nullptr;
+  float* gradient = nullptr;
+  bool needs_gradient = false;  ///< does any variable lie before it?
+};
+
+/// One pass over the steps.
+struct Pass {
+  bool training = false;
+  RandomKey key;
+  std::uint32_t step = 0;  ///< optimiser step: dropout masks depend on it
+  Lanes lanes;             ///< the batch; rows at most the plan's
+};
+
+/// One step of a plan. It has found all its memory when it is made; in a pass it allocates nothing.
+class Step {
+ public:
+  virtual ~Step() = default;
+  /// Reads the input's values, writes the output's.
+  virtual void forward(const Pass& pass) = 0;
+  /// Reads the output's gradient; writes those of the step's variables, and the input's where that
+  /// needs one. The input's and output's may be the same memory.
+  virtual void backward(const Pass& pass) = 0;
+};
+
+/// A variable of a layer and, if it is trainable, its gradient; null while memory is measured.
+struct Parameter {
+  float* values = nullptr;
+  float* gradient = nullptr;
+};
+
+/// Thrown by a layer that the fused back end doesn't know, with the reason.
+struct NotCovered {
+  std::string reason;
+};
+
+/// What a layer uses to add its steps to a plan. Plans are built twice: first with no memory at
+/// all, to measure it, then in one block of that size. So layers must not touch memory when they
+/// are made.
+class Builder {
+ public:
+  /// `batch`: rows of a training step; `capacity`: of the largest forward pass.
+  Builder(std::size_t batch, std::size_t capacity, Weights* weights, float* memory)
+      : batch_(batch), capacity_(capacity), weights_(weights), memory_(memory) {}
+
+  const Tensor& current() const { return current_; }
+  void set_current(Tensor tensor) { current_ = std::move(tensor); }
+  void add(std::unique_ptr<Step> step) { steps_.push_back(std::move(step)); }
+
+  /// A batch with memory of its own. One that needs no gradient has none.
+  Tensor tensor(const Shape& shape, Layout layout, bool needs_gradient);
+  /// Whole cache lines; null while memory is measured.
+  float* floats(std::size_t size);
+  std::size_t batch() const { return batch_; }
+  std::size_t capacity() const { return capacity_; }
+  /// Floats of a batch of `rows` rows of `features` values.
+  static std::size_t batch_floats(std::size_t features, std::size_t rows);
+
+  /// Variable k of the layer being added.
+  Parameter parameter(std::size_t k) const;
+  bool has_trainable() const;  ///< does the layer being added have any?
+
+  // For the plan.
+  void begin_layer(std::size_t position, const ResolvedLayer& layer);
+  std::vector<std::unique_ptr<Step>> take_steps() { return std::move(steps_); }
+  std::size_t used() const { return used_; }
+
+ private:
+  std::size_t batch_, capacity_;
+  Weights* weights_;
+  float* memory_;
+  std::size_t used_ = 0;
+  std::size_t position_ = 0;
+  const ResolvedLayer* layer_ = nullptr;
+  Tensor current_;
+  std::vector<std::unique_ptr<Step>> steps_;
+};
+
+/// Adds the step of an activation behind the current tensor. `in_place`: nobody else needs that
+/// one's values, so the output may take their place where the gradient is computed from it.
+void add_activation(Builder& builder, const Activation& activation, bool in_place);
+/// Turns the current tensor, in rows, into columns; returns the new one.
+Tensor to_columns(Builder& builder);
+/// tf.keras's function of that name.
+Activation named_activation(const std::string& name);
+
+/// The steps of a program's layers over one block of memory.
+class Plan {
+ public:
+  /// Throws NotCovered.
+  Plan(const ResolvedProgram& program, std::size_t batch, std::size_t capacity, Weights& weights);
+  /// Bytes of the block, and whether there can be one: nothing is allocated. Throws NotCovered.
+  static std::size_t measure(const ResolvedProgram& program, std::size_t batch,
+                             std::size_t capacity);
+
+  const Tensor& input() const { return input_; }
+  const Tensor& output() const { return outputs_.back(); }
+  /// Each layer's output.
+  const std::vector<Tensor>& outputs() const { return outputs_; }
+  /// The layer that makes the output; those behind it return their input.
+  std::size_t output_position() const { return output_position_; }
+  /// Memory for the targets of a batch, in columns, and for one batch of outputs.
+  float* targets() const { return targets_; }
+  float* scratch() const { return scratch_; }
+  /// The output's activation where the loss works on its input: it is no step then.
+  const std::optional<Activation>& output_activation() const { return output_activation_; }
+  LossFunction loss() const { return loss_; }
+  bool sparse() const { return sparse_; }
+  std::size_t target_features() const { return sparse_ ? 1 : output().features; }
+
+  void forward(const Pass& pass) {
+    for (const auto& step : steps_) step->forward(pass);
+  }
+  void backward(const Pass& pass) {
+    for (std::size_t i = steps_.size(); i-- > 0;) steps_[i]->backward(pass);
+  }
+
+ private:
+  Plan() = default;
+  void build(const ResolvedProgram& program, Builder& builder);
+
+  Buffer memory_;
+  Tensor input_;
+  std::vector<Tensor> outputs_;
+  std::size_t output_position_ = 0;
+  std::vector<std::unique_ptr<Step>> steps_;
+  float *targets_ = nullptr, *scratch_ = nullptr;
+  std::optional<Activation> output_activation_;
+  LossFunction loss_ = LossFunction::kMeanSquared;
+  bool sparse_ = false;
+};
+
+/// Adds a layer's steps; one file of fused/layers/ each, and one line of the registry.
+using AddLayer = void (*)(Builder& builder, const ResolvedLayer& layer);
+/// Null for a class that isn't there.
+AddLayer find_layer_steps(const std::string& class_name);
+std::vector<std::string> fused_layer_names();
+
+namespace layers {
+void activation(Builder&, const ResolvedLayer&);
+void batch_normalization(Builder&, const ResolvedLayer&);
+void dense(Builder&, const ResolvedLayer&);
+void dropout(Builder&, const ResolvedLayer&);
+void elu(Builder&, const ResolvedLayer&);
+void flatten(Builder&, const ResolvedLayer&);
+void input_layer(Builder&, const ResolvedLayer&);
+void leaky_relu(Builder&, const ResolvedLayer&);
+void relu(Builder&, const ResolvedLayer&);
+void softmax(Builder&, const ResolvedLayer&);
+}  // namespace layers
+
+}  // namespace neutra::fused

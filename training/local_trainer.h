@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "training/observer.h"
+#include "training/trainer.h"
+
+namespace neutra {
+
+enum class Backend {
+  kAuto,   ///< fused where it knows the program, else eager
+  kEager,  ///< the reference: LibTorch and autograd
+  kFused   ///< a compiled plan; programs it doesn't know fail
+};
+std::optional<Backend> parse_backend(std::string_view word);  ///< "auto", "eager", "fused"
+std::string_view to_string(Backend backend);
+
+struct TrainerOptions {
+  /// Where relative data files are looked up, in order.
+  std::vector<std::filesystem::path> data_path;
+  /// Stop a training once every weight is NaN: its result is known (exact).
+  bool skip_dead_epochs = true;
+  Backend backend = Backend::kAuto;
+  /// Remember each training's metric at half its epochs and its last state, so that the same
+  /// program with half the epochs is known and one with more goes on from there (exact).
+  bool reuse_epochs = false;
+  std::uint64_t state_bytes = std::uint64_t{256} << 20;  ///< at most this for those states
+};
+
+/// Trains in this process, with Keras 2.4's semantics. Data sets are loaded once and shared by all
+/// threads.
+class LocalTrainer : public Trainer {
+ public:
+  using Trainer::train;
+  /// With an observer; its exceptions pass through.
+  virtual ReplicaResult train(const TrainingJob& job, Observer* observer) = 0;
+};
+std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options);
+
+}  // namespace neutra

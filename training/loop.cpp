@@ -1,0 +1,232 @@
+#include "training/loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+std::span<const float> values(const Rows& rows) {
+  const auto width = static_cast<std::size_t>(rows.x->row_size());
+  return std::span(rows.x->values)
+      .subspan(static_cast<std::size_t>(rows.begin) * width,
+               static_cast<std::size_t>(rows.count()) * width);
+}
+
+}  // namespace
+
+TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data) {
+  const std::int64_t n = data.x_train.rows();
+  const auto used =
+      static_cast<std::int64_t>(static_cast<double>(n) * (1 - program.validation_split));
+  TrainingRows rows;
+  rows.training = {&data.x_train, &data.y_train, 0, used};
+  // In tf.keras 2.4 validation_split takes the place of other validation data.
+  rows.validation = used < n ? Rows{&data.x_train, &data.y_train, used, n}
+                             : Rows{&data.x_validation, &data.y_validation, 0,
+                                    data.x_validation.rows()};
+  rows.test = {&data.x_test, &data.y_test, 0, data.x_test.rows()};
+  rows.holdout = {&data.x_holdout, &data.y_holdout, 0, data.x_holdout.rows()};
+  return rows;
+}
+
+std::size_t TrainingState::bytes() const {
+  std::size_t floats = weights.size();
+  for (const std::vector<float>& values : optimizer.accumulators) floats += values.size();
+  return floats * sizeof(float) + sizeof(TrainingState);
+}
+
+TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& rows, RandomKey key,
+                           Engine& engine, Options options, Observer* observer)
+    : program_(program),
+      rows_(rows),
+      key_(key),
+      engine_(engine),
+      options_(options),
+      observer_(observer),
+      callbacks_(program.callbacks),
+      order_(static_cast<std::size_t>(rows.training.count())) {
+  for (const char* metric : {"accuracy", "mae", "mse"}) {
+    if (callbacks_.monitors(metric) || (observer && program.metric == metric)) {
+      logged_.emplace_back(metric);
+    }
+  }
+  if (!observer && !callbacks_.monitors_validation()) rows_.validation = {};
+  std::iota(order_.begin(), order_.end(), std::int64_t{0});
+  if (observer_) {
+    if (rows_.validation.count() == 0 && observer_->wants_validation()) {
+      rows_.validation = rows_.test;
+      validates_on_test_ = true;
+    }
+    DataView view{program_.input_shape, values(rows_.training), {}, program_.batch_size};
+    if (rows_.validation.count() > 0) view.validation = values(rows_.validation);
+    observer_->begin(view);
+  }
+}
+
+bool TrainingLoop::has_prefixes() const {
+  return !observer_ && callbacks_.early_stopping.empty() && !callbacks_.terminate_on_nan;
+}
+
+void TrainingLoop::resume(const TrainingState& state) {
+  epoch_ = state.epochs;
+  steps_ = state.steps;
+  samples_ = state.samples;
+  std::copy(state.weights.begin(), state.weights.end(), engine_.weights().all().begin());
+  engine_.optimizer().restore(state.optimizer);
+}
+
+TrainingState TrainingLoop::state() {
+  const std::span<const float> weights = engine_.weights().all();
+  return {epoch_, steps_, samples_, {weights.begin(), weights.end()}, engine_.optimizer().state()};
+}
+
+bool TrainingLoop::run(const TrainingJob& job, std::chrono::steady_clock::time_point start,
+                       std::int64_t epochs, ReplicaResult& result) {
+  const auto rows = static_cast<std::int64_t>(order_.size());
+  bool stop = false;
+  for (; epoch_ < epochs && !stop;) {
+    if (program_.shuffle) {
+      fill_permutation({key_, Stream::kShuffle, 0, static_cast<std::uint32_t>(epoch_)}, order_);
+    }
+    begin_epoch();
+    for (std::int64_t begin = 0; begin < rows && !stop; begin += program_.batch_size) {
+      if (job.time_limit > 0 &&
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() >
+              job.time_limit) {
+        result.status = RunStatus::kTimeout;
+        result.message = "ran past its time limit in epoch " + std::to_string(epoch_ + 1);
+        return false;
+      }
+      if (job.stop && job.stop->load(std::memory_order_relaxed)) {
+        throw Error(Exit::kInterrupted, "interrupted");
+      }
+      const auto count = static_cast<std::size_t>(std::min(program_.batch_size, rows - begin));
+      stop = step(std::span<const std::int64_t>(order_).subspan(static_cast<std::size_t>(begin),
+                                                                count));
+      ++steps_;
+      samples_ += static_cast<std::int64_t>(count);
+      ++result.steps;
+      result.samples += static_cast<std::int64_t>(count);
+    }
+    stop = end_epoch() || stop;
+    ++epoch_;
+    if (options_.skip_dead_epochs && !stop && !observer_ && callbacks_.early_stopping.empty() &&
+        engine_.optimizer().keeps_nan() && engine_.weights().all_nan()) {
+      result.epochs_saved = program_.epochs - epoch_;
+      return false;
+    }
+  }
+  return !stop;
+}
+
+void TrainingLoop::finish() {
+  for (const EarlyStopping& callback : callbacks_.early_stopping) {
+    const std::span<const float> best = callback.restored();
+    std::copy(best.begin(), best.end(), engine_.weights().all().begin());
+  }
+}
+
+bool TrainingLoop::needs_loss() const {
+  return observer_ || callbacks_.terminate_on_nan || callbacks_.monitors("loss");
+}
+
+void TrainingLoop::begin_epoch() {
+  loss_sum_ = 0;
+  rows_seen_ = 0;
+  metrics_.clear();
+  for (const std::string& name : logged_) metrics_.emplace(name, Metric(name));
+}
+
+/// True: stop the training.
+bool TrainingLoop::step(std::span<const std::int64_t> rows) {
+  const double loss = engine_.step(rows, static_cast<std::uint32_t>(steps_),
+                                   {needs_loss(), !metrics_.empty(), observer_ != nullptr});
+  const auto count = static_cast<std::int64_t>(rows.size());
+  loss_sum_ += loss * static_cast<double>(count);
+  rows_seen_ += count;
+  if (!metrics_.empty()) {
+    const Batch output = engine_.output(), targets = engine_.targets();
+    for (auto& [name, metric] : metrics_) metric.add(output, targets);
+  }
+  if (observer_) {
+    const std::vector<LayerView> layers = views(true);
+    observer_->batch_end({epoch_, steps_, count, loss, layers});
+    if (observer_->stop()) return true;
+  }
+  return callbacks_.terminate_on_nan && !std::isfinite(loss);
+}
+
+std::vector<LayerView> TrainingLoop::views(bool of_batch) {
+  Weights& weights = engine_.weights();
+  std::vector<std::span<const float>> activations;
+  if (of_batch) activations = engine_.activations();
+  std::vector<LayerView> views;
+  for (std::size_t i = 0; i < program_.layers.size(); ++i) {
+    LayerView view;
+    view.index = program_.layers[i].index;
+    view.class_name = program_.layers[i].class_name;
+    for (const Weights::Variable& variable : weights.of_layer(i)) {
+      view.weights.push_back(variable.extent.of(weights.all()));
+      if (of_batch && variable.trainable) {
+        view.gradients.push_back(variable.extent.of(weights.gradients()));
+      }
+    }
+    if (of_batch) view.activations = activations[i];
+    views.push_back(std::move(view));
+  }
+  return views;
+}
+
+/// Adds the values of the validation rows.
+void TrainingLoop::validate(Logs& logs) {
+  Metrics metrics;
+  for (const std::string& name : logged_) metrics.emplace(name, Metric(name));
+  logs["val_loss"] = engine_.evaluate(rows_.validation, metrics, program_.batch_size);
+  for (const auto& [name, metric] : metrics) logs["val_" + name] = metric.value();
+}
+
+bool TrainingLoop::end_epoch() {
+  if (!observer_ && callbacks_.early_stopping.empty()) return false;
+  Logs logs;
+  if (needs_loss()) logs["loss"] = loss_sum_ / static_cast<double>(rows_seen_);
+  for (const auto& [name, metric] : metrics_) logs[name] = metric.value();
+  if (rows_.validation.count() > 0 && !validates_on_test_) validate(logs);
+  bool stop = false;
+  for (EarlyStopping& callback : callbacks_.early_stopping) {
+    stop = callback.epoch_end(logs, engine_.weights().all()) || stop;
+  }
+  if (observer_) {
+    // After the callbacks: an observer changes nothing.
+    if (validates_on_test_) validate(logs);
+    const std::vector<LayerView> layers = views(false);
+    observer_->epoch_end({epoch_, logs, layers});
+    stop = observer_->stop() || stop;
+  }
+  return stop;
+}
+
+void TrainingLoop::measure(ReplicaResult& result) {
+  constexpr std::int64_t kEvaluateRows = 32;  // batch size of Keras's evaluate
+  Metrics metrics;
+  if (program_.metric == "loss") {
+    result.metric = engine_.evaluate(rows_.holdout, metrics, kEvaluateRows);
+  } else {
+    const auto it = metrics.emplace(program_.metric, Metric(program_.metric)).first;
+    engine_.evaluate(rows_.holdout, metrics, 0);
+    result.metric = it->second.value();
+    result.correct = it->second.correct();
+    result.total = it->second.total();
+  }
+  result.status = RunStatus::kOk;
+  result.message.clear();
+  if (!std::isfinite(result.metric) || !engine_.weights().all_finite()) {
+    result.status = RunStatus::kDiverged;
+    result.message = "weights or metric are not finite";
+  }
+}
+
+}  // namespace neutra

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "training/callbacks.h"
+#include "training/engine.h"
+#include "training/observer.h"
+#include "training/trainer.h"
+
+namespace neutra {
+
+/// The rows of a program's training, of the validation that callbacks and observers watch, and of
+/// the evaluation that gives the metric.
+struct TrainingRows {
+  Rows training, validation, test, holdout;
+};
+TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data);
+
+/// A training as it stood after some epochs: what another one with the same key can go on from.
+struct TrainingState {
+  std::int64_t epochs = 0, steps = 0, samples = 0;
+  std::vector<float> weights;
+  Optimizer::State optimizer;
+  std::size_t bytes() const;
+};
+
+/// The training of one job with an engine: epochs, batches, callbacks, observer, metric.
+class TrainingLoop {
+ public:
+  struct Options {
+    bool skip_dead_epochs = true;  ///< stop once every weight is NaN: the result is known (exact)
+  };
+  TrainingLoop(const ResolvedProgram& program, const TrainingRows& rows, RandomKey key,
+               Engine& engine, Options options, Observer* observer);
+
+  /// Can another training with more epochs go on from this one's state, and one with fewer be read
+  /// off it? Not where anything looks at the epochs, or at the training while it runs.
+  bool has_prefixes() const;
+  /// Goes on from there instead of from the start.
+  void resume(const TrainingState& state);
+  TrainingState state();
+
+  /// Trains up to `epochs` of the program's; false: it ended before (callback, observer, time
+  /// limit, every weight NaN).
+  bool run(const TrainingJob& job, std::chrono::steady_clock::time_point start, std::int64_t epochs,
+           ReplicaResult& result);
+  /// The metric on the hold-out rows.
+  void measure(ReplicaResult& result);
+  /// Ends the training: restores what callbacks want.
+  void finish();
+
+ private:
+  bool needs_loss() const;
+  std::vector<LayerView> views(bool of_batch);
+  void begin_epoch();
+  bool step(std::span<const std::int64_t> rows);
+  bool end_epoch();
+  void validate(Logs& logs);
+
+  const ResolvedProgram& program_;
+  TrainingRows rows_;
+  RandomKey key_;
+  Engine& engine_;
+  Options options_;
+  Observer* observer_;
+  Callbacks callbacks_;
+  bool validates_on_test_ = false;   ///< for the observer alone
+  std::vector<std::string> logged_;  ///< metrics that callbacks or the observer want each epoch
+  std::vector<std::int64_t> order_;
+
+  std::int64_t epoch_ = 0, steps_ = 0, samples_ = 0;
+  double loss_sum_ = 0;
+  std::int64_t rows_seen_ = 0;
+  Metrics metrics_;
+};
+
+}  // namespace neutra
