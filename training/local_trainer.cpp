@@ -77,9 +77,7 @@ std::optional<std::string> refusal_by_keras(const Program& program, const Reside
 class Local final : public LocalTrainer {
  public:
   explicit Local(TrainerOptions options)
-      : options_(std::move(options)),
-        cache_(options_.data_path),
-        prefixes_(options_.state_bytes) {
+      : options_(std::move(options)), cache_(options_.data_path), prefixes_(options_.state_bytes) {
     prepare_libraries();
   }
 
@@ -91,8 +89,8 @@ class Local final : public LocalTrainer {
     at::set_num_threads(1);
     const FlushDenormals guard;
     ReplicaResult result;
-    result.backend = to_string(options_.backend == Backend::kAuto ? Backend::kEager
-                                                                  : options_.backend);
+    result.backend =
+        to_string(options_.backend == Backend::kAuto ? Backend::kEager : options_.backend);
     result.metric = std::numeric_limits<double>::quiet_NaN();
     try {
       const Resident& data = cache_.get(job.program->document.at("data"));
@@ -126,11 +124,10 @@ class Local final : public LocalTrainer {
   }
 
   std::string fingerprint(const Program& program) override {
-    std::string text = std::string(to_string(options_.backend)) + " " + kSemantics + ", " +
-                       library_fingerprint();
+    std::string text =
+        std::string(to_string(options_.backend)) + " " + kSemantics + ", " + library_fingerprint();
     if (options_.backend != Backend::kEager) text += ", fused " + fused_fingerprint();
-    return text + ", data " +
-           to_string(digest(*cache_.get(program.document.at("data")).data));
+    return text + ", data " + to_string(digest(*cache_.get(program.document.at("data")).data));
   }
 
  private:
@@ -174,9 +171,8 @@ class Local final : public LocalTrainer {
         return;
       }
     }
-    const std::unique_ptr<Engine> engine =
-        fused ? make_fused_engine(program, rows.training, key)
-              : make_eager_engine(program, rows.training, key);
+    const std::unique_ptr<Engine> engine = fused ? make_fused_engine(program, rows.training, key)
+                                                 : make_eager_engine(program, rows.training, key);
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
     if (!remember || !loop.has_prefixes()) {
       loop.run(job, start, program.epochs, result);

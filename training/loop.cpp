@@ -25,9 +25,9 @@ TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data) 
   TrainingRows rows;
   rows.training = {&data.x_train, &data.y_train, 0, used};
   // In tf.keras 2.4 validation_split takes the place of other validation data.
-  rows.validation = used < n ? Rows{&data.x_train, &data.y_train, used, n}
-                             : Rows{&data.x_validation, &data.y_validation, 0,
-                                    data.x_validation.rows()};
+  rows.validation = used < n
+                        ? Rows{&data.x_train, &data.y_train, used, n}
+                        : Rows{&data.x_validation, &data.y_validation, 0, data.x_validation.rows()};
   rows.test = {&data.x_test, &data.y_test, 0, data.x_test.rows()};
   rows.holdout = {&data.x_holdout, &data.y_holdout, 0, data.x_holdout.rows()};
   return rows;
@@ -105,8 +105,8 @@ bool TrainingLoop::run(const TrainingJob& job, std::chrono::steady_clock::time_p
         throw Error(Exit::kInterrupted, "interrupted");
       }
       const auto count = static_cast<std::size_t>(std::min(program_.batch_size, rows - begin));
-      stop = step(std::span<const std::int64_t>(order_).subspan(static_cast<std::size_t>(begin),
-                                                                count));
+      stop = step(
+          std::span<const std::int64_t>(order_).subspan(static_cast<std::size_t>(begin), count));
       ++steps_;
       samples_ += static_cast<std::int64_t>(count);
       ++result.steps;

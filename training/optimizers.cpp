@@ -157,7 +157,8 @@ class Sgd final : public Optimizer {
  private:
   void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
     if (momentum_ > 0) {
-      momentum_pass(w.size(), w.data(), g.data(), accumulator(0, w.size()), rate, momentum_, nesterov_);
+      momentum_pass(w.size(), w.data(), g.data(), accumulator(0, w.size()), rate, momentum_,
+                    nesterov_);
     } else {
       sgd_pass(w.size(), w.data(), g.data(), rate);
     }
@@ -186,8 +187,8 @@ class RmsProp final : public Optimizer {
     const std::size_t n = w.size();
     float* mg = centered_ ? accumulator(1, n) : nullptr;
     if (momentum_ > 0) {
-      momentum_rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(2, n), mg, rate, rho_,
-                            momentum_, epsilon_);
+      momentum_rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(2, n), mg, rate,
+                            rho_, momentum_, epsilon_);
     } else if (centered_) {
       centered_rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), mg, rate, rho_, epsilon_);
     } else {
@@ -228,7 +229,8 @@ class Adadelta final : public Optimizer {
  private:
   void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
     const std::size_t n = w.size();
-    adadelta_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), rate, rho_, epsilon_);
+    adadelta_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), rate, rho_,
+                  epsilon_);
   }
   float rho_, epsilon_;
 };
@@ -280,8 +282,8 @@ class Adamax final : public Optimizer {
     const std::size_t n = w.size();
     const auto corrected =
         static_cast<float>(rate / (1 - std::pow(beta1_, static_cast<double>(t))));
-    adamax_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), corrected, beta1_, beta2_,
-                epsilon_);
+    adamax_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), corrected, beta1_,
+                beta2_, epsilon_);
   }
   float beta1_, beta2_, epsilon_;
 };

@@ -6,8 +6,8 @@
 
 #include "program/layer.h"
 #include "programs.h"
-#include "training/local_trainer.h"
 #include "training/layers/module.h"
+#include "training/local_trainer.h"
 
 namespace neutra {
 namespace {

@@ -78,7 +78,8 @@ class FusedEngine final : public Engine {
     double sum = 0;
     auto chunk = static_cast<std::int64_t>(evaluation_rows_);
     if (loss_rows > 0) {
-      // Whole batches of Keras's, each at the beginning of a vector; one may be larger than a chunk.
+      // Whole batches of Keras's, each at the beginning of a vector; one may be larger than a
+      // chunk.
       const bool aligned = loss_rows % static_cast<std::int64_t>(table_.width) == 0;
       chunk = aligned ? std::max<std::int64_t>(1, chunk / loss_rows) * loss_rows : loss_rows;
       chunk = std::min(chunk, static_cast<std::int64_t>(indices_.size()));
@@ -105,9 +106,8 @@ class FusedEngine final : public Engine {
   double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
     const Pass pass = forward(training_, rows, {true, key_, step, {}});
     const Tensor& output = plan_.output();
-    const double loss =
-        table_.loss(plan_.loss(), output.features, output.values, plan_.targets(), output.gradient,
-                    wanted.loss, lanes_);
+    const double loss = table_.loss(plan_.loss(), output.features, output.values, plan_.targets(),
+                                    output.gradient, wanted.loss, lanes_);
     if (output.needs_gradient) plan_.backward(pass);
     return loss / static_cast<double>(lanes_.rows);
   }
@@ -149,8 +149,7 @@ class FusedEngine final : public Engine {
   }
 
   Batch batch(const std::vector<float>& values, std::size_t features) const {
-    return {values,
-            {static_cast<std::int64_t>(lanes_.rows), static_cast<std::int64_t>(features)}};
+    return {values, {static_cast<std::int64_t>(lanes_.rows), static_cast<std::int64_t>(features)}};
   }
 
   const KernelTable<float>& table_ = kernels();
@@ -172,10 +171,9 @@ std::optional<std::string> fused_refusal(const ResolvedProgram& program, const R
   }
   // Targets of another shape than the outputs: Keras broadcasts.
   const Shape target = target_shape(training);
-  const Shape wanted = program.loss == "sparse_categorical_crossentropy"
-                           ? Shape{1}
-                           : program.layers.empty() ? program.input_shape
-                                                    : program.layers.back().output_shape;
+  const Shape wanted = program.loss == "sparse_categorical_crossentropy" ? Shape{1}
+                       : program.layers.empty()                          ? program.input_shape
+                                                : program.layers.back().output_shape;
   if (target != wanted) {
     return "targets of shape " + to_string(target) + " for outputs of shape " + to_string(wanted);
   }

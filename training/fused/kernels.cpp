@@ -12,8 +12,10 @@ bool needs_input(Function function) {
     case Function::kGelu:
     case Function::kHardSigmoid:
     case Function::kLeakyRelu:
-    case Function::kGeneralRelu: return true;
-    default: return false;
+    case Function::kGeneralRelu:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -78,9 +78,10 @@ struct KernelTable {
   /// `start` may be null: 0.
   void (*product)(std::size_t count, std::size_t depth, const T* a, std::size_t step_m,
                   std::size_t step_k, const T* start, const T* x, T* y, Lanes lanes);
-  /// sums[i * outputs + o] = sum over rows of x[i][b] dy[o][b].
+  /// sums[i * outputs + o] = sum over rows of x[i][b] dy[o][b]. `scratch`: outputs rounded up to
+  /// whole vectors, times rows.
   void (*outer)(std::size_t inputs, std::size_t outputs, const T* x, const T* dy, T* sums,
-                Lanes lanes);
+                T* scratch, Lanes lanes);
   /// sums[f] = sum over rows of x[f][b].
   void (*row_sums)(std::size_t features, const T* x, T* sums, Lanes lanes);
   /// columns[f][b] = data[rows[b] * features + f]; lanes past the last row repeat it.

@@ -16,14 +16,14 @@
 /// glibc's libmvec: at most 4 ulp, special values as in the scalar functions.
 #define NEUTRA_LIBMVEC 1
 #include <immintrin.h>
-#define NEUTRA_MVEC(prefix, type)                                                            \
-  extern "C" {                                                                               \
-  type prefix##_expf(type) noexcept;                                                         \
-  type prefix##_logf(type) noexcept;                                                         \
-  type prefix##_tanhf(type) noexcept;                                                        \
-  type prefix##_erff(type) noexcept;                                                         \
-  type prefix##_log1pf(type) noexcept;                                                       \
-  type prefix##_expm1f(type) noexcept;                                                       \
+#define NEUTRA_MVEC(prefix, type)      \
+  extern "C" {                         \
+  type prefix##_expf(type) noexcept;   \
+  type prefix##_logf(type) noexcept;   \
+  type prefix##_tanhf(type) noexcept;  \
+  type prefix##_erff(type) noexcept;   \
+  type prefix##_log1pf(type) noexcept; \
+  type prefix##_expm1f(type) noexcept; \
   }
 NEUTRA_MVEC(_ZGVbN4v, __m128)
 #ifdef __AVX2__
@@ -49,6 +49,22 @@ struct KernelsOf {
 
   static NEUTRA_INLINE V load(const T* p) { return *reinterpret_cast<const V*>(p); }
   static NEUTRA_INLINE void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
+  /// At any address; the first `count` lanes.
+  static NEUTRA_INLINE void store_part(T* p, V v, std::size_t count) {
+#ifdef __AVX512F__
+    if constexpr (sizeof(T) == 4 && W == 16) {
+      return _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), (__m512)v);
+    }
+#endif
+#ifdef __AVX2__
+    if constexpr (sizeof(T) == 4 && W == 8) {
+      const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+      const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lane);
+      return _mm256_maskstore_ps(p, mask, (__m256)v);
+    }
+#endif
+    for (std::size_t i = 0; i < count; ++i) p[i] = v[i];
+  }
   static NEUTRA_INLINE V all(T value) { return V{} + value; }
   static NEUTRA_INLINE V zero() { return V{}; }
   static NEUTRA_INLINE V max(V a, V b) { return a > b ? a : b; }  ///< b where either is NaN
@@ -83,14 +99,14 @@ struct KernelsOf {
 #define NEUTRA_MVEC8(name)
 #define NEUTRA_MVEC4(name)
 #endif
-#define NEUTRA_MATH(name)                                       \
-  static NEUTRA_INLINE V name(V x) {                            \
-    NEUTRA_MVEC16(name)                                         \
-    NEUTRA_MVEC8(name)                                          \
-    NEUTRA_MVEC4(name)                                          \
-    V y;                                                        \
+#define NEUTRA_MATH(name)                                                                 \
+  static NEUTRA_INLINE V name(V x) {                                                      \
+    NEUTRA_MVEC16(name)                                                                   \
+    NEUTRA_MVEC8(name)                                                                    \
+    NEUTRA_MVEC4(name)                                                                    \
+    V y;                                                                                  \
     for (int i = 0; i < W; ++i) y[i] = static_cast<T>(::name(static_cast<double>(x[i]))); \
-    return y;                                                   \
+    return y;                                                                             \
   }
   NEUTRA_MATH(exp)
   NEUTRA_MATH(log)
@@ -136,6 +152,23 @@ struct KernelsOf {
     };
     return __builtin_shufflevector(a, b, from(static_cast<int>(L), 0)...) +
            __builtin_shufflevector(a, b, from(static_cast<int>(L), 1)...);
+  }
+  /// Exchanges the lanes of `a` and `b` whose bit K differs from theirs.
+  template <int K, std::size_t... L>
+  static NEUTRA_INLINE void exchange(V& a, V& b, std::index_sequence<L...>) {
+    const V low = __builtin_shufflevector(a, b, (L & K ? L - K + W : L)...);
+    b = __builtin_shufflevector(a, b, (L & K ? L + W : L + K)...);
+    a = low;
+  }
+  /// Transposes a square of W vectors.
+  template <int K = 1>
+  static NEUTRA_INLINE void transpose(V* v) {
+    if constexpr (K < W) {
+      for (int i = 0; i < W; ++i) {
+        if ((i & K) == 0) exchange<K>(v[i], v[i + K], std::make_index_sequence<W>());
+      }
+      transpose<2 * K>(v);
+    }
   }
   /// The sum over the lanes of each of W vectors.
   template <int K = 1>
@@ -188,12 +221,18 @@ struct KernelsOf {
     y += m * stride;
     if (start) start += m;
     switch (count - m) {
-      case 5: return product_tile<5, C>(depth, a, step_m, step_k, start, x, y, stride);
-      case 4: return product_tile<4, C>(depth, a, step_m, step_k, start, x, y, stride);
-      case 3: return product_tile<3, C>(depth, a, step_m, step_k, start, x, y, stride);
-      case 2: return product_tile<2, C>(depth, a, step_m, step_k, start, x, y, stride);
-      case 1: return product_tile<1, C>(depth, a, step_m, step_k, start, x, y, stride);
-      default: return;
+      case 5:
+        return product_tile<5, C>(depth, a, step_m, step_k, start, x, y, stride);
+      case 4:
+        return product_tile<4, C>(depth, a, step_m, step_k, start, x, y, stride);
+      case 3:
+        return product_tile<3, C>(depth, a, step_m, step_k, start, x, y, stride);
+      case 2:
+        return product_tile<2, C>(depth, a, step_m, step_k, start, x, y, stride);
+      case 1:
+        return product_tile<1, C>(depth, a, step_m, step_k, start, x, y, stride);
+      default:
+        return;
     }
   }
   static void product(std::size_t count, std::size_t depth, const T* a, std::size_t step_m,
@@ -272,8 +311,9 @@ struct KernelsOf {
       outer_tile<I, O>(inputs, outputs, i, o, x, dy, result, lanes);
     }
   }
-  static void outer(std::size_t inputs, std::size_t outputs, const T* x, const T* dy, T* result,
-                    Lanes lanes) {
+  /// Vectors of rows, added up across their lanes at the end.
+  static void outer_by_rows(std::size_t inputs, std::size_t outputs, const T* x, const T* dy,
+                            T* result, Lanes lanes) {
     std::size_t o = 0;
     if constexpr (W >= 4) {
       for (; o + 3 <= outputs; o += 4) {
@@ -285,6 +325,87 @@ struct KernelsOf {
       o += 2;
     }
     for (; o < outputs; ++o) outer_strip<W, 1>(inputs, outputs, o, x, dy, result, lanes);
+  }
+
+  /// R inputs by C vectors of outputs; `dy` in rows of whole vectors, the last with `part` outputs.
+  template <int R, int C>
+  static NEUTRA_INLINE void outer_block(std::size_t rows, const T* x, std::size_t x_stride,
+                                        const T* dy, std::size_t dy_stride, T* result,
+                                        std::size_t outputs, std::size_t part) {
+    V sum[R][C];
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < C; ++c) sum[r][c] = zero();
+    }
+    for (std::size_t b = 0; b < rows; ++b) {
+      V from[C];
+      for (int c = 0; c < C; ++c) from[c] = load(dy + b * dy_stride + c * W);
+      for (int r = 0; r < R; ++r) {
+        const V value = all(x[r * x_stride + b]);
+        for (int c = 0; c < C; ++c) sum[r][c] += value * from[c];
+      }
+    }
+    for (int r = 0; r < R; ++r) {
+      for (int c = 0; c < C; ++c) {
+        store_part(result + r * outputs + c * W, sum[r][c], c + 1 < C ? W : part);
+      }
+    }
+  }
+  template <int C>
+  static void outer_columns(std::size_t inputs, std::size_t rows, const T* x, std::size_t x_stride,
+                            const T* dy, std::size_t dy_stride, T* result, std::size_t outputs,
+                            std::size_t part) {
+    std::size_t i = 0;
+    for (; i + kRows <= inputs; i += kRows) {
+      outer_block<kRows, C>(rows, x + i * x_stride, x_stride, dy, dy_stride, result + i * outputs,
+                            outputs, part);
+    }
+    for (; i < inputs; ++i) {
+      outer_block<1, C>(rows, x + i * x_stride, x_stride, dy, dy_stride, result + i * outputs,
+                        outputs, part);
+    }
+  }
+  /// Vectors of outputs: `dy` is transposed into `scratch` first.
+  static void outer_by_outputs(std::size_t inputs, std::size_t outputs, const T* x, const T* dy,
+                               T* result, T* scratch, Lanes lanes) {
+    const std::size_t width = (outputs + W - 1) / W * W;
+    for (std::size_t o = 0; o < width; o += W) {
+      for (std::size_t b = 0; b < lanes.rows; b += W) {
+        V square[W];
+        for (std::size_t i = 0; i < W; ++i) {
+          square[i] = load(dy + (o + i < outputs ? o + i : outputs - 1) * lanes.stride + b);
+        }
+        transpose(square);
+        const std::size_t count = lanes.rows - b < W ? lanes.rows - b : W;
+        for (std::size_t i = 0; i < count; ++i) store(scratch + (b + i) * width + o, square[i]);
+      }
+    }
+    for (std::size_t o = 0; o < width; o += kVectors * W) {
+      const std::size_t columns = (width - o) / W;
+      const std::size_t last = outputs - o < kVectors * W ? (outputs - o - 1) % W + 1 : W;
+      const auto run = [&]<int C>() {
+        outer_columns<C>(inputs, lanes.rows, x, lanes.stride, scratch + o, width, result + o,
+                         outputs, last);
+      };
+      if constexpr (kVectors == 4) {
+        if (columns >= 4) run.template operator()<4>();
+        if (columns == 3) run.template operator()<3>();
+      }
+      if (columns == 2 || (kVectors == 2 && columns > 2)) run.template operator()<2>();
+      if (columns == 1) run.template operator()<1>();
+    }
+  }
+
+  static void outer(std::size_t inputs, std::size_t outputs, const T* x, const T* dy, T* result,
+                    T* scratch, Lanes lanes) {
+    // Counted in vector operations: sums by rows need about three more each for their lanes.
+    const std::size_t by_rows = inputs * outputs * (vectors(lanes) + 3);
+    const std::size_t by_outputs =
+        (inputs + 2 * W) * lanes.rows * ((outputs + W - 1) / W) + inputs * (outputs / W);
+    if (by_outputs < by_rows) {
+      outer_by_outputs(inputs, outputs, x, dy, result, scratch, lanes);
+    } else {
+      outer_by_rows(inputs, outputs, x, dy, result, lanes);
+    }
   }
 
   static NEUTRA_INLINE V lane_sum(const T* x, Lanes lanes) {
@@ -316,7 +437,14 @@ struct KernelsOf {
         const std::size_t row = b + i < lanes.rows ? b + i : lanes.rows - 1;
         from[i] = data + static_cast<std::size_t>(rows[row]) * features;
       }
-      for (std::size_t f = 0; f < features; ++f) {
+      std::size_t f = 0;
+      for (; f + W <= features; f += W) {
+        V square[W];
+        for (int i = 0; i < W; ++i) std::memcpy(&square[i], from[i] + f, sizeof(V));
+        transpose(square);
+        for (int i = 0; i < W; ++i) store(columns + (f + i) * lanes.stride + b, square[i]);
+      }
+      for (; f < features; ++f) {
         V v;
         for (int i = 0; i < W; ++i) v[i] = from[i][f];
         store(columns + f * lanes.stride + b, v);
@@ -325,7 +453,8 @@ struct KernelsOf {
   }
   static void to_rows(std::size_t features, const T* columns, T* rows, Lanes lanes) {
     for (std::size_t b = 0; b < lanes.rows; ++b) {
-      for (std::size_t f = 0; f < features; ++f) rows[b * features + f] = columns[f * lanes.stride + b];
+      for (std::size_t f = 0; f < features; ++f)
+        rows[b * features + f] = columns[f * lanes.stride + b];
     }
   }
   static void from_rows(std::size_t features, const T* rows, T* columns, Lanes lanes) {
@@ -352,7 +481,8 @@ struct KernelsOf {
   static void activate(const Activation& f, std::size_t count, const T* x, T* y) {
     const T a = static_cast<T>(f.a), b = static_cast<T>(f.b), c = static_cast<T>(f.c);
     switch (f.function) {
-      case Function::kRelu: return map(count, x, y, [](V z) { return z < 0 ? zero() : z; });
+      case Function::kRelu:
+        return map(count, x, y, [](V z) { return z < 0 ? zero() : z; });
       case Function::kElu:
         return map(count, x, y, [a](V z) { return z > 0 ? z : a * expm1(z > 0 ? zero() : z); });
       case Function::kSelu:
@@ -361,19 +491,25 @@ struct KernelsOf {
         });
       case Function::kSoftplus:
         return map(count, x, y, [](V z) { return z > 20 ? z : log1p(exp(z)); });
-      case Function::kSoftsign: return map(count, x, y, [](V z) { return z / (abs(z) + 1); });
-      case Function::kSwish: return map(count, x, y, [](V z) { return z * sigmoid(z); });
+      case Function::kSoftsign:
+        return map(count, x, y, [](V z) { return z / (abs(z) + 1); });
+      case Function::kSwish:
+        return map(count, x, y, [](V z) { return z * sigmoid(z); });
       case Function::kGelu:
         return map(count, x, y, [](V z) { return T(0.5) * z * (1 + erf(z * kInverseRoot2)); });
-      case Function::kTanh: return map(count, x, y, [](V z) { return tanh(z); });
-      case Function::kSigmoid: return map(count, x, y, [](V z) { return sigmoid(z); });
-      case Function::kExponential: return map(count, x, y, [](V z) { return exp(z); });
+      case Function::kTanh:
+        return map(count, x, y, [](V z) { return tanh(z); });
+      case Function::kSigmoid:
+        return map(count, x, y, [](V z) { return sigmoid(z); });
+      case Function::kExponential:
+        return map(count, x, y, [](V z) { return exp(z); });
       case Function::kHardSigmoid:
         return map(count, x, y, [](V z) {
           const V t = z * T(0.2) + T(0.5);
           return t < 0 ? zero() : t > 1 ? all(1) : t;
         });
-      case Function::kLeakyRelu: return map(count, x, y, [a](V z) { return z > 0 ? z : z * a; });
+      case Function::kLeakyRelu:
+        return map(count, x, y, [a](V z) { return z > 0 ? z : z * a; });
       case Function::kGeneralRelu:
         return map(count, x, y, [a, b, c](V z) {
           V t = b != 0 ? z * (z > b ? all(1) : zero()) : z < 0 ? zero() : z;
@@ -385,7 +521,8 @@ struct KernelsOf {
           return t;
         });
       case Function::kLinear:
-      case Function::kSoftmax: return;
+      case Function::kSoftmax:
+        return;
     }
   }
 
@@ -421,7 +558,8 @@ struct KernelsOf {
         return map(count, saved, dy, dy, [](V y, V g) { return g * (1 - y * y); });
       case Function::kSigmoid:
         return map(count, saved, dy, dy, [](V y, V g) { return g * ((1 - y) * y); });
-      case Function::kExponential: return map(count, saved, dy, dy, [](V y, V g) { return g * y; });
+      case Function::kExponential:
+        return map(count, saved, dy, dy, [](V y, V g) { return g * y; });
       case Function::kHardSigmoid:
         return map(count, saved, dy, dy, [](V z, V g) {
           const V t = z * T(0.2) + T(0.5);
@@ -440,7 +578,8 @@ struct KernelsOf {
           return d;
         });
       case Function::kLinear:
-      case Function::kSoftmax: return;
+      case Function::kSoftmax:
+        return;
     }
   }
 
@@ -551,7 +690,9 @@ struct KernelsOf {
       case LossFunction::kMeanAbsolutePercentage:
         return pointwise(
             features, x, y, dx, with_value, lanes,
-            [](V o, V t) { return 100 * abs((t - o) / (abs(t) < kEpsilon ? all(kEpsilon) : abs(t))); },
+            [](V o, V t) {
+              return 100 * abs((t - o) / (abs(t) < kEpsilon ? all(kEpsilon) : abs(t)));
+            },
             [](V o, V t) {
               return 100 * sign(o - t) / (abs(t) < kEpsilon ? all(kEpsilon) : abs(t));
             });
@@ -564,7 +705,8 @@ struct KernelsOf {
               return d * d;
             },
             [=](V o, V t) {
-              const V d = 2 * (logarithm(o) - logarithm(t)) / ((o < kEpsilon ? all(kEpsilon) : o) + 1);
+              const V d =
+                  2 * (logarithm(o) - logarithm(t)) / ((o < kEpsilon ? all(kEpsilon) : o) + 1);
               return d * (o >= kEpsilon ? all(1) : zero());
             });
       }
@@ -867,10 +1009,22 @@ struct KernelsOf {
   }
 
   static constexpr KernelTable<T> table() {
-    return {kWidth,    product,       outer,    row_sums,
-            gather,    to_rows,       from_rows, activate,
-            differentiate, softmax,   differentiate_softmax, loss,
-            dropout,   multiply,      normalise, apply_scale,
+    return {kWidth,
+            product,
+            outer,
+            row_sums,
+            gather,
+            to_rows,
+            from_rows,
+            activate,
+            differentiate,
+            softmax,
+            differentiate_softmax,
+            loss,
+            dropout,
+            multiply,
+            normalise,
+            apply_scale,
             differentiate_normalise};
   }
 };

@@ -197,8 +197,7 @@ void Plan::build(const ResolvedProgram& program, Builder& builder) {
   scratch_ = builder.floats(Builder::batch_floats(output().features, builder.capacity()));
 }
 
-std::size_t Plan::measure(const ResolvedProgram& program, std::size_t batch,
-                          std::size_t capacity) {
+std::size_t Plan::measure(const ResolvedProgram& program, std::size_t batch, std::size_t capacity) {
   Builder builder(batch, capacity, nullptr, nullptr);
   Plan plan;
   plan.build(program, builder);

@@ -26,8 +26,13 @@ void sgemm(char transpose_a, char transpose_b, std::size_t m, std::size_t n, std
 /// y = x kernel + bias over columns; x in rows or columns.
 class Product final : public Step {
  public:
-  Product(const Tensor& x, const Tensor& y, Parameter kernel, Parameter bias)
-      : x_(x), y_(y), kernel_(kernel), bias_(bias), large_(large(x.features, y.features)) {}
+  Product(const Tensor& x, const Tensor& y, Parameter kernel, Parameter bias, float* scratch)
+      : x_(x),
+        y_(y),
+        kernel_(kernel),
+        bias_(bias),
+        scratch_(scratch),
+        large_(large(x.features, y.features)) {}
 
   void forward(const Pass& pass) override {
     const auto [rows, stride] = pass.lanes;
@@ -57,7 +62,7 @@ class Product final : public Step {
     if (bias_.gradient) table_.row_sums(outputs, dy, bias_.gradient, pass.lanes);
     if (kernel_.gradient) {
       if (!large_) {
-        table_.outer(inputs, outputs, x_.values, dy, kernel_.gradient, pass.lanes);
+        table_.outer(inputs, outputs, x_.values, dy, kernel_.gradient, scratch_, pass.lanes);
       } else if (in_rows) {
         sgemm('T', 'T', inputs, outputs, rows, x_.values, inputs, dy, stride, 0, kernel_.gradient,
               outputs);
@@ -82,6 +87,7 @@ class Product final : public Step {
  private:
   Tensor x_, y_;
   Parameter kernel_, bias_;
+  float* scratch_;
   bool large_;
   const KernelTable<float>& table_ = kernels();
 };
@@ -109,11 +115,11 @@ void layers::dense(Builder& builder, const ResolvedLayer& layer) {
   const Parameter kernel = builder.parameter(0);
   const Parameter bias = layer.weights.size() > 1 ? builder.parameter(1) : Parameter{};
   const auto outputs = static_cast<std::size_t>(layer.output_shape[0]);
-  if (x.layout == Layout::kRows && !large(x.features, outputs)) {
-    x = to_columns(builder);
-  }
+  if (x.layout == Layout::kRows && !large(x.features, outputs)) x = to_columns(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kColumns, needs_gradient);
-  builder.add(std::make_unique<Product>(x, y, kernel, bias));
+  const bool own = !large(x.features, outputs);
+  float* scratch = own ? builder.floats(Builder::batch_floats(builder.batch(), outputs)) : nullptr;
+  builder.add(std::make_unique<Product>(x, y, kernel, bias, scratch));
   builder.set_current(y);
   add_activation(builder, named_activation(layer.config.at("activation")), true);
 }

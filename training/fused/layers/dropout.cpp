@@ -61,8 +61,8 @@ void layers::dropout(Builder& builder, const ResolvedLayer& layer) {
   const std::size_t training = Builder::batch_floats(x.features, builder.batch());
   y.values = builder.floats(Builder::batch_floats(x.features, builder.capacity()));
   float* mask = builder.floats(training);
-  float* scratch = x.layout == Layout::kColumns && x.features % 4 != 0 ? builder.floats(training)
-                                                                       : nullptr;
+  float* scratch =
+      x.layout == Layout::kColumns && x.features % 4 != 0 ? builder.floats(training) : nullptr;
   builder.add(std::make_unique<Dropout>(x, y, mask, scratch, rate, layer.index));
   builder.set_current(y);
 }
