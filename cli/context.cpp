@@ -69,6 +69,8 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
   options.data_path = data_path(arguments, own_file);
   options.backend = *parse_backend(arguments.text("backend"));
   options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
+  options.reuse_epochs = arguments.has("reuse-epochs") && arguments.is_on("reuse-epochs");
+  if (arguments.has("memory")) options.memory = arguments.bytes("memory");
   return options;
 }
 

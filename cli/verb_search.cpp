@@ -17,9 +17,13 @@ std::string counters_text(const SearchCounters& c) {
   if (c.trainings_from_store > 0)
     text += ", " + std::to_string(c.trainings_from_store) + " from earlier runs";
   if (c.trainings_reused > 0) text += ", " + std::to_string(c.trainings_reused) + " reused";
+  if (c.trainings > 0)
+    text += "\nback ends: fused " + std::to_string(c.trainings_fused) + ", eager " +
+            std::to_string(c.trainings - c.trainings_fused);
   text += "\nsaved: " + std::to_string(c.trainings_saved_curtailed) +
           " trainings by curtailment, " + std::to_string(c.trainings_saved_identical) +
-          " by identity, " + std::to_string(c.epochs_saved_dead) + " dead epochs; " +
+          " by identity, " + std::to_string(c.epochs_reused) + " epochs of other trainings, " +
+          std::to_string(c.epochs_saved_dead) + " dead epochs; " +
           std::to_string(c.speculative_trainings) + " trainings ahead were not needed\n";
   if (c.invalid + c.failed + c.diverged + c.timed_out > 0)
     text += "programs: " + std::to_string(c.invalid) + " invalid, " + std::to_string(c.failed) +
@@ -128,10 +132,12 @@ Verb search_verb() {
         "fresh",
         "ground-truth-metric",
         "max-depth",
+        "memory",
         "memory-limit",
         "preset",
         "replicas",
         "reuse",
+        "reuse-epochs",
         "rule",
         "seed",
         "share-identical",

@@ -467,6 +467,8 @@ void SearchMachine::deliver(const Task& task, ReplicaResult result) {
   drop(task);
   ++counters_.trainings;
   counters_.samples += result.samples;
+  counters_.trainings_fused += result.backend == "fused";
+  counters_.epochs_reused += result.epochs_reused;
   counters_.epochs_saved_dead += result.epochs_saved;
   Slot& slot = evaluations_[task.evaluation].slots[static_cast<std::size_t>(task.replica)];
   slot.origin = Origin::kTrained;

@@ -31,6 +31,8 @@ constexpr CounterField kCounterFields[] = {
     {"trainings_reused", &SearchCounters::trainings_reused},
     {"trainings_saved_identical", &SearchCounters::trainings_saved_identical},
     {"trainings_saved_curtailed", &SearchCounters::trainings_saved_curtailed},
+    {"trainings_fused", &SearchCounters::trainings_fused},
+    {"epochs_reused", &SearchCounters::epochs_reused},
     {"epochs_saved_dead", &SearchCounters::epochs_saved_dead},
     {"speculative_trainings", &SearchCounters::speculative_trainings},
     {"invalid", &SearchCounters::invalid},

@@ -88,6 +88,8 @@ struct SearchCounters {
   std::int64_t trainings_reused = 0;           ///< from --reuse stores
   std::int64_t trainings_saved_identical = 0;  ///< by reuse_identical
   std::int64_t trainings_saved_curtailed = 0;  ///< by curtail
+  std::int64_t trainings_fused = 0;            ///< of `trainings`: by the fused back end
+  std::int64_t epochs_reused = 0;              ///< of trainings that are parts of one another
   std::int64_t epochs_saved_dead = 0;          ///< not run as every weight was NaN
   std::int64_t speculative_trainings = 0;      ///< not needed in the end
   std::int64_t invalid = 0, failed = 0, diverged = 0, timed_out = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -59,6 +60,53 @@ class DataCache {
   std::map<std::string, std::unique_ptr<Resident>> entries_;
 };
 
+/// Lets trainings start while what they need together stays below a limit.
+class MemoryGate {
+ public:
+  explicit MemoryGate(std::uint64_t limit) : limit_(limit) {}  ///< 0: none
+
+  /// Holds `bytes` until it is destroyed.
+  class Share {
+   public:
+    Share(MemoryGate& gate, std::uint64_t bytes) : gate_(gate), bytes_(bytes) {}
+    Share(const Share&) = delete;
+    ~Share() {
+      {
+        const std::lock_guard lock(gate_.mutex_);
+        gate_.used_ -= bytes_;
+      }
+      gate_.changed_.notify_all();
+    }
+
+   private:
+    MemoryGate& gate_;
+    std::uint64_t bytes_;
+  };
+
+  /// Waits for `bytes`. Throws Error where they are more than the limit, and when the job is
+  /// stopped meanwhile.
+  Share wait(std::uint64_t bytes, const TrainingJob& job) {
+    constexpr auto kPollInterval = std::chrono::milliseconds(50);  // how soon a stop is seen
+    std::unique_lock lock(mutex_);
+    if (limit_ > 0 && bytes > limit_) {
+      throw failure("a training needs about " + std::to_string(bytes >> 20) +
+                    " MiB; --memory leaves " + std::to_string(limit_ >> 20) + " MiB");
+    }
+    while (limit_ > 0 && used_ + bytes > limit_) {
+      if (job.stop && job.stop->load()) throw Error(Exit::kInterrupted, "interrupted");
+      changed_.wait_for(lock, kPollInterval);
+    }
+    used_ += bytes;
+    return {*this, bytes};
+  }
+
+ private:
+  const std::uint64_t limit_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t used_ = 0;
+};
+
 /// TensorFlow's worker threads flush denormals; so do we while training (it's faster, too).
 class FlushDenormals {
  public:
@@ -77,7 +125,10 @@ std::optional<std::string> refusal_by_keras(const Program& program, const Reside
 class Local final : public LocalTrainer {
  public:
   explicit Local(TrainerOptions options)
-      : options_(std::move(options)), cache_(options_.data_path), prefixes_(options_.state_bytes) {
+      : options_(std::move(options)),
+        cache_(options_.data_path),
+        prefixes_(state_bytes(options_)),
+        gate_(options_.memory > 0 ? options_.memory - state_bytes(options_) : 0) {
     prepare_libraries();
   }
 
@@ -131,6 +182,13 @@ class Local final : public LocalTrainer {
   }
 
  private:
+  /// A quarter of --memory at most.
+  static std::uint64_t state_bytes(const TrainerOptions& options) {
+    if (!options.reuse_epochs) return 0;
+    return options.memory > 0 ? std::min(options.state_bytes, options.memory / 4)
+                              : options.state_bytes;
+  }
+
   void run(const TrainingJob& job, const Resident& data, Clock::time_point start,
            Observer* observer, ReplicaResult& result) {
     if (const std::optional<std::string> reason = refusal_by_keras(*job.program, data)) {
@@ -171,6 +229,7 @@ class Local final : public LocalTrainer {
         return;
       }
     }
+    const MemoryGate::Share share = gate_.wait(bytes, job);
     const std::unique_ptr<Engine> engine = fused ? make_fused_engine(program, rows.training, key)
                                                  : make_eager_engine(program, rows.training, key);
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
@@ -208,6 +267,7 @@ class Local final : public LocalTrainer {
   TrainerOptions options_;
   DataCache cache_;
   PrefixCache prefixes_;
+  MemoryGate gate_;
 };
 
 }  // namespace

@@ -30,6 +30,8 @@ struct TrainerOptions {
   /// program with half the epochs is known and one with more goes on from there (exact).
   bool reuse_epochs = false;
   std::uint64_t state_bytes = std::uint64_t{256} << 20;  ///< at most this for those states
+  /// What all trainings at once may need, those states included; others wait. 0: no limit.
+  std::uint64_t memory = 0;
 };
 
 /// Trains in this process, with Keras 2.4's semantics. Data sets are loaded once and shared by all
