@@ -39,8 +39,10 @@ class FusedEngine final : public Engine {
   FusedEngine(const ResolvedProgram& program, const Rows& training, RandomKey key)
       : Engine(program, training, key),
         evaluation_rows_(evaluation_rows(program)),
-        plan_(program, batch_rows(program, training), capacity(program, training), weights_),
-        indices_(capacity(program, training)) {}
+        plan_(program, target_shape(training), batch_rows(program, training),
+              capacity(program, training), weights_),
+        indices_(capacity(program, training)),
+        sparse_(program.loss == "sparse_categorical_crossentropy") {}
 
   const char* backend() const override { return "fused"; }
 
@@ -94,8 +96,7 @@ class FusedEngine final : public Engine {
       }
       for (std::int64_t at = 0; loss_rows > 0 && at < count; at += loss_rows) {
         const Lanes part{static_cast<std::size_t>(std::min(loss_rows, count - at)), lanes_.stride};
-        sum += table_.loss(plan_.loss(), plan_.output().features, plan_.output().values + at,
-                           plan_.targets() + at, nullptr, true, part);
+        sum += loss(static_cast<std::size_t>(at), nullptr, true, part);
       }
     }
     if (loss_rows <= 0) return 0;
@@ -106,10 +107,9 @@ class FusedEngine final : public Engine {
   double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
     const Pass pass = forward(training_, rows, {true, key_, step, {}});
     const Tensor& output = plan_.output();
-    const double loss = table_.loss(plan_.loss(), output.features, output.values, plan_.targets(),
-                                    output.gradient, wanted.loss, lanes_);
+    const double sum = loss(0, output.gradient, wanted.loss, lanes_);
     if (output.needs_gradient) plan_.backward(pass);
-    return loss / static_cast<double>(lanes_.rows);
+    return sum / static_cast<double>(lanes_.rows);
   }
 
  private:
@@ -131,8 +131,34 @@ class FusedEngine final : public Engine {
     }
     table_.gather(source.y->values.data(), plan_.target_features(), rows.data(), plan_.targets(),
                   lanes_);
+    for (std::size_t f = plan_.target_features(); f < plan_.loss_features() && !sparse_; ++f) {
+      std::copy_n(plan_.targets(), lanes_.stride, plan_.targets() + f * lanes_.stride);
+    }
     plan_.forward(pass);
     return pass;
+  }
+
+  /// Loss of the rows that begin at lane `begin`: their sum, and the gradient of their mean.
+  double loss(std::size_t begin, float* gradient, bool with_value, Lanes lanes) {
+    const Tensor& output = plan_.output();
+    const float* targets = plan_.targets() + begin;
+    if (plan_.output_copies() == nullptr) {
+      return table_.loss(plan_.loss(), output.features, output.values + begin, targets, gradient,
+                         with_value, lanes);
+    }
+    float *copies = plan_.output_copies() + begin, *gradients = plan_.gradient_copies();
+    const std::size_t stride = lanes.stride;
+    for (std::size_t f = 0; f < plan_.loss_features(); ++f) {
+      std::copy_n(output.values + begin, stride - begin, copies + f * stride);
+    }
+    const double sum = table_.loss(plan_.loss(), plan_.loss_features(), copies, targets,
+                                   gradient ? gradients : nullptr, with_value, lanes);
+    for (std::size_t b = 0; gradient && b < stride; ++b) {
+      gradient[b] = 0;
+      for (std::size_t f = 0; f < plan_.loss_features(); ++f)
+        gradient[b] += gradients[f * stride + b];
+    }
+    return sum;
   }
 
   /// The model's outputs in columns, output activation included.
@@ -157,6 +183,7 @@ class FusedEngine final : public Engine {
   Plan plan_;
   Lanes lanes_;  ///< of the last pass
   std::vector<std::int64_t> indices_;
+  bool sparse_;  ///< are targets class indices?
   std::vector<float> output_rows_, target_rows_;
   std::vector<std::vector<float>> activation_rows_;
 };
@@ -165,17 +192,10 @@ class FusedEngine final : public Engine {
 
 std::optional<std::string> fused_refusal(const ResolvedProgram& program, const Rows& training) {
   try {
-    Plan::measure(program, batch_rows(program, training), capacity(program, training));
+    Plan::measure(program, target_shape(training), batch_rows(program, training),
+                  capacity(program, training));
   } catch (const NotCovered& refusal) {
     return refusal.reason;
-  }
-  // Targets of another shape than the outputs: Keras broadcasts.
-  const Shape target = target_shape(training);
-  const Shape wanted = program.loss == "sparse_categorical_crossentropy" ? Shape{1}
-                       : program.layers.empty()                          ? program.input_shape
-                                                : program.layers.back().output_shape;
-  if (target != wanted) {
-    return "targets of shape " + to_string(target) + " for outputs of shape " + to_string(wanted);
   }
   return std::nullopt;
 }
@@ -189,7 +209,8 @@ std::uint64_t fused_bytes(const ResolvedProgram& program, const Rows& training) 
   return static_cast<std::uint64_t>(weight_elements(program) *
                                     (2 + optimizer_states(program.optimizer))) *
              sizeof(float) +
-         Plan::measure(program, batch_rows(program, training), capacity(program, training));
+         Plan::measure(program, target_shape(training), batch_rows(program, training),
+                       capacity(program, training));
 }
 
 std::string fused_fingerprint() {

@@ -19,6 +19,21 @@ bool needs_input(Function function) {
   }
 }
 
+bool is_pointwise(LossFunction function) {
+  switch (function) {
+    case LossFunction::kCategoricalHinge:
+    case LossFunction::kCosineSimilarity:
+    case LossFunction::kKullbackLeibler:
+    case LossFunction::kCategoricalCrossentropy:
+    case LossFunction::kSoftmaxCrossentropy:
+    case LossFunction::kSparseCrossentropy:
+    case LossFunction::kSparseSoftmaxCrossentropy:
+      return false;
+    default:
+      return true;
+  }
+}
+
 std::vector<NamedKernels> available_kernels() {
   std::vector<NamedKernels> tables;
   if (supports(InstructionSet::kAvx512)) tables.push_back({"avx512", avx512_kernels()});

@@ -70,6 +70,9 @@ enum class LossFunction : std::uint8_t {
   kSigmoidCrossentropy  ///< binary, on logits
 };
 
+/// Is the loss a mean over features of a function of output and target?
+bool is_pointwise(LossFunction function);
+
 template <typename T>
 struct KernelTable {
   std::size_t width;  ///< lanes of a vector

@@ -159,12 +159,11 @@ Tensor to_columns(Builder& builder) {
   return columns;
 }
 
-void Plan::build(const ResolvedProgram& program, Builder& builder) {
+void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& builder) {
   std::size_t output_layer = program.layers.size();  // the one whose activation makes the output
   while (output_layer > 0 && is_identity(program.layers[output_layer - 1])) --output_layer;
   output_position_ = output_layer > 0 ? output_layer - 1 : 0;
   const LossEntry& loss = find_loss(program.loss);
-  sparse_ = program.loss == "sparse_categorical_crossentropy";
   loss_ = loss.on_output;
   std::optional<std::size_t> bare;  // the layer that leaves its activation to the loss
   if (output_layer > 0 && loss.activation &&
@@ -193,22 +192,39 @@ void Plan::build(const ResolvedProgram& program, Builder& builder) {
     throw NotCovered{"outputs of shape " + to_string(output().shape)};
   }
   steps_ = builder.take_steps();
-  targets_ = builder.floats(Builder::batch_floats(target_features(), builder.capacity()));
-  scratch_ = builder.floats(Builder::batch_floats(output().features, builder.capacity()));
+
+  const std::size_t outputs = output().features;
+  target_features_ = static_cast<std::size_t>(element_product(target));
+  const bool sparse = program.loss == "sparse_categorical_crossentropy";
+  loss_features_ = sparse ? outputs : std::max(outputs, target_features_);
+  const bool broadcasts = !sparse && outputs != target_features_;
+  if (target.size() != 1 || (sparse && target_features_ != 1) ||
+      (broadcasts && (std::min(outputs, target_features_) != 1 || !is_pointwise(loss_)))) {
+    throw NotCovered{"targets of shape " + to_string(target) + " for outputs of shape " +
+                     to_string(output().shape)};
+  }
+  const std::size_t capacity = builder.capacity();
+  targets_ = builder.floats(Builder::batch_floats(sparse ? 1 : loss_features_, capacity));
+  scratch_ = builder.floats(Builder::batch_floats(outputs, capacity));
+  if (target_features_ > outputs) {
+    output_copies_ = builder.floats(Builder::batch_floats(loss_features_, capacity));
+    gradient_copies_ = builder.floats(Builder::batch_floats(loss_features_, builder.batch()));
+  }
 }
 
-std::size_t Plan::measure(const ResolvedProgram& program, std::size_t batch, std::size_t capacity) {
+std::size_t Plan::measure(const ResolvedProgram& program, const Shape& target, std::size_t batch,
+                          std::size_t capacity) {
   Builder builder(batch, capacity, nullptr, nullptr);
   Plan plan;
-  plan.build(program, builder);
+  plan.build(program, target, builder);
   return builder.used() * sizeof(float);
 }
 
-Plan::Plan(const ResolvedProgram& program, std::size_t batch, std::size_t capacity,
-           Weights& weights)
-    : memory_(measure(program, batch, capacity) / sizeof(float)) {
+Plan::Plan(const ResolvedProgram& program, const Shape& target, std::size_t batch,
+           std::size_t capacity, Weights& weights)
+    : memory_(measure(program, target, batch, capacity) / sizeof(float)) {
   Builder builder(batch, capacity, &weights, memory_.data());
-  build(program, builder);
+  build(program, target, builder);
 }
 
 }  // namespace neutra::fused

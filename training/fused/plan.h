@@ -114,10 +114,11 @@ Activation named_activation(const std::string& name);
 /// The steps of a program's layers over one block of memory.
 class Plan {
  public:
-  /// Throws NotCovered.
-  Plan(const ResolvedProgram& program, std::size_t batch, std::size_t capacity, Weights& weights);
+  /// `target`: shape of one row's target. Throws NotCovered.
+  Plan(const ResolvedProgram& program, const Shape& target, std::size_t batch, std::size_t capacity,
+       Weights& weights);
   /// Bytes of the block, and whether there can be one: nothing is allocated. Throws NotCovered.
-  static std::size_t measure(const ResolvedProgram& program, std::size_t batch,
+  static std::size_t measure(const ResolvedProgram& program, const Shape& target, std::size_t batch,
                              std::size_t capacity);
 
   const Tensor& input() const { return input_; }
@@ -126,14 +127,18 @@ class Plan {
   const std::vector<Tensor>& outputs() const { return outputs_; }
   /// The layer that makes the output; those behind it return their input.
   std::size_t output_position() const { return output_position_; }
-  /// Memory for the targets of a batch, in columns, and for one batch of outputs.
+  /// Memory for the targets of a batch, in columns. Where outputs are wider, the loss looks at
+  /// copies of the one feature that there is; where targets are, at copies of the one output.
   float* targets() const { return targets_; }
+  std::size_t target_features() const { return target_features_; }
+  std::size_t loss_features() const { return loss_features_; }
+  /// Memory for a batch of outputs, and for copies of it and of its gradient; null without.
   float* scratch() const { return scratch_; }
+  float* output_copies() const { return output_copies_; }
+  float* gradient_copies() const { return gradient_copies_; }
   /// The output's activation where the loss works on its input: it is no step then.
   const std::optional<Activation>& output_activation() const { return output_activation_; }
   LossFunction loss() const { return loss_; }
-  bool sparse() const { return sparse_; }
-  std::size_t target_features() const { return sparse_ ? 1 : output().features; }
 
   void forward(const Pass& pass) {
     for (const auto& step : steps_) step->forward(pass);
@@ -144,7 +149,7 @@ class Plan {
 
  private:
   Plan() = default;
-  void build(const ResolvedProgram& program, Builder& builder);
+  void build(const ResolvedProgram& program, const Shape& target, Builder& builder);
 
   Buffer memory_;
   Tensor input_;
@@ -152,9 +157,10 @@ class Plan {
   std::size_t output_position_ = 0;
   std::vector<std::unique_ptr<Step>> steps_;
   float *targets_ = nullptr, *scratch_ = nullptr;
+  float *output_copies_ = nullptr, *gradient_copies_ = nullptr;
+  std::size_t target_features_ = 0, loss_features_ = 0;
   std::optional<Activation> output_activation_;
   LossFunction loss_ = LossFunction::kMeanSquared;
-  bool sparse_ = false;
 };
 
 /// Adds a layer's steps; one file of fused/layers/ each, and one line of the registry.
