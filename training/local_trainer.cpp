@@ -4,9 +4,11 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <deque>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 #include "program/error.h"
@@ -122,6 +124,71 @@ std::optional<std::string> refusal_by_keras(const Program& program, const Reside
   return text;
 }
 
+/// What all replicas of a program share.
+struct Prepared {
+  const Resident* data = nullptr;
+  std::optional<std::string> refusal;  ///< Keras's
+  std::optional<std::string> failure;  ///< what this version lacks; with either, the rest is empty
+  ResolvedProgram program;
+  TrainingRows rows;
+  std::optional<std::string> fused_refusal;
+  bool fused = false;
+  std::uint64_t bytes = 0;
+  Hash stream_hash, program_hash;
+};
+
+Prepared prepare(const Program& program, const Resident& data, Backend backend) {
+  Prepared made;
+  made.data = &data;
+  made.refusal = refusal_by_keras(program, data);
+  if (made.refusal) return made;
+  try {
+    made.program = resolve(program, &data.info);
+  } catch (const Error& e) {
+    if (e.exit() != Exit::kBadInput) throw;
+    made.failure = e.what();
+    return made;
+  }
+  made.rows = training_rows(made.program, *data.data);
+  if (backend != Backend::kEager) {
+    made.fused_refusal = fused_refusal(made.program, made.rows.training);
+    made.fused = !made.fused_refusal;
+  }
+  made.bytes = made.fused ? fused_bytes(made.program, made.rows.training)
+                          : eager_bytes(made.program, made.rows.training);
+  made.stream_hash = stream_hash(program);
+  made.program_hash = program_hash(program);
+  return made;
+}
+
+/// The programs prepared last, by document.
+class PreparedPrograms {
+ public:
+  std::shared_ptr<const Prepared> get(const Program& program, DataCache& data, Backend backend) {
+    constexpr std::size_t kKept = 64;  // more than any machine trains at once
+    std::string text = program.document.dump();
+    {
+      const std::lock_guard lock(mutex_);
+      const auto it = entries_.find(text);
+      if (it != entries_.end()) return it->second;
+    }
+    auto made = std::make_shared<const Prepared>(
+        prepare(program, data.get(program.document.at("data")), backend));
+    const std::lock_guard lock(mutex_);
+    if (oldest_first_.size() == kKept) {
+      entries_.erase(oldest_first_.front());
+      oldest_first_.pop_front();
+    }
+    if (entries_.emplace(text, made).second) oldest_first_.push_back(std::move(text));
+    return made;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<const Prepared>> entries_;
+  std::deque<std::string> oldest_first_;
+};
+
 class Local final : public LocalTrainer {
  public:
   explicit Local(TrainerOptions options)
@@ -144,9 +211,10 @@ class Local final : public LocalTrainer {
         to_string(options_.backend == Backend::kAuto ? Backend::kEager : options_.backend);
     result.metric = std::numeric_limits<double>::quiet_NaN();
     try {
-      const Resident& data = cache_.get(job.program->document.at("data"));
+      const std::shared_ptr<const Prepared> prepared =
+          prepared_.get(*job.program, cache_, options_.backend);
       try {
-        run(job, data, start, observer, result);
+        run(job, *prepared, start, observer, result);
       } catch (const Error& e) {
         if (e.exit() != Exit::kBadInput) throw;
         result.status = RunStatus::kFailed;
@@ -189,36 +257,29 @@ class Local final : public LocalTrainer {
                               : options.state_bytes;
   }
 
-  void run(const TrainingJob& job, const Resident& data, Clock::time_point start,
+  void run(const TrainingJob& job, const Prepared& prepared, Clock::time_point start,
            Observer* observer, ReplicaResult& result) {
-    if (const std::optional<std::string> reason = refusal_by_keras(*job.program, data)) {
+    if (prepared.refusal) {
       result.status = RunStatus::kInvalid;
-      result.message = *reason;
+      result.message = *prepared.refusal;
       return;
     }
-    const ResolvedProgram program = resolve(*job.program, &data.info);
-    const TrainingRows rows = training_rows(program, *data.data);
-    bool fused = options_.backend != Backend::kEager;
-    if (fused) {
-      if (const std::optional<std::string> reason = fused_refusal(program, rows.training)) {
-        if (options_.backend == Backend::kFused) {
-          throw input_error("the fused back end doesn't know: " + *reason +
-                            "; --backend auto trains such programs with the eager one");
-        }
-        fused = false;
-      }
+    if (prepared.failure) throw input_error(*prepared.failure);
+    if (options_.backend == Backend::kFused && !prepared.fused) {
+      throw input_error("the fused back end doesn't know: " + *prepared.fused_refusal +
+                        "; --backend auto trains such programs with the eager one");
     }
-    result.backend = to_string(fused ? Backend::kFused : Backend::kEager);
-    const std::uint64_t bytes =
-        fused ? fused_bytes(program, rows.training) : eager_bytes(program, rows.training);
-    if (job.memory_limit > 0 && bytes > job.memory_limit) {
+    const ResolvedProgram& program = prepared.program;
+    const TrainingRows& rows = prepared.rows;
+    result.backend = to_string(prepared.fused ? Backend::kFused : Backend::kEager);
+    if (job.memory_limit > 0 && prepared.bytes > job.memory_limit) {
       result.status = RunStatus::kOutOfMemory;
-      result.message = "needs about " + std::to_string(bytes >> 20) +
+      result.message = "needs about " + std::to_string(prepared.bytes >> 20) +
                        " MiB; allowed: " + std::to_string(job.memory_limit >> 20) + " MiB";
       return;
     }
-    const Hash hash =
-        job.stream == StreamKey::kPrefix ? stream_hash(*job.program) : program_hash(*job.program);
+    const Hash& hash =
+        job.stream == StreamKey::kPrefix ? prepared.stream_hash : prepared.program_hash;
     const RandomKey key = random_key(job.seed, hash, job.replica);
     const PrefixCache::Key prefix{hash, job.seed, job.replica};
     const bool remember = options_.reuse_epochs && !observer && job.stream == StreamKey::kPrefix;
@@ -229,9 +290,10 @@ class Local final : public LocalTrainer {
         return;
       }
     }
-    const MemoryGate::Share share = gate_.wait(bytes, job);
-    const std::unique_ptr<Engine> engine = fused ? make_fused_engine(program, rows.training, key)
-                                                 : make_eager_engine(program, rows.training, key);
+    const MemoryGate::Share share = gate_.wait(prepared.bytes, job);
+    const std::unique_ptr<Engine> engine = prepared.fused
+                                               ? make_fused_engine(program, rows.training, key)
+                                               : make_eager_engine(program, rows.training, key);
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
     if (!remember || !loop.has_prefixes()) {
       loop.run(job, start, program.epochs, result);
@@ -266,6 +328,7 @@ class Local final : public LocalTrainer {
 
   TrainerOptions options_;
   DataCache cache_;
+  PreparedPrograms prepared_;
   PrefixCache prefixes_;
   MemoryGate gate_;
 };

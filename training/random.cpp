@@ -130,7 +130,7 @@ void fill_truncated_normal(const RandomStream& stream, float mean, float stddev,
   });
 }
 
-void fill_permutation(const RandomStream& stream, std::span<std::int64_t> order) {
+NEUTRA_CLONES void fill_permutation(const RandomStream& stream, std::span<std::int64_t> order) {
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::uint32_t words[kGroup];
   std::size_t used = kGroup;
