@@ -110,7 +110,7 @@ struct KernelTable {
                  bool with_value, Lanes lanes);
 
   /// mask[f][b] = 0 or 1 / (1 - rate), the numbers of fill_dropout_mask over row-major (rows,
-  /// features); y = x * mask. `features` is a multiple of 4.
+  /// features); y = x * mask.
   void (*dropout)(const RandomStream& stream, float rate, std::size_t features, const T* x, T* mask,
                   T* y, Lanes lanes);
   /// y[i] = x[i] * by[i], `count` a multiple of the width; in place or not.

@@ -6,8 +6,8 @@ namespace {
 /// y = x * mask in training, else x. Both share their gradient.
 class Dropout final : public Step {
  public:
-  Dropout(const Tensor& x, const Tensor& y, float* mask, float* scratch, float rate, int layer)
-      : x_(x), y_(y), mask_(mask), scratch_(scratch), rate_(rate), layer_(layer) {}
+  Dropout(const Tensor& x, const Tensor& y, float* mask, float rate, int layer)
+      : x_(x), y_(y), mask_(mask), rate_(rate), layer_(layer) {}
 
   void forward(const Pass& pass) override {
     const std::size_t count = values(pass);
@@ -17,16 +17,11 @@ class Dropout final : public Step {
     }
     const RandomStream stream{pass.key, Stream::kDropout, static_cast<std::uint32_t>(layer_),
                               pass.step};
-    const std::size_t drawn = x_.features * pass.lanes.rows;
-    if (x_.layout == Layout::kRows) {
-      fill_dropout_mask(stream, rate_, {mask_, drawn});
-    } else if (x_.features % 4 == 0) {
+    if (x_.layout == Layout::kColumns) {
       table_.dropout(stream, rate_, x_.features, x_.values, mask_, y_.values, pass.lanes);
       return;
-    } else {
-      fill_dropout_mask(stream, rate_, {scratch_, drawn});
-      table_.from_rows(x_.features, scratch_, mask_, pass.lanes);
     }
+    fill_dropout_mask(stream, rate_, {mask_, x_.features * pass.lanes.rows});
     table_.multiply(count, x_.values, mask_, y_.values);
   }
 
@@ -41,7 +36,7 @@ class Dropout final : public Step {
   }
 
   Tensor x_, y_;
-  float *mask_, *scratch_;
+  float* mask_;
   float rate_;
   int layer_;
   const KernelTable<float>& table_ = kernels();
@@ -58,12 +53,9 @@ void layers::dropout(Builder& builder, const ResolvedLayer& layer) {
   }
   const Tensor x = builder.current();
   Tensor y = x;
-  const std::size_t training = Builder::batch_floats(x.features, builder.batch());
   y.values = builder.floats(Builder::batch_floats(x.features, builder.capacity()));
-  float* mask = builder.floats(training);
-  float* scratch =
-      x.layout == Layout::kColumns && x.features % 4 != 0 ? builder.floats(training) : nullptr;
-  builder.add(std::make_unique<Dropout>(x, y, mask, scratch, rate, layer.index));
+  float* mask = builder.floats(Builder::batch_floats(x.features, builder.batch()));
+  builder.add(std::make_unique<Dropout>(x, y, mask, rate, layer.index));
   builder.set_current(y);
 }
 
