@@ -14,6 +14,9 @@ using Activation = at::Tensor (*)(const at::Tensor&);
 Activation find_activation(const std::string& name);
 std::vector<std::string> activation_names();
 
+/// alpha (exp(x) - 1) below 0.
+at::Tensor elu(const at::Tensor& x, double alpha);
+
 /// TensorFlow's relu. Its gradient is gradient * (x > 0), so that NaN and infinity go through as
 /// NaN where x <= 0; LibTorch's own gives 0 there and lets a program live whose weights Keras turns
 /// into NaN (a row of zeros that a categorical cross entropy divides by their sum).

@@ -28,6 +28,9 @@ Tensor signed_labels(const Tensor& y) {
 /// x / |x| along the last axis, with TensorFlow's floor of 1e-12 on the square.
 Tensor unit(const Tensor& x) { return x * at::rsqrt(at::clamp_min((x * x).sum(-1, true), 1e-12)); }
 
+/// TensorFlow's: that of NaN is NaN.
+Tensor tensorflow_sign(const Tensor& x) { return at::where(x.isnan(), x, x.sign()); }
+
 /// Rows of outputs and one class index for each (Keras flattens targets of other ranks).
 struct SparsePair {
   Tensor rows, labels;
@@ -49,6 +52,16 @@ Tensor sparse_gradient(const Tensor& logits, const Tensor& target) {
   const std::int64_t n = rows.size(0), width = rows.size(1);
   for (std::int64_t i = 0; i < n; ++i) values[i * width + label[i]] -= 1;
   return gradient.div_(n).view(logits.sizes());
+}
+
+/// Of probabilities, in double: where a class is certain, the logits' softmax - 1 loses its digits.
+Tensor sparse_probability_gradient(const Tensor& output, const Tensor& target) {
+  const auto [rows, labels] = sparse_pair(output, target);
+  const Tensor p = clipped(rows).to(at::kDouble), index = labels.unsqueeze(-1);
+  const Tensor slope = p.sum(-1, true).reciprocal().expand_as(p).clone();
+  slope.scatter_add_(-1, index, -p.gather(-1, index).reciprocal());
+  const Tensor inside = (rows >= kEpsilon).logical_and(rows <= 1 - kEpsilon);
+  return at::where(inside, slope / rows.size(0), at::zeros_like(p)).to(at::kFloat).view_as(output);
 }
 
 Tensor binary_values(const Tensor& z, const Tensor& y) {
@@ -73,10 +86,18 @@ const std::map<std::string, Entry>& registry() {
           return (o - y).mul_(2.0 / static_cast<double>(o.numel()));
         }}},
       {"mean_absolute_error",
-       {[](const Tensor& o, const Tensor& y) { return at::abs(o - y).mean(-1); }}},
-      {"mean_absolute_percentage_error", {[](const Tensor& o, const Tensor& y) {
-         return 100 * at::abs((y - o) / at::clamp_min(y.abs(), kEpsilon)).mean(-1);
-       }}},
+       {[](const Tensor& o, const Tensor& y) { return at::abs(o - y).mean(-1); },
+        [](const Tensor& o, const Tensor& y) {
+          return tensorflow_sign(o - y).div_(static_cast<double>(o.numel()));
+        }}},
+      {"mean_absolute_percentage_error",
+       {[](const Tensor& o, const Tensor& y) {
+          return 100 * at::abs((y - o) / at::clamp_min(y.abs(), kEpsilon)).mean(-1);
+        },
+        [](const Tensor& o, const Tensor& y) {
+          return tensorflow_sign(o - y).mul_(100.0 / static_cast<double>(o.numel())) /
+                 at::clamp_min(y.abs(), kEpsilon);
+        }}},
       {"mean_squared_logarithmic_error", {[](const Tensor& o, const Tensor& y) {
          const Tensor first = at::log(at::clamp_min(o, kEpsilon) + 1);
          return at::square(first - at::log(at::clamp_min(y, kEpsilon) + 1)).mean(-1);
@@ -91,10 +112,15 @@ const std::map<std::string, Entry>& registry() {
        {[](const Tensor& o, const Tensor& y) {
          return at::clamp_min(at::amax((1 - y) * o, -1) - (y * o).sum(-1) + 1, 0);
        }}},
-      {"logcosh", {[](const Tensor& o, const Tensor& y) {
-         const Tensor d = o - y;
-         return (d + at::softplus(-2 * d) - std::log(2.0)).mean(-1);
-       }}},
+      {"logcosh",
+       {[](const Tensor& o, const Tensor& y) {
+          const Tensor d = o - y;
+          return (d + at::softplus(-2 * d) - std::log(2.0)).mean(-1);
+        },
+        // The sum's own gradient, 1 - 2 sigmoid(-2d), has few digits near 0.
+        [](const Tensor& o, const Tensor& y) {
+          return at::tanh(o - y).div_(static_cast<double>(o.numel()));
+        }}},
       {"huber",  // delta 1
        {[](const Tensor& o, const Tensor& y) {
          const Tensor d = o - y, size = at::abs(d);
@@ -121,7 +147,7 @@ const std::map<std::string, Entry>& registry() {
         }}},
       {"sparse_categorical_crossentropy",  // probabilities: their logarithms serve as logits
        {[](const Tensor& o, const Tensor& y) { return sparse_values(at::log(clipped(o)), y); },
-        nullptr, "softmax", sparse_values, sparse_gradient}},
+        sparse_probability_gradient, "softmax", sparse_values, sparse_gradient}},
       {"binary_crossentropy",
        {[](const Tensor& o, const Tensor& y) {
           const Tensor p = clipped(o);

@@ -116,11 +116,10 @@ TEST(Conv, TrainingAgreesWithKeras) {
     const std::int64_t rows = c.at("rows"), batch = c.at("batch_size"), epochs = c.at("epochs");
     const ResolvedProgram program =
         resolved(c.at("layers"), input, c.at("optimizer"), c.at("loss"), {3}, rows);
-    Model model(program, {1, 2});
+    Weights weights(program, {1, 2});
+    Model model(program, weights);
     const auto place = [&](std::size_t i, std::size_t k) {
-      const std::span<const float> view = model.views({}, false).at(i).weights.at(k);
-      return model.weights().subspan(static_cast<std::size_t>(view.data() - model.weights().data()),
-                                     view.size());
+      return weights.of_layer(i).at(k).extent.of(weights.all());
     };
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
@@ -130,18 +129,18 @@ TEST(Conv, TrainingAgreesWithKeras) {
       }
     }
     const Loss loss(program.loss, model.output_activation());
-    const auto optimizer = make_optimizer(program.optimizer, model.trainable_variables());
+    const auto optimizer = make_optimizer(program.optimizer, weights.trainable_variables());
     const at::Tensor x = tensor(c.at("x"), with_rows(rows, input));
     const at::Tensor y = tensor(c.at("y"), {rows, 3});
     for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
       for (std::int64_t begin = 0; begin < rows; begin += batch) {
         const std::int64_t count = std::min(batch, rows - begin);
-        std::fill(model.gradients().begin(), model.gradients().end(), 0.0f);
+        std::fill(weights.gradients().begin(), weights.gradients().end(), 0.0f);
         const at::Tensor raw = model.forward(x.narrow(0, begin, count), {true, {1, 2}, 0}).raw;
         ASSERT_TRUE(loss.on_logits());
         raw.backward(loss.gradient(raw, y.narrow(0, begin, count)).value());
-        model.add_penalty_gradients();
-        optimizer->step(model.trainable(), model.gradients());
+        weights.add_penalty_gradients();
+        optimizer->step(weights.trainable(), weights.gradients());
       }
     }
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
@@ -247,7 +246,9 @@ class ImageNetwork : public ::testing::Test {
                                                                                         7, 2};
     program_.document["data"]["source"] = "hdf5";
     program_.document["data"]["arguments"] = {{"file", "images.h5"}};
-    trainer_ = make_local_trainer({{folder_}, true});
+    TrainerOptions options = trained_by(Backend::kEager);
+    options.data_path = {folder_};
+    trainer_ = make_local_trainer(options);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 

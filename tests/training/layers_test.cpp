@@ -35,33 +35,40 @@ struct Probe final : Observer {
 };
 
 /// Trains one epoch with learning rate 0 on points of the plane.
-Probe probe(Json layers, const std::string& loss = "mean_squared_error") {
+Probe probe(LocalTrainer& trainer, Json layers) {
   layers.push_back(dense(1, "linear"));
-  const Program p = program("moons", 2, std::move(layers), loss, "mae", optimizer("SGD", 0), 1);
+  const Program p =
+      program("moons", 2, std::move(layers), "mean_squared_error", "mae", optimizer("SGD", 0), 1);
   Probe result;
-  const ReplicaResult outcome = make_local_trainer({})->train({&p}, &result);
+  const ReplicaResult outcome = trainer.train({&p}, &result);
   EXPECT_EQ(outcome.status, RunStatus::kOk) << outcome.message;
   return result;
 }
 
-/// The layer's output must be f of the Dense layer's output before it.
-void expect_function(Json tested, const std::function<double(double)>& f) {
-  const Probe p =
-      probe(Json::array({dense(8, "linear", {{"kernel_initializer", "ones"}}), tested}));
-  ASSERT_EQ(p.outputs[0].size(), p.outputs[1].size());
-  for (std::size_t i = 0; i < p.outputs[0].size(); ++i) {
-    EXPECT_NEAR(p.outputs[1][i], f(p.outputs[0][i]), 1e-5) << tested << " of " << p.outputs[0][i];
-  }
-}
+class Layers : public EachBackend {
+ protected:
+  Probe probe(Json layers) const { return neutra::probe(*trainer(), std::move(layers)); }
 
-TEST(Layers, EveryLayerOfAProgramHasAModule) {
+  /// The layer's output must be f of the Dense layer's output before it.
+  void expect_function(Json tested, const std::function<double(double)>& f) const {
+    const Probe p =
+        probe(Json::array({dense(8, "linear", {{"kernel_initializer", "ones"}}), tested}));
+    ASSERT_EQ(p.outputs[0].size(), p.outputs[1].size());
+    for (std::size_t i = 0; i < p.outputs[0].size(); ++i) {
+      EXPECT_NEAR(p.outputs[1][i], f(p.outputs[0][i]), 1e-5) << tested << " of " << p.outputs[0][i];
+    }
+  }
+};
+NEUTRA_EACH_BACKEND(Layers);
+
+TEST(EagerLayers, EveryLayerOfAProgramHasAModule) {
   std::set<std::string> known;
   for (const Layer* layer : layers()) known.insert(layer->class_name);
   const std::vector<std::string> made = module_names();
   EXPECT_EQ(known, std::set<std::string>(made.begin(), made.end()));
 }
 
-TEST(Layers, DenseMultipliesAndAdds) {
+TEST_P(Layers, DenseMultipliesAndAdds) {
   const Probe p = probe(Json::array(
       {dense(3, "linear", {{"kernel_initializer", "ones"}, {"bias_initializer", "ones"}}),
        dense(2, "relu", {{"use_bias", false}, {"kernel_initializer", "ones"}})}));
@@ -74,7 +81,7 @@ TEST(Layers, DenseMultipliesAndAdds) {
   }
 }
 
-TEST(Layers, ActivationLayers) {
+TEST_P(Layers, ActivationLayers) {
   expect_function(layer("ReLU", Json::object()), [](double x) { return std::max(x, 0.0); });
   expect_function(layer("ReLU", {{"max_value", 1}}),
                   [](double x) { return std::clamp(x, 0.0, 1.0); });
@@ -94,7 +101,7 @@ TEST(Layers, ActivationLayers) {
   expect_function(layer("Flatten", Json::object()), [](double x) { return x; });
 }
 
-TEST(Layers, DropoutKeepsAndScales) {
+TEST_P(Layers, DropoutKeepsAndScales) {
   const Probe p = probe(Json::array(
       {dense(64, "linear", {{"kernel_initializer", "ones"}, {"bias_initializer", "ones"}}),
        layer("Dropout", {{"rate", 0.5}})}));
@@ -107,17 +114,19 @@ TEST(Layers, DropoutKeepsAndScales) {
   EXPECT_NEAR(static_cast<double>(kept) / static_cast<double>(p.outputs[0].size()), 0.5, 0.06);
 }
 
-TEST(Layers, DenseAfterReshapeWorksOnTheLastAxis) {
-  const Probe p = probe(Json::array(
-      {dense(6, "linear"), layer("Reshape", {{"target_shape", {3, 2}}}),
-       dense(4, "linear", {{"kernel_initializer", "ones"}}), layer("Flatten", Json::object())}));
+TEST(EagerLayers, DenseAfterReshapeWorksOnTheLastAxis) {
+  const Probe p =
+      probe(*make_local_trainer(trained_by(Backend::kEager)),
+            Json::array({dense(6, "linear"), layer("Reshape", {{"target_shape", {3, 2}}}),
+                         dense(4, "linear", {{"kernel_initializer", "ones"}}),
+                         layer("Flatten", Json::object())}));
   ASSERT_EQ(p.outputs[2].size(), static_cast<std::size_t>(p.rows * 3 * 4));
   for (std::size_t i = 0; i < static_cast<std::size_t>(p.rows) * 3; ++i) {
     EXPECT_NEAR(p.outputs[2][4 * i + 1], p.outputs[0][2 * i] + p.outputs[0][2 * i + 1], 1e-5);
   }
 }
 
-TEST(Layers, BatchNormalization) {
+TEST_P(Layers, BatchNormalization) {
   const Probe p =
       probe(Json::array({dense(3, "linear"), layer("BatchNormalization", Json::object())}));
   const auto rows = static_cast<std::size_t>(p.rows);
@@ -136,7 +145,7 @@ TEST(Layers, BatchNormalization) {
   }
 }
 
-TEST(Layers, WeightRegularisersAddToLossAndGradient) {
+TEST_P(Layers, WeightRegularisersAddToLossAndGradient) {
   const Json plain = dense(4, "linear", {{"kernel_initializer", "ones"}});
   Json with = plain;
   with["config"]["kernel_regularizer"] = {{"class_name", "L1L2"},
@@ -151,7 +160,7 @@ TEST(Layers, WeightRegularisersAddToLossAndGradient) {
     Program still = p;
     still.document["fit"]["shuffle"] = false;
     Probe result;
-    make_local_trainer({})->train({&still}, &result);
+    trainer()->train({&still}, &result);
     return result;
   };
   const Probe without = fixed(plain), regularised = fixed(with);
@@ -161,7 +170,7 @@ TEST(Layers, WeightRegularisersAddToLossAndGradient) {
   }
 }
 
-TEST(Layers, ActivityRegulariserIsDividedByTheBatch) {
+TEST(EagerLayers, ActivityRegulariserIsDividedByTheBatch) {
   auto fixed = [&](bool regularised) {
     Json last = dense(1, "linear", {{"kernel_initializer", "ones"}});
     if (regularised) {
@@ -171,7 +180,8 @@ TEST(Layers, ActivityRegulariserIsDividedByTheBatch) {
                         optimizer("SGD", 0), 1);
     p.document["fit"]["shuffle"] = false;
     Probe result;
-    const ReplicaResult outcome = make_local_trainer({})->train({&p}, &result);
+    const ReplicaResult outcome =
+        make_local_trainer(trained_by(Backend::kEager))->train({&p}, &result);
     EXPECT_EQ(outcome.status, RunStatus::kOk) << outcome.message;
     return result;
   };

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <memory>
 #include <string>
 
 #include "program/program.h"
+#include "training/local_trainer.h"
 
 namespace neutra {
 
@@ -59,5 +63,28 @@ inline Program line(int epochs = 3) {
   p.document["data"]["arguments"]["slope"] = 5;
   return p;
 }
+
+inline TrainerOptions trained_by(Backend backend) {
+  TrainerOptions options;
+  options.backend = backend;
+  return options;
+}
+
+/// Tests that run with each back end.
+class EachBackend : public testing::TestWithParam<Backend> {
+ public:
+  static std::string name(const testing::TestParamInfo<Backend>& info) {
+    return info.param == Backend::kEager ? "Eager" : "Fused";
+  }
+
+ protected:
+  std::unique_ptr<LocalTrainer> trainer(TrainerOptions options = {}) const {
+    options.backend = GetParam();
+    return make_local_trainer(std::move(options));
+  }
+};
+#define NEUTRA_EACH_BACKEND(Suite)                                                         \
+  INSTANTIATE_TEST_SUITE_P(With, Suite, testing::Values(Backend::kEager, Backend::kFused), \
+                           EachBackend::name)
 
 }  // namespace neutra

@@ -88,7 +88,7 @@ class FusedEngine final : public Engine {
     }
     for (std::int64_t begin = 0; begin < rows.count(); begin += chunk) {
       const std::int64_t count = std::min(chunk, rows.count() - begin);
-      std::iota(indices_.begin(), indices_.begin() + count, rows.begin + begin);
+      std::iota(indices_.begin(), indices_.begin() + count, begin);
       forward(rows, {indices_.data(), static_cast<std::size_t>(count)}, {false, key_, 0, {}});
       if (!metrics.empty()) {
         const Batch output = this->output(), targets = this->targets();
@@ -113,12 +113,14 @@ class FusedEngine final : public Engine {
   }
 
  private:
-  /// Runs the steps on those rows of the arrays.
+  /// Runs the steps on those rows, counted from the source's first.
   Pass forward(const Rows& source, std::span<const std::int64_t> rows, Pass pass) {
     lanes_ = {rows.size(), (rows.size() + table_.width - 1) / table_.width * table_.width};
     pass.lanes = lanes_;
     const Tensor& input = plan_.input();
-    const float* x = source.x->values.data();
+    const auto first = static_cast<std::size_t>(source.begin);
+    const float* x = source.x->values.data() + first * input.features;
+    const float* y = source.y->values.data() + first * plan_.target_features();
     if (input.layout == Layout::kColumns) {
       table_.gather(x, input.features, rows.data(), input.values, lanes_);
     } else {
@@ -129,8 +131,7 @@ class FusedEngine final : public Engine {
         to += input.features;
       }
     }
-    table_.gather(source.y->values.data(), plan_.target_features(), rows.data(), plan_.targets(),
-                  lanes_);
+    table_.gather(y, plan_.target_features(), rows.data(), plan_.targets(), lanes_);
     for (std::size_t f = plan_.target_features(); f < plan_.loss_features() && !sparse_; ++f) {
       std::copy_n(plan_.targets(), lanes_.stride, plan_.targets() + f * lanes_.stride);
     }

@@ -71,6 +71,10 @@ struct KernelsOf {
   static NEUTRA_INLINE V abs(V x) { return x < 0 ? -x : x; }
   /// -1, 0, 1; NaN for NaN, as TensorFlow has it.
   static NEUTRA_INLINE V sign(V x) { return x > 0 ? all(1) : x < 0 ? all(-1) : x; }
+  /// Cut to whole numbers.
+  static NEUTRA_INLINE V whole(V x) {
+    return __builtin_convertvector(__builtin_convertvector(x, M), V);
+  }
   static NEUTRA_INLINE float root(float x) { return __builtin_sqrtf(x); }
   static NEUTRA_INLINE double root(double x) { return __builtin_sqrt(x); }
   static NEUTRA_INLINE V sqrt(V x) {
@@ -575,8 +579,7 @@ struct KernelsOf {
         return map(count, saved, dy, dy, [](V y, V g) { return g * y; });
       case Function::kHardSigmoid:
         return map(count, saved, dy, dy, [](V z, V g) {
-          const V t = z * T(0.2) + T(0.5);
-          const M inside = (t >= 0) & (t <= 1);
+          const M inside = (z >= T(-2.5)) & (z <= T(2.5));
           return inside ? g * T(0.2) : zero();
         });
       case Function::kLeakyRelu:
@@ -634,9 +637,10 @@ struct KernelsOf {
   static NEUTRA_INLINE V clip(V x, T low, T high) {
     return x < low ? all(low) : x > high ? all(high) : x;
   }
-  static NEUTRA_INLINE V within(V x, T low, T high) {
+  /// The slope of something clipped: 0 outside and for NaN, whatever `slope` is there.
+  static NEUTRA_INLINE V within(V x, T low, T high, V slope) {
     const M inside = (x >= low) & (x <= high);
-    return inside ? all(1) : zero();
+    return inside ? slope : zero();
   }
 
   /// Losses that are a mean over features of a function of output and target.
@@ -666,10 +670,11 @@ struct KernelsOf {
   /// Losses that look at a whole row: row(b) works on vector b of each feature, writes dx times
   /// `share` and returns the row's loss.
   template <typename Row>
-  static NEUTRA_INLINE double by_row(Lanes lanes, Row row) {
+  static NEUTRA_INLINE double by_row(Lanes lanes, bool with_value, Row row) {
     double total = 0;
     for (std::size_t v = 0; v < vectors(lanes); ++v) {
-      total += horizontal_double(masked(row(v * W), valid(lanes, v)));
+      const V value = row(v * W);
+      if (with_value) total += horizontal_double(masked(value, valid(lanes, v)));
     }
     return total;
   }
@@ -720,7 +725,7 @@ struct KernelsOf {
             [=](V o, V t) {
               const V d =
                   2 * (logarithm(o) - logarithm(t)) / ((o < kEpsilon ? all(kEpsilon) : o) + 1);
-              return d * (o >= kEpsilon ? all(1) : zero());
+              return o >= kEpsilon ? d : zero();
             });
       }
       case LossFunction::kSquaredHinge:
@@ -747,7 +752,7 @@ struct KernelsOf {
             },
             [=](V o, V t) {
               const V label = scale * t - shift, margin = 1 - label * o;
-              return -2 * label * (margin < 0 ? zero() : margin);
+              return margin >= 0 ? -2 * label * margin : zero();
             });
       }
       case LossFunction::kLogCosh:
@@ -767,7 +772,7 @@ struct KernelsOf {
             },
             [](V o, V t) {
               const V d = o - t;
-              return abs(d) <= 1 ? d : sign(d);
+              return abs(d) <= 1 ? d : sign(d) + 0 * d;  // NaN where d is infinite, as in TensorFlow
             });
       case LossFunction::kPoisson:
         return pointwise(
@@ -783,8 +788,8 @@ struct KernelsOf {
             },
             [](V o, V t) {
               const V p = clip(o, kEpsilon, 1 - kEpsilon);
-              return ((1 - t) / (1 - p + kEpsilon) - t / (p + kEpsilon)) *
-                     within(o, kEpsilon, 1 - kEpsilon);
+              return within(o, kEpsilon, 1 - kEpsilon,
+                            (1 - t) / (1 - p + kEpsilon) - t / (p + kEpsilon));
             });
       case LossFunction::kSigmoidCrossentropy:
         return pointwise(
@@ -792,17 +797,17 @@ struct KernelsOf {
             [](V z, V t) { return (z < 0 ? zero() : z) - z * t + log1p(exp(-abs(z))); },
             [](V z, V t) { return sigmoid(z) - t; });
       case LossFunction::kKullbackLeibler:
-        return by_row(lanes, [=](std::size_t b) {
+        return by_row(lanes, with_value, [=](std::size_t b) {
           V sum = zero();
           for (std::size_t f = 0; f < features; ++f) {
             const V o = at(x, f, b), p = clip(o, kEpsilon, 1), t = clip(at(y, f, b), kEpsilon, 1);
             if (with_value) sum += t * log(t / p);
-            if (dx) store(dx + f * stride + b, -share * t / p * within(o, kEpsilon, 1));
+            if (dx) store(dx + f * stride + b, within(o, kEpsilon, 1, -share * t / p));
           }
           return sum;
         });
       case LossFunction::kCategoricalHinge:
-        return by_row(lanes, [=](std::size_t b) {
+        return by_row(lanes, with_value, [=](std::size_t b) {
           V positive = zero(), negative = (1 - at(y, 0, b)) * at(x, 0, b), ties = zero();
           for (std::size_t f = 0; f < features; ++f) {
             const V n = (1 - at(y, f, b)) * at(x, f, b);
@@ -817,14 +822,14 @@ struct KernelsOf {
           if (dx) {
             for (std::size_t f = 0; f < features; ++f) {
               const V other = 1 - at(y, f, b);
-              const V largest = other * at(x, f, b) == negative ? other / ties : zero();
+              const V largest = (other * at(x, f, b) == negative ? other : zero()) / ties;
               store(dx + f * stride + b, active * (largest - at(y, f, b)));
             }
           }
           return margin < 0 ? zero() : margin;
         });
       case LossFunction::kCosineSimilarity:
-        return by_row(lanes, [=](std::size_t b) {
+        return by_row(lanes, with_value, [=](std::size_t b) {
           V xx = zero(), yy = zero(), xy = zero();
           for (std::size_t f = 0; f < features; ++f) {
             xx += at(x, f, b) * at(x, f, b);
@@ -846,14 +851,14 @@ struct KernelsOf {
           return -cosine;
         });
       case LossFunction::kCategoricalCrossentropy:
-        return by_row(lanes, [=](std::size_t b) {
+        return by_row(lanes, with_value, [=](std::size_t b) {
           V sum = zero(), value = zero(), dot = zero();
           for (std::size_t f = 0; f < features; ++f) sum += at(x, f, b);
           for (std::size_t f = 0; f < features; ++f) {
             const V q = at(x, f, b) / sum, c = clip(q, kEpsilon, 1 - kEpsilon), t = at(y, f, b);
             if (with_value) value -= t * log(c);
             if (dx) {
-              const V d = -t / c * within(q, kEpsilon, 1 - kEpsilon);
+              const V d = within(q, kEpsilon, 1 - kEpsilon, -t / c);
               dot += d * q;
               store(dx + f * stride + b, d);
             }
@@ -866,20 +871,23 @@ struct KernelsOf {
           return value;
         });
       case LossFunction::kSparseCrossentropy:
-        return by_row(lanes, [=](std::size_t b) {
-          const V label = load(y + b);
-          V sum = zero(), chosen = zero();
+        return by_row(lanes, with_value, [=](std::size_t b) {
+          const V label = whole(load(y + b));
+          V others = zero(), chosen = zero();
           for (std::size_t f = 0; f < features; ++f) {
             const V c = clip(at(x, f, b), kEpsilon, 1 - kEpsilon);
-            sum += c;
-            chosen = label == static_cast<T>(f) ? c : chosen;
+            const M own = label == static_cast<T>(f);
+            others += own ? zero() : c;
+            chosen = own ? c : chosen;
           }
+          const V sum = others + chosen;
           if (dx) {
             for (std::size_t f = 0; f < features; ++f) {
               const V o = at(x, f, b);
-              const V own = label == static_cast<T>(f) ? 1 / chosen : zero();
+              // 1 / sum - 1 / chosen would lose its digits where the class is certain.
+              const V slope = (label == static_cast<T>(f) ? -others / chosen : all(1)) / sum;
               store(dx + f * stride + b,
-                    share * (1 / sum - own) * within(o, kEpsilon, 1 - kEpsilon));
+                    within(o, kEpsilon, 1 - kEpsilon, share * slope));
             }
           }
           return with_value ? log(sum) - log(chosen) : zero();
@@ -887,7 +895,7 @@ struct KernelsOf {
       case LossFunction::kSoftmaxCrossentropy:
       case LossFunction::kSparseSoftmaxCrossentropy: {
         const bool sparse = function == LossFunction::kSparseSoftmaxCrossentropy;
-        return by_row(lanes, [=](std::size_t b) {
+        return by_row(lanes, with_value, [=](std::size_t b) {
           V top = at(x, 0, b);
           for (std::size_t f = 1; f < features; ++f) top = at(x, f, b) > top ? at(x, f, b) : top;
           V sum = zero();
@@ -901,7 +909,7 @@ struct KernelsOf {
           for (std::size_t f = 0; f < features; ++f) {
             V t;
             if (sparse) {
-              t = load(y + b) == static_cast<T>(f) ? all(1) : zero();
+              t = whole(load(y + b)) == static_cast<T>(f) ? all(1) : zero();
             } else {
               t = at(y, f, b);
             }

@@ -176,7 +176,9 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
   input_ = builder.tensor(program.input_shape, input_layout(program), false);
   builder.set_current(input_);
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    const ResolvedLayer& layer = program.layers[i];
+    std::optional<ResolvedLayer> stripped;
+    if (bare == i) stripped = without_activation(program.layers[i]);
+    const ResolvedLayer& layer = stripped ? *stripped : program.layers[i];
     const Json& config = layer.config;
     if (config.contains("activity_regularizer") && config["activity_regularizer"].is_object()) {
       throw NotCovered{"activity regularizer of layer " + std::to_string(layer.index)};
@@ -184,7 +186,7 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
     const AddLayer add = find_layer_steps(layer.class_name);
     if (add == nullptr) throw NotCovered{"layer " + layer.class_name};
     builder.begin_layer(i, layer);
-    add(builder, bare == i ? without_activation(layer) : layer);
+    add(builder, layer);
     outputs_.push_back(builder.current());
   }
   if (outputs_.empty()) outputs_.push_back(input_);

@@ -76,7 +76,7 @@ std::unique_ptr<Module> module::leaky_relu(const ResolvedLayer& layer) {
 
 std::unique_ptr<Module> module::elu(const ResolvedLayer& layer) {
   const double alpha = number_or(layer.config, "alpha", 1);
-  return function([=](const Tensor& x) { return at::elu(x, alpha); });
+  return function([=](const Tensor& x) { return neutra::elu(x, alpha); });
 }
 
 }  // namespace neutra

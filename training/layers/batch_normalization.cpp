@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "training/layers/module.h"
 #include "training/variables.h"
@@ -40,8 +41,14 @@ class BatchNormalization final : public Module {
       const auto [v, m] = at::var_mean(rows.detach(), at::IntArrayRef{0}, false);
       mean.mul_(momentum_).add_(m, 1 - momentum_);
       variance.mul_(momentum_).add_(v, 1 - momentum_);
-      // With no moving statistics given, training mode normalises by those of the batch.
-      y = at::batch_norm(rows, gamma, beta, {}, {}, true, 0, epsilon_, false);
+      if (rows.size(0) == 1) {  // x - mean is 0, where LibTorch's x a + b leaves a rounding
+        y = (rows - rows) / std::sqrt(epsilon_);
+        if (scale_) y = y * gamma;
+        if (center_) y = y + beta;
+      } else {
+        // With no moving statistics given, training mode normalises by those of the batch.
+        y = at::batch_norm(rows, gamma, beta, {}, {}, true, 0, epsilon_, false);
+      }
     }
     return y.view(x.sizes());
   }

@@ -13,15 +13,19 @@
 namespace neutra {
 namespace {
 
-ReplicaResult train(const Program& p, std::uint64_t seed = 0, int replica = 0,
-                    StreamKey stream = StreamKey::kPrefix, TrainerOptions options = {}) {
-  TrainingJob job;
-  job.program = &p;
-  job.seed = seed;
-  job.replica = replica;
-  job.stream = stream;
-  return make_local_trainer(std::move(options))->train(job);
-}
+class Training : public EachBackend {
+ protected:
+  ReplicaResult train(const Program& p, std::uint64_t seed = 0, int replica = 0,
+                      StreamKey stream = StreamKey::kPrefix, TrainerOptions options = {}) const {
+    TrainingJob job;
+    job.program = &p;
+    job.seed = seed;
+    job.replica = replica;
+    job.stream = stream;
+    return trainer(std::move(options))->train(job);
+  }
+};
+NEUTRA_EACH_BACKEND(Training);
 
 /// Remembers what a training showed.
 struct Recorder final : Observer {
@@ -48,18 +52,18 @@ struct Recorder final : Observer {
 
 bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-TEST(Eager, LearnsALine) {
+TEST_P(Training, LearnsALine) {
   const ReplicaResult r = train(line(30));
   EXPECT_EQ(r.status, RunStatus::kOk);
   EXPECT_LT(r.metric, 0.05);
   EXPECT_EQ(r.steps, 30 * 13);  // 400 rows: twelve full batches and one of 16
   EXPECT_EQ(r.samples, 30 * 400);
-  EXPECT_EQ(r.backend, "eager");
+  EXPECT_EQ(r.backend, to_string(GetParam()));
   EXPECT_GT(r.seconds, 0);
   EXPECT_EQ(r.correct, -1);
 }
 
-TEST(Eager, LearnsTwoClassesAndCountsExactly) {
+TEST_P(Training, LearnsTwoClassesAndCountsExactly) {
   const ReplicaResult r = train(moons(40));
   EXPECT_EQ(r.status, RunStatus::kOk);
   EXPECT_GT(r.metric, 0.9);
@@ -67,7 +71,7 @@ TEST(Eager, LearnsTwoClassesAndCountsExactly) {
   EXPECT_DOUBLE_EQ(r.metric, static_cast<double>(r.correct) / static_cast<double>(r.total));
 }
 
-TEST(Eager, OneStepByHand) {
+TEST_P(Training, OneStepByHand) {
   // One batch of all rows, w = b = 0: the gradients are -2 mean(x y) and -2 mean(y).
   Program p = line(1);
   p.document["fit"]["batch_size"] = 400;
@@ -75,13 +79,13 @@ TEST(Eager, OneStepByHand) {
   p.document["data"]["arguments"]["slope"] = 0;
   p.document["data"]["arguments"]["intercept"] = 2;
   Recorder seen;
-  make_local_trainer({})->train({&p}, &seen);
+  trainer()->train({&p}, &seen);
   EXPECT_NEAR(seen.losses.at(0), 4, 1e-5);
   EXPECT_NEAR(seen.weights.at(1), 0.1 * 2 * 2, 1e-5);
   EXPECT_NEAR(seen.weights.at(0), 0.1 * 2 * 2 * 0.5, 0.03);  // mean of x is about a half
 }
 
-TEST(Eager, SeedsAndReplicasDiffer) {
+TEST_P(Training, SeedsAndReplicasDiffer) {
   const Program p = line();
   const double base = train(p).metric;
   EXPECT_TRUE(same_bits(train(p).metric, base));
@@ -90,10 +94,10 @@ TEST(Eager, SeedsAndReplicasDiffer) {
   EXPECT_NE(train(p, 0, 0, StreamKey::kIndependent).metric, base);
 }
 
-TEST(Eager, FewerEpochsAreAPrefix) {
+TEST_P(Training, FewerEpochsAreAPrefix) {
   Recorder shorter, longer;
   const Program two = moons(2), four = moons(4);
-  const auto trainer = make_local_trainer({});
+  const auto trainer = this->trainer();
   trainer->train({&two}, &shorter);
   trainer->train({&four}, &longer);
   ASSERT_EQ(shorter.losses.size() * 2, longer.losses.size());
@@ -102,13 +106,13 @@ TEST(Eager, FewerEpochsAreAPrefix) {
   }
 }
 
-TEST(Eager, BitwiseEqualAloneAndAmongOthers) {
+TEST_P(Training, BitwiseEqualAloneAndAmongOthers) {
   const Program p = moons(), q = line(), big = [] {
     Program wide = moons();
     wide.document["model"]["config"]["layers"][0]["config"]["units"] = 200;
     return wide;
   }();
-  const auto trainer = make_local_trainer({});
+  const auto trainer = this->trainer();
   auto bits = [&](const Program& program, int replica) {
     Recorder seen;
     TrainingJob job;
@@ -133,10 +137,10 @@ TEST(Eager, BitwiseEqualAloneAndAmongOthers) {
   EXPECT_EQ(together[3], alone_big);
 }
 
-TEST(Eager, ObserverSeesBatchesAndEpochsAndChangesNothing) {
+TEST_P(Training, ObserverSeesBatchesAndEpochsAndChangesNothing) {
   const Program p = moons();
   Recorder seen;
-  const ReplicaResult watched = make_local_trainer({})->train({&p}, &seen);
+  const ReplicaResult watched = trainer()->train({&p}, &seen);
   EXPECT_TRUE(same_bits(watched.metric, train(p).metric));
   EXPECT_EQ(seen.losses.size(), static_cast<std::size_t>(watched.steps));
   EXPECT_EQ(seen.logs.size(), 3u);
@@ -146,18 +150,18 @@ TEST(Eager, ObserverSeesBatchesAndEpochsAndChangesNothing) {
   EXPECT_EQ(seen.slopes, 8u);
 }
 
-TEST(Eager, ObserverCanStop) {
+TEST_P(Training, ObserverCanStop) {
   const Program p = line(10);
   Recorder seen;
   seen.epochs_wanted = 2;
-  EXPECT_EQ(make_local_trainer({})->train({&p}, &seen).steps, 26);
+  EXPECT_EQ(trainer()->train({&p}, &seen).steps, 26);
 }
 
-TEST(Eager, ValidationTakesTheLastRows) {
+TEST_P(Training, ValidationTakesTheLastRows) {
   Program p = line();
   p.document["fit"]["validation_split"] = 0.3;
   Recorder seen;
-  const ReplicaResult r = make_local_trainer({})->train({&p}, &seen);
+  const ReplicaResult r = trainer()->train({&p}, &seen);
   EXPECT_EQ(r.samples, 3 * 280);
   EXPECT_TRUE(seen.logs[0].contains("val_loss"));
   EXPECT_TRUE(seen.logs[0].contains("val_mae"));
@@ -165,13 +169,13 @@ TEST(Eager, ValidationTakesTheLastRows) {
   Recorder watched;
   p.document["fit"].erase("validation_split");
   p.document["data"]["validation"] = "test";
-  const ReplicaResult whole = make_local_trainer({})->train({&p}, &watched);
+  const ReplicaResult whole = trainer()->train({&p}, &watched);
   EXPECT_EQ(whole.samples, 3 * 400);
   EXPECT_NEAR(watched.logs.back().at("val_mae"), whole.metric,
               1e-6);  // without hold-out: the test rows, too
 }
 
-TEST(Eager, ObserverMayWantTestRowsForValidation) {
+TEST_P(Training, ObserverMayWantTestRowsForValidation) {
   struct Wanting final : Observer {
     bool wants_validation() const override { return true; }
     void begin(const DataView& view) override {
@@ -184,7 +188,7 @@ TEST(Eager, ObserverMayWantTestRowsForValidation) {
     std::size_t training = 0, validation = 0;
     std::vector<std::map<std::string, double>> logs;
   };
-  const auto trainer = make_local_trainer({});
+  const auto trainer = this->trainer();
   Program p = moons();
   Wanting seen;
   const ReplicaResult watched = trainer->train({&p}, &seen);
@@ -213,7 +217,7 @@ TEST(Eager, ObserverMayWantTestRowsForValidation) {
   EXPECT_EQ(own.logs.size(), 2u);
 }
 
-TEST(Eager, EarlyStoppingStopsAndRestores) {
+TEST_P(Training, EarlyStoppingStopsAndRestores) {
   Program p = line(50);
   p.document["fit"]["validation_split"] = 0.2;
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 1.2;  // gets worse every epoch
@@ -233,7 +237,7 @@ TEST(Eager, EarlyStoppingStopsAndRestores) {
   EXPECT_GT(train(unrestored).metric, 10 * stopped.metric);
 }
 
-TEST(Eager, TerminateOnNaNStops) {
+TEST_P(Training, TerminateOnNaNStops) {
   Program p = line(50);
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 1e20;
   p.document["fit"]["callbacks"] = Json::parse(R"([{"class_name":"TerminateOnNaN","config":{}}])");
@@ -242,7 +246,7 @@ TEST(Eager, TerminateOnNaNStops) {
   EXPECT_EQ(r.status, RunStatus::kDiverged);
 }
 
-TEST(Eager, DivergedIsAValueAndDeadEpochsAreSaved) {
+TEST_P(Training, DivergedIsAValueAndDeadEpochsAreSaved) {
   Program p = moons(20);
   p.document["model"]["config"]["layers"] = Json::array({dense(4, "relu"), dense(2, "linear")});
   p.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] =
@@ -264,7 +268,7 @@ TEST(Eager, DivergedIsAValueAndDeadEpochsAreSaved) {
   EXPECT_EQ(saved.total, 100);
 }
 
-TEST(Eager, NaNErrorIsDiverged) {
+TEST_P(Training, NaNErrorIsDiverged) {
   Program p = line(3);
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 1e20;
   const ReplicaResult r = train(p);
@@ -272,11 +276,11 @@ TEST(Eager, NaNErrorIsDiverged) {
   EXPECT_FALSE(std::isfinite(r.metric));
 }
 
-TEST(Eager, Limits) {
+TEST_P(Training, Limits) {
   const Program p = moons(100000);
   TrainingJob job{&p};
   job.time_limit = 0.05;
-  const auto trainer = make_local_trainer({});
+  const auto trainer = this->trainer();
   const ReplicaResult late = trainer->train(job);
   EXPECT_EQ(late.status, RunStatus::kTimeout);
   EXPECT_LT(late.seconds, 5);
@@ -288,8 +292,8 @@ TEST(Eager, Limits) {
   EXPECT_EQ(large.steps, 0);
 }
 
-TEST(Eager, Refusals) {
-  const auto trainer = make_local_trainer({});
+TEST_P(Training, Refusals) {
+  const auto trainer = this->trainer();
   EXPECT_EQ(trainer->refusal(moons()), std::nullopt);
 
   Program bad = moons();
@@ -305,7 +309,7 @@ TEST(Eager, Refusals) {
   EXPECT_THROW(train(missing), Error);
 }
 
-TEST(Eager, LabelsOutsideTheClassesAreInvalid) {
+TEST_P(Training, LabelsOutsideTheClassesAreInvalid) {
   Program p = moons();
   auto& layers = p.document["model"]["config"]["layers"];
   layers = Json::array({dense(1, "relu", {{"batch_input_shape", {nullptr, 2}}})});
@@ -313,52 +317,52 @@ TEST(Eager, LabelsOutsideTheClassesAreInvalid) {
   EXPECT_EQ(train(p).status, RunStatus::kInvalid);
 }
 
-TEST(Eager, LossMetricAndFingerprint) {
+TEST_P(Training, LossMetricAndFingerprint) {
   Program p = moons();
   p.document["metric"] = {{"name", "loss"}, {"goal", "minimize"}};
   const ReplicaResult r = train(p);
   EXPECT_GT(r.metric, 0);
   EXPECT_LT(r.metric, 1);
-  EXPECT_NE(make_local_trainer({})->fingerprint(p).find("torch"), std::string::npos);
+  EXPECT_NE(trainer()->fingerprint(p).find("torch"), std::string::npos);
 }
 
-TEST(Eager, AnotherDataSetIsAnotherFingerprint) {
+TEST_P(Training, AnotherDataSetIsAnotherFingerprint) {
   Program p = moons();
-  const auto trainer = make_local_trainer({});
+  const auto trainer = this->trainer();
   const std::string before = trainer->fingerprint(p);
-  EXPECT_EQ(make_local_trainer({})->fingerprint(p), before);
+  EXPECT_EQ(this->trainer()->fingerprint(p), before);
   p.document["data"]["arguments"]["seed"] = 12345;
   EXPECT_NE(trainer->fingerprint(p), before);
 }
 
-TEST(Eager, AStopIsNoResult) {
+TEST_P(Training, AStopIsNoResult) {
   Program p = moons();
   const std::atomic<bool> stop{true};
   TrainingJob job;
   job.program = &p;
   job.stop = &stop;
   try {
-    make_local_trainer({})->train(job);
+    trainer()->train(job);
     FAIL() << "a result";
   } catch (const Error& error) {
     EXPECT_EQ(error.exit(), Exit::kInterrupted);
   }
 }
 
-TEST(Eager, EveryOptimizerTrains) {
+TEST_P(Training, EveryOptimizerTrains) {
   for (const char* name :
        {"SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam", "Ftrl"}) {
     Program p = line(20);
     p.document["compile"]["optimizer"] = optimizer(name, 0.1);
     p.document["model"]["config"]["layers"][0]["config"]["kernel_initializer"] = "zeros";
     Recorder seen;
-    const ReplicaResult r = make_local_trainer({})->train({&p}, &seen);
+    const ReplicaResult r = trainer()->train({&p}, &seen);
     EXPECT_EQ(r.status, RunStatus::kOk) << name << r.message;
     EXPECT_LT(seen.logs.back()["loss"], seen.logs.front()["loss"]) << name;
   }
 }
 
-TEST(Eager, EveryLossTrainsOnOneHotTargets) {
+TEST_P(Training, EveryLossTrainsOnOneHotTargets) {
   for (const char* loss :
        {"mean_squared_error", "mean_absolute_error", "mean_absolute_percentage_error",
         "mean_squared_logarithmic_error", "squared_hinge", "hinge", "categorical_hinge", "logcosh",
