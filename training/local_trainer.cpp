@@ -34,6 +34,15 @@ constexpr const char* kNoMemory =
 struct Resident {
   std::shared_ptr<const Dataset> data;
   DataInfo info;
+  /// Made when it is wanted, for all trainings.
+  const SparseDataset& sparse() const {
+    std::call_once(once_, [this] { sparse_ = SparseDataset(*data); });
+    return sparse_;
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable SparseDataset sparse_;
 };
 
 /// Data sets of the process, by recipe.
@@ -139,7 +148,7 @@ class Local final : public LocalTrainer {
       return;
     }
     const ResolvedProgram program = resolve(*job.program, &data.info);
-    const TrainingRows rows = training_rows(program, *data.data);
+    TrainingRows rows = training_rows(program, *data.data);
     bool fused = options_.backend != Backend::kEager;
     if (fused) {
       if (const std::optional<std::string> reason = fused_refusal(program, rows.training)) {
@@ -171,6 +180,7 @@ class Local final : public LocalTrainer {
         return;
       }
     }
+    if (fused) rows = training_rows(program, *data.data, data.sparse());
     const std::unique_ptr<Engine> engine = fused ? make_fused_engine(program, rows.training, key)
                                                  : make_eager_engine(program, rows.training, key);
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
