@@ -15,6 +15,10 @@ constexpr std::size_t whole_lines(std::size_t n) {
   return (n + kLineFloats - 1) / kLineFloats * kLineFloats;
 }
 
+/// Asks the system for large pages for memory that nobody has touched: one translation then serves
+/// many rows of a wide kernel. No more than a wish.
+void prefer_large_pages(void* memory, std::size_t bytes);
+
 /// Floats that begin at a cache line, zero at first.
 class Buffer {
  public:
@@ -24,6 +28,7 @@ class Buffer {
     if (bytes == 0) return;
     data_.reset(static_cast<float*>(std::aligned_alloc(kLineFloats * sizeof(float), bytes)));
     if (!data_) throw std::bad_alloc();
+    prefer_large_pages(data_.get(), bytes);
     for (std::size_t i = 0; i < size_; ++i) data_[i] = 0;
   }
   std::span<float> floats() const { return {data_.get(), size_}; }

@@ -12,6 +12,7 @@
 #include "training/metrics.h"
 #include "training/optimizers.h"
 #include "training/random.h"
+#include "training/sparse_rows.h"
 #include "training/weights.h"
 
 namespace neutra {
@@ -21,6 +22,7 @@ struct Rows {
   const Array* x = nullptr;
   const Array* y = nullptr;
   std::int64_t begin = 0, end = 0;
+  const SparseRows* sparse = nullptr;  ///< all of x; null where dense rows are better
   std::int64_t count() const { return end - begin; }
 };
 
@@ -57,21 +59,29 @@ class Engine {
   /// look at the labels of a whole batch), with regularisers; else 0.
   virtual double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) = 0;
 
-  Weights& weights() { return weights_; }
-  Optimizer& optimizer() { return *optimizer_; }
+  /// Both settle the engine first; ask again after each step.
+  Weights& weights() {
+    settle();
+    return weights_;
+  }
+  Optimizer& optimizer() {
+    settle();
+    return *optimizer_;
+  }
   virtual const char* backend() const = 0;  ///< "eager", "fused"
 
  protected:
   /// Forward and backward pass: sets every gradient but those of weight regularisers. Returns the
   /// loss without them if wanted.
   virtual double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) = 0;
+  /// Does what has been put off, so that weights, gradients and states are what they should be.
+  /// Whoever asked may change them.
+  virtual void settle() {}
 
   const ResolvedProgram& program_;
   const Rows training_;
   const RandomKey key_;
   Weights weights_;
-
- private:
   std::unique_ptr<Optimizer> optimizer_;
 };
 

@@ -37,6 +37,15 @@ constexpr const char* kNoMemory =
 struct Resident {
   std::shared_ptr<const Dataset> data;
   DataInfo info;
+  /// Made when it is wanted, for all trainings.
+  const SparseDataset& sparse() const {
+    std::call_once(once_, [this] { sparse_ = SparseDataset(*data); });
+    return sparse_;
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable SparseDataset sparse_;
 };
 
 /// Data sets of the process, by recipe.
@@ -270,7 +279,6 @@ class Local final : public LocalTrainer {
                         "; --backend auto trains such programs with the eager one");
     }
     const ResolvedProgram& program = prepared.program;
-    const TrainingRows& rows = prepared.rows;
     result.backend = to_string(prepared.fused ? Backend::kFused : Backend::kEager);
     if (job.memory_limit > 0 && prepared.bytes > job.memory_limit) {
       result.status = RunStatus::kOutOfMemory;
@@ -291,6 +299,9 @@ class Local final : public LocalTrainer {
       }
     }
     const MemoryGate::Share share = gate_.wait(prepared.bytes, job);
+    TrainingRows rows = prepared.rows;
+    if (prepared.fused)
+      rows = training_rows(program, *prepared.data->data, prepared.data->sparse());
     const std::unique_ptr<Engine> engine = prepared.fused
                                                ? make_fused_engine(program, rows.training, key)
                                                : make_eager_engine(program, rows.training, key);

@@ -18,18 +18,21 @@ std::span<const float> values(const Rows& rows) {
 
 }  // namespace
 
-TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data) {
+TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
+                           const SparseDataset& sparse) {
+  const auto view = [](const std::optional<SparseRows>& rows) { return rows ? &*rows : nullptr; };
   const std::int64_t n = data.x_train.rows();
   const auto used =
       static_cast<std::int64_t>(static_cast<double>(n) * (1 - program.validation_split));
   TrainingRows rows;
-  rows.training = {&data.x_train, &data.y_train, 0, used};
+  rows.training = {&data.x_train, &data.y_train, 0, used, view(sparse.x_train)};
   // In tf.keras 2.4 validation_split takes the place of other validation data.
-  rows.validation = used < n
-                        ? Rows{&data.x_train, &data.y_train, used, n}
-                        : Rows{&data.x_validation, &data.y_validation, 0, data.x_validation.rows()};
-  rows.test = {&data.x_test, &data.y_test, 0, data.x_test.rows()};
-  rows.holdout = {&data.x_holdout, &data.y_holdout, 0, data.x_holdout.rows()};
+  rows.validation = used < n ? Rows{&data.x_train, &data.y_train, used, n, view(sparse.x_train)}
+                             : Rows{&data.x_validation, &data.y_validation, 0,
+                                    data.x_validation.rows(), view(sparse.x_validation)};
+  rows.test = {&data.x_test, &data.y_test, 0, data.x_test.rows(), view(sparse.x_test)};
+  rows.holdout = {&data.x_holdout, &data.y_holdout, 0, data.x_holdout.rows(),
+                  view(sparse.x_holdout)};
   return rows;
 }
 

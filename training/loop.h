@@ -17,7 +17,8 @@ namespace neutra {
 struct TrainingRows {
   Rows training, validation, test, holdout;
 };
-TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data);
+TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
+                           const SparseDataset& sparse = {});
 
 /// A training as it stood after some epochs: what another one with the same key can go on from.
 struct TrainingState {

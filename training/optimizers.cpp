@@ -1,10 +1,15 @@
 #include "training/optimizers.h"
 
 #include <algorithm>
+#include <bit>
+#include <cassert>
 #include <cmath>
+#include <cstring>
 #include <map>
+#include <numeric>
 
 #include "program/error.h"
+#include "training/buffer.h"
 #include "training/clones.h"
 
 namespace neutra {
@@ -126,21 +131,29 @@ NEUTRA_CLONES void adamax_pass(std::size_t n, float* __restrict w, const float* 
   }
 }
 
-struct NadamStep {
-  float rate, beta1, beta2, epsilon;
-  float schedule, next_schedule;                         ///< u_t, u_(t+1)
-  float gradient_scale, momentum_scale, variance_scale;  ///< 1 / (1 - product), ...
-};
-
 NEUTRA_CLONES void nadam_pass(std::size_t n, float* __restrict w, const float* __restrict g,
-                              float* __restrict m, float* __restrict v, NadamStep s) {
+                              float* __restrict m, float* __restrict v, float rate, float beta1,
+                              float beta2, float epsilon, float schedule, float next_schedule,
+                              float gradient_scale, float momentum_scale, float variance_scale) {
   for (std::size_t i = 0; i < n; ++i) {
-    m[i] = s.beta1 * m[i] + (1 - s.beta1) * g[i];
-    v[i] = s.beta2 * v[i] + (1 - s.beta2) * (g[i] * g[i]);
+    m[i] = beta1 * m[i] + (1 - beta1) * g[i];
+    v[i] = beta2 * v[i] + (1 - beta2) * (g[i] * g[i]);
     const float bar =
-        (1 - s.schedule) * (g[i] / s.gradient_scale) + s.next_schedule * (m[i] / s.momentum_scale);
-    w[i] -= s.rate * bar / (std::sqrt(v[i] / s.variance_scale) + s.epsilon);
+        (1 - schedule) * (g[i] / gradient_scale) + next_schedule * (m[i] / momentum_scale);
+    w[i] -= rate * bar / (std::sqrt(v[i] / variance_scale) + epsilon);
   }
+}
+
+/// The largest |w|, as its bits: those of NaN are larger than all others.
+NEUTRA_CLONES std::uint32_t largest(std::size_t n, const float* w) {
+  std::uint32_t top = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::uint32_t bits;
+    std::memcpy(&bits, w + i, sizeof bits);
+    bits &= 0x7FFFFFFF;
+    top = bits > top ? bits : top;
+  }
+  return top;
 }
 
 /// SGD. Without momentum w -= r g. With it a = m a - r g, then w += a, or with Nesterov w += m a -
@@ -151,18 +164,20 @@ class Sgd final : public Optimizer {
   Sgd(const Json& c, std::vector<Extent> variables)
       : Optimizer(c, std::move(variables)),
         momentum_(real(c, "momentum", 0)),
-        nesterov_(flag_or(c, "nesterov", false)) {}
+        nesterov_(flag_or(c, "nesterov", false)) {
+    if (momentum_ > 0) accumulate(0);
+  }
   static int states(const Json& c) { return real(c, "momentum", 0) > 0 ? 1 : 0; }
 
  private:
-  void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
+  void update(const Numbers& numbers, const Part& p) const override {
     if (momentum_ > 0) {
-      momentum_pass(w.size(), w.data(), g.data(), accumulator(0, w.size()), rate, momentum_,
-                    nesterov_);
+      momentum_pass(p.size, p.w, p.g, p.accumulators[0], numbers.rate, momentum_, nesterov_);
     } else {
-      sgd_pass(w.size(), w.data(), g.data(), rate);
+      sgd_pass(p.size, p.w, p.g, numbers.rate);
     }
   }
+  bool idles() const override { return !(momentum_ > 0); }
   float momentum_;
   bool nesterov_;
 };
@@ -177,22 +192,24 @@ class RmsProp final : public Optimizer {
         rho_(real(c, "rho", 0.9)),
         momentum_(real(c, "momentum", 0)),
         epsilon_(real(c, "epsilon", kEpsilon)),
-        centered_(flag_or(c, "centered", false)) {}
+        centered_(flag_or(c, "centered", false)) {
+    accumulate(0);
+    if (centered_) accumulate(1);
+    if (momentum_ > 0) accumulate(2);
+  }
   static int states(const Json& c) {
     return 1 + (real(c, "momentum", 0) > 0) + flag_or(c, "centered", false);
   }
 
  private:
-  void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
-    const std::size_t n = w.size();
-    float* mg = centered_ ? accumulator(1, n) : nullptr;
+  void update(const Numbers& numbers, const Part& p) const override {
+    const auto [ms, mg, mom] = p.accumulators;
     if (momentum_ > 0) {
-      momentum_rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(2, n), mg, rate,
-                            rho_, momentum_, epsilon_);
+      momentum_rmsprop_pass(p.size, p.w, p.g, ms, mom, mg, numbers.rate, rho_, momentum_, epsilon_);
     } else if (centered_) {
-      centered_rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), mg, rate, rho_, epsilon_);
+      centered_rmsprop_pass(p.size, p.w, p.g, ms, mg, numbers.rate, rho_, epsilon_);
     } else {
-      rmsprop_pass(n, w.data(), g.data(), accumulator(0, n), rate, rho_, epsilon_);
+      rmsprop_pass(p.size, p.w, p.g, ms, numbers.rate, rho_, epsilon_);
     }
   }
   float rho_, momentum_, epsilon_;
@@ -204,16 +221,17 @@ class RmsProp final : public Optimizer {
 class Adagrad final : public Optimizer {
  public:
   Adagrad(const Json& c, std::vector<Extent> variables)
-      : Optimizer(c, std::move(variables)),
-        start_(real(c, "initial_accumulator_value", 0.1)),
-        epsilon_(real(c, "epsilon", kEpsilon)) {}
+      : Optimizer(c, std::move(variables)), epsilon_(real(c, "epsilon", kEpsilon)) {
+    accumulate(0, real(c, "initial_accumulator_value", 0.1));
+  }
   static int states(const Json&) { return 1; }
 
  private:
-  void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
-    adagrad_pass(w.size(), w.data(), g.data(), accumulator(0, w.size(), start_), rate, epsilon_);
+  void update(const Numbers& numbers, const Part& p) const override {
+    adagrad_pass(p.size, p.w, p.g, p.accumulators[0], numbers.rate, epsilon_);
   }
-  float start_, epsilon_;
+  bool idles() const override { return true; }
+  float epsilon_;
 };
 
 /// Adadelta. a = p a + (1-p) g^2; u = sqrt(d + eps) / sqrt(a + eps) g; w -= r u; d = p d + (1-p)
@@ -223,13 +241,15 @@ class Adadelta final : public Optimizer {
   Adadelta(const Json& c, std::vector<Extent> variables)
       : Optimizer(c, std::move(variables)),
         rho_(real(c, "rho", 0.95)),
-        epsilon_(real(c, "epsilon", kEpsilon)) {}
+        epsilon_(real(c, "epsilon", kEpsilon)) {
+    accumulate(0);
+    accumulate(1);
+  }
   static int states(const Json&) { return 2; }
 
  private:
-  void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
-    const std::size_t n = w.size();
-    adadelta_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), rate, rho_,
+  void update(const Numbers& numbers, const Part& p) const override {
+    adadelta_pass(p.size, p.w, p.g, p.accumulators[0], p.accumulators[1], numbers.rate, rho_,
                   epsilon_);
   }
   float rho_, epsilon_;
@@ -245,21 +265,30 @@ class Adam final : public Optimizer {
         beta1_(real(c, "beta_1", 0.9)),
         beta2_(real(c, "beta_2", 0.999)),
         epsilon_(real(c, "epsilon", kEpsilon)),
-        amsgrad_(flag_or(c, "amsgrad", false)) {}
+        amsgrad_(flag_or(c, "amsgrad", false)) {
+    accumulate(0);
+    accumulate(1);
+    if (amsgrad_) accumulate(2);
+  }
   static int states(const Json& c) { return 2 + flag_or(c, "amsgrad", false); }
 
  private:
-  void update(float rate, std::int64_t t, std::span<float> w, std::span<const float> g) override {
-    const std::size_t n = w.size();
+  Numbers numbers(float rate, std::int64_t t) override {
     const auto time = static_cast<double>(t);
-    const auto corrected = static_cast<float>(rate * std::sqrt(1 - std::pow(beta2_, time)) /
-                                              (1 - std::pow(beta1_, time)));
-    float *m = accumulator(0, n), *v = accumulator(1, n);
+    return {static_cast<float>(rate * std::sqrt(1 - std::pow(beta2_, time)) /
+                               (1 - std::pow(beta1_, time))),
+            0,
+            0,
+            0,
+            0,
+            0};
+  }
+  void update(const Numbers& numbers, const Part& p) const override {
+    const auto [m, v, top] = p.accumulators;
     if (amsgrad_) {
-      amsgrad_pass(n, w.data(), g.data(), m, v, accumulator(2, n), corrected, beta1_, beta2_,
-                   epsilon_);
+      amsgrad_pass(p.size, p.w, p.g, m, v, top, numbers.rate, beta1_, beta2_, epsilon_);
     } else {
-      adam_pass(n, w.data(), g.data(), m, v, corrected, beta1_, beta2_, epsilon_);
+      adam_pass(p.size, p.w, p.g, m, v, numbers.rate, beta1_, beta2_, epsilon_);
     }
   }
   float beta1_, beta2_, epsilon_;
@@ -274,15 +303,19 @@ class Adamax final : public Optimizer {
       : Optimizer(c, std::move(variables)),
         beta1_(real(c, "beta_1", 0.9)),
         beta2_(real(c, "beta_2", 0.999)),
-        epsilon_(real(c, "epsilon", kEpsilon)) {}
+        epsilon_(real(c, "epsilon", kEpsilon)) {
+    accumulate(0);
+    accumulate(1);
+  }
   static int states(const Json&) { return 2; }
 
  private:
-  void update(float rate, std::int64_t t, std::span<float> w, std::span<const float> g) override {
-    const std::size_t n = w.size();
-    const auto corrected =
-        static_cast<float>(rate / (1 - std::pow(beta1_, static_cast<double>(t))));
-    adamax_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), corrected, beta1_,
+  Numbers numbers(float rate, std::int64_t t) override {
+    return {
+        static_cast<float>(rate / (1 - std::pow(beta1_, static_cast<double>(t)))), 0, 0, 0, 0, 0};
+  }
+  void update(const Numbers& numbers, const Part& p) const override {
+    adamax_pass(p.size, p.w, p.g, p.accumulators[0], p.accumulators[1], numbers.rate, beta1_,
                 beta2_, epsilon_);
   }
   float beta1_, beta2_, epsilon_;
@@ -301,6 +334,8 @@ class Nadam final : public Optimizer {
         epsilon_(real(c, "epsilon", kEpsilon)),
         schedule_decay_(number_or(c, "schedule_decay", 0.004)) {
     keep_rate();
+    accumulate(0);
+    accumulate(1);
   }
   static int states(const Json&) { return 2; }
 
@@ -308,20 +343,20 @@ class Nadam final : public Optimizer {
   double schedule(std::int64_t t) const {
     return beta1_ * (1 - 0.5 * std::pow(0.96, schedule_decay_ * static_cast<double>(t)));
   }
-  void update(float rate, std::int64_t t, std::span<float> w, std::span<const float> g) override {
-    const std::size_t n = w.size();
+  Numbers numbers(float rate, std::int64_t t) override {
     const double now = schedule(t), next = schedule(t + 1);
     product() *= now;
-    const NadamStep step{rate,
-                         beta1_,
-                         beta2_,
-                         epsilon_,
-                         static_cast<float>(now),
-                         static_cast<float>(next),
-                         static_cast<float>(1 - product()),
-                         static_cast<float>(1 - product() * next),
-                         static_cast<float>(1 - std::pow(beta2_, static_cast<double>(t)))};
-    nadam_pass(n, w.data(), g.data(), accumulator(0, n), accumulator(1, n), step);
+    return {rate,
+            static_cast<float>(now),
+            static_cast<float>(next),
+            static_cast<float>(1 - product()),
+            static_cast<float>(1 - product() * next),
+            static_cast<float>(1 - std::pow(beta2_, static_cast<double>(t)))};
+  }
+  void update(const Numbers& s, const Part& p) const override {
+    nadam_pass(p.size, p.w, p.g, p.accumulators[0], p.accumulators[1], s.rate, beta1_, beta2_,
+               epsilon_, s.schedule, s.next_schedule, s.gradient_scale, s.momentum_scale,
+               s.variance_scale);
   }
   float beta1_, beta2_, epsilon_;
   double schedule_decay_;
@@ -336,21 +371,23 @@ class Ftrl final : public Optimizer {
   Ftrl(const Json& c, std::vector<Extent> variables)
       : Optimizer(c, std::move(variables)),
         power_(real(c, "learning_rate_power", -0.5)),
-        start_(real(c, "initial_accumulator_value", 0.1)),
         l1_(real(c, "l1_regularization_strength", 0)),
         l2_(real(c, "l2_regularization_strength", 0)),
         shrinkage_(real(c, "l2_shrinkage_regularization_strength", 0)),
-        beta_(real(c, "beta", 0)) {}
+        beta_(real(c, "beta", 0)) {
+    accumulate(0, real(c, "initial_accumulator_value", 0.1));
+    accumulate(1);
+  }
   static int states(const Json&) { return 2; }
   bool keeps_nan() const override { return false; }
 
  private:
   float root(float a) const { return power_ == -0.5f ? std::sqrt(a) : std::pow(a, -power_); }
-  void update(float rate, std::int64_t, std::span<float> w, std::span<const float> g) override {
-    float* a = accumulator(0, w.size(), start_);
-    float* z = accumulator(1, w.size());
-    const float l2 = l2_ + beta_ / (2 * rate);
-    for (std::size_t i = 0; i < w.size(); ++i) {
+  void update(const Numbers& numbers, const Part& p) const override {
+    const float rate = numbers.rate, l2 = l2_ + beta_ / (2 * rate);
+    float *w = p.w, *a = p.accumulators[0], *z = p.accumulators[1];
+    const float* g = p.g;
+    for (std::size_t i = 0; i < p.size; ++i) {
       const float sum = a[i] + g[i] * g[i];
       const float shrunk = shrinkage_ > 0 ? g[i] + 2 * shrinkage_ * w[i] : g[i];
       z[i] += shrunk - (root(sum) - root(a[i])) / rate * w[i];
@@ -359,7 +396,7 @@ class Ftrl final : public Optimizer {
       a[i] = sum;
     }
   }
-  float power_, start_, l1_, l2_, shrinkage_, beta_;
+  float power_, l1_, l2_, shrinkage_, beta_;
 };
 
 struct Entry {
@@ -395,11 +432,19 @@ const Entry& find(const Json& optimizer) {
   return it->second;
 }
 
-double sum_of_squares(std::span<const float> values) {
-  double sum = 0;
+void add_squares(double& sum, std::span<const float> values) {
   for (const float v : values) sum += static_cast<double>(v) * v;
-  return sum;
 }
+
+/// Loads rows into the caches while others are worked on.
+void prefetch(const float* row, std::size_t size) {
+#if defined(__GNUC__)
+  for (std::size_t i = 0; i < size; i += kLineFloats) __builtin_prefetch(row + i, 1);
+#endif
+}
+
+/// Missed steps are made up for after so many at the latest.
+constexpr std::size_t kMostMissed = 1024;
 
 }  // namespace
 
@@ -411,45 +456,210 @@ Optimizer::Optimizer(const Json& config, std::vector<Extent> variables)
       global_clip_norm_(number_or(config, "global_clipnorm", 0)),
       variables_(std::move(variables)) {}
 
+/// Calls it with the parts of an extent (a variable, or all) that steps look at, ascending.
+template <typename Function>
+void Optimizer::for_parts(const Extent& extent, Function function) const {
+  const std::size_t end = extent.begin + extent.size;
+  if (!deferred_ || deferred_->table.begin < extent.begin || deferred_->table.begin >= end) {
+    function(extent);
+    return;
+  }
+  const auto& [begin, size] = deferred_->table;
+  if (begin > extent.begin) function(Extent{extent.begin, begin - extent.begin});
+  for (const std::size_t row : deferred_->current) {
+    function(Extent{begin + row * deferred_->row, deferred_->row});
+  }
+  if (end > begin + size) function(Extent{begin + size, end - begin - size});
+}
+
 /// Order and formulas of tf.keras 2.4: clipvalue; clipnorm: g c / max(|g|, c) for each variable;
-/// global_clipnorm: g c min(1 / |G|, 1 / c), all NaN where |G| isn't finite.
-void Optimizer::clip(std::span<float> gradients) const {
+/// global_clipnorm: g c min(1 / |G|, 1 / c), all NaN where |G| isn't finite. Returns what becomes
+/// of a gradient of 0 in a row of the table that a step doesn't look at: NaN where the norm is.
+float Optimizer::clip(std::span<float> gradients) const {
+  const Extent all{0, gradients.size()};
+  float other = 0;
   if (clip_value_ > 0) {
     const auto limit = static_cast<float>(clip_value_);
-    for (float& g : gradients) g = g > limit ? limit : g < -limit ? -limit : g;
+    for_parts(all, [&](const Extent& part) {
+      for (float& g : part.of(gradients)) g = g > limit ? limit : g < -limit ? -limit : g;
+    });
   }
   if (clip_norm_ > 0) {
     for (const Extent& variable : variables_) {
-      const std::span<float> part = variable.of(gradients);
-      const auto norm = static_cast<float>(std::sqrt(sum_of_squares(part)));
+      double squares = 0;
+      for_parts(variable, [&](const Extent& part) { add_squares(squares, part.of(gradients)); });
+      const auto norm = static_cast<float>(std::sqrt(squares));
       const auto limit = static_cast<float>(clip_norm_);
       const float divisor = norm < limit ? limit : norm;  // a NaN norm stays
-      for (float& g : part) g = g * limit / divisor;
+      for_parts(variable, [&](const Extent& part) {
+        for (float& g : part.of(gradients)) g = g * limit / divisor;
+      });
+      if (deferred_ && variable.begin == deferred_->table.begin) other = other * limit / divisor;
     }
   }
   if (global_clip_norm_ > 0) {
-    const double norm = std::sqrt(sum_of_squares(gradients));
+    double squares = 0;
+    for_parts(all, [&](const Extent& part) { add_squares(squares, part.of(gradients)); });
+    const double norm = std::sqrt(squares);
     const double scale = std::isfinite(norm)
                              ? global_clip_norm_ * std::min(1 / norm, 1 / global_clip_norm_)
                              : std::nan("");
     for (const Extent& variable : variables_) {
-      for (float& g : variable.of(gradients)) g *= static_cast<float>(scale);
+      for_parts(variable, [&](const Extent& part) {
+        for (float& g : part.of(gradients)) g *= static_cast<float>(scale);
+      });
     }
+    other *= static_cast<float>(scale);
   }
+  return other;
+}
+
+void Optimizer::make_states(std::size_t size) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < starts_.size(); ++i) {
+    if (starts_[i]) count = i + 1;
+  }
+  bool made = state_.iterations == 0;
+  state_.accumulators.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!starts_[i] || state_.accumulators[i].size() == size) continue;
+    state_.accumulators[i] = {};
+    state_.accumulators[i].reserve(size);
+    prefer_large_pages(state_.accumulators[i].data(), size * sizeof(float));
+    state_.accumulators[i].assign(size, *starts_[i]);
+    made = true;
+  }
+  if (made && deferred_) std::fill(deferred_->fresh.begin(), deferred_->fresh.end(), 1);
+}
+
+Optimizer::Part Optimizer::part(const Extent& extent, std::span<float> weights,
+                                const float* gradients) {
+  Part part{extent.size, weights.data() + extent.begin, gradients, {}};
+  for (std::size_t i = 0; i < state_.accumulators.size(); ++i) {
+    if (starts_[i]) part.accumulators[i] = state_.accumulators[i].data() + extent.begin;
+  }
+  return part;
 }
 
 void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
-  if (clip_value_ > 0 || clip_norm_ > 0 || global_clip_norm_ > 0) clip(gradients);
+  make_states(weights.size());
+  if (clip_value_ > 0 || clip_norm_ > 0 || global_clip_norm_ > 0) {
+    const float other = clip(gradients);
+    if (deferred_ && other != 0) {
+      // A gradient for the other rows after all.
+      settle(weights);
+      const std::vector<std::uint32_t> looked_at = std::move(deferred_->current);
+      std::span<float> table = deferred_->table.of(gradients);
+      auto next = looked_at.begin();
+      for (std::size_t row = 0; row < deferred_->done.size(); ++row) {
+        if (next != looked_at.end() && *next == row) {
+          ++next;
+        } else {
+          const std::span<float> values = table.subspan(row * deferred_->row, deferred_->row);
+          std::fill(values.begin(), values.end(), other);
+        }
+      }
+      deferred_->current.resize(deferred_->done.size());
+      std::iota(deferred_->current.begin(), deferred_->current.end(), 0u);
+    }
+  }
   const double rate = learning_rate_ / (1 + decay_ * static_cast<double>(state_.iterations));
   ++state_.iterations;
-  update(static_cast<float>(rate), state_.iterations, weights, gradients);
+  const Numbers numbers = this->numbers(static_cast<float>(rate), state_.iterations);
+  for_parts({0, weights.size()}, [&](const Extent& extent) {
+    update(numbers, part(extent, weights, gradients.data() + extent.begin));
+  });
+  if (!deferred_) return;
+  Deferred& d = *deferred_;
+  d.missed.push_back({numbers, rests(numbers)});
+  for (const std::uint32_t row : d.current) {
+    assert(d.done[row] + 1 == d.missed.size());
+    ++d.done[row];
+    d.fresh[row] = 0;
+    const Extent extent{d.table.begin + row * d.row, d.row};
+    if (!bounded(extent.of(weights))) d.bounded = false;
+  }
+  if (d.missed.size() == kMostMissed) settle(weights);
 }
 
-float* Optimizer::accumulator(std::size_t index, std::size_t size, float start) {
-  if (state_.accumulators.size() <= index) state_.accumulators.resize(index + 1);
-  std::vector<float>& values = state_.accumulators[index];
-  if (values.size() != size) values.assign(size, start);
-  return values.data();
+void Optimizer::restore(const State& state) {
+  assert(!deferred_ || deferred_->missed.empty());
+  state_ = state;
+  if (deferred_) std::fill(deferred_->fresh.begin(), deferred_->fresh.end(), 0);
+}
+
+void Optimizer::defer(const Extent& table, std::size_t row) {
+  assert(row > 0 && table.size % row == 0);
+  const std::size_t rows = table.size / row;
+  deferred_ = Deferred{table, row, {}, {}, {}, {}, std::vector<float>(row), true};
+  deferred_->done.resize(rows);
+  deferred_->fresh.resize(rows);
+}
+
+void Optimizer::catch_up(std::span<float> weights, std::span<const std::uint32_t> rows) {
+  if (!deferred_) return;
+  deferred_->current.assign(rows.begin(), rows.end());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i + 1 < rows.size()) prefetch_row(rows[i + 1], weights);
+    replay(rows[i], weights);
+  }
+}
+
+void Optimizer::settle(std::span<float> weights) {
+  if (!deferred_ || deferred_->missed.empty()) return;
+  for (std::size_t row = 0; row < deferred_->done.size(); ++row) replay(row, weights);
+  deferred_->missed.clear();
+  std::fill(deferred_->done.begin(), deferred_->done.end(), 0u);
+}
+
+void Optimizer::stop_deferring(std::span<float> weights) {
+  settle(weights);
+  deferred_.reset();
+}
+
+void Optimizer::prefetch_row(std::size_t row, std::span<float> weights) {
+  const Part part =
+      this->part({deferred_->table.begin + row * deferred_->row, deferred_->row}, weights, nullptr);
+  prefetch(part.w, part.size);
+  for (const float* accumulator : part.accumulators) {
+    if (accumulator) prefetch(accumulator, part.size);
+  }
+}
+
+void Optimizer::replay(std::size_t row, std::span<float> weights) {
+  Deferred& d = *deferred_;
+  const Part part = this->part({d.table.begin + row * d.row, d.row}, weights, d.zeros.data());
+  for (std::size_t k = d.done[row]; k < d.missed.size(); ++k) {
+    if (d.missed[k].rests && (d.fresh[row] != 0 || idles())) continue;
+    update(d.missed[k].numbers, part);
+    d.fresh[row] = 0;
+  }
+  d.done[row] = static_cast<std::uint32_t>(d.missed.size());
+}
+
+/// Does a step with these numbers leave alone all weights whose gradients are 0 and whose states
+/// are those of the start? All optimisers but Ftrl add something to a weight that doesn't depend on
+/// it, and Ftrl makes it anew; so three weights tell for all: 1, 0 and, for the sign, -0.
+bool Optimizer::rests(const Numbers& numbers) const {
+  constexpr std::array<float, 3> kWeights{1, 0, -0.0f}, kGradients{};
+  std::array<float, 3> w = kWeights;
+  std::array<std::array<float, 3>, 3> states{}, before{};
+  Part part{w.size(), w.data(), kGradients.data(), {}};
+  for (std::size_t i = 0; i < starts_.size(); ++i) {
+    if (!starts_[i]) continue;
+    before[i].fill(*starts_[i]);
+    states[i] = before[i];
+    part.accumulators[i] = states[i].data();
+  }
+  update(numbers, part);
+  return std::memcmp(&w, &kWeights, sizeof w) == 0 &&
+         std::memcmp(&states, &before, sizeof states) == 0;
+}
+
+/// The largest weight is far from infinity: no row gets there in kMostMissed steps with gradients
+/// of 0, in which a weight moves at most about 1 / (1 - momentum) times as far as in its last step.
+bool Optimizer::bounded(std::span<const float> weights) {
+  return largest(weights.size(), weights.data()) <= std::bit_cast<std::uint32_t>(1e30f);
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const Json& optimizer, std::vector<Extent> variables) {

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +15,11 @@ namespace neutra {
 
 /// An optimiser of tf.keras 2.4 (OptimizerV2) on one flat buffer of weights: one vectorised pass a
 /// step. States are made at the first step.
+///
+/// Rows of a wide kernel whose inputs are zero in a batch have gradients of exactly 0, and a step's
+/// update of a weight depends on nothing but its own gradient and states and on a few numbers that
+/// all weights share. So a row may miss steps and make up for them later, by the same passes with
+/// those steps' numbers and with gradients of 0: not a bit of the result changes (defer()).
 class Optimizer {
  public:
   /// `variables`: where each variable lies (for clipping by norm); gaps between them hold zeros and
@@ -26,31 +33,87 @@ class Optimizer {
   /// Does a weight that is NaN stay so?
   virtual bool keeps_nan() const { return true; }
 
+  /// From now on steps look only at the rows (of `row` floats) of the variable `table` that the
+  /// last catch_up() named: the gradients of the others count as 0, whatever lies there.
+  void defer(const Extent& table, std::size_t row);
+  /// Brings those rows of the table, ascending, up to date, before their weights are used.
+  void catch_up(std::span<float> weights, std::span<const std::uint32_t> rows);
+  /// Brings all rows up to date: before anybody looks at other weights, or at state().
+  void settle(std::span<float> weights);
+  /// Settles; steps are as they were before defer().
+  void stop_deferring(std::span<float> weights);
+  /// Were all weights of the table bounded() after each step with a gradient?
+  bool stays_bounded() const { return !deferred_ || deferred_->bounded; }
+  /// Are all of them finite, with room for the steps that rows may miss?
+  static bool bounded(std::span<const float> weights);
+
   /// All that the next step depends on besides weights and gradients.
   struct State {
     std::int64_t iterations = 0;
     double product = 1;  ///< of Nadam's momentum schedule
     std::vector<std::vector<float>> accumulators;
   };
+  /// Precondition of both: settled.
   const State& state() const { return state_; }
-  void restore(const State& state) { state_ = state; }
+  void restore(const State& state);
 
  protected:
-  /// One update; `rate` is the decayed learning rate, `t` counts from 1.
-  virtual void update(float rate, std::int64_t t, std::span<float> weights,
-                      std::span<const float> gradients) = 0;
+  /// What one step's update has in common for all weights.
+  struct Numbers {
+    float rate = 0;                         ///< decayed; for Adam and Adamax with bias correction
+    float schedule = 0, next_schedule = 0;  ///< Nadam: u_t, u_(t+1)
+    float gradient_scale = 0, momentum_scale = 0, variance_scale = 0;  ///< 1 - product, ...
+  };
+  /// Some of the weights, with their gradients and accumulators.
+  struct Part {
+    std::size_t size;
+    float* w;
+    const float* g;
+    std::array<float*, 3> accumulators;  ///< null where there is none
+  };
+  /// `rate` is the decayed learning rate, `t` counts from 1. Called once a step.
+  virtual Numbers numbers(float rate, std::int64_t /*t*/) { return {rate, 0, 0, 0, 0, 0}; }
+  virtual void update(const Numbers& numbers, const Part& part) const = 0;
+  /// Do states stay as they are while a weight's gradient is 0, and the weight, too, where it does
+  /// at the start?
+  virtual bool idles() const { return false; }
+
   void keep_rate() { decay_ = 0; }  ///< for optimisers that don't know `decay`
-  /// Accumulator `index`; made, full of `start`, at the first step.
-  float* accumulator(std::size_t index, std::size_t size, float start = 0);
+  /// Accumulator `index` is full of `start` at first.
+  void accumulate(std::size_t index, float start = 0) { starts_[index] = start; }
   double& product() { return state_.product; }
 
  private:
-  void clip(std::span<float> gradients) const;
+  struct Missed {
+    Numbers numbers;
+    bool rests;  ///< changes no weight whose states are those of the start
+  };
+  struct Deferred {
+    Extent table;
+    std::size_t row;
+    std::vector<std::uint32_t> current;  ///< the rows of the last catch_up()
+    std::vector<Missed> missed;          ///< the steps since all rows were up to date
+    std::vector<std::uint32_t> done;     ///< for each row, how many of them it has had
+    std::vector<std::uint8_t> fresh;     ///< for each row: are its states those of the start?
+    std::vector<float> zeros;            ///< gradients
+    bool bounded = true;
+  };
+
+  float clip(std::span<float> gradients) const;
+  template <typename Function>
+  void for_parts(const Extent& extent, Function function) const;
+  void make_states(std::size_t size);
+  Part part(const Extent& extent, std::span<float> weights, const float* gradients);
+  bool rests(const Numbers& numbers) const;
+  void prefetch_row(std::size_t row, std::span<float> weights);
+  void replay(std::size_t row, std::span<float> weights);
 
   double learning_rate_, decay_;
   double clip_value_, clip_norm_, global_clip_norm_;  ///< 0: off
   std::vector<Extent> variables_;
+  std::array<std::optional<float>, 3> starts_;
   State state_;
+  std::optional<Deferred> deferred_;
 };
 
 /// `optimizer` = {class_name, config}. Throws input_error for an unknown class or a learning-rate

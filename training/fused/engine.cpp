@@ -42,7 +42,16 @@ class FusedEngine final : public Engine {
         plan_(program, target_shape(training), batch_rows(program, training),
               capacity(program, training), weights_),
         indices_(capacity(program, training)),
-        sparse_(program.loss == "sparse_categorical_crossentropy") {}
+        class_targets_(program.loss == "sparse_categorical_crossentropy") {
+    // A regulariser gives every kernel row a gradient.
+    if (!training.sparse || !plan_.sparse_layer()) return;
+    const ResolvedLayer& layer = program.layers[*plan_.sparse_layer()];
+    const Weights::Variable& kernel = weights_.of_layer(*plan_.sparse_layer())[0];
+    if (kernel.trainable && regularizer(layer.config, "kernel_regularizer").active()) return;
+    sparse_ = Sparse{kernel, SparseBatch(plan_.input().features), {}, false};
+    sparse_->written.resize(plan_.input().features);
+    if (kernel.trainable) optimizer_->defer(kernel.extent, sparse_->outputs());
+  }
 
   const char* backend() const override { return "fused"; }
 
@@ -77,6 +86,8 @@ class FusedEngine final : public Engine {
   }
 
   double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) override {
+    settle();
+    choose_route();
     double sum = 0;
     auto chunk = static_cast<std::int64_t>(evaluation_rows_);
     if (loss_rows > 0) {
@@ -105,34 +116,105 @@ class FusedEngine final : public Engine {
 
  protected:
   double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
+    choose_route();
     const Pass pass = forward(training_, rows, {true, key_, step, {}});
+    if (wanted.layers && pass.sparse) gather(training_, rows);
     const Tensor& output = plan_.output();
     const double sum = loss(0, output.gradient, wanted.loss, lanes_);
     if (output.needs_gradient) plan_.backward(pass);
+    if (pass.sparse && sparse_->kernel.trainable) check_gradient(pass, rows);
     return sum / static_cast<double>(lanes_.rows);
   }
 
+  void settle() override {
+    if (!sparse_) return;
+    optimizer_->settle(weights_.trainable());
+    sparse_->checked = false;
+    if (!sparse_->kernel.trainable) return;
+    // Earlier batches' gradients.
+    for (const std::size_t column : sparse_->batch.columns()) sparse_->written[column] = 0;
+    for (std::size_t column = 0; column < sparse_->written.size(); ++column) {
+      if (sparse_->written[column] == 0) continue;
+      const std::span<float> row = sparse_->row(column).of(weights_.gradients());
+      std::fill(row.begin(), row.end(), 0.0f);
+      sparse_->written[column] = 0;
+    }
+    for (const std::size_t column : sparse_->batch.columns()) sparse_->written[column] = 1;
+  }
+
  private:
+  /// The training on sparse batches. It leaves out all products with zeros, so it ends, for good,
+  /// as soon as one of them could be anything but zero: a weight or gradient that isn't finite.
+  struct Sparse {
+    Weights::Variable kernel;
+    SparseBatch batch;
+    std::vector<std::uint8_t> written;  ///< for each kernel row: may its gradient not be 0?
+    bool checked = false;  ///< are the weights bounded but for what the optimiser has changed?
+    std::size_t outputs() const { return static_cast<std::size_t>(kernel.shape[1]); }
+    Extent row(std::size_t column) const {
+      return {kernel.extent.begin + column * outputs(), outputs()};
+    }
+  };
+
+  /// Before a pass: can it still be sparse?
+  void choose_route() {
+    if (!sparse_) return;
+    if (!sparse_->checked && !Optimizer::bounded(sparse_->kernel.extent.of(weights_.all()))) {
+      return leave_sparse();
+    }
+    sparse_->checked = true;
+    if (!optimizer_->stays_bounded()) leave_sparse();
+  }
+  void leave_sparse() {
+    settle();
+    optimizer_->stop_deferring(weights_.trainable());
+    sparse_.reset();
+  }
+  /// After a backward pass over a sparse batch.
+  void check_gradient(Pass pass, std::span<const std::int64_t> rows) {
+    for (const std::size_t column : sparse_->batch.columns()) sparse_->written[column] = 1;
+    if (!sparse_->batch.refused()) return;
+    leave_sparse();
+    gather(training_, rows);
+    pass.sparse = nullptr;
+    plan_.backward_first(pass);
+  }
+
+  void gather(const Rows& source, std::span<const std::int64_t> rows) {
+    const Tensor& input = plan_.input();
+    const auto first = static_cast<std::size_t>(source.begin);
+    const float* x = source.x->values.data() + first * input.features;
+    if (input.layout == Layout::kColumns) {
+      table_.gather(x, input.features, rows.data(), input.values, lanes_);
+      return;
+    }
+    float* to = input.values;
+    for (const std::int64_t row : rows) {
+      std::memcpy(to, x + static_cast<std::size_t>(row) * input.features,
+                  input.features * sizeof(float));
+      to += input.features;
+    }
+  }
+
   /// Runs the steps on those rows, counted from the source's first.
   Pass forward(const Rows& source, std::span<const std::int64_t> rows, Pass pass) {
     lanes_ = {rows.size(), (rows.size() + table_.width - 1) / table_.width * table_.width};
     pass.lanes = lanes_;
-    const Tensor& input = plan_.input();
-    const auto first = static_cast<std::size_t>(source.begin);
-    const float* x = source.x->values.data() + first * input.features;
-    const float* y = source.y->values.data() + first * plan_.target_features();
-    if (input.layout == Layout::kColumns) {
-      table_.gather(x, input.features, rows.data(), input.values, lanes_);
-    } else {
-      float* to = input.values;
-      for (const std::int64_t row : rows) {
-        std::memcpy(to, x + static_cast<std::size_t>(row) * input.features,
-                    input.features * sizeof(float));
-        to += input.features;
+    if (sparse_ && source.sparse) {
+      pass.sparse = &sparse_->batch;
+      pass.sparse->take(*source.sparse, source.begin, rows);
+      if (pass.training && sparse_->kernel.trainable) {
+        pass.sparse->sort();
+        optimizer_->catch_up(weights_.trainable(), pass.sparse->columns());
       }
+    } else {
+      gather(source, rows);
     }
+    const float* y =
+        source.y->values.data() + static_cast<std::size_t>(source.begin) * plan_.target_features();
     table_.gather(y, plan_.target_features(), rows.data(), plan_.targets(), lanes_);
-    for (std::size_t f = plan_.target_features(); f < plan_.loss_features() && !sparse_; ++f) {
+    for (std::size_t f = plan_.target_features(); f < plan_.loss_features() && !class_targets_;
+         ++f) {
       std::copy_n(plan_.targets(), lanes_.stride, plan_.targets() + f * lanes_.stride);
     }
     plan_.forward(pass);
@@ -184,7 +266,8 @@ class FusedEngine final : public Engine {
   Plan plan_;
   Lanes lanes_;  ///< of the last pass
   std::vector<std::int64_t> indices_;
-  bool sparse_;  ///< are targets class indices?
+  bool class_targets_;  ///< are targets class indices?
+  std::optional<Sparse> sparse_;
   std::vector<float> output_rows_, target_rows_;
   std::vector<std::vector<float>> activation_rows_;
 };

@@ -72,6 +72,11 @@ enum class LossFunction : std::uint8_t {
 
 /// Is the loss a mean over features of a function of output and target?
 bool is_pointwise(LossFunction function);
+/// A row that is a sum: terms begin .. end - 1 of a list of pairs of an index and a value.
+struct RowSum {
+  std::size_t begin, end;
+  std::size_t row;  ///< of the result
+};
 
 template <typename T>
 struct KernelTable {
@@ -85,6 +90,11 @@ struct KernelTable {
   /// whole vectors, times rows.
   void (*outer)(std::size_t inputs, std::size_t outputs, const T* x, const T* dy, T* sums,
                 T* scratch, Lanes lanes);
+  /// Sums of few rows of a row-major matrix, for `count` rows of another (both `features` wide):
+  /// to[s.row][o] = start[o] + sum over terms e of s of values[e] from[indices[e]][o], in the order
+  /// of the terms. `start` may be null: 0.
+  void (*sum_rows)(std::size_t count, const RowSum* sums, const std::uint32_t* indices,
+                   const T* values, const T* start, std::size_t features, const T* from, T* to);
   /// sums[f] = sum over rows of x[f][b].
   void (*row_sums)(std::size_t features, const T* x, T* sums, Lanes lanes);
   /// columns[f][b] = data[rows[b] * features + f]; lanes past the last row repeat it.

@@ -49,6 +49,27 @@ struct KernelsOf {
 
   static NEUTRA_INLINE V load(const T* p) { return *reinterpret_cast<const V*>(p); }
   static NEUTRA_INLINE void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
+  typedef T Anywhere __attribute__((vector_size(W * sizeof(T)), may_alias, aligned(sizeof(T))));
+  static NEUTRA_INLINE V load_any(const T* p) { return *reinterpret_cast<const Anywhere*>(p); }
+  static NEUTRA_INLINE void store_any(T* p, V v) { *reinterpret_cast<Anywhere*>(p) = v; }
+  /// At any address; the first `count` lanes, the others 0.
+  static NEUTRA_INLINE V load_part(const T* p, std::size_t count) {
+#ifdef __AVX512F__
+    if constexpr (sizeof(T) == 4 && W == 16) {
+      return (V)_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
+    }
+#endif
+#ifdef __AVX2__
+    if constexpr (sizeof(T) == 4 && W == 8) {
+      const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+      const __m256i mask = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), lane);
+      return (V)_mm256_maskload_ps(p, mask);
+    }
+#endif
+    V v = zero();
+    for (std::size_t i = 0; i < count; ++i) v[i] = p[i];
+    return v;
+  }
   /// At any address; the first `count` lanes.
   static NEUTRA_INLINE void store_part(T* p, V v, std::size_t count) {
 #ifdef __AVX512F__
@@ -426,6 +447,47 @@ struct KernelsOf {
     }
   }
 
+  /// C vectors of one sum, the last with `part` lanes.
+  template <int C, bool kPart>
+  static NEUTRA_INLINE void sum_block(const RowSum& s, const std::uint32_t* indices,
+                                      const T* values, const T* start, std::size_t features,
+                                      const T* from, T* to, std::size_t part) {
+    const auto read = [part](const T* p) { return kPart ? load_part(p, part) : load_any(p); };
+    V sum[C];
+    for (int c = 0; c < C; ++c) sum[c] = start ? read(start + c * W) : zero();
+    for (std::size_t e = s.begin; e < s.end; ++e) {
+      const T* row = from + indices[e] * features;
+      const V value = all(values[e]);
+      for (int c = 0; c < C; ++c) sum[c] += value * read(row + c * W);
+    }
+    for (int c = 0; c < C; ++c) {
+      if constexpr (kPart) {
+        store_part(to + c * W, sum[c], part);
+      } else {
+        store_any(to + c * W, sum[c]);
+      }
+    }
+  }
+  static void sum_rows(std::size_t count, const RowSum* sums, const std::uint32_t* indices,
+                       const T* values, const T* start, std::size_t features, const T* from,
+                       T* to) {
+    // A few vectors of all sums before the next ones: rows of `from` that several sums use stay in
+    // the second cache.
+    std::size_t o = 0;
+    const auto run = [&]<int C, bool kPart>() {
+      for (const RowSum* s = sums; s != sums + count; ++s) {
+        sum_block<C, kPart>(*s, indices, values, start ? start + o : nullptr, features, from + o,
+                            to + s->row * features + o, features - o);
+      }
+      o += C * W;
+    };
+    while (o + 8 * W <= features) run.template operator()<8, false>();
+    if (o + 4 * W <= features) run.template operator()<4, false>();
+    if (o + 2 * W <= features) run.template operator()<2, false>();
+    if (o + W <= features) run.template operator()<1, false>();
+    if (o < features) run.template operator()<1, true>();
+  }
+
   static NEUTRA_INLINE V lane_sum(const T* x, Lanes lanes) {
     V sum = zero();
     const std::size_t whole = lanes.rows / W;
@@ -772,7 +834,8 @@ struct KernelsOf {
             },
             [](V o, V t) {
               const V d = o - t;
-              return abs(d) <= 1 ? d : sign(d) + 0 * d;  // NaN where d is infinite, as in TensorFlow
+              return abs(d) <= 1 ? d
+                                 : sign(d) + 0 * d;  // NaN where d is infinite, as in TensorFlow
             });
       case LossFunction::kPoisson:
         return pointwise(
@@ -886,8 +949,7 @@ struct KernelsOf {
               const V o = at(x, f, b);
               // 1 / sum - 1 / chosen would lose its digits where the class is certain.
               const V slope = (label == static_cast<T>(f) ? -others / chosen : all(1)) / sum;
-              store(dx + f * stride + b,
-                    within(o, kEpsilon, 1 - kEpsilon, share * slope));
+              store(dx + f * stride + b, within(o, kEpsilon, 1 - kEpsilon, share * slope));
             }
           }
           return with_value ? log(sum) - log(chosen) : zero();
@@ -1079,23 +1141,9 @@ struct KernelsOf {
   }
 
   static constexpr KernelTable<T> table() {
-    return {kWidth,
-            product,
-            outer,
-            row_sums,
-            gather,
-            to_rows,
-            from_rows,
-            activate,
-            differentiate,
-            softmax,
-            differentiate_softmax,
-            loss,
-            dropout,
-            multiply,
-            normalise,
-            apply_scale,
-            differentiate_normalise};
+    return {kWidth,  product,   outer,    sum_rows,      row_sums,    gather,
+            to_rows, from_rows, activate, differentiate, softmax,     differentiate_softmax,
+            loss,    dropout,   multiply, normalise,     apply_scale, differentiate_normalise};
   }
 };
 

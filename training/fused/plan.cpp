@@ -151,6 +151,13 @@ bool Builder::has_trainable() const {
                      [](const Weight& weight) { return weight.trainable; });
 }
 
+bool Builder::take_sparse_input() {
+  if (!steps_.empty() || current_.features < static_cast<std::size_t>(kSparseFeatures))
+    return false;
+  sparse_layer_ = position_;
+  return true;
+}
+
 Tensor to_columns(Builder& builder) {
   const Tensor rows = builder.current();
   const Tensor columns = builder.tensor(rows.shape, Layout::kColumns, rows.needs_gradient);
@@ -194,6 +201,7 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
     throw NotCovered{"outputs of shape " + to_string(output().shape)};
   }
   steps_ = builder.take_steps();
+  sparse_layer_ = builder.sparse_layer();
 
   const std::size_t outputs = output().features;
   target_features_ = static_cast<std::size_t>(element_product(target));

@@ -10,6 +10,7 @@
 #include "program/program.h"
 #include "training/buffer.h"
 #include "training/fused/kernels.h"
+#include "training/fused/sparse_batch.h"
 #include "training/random.h"
 #include "training/weights.h"
 
@@ -37,6 +38,8 @@ struct Pass {
   RandomKey key;
   std::uint32_t step = 0;  ///< optimiser step: dropout masks depend on it
   Lanes lanes;             ///< the batch; rows at most the plan's
+  /// The input, where a step takes it so: the plan's input tensor isn't set then.
+  SparseBatch* sparse = nullptr;
 };
 
 /// One step of a plan. It has found all its memory when it is made; in a pass it allocates nothing.
@@ -87,10 +90,15 @@ class Builder {
   Parameter parameter(std::size_t k) const;
   bool has_trainable() const;  ///< does the layer being added have any?
 
+  /// Says that the layer being added, if its first step reads the plan's input and that is wide,
+  /// takes it as a sparse batch, too, with its variable 0 as kernel. Returns whether it does.
+  bool take_sparse_input();
+
   // For the plan.
   void begin_layer(std::size_t position, const ResolvedLayer& layer);
   std::vector<std::unique_ptr<Step>> take_steps() { return std::move(steps_); }
   std::size_t used() const { return used_; }
+  std::optional<std::size_t> sparse_layer() const { return sparse_layer_; }
 
  private:
   std::size_t batch_, capacity_;
@@ -99,6 +107,7 @@ class Builder {
   std::size_t used_ = 0;
   std::size_t position_ = 0;
   const ResolvedLayer* layer_ = nullptr;
+  std::optional<std::size_t> sparse_layer_;
   Tensor current_;
   std::vector<std::unique_ptr<Step>> steps_;
 };
@@ -139,6 +148,8 @@ class Plan {
   /// The output's activation where the loss works on its input: it is no step then.
   const std::optional<Activation>& output_activation() const { return output_activation_; }
   LossFunction loss() const { return loss_; }
+  /// Position of the layer that takes sparse batches, if there is one.
+  std::optional<std::size_t> sparse_layer() const { return sparse_layer_; }
 
   void forward(const Pass& pass) {
     for (const auto& step : steps_) step->forward(pass);
@@ -146,6 +157,8 @@ class Plan {
   void backward(const Pass& pass) {
     for (std::size_t i = steps_.size(); i-- > 0;) steps_[i]->backward(pass);
   }
+  /// Once more the first step's part of the last backward().
+  void backward_first(const Pass& pass) { steps_.front()->backward(pass); }
 
  private:
   Plan() = default;
@@ -161,6 +174,7 @@ class Plan {
   std::size_t target_features_ = 0, loss_features_ = 0;
   std::optional<Activation> output_activation_;
   LossFunction loss_ = LossFunction::kMeanSquared;
+  std::optional<std::size_t> sparse_layer_;
 };
 
 /// Adds a layer's steps; one file of fused/layers/ each, and one line of the registry.

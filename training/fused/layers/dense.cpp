@@ -3,7 +3,10 @@
 #include <dnnl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <numeric>
 
 namespace neutra::fused {
 namespace {
@@ -23,20 +26,38 @@ void sgemm(char transpose_a, char transpose_b, std::size_t m, std::size_t n, std
              beta, c, size(ldc));
 }
 
-/// y = x kernel + bias over columns; x in rows or columns.
+bool all_finite(std::span<const float> values) {
+  int others = 0;
+  for (const float v : values) others |= std::abs(v) <= std::numeric_limits<float>::max() ? 0 : 1;
+  return others == 0;
+}
+
+/// y = x kernel + bias over columns; x in rows or columns, or sparse.
 class Product final : public Step {
  public:
-  Product(const Tensor& x, const Tensor& y, Parameter kernel, Parameter bias, float* scratch)
+  Product(const Tensor& x, const Tensor& y, Parameter kernel, Parameter bias, float* scratch,
+          std::size_t sparse_rows)
       : x_(x),
         y_(y),
         kernel_(kernel),
         bias_(bias),
         scratch_(scratch),
-        large_(large(x.features, y.features)) {}
+        large_(large(x.features, y.features)),
+        counting_(sparse_rows) {
+    std::iota(counting_.begin(), counting_.end(), std::int64_t{0});
+  }
 
   void forward(const Pass& pass) override {
     const auto [rows, stride] = pass.lanes;
     const std::size_t inputs = x_.features, outputs = y_.features;
+    if (pass.sparse && !counting_.empty()) {
+      // Each row's sum over its values of kernel rows.
+      const SparseBatch& x = *pass.sparse;
+      table_.sum_rows(rows, x.row_sums().data(), x.indices(), x.values(), bias_.values, outputs,
+                      kernel_.values, scratch_);
+      table_.gather(scratch_, outputs, counting_.data(), y_.values, pass.lanes);
+      return;
+    }
     if (!large_) {
       table_.product(outputs, inputs, kernel_.values, 1, outputs, bias_.values, x_.values,
                      y_.values, pass.lanes);
@@ -61,7 +82,14 @@ class Product final : public Step {
     const float* dy = y_.gradient;
     if (bias_.gradient) table_.row_sums(outputs, dy, bias_.gradient, pass.lanes);
     if (kernel_.gradient) {
-      if (!large_) {
+      if (pass.sparse && !counting_.empty()) {
+        // Each kernel row's sum over the batch's rows where its input isn't zero; no other row.
+        SparseBatch& x = *pass.sparse;
+        table_.to_rows(outputs, dy, scratch_, pass.lanes);
+        table_.sum_rows(x.columns().size(), x.column_sums().data(), x.column_rows(),
+                        x.column_values(), nullptr, outputs, scratch_, kernel_.gradient);
+        if (!all_finite({scratch_, rows * outputs})) x.refuse();
+      } else if (!large_) {
         table_.outer(inputs, outputs, x_.values, dy, kernel_.gradient, scratch_, pass.lanes);
       } else if (in_rows) {
         sgemm('T', 'T', inputs, outputs, rows, x_.values, inputs, dy, stride, 0, kernel_.gradient,
@@ -89,6 +117,7 @@ class Product final : public Step {
   Parameter kernel_, bias_;
   float* scratch_;
   bool large_;
+  std::vector<std::int64_t> counting_;  ///< 0, 1, ... as many as sparse batches have rows
   const KernelTable<float>& table_ = kernels();
 };
 
@@ -117,9 +146,11 @@ void layers::dense(Builder& builder, const ResolvedLayer& layer) {
   const auto outputs = static_cast<std::size_t>(layer.output_shape[0]);
   if (x.layout == Layout::kRows && !large(x.features, outputs)) x = to_columns(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kColumns, needs_gradient);
-  const bool own = !large(x.features, outputs);
-  float* scratch = own ? builder.floats(Builder::batch_floats(builder.batch(), outputs)) : nullptr;
-  builder.add(std::make_unique<Product>(x, y, kernel, bias, scratch));
+  const bool own = !large(x.features, outputs), sparse = builder.take_sparse_input();
+  const std::size_t rows = sparse ? builder.capacity() : own ? builder.batch() : 0;
+  float* scratch = rows > 0 ? builder.floats(Builder::batch_floats(rows, outputs)) : nullptr;
+  builder.add(std::make_unique<Product>(x, y, kernel, bias, scratch,
+                                        sparse ? builder.capacity() : std::size_t{0}));
   builder.set_current(y);
   add_activation(builder, named_activation(layer.config.at("activation")), true);
 }
