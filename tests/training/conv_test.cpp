@@ -3,16 +3,19 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <thread>
 
+#include "image_programs.h"
 #include "program/error.h"
 #include "program/hdf5_file.h"
-#include "programs.h"
+#include "training/eager.h"
+#include "training/fused/engine.h"
+#include "training/fused/images.h"
+#include "training/layers/module.h"
 #include "training/layers/windows.h"
 #include "training/local_trainer.h"
-#include "training/losses.h"
-#include "training/model.h"
-#include "training/optimizers.h"
 
 /// Layers on images. conv_cases.json holds what tf.keras 2.4.0 computes, made by
 /// make_conv_cases.py.
@@ -25,12 +28,6 @@ const Json& golden() {
     return Json::parse(file);
   }();
   return document;
-}
-
-std::vector<std::int64_t> with_rows(std::int64_t rows, const Shape& shape) {
-  std::vector<std::int64_t> extents{rows};
-  extents.insert(extents.end(), shape.begin(), shape.end());
-  return extents;
 }
 
 at::Tensor tensor(const Json& values, const std::vector<std::int64_t>& extents) {
@@ -50,27 +47,13 @@ void expect_near(const at::Tensor& actual, const Json& expected, double toleranc
   }
 }
 
-/// The layers of a program that nothing is asked of but to be resolved.
-ResolvedProgram resolved(Json layers, const Shape& input, const Json& optimizer_config,
-                         const std::string& loss, const Shape& target, std::int64_t rows) {
-  Program p = program("moons", 2, std::move(layers), loss, "mae", optimizer_config);
-  auto& shape = p.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"];
-  shape = Json::array({nullptr});
-  for (const std::int64_t n : input) shape.push_back(n);
-  DataInfo data;
-  data.x = input;
-  data.y = target;
-  data.training_rows = rows;
-  data.y_max = 1;
-  require_valid(p.document, "case", &data);
-  return resolve(p, &data);
-}
-
-/// One layer; the Dense layer behind it makes a program of it.
-ResolvedLayer single(const Json& tested, const Shape& input) {
+/// A program whose first layer is tested; the Dense layer behind it makes a program of it.
+ResolvedProgram with_layer(const Json& tested, const Shape& input) {
   return resolved(Json::array({tested, layer("Flatten", Json::object()), dense(1, "linear")}),
-                  input, optimizer("SGD", 0.1), "mean_squared_error", {1}, 2)
-      .layers.front();
+                  input, optimizer("SGD", 0.1), "mean_squared_error", {1}, 2);
+}
+ResolvedLayer single(const Json& tested, const Shape& input) {
+  return with_layer(tested, input).layers.front();
 }
 
 TEST(Conv, LayersAgreeWithKeras) {
@@ -108,52 +91,130 @@ TEST(Conv, LayersAgreeWithKeras) {
   }
 }
 
+/// The steps of one layer of the fused back end between a batch of images and a batch of outputs,
+/// both in Keras's order.
+class FusedLayer {
+ public:
+  FusedLayer(const ResolvedProgram& program, Weights& weights, std::size_t rows) : rows_(rows) {
+    fused::Builder measured(rows, rows, nullptr, nullptr);
+    build(program, measured);
+    memory_ = Buffer(measured.used());
+    fused::Builder builder(rows, rows, &weights, memory_.data());
+    build(program, builder);
+    steps_ = builder.take_steps();
+  }
+
+  std::vector<float> forward(const std::vector<float>& x, bool training) {
+    const std::size_t width = fused::kernels().width;
+    pass_ = {training, {}, 0, {rows_, (rows_ + width - 1) / width * width}};
+    std::copy(x.begin(), x.end(), x_.values);
+    for (const auto& step : steps_) step->forward(pass_);
+    return {y_.values, y_.values + rows_ * y_.features};
+  }
+  std::vector<float> backward(const std::vector<float>& dy) {
+    std::copy(dy.begin(), dy.end(), y_.gradient);
+    for (std::size_t i = steps_.size(); i-- > 0;) steps_[i]->backward(pass_);
+    return {x_.gradient, x_.gradient + rows_ * x_.features};
+  }
+
+ private:
+  void build(const ResolvedProgram& program, fused::Builder& builder) {
+    const ResolvedLayer& layer = program.layers.front();
+    x_ = builder.tensor(layer.input_shape, fused::Layout::kRows, true);
+    builder.set_current(x_);
+    builder.begin_layer(0, layer);
+    fused::find_layer_steps(layer.class_name)(builder, layer);
+    fused::settle_relu(builder);
+    y_ = builder.current();
+    if (y_.layout == fused::Layout::kColumns) y_ = to_rows(builder);
+    builder.provide_scratch();
+  }
+
+  std::size_t rows_;
+  Buffer memory_;
+  fused::Tensor x_, y_;
+  std::vector<std::unique_ptr<fused::Step>> steps_;
+  fused::Pass pass_;
+};
+
+TEST(Conv, FusedLayersAgreeWithKeras) {
+  for (const Json& c : golden().at("layers")) {
+    const std::string name = c.at("name");
+    const ResolvedProgram program = with_layer(c.at("layer"), c.at("input_shape"));
+    const auto rows = c.at("rows").get<std::size_t>();
+    const bool normalises = program.layers.front().class_name == "BatchNormalization";
+    const bool training = c.at("training").get<bool>() || !normalises;
+    Weights weights(program, {1, 2});
+    const std::vector<Weights::Variable>& variables = weights.of_layer(0);
+    for (std::size_t k = 0; k < variables.size(); ++k) {
+      const auto values = c["weights"][k].get<std::vector<float>>();
+      std::copy(values.begin(), values.end(), variables[k].extent.of(weights.all()).begin());
+    }
+    FusedLayer layer(program, weights, rows);
+    const auto near = [&](std::span<const float> actual, const Json& expected,
+                          const std::string& what) {
+      const at::Tensor values = at::from_blob(const_cast<float*>(actual.data()),
+                                              {static_cast<std::int64_t>(actual.size())});
+      expect_near(values, expected, 1e-5, name + ": " + what);
+    };
+    near(layer.forward(c.at("x").get<std::vector<float>>(), training), c.at("y"), "output");
+    for (std::size_t k = 0; k < c.at("weights_after").size(); ++k) {
+      near(variables[k].extent.of(weights.all()), c["weights_after"][k], "variable afterwards");
+    }
+    if (!training) continue;  // nothing is differentiated then
+    near(layer.backward(c.at("dy").get<std::vector<float>>()), c.at("dx"), "input gradient");
+    for (std::size_t k = 0; k < c.at("dweights").size(); ++k) {
+      near(variables[k].extent.of(weights.gradients()), c["dweights"][k], "gradient");
+    }
+  }
+}
+
 TEST(Conv, TrainingAgreesWithKeras) {
   ASSERT_EQ(golden().at("trainings").size(), 2u);
   for (const Json& c : golden().at("trainings")) {
-    const std::string name = c.at("name");
     const Shape input = c.at("input_shape");
     const std::int64_t rows = c.at("rows"), batch = c.at("batch_size"), epochs = c.at("epochs");
     const ResolvedProgram program =
-        resolved(c.at("layers"), input, c.at("optimizer"), c.at("loss"), {3}, rows);
-    Weights weights(program, {1, 2});
-    Model model(program, weights);
-    const auto place = [&](std::size_t i, std::size_t k) {
-      return weights.of_layer(i).at(k).extent.of(weights.all());
-    };
-    for (std::size_t i = 0; i < program.layers.size(); ++i) {
-      for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
-        const auto values = c.at("weights").at(i).at(k).get<std::vector<float>>();
-        ASSERT_EQ(values.size(), place(i, k).size());
-        std::copy(values.begin(), values.end(), place(i, k).begin());
+        resolved(c.at("layers"), input, c.at("optimizer"), c.at("loss"), {3}, rows, batch);
+    const Array x{with_rows(rows, input), c.at("x").get<std::vector<float>>()};
+    const Array y{{rows, 3}, c.at("y").get<std::vector<float>>()};
+    const Rows all{&x, &y, 0, rows};
+    ASSERT_EQ(fused_refusal(program, all), std::nullopt);
+    for (const auto make : {make_eager_engine, make_fused_engine}) {
+      const std::unique_ptr<Engine> engine = make(program, all, {1, 2});
+      const std::string name = c.at("name").get<std::string>() + ", " + engine->backend();
+      for (std::size_t i = 0; i < program.layers.size(); ++i) {
+        for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
+          const auto values = c.at("weights").at(i).at(k).get<std::vector<float>>();
+          ASSERT_EQ(values.size(), variable(*engine, i, k).size());
+          std::copy(values.begin(), values.end(), variable(*engine, i, k).begin());
+        }
       }
-    }
-    const Loss loss(program.loss, model.output_activation());
-    const auto optimizer = make_optimizer(program.optimizer, weights.trainable_variables());
-    const at::Tensor x = tensor(c.at("x"), with_rows(rows, input));
-    const at::Tensor y = tensor(c.at("y"), {rows, 3});
-    for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
-      for (std::int64_t begin = 0; begin < rows; begin += batch) {
-        const std::int64_t count = std::min(batch, rows - begin);
-        std::fill(weights.gradients().begin(), weights.gradients().end(), 0.0f);
-        const at::Tensor raw = model.forward(x.narrow(0, begin, count), {true, {1, 2}, 0}).raw;
-        ASSERT_TRUE(loss.on_logits());
-        raw.backward(loss.gradient(raw, y.narrow(0, begin, count)).value());
-        weights.add_penalty_gradients();
-        optimizer->step(weights.trainable(), weights.gradients());
+      std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
+      std::iota(order.begin(), order.end(), std::int64_t{0});
+      std::uint32_t step = 0;
+      for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+        for (std::int64_t begin = 0; begin < rows; begin += batch) {
+          const std::int64_t count = std::min(batch, rows - begin);
+          engine->step({order.data() + begin, static_cast<std::size_t>(count)}, step++, {});
+        }
       }
-    }
-    for (std::size_t i = 0; i < program.layers.size(); ++i) {
-      for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
-        const auto values = place(i, k);
-        expect_near(at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}),
-                    c.at("weights_after").at(i).at(k), 2e-5,
-                    name + ": weights of layer " + std::to_string(i));
+      for (std::size_t i = 0; i < program.layers.size(); ++i) {
+        for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
+          const auto values = variable(*engine, i, k);
+          expect_near(at::from_blob(values.data(), {static_cast<std::int64_t>(values.size())}),
+                      c.at("weights_after").at(i).at(k), 2e-5,
+                      name + ": weights of layer " + std::to_string(i));
+        }
       }
+      double loss = engine->weights().penalty();
+      const auto output = c.at("output").get<std::vector<double>>();
+      for (std::size_t i = 0; i < output.size(); ++i) {
+        loss -= static_cast<double>(y.values[i]) * std::log(output[i]) / static_cast<double>(rows);
+      }
+      Metrics none;
+      EXPECT_NEAR(engine->evaluate(all, none, 32), loss, 2e-5) << name;
     }
-    const at::NoGradGuard guard;
-    expect_near(model.output(model.forward(x, {false, {1, 2}, 0}).raw), c.at("output"), 2e-5,
-                name + ": output");
   }
 }
 
@@ -180,6 +241,12 @@ TEST(Conv, MaximumIgnoresNaNAndItsGradientGoesToOneCell) {
     EXPECT_EQ(y, c.y);
     max_pool_backward(kOneWindow, 1, 1, c.x, &dy, dx);
     for (int i = 0; i < 4; ++i) EXPECT_EQ(dx[i], i == c.winner ? dy : 0) << i;
+
+    std::uint16_t winner = 0;
+    fused::max_pool(kOneWindow, 1, 1, false, c.x, &y, &winner);
+    EXPECT_EQ(y, c.y);
+    fused::max_pool_backward(kOneWindow, 1, 1, &winner, &dy, dx);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(dx[i], i == c.winner ? dy : 0) << "fused, " << i;
   }
 }
 
@@ -210,7 +277,7 @@ TEST(Conv, SamePaddingPutsTheOddCellAtTheEnd) {
 }
 
 /// A network with every layer on images, on random images of 8 by 7 with two channels.
-class ImageNetwork : public ::testing::Test {
+class ImageNetwork : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {
     folder_ =
@@ -234,10 +301,7 @@ class ImageNetwork : public ::testing::Test {
                               {"activation", "relu"},
                               {"kernel_initializer", "he_normal"}}),
              layer("BatchNormalization", Json::object()), layer("ZeroPadding2D", {{"padding", 1}}),
-             layer("Conv2D",
-                   {{"filters", 4},
-                    {"kernel_size", {3, 2}},
-                    {"activity_regularizer", {{"class_name", "L2"}, {"config", {{"l2", 0.01}}}}}}),
+             layer("Conv2D", {{"filters", 4}, {"kernel_size", {3, 2}}}),
              layer("MaxPooling2D", {{"padding", "same"}}), layer("Dropout", {{"rate", 0.25}}),
              layer("AveragePooling2D", {{"pool_size", 2}, {"strides", 1}}),
              layer("Flatten", Json::object()), dense(1, "sigmoid")}),
@@ -246,7 +310,11 @@ class ImageNetwork : public ::testing::Test {
                                                                                         7, 2};
     program_.document["data"]["source"] = "hdf5";
     program_.document["data"]["arguments"] = {{"file", "images.h5"}};
-    TrainerOptions options = trained_by(Backend::kEager);
+    if (GetParam() == Backend::kEager) {  // which alone knows them
+      program_.document["model"]["config"]["layers"][3]["config"]["activity_regularizer"] = {
+          {"class_name", "L2"}, {"config", {{"l2", 0.01}}}};
+    }
+    TrainerOptions options = trained_by(GetParam());
     options.data_path = {folder_};
     trainer_ = make_local_trainer(options);
   }
@@ -282,7 +350,7 @@ class ImageNetwork : public ::testing::Test {
   std::unique_ptr<LocalTrainer> trainer_;
 };
 
-TEST_F(ImageNetwork, LearnsAndIsObserved) {
+TEST_P(ImageNetwork, LearnsAndIsObserved) {
   Recorder seen;
   TrainingJob job;
   job.program = &program_;
@@ -300,7 +368,7 @@ TEST_F(ImageNetwork, LearnsAndIsObserved) {
   EXPECT_NEAR(s.stddev, std::sqrt(2.0 / (3 * 3 * 2)), 0.06);
 }
 
-TEST_F(ImageNetwork, BitwiseEqualWithOneAndTwoWorkers) {
+TEST_P(ImageNetwork, BitwiseEqualWithOneAndTwoWorkers) {
   const std::vector<float> first = trained(0), second = trained(1);
   ASSERT_FALSE(first.empty());
   EXPECT_NE(first, second);
@@ -319,7 +387,7 @@ TEST_F(ImageNetwork, BitwiseEqualWithOneAndTwoWorkers) {
   EXPECT_EQ(together[3], first);
 }
 
-TEST_F(ImageNetwork, MemoryIsKnownBeforeTheStart) {
+TEST_P(ImageNetwork, MemoryIsKnownBeforeTheStart) {
   program_.document["model"]["config"]["layers"][3]["config"]["filters"] = 4096;
   TrainingJob job;
   job.program = &program_;
@@ -328,6 +396,10 @@ TEST_F(ImageNetwork, MemoryIsKnownBeforeTheStart) {
   EXPECT_EQ(result.status, RunStatus::kOutOfMemory);
   EXPECT_EQ(result.steps, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(BackEnds, ImageNetwork,
+                         ::testing::Values(Backend::kEager, Backend::kFused),
+                         [](const auto& info) { return std::string(to_string(info.param)); });
 
 }  // namespace
 }  // namespace neutra

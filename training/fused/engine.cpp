@@ -75,10 +75,15 @@ class FusedEngine final : public Engine {
       const bool last = i >= plan_.output_position();
       std::vector<float>& rows = activation_rows_[i];
       rows.resize(lanes_.rows * tensor.features);
-      if (tensor.layout == Layout::kRows) {
-        std::copy_n(tensor.values, rows.size(), rows.begin());
+      if (last) {
+        table_.to_rows(tensor.features, outputs(), rows.data(), lanes_);
+      } else if (tensor.layout == Layout::kColumns) {
+        table_.to_rows(tensor.features, tensor.values, rows.data(), lanes_);
       } else {
-        table_.to_rows(tensor.features, last ? outputs() : tensor.values, rows.data(), lanes_);
+        std::copy_n(tensor.values, rows.size(), rows.begin());
+      }
+      if (tensor.relu_due) {
+        for (float& value : rows) value = value < 0 ? 0 : value;
       }
       spans.emplace_back(rows);
     }

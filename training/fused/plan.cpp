@@ -15,16 +15,22 @@ namespace {
 const std::map<std::string, AddLayer>& registry() {
   static const std::map<std::string, AddLayer> kRegistry{
       {"Activation", layers::activation},
+      {"AveragePooling2D", layers::average_pooling_2d},
       {"BatchNormalization", layers::batch_normalization},
+      {"Conv2D", layers::conv_2d},
       {"Dense", layers::dense},
       {"Dropout", layers::dropout},
       {"ELU", layers::elu},
       {"Flatten", layers::flatten},
+      {"GlobalAveragePooling2D", layers::global_average_pooling_2d},
+      {"GlobalMaxPooling2D", layers::global_max_pooling_2d},
       {"InputLayer", layers::input_layer},
       {"LeakyReLU", layers::leaky_relu},
+      {"MaxPooling2D", layers::max_pooling_2d},
       {"ReLU", layers::relu},
       {"Reshape", layers::flatten},
       {"Softmax", layers::softmax},
+      {"ZeroPadding2D", layers::zero_padding_2d},
   };
   return kRegistry;
 }
@@ -83,20 +89,31 @@ ResolvedLayer without_activation(const ResolvedLayer& layer) {
   return bare;
 }
 
+/// Rows to columns or columns to rows.
 class Transpose final : public Step {
  public:
   Transpose(const Tensor& x, const Tensor& y) : x_(x), y_(y) {}
-  void forward(const Pass& pass) override {
-    table_.from_rows(x_.features, x_.values, y_.values, pass.lanes);
-  }
+  void forward(const Pass& pass) override { move(x_.layout, x_.values, y_.values, pass.lanes); }
   void backward(const Pass& pass) override {
-    if (x_.needs_gradient) table_.to_rows(x_.features, y_.gradient, x_.gradient, pass.lanes);
+    if (x_.needs_gradient) move(y_.layout, y_.gradient, x_.gradient, pass.lanes);
   }
 
  private:
+  void move(Layout layout, const float* from, float* to, Lanes lanes) {
+    (layout == Layout::kRows ? table_.from_rows : table_.to_rows)(x_.features, from, to, lanes);
+  }
+
   Tensor x_, y_;
   const KernelTable<float>& table_ = kernels();
 };
+
+Tensor transpose(Builder& builder, Layout layout) {
+  const Tensor x = builder.current();
+  const Tensor y = builder.tensor(x.shape, layout, x.needs_gradient);
+  builder.add(std::make_unique<Transpose>(x, y));
+  builder.set_current(y);
+  return y;
+}
 
 }  // namespace
 
@@ -133,6 +150,11 @@ Tensor Builder::tensor(const Shape& shape, Layout layout, bool needs_gradient) {
   return made;
 }
 
+std::shared_ptr<const Scratch> Builder::scratch(std::size_t size) {
+  scratch_->size = std::max(scratch_->size, size);
+  return scratch_;
+}
+
 void Builder::begin_layer(std::size_t position, const ResolvedLayer& layer) {
   position_ = position;
   layer_ = &layer;
@@ -158,13 +180,8 @@ bool Builder::take_sparse_input() {
   return true;
 }
 
-Tensor to_columns(Builder& builder) {
-  const Tensor rows = builder.current();
-  const Tensor columns = builder.tensor(rows.shape, Layout::kColumns, rows.needs_gradient);
-  builder.add(std::make_unique<Transpose>(rows, columns));
-  builder.set_current(columns);
-  return columns;
-}
+Tensor to_columns(Builder& builder) { return transpose(builder, Layout::kColumns); }
+Tensor to_rows(Builder& builder) { return transpose(builder, Layout::kRows); }
 
 void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& builder) {
   std::size_t output_layer = program.layers.size();  // the one whose activation makes the output
@@ -193,15 +210,22 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
     const AddLayer add = find_layer_steps(layer.class_name);
     if (add == nullptr) throw NotCovered{"layer " + layer.class_name};
     builder.begin_layer(i, layer);
+    if (layer.class_name != "MaxPooling2D") settle_relu(builder);
     add(builder, layer);
     outputs_.push_back(builder.current());
   }
   if (outputs_.empty()) outputs_.push_back(input_);
+  if (output().layout == Layout::kRows && output().shape.size() == 1) {
+    to_columns(builder);
+    std::fill(outputs_.begin() + static_cast<std::ptrdiff_t>(output_position_), outputs_.end(),
+              builder.current());
+  }
   if (output().layout != Layout::kColumns || output().shape.size() != 1) {
     throw NotCovered{"outputs of shape " + to_string(output().shape)};
   }
   steps_ = builder.take_steps();
   sparse_layer_ = builder.sparse_layer();
+  builder.provide_scratch();
 
   const std::size_t outputs = output().features;
   target_features_ = static_cast<std::size_t>(element_product(target));

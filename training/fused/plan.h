@@ -30,6 +30,7 @@ struct Tensor {
   float* values = nullptr;
   float* gradient = nullptr;
   bool needs_gradient = false;  ///< does any variable lie before it?
+  bool relu_due = false;        ///< whoever reads the values applies a relu to them
 };
 
 /// One pass over the steps.
@@ -51,6 +52,12 @@ class Step {
   /// Reads the output's gradient; writes those of the step's variables, and the input's where that
   /// needs one. The input's and output's may be the same memory.
   virtual void backward(const Pass& pass) = 0;
+};
+
+/// Memory that steps share, each for the time of its own work.
+struct Scratch {
+  std::size_t size = 0;  ///< floats
+  float* data = nullptr;
 };
 
 /// A variable of a layer and, if it is trainable, its gradient; null while memory is measured.
@@ -81,6 +88,8 @@ class Builder {
   Tensor tensor(const Shape& shape, Layout layout, bool needs_gradient);
   /// Whole cache lines; null while memory is measured.
   float* floats(std::size_t size);
+  /// At least that many shared floats; the plan provides them when all layers are there.
+  std::shared_ptr<const Scratch> scratch(std::size_t size);
   std::size_t batch() const { return batch_; }
   std::size_t capacity() const { return capacity_; }
   /// Floats of a batch of `rows` rows of `features` values.
@@ -99,12 +108,14 @@ class Builder {
   std::vector<std::unique_ptr<Step>> take_steps() { return std::move(steps_); }
   std::size_t used() const { return used_; }
   std::optional<std::size_t> sparse_layer() const { return sparse_layer_; }
+  void provide_scratch() { scratch_->data = floats(scratch_->size); }
 
  private:
   std::size_t batch_, capacity_;
   Weights* weights_;
   float* memory_;
   std::size_t used_ = 0;
+  std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();
   std::size_t position_ = 0;
   const ResolvedLayer* layer_ = nullptr;
   std::optional<std::size_t> sparse_layer_;
@@ -115,8 +126,11 @@ class Builder {
 /// Adds the step of an activation behind the current tensor. `in_place`: nobody else needs that
 /// one's values, so the output may take their place where the gradient is computed from it.
 void add_activation(Builder& builder, const Activation& activation, bool in_place);
+/// Applies the relu that is due, if any.
+void settle_relu(Builder& builder);
 /// Turns the current tensor, in rows, into columns; returns the new one.
 Tensor to_columns(Builder& builder);
+Tensor to_rows(Builder& builder);  ///< the other way
 /// tf.keras's function of that name.
 Activation named_activation(const std::string& name);
 
@@ -185,15 +199,21 @@ std::vector<std::string> fused_layer_names();
 
 namespace layers {
 void activation(Builder&, const ResolvedLayer&);
+void average_pooling_2d(Builder&, const ResolvedLayer&);
 void batch_normalization(Builder&, const ResolvedLayer&);
+void conv_2d(Builder&, const ResolvedLayer&);
 void dense(Builder&, const ResolvedLayer&);
 void dropout(Builder&, const ResolvedLayer&);
 void elu(Builder&, const ResolvedLayer&);
 void flatten(Builder&, const ResolvedLayer&);
+void global_average_pooling_2d(Builder&, const ResolvedLayer&);
+void global_max_pooling_2d(Builder&, const ResolvedLayer&);
 void input_layer(Builder&, const ResolvedLayer&);
 void leaky_relu(Builder&, const ResolvedLayer&);
+void max_pooling_2d(Builder&, const ResolvedLayer&);
 void relu(Builder&, const ResolvedLayer&);
 void softmax(Builder&, const ResolvedLayer&);
+void zero_padding_2d(Builder&, const ResolvedLayer&);
 }  // namespace layers
 
 }  // namespace neutra::fused

@@ -78,11 +78,16 @@ Activation named_activation(const std::string& name) {
 
 void add_activation(Builder& builder, const Activation& f, bool in_place) {
   if (f.function == Function::kLinear) return;
-  const Tensor x = builder.current();
-  // Softmax along the last axis of images would need another kernel.
+  Tensor x = builder.current();
   const bool softmax = f.function == Function::kSoftmax;
-  if (softmax && (x.layout == Layout::kRows || x.shape.size() != 1)) {
-    throw NotCovered{"softmax over values of shape " + to_string(x.shape)};
+  if (softmax) {
+    // Along the last axis of images it would need another kernel.
+    if (x.shape.size() != 1) throw NotCovered{"softmax over values of shape " + to_string(x.shape)};
+    if (x.layout == Layout::kRows) x = to_columns(builder);
+  } else if (f.function == Function::kRelu && in_place && x.shape.size() == 3) {
+    x.relu_due = true;
+    builder.set_current(x);
+    return;
   }
   Tensor y = x;
   if (needs_input(f.function) || !in_place) {
@@ -94,6 +99,14 @@ void add_activation(Builder& builder, const Activation& f, bool in_place) {
     builder.add(std::make_unique<Elementwise>(f, x, y));
   }
   builder.set_current(y);
+}
+
+void settle_relu(Builder& builder) {
+  Tensor x = builder.current();
+  if (!x.relu_due) return;
+  x.relu_due = false;
+  builder.add(std::make_unique<Elementwise>(Activation{Function::kRelu}, x, x));
+  builder.set_current(x);
 }
 
 void layers::activation(Builder& builder, const ResolvedLayer& layer) {
