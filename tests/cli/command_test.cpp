@@ -150,7 +150,8 @@ TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
   const Folder folder;
   const auto search = [](const std::string& store) {
     return std::vector<std::string>{"search", "D7", "--store", store, "--budget-evaluations",
-                                    "40",     "-n", "2",       "-q"};
+                                    "40",     "-n", "2",       "-q",  "--backend",
+                                    "eager"};
   };
   ASSERT_EQ(call(search("whole.h5"), folder.path(), 300).exit, 0);
   Called last;
