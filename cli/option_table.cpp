@@ -148,7 +148,8 @@ const std::vector<Option>& option_table() {
        {},
        0,
        0,
-       "memory all trainings at once may need: others wait for theirs (16G); 0: no limit"},
+       "memory all trainings at once may need (16G): others wait; a program that needs more ends "
+       "the run; 0: no limit"},
       {"memory-limit",
        0,
        kSize,

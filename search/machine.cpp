@@ -466,7 +466,7 @@ void SearchMachine::drop(const Task& task) {
 void SearchMachine::deliver(const Task& task, ReplicaResult result) {
   drop(task);
   ++counters_.trainings;
-  counters_.samples += result.samples;
+  counters_.samples += result.samples - result.samples_reused;
   counters_.trainings_fused += result.backend == "fused";
   counters_.epochs_reused += result.epochs_reused;
   counters_.epochs_saved_dead += result.epochs_saved;

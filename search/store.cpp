@@ -221,7 +221,7 @@ void read_evaluations(const Hdf5File& file, const fs::path& name, StoreContent& 
     if (!known) table.fail("status", "'" + status[i] + "'", "a status of this version");
     content.evaluations[{*id, static_cast<int>(replica[i])}] = {
         *known,     metric[i],       correct[i], total[i],   seconds[i], steps[i],
-        samples[i], epochs_saved[i], backend[i], message[i], 0};
+        samples[i], epochs_saved[i], backend[i], message[i], 0,          0};
   }
   TableReader deaths(file, name, "/deaths");
   const auto dead = deaths.strings("hash");

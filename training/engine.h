@@ -69,6 +69,8 @@ class Engine {
     return *optimizer_;
   }
   virtual const char* backend() const = 0;  ///< "eager", "fused"
+  /// Do weights and optimiser hold all that the training depends on from here?
+  virtual bool resumable() const { return true; }
 
  protected:
   /// Forward and backward pass: sets every gradient but those of weight regularisers. Returns the

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -103,11 +104,18 @@ class MemoryGate {
       throw failure("a training needs about " + std::to_string(bytes >> 20) +
                     " MiB; --memory leaves " + std::to_string(limit_ >> 20) + " MiB");
     }
-    while (limit_ > 0 && used_ + bytes > limit_) {
-      if (job.stop && job.stop->load()) throw Error(Exit::kInterrupted, "interrupted");
+    const std::uint64_t ticket = next_ticket_++;  // first come, first served
+    waiting_.insert(ticket);
+    while (limit_ > 0 && (*waiting_.begin() != ticket || used_ + bytes > limit_)) {
+      if (job.stop && job.stop->load()) {
+        waiting_.erase(ticket);
+        throw Error(Exit::kInterrupted, "interrupted");
+      }
       changed_.wait_for(lock, kPollInterval);
     }
+    waiting_.erase(ticket);
     used_ += bytes;
+    changed_.notify_all();
     return {*this, bytes};
   }
 
@@ -115,7 +123,8 @@ class MemoryGate {
   const std::uint64_t limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t used_ = 0;
+  std::uint64_t used_ = 0, next_ticket_ = 0;
+  std::set<std::uint64_t> waiting_;
 };
 
 /// TensorFlow's worker threads flush denormals; so do we while training (it's faster, too).
@@ -223,7 +232,7 @@ class Local final : public LocalTrainer {
       const std::shared_ptr<const Prepared> prepared =
           prepared_.get(*job.program, cache_, options_.backend);
       try {
-        run(job, *prepared, start, observer, result);
+        run(job, *prepared, observer, result);
       } catch (const Error& e) {
         if (e.exit() != Exit::kBadInput) throw;
         result.status = RunStatus::kFailed;
@@ -266,8 +275,8 @@ class Local final : public LocalTrainer {
                               : options.state_bytes;
   }
 
-  void run(const TrainingJob& job, const Prepared& prepared, Clock::time_point start,
-           Observer* observer, ReplicaResult& result) {
+  void run(const TrainingJob& job, const Prepared& prepared, Observer* observer,
+           ReplicaResult& result) {
     if (prepared.refusal) {
       result.status = RunStatus::kInvalid;
       result.message = *prepared.refusal;
@@ -290,11 +299,14 @@ class Local final : public LocalTrainer {
         job.stream == StreamKey::kPrefix ? prepared.stream_hash : prepared.program_hash;
     const RandomKey key = random_key(job.seed, hash, job.replica);
     const PrefixCache::Key prefix{hash, job.seed, job.replica};
-    const bool remember = options_.reuse_epochs && !observer && job.stream == StreamKey::kPrefix;
+    // Not with a time limit: whether one is kept must not depend on other trainings.
+    const bool remember = options_.reuse_epochs && !observer && job.time_limit == 0 &&
+                          job.stream == StreamKey::kPrefix;
     if (remember) {
       if (const std::optional<ReplicaResult> known = prefixes_.result(prefix, program.epochs)) {
         result = *known;
         result.epochs_reused = program.epochs;
+        result.samples_reused = result.samples;
         return;
       }
     }
@@ -305,6 +317,7 @@ class Local final : public LocalTrainer {
     const std::unique_ptr<Engine> engine = prepared.fused
                                                ? make_fused_engine(program, rows.training, key)
                                                : make_eager_engine(program, rows.training, key);
+    const Clock::time_point start = Clock::now();  // time limits don't count what came before
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
     if (!remember || !loop.has_prefixes()) {
       loop.run(job, start, program.epochs, result);
@@ -317,6 +330,7 @@ class Local final : public LocalTrainer {
             prefixes_.state(prefix, program.epochs)) {
       loop.resume(*state);
       result.epochs_reused = state->epochs;
+      result.samples_reused = state->samples;
     }
     const std::int64_t half = program.epochs / 2;
     if (half > result.epochs_reused) {
@@ -328,13 +342,14 @@ class Local final : public LocalTrainer {
       }
       ReplicaResult at_half = result;
       loop.measure(at_half);
-      at_half.steps = at_half.samples = 0;
       prefixes_.add_result(prefix, half, std::move(at_half));
     }
     const bool whole = loop.run(job, start, program.epochs, result);
     if (result.status == RunStatus::kTimeout) return;
     loop.measure(result);
-    if (whole) prefixes_.add_state(prefix, std::make_shared<const TrainingState>(loop.state()));
+    if (whole && engine->resumable() && prefixes_.has_room(loop.state_bytes())) {
+      prefixes_.add_state(prefix, std::make_shared<const TrainingState>(loop.state()));
+    }
   }
 
   TrainerOptions options_;

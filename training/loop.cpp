@@ -36,6 +36,11 @@ TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
   return rows;
 }
 
+std::size_t TrainingLoop::state_bytes() {
+  const auto states = static_cast<std::size_t>(optimizer_states(program_.optimizer));
+  return engine_.weights().all().size() * (1 + states) * sizeof(float) + sizeof(TrainingState);
+}
+
 std::size_t TrainingState::bytes() const {
   std::size_t floats = weights.size();
   for (const std::vector<float>& values : optimizer.accumulators) floats += values.size();
@@ -112,8 +117,8 @@ bool TrainingLoop::run(const TrainingJob& job, std::chrono::steady_clock::time_p
           std::span<const std::int64_t>(order_).subspan(static_cast<std::size_t>(begin), count));
       ++steps_;
       samples_ += static_cast<std::int64_t>(count);
-      ++result.steps;
-      result.samples += static_cast<std::int64_t>(count);
+      result.steps = steps_;
+      result.samples = samples_;
     }
     stop = end_epoch() || stop;
     ++epoch_;

@@ -43,6 +43,7 @@ class TrainingLoop {
   /// Goes on from there instead of from the start.
   void resume(const TrainingState& state);
   TrainingState state();
+  std::size_t state_bytes();  ///< of state()
 
   /// Trains up to `epochs` of the program's; false: it ended before (callback, observer, time
   /// limit, every weight NaN).

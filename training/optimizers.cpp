@@ -380,6 +380,8 @@ class Ftrl final : public Optimizer {
   }
   static int states(const Json&) { return 2; }
   bool keeps_nan() const override { return false; }
+  /// Shrinkage works on weights without a gradient, too, and can make them grow.
+  bool deferrable() const override { return shrinkage_ == 0; }
 
  private:
   float root(float a) const { return power_ == -0.5f ? std::sqrt(a) : std::pow(a, -power_); }
@@ -571,7 +573,9 @@ void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
   });
   if (!deferred_) return;
   Deferred& d = *deferred_;
-  d.missed.push_back({numbers, rests(numbers)});
+  const Probe probe = this->probe(numbers);
+  if (!probe.finite) d.bounded = false;  // epsilon 0: 0 / 0
+  d.missed.push_back({numbers, probe.rests});
   for (const std::uint32_t row : d.current) {
     assert(d.done[row] + 1 == d.missed.size());
     ++d.done[row];
@@ -637,10 +641,9 @@ void Optimizer::replay(std::size_t row, std::span<float> weights) {
   d.done[row] = static_cast<std::uint32_t>(d.missed.size());
 }
 
-/// Does a step with these numbers leave alone all weights whose gradients are 0 and whose states
-/// are those of the start? All optimisers but Ftrl add something to a weight that doesn't depend on
+/// All optimisers but Ftrl add something to a weight that doesn't depend on
 /// it, and Ftrl makes it anew; so three weights tell for all: 1, 0 and, for the sign, -0.
-bool Optimizer::rests(const Numbers& numbers) const {
+Optimizer::Probe Optimizer::probe(const Numbers& numbers) const {
   constexpr std::array<float, 3> kWeights{1, 0, -0.0f}, kGradients{};
   std::array<float, 3> w = kWeights;
   std::array<std::array<float, 3>, 3> states{}, before{};
@@ -652,12 +655,14 @@ bool Optimizer::rests(const Numbers& numbers) const {
     part.accumulators[i] = states[i].data();
   }
   update(numbers, part);
-  return std::memcmp(&w, &kWeights, sizeof w) == 0 &&
-         std::memcmp(&states, &before, sizeof states) == 0;
+  return {std::memcmp(&w, &kWeights, sizeof w) == 0 &&
+              std::memcmp(&states, &before, sizeof states) == 0,
+          std::all_of(w.begin(), w.end(), [](float v) { return std::isfinite(v); })};
 }
 
 /// The largest weight is far from infinity: no row gets there in kMostMissed steps with gradients
-/// of 0, in which a weight moves at most about 1 / (1 - momentum) times as far as in its last step.
+/// of 0, in which a weight moves at most about 1 / (1 - momentum) times as far as in its last step
+/// (with Adam, beta_1 / sqrt(beta_2) in place of the momentum).
 bool Optimizer::bounded(std::span<const float> weights) {
   return largest(weights.size(), weights.data()) <= std::bit_cast<std::uint32_t>(1e30f);
 }

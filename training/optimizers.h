@@ -42,7 +42,10 @@ class Optimizer {
   void settle(std::span<float> weights);
   /// Settles; steps are as they were before defer().
   void stop_deferring(std::span<float> weights);
-  /// Were all weights of the table bounded() after each step with a gradient?
+  /// Can rows without a gradient be left to themselves: do their weights stay finite?
+  virtual bool deferrable() const { return true; }
+  /// Were all weights of the table bounded() after each step with a gradient, and those without one
+  /// finite?
   bool stays_bounded() const { return !deferred_ || deferred_->bounded; }
   /// Are all of them finite, with room for the steps that rows may miss?
   static bool bounded(std::span<const float> weights);
@@ -104,7 +107,12 @@ class Optimizer {
   void for_parts(const Extent& extent, Function function) const;
   void make_states(std::size_t size);
   Part part(const Extent& extent, std::span<float> weights, const float* gradients);
-  bool rests(const Numbers& numbers) const;
+  /// What a step makes of weights whose gradients are 0 and whose states are those of the start.
+  struct Probe {
+    bool rests;  ///< leaves them alone
+    bool finite;
+  };
+  Probe probe(const Numbers& numbers) const;
   void prefetch_row(std::size_t row, std::span<float> weights);
   void replay(std::size_t row, std::span<float> weights);
 

@@ -30,6 +30,9 @@ class PrefixCache {
   void add_result(const Key& key, std::int64_t epochs, ReplicaResult result);
   std::optional<ReplicaResult> result(const Key& key, std::int64_t epochs) const;
 
+  bool has_room(std::uint64_t bytes) const {
+    return bytes <= limit_;
+  }  ///< for a state of that size
   void add_state(const Key& key, std::shared_ptr<const TrainingState> state);
   /// The state with the most epochs, fewer than `epochs`; null where there is none.
   std::shared_ptr<const TrainingState> state(const Key& key, std::int64_t epochs) const;

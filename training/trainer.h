@@ -55,8 +55,9 @@ struct ReplicaResult {
   std::int64_t epochs_saved = 0;  ///< epochs not run because every weight was NaN
   std::string backend;            ///< "eager", "fused"
   std::string message;            ///< reason when status is not kOk
-  /// Epochs of another training that this one is a part of, or went on from. Not stored.
-  std::int64_t epochs_reused = 0;
+  /// Epochs of another training that this one is a part of, or went on from, and the rows seen in
+  /// them. Not stored.
+  std::int64_t epochs_reused = 0, samples_reused = 0;
 };
 
 /// Exact: metrics that are not finite as "nan", "inf", "-inf". Reading throws Json::exception.

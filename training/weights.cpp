@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "program/layer.h"
 #include "training/initializers.h"
 
 namespace neutra {
-namespace {
-
-std::size_t element_product(const Shape& shape) {
-  std::size_t product = 1;
-  for (const std::int64_t n : shape) product *= static_cast<std::size_t>(n);
-  return product;
-}
-
-}  // namespace
-
 Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(program.layers.size()) {
   std::size_t end = 0;
   for (const bool trainable : {true, false}) {
@@ -25,7 +16,7 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
       for (std::size_t k = 0; k < layers_[i].size(); ++k) {
         const Weight& weight = layer.weights[k];
         if ((weight.trainable && flag_or(layer.config, "trainable", true)) != trainable) continue;
-        const Extent extent{end, element_product(weight.shape)};
+        const Extent extent{end, static_cast<std::size_t>(element_count(weight.shape))};
         layers_[i][k] = {extent, weight.shape, trainable};
         if (trainable) trainable_variables_.push_back(extent);
         end += whole_lines(extent.size);
@@ -74,9 +65,11 @@ void Weights::add_penalty_gradients() {
 }
 
 bool Weights::all_nan() {
-  for (const Extent& extent : trainable_variables_) {
-    for (const float w : extent.of(all())) {
-      if (!std::isnan(w)) return false;
+  for (const std::vector<Variable>& variables : layers_) {
+    for (const Variable& variable : variables) {
+      for (const float w : variable.extent.of(all())) {
+        if (!std::isnan(w)) return false;
+      }
     }
   }
   return !trainable_variables_.empty();

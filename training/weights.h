@@ -34,7 +34,7 @@ class Weights {
   double penalty();              ///< of weight regularisers: l1 sum |w| + l2 sum w^2
   void add_penalty_gradients();  ///< l1 sign(w) + 2 l2 w
 
-  bool all_nan();     ///< every trainable weight is NaN (and there are some)
+  bool all_nan();     ///< every weight is NaN, and some of them are trainable
   bool all_finite();  ///< of all weights
 
  private:

@@ -18,7 +18,7 @@ using namespace fused;
 std::size_t evaluation_rows(const ResolvedProgram& program) {
   constexpr std::int64_t kValues = 1 << 18, kMultiple = 32;
   const std::int64_t rows = kValues / row_elements(program) / kMultiple * kMultiple;
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(rows, 64, 1024));
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(rows, kMultiple, 1024));
 }
 
 std::size_t batch_rows(const ResolvedProgram& program, const Rows& training) {
@@ -47,13 +47,17 @@ class FusedEngine final : public Engine {
     if (!training.sparse || !plan_.sparse_layer()) return;
     const ResolvedLayer& layer = program.layers[*plan_.sparse_layer()];
     const Weights::Variable& kernel = weights_.of_layer(*plan_.sparse_layer())[0];
-    if (kernel.trainable && regularizer(layer.config, "kernel_regularizer").active()) return;
+    if (kernel.trainable &&
+        (regularizer(layer.config, "kernel_regularizer").active() || !optimizer_->deferrable())) {
+      return;
+    }
     sparse_ = Sparse{kernel, SparseBatch(plan_.input().features), {}, false};
     sparse_->written.resize(plan_.input().features);
     if (kernel.trainable) optimizer_->defer(kernel.extent, sparse_->outputs());
   }
 
   const char* backend() const override { return "fused"; }
+  bool resumable() const override { return !left_sparse_; }
 
   Batch output() override {
     const std::size_t n = plan_.output().features;
@@ -174,6 +178,7 @@ class FusedEngine final : public Engine {
     settle();
     optimizer_->stop_deferring(weights_.trainable());
     sparse_.reset();
+    left_sparse_ = true;
   }
   /// After a backward pass over a sparse batch.
   void check_gradient(Pass pass, std::span<const std::int64_t> rows) {
@@ -273,6 +278,7 @@ class FusedEngine final : public Engine {
   std::vector<std::int64_t> indices_;
   bool class_targets_;  ///< are targets class indices?
   std::optional<Sparse> sparse_;
+  bool left_sparse_ = false;
   std::vector<float> output_rows_, target_rows_;
   std::vector<std::vector<float>> activation_rows_;
 };

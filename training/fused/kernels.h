@@ -17,7 +17,7 @@ namespace neutra::fused {
 /// Rows of one batch of columns.
 struct Lanes {
   std::size_t rows = 0;
-  std::size_t stride = 0;  ///< rows rounded up to a multiple of Kernels::width
+  std::size_t stride = 0;  ///< rows rounded up to a multiple of KernelTable::width
 };
 
 /// Elementwise activations; sources and gradients at kinks as in training/activations.cpp and
@@ -147,7 +147,7 @@ struct NamedKernels {
 };
 std::vector<NamedKernels> available_kernels();
 
-// One each in a file compiled for it; null where the compiler doesn't target x86-64.
+// One each in a file compiled for it, where the compiler targets x86-64.
 const KernelTable<float>* avx512_kernels();
 const KernelTable<float>* avx2_kernels();
 const KernelTable<float>* generic_kernels();

@@ -155,6 +155,12 @@ std::shared_ptr<const Scratch> Builder::scratch(std::size_t size) {
   return scratch_;
 }
 
+std::size_t value_count(const Tensor& tensor, const Pass& pass) {
+  if (tensor.layout == Layout::kColumns) return tensor.features * pass.lanes.stride;
+  const std::size_t width = kernels().width;
+  return (tensor.features * pass.lanes.rows + width - 1) / width * width;
+}
+
 void Builder::begin_layer(std::size_t position, const ResolvedLayer& layer) {
   position_ = position;
   layer_ = &layer;

@@ -123,6 +123,9 @@ class Builder {
   std::vector<std::unique_ptr<Step>> steps_;
 };
 
+/// Values of a batch, rounded up to whole vectors.
+std::size_t value_count(const Tensor& tensor, const Pass& pass);
+
 /// Adds the step of an activation behind the current tensor. `in_place`: nobody else needs that
 /// one's values, so the output may take their place where the gradient is computed from it.
 void add_activation(Builder& builder, const Activation& activation, bool in_place);

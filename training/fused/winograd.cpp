@@ -169,44 +169,61 @@ Tiling::Tiling(const Windows& windows)
       left(windows.width.before) {}
 
 NEUTRA_CLONES void inputs(const Tiling& tiling, Range range, std::size_t channels, const float* x,
-                          float* result) {
+                          float* result, std::uint64_t* occupied) {
   const std::size_t step = range.count * channels;
   for_tiles(tiling, range,
             [&](std::size_t k, std::size_t image, std::size_t top, std::size_t left)
                 NEUTRA_INLINED {
                   const Part cells = input_part(tiling, image, top, left);
+                  Ints bits[kPoints] = {};  // of all channels
                   for (std::size_t c = 0; c < channels; c += kWidth) {
                     Floats patch[kPoints], transformed[kPoints];
                     if (!cells.whole<kPatch>()) std::fill_n(patch, kPoints, Floats{});
                     for_cells<kPatch>(cells, tiling.width, channels,
                                       [&](std::size_t cell, std::ptrdiff_t at)
                                           NEUTRA_INLINED { patch[cell] = load(x + at + c); });
+                    if (occupied) {
+                      for (std::size_t p = 0; p < kPoints; ++p) bits[p] |= (Ints)patch[p];
+                    }
                     both<InputTransform>(patch, transformed);
                     for (std::size_t p = 0; p < kPoints; ++p) {
                       store(result + p * step + k * channels + c, transformed[p]);
+                    }
+                  }
+                  if (occupied) {
+                    occupied[k] = 0;
+                    for (std::size_t p = 0; p < kPoints; ++p) {
+                      std::int32_t any = 0;
+                      for (std::size_t i = 0; i < kWidth; ++i) any |= bits[p][i];
+                      any &= 0x7fffffff;  // -0 is zero
+                      occupied[k] |= std::uint64_t{any != 0} << p;
                     }
                   }
                 });
 }
 
 NEUTRA_CLONES void outputs(const Tiling& tiling, Range range, std::size_t filters, const float* m,
-                           const float* bias, float* y) {
+                           const float* bias, const std::uint64_t* occupied, float* y) {
+  constexpr std::uint64_t kWindow = 0b111 | 0b111 << kPatch | 0b111 << (2 * kPatch);
   const std::size_t step = range.count * filters;
-  for_tiles(tiling, range,
-            [&](std::size_t k, std::size_t image, std::size_t top, std::size_t left)
-                NEUTRA_INLINED {
-                  const Part cells = output_part(tiling, image, top, left);
-                  for (std::size_t f = 0; f < filters; f += kWidth) {
-                    Floats values[kPoints], tile[kTile * kTile];
-                    for (std::size_t p = 0; p < kPoints; ++p)
-                      values[p] = load(m + p * step + k * filters + f);
-                    both<OutputTransform>(values, tile);
-                    const Floats start = bias ? load(bias + f) : Floats{};
-                    for_cells<kTile>(cells, tiling.output_width, filters,
-                                     [&](std::size_t cell, std::ptrdiff_t at)
-                                         NEUTRA_INLINED { store(y + at + f, tile[cell] + start); });
-                  }
-                });
+  for_tiles(
+      tiling, range,
+      [&](std::size_t k, std::size_t image, std::size_t top, std::size_t left) NEUTRA_INLINED {
+        const Part cells = output_part(tiling, image, top, left);
+        for (std::size_t f = 0; f < filters; f += kWidth) {
+          Floats values[kPoints], tile[kTile * kTile];
+          for (std::size_t p = 0; p < kPoints; ++p)
+            values[p] = load(m + p * step + k * filters + f);
+          both<OutputTransform>(values, tile);
+          const Floats start = bias ? load(bias + f) : Floats{};
+          for_cells<kTile>(cells, tiling.output_width, filters,
+                           [&](std::size_t cell, std::ptrdiff_t at) NEUTRA_INLINED {
+                             const std::size_t first = cell / kTile * kPatch + cell % kTile;
+                             const bool zeros = (occupied[k] >> first & kWindow) == 0;
+                             store(y + at + f, zeros ? start : tile[cell] + start);
+                           });
+        }
+      });
 }
 
 NEUTRA_CLONES void output_gradients(const Tiling& tiling, Range range, std::size_t filters,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "training/layers/windows.h"
 
@@ -32,11 +33,14 @@ struct Range {
 
 // Channels and filters are multiples of 8. (points, a, b) says how a result lies.
 
-/// B^T d B of the tiles' inputs: (points, count, channels).
-void inputs(const Tiling& tiling, Range range, std::size_t channels, const float* x, float* result);
-/// y = A^T m A + bias (null: 0), of m (points, count, filters).
+/// B^T d B of the tiles' inputs: (points, count, channels). `occupied`, unless null: for each tile,
+/// a bit for each of its 36 cells in which any channel isn't zero.
+void inputs(const Tiling& tiling, Range range, std::size_t channels, const float* x, float* result,
+            std::uint64_t* occupied);
+/// y = A^T m A + bias (null: 0), of m (points, count, filters). A window of zeros gives the bias
+/// exactly, as a plain convolution does: a ReLU behind it must pass no gradient there.
 void outputs(const Tiling& tiling, Range range, std::size_t filters, const float* m,
-             const float* bias, float* y);
+             const float* bias, const std::uint64_t* occupied, float* y);
 /// A dy A^T: (points, count, filters). Adds dy to `sums`, one for each filter.
 void output_gradients(const Tiling& tiling, Range range, std::size_t filters, const float* dy,
                       float* result, double* sums);

@@ -25,22 +25,16 @@ constexpr std::array<std::pair<const char*, Function>, 13> kNames{{
     {"softmax", Function::kSoftmax},
 }};
 
-/// Values of a batch, rounded up to whole vectors.
-std::size_t value_count(const Tensor& tensor, const Pass& pass, std::size_t width) {
-  if (tensor.layout == Layout::kColumns) return tensor.features * pass.lanes.stride;
-  return (tensor.features * pass.lanes.rows + width - 1) / width * width;
-}
-
 /// x and y share their gradient, and may share their values where that is computed from the output.
 class Elementwise final : public Step {
  public:
   Elementwise(const Activation& f, const Tensor& x, const Tensor& y) : f_(f), x_(x), y_(y) {}
   void forward(const Pass& pass) override {
-    table_.activate(f_, value_count(x_, pass, table_.width), x_.values, y_.values);
+    table_.activate(f_, value_count(x_, pass), x_.values, y_.values);
   }
   void backward(const Pass& pass) override {
     if (!x_.needs_gradient) return;
-    table_.differentiate(f_, value_count(x_, pass, table_.width),
+    table_.differentiate(f_, value_count(x_, pass),
                          needs_input(f_.function) ? x_.values : y_.values, y_.gradient);
   }
 

@@ -251,8 +251,9 @@ class WinogradConvolution final : public Step {
     range_ = std::max(kLeast, kFloats / winograd::kPoints / (channels_ + filters_));
     range_ = std::min(range_, tiling_.tiles() * builder.capacity());
     const std::size_t kernels = winograd::kPoints * size();
-    scratch_ = builder.scratch(3 * kernels + size() + 2 * whole_lines(filters_) +
-                               winograd::kPoints * range_ * (channels_ + filters_));
+    scratch_ =
+        builder.scratch(3 * kernels + size() + 2 * whole_lines(filters_) + 2 * whole_lines(range_) +
+                        winograd::kPoints * range_ * (channels_ + filters_));
   }
 
   /// Does it take at most half the multiplications? Vectors go over channels.
@@ -274,13 +275,13 @@ class WinogradConvolution final : public Step {
     const Memory m = memory();
     winograd::kernels(size(), kernel_.values, m.kernel);
     for_ranges(pass, [&](winograd::Range range) {
-      winograd::inputs(tiling_, range, channels_, x_.values, m.inputs);
+      winograd::inputs(tiling_, range, channels_, x_.values, m.inputs, m.occupied);
       for (std::size_t p = 0; p < winograd::kPoints; ++p) {
         table_.product(range.count, channels_, m.inputs + p * range.count * channels_, channels_, 1,
                        nullptr, m.kernel + p * size(), m.outputs + p * range.count * filters_,
                        {filters_, filters_});
       }
-      winograd::outputs(tiling_, range, filters_, m.outputs, bias_.values, y_.values);
+      winograd::outputs(tiling_, range, filters_, m.outputs, bias_.values, m.occupied, y_.values);
     });
   }
 
@@ -318,12 +319,14 @@ class WinogradConvolution final : public Step {
   struct Memory {
     float *kernel, *gathered, *gradient, *product, *inputs, *outputs;
     double* sums;
+    std::uint64_t* occupied;
   };
   Memory memory() const {
     const std::size_t kernels = winograd::kPoints * size();
     Memory m;
     m.sums = reinterpret_cast<double*>(scratch_->data);
-    m.kernel = scratch_->data + 2 * whole_lines(filters_);
+    m.occupied = reinterpret_cast<std::uint64_t*>(m.sums + whole_lines(filters_));
+    m.kernel = scratch_->data + 2 * whole_lines(filters_) + 2 * whole_lines(range_);
     m.gathered = m.kernel + kernels;
     m.gradient = m.gathered + kernels;
     m.product = m.gradient + kernels;
@@ -351,7 +354,7 @@ class WinogradConvolution final : public Step {
   }
 
   void add_kernel_gradient(winograd::Range range, const Memory& m) const {
-    winograd::inputs(tiling_, range, channels_, x_.values, m.inputs);
+    winograd::inputs(tiling_, range, channels_, x_.values, m.inputs, nullptr);
     for (std::size_t p = 0; p < winograd::kPoints; ++p) {
       table_.product(channels_, range.count, m.inputs + p * range.count * channels_, 1, channels_,
                      nullptr, m.outputs + p * range.count * filters_, m.product,
@@ -438,11 +441,15 @@ void layers::conv_2d(Builder& builder, const ResolvedLayer& layer) {
     builder.add(
         std::make_unique<WinogradConvolution>(geometry, x, y, kernel, bias, trainable, builder));
   } else {
-    const Descriptions training(geometry, builder.batch(), trainable, x.needs_gradient);
-    const Descriptions evaluation(geometry, builder.capacity(), false, false);
-    const auto scratch =
-        builder.scratch(std::max(training.memory_size(), evaluation.memory_size()));
-    builder.add(std::make_unique<Convolution>(geometry, x, y, kernel, bias, trainable, scratch));
+    try {
+      const Descriptions training(geometry, builder.batch(), trainable, x.needs_gradient);
+      const Descriptions evaluation(geometry, builder.capacity(), false, false);
+      const auto scratch =
+          builder.scratch(std::max(training.memory_size(), evaluation.memory_size()));
+      builder.add(std::make_unique<Convolution>(geometry, x, y, kernel, bias, trainable, scratch));
+    } catch (const dnnl::error& error) {
+      throw NotCovered{std::string("a convolution that oneDNN refuses: ") + error.what()};
+    }
   }
   builder.set_current(y);
   add_activation(builder, named_activation(layer.config.at("activation")), true);

@@ -10,7 +10,7 @@ class Dropout final : public Step {
       : x_(x), y_(y), mask_(mask), rate_(rate), layer_(layer) {}
 
   void forward(const Pass& pass) override {
-    const std::size_t count = values(pass);
+    const std::size_t count = value_count(x_, pass);
     if (!pass.training) {
       std::copy_n(x_.values, count, y_.values);
       return;
@@ -26,15 +26,10 @@ class Dropout final : public Step {
   }
 
   void backward(const Pass& pass) override {
-    if (x_.needs_gradient) table_.multiply(values(pass), y_.gradient, mask_, y_.gradient);
+    if (x_.needs_gradient) table_.multiply(value_count(x_, pass), y_.gradient, mask_, y_.gradient);
   }
 
  private:
-  std::size_t values(const Pass& pass) const {
-    if (x_.layout == Layout::kColumns) return x_.features * pass.lanes.stride;
-    return (x_.features * pass.lanes.rows + table_.width - 1) / table_.width * table_.width;
-  }
-
   Tensor x_, y_;
   float* mask_;
   float rate_;
