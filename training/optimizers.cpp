@@ -521,14 +521,15 @@ void Optimizer::make_states(std::size_t size) {
   for (std::size_t i = 0; i < starts_.size(); ++i) {
     if (starts_[i]) count = i + 1;
   }
-  bool made = state_.iterations == 0;
-  state_.accumulators.resize(count);
+  bool made = iterations_ == 0;
+  accumulators_.resize(count);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!starts_[i] || state_.accumulators[i].size() == size) continue;
-    state_.accumulators[i] = {};
-    state_.accumulators[i].reserve(size);
-    prefer_large_pages(state_.accumulators[i].data(), size * sizeof(float));
-    state_.accumulators[i].assign(size, *starts_[i]);
+    if (!starts_[i] || accumulators_[i].size() == size) continue;
+    accumulators_[i] = Buffer(size);
+    if (*starts_[i] != 0) {
+      const std::span<float> values = accumulators_[i].floats();
+      std::fill(values.begin(), values.end(), *starts_[i]);
+    }
     made = true;
   }
   if (made && deferred_) std::fill(deferred_->fresh.begin(), deferred_->fresh.end(), 1);
@@ -537,8 +538,8 @@ void Optimizer::make_states(std::size_t size) {
 Optimizer::Part Optimizer::part(const Extent& extent, std::span<float> weights,
                                 const float* gradients) {
   Part part{extent.size, weights.data() + extent.begin, gradients, {}};
-  for (std::size_t i = 0; i < state_.accumulators.size(); ++i) {
-    if (starts_[i]) part.accumulators[i] = state_.accumulators[i].data() + extent.begin;
+  for (std::size_t i = 0; i < accumulators_.size(); ++i) {
+    if (starts_[i]) part.accumulators[i] = accumulators_[i].data() + extent.begin;
   }
   return part;
 }
@@ -565,9 +566,9 @@ void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
       std::iota(deferred_->current.begin(), deferred_->current.end(), 0u);
     }
   }
-  const double rate = learning_rate_ / (1 + decay_ * static_cast<double>(state_.iterations));
-  ++state_.iterations;
-  const Numbers numbers = this->numbers(static_cast<float>(rate), state_.iterations);
+  const double rate = learning_rate_ / (1 + decay_ * static_cast<double>(iterations_));
+  ++iterations_;
+  const Numbers numbers = this->numbers(static_cast<float>(rate), iterations_);
   for_parts({0, weights.size()}, [&](const Extent& extent) {
     update(numbers, part(extent, weights, gradients.data() + extent.begin));
   });
@@ -586,9 +587,23 @@ void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
   if (d.missed.size() == kMostMissed) settle(weights);
 }
 
+Optimizer::State Optimizer::state() const {
+  State state{iterations_, product_, {}};
+  for (const Buffer& buffer : accumulators_) {
+    state.accumulators.emplace_back(buffer.floats().begin(), buffer.floats().end());
+  }
+  return state;
+}
+
 void Optimizer::restore(const State& state) {
   assert(!deferred_ || deferred_->missed.empty());
-  state_ = state;
+  iterations_ = state.iterations;
+  product_ = state.product;
+  accumulators_.clear();
+  for (const std::vector<float>& values : state.accumulators) {
+    accumulators_.emplace_back(values.size());
+    std::copy(values.begin(), values.end(), accumulators_.back().data());
+  }
   if (deferred_) std::fill(deferred_->fresh.begin(), deferred_->fresh.end(), 0);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "program/json.h"
+#include "training/buffer.h"
 #include "training/variables.h"
 
 namespace neutra {
@@ -57,7 +58,7 @@ class Optimizer {
     std::vector<std::vector<float>> accumulators;
   };
   /// Precondition of both: settled.
-  const State& state() const { return state_; }
+  State state() const;
   void restore(const State& state);
 
  protected:
@@ -84,7 +85,7 @@ class Optimizer {
   void keep_rate() { decay_ = 0; }  ///< for optimisers that don't know `decay`
   /// Accumulator `index` is full of `start` at first.
   void accumulate(std::size_t index, float start = 0) { starts_[index] = start; }
-  double& product() { return state_.product; }
+  double& product() { return product_; }
 
  private:
   struct Missed {
@@ -120,7 +121,9 @@ class Optimizer {
   double clip_value_, clip_norm_, global_clip_norm_;  ///< 0: off
   std::vector<Extent> variables_;
   std::array<std::optional<float>, 3> starts_;
-  State state_;
+  std::int64_t iterations_ = 0;
+  double product_ = 1;
+  std::vector<Buffer> accumulators_;
   std::optional<Deferred> deferred_;
 };
 

@@ -219,7 +219,7 @@ class Pair {
                   (std::isnan(w_[i]) && std::isnan(dw_[i])))
           << i << ": " << w_[i] << " and " << dw_[i];
     }
-    const Optimizer::State &a = whole_->state(), &b = deferred_->state();
+    const Optimizer::State a = whole_->state(), b = deferred_->state();
     EXPECT_EQ(a.iterations, b.iterations);
     EXPECT_EQ(a.product, b.product);
     ASSERT_EQ(a.accumulators.size(), b.accumulators.size());
