@@ -144,7 +144,6 @@ std::optional<std::string> refusal_by_keras(const Program& program, const Reside
 
 /// What all replicas of a program share.
 struct Prepared {
-  const Resident* data = nullptr;
   std::optional<std::string> refusal;  ///< Keras's
   std::optional<std::string> failure;  ///< what this version lacks; with either, the rest is empty
   ResolvedProgram program;
@@ -157,7 +156,6 @@ struct Prepared {
 
 Prepared prepare(const Program& program, const Resident& data, Backend backend) {
   Prepared made;
-  made.data = &data;
   made.refusal = refusal_by_keras(program, data);
   if (made.refusal) return made;
   try {
@@ -171,6 +169,7 @@ Prepared prepare(const Program& program, const Resident& data, Backend backend) 
   if (backend != Backend::kEager) {
     made.fused_refusal = fused_refusal(made.program, made.rows.training);
     made.fused = !made.fused_refusal;
+    if (made.fused) made.rows = training_rows(made.program, *data.data, data.sparse());
   }
   made.bytes = made.fused ? fused_bytes(made.program, made.rows.training)
                           : eager_bytes(made.program, made.rows.training);
@@ -193,11 +192,12 @@ class PreparedPrograms {
     auto made = std::make_shared<const Prepared>(
         prepare(program, data.get(program.document.at("data")), backend));
     const std::lock_guard lock(mutex_);
-    if (oldest_first_.size() == kKept) {
+    if (!entries_.emplace(text, made).second) return made;  // another thread was faster
+    oldest_first_.push_back(std::move(text));
+    if (oldest_first_.size() > kKept) {
       entries_.erase(oldest_first_.front());
       oldest_first_.pop_front();
     }
-    if (entries_.emplace(text, made).second) oldest_first_.push_back(std::move(text));
     return made;
   }
 
@@ -311,9 +311,7 @@ class Local final : public LocalTrainer {
       }
     }
     const MemoryGate::Share share = gate_.wait(prepared.bytes, job);
-    TrainingRows rows = prepared.rows;
-    if (prepared.fused)
-      rows = training_rows(program, *prepared.data->data, prepared.data->sparse());
+    const TrainingRows& rows = prepared.rows;
     const std::unique_ptr<Engine> engine = prepared.fused
                                                ? make_fused_engine(program, rows.training, key)
                                                : make_eager_engine(program, rows.training, key);
@@ -334,9 +332,7 @@ class Local final : public LocalTrainer {
     }
     const std::int64_t half = program.epochs / 2;
     if (half > result.epochs_reused) {
-      const bool whole = loop.run(job, start, half, result);
-      if (result.status == RunStatus::kTimeout) return;
-      if (!whole) {  // every weight is NaN
+      if (!loop.run(job, start, half, result)) {  // every weight is NaN
         loop.measure(result);
         return;
       }
@@ -345,7 +341,6 @@ class Local final : public LocalTrainer {
       prefixes_.add_result(prefix, half, std::move(at_half));
     }
     const bool whole = loop.run(job, start, program.epochs, result);
-    if (result.status == RunStatus::kTimeout) return;
     loop.measure(result);
     if (whole && engine->resumable() && prefixes_.has_room(loop.state_bytes())) {
       prefixes_.add_state(prefix, std::make_shared<const TrainingState>(loop.state()));
