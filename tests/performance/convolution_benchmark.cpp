@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "tests/performance/workload.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/libraries.h"
@@ -30,10 +31,6 @@ double thread_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 double median_seconds(const std::function<void()>& work) {
   work();
@@ -62,20 +59,6 @@ struct Workload {
   Json layers;
   torch::nn::Sequential (*module)();
 };
-
-Json layer(const char* class_name, Json config) {
-  return {{"class_name", class_name}, {"config", std::move(config)}};
-}
-Json dense(std::int64_t units, const char* activation) {
-  return layer("Dense", {{"units", units}, {"activation", activation}});
-}
-Json convolution(std::int64_t filters) {
-  return layer("Conv2D", {{"filters", filters}, {"kernel_size", 3}, {"activation", "relu"}});
-}
-Json pooling() { return layer("MaxPooling2D", Json::object()); }
-torch::nn::Conv2d conv(std::int64_t in, std::int64_t out) {
-  return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, 3));
-}
 
 /// Subjects M1 and C1.
 const Workload kMnist{
@@ -264,23 +247,8 @@ struct OneBatch {
 };
 
 ResolvedProgram program_of(const Workload& w) {
-  Json layers = w.layers;
-  Json& shape = layers[0]["config"]["batch_input_shape"] = Json::array({nullptr});
-  for (const std::int64_t n : w.input) shape.push_back(n);
-  Program program;
-  program.document = {
-      {"format", "neutra-program"},
-      {"version", 1},
-      {"name", w.name},
-      {"task", "classification"},
-      {"model", {{"class_name", "Sequential"}, {"config", {{"layers", layers}}}}},
-      {"compile",
-       {{"optimizer", {{"class_name", "Adam"}, {"config", {{"learning_rate", 0.001}}}}},
-        {"loss", "categorical_crossentropy"},
-        {"metrics", {"accuracy"}}}},
-      {"fit", {{"batch_size", w.batch}, {"epochs", 1}}},
-      {"data", {{"source", "hdf5"}, {"arguments", {{"file", "data.h5"}}}}},
-      {"metric", {{"name", "accuracy"}, {"goal", "maximize"}}}};
+  const Program program =
+      classifier(w.name, w.layers, w.input, "Adam", "categorical_crossentropy", w.batch, 1);
   DataInfo info;
   info.x = w.input;
   info.y = {10};

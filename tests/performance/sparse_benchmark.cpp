@@ -16,6 +16,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/performance/workload.h"
 #include "training/fused/engine.h"
 #include "training/loop.h"
 
@@ -26,11 +27,6 @@ constexpr std::int64_t kWords = 10000, kWordsOfRow = 80, kUnits = 512, kTopics =
 constexpr std::int64_t kRows = 1600, kBatch = 32, kEpochs = 4, kSteps = kRows / kBatch * kEpochs;
 constexpr int kRepeats = 5;
 constexpr double kWanted = 12;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// Processor time of this thread: what else runs on the machine counts less.
 double seconds() {
@@ -85,25 +81,9 @@ class Fused {
  public:
   Fused(const Dataset& data, bool sparse) {
     if (sparse) sparse_ = SparseDataset(data);
-    const auto dense = [](std::int64_t units, const char* activation) {
-      return Json{{"class_name", "Dense"},
-                  {"config", {{"units", units}, {"activation", activation}}}};
-    };
-    Json layers = Json::array({dense(kUnits, "relu"), dense(kTopics, "softmax")});
-    layers[0]["config"]["batch_input_shape"] = {nullptr, kWords};
-    program_.document = {
-        {"format", "neutra-program"},
-        {"version", 1},
-        {"name", "reuters"},
-        {"task", "classification"},
-        {"model", {{"class_name", "Sequential"}, {"config", {{"layers", layers}}}}},
-        {"compile",
-         {{"optimizer", {{"class_name", "Adam"}, {"config", {{"learning_rate", 0.001}}}}},
-          {"loss", "categorical_crossentropy"},
-          {"metrics", {"accuracy"}}}},
-        {"fit", {{"batch_size", kBatch}, {"epochs", kEpochs}}},
-        {"data", {{"source", "hdf5"}, {"arguments", {{"file", "data.h5"}}}}},
-        {"metric", {{"name", "accuracy"}, {"goal", "maximize"}}}};
+    program_ =
+        classifier("reuters", Json::array({dense(kUnits, "relu"), dense(kTopics, "softmax")}),
+                   {kWords}, "Adam", "categorical_crossentropy", kBatch, kEpochs);
     const DataInfo info = data.info();
     resolved_ = resolve(program_, &info);
     rows_ = training_rows(resolved_, data, sparse_);
@@ -129,22 +109,6 @@ class Fused {
   Program program_;
   ResolvedProgram resolved_;
   TrainingRows rows_;
-};
-
-/// The data set class of LibTorch's examples: one tensor for each row.
-class Pairs : public torch::data::datasets::Dataset<Pairs> {
- public:
-  Pairs(torch::Tensor x, torch::Tensor y) : x_(std::move(x)), y_(std::move(y)) {}
-  torch::data::Example<> get(std::size_t row) override {
-    const auto i = static_cast<std::int64_t>(row);
-    return {x_[i], y_[i]};
-  }
-  torch::optional<std::size_t> size() const override {
-    return static_cast<std::size_t>(x_.size(0));
-  }
-
- private:
-  torch::Tensor x_, y_;
 };
 
 /// The same training as LibTorch's examples write it.

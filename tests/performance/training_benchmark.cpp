@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "program/hdf5_file.h"
+#include "tests/performance/workload.h"
 #include "training/local_trainer.h"
 #include "training/random.h"
 
@@ -47,16 +48,6 @@ struct Workload {
     return outputs == 1 ? "binary_crossentropy" : "categorical_crossentropy";
   }
 };
-
-Json layer(const char* class_name, Json config) {
-  return {{"class_name", class_name}, {"config", std::move(config)}};
-}
-Json dense(std::int64_t units, const char* activation) {
-  return layer("Dense", {{"units", units}, {"activation", activation}});
-}
-Json convolution(std::int64_t filters) {
-  return layer("Conv2D", {{"filters", filters}, {"kernel_size", 3}, {"activation", "relu"}});
-}
 
 Workload perceptron(const char* name, const std::vector<std::int64_t>& widths, std::int64_t batch,
                     std::int64_t rows, std::int64_t epochs, const char* optimizer) {
@@ -98,9 +89,6 @@ torch::nn::Functional channels_first(const Workload& w) {
                   : x.view({-1, h, width, c}).permute({0, 3, 1, 2}).contiguous();
   });
 }
-torch::nn::Conv2d conv(std::int64_t in, std::int64_t out) {
-  return torch::nn::Conv2d(torch::nn::Conv2dOptions(in, out, 3));
-}
 
 /// Subjects M1 and C1.
 const Workload kMnist{
@@ -111,43 +99,37 @@ const Workload kMnist{
     512,
     1,
     "Adam",
-    Json::array({convolution(32), convolution(64), layer("MaxPooling2D", Json::object()),
-                 layer("Dropout", {{"rate", 0.25}}), layer("Flatten", Json::object()),
-                 dense(128, "relu"), layer("Dropout", {{"rate", 0.5}}), dense(10, "softmax")}),
+    Json::array({convolution(32), convolution(64), pooling(), layer("Dropout", {{"rate", 0.25}}),
+                 layer("Flatten", Json::object()), dense(128, "relu"),
+                 layer("Dropout", {{"rate", 0.5}}), dense(10, "softmax")}),
     [](const Workload& w) {
       using namespace torch::nn;
       return Sequential(channels_first(w), conv(1, 32), ReLU(), conv(32, 64), ReLU(), MaxPool2d(2),
                         Dropout(0.25), Flatten(), Linear(9216, 128), ReLU(), Dropout(0.5),
                         Linear(128, 10));
     }};
-const Workload kCifar{
-    "cifar",
-    {32, 32, 3},
-    10,
-    64,
-    512,
-    1,
-    "Adam",
-    Json::array({convolution(32), layer("MaxPooling2D", Json::object()), convolution(64),
-                 layer("MaxPooling2D", Json::object()), convolution(128),
-                 layer("MaxPooling2D", Json::object()), layer("Flatten", Json::object()),
-                 dense(256, "relu"), dense(128, "relu"), dense(10, "softmax")}),
-    [](const Workload& w) {
-      using namespace torch::nn;
-      return Sequential(channels_first(w), conv(3, 32), ReLU(), MaxPool2d(2), conv(32, 64), ReLU(),
-                        MaxPool2d(2), conv(64, 128), ReLU(), MaxPool2d(2), Flatten(),
-                        Linear(512, 256), ReLU(), Linear(256, 128), ReLU(), Linear(128, 10));
-    }};
+const Workload kCifar{"cifar",
+                      {32, 32, 3},
+                      10,
+                      64,
+                      512,
+                      1,
+                      "Adam",
+                      Json::array({convolution(32), pooling(), convolution(64), pooling(),
+                                   convolution(128), pooling(), layer("Flatten", Json::object()),
+                                   dense(256, "relu"), dense(128, "relu"), dense(10, "softmax")}),
+                      [](const Workload& w) {
+                        using namespace torch::nn;
+                        return Sequential(channels_first(w), conv(3, 32), ReLU(), MaxPool2d(2),
+                                          conv(32, 64), ReLU(), MaxPool2d(2), conv(64, 128), ReLU(),
+                                          MaxPool2d(2), Flatten(), Linear(512, 256), ReLU(),
+                                          Linear(256, 128), ReLU(), Linear(128, 10));
+                      }};
 
 double seconds_of(const std::function<void()>& run) {
   const auto start = std::chrono::steady_clock::now();
   run();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 /// Random features and one-hot (or 0/1) targets, the same for both sides.
@@ -194,22 +176,7 @@ class Trained {
                one_row);
     file.write("/y_test", std::vector<float>(data.y.begin(), data.y.begin() + w.outputs), {1, out});
     file.close();
-    Json layers = w.layers;
-    Json& input = layers[0]["config"]["batch_input_shape"] = Json::array({nullptr});
-    for (const std::int64_t n : w.input) input.push_back(n);
-    program_.document = {
-        {"format", "neutra-program"},
-        {"version", 1},
-        {"name", w.name},
-        {"task", "classification"},
-        {"model", {{"class_name", "Sequential"}, {"config", {{"layers", layers}}}}},
-        {"compile",
-         {{"optimizer", {{"class_name", w.optimizer}, {"config", {{"learning_rate", 0.001}}}}},
-          {"loss", w.loss()},
-          {"metrics", {"accuracy"}}}},
-        {"fit", {{"batch_size", w.batch}, {"epochs", w.epochs}}},
-        {"data", {{"source", "hdf5"}, {"arguments", {{"file", "data.h5"}}}}},
-        {"metric", {{"name", "accuracy"}, {"goal", "maximize"}}}};
+    program_ = classifier(w.name, w.layers, w.input, w.optimizer, w.loss(), w.batch, w.epochs);
     trainer_ = make_local_trainer({{folder_}, true, backend});
     run(0);  // loads the data
   }
@@ -227,22 +194,6 @@ class Trained {
   fs::path folder_;
   Program program_;
   std::unique_ptr<LocalTrainer> trainer_;
-};
-
-/// The data set class of LibTorch's examples: one tensor for each row.
-class Pairs : public torch::data::datasets::Dataset<Pairs> {
- public:
-  Pairs(torch::Tensor x, torch::Tensor y) : x_(std::move(x)), y_(std::move(y)) {}
-  torch::data::Example<> get(std::size_t row) override {
-    const auto i = static_cast<std::int64_t>(row);
-    return {x_[i], y_[i]};
-  }
-  torch::optional<std::size_t> size() const override {
-    return static_cast<std::size_t>(x_.size(0));
-  }
-
- private:
-  torch::Tensor x_, y_;
 };
 
 /// The same training as LibTorch's examples write it.
