@@ -86,7 +86,8 @@ struct KernelsOf {
 #endif
     for (std::size_t i = 0; i < count; ++i) p[i] = v[i];
   }
-  static NEUTRA_INLINE V all(T value) { return V{} + value; }
+  /// Not V{} + value, which is an addition (of -0).
+  static NEUTRA_INLINE V all(T value) { return value - V{}; }
   static NEUTRA_INLINE V zero() { return V{}; }
   static NEUTRA_INLINE V max(V a, V b) { return a > b ? a : b; }  ///< b where either is NaN
   static NEUTRA_INLINE V abs(V x) { return x < 0 ? -x : x; }
@@ -371,7 +372,13 @@ struct KernelsOf {
     }
     for (int r = 0; r < R; ++r) {
       for (int c = 0; c < C; ++c) {
-        store_part(result + r * outputs + c * W, sum[r][c], c + 1 < C ? W : part);
+        T* to = result + r * outputs + c * W;
+        // Masked stores of whole vectors cost several times plain ones on AMD's AVX2.
+        if (c + 1 < C || part == W) {
+          store_any(to, sum[r][c]);
+        } else {
+          store_part(to, sum[r][c], part);
+        }
       }
     }
   }
