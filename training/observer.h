@@ -11,51 +11,95 @@
 
 namespace neutra {
 
-/// The rows of a training; valid until it ends.
+/// The rows of a training; valid until it ends. Arrays are row-major, in the order of the data set.
 struct DataView {
   Shape row;                          ///< extents of one row of features
-  std::span<const float> training;    ///< features, row-major, in the order of the data set
-  std::span<const float> validation;  ///< likewise, seen after each epoch; empty: none
+  std::span<const float> training;    ///< features
+  std::span<const float> validation;  ///< features of the rows seen after each epoch; empty: none
   std::int64_t batch_size = 0;        ///< of training and validation
+  Shape target;                       ///< extents of one row's target; {1} for a single value
+  std::span<const float> training_targets, validation_targets;
+  std::int64_t epochs = 0;  ///< as programmed
 };
 
-/// Views into one layer of a training; valid during the call only. Weights and gradients are in
-/// Keras's order and layout (kernel, bias, ...), concatenated by variable.
+/// Views into one layer of a training; valid until the next call of a probe, at most during the
+/// call that got it. Weights and gradients are in Keras's order and layout (kernel, bias, ...), one
+/// span for each variable.
 struct LayerView {
   int index = 0;  ///< over model.config.layers
   std::string_view class_name;
-  std::vector<std::span<const float>> weights;  ///< after the update
-  std::vector<std::span<const float>>
-      gradients;  ///< of this batch, before clipping is undone; trainable variables
-  std::span<const float> activations;  ///< the layer's outputs for this batch
+  std::vector<std::span<const float>> weights;    ///< after the update
+  std::vector<std::span<const float>> gradients;  ///< of trainable variables, as the step took them
+  /// The layer's outputs, row-major. A layer's own activation is part of it.
+  std::span<const float> activations;
+};
+
+/// What batch_end() gets; each includes those before.
+enum class BatchDetail {
+  kNone,        ///< it isn't called: the batch costs nothing
+  kLogs,        ///< loss and logs
+  kWeights,     ///< weights and gradients
+  kActivations  ///< outputs of the layers, as the step computed them (dropout included)
 };
 
 struct BatchEvent {
   std::int64_t epoch = 0, step = 0;  ///< from 0; `step` over the whole training
   std::int64_t rows = 0;
   double loss = 0;  ///< mean over the batch, with regularisation
+  /// Keras's logs at the end of a batch: "loss" and the metric over the epoch's rows so far.
+  std::map<std::string, double> logs;
   std::span<const LayerView> layers;
+};
+
+/// Looks at a model with its weights as they are. Changes nothing: a training goes on as if it had
+/// not been asked.
+class Probe {
+ public:
+  struct Answer {
+    std::vector<LayerView> layers;
+    double loss = 0;  ///< mean over the rows, with regularisation
+    /// The model's outputs and the targets, row-major.
+    std::span<const float> outputs, targets;
+  };
+  virtual ~Probe() = default;
+  /// As in inference (no dropout; moving averages): activations, loss, outputs; no gradients.
+  /// `rows`: at least one, at most max_rows(), positions among the training rows.
+  virtual Answer forward(std::span<const std::int64_t> rows) = 0;
+  /// As a training step on those rows would take them: with gradients, dropout and batch
+  /// statistics.
+  virtual Answer backward(std::span<const std::int64_t> rows) = 0;
+  /// Rows that one question may be about: a batch, or all training rows if they are fewer.
+  virtual std::int64_t max_rows() const = 0;
 };
 
 struct EpochEvent {
   std::int64_t epoch = 0;
   std::map<std::string, double> logs;  ///< Keras's: "loss", the metric, "val_loss", "val_" metric
   std::span<const LayerView> layers;   ///< without gradients and activations
+  Probe* probe = nullptr;              ///< never null
 };
 
 /// Watches a training. All calls come from the thread that trains. A training without an observer
-/// pays nothing.
+/// pays nothing, one with an observer for what it asks.
 class Observer {
  public:
   virtual ~Observer() = default;
   /// Asked before the training: true has a program without a validation split validated on its test
   /// rows.
   virtual bool wants_validation() const { return false; }
-  virtual void begin(const DataView&) {}
+  /// Before the first batch.
+  virtual void begin(const DataView&, Probe&) {}
+  /// Asked before each batch; `step` counts from 0 over the whole training.
+  virtual BatchDetail batch_detail(std::int64_t /*epoch*/, std::int64_t /*step*/) const {
+    return BatchDetail::kNone;
+  }
   virtual void batch_end(const BatchEvent&) {}
   virtual void epoch_end(const EpochEvent&) {}
   /// Asked after every batch and epoch: true ends the training as if its epochs were over.
   virtual bool stop() { return false; }
+  /// After the last epoch or whatever ended the training (a time limit, the observer itself), with
+  /// the weights that the program ends with.
+  virtual void end(Probe&) {}
 };
 
 /// Summary of an array, in double precision. Values that aren't finite are counted and left out of
