@@ -76,7 +76,7 @@ struct Suspect {
 
 /// What a tool answers.
 struct Localisation {
-  FaultSet faults;  ///< not applicable where the status is kNotApplicable or kFailed
+  FaultSet faults;               ///< not applicable where the status is kNotApplicable or kFailed
   std::vector<Suspect> ranking;  ///< the most suspicious first; empty: the tool doesn't rank
   std::vector<ToolMessage> messages;
   double seconds = 0;  ///< wall time

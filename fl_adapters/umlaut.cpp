@@ -234,7 +234,7 @@ class Watcher final : public Observer {
 
   bool wants_validation() const override { return true; }
 
-  void begin(const DataView& data) override {
+  void begin(const DataView& data, Probe&) override {
     std::span<const float> seen = data.training;
     if (variant_ == ToolVariant::kAsPublished && !data.validation.empty()) {
       // The tool keeps what went into the model last: the last batch of the validation.

@@ -73,6 +73,18 @@ class EagerEngine final : public Engine {
     return spans;
   }
 
+  double look(std::span<const std::int64_t> rows) override {
+    const c10::InferenceMode guard;
+    targets_ = gather(y_, training_.begin, rows);
+    activations_.clear();
+    const Model::Result result =
+        model_.forward(gather(x_, training_.begin, rows), {false, key_, 0}, &activations_);
+    output_ = model_.output(result.raw).contiguous();
+    double value = loss_.mean(loss_.on_logits() ? result.raw : output_, targets_).item<double>();
+    if (result.penalty.defined()) value += result.penalty.item<double>();
+    return value + weights_.penalty();
+  }
+
   double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) override {
     const c10::InferenceMode guard;
     const at::Tensor x = as_tensor(*rows.x), y = as_tensor(*rows.y);

@@ -48,10 +48,14 @@ class Engine {
   /// The same without the update: writes weights().gradients(), regularisers included.
   double gradients(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted);
 
-  /// Of the last step, where wanted: the model's outputs and the targets, row-major.
+  /// Inference on the training rows begin + rows[i], at most a batch: gives output(), targets() and
+  /// activations(). Returns the loss with regularisers.
+  virtual double look(std::span<const std::int64_t> rows) = 0;
+
+  /// Of the last step, where wanted, or look(): the model's outputs and the targets, row-major.
   virtual Batch output() = 0;
   virtual Batch targets() = 0;
-  /// Likewise: each layer's outputs, row-major.
+  /// Likewise: each layer's outputs, row-major; valid until the next step or look().
   virtual std::vector<std::span<const float>> activations() = 0;
 
   /// Feeds the metrics with the model's outputs for the rows. Returns the loss where

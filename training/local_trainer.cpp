@@ -319,8 +319,8 @@ class Local final : public LocalTrainer {
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
     if (!remember || !loop.has_prefixes()) {
       loop.run(job, start, program.epochs, result);
-      if (result.status == RunStatus::kTimeout) return;
       loop.finish();
+      if (result.status == RunStatus::kTimeout) return;
       loop.measure(result);
       return;
     }

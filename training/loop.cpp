@@ -1,6 +1,7 @@
 #include "training/loop.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numeric>
 
@@ -9,14 +10,58 @@
 namespace neutra {
 namespace {
 
-std::span<const float> values(const Rows& rows) {
-  const auto width = static_cast<std::size_t>(rows.x->row_size());
-  return std::span(rows.x->values)
+std::span<const float> values(const Array& array, const Rows& rows) {
+  const auto width = static_cast<std::size_t>(array.row_size());
+  return std::span(array.values)
       .subspan(static_cast<std::size_t>(rows.begin) * width,
                static_cast<std::size_t>(rows.count()) * width);
 }
 
 }  // namespace
+
+class TrainingLoop::EngineProbe final : public Probe {
+ public:
+  explicit EngineProbe(TrainingLoop& loop) : loop_(loop) {}
+
+  Answer forward(std::span<const std::int64_t> rows) override {
+    check(rows);
+    return answer(loop_.engine_.look(rows), false);
+  }
+  Answer backward(std::span<const std::int64_t> rows) override {
+    check(rows);
+    // Batch normalisation moves its averages.
+    std::vector<std::pair<Extent, std::vector<float>>> kept;
+    for (std::size_t i = 0; i < loop_.program_.layers.size(); ++i) {
+      for (const Weights::Variable& variable : loop_.engine_.weights().of_layer(i)) {
+        if (variable.trainable) continue;
+        const std::span<const float> values = variable.extent.of(loop_.engine_.weights().all());
+        kept.emplace_back(variable.extent, std::vector<float>(values.begin(), values.end()));
+      }
+    }
+    const double loss =
+        loop_.engine_.gradients(rows, static_cast<std::uint32_t>(loop_.steps_), {true, true, true});
+    for (const auto& [extent, values] : kept) {
+      std::copy(values.begin(), values.end(), extent.of(loop_.engine_.weights().all()).begin());
+    }
+    return answer(loss, true);
+  }
+  std::int64_t max_rows() const override {
+    return std::min(loop_.program_.batch_size, loop_.rows_.training.count());
+  }
+
+ private:
+  void check([[maybe_unused]] std::span<const std::int64_t> rows) const {
+    assert(!rows.empty() && static_cast<std::int64_t>(rows.size()) <= max_rows());
+    assert(std::all_of(rows.begin(), rows.end(), [&](std::int64_t row) {
+      return row >= 0 && row < loop_.rows_.training.count();
+    }));
+  }
+  Answer answer(double loss, bool gradients) {
+    return {loop_.views(gradients, true), loss, loop_.engine_.output().values,
+            loop_.engine_.targets().values};
+  }
+  TrainingLoop& loop_;
+};
 
 TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
                            const SparseDataset& sparse) {
@@ -69,9 +114,20 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
       rows_.validation = rows_.test;
       validates_on_test_ = true;
     }
-    DataView view{program_.input_shape, values(rows_.training), {}, program_.batch_size};
-    if (rows_.validation.count() > 0) view.validation = values(rows_.validation);
-    observer_->begin(view);
+    DataView view;
+    view.row = program_.input_shape;
+    view.training = values(*rows_.training.x, rows_.training);
+    view.training_targets = values(*rows_.training.y, rows_.training);
+    const Shape& targets = rows_.training.y->extents;
+    view.target = targets.size() > 1 ? Shape(targets.begin() + 1, targets.end()) : Shape{1};
+    if (rows_.validation.count() > 0) {
+      view.validation = values(*rows_.validation.x, rows_.validation);
+      view.validation_targets = values(*rows_.validation.y, rows_.validation);
+    }
+    view.batch_size = program_.batch_size;
+    view.epochs = program_.epochs;
+    EngineProbe probe(*this);
+    observer_->begin(view, probe);
   }
 }
 
@@ -136,6 +192,10 @@ void TrainingLoop::finish() {
     const std::span<const float> best = callback.restored();
     std::copy(best.begin(), best.end(), engine_.weights().all().begin());
   }
+  if (observer_) {
+    EngineProbe probe(*this);
+    observer_->end(probe);
+  }
 }
 
 bool TrainingLoop::needs_loss() const {
@@ -151,8 +211,11 @@ void TrainingLoop::begin_epoch() {
 
 /// True: stop the training.
 bool TrainingLoop::step(std::span<const std::int64_t> rows) {
-  const double loss = engine_.step(rows, static_cast<std::uint32_t>(steps_),
-                                   {needs_loss(), !metrics_.empty(), observer_ != nullptr});
+  const BatchDetail detail =
+      observer_ ? observer_->batch_detail(epoch_, steps_) : BatchDetail::kNone;
+  const double loss =
+      engine_.step(rows, static_cast<std::uint32_t>(steps_),
+                   {needs_loss(), !metrics_.empty(), detail == BatchDetail::kActivations});
   const auto count = static_cast<std::int64_t>(rows.size());
   loss_sum_ += loss * static_cast<double>(count);
   rows_seen_ += count;
@@ -160,18 +223,19 @@ bool TrainingLoop::step(std::span<const std::int64_t> rows) {
     const Batch output = engine_.output(), targets = engine_.targets();
     for (auto& [name, metric] : metrics_) metric.add(output, targets);
   }
-  if (observer_) {
-    const std::vector<LayerView> layers = views(true);
-    observer_->batch_end({epoch_, steps_, count, loss, layers});
-    if (observer_->stop()) return true;
+  if (detail != BatchDetail::kNone) {
+    std::vector<LayerView> layers;
+    if (detail >= BatchDetail::kWeights) layers = views(true, detail == BatchDetail::kActivations);
+    observer_->batch_end({epoch_, steps_, count, loss, logs(), layers});
   }
+  if (observer_ && observer_->stop()) return true;
   return callbacks_.terminate_on_nan && !std::isfinite(loss);
 }
 
-std::vector<LayerView> TrainingLoop::views(bool of_batch) {
+std::vector<LayerView> TrainingLoop::views(bool gradients, bool activations) {
   Weights& weights = engine_.weights();
-  std::vector<std::span<const float>> activations;
-  if (of_batch) activations = engine_.activations();
+  std::vector<std::span<const float>> outputs;
+  if (activations) outputs = engine_.activations();
   std::vector<LayerView> views;
   for (std::size_t i = 0; i < program_.layers.size(); ++i) {
     LayerView view;
@@ -179,14 +243,21 @@ std::vector<LayerView> TrainingLoop::views(bool of_batch) {
     view.class_name = program_.layers[i].class_name;
     for (const Weights::Variable& variable : weights.of_layer(i)) {
       view.weights.push_back(variable.extent.of(weights.all()));
-      if (of_batch && variable.trainable) {
+      if (gradients && variable.trainable) {
         view.gradients.push_back(variable.extent.of(weights.gradients()));
       }
     }
-    if (of_batch) view.activations = activations[i];
+    if (activations) view.activations = outputs[i];
     views.push_back(std::move(view));
   }
   return views;
+}
+
+Logs TrainingLoop::logs() const {
+  Logs logs;
+  if (needs_loss()) logs["loss"] = loss_sum_ / static_cast<double>(rows_seen_);
+  for (const auto& [name, metric] : metrics_) logs[name] = metric.value();
+  return logs;
 }
 
 /// Adds the values of the validation rows.
@@ -199,9 +270,7 @@ void TrainingLoop::validate(Logs& logs) {
 
 bool TrainingLoop::end_epoch() {
   if (!observer_ && callbacks_.early_stopping.empty()) return false;
-  Logs logs;
-  if (needs_loss()) logs["loss"] = loss_sum_ / static_cast<double>(rows_seen_);
-  for (const auto& [name, metric] : metrics_) logs[name] = metric.value();
+  Logs logs = this->logs();
   if (rows_.validation.count() > 0 && !validates_on_test_) validate(logs);
   bool stop = false;
   for (EarlyStopping& callback : callbacks_.early_stopping) {
@@ -210,8 +279,9 @@ bool TrainingLoop::end_epoch() {
   if (observer_) {
     // After the callbacks: an observer changes nothing.
     if (validates_on_test_) validate(logs);
-    const std::vector<LayerView> layers = views(false);
-    observer_->epoch_end({epoch_, logs, layers});
+    const std::vector<LayerView> layers = views(false, false);
+    EngineProbe probe(*this);
+    observer_->epoch_end({epoch_, logs, layers, &probe});
     stop = observer_->stop() || stop;
   }
   return stop;

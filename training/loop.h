@@ -55,8 +55,10 @@ class TrainingLoop {
   void finish();
 
  private:
+  class EngineProbe;
   bool needs_loss() const;
-  std::vector<LayerView> views(bool of_batch);
+  std::vector<LayerView> views(bool gradients, bool activations);
+  Logs logs() const;  ///< of the rows of this epoch so far
   void begin_epoch();
   bool step(std::span<const std::int64_t> rows);
   bool end_epoch();

@@ -321,6 +321,9 @@ class ImageNetwork : public ::testing::TestWithParam<Backend> {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   struct Recorder final : Observer {
+    BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+      return BatchDetail::kActivations;
+    }
     void batch_end(const BatchEvent& event) override {
       last.clear();
       losses.push_back(event.loss);

@@ -14,7 +14,10 @@ namespace {
 
 /// What the layers put out for the first training batch, and the weights before the first update
 /// mattered (rate 0).
-struct Probe final : Observer {
+struct FirstBatch final : Observer {
+  BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return BatchDetail::kActivations;
+  }
   void batch_end(const BatchEvent& event) override {
     if (event.step != 0) return;
     rows = event.rows;
@@ -35,11 +38,11 @@ struct Probe final : Observer {
 };
 
 /// Trains one epoch with learning rate 0 on points of the plane.
-Probe probe(LocalTrainer& trainer, Json layers) {
+FirstBatch first_batch(LocalTrainer& trainer, Json layers) {
   layers.push_back(dense(1, "linear"));
   const Program p =
       program("moons", 2, std::move(layers), "mean_squared_error", "mae", optimizer("SGD", 0), 1);
-  Probe result;
+  FirstBatch result;
   const ReplicaResult outcome = trainer.train({&p}, &result);
   EXPECT_EQ(outcome.status, RunStatus::kOk) << outcome.message;
   return result;
@@ -47,12 +50,14 @@ Probe probe(LocalTrainer& trainer, Json layers) {
 
 class Layers : public EachBackend {
  protected:
-  Probe probe(Json layers) const { return neutra::probe(*trainer(), std::move(layers)); }
+  FirstBatch first_batch(Json layers) const {
+    return neutra::first_batch(*trainer(), std::move(layers));
+  }
 
   /// The layer's output must be f of the Dense layer's output before it.
   void expect_function(Json tested, const std::function<double(double)>& f) const {
-    const Probe p =
-        probe(Json::array({dense(8, "linear", {{"kernel_initializer", "ones"}}), tested}));
+    const FirstBatch p =
+        first_batch(Json::array({dense(8, "linear", {{"kernel_initializer", "ones"}}), tested}));
     ASSERT_EQ(p.outputs[0].size(), p.outputs[1].size());
     for (std::size_t i = 0; i < p.outputs[0].size(); ++i) {
       EXPECT_NEAR(p.outputs[1][i], f(p.outputs[0][i]), 1e-5) << tested << " of " << p.outputs[0][i];
@@ -69,7 +74,7 @@ TEST(EagerLayers, EveryLayerOfAProgramHasAModule) {
 }
 
 TEST_P(Layers, DenseMultipliesAndAdds) {
-  const Probe p = probe(Json::array(
+  const FirstBatch p = first_batch(Json::array(
       {dense(3, "linear", {{"kernel_initializer", "ones"}, {"bias_initializer", "ones"}}),
        dense(2, "relu", {{"use_bias", false}, {"kernel_initializer", "ones"}})}));
   ASSERT_EQ(p.outputs[0].size(), static_cast<std::size_t>(p.rows * 3));
@@ -102,7 +107,7 @@ TEST_P(Layers, ActivationLayers) {
 }
 
 TEST_P(Layers, DropoutKeepsAndScales) {
-  const Probe p = probe(Json::array(
+  const FirstBatch p = first_batch(Json::array(
       {dense(64, "linear", {{"kernel_initializer", "ones"}, {"bias_initializer", "ones"}}),
        layer("Dropout", {{"rate", 0.5}})}));
   std::size_t kept = 0;
@@ -115,11 +120,11 @@ TEST_P(Layers, DropoutKeepsAndScales) {
 }
 
 TEST(EagerLayers, DenseAfterReshapeWorksOnTheLastAxis) {
-  const Probe p =
-      probe(*make_local_trainer(trained_by(Backend::kEager)),
-            Json::array({dense(6, "linear"), layer("Reshape", {{"target_shape", {3, 2}}}),
-                         dense(4, "linear", {{"kernel_initializer", "ones"}}),
-                         layer("Flatten", Json::object())}));
+  const FirstBatch p =
+      first_batch(*make_local_trainer(trained_by(Backend::kEager)),
+                  Json::array({dense(6, "linear"), layer("Reshape", {{"target_shape", {3, 2}}}),
+                               dense(4, "linear", {{"kernel_initializer", "ones"}}),
+                               layer("Flatten", Json::object())}));
   ASSERT_EQ(p.outputs[2].size(), static_cast<std::size_t>(p.rows * 3 * 4));
   for (std::size_t i = 0; i < static_cast<std::size_t>(p.rows) * 3; ++i) {
     EXPECT_NEAR(p.outputs[2][4 * i + 1], p.outputs[0][2 * i] + p.outputs[0][2 * i + 1], 1e-5);
@@ -127,8 +132,8 @@ TEST(EagerLayers, DenseAfterReshapeWorksOnTheLastAxis) {
 }
 
 TEST_P(Layers, BatchNormalization) {
-  const Probe p =
-      probe(Json::array({dense(3, "linear"), layer("BatchNormalization", Json::object())}));
+  const FirstBatch p =
+      first_batch(Json::array({dense(3, "linear"), layer("BatchNormalization", Json::object())}));
   const auto rows = static_cast<std::size_t>(p.rows);
   for (std::size_t column = 0; column < 3; ++column) {
     double mean = 0, variance = 0;
@@ -150,7 +155,7 @@ TEST_P(Layers, WeightRegularisersAddToLossAndGradient) {
   Json with = plain;
   with["config"]["kernel_regularizer"] = {{"class_name", "L1L2"},
                                           {"config", {{"l1", 0.5}, {"l2", 0.25}}}};
-  const Probe a = probe(Json::array({plain})), b = probe(Json::array({with}));
+  const FirstBatch a = first_batch(Json::array({plain})), b = first_batch(Json::array({with}));
   // The last layer's initial values depend on the program; compare through the gradient of a fixed
   // network instead.
   const Json last = dense(1, "linear", {{"kernel_initializer", "ones"}});
@@ -159,11 +164,11 @@ TEST_P(Layers, WeightRegularisersAddToLossAndGradient) {
                               optimizer("SGD", 0), 1);
     Program still = p;
     still.document["fit"]["shuffle"] = false;
-    Probe result;
+    FirstBatch result;
     trainer()->train({&still}, &result);
     return result;
   };
-  const Probe without = fixed(plain), regularised = fixed(with);
+  const FirstBatch without = fixed(plain), regularised = fixed(with);
   EXPECT_NEAR(regularised.loss - without.loss, 8 * (0.5 + 0.25), 1e-5);
   for (std::size_t i = 0; i < 8; ++i) {
     EXPECT_NEAR(regularised.gradients[0][0][i] - without.gradients[0][0][i], 0.5 + 2 * 0.25, 1e-5);
@@ -179,13 +184,13 @@ TEST(EagerLayers, ActivityRegulariserIsDividedByTheBatch) {
     Program p = program("moons", 2, Json::array({last}), "mean_squared_error", "mae",
                         optimizer("SGD", 0), 1);
     p.document["fit"]["shuffle"] = false;
-    Probe result;
+    FirstBatch result;
     const ReplicaResult outcome =
         make_local_trainer(trained_by(Backend::kEager))->train({&p}, &result);
     EXPECT_EQ(outcome.status, RunStatus::kOk) << outcome.message;
     return result;
   };
-  const Probe without = fixed(false), with = fixed(true);
+  const FirstBatch without = fixed(false), with = fixed(true);
   double squares = 0;
   float outputs = 0;
   for (const float y : with.outputs[0]) squares += y * y, outputs += y;

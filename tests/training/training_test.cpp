@@ -29,6 +29,9 @@ NEUTRA_EACH_BACKEND(Training);
 
 /// Remembers what a training showed.
 struct Recorder final : Observer {
+  BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return BatchDetail::kActivations;
+  }
   void batch_end(const BatchEvent& event) override {
     losses.push_back(event.loss);
     weights.clear();
@@ -178,7 +181,7 @@ TEST_P(Training, ValidationTakesTheLastRows) {
 TEST_P(Training, ObserverMayWantTestRowsForValidation) {
   struct Wanting final : Observer {
     bool wants_validation() const override { return true; }
-    void begin(const DataView& view) override {
+    void begin(const DataView& view, Probe&) override {
       row = view.row;
       training = view.training.size();
       validation = view.validation.size();

@@ -94,6 +94,14 @@ class FusedEngine final : public Engine {
     return spans;
   }
 
+  double look(std::span<const std::int64_t> rows) override {
+    settle();
+    choose_route();
+    const Pass pass = forward(training_, rows, {false, key_, 0, {}});
+    if (pass.sparse) gather(training_, rows);
+    return loss(0, nullptr, true, lanes_) / static_cast<double>(rows.size()) + weights_.penalty();
+  }
+
   double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) override {
     settle();
     choose_route();
