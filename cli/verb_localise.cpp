@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <cstdio>
 #include <iostream>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
@@ -12,17 +14,26 @@
 namespace neutra::cli {
 namespace {
 
+/// The tool of that name, or all formulas of it: "deepmufl" stands for "deepmufl-muse" and others.
+std::vector<const Tool*> tools_named(const std::string& name) {
+  if (const Tool* tool = find_tool(name)) return {tool};
+  std::vector<const Tool*> formulas;
+  std::vector<std::string> names;
+  for (const Tool* tool : tools()) {
+    if (tool->name.starts_with(name + "-")) formulas.push_back(tool);
+    names.push_back(tool->name);
+  }
+  if (formulas.empty()) throw usage_error("--tool: found '" + name + "'; allowed: " + join(names));
+  return formulas;
+}
+
 std::vector<const Tool*> chosen_tools(const Arguments& arguments) {
   if (!arguments.has("tool")) return tools();
   std::vector<const Tool*> chosen;
   for (const std::string& name : arguments.list("tool")) {
-    const Tool* tool = find_tool(name);
-    if (tool == nullptr) {
-      std::vector<std::string> names;
-      for (const Tool* known : tools()) names.push_back(known->name);
-      throw usage_error("--tool: found '" + name + "'; allowed: " + join(names));
+    for (const Tool* tool : tools_named(name)) {
+      if (std::find(chosen.begin(), chosen.end(), tool) == chosen.end()) chosen.push_back(tool);
     }
-    if (std::find(chosen.begin(), chosen.end(), tool) == chosen.end()) chosen.push_back(tool);
   }
   return chosen;
 }
@@ -101,6 +112,75 @@ TextTable message_table(const std::vector<Localisation>& runs) {
   return table;
 }
 
+/// A number as a person reads it.
+std::string rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+/// The first places of the rankings: layers, by their mean rank over the runs that rank them. Equal
+/// suspiciousness shares the mean of its ranks.
+TextTable ranking_table(const std::vector<Localisation>& runs) {
+  constexpr std::size_t kShown = 10;
+  struct Place {
+    std::pair<int, std::string> id;  ///< layer, fault type
+    double ranks = 0, suspiciousness = 0;
+    int runs = 0, first = 0;
+  };
+  std::vector<Place> places;
+  for (const Localisation& run : runs) {
+    const auto end = std::find_if(run.ranking.begin(), run.ranking.end(),
+                                  [](const Suspect& suspect) { return suspect.neuron >= 0; });
+    for (auto begin = run.ranking.begin(); begin != end;) {
+      const auto next = std::find_if(begin, end, [&](const Suspect& suspect) {
+        return suspect.suspiciousness != begin->suspiciousness;
+      });
+      const double rank =
+          static_cast<double>(begin - run.ranking.begin() + 1 + (next - run.ranking.begin())) / 2;
+      const bool first = begin == run.ranking.begin();
+      for (; begin != next; ++begin) {
+        const std::pair id(begin->layer, begin->type);
+        auto place = std::find_if(places.begin(), places.end(),
+                                  [&](const Place& known) { return known.id == id; });
+        if (place == places.end()) place = places.insert(places.end(), Place{id});
+        place->ranks += rank;
+        place->suspiciousness += begin->suspiciousness;
+        ++place->runs;
+        place->first += first;
+      }
+    }
+  }
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::tuple(a.ranks / a.runs, a.id) < std::tuple(b.ranks / b.runs, b.id);
+  });
+  TextTable table({"rank", "layer", "fault", "suspiciousness", "first in", "ranked in"});
+  for (std::size_t i = 0; i < std::min(kShown, places.size()); ++i) {
+    const Place& place = places[i];
+    const auto& [layer, type] = place.id;
+    table.add({rounded(place.ranks / place.runs), layer < 0 ? "-" : std::to_string(layer),
+               type.empty() ? "-" : type, rounded(place.suspiciousness / place.runs),
+               std::to_string(place.first) + " runs", std::to_string(place.runs) + " runs"});
+  }
+  return table;
+}
+
+/// All layers and the first neurons, each with its suspiciousness ("inf" where it is infinite).
+Json ranking_json(const std::vector<Suspect>& ranking) {
+  constexpr std::size_t kNeurons = 100;
+  Json layers = Json::array(), neurons = Json::array();
+  for (const Suspect& suspect : ranking) {
+    if (suspect.neuron >= 0 && neurons.size() == kNeurons) break;
+    Json entry = Json::object();
+    if (suspect.layer >= 0) entry["layer"] = suspect.layer;
+    if (suspect.neuron >= 0) entry["neuron"] = suspect.neuron;
+    if (!suspect.type.empty()) entry["fault"] = suspect.type;
+    entry["suspiciousness"] = exact_number(suspect.suspiciousness);
+    (suspect.neuron >= 0 ? neurons : layers).push_back(std::move(entry));
+  }
+  return {{"layers", std::move(layers)}, {"neurons", std::move(neurons)}};
+}
+
 std::string text_of(const ToolAnswers& answers) {
   const Tool& tool = *answers.tool;
   const std::string total = std::to_string(answers.runs.size());
@@ -116,8 +196,10 @@ std::string text_of(const ToolAnswers& answers) {
   }
   for (const auto& [trouble, count] : troubles)
     text += "  " + std::to_string(count) + " of " + total + " runs " + trouble + "\n";
-  const TextTable table = message_table(answers.runs);
-  return text + "\n" + table.text();
+  const bool ranks = std::any_of(answers.runs.begin(), answers.runs.end(),
+                                 [](const Localisation& run) { return !run.ranking.empty(); });
+  if (ranks) text += "\n" + ranking_table(answers.runs).text();
+  return text + "\n" + message_table(answers.runs).text();
 }
 
 Json json_of(const ToolAnswers& answers) {
@@ -144,6 +226,7 @@ Json json_of(const ToolAnswers& answers) {
                {"answer", to_string(run.faults)},
                {"seconds", run.seconds},
                {"messages", std::move(messages)}};
+    if (!run.ranking.empty()) entry["ranking"] = ranking_json(run.ranking);
     if (!run.reason.empty()) entry["reason"] = run.reason;
     runs.push_back(std::move(entry));
   }
@@ -217,22 +300,26 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb localise_verb() {
-  return {"localise",
-          "ask fault-localisation tools where the faults of a program are",
-          "localise FAULT [--tool NAME ...] [--runs N] [options]   |   localise --list",
-          {{"backend", "data-dir", "defects", "list", "memory-limit", "runs", "seed", "time-limit",
-            "tool", "version", "workers"},
-           0,
-           1,
-           "FAULT"},
-          "Runs each tool several times, since a training differs from run to run. Prints its "
-          "answers in the study's\n"
-          "notation with the number of runs that gave each, and its messages: layers, epochs, what "
-          "a developer can act on\n"
-          "(none, location, fix) and which fault it adds to the answer. Exit 1 if a run failed or "
-          "ran out of time.",
-          "  neutra localise D8\n  neutra localise D6 --tool umlaut --defects repaired --json",
-          run};
+  return {
+      "localise",
+      "ask fault-localisation tools where the faults of a program are",
+      "localise FAULT [--tool NAME ...] [--runs N] [options]   |   localise --list",
+      {{"backend", "data-dir", "defects", "list", "memory-limit", "runs", "seed", "time-limit",
+        "tool", "version", "workers"},
+       0,
+       1,
+       "FAULT"},
+      "Runs each tool several times, since a training differs from run to run. Prints its "
+      "answers in the study's\n"
+      "notation with the number of runs that gave each, and its messages: layers, epochs, what "
+      "a developer can act on\n"
+      "(none, location, fix) and which fault it adds to the answer. Of tools that rank, the ten "
+      "layers with the best mean\n"
+      "rank; --json has all layers and 100 neurons of each run. A tool with several formulas is "
+      "asked for all of them by\n"
+      "its first name: --tool deepmufl. Exit 1 if a run failed or ran out of time.",
+      "  neutra localise D8\n  neutra localise D6 --tool umlaut --defects repaired --json",
+      run};
 }
 
 }  // namespace neutra::cli

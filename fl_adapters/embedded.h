@@ -5,6 +5,8 @@
 /// Data files of this room, compiled in by neutra_embed.
 namespace neutra::embedded {
 
-extern const std::string_view umlaut_messages;  ///< messages/umlaut.json
+extern const std::string_view deepfault_messages;  ///< messages/deepfault.json
+extern const std::string_view deepmufl_messages;   ///< messages/deepmufl.json
+extern const std::string_view umlaut_messages;     ///< messages/umlaut.json
 
 }  // namespace neutra::embedded

@@ -3,7 +3,20 @@
 namespace neutra {
 
 // One line for each tool, sorted by name; NAME.cpp defines the object NAME_tool.
-#define NEUTRA_TOOLS(TOOL) TOOL(umlaut)
+#define NEUTRA_TOOLS(TOOL)              \
+  TOOL(deepfault_dstar)                 \
+  TOOL(deepfault_ochiai)                \
+  TOOL(deepfault_tarantula)             \
+  TOOL(deepmufl_metallaxis1_ochiai_avg) \
+  TOOL(deepmufl_metallaxis1_ochiai_max) \
+  TOOL(deepmufl_metallaxis1_sbi_avg)    \
+  TOOL(deepmufl_metallaxis1_sbi_max)    \
+  TOOL(deepmufl_metallaxis2_ochiai_avg) \
+  TOOL(deepmufl_metallaxis2_ochiai_max) \
+  TOOL(deepmufl_metallaxis2_sbi_avg)    \
+  TOOL(deepmufl_metallaxis2_sbi_max)    \
+  TOOL(deepmufl_muse)                   \
+  TOOL(umlaut)
 
 #define NEUTRA_DECLARE(name) extern const Tool name##_tool;
 #define NEUTRA_ADDRESS(name) &name##_tool,

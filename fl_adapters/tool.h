@@ -76,8 +76,9 @@ struct Suspect {
 
 /// What a tool answers.
 struct Localisation {
-  FaultSet faults;               ///< not applicable where the status is kNotApplicable or kFailed
-  std::vector<Suspect> ranking;  ///< the most suspicious first; empty: the tool doesn't rank
+  FaultSet faults;  ///< not applicable where the status is kNotApplicable or kFailed
+  /// The most suspicious first, layers before neurons; empty: the tool doesn't rank.
+  std::vector<Suspect> ranking;
   std::vector<ToolMessage> messages;
   double seconds = 0;  ///< wall time
   LocalisationStatus status = LocalisationStatus::kOk;

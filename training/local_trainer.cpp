@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -207,6 +209,48 @@ class PreparedPrograms {
   std::deque<std::string> oldest_first_;
 };
 
+/// An engine that never trains. It sees its rows as training rows.
+class EnginePredictor final : public Predictor {
+ public:
+  /// `targets`: rows that the engine needs beside inputs that aren't a part of a data set.
+  EnginePredictor(ResolvedProgram program, Rows rows, Array targets, bool fused)
+      : program_(std::move(program)), targets_(std::move(targets)), rows_(rows) {
+    at::set_num_threads(1);
+    if (rows_.y == nullptr) rows_.y = &targets_;
+    program_.batch_size = std::clamp<std::int64_t>(kFloats / row_elements(program_), 1, kRows);
+    for (ResolvedLayer& layer : program_.layers) {
+      for (const Weight& weight : layer.weights) {
+        layer.config[weight.initializer] = {{"class_name", "Zeros"}, {"config", Json::object()}};
+      }
+    }
+    if (fused && fused_refusal(program_, rows_)) fused = false;
+    engine_ =
+        fused ? make_fused_engine(program_, rows_, {}) : make_eager_engine(program_, rows_, {});
+  }
+
+  Weights& weights() override { return engine_->weights(); }
+  std::int64_t rows() const override { return rows_.count(); }
+  std::int64_t max_rows() const override { return std::min(program_.batch_size, rows()); }
+  std::span<const float> outputs(std::int64_t begin, std::int64_t count) override {
+    const FlushDenormals guard;
+    indices_.resize(static_cast<std::size_t>(count));
+    std::iota(indices_.begin(), indices_.end(), begin);
+    engine_->look(indices_);
+    return engine_->output().values;
+  }
+  std::vector<std::span<const float>> activations() override { return engine_->activations(); }
+
+ private:
+  static constexpr std::int64_t kFloats = 1 << 20;  ///< in a batch of all layers' outputs, ...
+  static constexpr std::int64_t kRows = 1024;       ///< ... but no more rows than this
+
+  ResolvedProgram program_;
+  Array targets_;
+  Rows rows_;
+  std::unique_ptr<Engine> engine_;
+  std::vector<std::int64_t> indices_;
+};
+
 class Local final : public LocalTrainer {
  public:
   explicit Local(TrainerOptions options)
@@ -256,6 +300,48 @@ class Local final : public LocalTrainer {
     return result;
   }
 
+  ResolvedProgram resolved(const Program& program) override {
+    return prepare_to_look(program)->program;
+  }
+
+  DataRows rows(const Program& program, DataPart part) override {
+    const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
+    const Rows& rows = part_of(prepared->rows, part);
+    const auto values = [&](const Array& array) {
+      const auto width = static_cast<std::size_t>(array.row_size());
+      return std::span(array.values)
+          .subspan(static_cast<std::size_t>(rows.begin) * width,
+                   static_cast<std::size_t>(rows.count()) * width);
+    };
+    const Shape& targets = rows.y->extents;
+    return {rows.count(), prepared->program.input_shape, Shape(targets.begin() + 1, targets.end()),
+            values(*rows.x), values(*rows.y)};
+  }
+
+  std::unique_ptr<Predictor> predictor(const Program& program, DataPart part) override {
+    const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
+    return std::make_unique<EnginePredictor>(prepared->program, part_of(prepared->rows, part),
+                                             Array{}, prepared->fused);
+  }
+
+  std::unique_ptr<Predictor> predictor(const Program& program, std::size_t first,
+                                       const Array& inputs) override {
+    const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
+    ResolvedProgram rest = prepared->program;
+    assert(first < rest.layers.size());
+    rest.layers.erase(rest.layers.begin(),
+                      rest.layers.begin() + static_cast<std::ptrdiff_t>(first));
+    rest.input_shape = rest.layers.front().input_shape;
+    assert(inputs.row_size() == element_product(rest.input_shape));
+    Array targets;
+    targets.extents = prepared->rows.training.y->extents;
+    targets.extents.front() = inputs.rows();
+    targets.values.resize(static_cast<std::size_t>(inputs.rows() * targets.row_size()));
+    return std::make_unique<EnginePredictor>(std::move(rest),
+                                             Rows{&inputs, nullptr, 0, inputs.rows()},
+                                             std::move(targets), prepared->fused);
+  }
+
   std::optional<std::string> refusal(const Program& program) override {
     return refusal_by_keras(program, cache_.get(program.document.at("data")));
   }
@@ -268,6 +354,26 @@ class Local final : public LocalTrainer {
   }
 
  private:
+  std::shared_ptr<const Prepared> prepare_to_look(const Program& program) {
+    std::shared_ptr<const Prepared> prepared = prepared_.get(program, cache_, options_.backend);
+    if (prepared->refusal) throw input_error(*prepared->refusal);
+    if (prepared->failure) throw input_error(*prepared->failure);
+    return prepared;
+  }
+  static const Rows& part_of(const TrainingRows& rows, DataPart part) {
+    switch (part) {
+      case DataPart::kTraining:
+        return rows.training;
+      case DataPart::kValidation:
+        return rows.validation;
+      case DataPart::kTest:
+        return rows.test;
+      case DataPart::kHoldout:
+        break;
+    }
+    return rows.holdout;
+  }
+
   /// A quarter of --memory at most.
   static std::uint64_t state_bytes(const TrainerOptions& options) {
     if (!options.reuse_epochs) return 0;

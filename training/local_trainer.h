@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "program/error.h"
 #include "training/observer.h"
+#include "training/predictor.h"
 #include "training/trainer.h"
 
 namespace neutra {
@@ -41,6 +43,28 @@ class LocalTrainer : public Trainer {
   using Trainer::train;
   /// With an observer; its exceptions pass through.
   virtual ReplicaResult train(const TrainingJob& job, Observer* observer) = 0;
+
+  // What follows takes programs without a refusal(); trainers that only train throw Error.
+
+  /// Its typed form, with the shapes that its data give.
+  virtual ResolvedProgram resolved(const Program& /*program*/) {
+    throw failure("this trainer resolves nothing");
+  }
+  /// Rows of the program's data.
+  virtual DataRows rows(const Program& /*program*/, DataPart /*part*/) {
+    throw failure("this trainer shows no rows");
+  }
+  /// The program's model on rows of its data, on the back end that trains it. The predictor must
+  /// not outlive the trainer.
+  virtual std::unique_ptr<Predictor> predictor(const Program& /*program*/, DataPart /*part*/) {
+    throw failure("this trainer predicts nothing");
+  }
+  /// Its layers from position `first` on, on rows of that layer's input. `inputs` outlives the
+  /// predictor; its values may be changed between questions.
+  virtual std::unique_ptr<Predictor> predictor(const Program& /*program*/, std::size_t /*first*/,
+                                               const Array& /*inputs*/) {
+    throw failure("this trainer predicts nothing");
+  }
 };
 std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options);
 

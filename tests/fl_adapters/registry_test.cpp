@@ -37,7 +37,8 @@ TEST(Tools, SayWhatTheyAre) {
 TEST(Tools, EachHasItsPageInTheIndex) {
   const std::string index = read(kSource / "docs/index.md");
   for (const Tool* tool : tools()) {
-    const std::string page = "methods/" + tool->name + ".md";
+    // The formulas of one tool ("deepmufl-muse") share its page.
+    const std::string page = "methods/" + tool->name.substr(0, tool->name.find('-')) + ".md";
     EXPECT_NE(read(kSource / "docs" / page).find("# "), std::string::npos) << page;
     EXPECT_NE(index.find(page), std::string::npos) << page;
   }

@@ -353,6 +353,37 @@ class ImageNetwork : public ::testing::TestWithParam<Backend> {
   std::unique_ptr<LocalTrainer> trainer_;
 };
 
+TEST_P(ImageNetwork, PredictsFromALayerOnWithThatLayersInputs) {
+  const auto whole = trainer_->predictor(program_, DataPart::kTest);
+  Weights& weights = whole->weights();
+  fill_uniform({{5, 6}, Stream::kNoise, 0, 0}, 0.1f, 0.4f, weights.all());
+  const std::int64_t count = whole->rows();
+  ASSERT_LE(count, whole->max_rows());
+  const auto copy = [](std::span<const float> values) {
+    return std::vector<float>(values.begin(), values.end());
+  };
+  const std::vector<float> outputs = copy(whole->outputs(0, count));
+  std::vector<std::vector<float>> activations;
+  for (const auto values : whole->activations()) activations.push_back(copy(values));
+  const ResolvedProgram resolved = trainer_->resolved(program_);
+  for (std::size_t first = 1; first < resolved.layers.size(); ++first) {
+    Array inputs{resolved.layers[first].input_shape, activations[first - 1]};
+    inputs.extents.insert(inputs.extents.begin(), count);
+    const auto rest = trainer_->predictor(program_, first, inputs);
+    Weights& own = rest->weights();
+    for (std::size_t i = first; i < resolved.layers.size(); ++i) {
+      for (std::size_t k = 0; k < weights.of_layer(i).size(); ++k) {
+        const std::span<const float> from = weights.of_layer(i)[k].extent.of(weights.all());
+        std::copy(from.begin(), from.end(),
+                  own.of_layer(i - first)[k].extent.of(own.all()).begin());
+      }
+    }
+    const std::vector<float> again = copy(rest->outputs(0, count));
+    ASSERT_EQ(again.size(), outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) EXPECT_NEAR(again[i], outputs[i], 1e-5);
+  }
+}
+
 TEST_P(ImageNetwork, LearnsAndIsObserved) {
   Recorder seen;
   TrainingJob job;

@@ -1,0 +1,134 @@
+#include "fl_adapters/trained_model.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <tuple>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+/// Copies what a training ends with.
+class WeightKeeper final : public Observer {
+ public:
+  explicit WeightKeeper(TrainedModel& model) : model_(model) {}
+  void epoch_end(const EpochEvent& event) override { model_.last_epoch = event.epoch; }
+  void end(Probe& probe) override {
+    const std::int64_t row = 0;
+    for (const LayerView& layer : probe.forward({&row, 1}).layers) {
+      auto& variables = model_.weights.emplace_back();
+      for (const std::span<const float> values : layer.weights) {
+        variables.emplace_back(values.begin(), values.end());
+      }
+    }
+  }
+
+ private:
+  TrainedModel& model_;
+};
+
+}  // namespace
+
+TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& context) {
+  assert(context.trainer != nullptr);
+  TrainingJob job;
+  job.program = &faulty.program;
+  job.seed = context.seed;
+  job.replica = context.run;
+  job.time_limit = context.time_limit;
+  job.memory_limit = context.memory_limit;
+  job.stop = context.stop;
+  TrainedModel model;
+  WeightKeeper keeper(model);
+  model.training = context.trainer->train(job, &keeper);
+  return model;
+}
+
+void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first) {
+  Weights& to = predictor.weights();
+  for (std::size_t i = first; i < weights.size(); ++i) {
+    const std::vector<Weights::Variable>& variables = to.of_layer(i - first);
+    assert(variables.size() == weights[i].size());
+    for (std::size_t k = 0; k < variables.size(); ++k) {
+      assert(variables[k].extent.size == weights[i][k].size());
+      std::copy(weights[i][k].begin(), weights[i][k].end(),
+                variables[k].extent.of(to.all()).begin());
+    }
+  }
+}
+
+void check_stop(const LocaliseContext& context) {
+  if (context.stop != nullptr && context.stop->load(std::memory_order_relaxed)) {
+    throw Error(Exit::kInterrupted, "interrupted");
+  }
+}
+
+Trouble trouble_of(const ReplicaResult& training) {
+  switch (training.status) {
+    case RunStatus::kOk:
+    case RunStatus::kDiverged:
+      return {};
+    case RunStatus::kInvalid:
+      return {LocalisationStatus::kNotApplicable, training.message};
+    case RunStatus::kTimeout:
+      return {LocalisationStatus::kTimeout, training.message};
+    case RunStatus::kOutOfMemory:
+    case RunStatus::kFailed:
+      break;
+  }
+  return {LocalisationStatus::kFailed, training.message};
+}
+
+std::int64_t class_of(std::span<const float> values) {
+  if (values.size() == 1) {
+    const float value = values.front();
+    // NaN and what is beyond any class are one of their own.
+    return std::abs(value) < 1e9f ? static_cast<std::int64_t>(std::nearbyint(value)) : -1;
+  }
+  std::size_t best = values.size();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i]) && (best == values.size() || values[i] > values[best])) best = i;
+  }
+  return best == values.size() ? 0 : static_cast<std::int64_t>(best);
+}
+
+bool same_class(const RowValue& expected, const RowValue& actual) {
+  return class_of(expected.values) == class_of(actual.values);
+}
+
+bool same_values(const RowValue& expected, const RowValue& actual, double delta) {
+  return expected.values.size() == actual.values.size() &&
+         std::equal(expected.values.begin(), expected.values.end(), actual.values.begin(),
+                    [&](double a, double b) { return std::abs(a - b) <= delta; });
+}
+
+void sort_ranking(std::vector<Suspect>& ranking) {
+  std::sort(ranking.begin(), ranking.end(), [](const Suspect& a, const Suspect& b) {
+    return std::tuple(a.neuron >= 0, -a.suspiciousness, a.layer, a.neuron) <
+           std::tuple(b.neuron >= 0, -b.suspiciousness, b.layer, b.neuron);
+  });
+}
+
+std::set<int> first_layers(const std::vector<Suspect>& ranking) {
+  std::set<int> first;
+  int ranked = 0;
+  for (const Suspect& suspect : ranking) {
+    if (suspect.neuron >= 0) break;
+    ++ranked;
+    if (suspect.suspiciousness == ranking.front().suspiciousness) first.insert(suspect.layer);
+  }
+  const bool says_nothing = ranked == 0 || !(ranking.front().suspiciousness > 0) ||
+                            (ranked > 1 && static_cast<int>(first.size()) == ranked);
+  return says_nothing ? std::set<int>{} : first;
+}
+
+std::string work_key(const FaultyProgram& faulty, const LocaliseContext& context) {
+  return faulty.program.document.dump() + " " + context.trainer->fingerprint(faulty.program) + " " +
+         std::to_string(context.seed) + " " + std::to_string(context.run) + " " +
+         std::to_string(context.time_limit) + " " + std::to_string(context.memory_limit) + " " +
+         (context.variant == ToolVariant::kRepaired ? "repaired" : "as-published");
+}
+
+}  // namespace neutra

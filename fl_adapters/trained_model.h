@@ -1,0 +1,118 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fl_adapters/tool.h"
+
+/// What tools share that look at the model a program ends with.
+namespace neutra {
+
+/// A model's variables by position in ResolvedProgram::layers, in Keras's order and layout.
+using ModelWeights = std::vector<std::vector<std::vector<float>>>;
+
+struct TrainedModel {
+  ReplicaResult training;
+  ModelWeights weights;          ///< empty where nothing was trained
+  std::int64_t last_epoch = -1;  ///< from 0; -1: none was finished
+};
+/// The training run of `context`.
+TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& context);
+
+/// Gives layer i of the predictor's model the weights of layer i + `first`.
+void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first = 0);
+
+/// Throws Error(kInterrupted) when the run is to be given up.
+void check_stop(const LocaliseContext& context);
+
+/// Why a tool gave no whole answer.
+struct Trouble {
+  LocalisationStatus status = LocalisationStatus::kOk;
+  std::string reason;
+};
+/// What a training's end means for the tool that needed it. Diverged is no trouble.
+Trouble trouble_of(const ReplicaResult& training);
+
+/// A row's target, or what a model gave for it.
+struct RowValue {
+  std::span<const float> values;
+  bool plain = false;  ///< a number, where others are arrays
+};
+/// The class: a single value rounded (half to even, as Python does), else the argmax.
+std::int64_t class_of(std::span<const float> values);
+/// Do they name the same class?
+bool same_class(const RowValue& expected, const RowValue& actual);
+/// Are all values the same within `delta`? NaN is like nothing.
+bool same_values(const RowValue& expected, const RowValue& actual, double delta);
+
+/// The most suspicious first; layers before neurons. Equal ones by layer and neuron.
+void sort_ranking(std::vector<Suspect>& ranking);
+/// The layers that share the first place. Empty where nothing is suspicious or all are alike: such
+/// a ranking says nothing.
+std::set<int> first_layers(const std::vector<Suspect>& ranking);
+
+/// What several tools of a family find out alike, found out once. Keeps the last results, so that
+/// tools may be asked one after the other, each with all its runs. Thread safe.
+template <typename Result>
+class SharedWork {
+ public:
+  using Pointer = std::shared_ptr<const Result>;
+  /// The result for that key; `work` makes it. One that `work` says not to keep, or throws, is
+  /// made again next time.
+  Pointer get(const std::string& key, const std::function<std::pair<Result, bool>()>& work) {
+    std::promise<Pointer> promise;
+    std::shared_future<Pointer> known;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto it = results_.find(key);
+      if (it != results_.end()) {
+        known = it->second;
+      } else {
+        results_.emplace(key, promise.get_future().share());
+        oldest_first_.push_back(key);
+      }
+    }
+    if (known.valid()) return known.get();
+    try {
+      auto [result, keep] = work();
+      auto made = std::make_shared<const Result>(std::move(result));
+      promise.set_value(made);
+      settle(keep ? "" : key);
+      return made;
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+      settle(key);
+      throw;
+    }
+  }
+
+ private:
+  static constexpr std::size_t kKept = 64;  ///< more than the 20 runs of a study
+
+  void settle(const std::string& dropped) {
+    const std::lock_guard lock(mutex_);
+    if (!dropped.empty()) {
+      results_.erase(dropped);
+      std::erase(oldest_first_, dropped);
+    }
+    while (oldest_first_.size() > kKept) {
+      results_.erase(oldest_first_.front());
+      oldest_first_.erase(oldest_first_.begin());
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_future<Pointer>> results_;
+  std::vector<std::string> oldest_first_;
+};
+
+/// Key of the shared work of one run.
+std::string work_key(const FaultyProgram& faulty, const LocaliseContext& context);
+
+}  // namespace neutra

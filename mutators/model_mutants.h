@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+
+/// Mutants of a trained model: other weights, or another structure over the same weights.
+namespace neutra {
+
+/// v -> factor v + term for some values of one variable of a layer.
+struct WeightChange {
+  std::size_t variable = 0;  ///< of the layer, in Keras's order
+  /// Along the variable's last extent: of a Dense kernel the weights of one neuron, of a
+  /// convolution's those of one filter, of a bias one value. -1: all.
+  std::int64_t unit = -1;
+  float factor = 1, term = 0;
+};
+/// `values`: the variable, in Keras's layout.
+void apply(const WeightChange& change, const Shape& shape, std::span<float> values);
+
+/// One mutant. It belongs to a layer, by position in ResolvedProgram::layers.
+struct ModelMutant {
+  enum class Kind {
+    kWeights,    ///< `change` of the layer's weights
+    kStructure,  ///< `program`, with the weights that `origin` says
+    kEquivalent  ///< the model as it is
+  };
+  std::string op;  ///< "MATH_WEIGHT"
+  std::size_t layer = 0;
+  Kind kind = Kind::kWeights;
+  WeightChange change;
+  std::optional<Program> program;   ///< nullopt: a structure that cannot be
+  std::vector<std::size_t> origin;  ///< for each layer of the program the one whose weights it has
+  std::size_t first = 0;            ///< layers before this one are as they are in the model
+};
+
+/// The mutants that deepmufl makes (Ghanbari et al., ASE 2023; mutation_generator.py), by layer and
+/// in its order. `as_published`: with its slips (docs/methods/deepmufl.md).
+std::vector<ModelMutant> deepmufl_mutants(const Program& program, const ResolvedProgram& resolved,
+                                          bool as_published);
+
+}  // namespace neutra

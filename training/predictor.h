@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "training/data/dataset.h"
+#include "training/weights.h"
+
+namespace neutra {
+
+/// The parts of a program's data: what it trains on and what it validates on, its test rows, and
+/// those of them that give the metric.
+enum class DataPart { kTraining, kValidation, kTest, kHoldout };
+
+/// Rows of a program's data; valid as long as the trainer that gave them. Arrays are row-major.
+struct DataRows {
+  std::int64_t count = 0;
+  Shape row;     ///< extents of one row of features
+  Shape target;  ///< extents of one row's target; {} where the source holds a plain vector
+  std::span<const float> features, targets;
+};
+
+/// Asks a model with any weights for its outputs, as in inference: no dropout, moving averages. For
+/// one thread at a time.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  /// All zero at first; may be changed between questions. Layers are counted as in the model that
+  /// is asked.
+  virtual Weights& weights() = 0;
+  virtual std::int64_t rows() const = 0;      ///< that there are
+  virtual std::int64_t max_rows() const = 0;  ///< that one question may be about
+  /// The model's outputs for rows begin .. begin + count - 1, row-major; valid until the next
+  /// question.
+  virtual std::span<const float> outputs(std::int64_t begin, std::int64_t count) = 0;
+  /// Each layer's outputs for the rows of the last question, row-major; valid until the next.
+  virtual std::vector<std::span<const float>> activations() = 0;
+};
+
+}  // namespace neutra
