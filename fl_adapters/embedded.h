@@ -8,4 +8,8 @@ namespace neutra::embedded {
 extern const std::string_view neuralint_messages;  ///< messages/neuralint.json
 extern const std::string_view umlaut_messages;     ///< messages/umlaut.json
 
+extern const std::string_view deepdiagnosis_outputs;  ///< parsers/deepdiagnosis.json
+extern const std::string_view deepfd_outputs;         ///< parsers/deepfd.json
+extern const std::string_view deeplocalize_outputs;   ///< parsers/deeplocalize.json
+
 }  // namespace neutra::embedded

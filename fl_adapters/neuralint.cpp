@@ -175,7 +175,7 @@ class Graph {
         // Model files write "linear" for no activation, scripts leave it out; the study's scripts
         // of M2 and R7 spell it out at the output.
         const Json* own = member(written[i].at("config"), "activation");
-        if (own != nullptr && own->is_string()) add_activator(node.layer, activation);
+        if (own != nullptr && *own == "linear") add_activator(node.layer, activation);
       }
     }
   }
@@ -382,12 +382,18 @@ void check_windows(const Graph& graph, Findings& found) {  // f013
   }
 }
 
-void check_output(const Graph& graph, Findings& found) {  // f012, f015, f017, f020
+void check_output(const Graph& graph, Findings& found) {  // f008, f012, f015, f017, f020
   const Node& last = graph.last();
   const auto activation_is = [&](std::string_view name) {
     return last.nonlinear() && last.activation == name;
   };
   const std::int64_t labels = graph.labels();
+  // The published rule asks for log_loss, which is none of the tool's losses for Keras.
+  if (graph.repaired() && labels > 1 && !activation_is("softmax") &&
+      (graph.loss_is("categorical_crossentropy") ||
+       graph.loss_is("sparse_categorical_crossentropy"))) {
+    found["f008"].insert(kWhole);
+  }
   if (graph.loss_is("binary_crossentropy") && labels == 1 && !activation_is("sigmoid")) {
     found["f012"].insert(kWhole);
   }
@@ -474,6 +480,10 @@ const MessageTable& message_table() {
   return table;
 }
 
+bool asks_for_activation(const std::string& code) {
+  return code == "f008" || code == "f012" || code == "f017";
+}
+
 std::optional<std::string> unreadable(const Program& program, ToolVariant variant) {
   const Graph graph(program, variant);
   return graph.reason().empty() ? std::nullopt : std::optional(graph.reason());
@@ -499,10 +509,13 @@ std::vector<ToolMessage> check_program(const Program& program, ToolVariant varia
   for (const char* about : {"Learner", "Architecture"}) {
     for (const auto& [code, numbers] : found) {
       if (table.kind(code).severity != about) continue;
-      // The messages about a missing or wrong last activation mean the last layer.
-      std::set<int> layers;
-      if (code == "f012" || code == "f017") layers.insert(graph.last().layer);
-      messages.push_back(table.message(code, layers));
+      const bool about_output = asks_for_activation(code);
+      messages.push_back(
+          table.message(code, about_output ? std::set<int>{graph.last().layer} : std::set<int>{}));
+      if (about_output && !graph.repaired() && graph.last().activation == "softmax") {
+        messages.back().faults.clear();
+        messages.back().ignored = "the output is a softmax already";
+      }
     }
   }
   for (std::size_t i = 0; i < graph.size(); ++i) {

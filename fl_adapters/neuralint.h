@@ -14,6 +14,10 @@ namespace neutra::neuralint {
 /// messages/neuralint.json.
 const MessageTable& message_table();
 
+/// Is it one of the messages on the activation of the last layer? They are about the learner in the
+/// tool's words. The study drops them where that layer is a softmax already.
+bool asks_for_activation(const std::string& code);
+
 /// Why the tool can't read the program; nullopt: it can.
 std::optional<std::string> unreadable(const Program& program, ToolVariant variant);
 
