@@ -89,9 +89,9 @@ TEST(Neuralint, CountsActivationsAsLayers) {
 
 TEST(Neuralint, F001MissingReshape) {
   // A dense layer on images; the published tool takes its output for a row.
-  const Program p = cnn(Json::array({dense(8, "relu")}));
+  const Program p = cnn(Json::array({dense(16, "relu")}));
   EXPECT_EQ(said(p), Lines{});
-  EXPECT_EQ(repaired(cnn(Json::array({dropout(), dense(8, "relu")}))), Lines{"f001(0) -> -"});
+  EXPECT_EQ(repaired(cnn(Json::array({dropout(), dense(16, "relu")}))), Lines{"f001(0) -> -"});
   EXPECT_EQ(repaired(cnn(Json::array({dropout(), flatten(), dense(16, "relu")}))), Lines{});
 }
 
