@@ -33,7 +33,7 @@ std::size_t escape_length(std::string_view text) {
     return 1;
   }
   if (text.size() > 1 && text[1] == ']') {
-    const std::size_t bell = text.find('\a');
+    const std::size_t bell = text.substr(0, 256).find('\a');  // a title
     return bell == std::string_view::npos ? 1 : bell + 1;
   }
   return 1;

@@ -17,6 +17,9 @@ struct List {
 /// Words that a message starts with.
 constexpr std::array<std::string_view, 3> kSeverities{"Critical", "Error", "Warning"};
 
+/// Characters; no message comes near it.
+constexpr std::size_t kLongestMessage = 200;
+
 /// Reads the lists of a line; problems are appended.
 std::vector<List> lists_of(std::string_view line, std::vector<std::string>& problems) {
   std::vector<List> lists;
@@ -26,7 +29,7 @@ std::vector<List> lists_of(std::string_view line, std::vector<std::string>& prob
     if (at == std::string_view::npos) break;
     const char mark = line[at];
     const bool in_list = open || (at > 0 && line[at - 1] == '[');
-    const std::string_view item = line.substr(at);
+    const std::string_view item = line.substr(at, kLongestMessage);
     line.remove_prefix(at + 1);
     if (mark == ']') {
       if (open) lists.back().closed = true;
@@ -56,7 +59,7 @@ std::vector<List> lists_of(std::string_view line, std::vector<std::string>& prob
       problems.push_back("the message is cut off: " + in_quotes(item.substr(0, next)));
       continue;
     }
-    line = item.substr(end + 1);
+    line.remove_prefix(end);
     if (const auto match = match_text(umlaut::message_table(), inside.substr(colon + 1))) {
       lists.back().codes.push_back(match->code);
     } else {
