@@ -325,6 +325,63 @@ TEST(Neuralint, F027IneffectivePooling) {
   EXPECT_EQ(said(cnn(deep(4, "Average"), 64)), Lines{});
 }
 
+/// "Learner f012; Layer 1 f016" as the tool reported it (outputs recorded with deepmufl's
+/// programs).
+std::string report(const Program& program) {
+  std::string text;
+  for (const ToolMessage& message : check_program(program, kPublished)) {
+    const std::string about = message.severity == "Layer"
+                                  ? message.detail.substr(0, message.detail.find(" of"))
+                                  : message.severity;
+    text += (text.empty() ? "" : "; ") + about + " " + message.code;
+  }
+  return text;
+}
+Json open(Json one) {
+  one["config"].erase("activation");
+  return one;
+}
+
+TEST(Neuralint, RecordedReports) {
+  // 34311586
+  EXPECT_EQ(report(mlp(Json::array({dense(2, "sigmoid"), dense(3, "sigmoid"), dense(1, "softmax")}),
+                       "mean_squared_error")),
+            "Learner f015; Learner f017; Layer 1 f019");
+  // 48221692
+  EXPECT_EQ(report(model(Json::array({dense(5, "sigmoid"), dense(1, "sigmoid")}),
+                         "mean_squared_error", {1})),
+            "Learner f015");
+  // 53749895
+  EXPECT_EQ(report(mlp(Json::array({open(dense(32, "")), activation("relu"), dense(3, "softmax")}),
+                       "mean_squared_error")),
+            "Learner f015");
+  // 54282951
+  EXPECT_EQ(report(model(Json::array({open(conv(32, 1)), flatten(), open(dense(64, "")), dropout(),
+                                      open(dense(1, ""))}),
+                         "binary_crossentropy", {230, 230, 3})),
+            "Learner f012; Architecture f002; Layer 1 f009; Layer 3 f009");
+  // 62055783
+  EXPECT_EQ(
+      report(model(Json::array({conv(64, 3), conv(128, 3, "relu", {{"padding", "same"}}), pool(),
+                                dropout(), conv(64, 3), pool(), dropout(), conv(64, 3), flatten(),
+                                dense(64, "relu"), open(dense(7, ""))}),
+                   "categorical_crossentropy", {48, 48, 1})),
+      "Architecture f002; Layer 3 f023");
+  // 47704695
+  const auto same = [](int filters, int window) {
+    return conv(filters, window, "relu", {{"padding", "same"}});
+  };
+  EXPECT_EQ(
+      report(model(
+          Json::array(
+              {same(16, 5),  pool(),    dropout(),    same(32, 3),        pool(), dropout(),
+               same(32, 3),  dropout(), same(64, 3),  same(64, 3),        pool(), same(128, 3),
+               same(128, 3), pool(),    same(256, 3), same(256, 3),       pool(), same(512, 3),
+               pool(),       flatten(), dropout(),    dense(1, "softmax")}),
+          "binary_crossentropy", {128, 128, 3})),
+      "Learner f012; Learner f017; Learner f020; Layer 1 f016; Layer 1 f025; Layer 5 f025");
+}
+
 TEST(Neuralint, NoKerasProgramBreaksTheOthers) {
   // f007, f010, f022: Keras initialises and loops itself; f014 is switched off.
   for (const char* code : {"f007", "f010", "f014", "f022"}) {
