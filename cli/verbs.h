@@ -32,6 +32,7 @@ std::string markdown_help();
 Verb faults_verb();
 Verb localise_verb();
 Verb network_verb();
+Verb parse_verb();
 Verb score_verb();
 Verb search_verb();
 Verb show_verb();

@@ -8,5 +8,11 @@ namespace neutra::embedded {
 extern const std::string_view deepfault_messages;  ///< messages/deepfault.json
 extern const std::string_view deepmufl_messages;   ///< messages/deepmufl.json
 extern const std::string_view umlaut_messages;     ///< messages/umlaut.json
+extern const std::string_view neuralint_messages;  ///< messages/neuralint.json
+extern const std::string_view umlaut_messages;     ///< messages/umlaut.json
+
+extern const std::string_view deepdiagnosis_outputs;  ///< parsers/deepdiagnosis.json
+extern const std::string_view deepfd_outputs;         ///< parsers/deepfd.json
+extern const std::string_view deeplocalize_outputs;   ///< parsers/deeplocalize.json
 
 }  // namespace neutra::embedded

@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "evaluators/answers.h"
+#include "experiments/recorded_names.h"
+#include "fl_adapters/parsers/parser.h"
+#include "program/error.h"
+#include "program/words.h"
+
+namespace neutra::cli {
+namespace {
+
+const parsers::LogParser& chosen_parser(const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (const parsers::LogParser* parser : parsers::log_parsers()) names.push_back(parser->name);
+  if (!arguments.has("tool")) throw usage_error("--tool is missing; allowed: " + join(names));
+  const std::vector<std::string>& chosen = arguments.list("tool");
+  if (chosen.size() > 1) throw usage_error("--tool: found " + join(chosen) + "; allowed: one");
+  const parsers::LogParser* parser = parsers::find_log_parser(chosen.front());
+  if (parser == nullptr)
+    throw usage_error("--tool: found '" + chosen.front() + "'; allowed: " + join(names));
+  return *parser;
+}
+
+/// Outputs are megabytes at most; what is larger is no output of these tools.
+std::string read_log(const std::string& file) {
+  constexpr std::uintmax_t kLargest = std::uintmax_t{1} << 30;
+  std::error_code problem;
+  const auto size = std::filesystem::file_size(file, problem);
+  std::ifstream stream(file, std::ios::binary);
+  if (problem || !stream)
+    throw input_error(describe(file, "", "a file that can't be read", "recorded output of a tool"));
+  if (size > kLargest)
+    throw input_error(describe(file, "", std::to_string(size) + " bytes", "at most 1 GiB"));
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// The faults whose programs a recording is about.
+class Faults {
+ public:
+  explicit Faults(const Arguments& arguments) {
+    if (arguments.has("fault")) own_ = load_fault(arguments.text("fault"));
+  }
+
+  /// nullptr: the name isn't known.
+  const Fault* find(const std::string& name) {
+    if (own_) return &*own_;
+    const auto known = loaded_.find(name);
+    if (known != loaded_.end()) return known->second ? &*known->second : nullptr;
+    const std::optional<std::string> id = fault_of_recorded_name(name);
+    const auto& fault = loaded_[name] = id ? std::optional(load_fault(*id)) : std::nullopt;
+    return fault ? &*fault : nullptr;
+  }
+
+ private:
+  std::optional<Fault> own_;
+  std::map<std::string, std::optional<Fault>> loaded_;
+};
+
+/// A message with the runs and epochs that had it.
+struct Heard {
+  const ToolMessage* message;
+  std::set<std::int64_t> epochs;
+  int runs = 0;
+};
+
+std::vector<Heard> heard_in(const ToolAnswers& answers) {
+  std::vector<Heard> list;
+  for (const Localisation& run : answers.runs) {
+    for (const ToolMessage& message : run.messages) {
+      auto entry = std::find_if(list.begin(), list.end(), [&](const Heard& known) {
+        return known.message->code == message.code && known.message->layers == message.layers;
+      });
+      if (entry == list.end()) entry = list.insert(list.end(), {&message, {}, 0});
+      entry->epochs.insert(message.epochs.begin(), message.epochs.end());
+      ++entry->runs;
+    }
+  }
+  return list;
+}
+
+std::string text_of(const std::vector<FaultEntry>& choice) {
+  return choice.empty() ? "-" : to_string(FaultSet{true, {choice}});
+}
+
+/// Id of the fault that a program is of; the recorded name where it isn't known.
+std::string id_of(const std::string& name, Faults& faults) {
+  const Fault* fault = faults.find(name);
+  return fault != nullptr ? fault->id : name;
+}
+
+Json json_of(const parsers::RecordedProgram& program, Faults& faults) {
+  const FaultSet& answer = program.answers.answer();
+  Json counted = Json::array();
+  for (const auto& [text, runs] : program.answers.counted())
+    counted.push_back({{"answer", text}, {"runs", runs}});
+  Json items = Json::array();
+  for (const auto& choice : answer.items) items.push_back(text_of(choice));
+  Json messages = Json::array();
+  for (const Heard& heard : heard_in(program.answers)) {
+    messages.push_back({{"code", heard.message->code},
+                        {"severity", heard.message->severity},
+                        {"text", heard.message->text},
+                        {"layers", heard.message->layers},
+                        {"epochs", heard.epochs},
+                        {"runs", heard.runs},
+                        {"faults", text_of(heard.message->faults)},
+                        {"ignored", heard.message->ignored}});
+  }
+  const Fault* fault = faults.find(program.name);
+  return {{"program", program.name},
+          {"fault", fault != nullptr ? Json(fault->id) : Json()},
+          {"runs", program.answers.runs.size()},
+          {"answer", to_string(answer)},
+          {"answers", std::move(counted)},
+          {"faults", std::move(items)},
+          {"seconds", program.answers.mean_seconds()},
+          {"messages", std::move(messages)}};
+}
+
+std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
+  std::string text;
+  for (const parsers::RecordedProgram& program : log.programs) {
+    const std::string id = id_of(program.name, faults);
+    text += program.name + (id == program.name ? "" : " (" + id + ")") + ": " +
+            to_string(program.answers.answer()) + "\n";
+    for (const auto& [answer, runs] : program.answers.counted())
+      text += "  in " + std::to_string(runs) + " of " +
+              std::to_string(program.answers.runs.size()) + " runs: " + answer + "\n";
+    TextTable table({"message", "layers", "runs", "answer"});
+    for (const Heard& heard : heard_in(program.answers)) {
+      const ToolMessage& message = *heard.message;
+      std::vector<std::string> layers;
+      for (const int layer : message.layers) layers.push_back(std::to_string(layer));
+      table.add({message.severity + ": " + message.text, layers.empty() ? "-" : join(layers),
+                 std::to_string(heard.runs),
+                 text_of(message.faults) +
+                     (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
+    }
+    text += table.text() + "\n";
+  }
+  std::vector<std::string> noise;
+  for (const auto& [kind, lines] : log.noise) noise.push_back(std::to_string(lines) + " " + kind);
+  return text + std::to_string(log.understood) +
+         " lines of the tool; others: " + (noise.empty() ? "none" : join(noise)) + "\n";
+}
+
+/// An answers file. A fault that two programs stand for keeps the first one's answer under its id.
+std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, Faults& faults) {
+  std::vector<Answer> answers;
+  std::set<std::string> taken;
+  for (const parsers::RecordedProgram& program : log.programs) {
+    std::string id = id_of(program.name, faults);
+    if (!taken.insert(id).second) taken.insert(id = program.name);
+    const double seconds = program.answers.mean_seconds();
+    answers.push_back({id, tool, program.answers.answer(), "",
+                       static_cast<int>(program.answers.runs.size()),
+                       seconds > 0 ? std::optional(seconds) : std::nullopt});
+  }
+  return to_csv(answers);
+}
+
+int run(const Arguments& arguments) {
+  const parsers::LogParser& parser = chosen_parser(arguments);
+  const std::string& file = arguments.positional.front();
+  const std::string format = chosen_format(arguments, {"text", "json", "answers"});
+  Faults faults(arguments);
+  parsers::ParseOptions options;
+  options.name = std::filesystem::path(file).stem().string();
+  options.keep_misleading = arguments.flag("keep-misleading");
+  options.program = [&](const std::string& name) -> const Program* {
+    const Fault* fault = faults.find(name);
+    return fault != nullptr ? &fault->buggy : nullptr;
+  };
+  const parsers::ParsedLog log = parsers::parse_log(parser, read_log(file), options);
+  for (const parsers::ParseWarning& warning : log.warnings)
+    std::cerr << "neutra: " << file << ":" << warning.line << ": " << warning.text << "\n";
+  if (log.programs.empty())
+    throw input_error(describe(file, "", "nothing that " + parser.name + " prints",
+                               "its recorded output (" + parser.description + ")"));
+  std::string text;
+  if (format == "json") {
+    Json programs = Json::array();
+    for (const parsers::RecordedProgram& program : log.programs)
+      programs.push_back(json_of(program, faults));
+    Json warnings = Json::array();
+    for (const parsers::ParseWarning& warning : log.warnings)
+      warnings.push_back({{"line", warning.line}, {"text", warning.text}});
+    text = to_text({{"format", "neutra-parse"},
+                    {"version", 1},
+                    {"tool", parser.name},
+                    {"programs", std::move(programs)},
+                    {"warnings", std::move(warnings)},
+                    {"lines", {{"understood", log.understood}, {"noise", log.noise}}}});
+  } else {
+    text = format == "answers" ? answers_of(parser.name, log, faults) : text_of(log, faults);
+  }
+  if (arguments.has("output"))
+    write_file_atomically(arguments.text("output"), text);
+  else
+    std::cout << text;
+  return 0;
+}
+
+}  // namespace
+
+Verb parse_verb() {
+  return {
+      "parse",
+      "read what the real fault-localisation tools printed",
+      "parse --tool umlaut|deepdiagnosis|deeplocalize|neuralint|deepfd FILE\n"
+      "                    [--fault FAULT] [--keep-misleading] [--format text|json|answers] "
+      "[-o FILE]",
+      {{"fault", "format", "keep-misleading", "output", "tool"}, 1, 1, "FILE"},
+      "Reads console logs and collections of them: progress bars, colour codes and whatever "
+      "else was printed are passed\n"
+      "over and counted. Of each program: its runs, its messages, and the answer that most runs "
+      "gave, with the study's\n"
+      "mapping of messages to faults. Lines that look like the tool's but don't read are "
+      "warnings with their number.\n"
+      "--format answers writes what `neutra score --answers` takes. Programs of the study are "
+      "known by the names in\n"
+      "its recordings; --fault says which fault a log is of. Exit 3 if nothing is recognised.",
+      "  neutra parse --tool umlaut 48385830.txt\n"
+      "  neutra parse --tool deepdiagnosis runs.txt --format answers -o answers.csv",
+      run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,45 @@
+#include "fl_adapters/embedded.h"
+#include "fl_adapters/parsers/stop_line.h"
+
+namespace neutra::parsers {
+namespace {
+
+const MessageTable& table() {
+  static const MessageTable table(embedded::deeplocalize_outputs,
+                                  "fl_adapters/parsers/deeplocalize.json");
+  return table;
+}
+
+void read(const Section& section, Recorder& recorder) {
+  read_stop_lines(
+      section, recorder,
+      [&](const LogLine& line, const StopLine& stop) {
+        if (const auto match = match_text(table(), stop.message)) {
+          std::set<int> layers;
+          if (match->numbers.contains("layer")) {
+            layers.insert(static_cast<int>(match->numbers.at("layer")));
+          }
+          record(recorder.run().messages,
+                 table().message(match->code, layers,
+                                 "batch " + std::to_string(match->numbers.at("batch"))));
+        } else if (!stop.message.empty()) {
+          recorder.warn(line.number, "unknown symptom " + in_quotes(stop.message));
+        }
+        if (!stop.suggestion.empty()) {
+          recorder.warn(line.number, "not understood: " + in_quotes(stop.suggestion));
+        }
+      },
+      [&](const LogLine& line) {
+        std::string text = line.text;
+        const auto seconds = take_seconds(text);
+        if (seconds) recorder.run().seconds = *seconds;
+        return seconds && trimmed(text).empty();
+      });
+}
+
+}  // namespace
+
+extern const LogParser deeplocalize_parser{
+    "deeplocalize", "lists of issues, console logs, and one line a program", read};
+
+}  // namespace neutra::parsers

@@ -1,0 +1,157 @@
+#include "fl_adapters/parsers/parser.h"
+
+#include <algorithm>
+
+#include "program/normal.h"
+
+namespace neutra::parsers {
+
+// One line for each tool, sorted by name; NAME.cpp defines the object NAME_parser.
+#define NEUTRA_PARSERS(PARSER) \
+  PARSER(deepdiagnosis) PARSER(deepfd) PARSER(deeplocalize) PARSER(neuralint) PARSER(umlaut)
+
+#define NEUTRA_DECLARE(name) extern const LogParser name##_parser;
+#define NEUTRA_ADDRESS(name) &name##_parser,
+
+NEUTRA_PARSERS(NEUTRA_DECLARE)
+
+const std::vector<const LogParser*>& log_parsers() {
+  static const std::vector<const LogParser*> list{NEUTRA_PARSERS(NEUTRA_ADDRESS)};
+  return list;
+}
+
+const LogParser* find_log_parser(std::string_view name) {
+  for (const LogParser* parser : log_parsers()) {
+    if (parser->name == name) return parser;
+  }
+  return nullptr;
+}
+
+void Recorder::program(const std::string& name) {
+  end_run();
+  name_ = name;
+}
+
+void Recorder::start_run() {
+  end_run();
+  open_ = true;
+}
+
+void Recorder::end_run() {
+  if (!open_) return;
+  open_ = false;
+  const std::string& name = name_.empty() ? options_.name : name_;
+  auto program = std::find_if(log_.programs.begin(), log_.programs.end(),
+                              [&](const RecordedProgram& known) { return known.name == name; });
+  if (program == log_.programs.end()) {
+    program = log_.programs.insert(log_.programs.end(), {name, {}});
+  }
+  if (run_.status == LocalisationStatus::kOk) {
+    run_.faults = answer_of(run_.messages);
+  } else {
+    run_.faults.applicable = false;
+  }
+  program->answers.runs.push_back(std::move(run_));
+  run_ = {};
+}
+
+Localisation& Recorder::run() {
+  open_ = true;
+  return run_;
+}
+
+const Program* Recorder::known() {
+  return options_.program ? options_.program(name_.empty() ? options_.name : name_) : nullptr;
+}
+
+void Recorder::other(const LogLine& line, bool strange) {
+  const std::string_view kind = noise_kind(line.text);
+  if (strange || line.garbled) {
+    warn(line.number,
+         (line.garbled ? "bytes that are no text in " : "not understood: ") + in_quotes(line.text));
+    ++log_.noise["not understood"];
+  } else {
+    ++log_.noise[kind.empty() ? "program output" : std::string(kind)];
+  }
+}
+
+void Recorder::foreign(const LogLine& line) { other(line, noise_kind(line.text).empty()); }
+
+ParsedLog parse_log(const LogParser& parser, std::string_view bytes, const ParseOptions& options) {
+  ParsedLog log;
+  for (const Section& section : sections(log_lines(bytes), log.warnings)) {
+    Recorder recorder(options, log);
+    recorder.program(section.program);
+    if (section.not_applicable) {
+      recorder.understood();
+      recorder.run().status = LocalisationStatus::kNotApplicable;
+      recorder.run().reason = "recorded as N/A";
+    } else {
+      if (!section.program.empty()) recorder.start_run();
+      parser.read(section, recorder);
+    }
+    recorder.end_run();
+  }
+  std::stable_sort(log.warnings.begin(), log.warnings.end(),
+                   [](const ParseWarning& a, const ParseWarning& b) { return a.line < b.line; });
+  return log;
+}
+
+std::string in_quotes(std::string_view line) {
+  constexpr std::size_t kShown = 60;
+  line = trimmed(line);
+  std::string text;
+  for (const char c : line.substr(0, kShown)) {
+    text += c == '\t' ? ' ' : c >= 0x20 && c < 0x7f ? c : '?';
+  }
+  return "'" + text + (line.size() > kShown ? "...'" : "'");
+}
+
+int last_layer(const Program& program) {
+  const Json* layers = find_layers(program.document);
+  return layers == nullptr ? -1 : static_cast<int>(layers->size()) - 1;
+}
+
+std::string output_activation(const Program& program) {
+  const ResolvedLayer last = resolve(program).layers.back();
+  if (last.class_name == "Softmax") return "softmax";
+  const Json* activation = member(last.config, "activation");
+  return activation != nullptr ? activation->get<std::string>() : "linear";
+}
+
+namespace {
+
+/// Is `text` what `form` says? Both without blanks.
+bool fits(std::string_view form, std::string_view text,
+          std::map<std::string, std::int64_t>& numbers) {
+  while (!form.empty()) {
+    const std::size_t end = form.find('}');
+    if (form.front() == '{' && end != std::string_view::npos) {
+      Scanner scanner(text);
+      const auto number = scanner.integer();
+      if (!number) return false;
+      numbers[std::string(form.substr(1, end - 1))] = *number;
+      text = scanner.rest();
+      form.remove_prefix(end + 1);
+    } else if (!text.empty() && form.front() == text.front()) {
+      form.remove_prefix(1);
+      text.remove_prefix(1);
+    } else {
+      return false;
+    }
+  }
+  return text.empty();
+}
+
+}  // namespace
+
+std::optional<TableMatch> match_text(const MessageTable& table, std::string_view text) {
+  const std::string own = unspaced(text);
+  for (const std::string& code : table.codes()) {
+    TableMatch match{code, {}};
+    if (fits(unspaced(table.kind(code).text), own, match.numbers)) return match;
+  }
+  return std::nullopt;
+}
+
+}  // namespace neutra::parsers

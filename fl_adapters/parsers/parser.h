@@ -1,0 +1,98 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fl_adapters/messages.h"
+#include "fl_adapters/parsers/log.h"
+
+/// Recorded output of the real tools, as localisations (docs/formats/tool_outputs.md).
+namespace neutra::parsers {
+
+struct ParseOptions {
+  /// Name of the program of a recording that names none: its file's name.
+  std::string name;
+  /// Count messages that the study drops, since the tool says them about nearly every program.
+  bool keep_misleading = false;
+  /// The program that a name stands for, nullptr where it isn't known. With it, layers are those of
+  /// the program, and what it has already isn't asked of it.
+  std::function<const Program*(const std::string& name)> program;
+};
+
+struct RecordedProgram {
+  std::string name;
+  ToolAnswers answers;  ///< its runs; no tool
+};
+
+/// What a recording holds.
+struct ParsedLog {
+  std::vector<RecordedProgram> programs;     ///< in the order of their first line; each has a run
+  std::vector<ParseWarning> warnings;        ///< by line
+  std::size_t understood = 0;                ///< lines that the tool wrote
+  std::map<std::string, std::size_t> noise;  ///< other lines by kind; "program output": any other
+};
+
+/// Collects runs while a recording is read.
+class Recorder {
+ public:
+  Recorder(const ParseOptions& options, ParsedLog& log) : options_(options), log_(log) {}
+
+  /// The program of what follows; ends the run.
+  void program(const std::string& name);
+  /// A run begins here; it counts even if nothing is said in it.
+  void start_run();
+  void end_run();
+  /// The run that messages go to; begins one if none is open.
+  Localisation& run();
+  bool in_run() const { return open_; }
+  /// The known program of the run; nullptr: unknown.
+  const Program* known();
+  bool keep_misleading() const { return options_.keep_misleading; }
+
+  void understood() { ++log_.understood; }
+  void warn(std::size_t line, const std::string& text) { log_.warnings.push_back({line, text}); }
+  /// A line that isn't the tool's. `strange`: one that looks like the tool's but doesn't read.
+  void other(const LogLine& line, bool strange);
+  /// For tools whose output has nothing but their own lines: warns of any that isn't known noise.
+  void foreign(const LogLine& line);
+
+ private:
+  const ParseOptions& options_;
+  ParsedLog& log_;
+  std::string name_;
+  Localisation run_;
+  bool open_ = false;
+};
+
+/// The parser of one tool: one file each, one line in parser.cpp.
+struct LogParser {
+  std::string name;         ///< of the tool: "umlaut"
+  std::string description;  ///< one line
+  /// Reads one section. The recorder knows its program if the recording says it.
+  void (*read)(const Section& section, Recorder& recorder) = nullptr;
+};
+const std::vector<const LogParser*>& log_parsers();  ///< sorted by name
+const LogParser* find_log_parser(std::string_view name);
+
+/// Never throws for what is in `bytes`: what can't be read becomes a warning.
+ParsedLog parse_log(const LogParser& parser, std::string_view bytes, const ParseOptions& options);
+
+/// A line as a warning shows it: in quotes, ASCII, cut to 60 characters.
+std::string in_quotes(std::string_view line);
+
+/// The last layer of a program, and its activation: "softmax", "linear".
+int last_layer(const Program& program);
+std::string output_activation(const Program& program);
+
+/// The message of a table that a text is, blanks aside. A table's text has places for numbers:
+/// "Batch {batch} layer {layer}: ...".
+struct TableMatch {
+  std::string code;
+  std::map<std::string, std::int64_t> numbers;
+};
+std::optional<TableMatch> match_text(const MessageTable& table, std::string_view text);
+
+}  // namespace neutra::parsers

@@ -1,0 +1,208 @@
+#include "fl_adapters/umlaut.h"
+
+#include <algorithm>
+#include <array>
+
+#include "fl_adapters/parsers/parser.h"
+
+namespace neutra::parsers {
+namespace {
+
+/// A list of messages: "[<Critical: ...>, <Warning: ...>]"; brackets may be lost.
+struct List {
+  std::vector<std::string> codes;
+  bool closed = false;
+};
+
+/// Words that a message starts with.
+constexpr std::array<std::string_view, 3> kSeverities{"Critical", "Error", "Warning"};
+
+/// Characters; no message comes near it.
+constexpr std::size_t kLongestMessage = 200;
+
+/// Reads the lists of a line; problems are appended.
+std::vector<List> lists_of(std::string_view line, std::vector<std::string>& problems) {
+  std::vector<List> lists;
+  bool open = false;
+  while (!line.empty()) {
+    const std::size_t at = line.find_first_of("<]");
+    if (at == std::string_view::npos) break;
+    const char mark = line[at];
+    const bool in_list = open || (at > 0 && line[at - 1] == '[');
+    const std::string_view item = line.substr(at, kLongestMessage);
+    line.remove_prefix(at + 1);
+    if (mark == ']') {
+      if (open) lists.back().closed = true;
+      open = false;
+      continue;
+    }
+    const std::size_t end = item.find('>');
+    const std::size_t next = item.find('<', 1);
+    const std::string_view inside =
+        item.substr(1, std::min(end, next) == std::string_view::npos ? std::string_view::npos
+                                                                     : std::min(end, next) - 1);
+    const std::size_t colon = inside.find(':');
+    const std::string_view severity = inside.substr(0, colon);
+    bool known = false;
+    for (const std::string_view word : kSeverities) known = known || severity == word;
+    if (!known) {
+      // "<Crtical: ...": a message's form and another word.
+      if (colon != std::string_view::npos && end != std::string_view::npos && end < next &&
+          colon < 12 && severity.find(' ') == std::string_view::npos && in_list) {
+        problems.push_back("unknown severity in " + in_quotes(item.substr(0, end + 1)));
+      }
+      continue;
+    }
+    if (!open) lists.emplace_back();
+    open = true;
+    if (end == std::string_view::npos || end > next) {
+      problems.push_back("the message is cut off: " + in_quotes(item.substr(0, next)));
+      continue;
+    }
+    line.remove_prefix(end);
+    if (const auto match = match_text(umlaut::message_table(), inside.substr(colon + 1))) {
+      lists.back().codes.push_back(match->code);
+    } else {
+      problems.push_back("unknown message " + in_quotes(item.substr(0, end + 1)));
+    }
+  }
+  if (open) problems.push_back("the list of messages has no end");
+  return lists;
+}
+
+bool before_training(const std::string& code) {
+  return code == "no_softmax" || code == "missing_activations" ||
+         code == "activation_final_layer" || code == "high_dropout_rate";
+}
+
+/// The message as the study counts it.
+ToolMessage message_of(const std::string& code, const List& list, Recorder& recorder) {
+  ToolMessage message = umlaut::message_table().message(code);
+  if (!before_training(code)) return message;
+  if (const Program* program = recorder.known()) {
+    for (ToolMessage& own : umlaut::check_program(*program, ToolVariant::kAsPublished)) {
+      if (own.code == code) message = std::move(own);
+    }
+    if (recorder.keep_misleading() && !message.ignored.empty()) {
+      message = umlaut::message_table().message(code, message.layers);
+    }
+    return message;
+  }
+  // Without the program: an output with an activation may be a softmax, and mostly is.
+  const bool has_activation =
+      std::find(list.codes.begin(), list.codes.end(), "activation_final_layer") != list.codes.end();
+  const bool about_output = code == "no_softmax" || code == "activation_final_layer";
+  if (about_output && has_activation && !recorder.keep_misleading()) {
+    message.faults.clear();
+    message.ignored = "the output may be a softmax already: the program isn't known";
+  }
+  return message;
+}
+
+/// Does a line that holds no list look as if it had held one?
+bool strange(std::string_view line) {
+  for (const std::string_view word : kSeverities) {
+    if (contains(line, "<" + std::string(word)) || contains(line, std::string(word) + ": ")) {
+      for (const std::string& code : umlaut::message_table().codes()) {
+        if (contains(line, umlaut::message_table().kind(code).text)) return true;
+      }
+      if (contains(line, "<" + std::string(word))) return true;
+    }
+  }
+  const std::string_view text = trimmed(line);
+  return text.starts_with("Umlaut") || text.starts_with("Issue ");
+}
+
+void read(const Section& section, Recorder& recorder) {
+  std::optional<std::int64_t> epoch;  // of the last header, from 0
+  bool said = false;                  // has the run said anything or begun an epoch?
+  std::size_t announced = 0;          // line of "Umlaut results:" without its list
+  std::string issue;                  // the open one
+  const auto start = [&] {
+    recorder.start_run();
+    said = false;
+    epoch.reset();
+  };
+  if (!section.program.empty()) said = false;
+  for (const LogLine& line : section.lines) {
+    std::string_view text = trimmed(line.text);
+    if (const auto entry = issue_of(text)) {
+      recorder.understood();
+      // Some recordings say "end" where the issue starts.
+      if (entry->ends && (entry->seconds || entry->name == issue)) {
+        if (issue.empty()) recorder.program(entry->name);
+        recorder.run().seconds = entry->seconds.value_or(0);
+        recorder.end_run();
+        issue.clear();
+      } else {
+        recorder.program(entry->name);
+        start();
+        issue = entry->name;
+      }
+      continue;
+    }
+    if (const auto command = command_of(text)) {
+      recorder.other(line, false);
+      recorder.program(*command);
+      said = false;
+      continue;
+    }
+    const bool results = text.starts_with("Umlaut results:");
+    std::vector<std::string> problems;
+    const std::vector<List> lists = lists_of(text, problems);
+    for (const std::string& problem : problems) recorder.warn(line.number, problem);
+    if (announced != 0 && !lists.empty()) announced = 0;
+    if (announced != 0 && (results || noise_kind(text) != "blank")) {
+      recorder.warn(announced, "no list of messages follows");
+      announced = 0;
+    }
+    if (results && lists.empty()) announced = line.number;
+    if (results || !lists.empty()) {
+      recorder.understood();
+    } else {
+      // The start of another training.
+      const bool begins = text.starts_with("Train on ") || text.starts_with("Epoch 1/");
+      if (begins && said && (epoch || text.starts_with("Train on ")) && issue.empty()) start();
+      if (text.starts_with("Epoch ")) {
+        Scanner scanner(text.substr(6));
+        if (const auto number = scanner.integer(); number && *number > 0) {
+          epoch = *number - 1;
+          said = said || recorder.in_run();
+        }
+      }
+      if (text.starts_with("Process finished")) recorder.end_run();
+      recorder.other(line, strange(text));
+    }
+    for (const List& list : lists) {
+      bool initial = false;
+      for (const std::string& code : list.codes) initial = initial || before_training(code);
+      if (initial && said && issue.empty() && section.program.empty()) start();
+      // " path  seconds  epochs  [list]  on_epoch_end"
+      const std::size_t tab = line.text.find('\t');
+      if (tab != std::string::npos && contains(line.text, "\ton_")) {
+        recorder.program(program_name(std::string_view(line.text).substr(0, tab)));
+        start();
+        Scanner scanner(std::string_view(line.text).substr(tab));
+        recorder.run().seconds = scanner.number().value_or(0);
+        if (const auto number = scanner.integer(); number && *number > 0) epoch = *number - 1;
+      }
+      said = true;
+      for (const std::string& code : list.codes) {
+        ToolMessage message = message_of(code, list, recorder);
+        if (!before_training(code) && epoch) message.epochs = {*epoch};
+        record(recorder.run().messages, std::move(message));
+      }
+    }
+  }
+  if (announced != 0) recorder.warn(announced, "no list of messages follows");
+  if (!issue.empty()) {
+    recorder.warn(section.lines.back().number, "issue " + issue + " has no end");
+  }
+}
+
+}  // namespace
+
+extern const LogParser umlaut_parser{
+    "umlaut", "console logs, tables of issues, and one line a program with its list", read};
+
+}  // namespace neutra::parsers

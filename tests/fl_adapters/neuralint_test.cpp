@@ -1,0 +1,422 @@
+#include "fl_adapters/neuralint.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fl_adapters/registry.h"
+#include "tests/training/programs.h"
+
+namespace neutra::neuralint {
+namespace {
+
+constexpr auto kPublished = ToolVariant::kAsPublished;
+constexpr auto kRepaired = ToolVariant::kRepaired;
+using Lines = std::vector<std::string>;
+
+Json conv(int filters, int window, const std::string& activation = "relu",
+          Json more = Json::object()) {
+  Json config = {{"filters", filters}, {"kernel_size", window}, {"activation", activation}};
+  config.update(more);
+  return layer("Conv2D", std::move(config));
+}
+Json pool(const std::string& kind = "Max") { return layer(kind + "Pooling2D", {{"pool_size", 2}}); }
+Json flatten() { return layer("Flatten", Json::object()); }
+Json dropout() { return layer("Dropout", {{"rate", 0.5}}); }
+Json batchnorm() { return layer("BatchNormalization", Json::object()); }
+Json activation(const std::string& name) { return layer("Activation", {{"activation", name}}); }
+Json no_bias() { return {{"use_bias", false}}; }
+
+Program model(Json layers, const std::string& loss, Json row) {
+  Program p = program("moons", 2, std::move(layers), loss, "accuracy", optimizer("Adam", 0.001));
+  Json shape = Json::array({nullptr});
+  for (const Json& extent : row) shape.push_back(extent);
+  p.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] = shape;
+  return p;
+}
+/// A classifier of rows of two features.
+Program mlp(Json layers, const std::string& loss = "categorical_crossentropy") {
+  return model(std::move(layers), loss, {2});
+}
+/// A classifier of images: `layers` before a flatten and a softmax over ten classes.
+Program cnn(Json layers, int side = 28) {
+  layers.push_back(flatten());
+  layers.push_back(dense(10, "softmax"));
+  return model(std::move(layers), "categorical_crossentropy", {side, side, 1});
+}
+
+/// "code(layers) -> answer" of each message.
+Lines said(const Program& program, ToolVariant variant = kPublished) {
+  EXPECT_EQ(unreadable(program, variant), std::nullopt);
+  Lines lines;
+  for (const ToolMessage& message : check_program(program, variant)) {
+    std::string layers;
+    for (const int index : message.layers) {
+      layers += (layers.empty() ? "" : ",") + std::to_string(index);
+    }
+    lines.push_back(message.code + "(" + layers + ") -> " + to_string(answer_of({message})));
+  }
+  return lines;
+}
+Lines repaired(const Program& program) { return said(program, kRepaired); }
+
+TEST(Neuralint, FaultlessPrograms) {
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}))), Lines{});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), pool()}))), Lines{});
+  EXPECT_EQ(repaired(cnn(Json::array({conv(8, 3), pool()}))), Lines{});
+}
+
+TEST(Neuralint, HasAllMessages) {
+  ASSERT_EQ(message_table().codes().size(), 27u);
+  EXPECT_EQ(message_table().codes().front(), "f001");
+  EXPECT_EQ(message_table().codes().back(), "f027");
+  EXPECT_EQ(message_table().kind("f012").text,
+            "A last layer activation is required to transform the logits into probabilities for "
+            "classification problem(bin missing sigmoid).");
+}
+
+TEST(Neuralint, CountsActivationsAsLayers) {
+  const Program p = mlp(Json::array({layer("InputLayer", Json::object()), dense(4, "relu"),
+                                     dense(4, "linear"), activation("tanh"), dense(2, "softmax")}));
+  EXPECT_EQ(layer_numbers(p, kPublished), (std::vector<int>{1, 1, 2, 3, 4, 4}));
+  const Program faulty =
+      mlp(Json::array({dense(4, "relu"), dense(4, "relu", {{"kernel_initializer", "zeros"}}),
+                       dense(2, "softmax")}));
+  ASSERT_EQ(check_program(faulty, kPublished).size(), 1u);
+  EXPECT_EQ(check_program(faulty, kPublished)[0].layers, std::set<int>{1});
+  EXPECT_EQ(check_program(faulty, kPublished)[0].detail, "Layer 3 of the tool");
+}
+
+TEST(Neuralint, F001MissingReshape) {
+  // A dense layer on images; the published tool takes its output for a row.
+  const Program p = cnn(Json::array({dense(16, "relu")}));
+  EXPECT_EQ(said(p), Lines{});
+  EXPECT_EQ(repaired(cnn(Json::array({dropout(), dense(16, "relu")}))), Lines{"f001(0) -> -"});
+  EXPECT_EQ(repaired(cnn(Json::array({dropout(), flatten(), dense(16, "relu")}))), Lines{});
+}
+
+TEST(Neuralint, F002LackOfPooling) {
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), pool(), conv(8, 3)}))), Lines{"f002() -> LRM"});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), conv(8, 3), pool("Average")}))), Lines{});
+}
+
+TEST(Neuralint, F003RedundantActivations) {
+  EXPECT_EQ(said(mlp(Json::array(
+                {dense(4, "relu"), dropout(), activation("tanh"), dense(2, "softmax")}))),
+            Lines{"f003(0) -> LAD(0)"});
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(4, "tanh"), dense(2, "softmax")}))),
+            Lines{});
+  // linear counts as an activation unless repaired.
+  const Program linear =
+      mlp(Json::array({dense(4, "relu"), activation("linear"), dense(2, "softmax")}));
+  EXPECT_EQ(said(linear), Lines{"f003(0) -> LAD(0)"});
+  EXPECT_EQ(repaired(linear), Lines{});
+}
+
+TEST(Neuralint, F004ConstantWeights) {
+  for (const char* name : {"zeros", "ones", "constant"}) {
+    EXPECT_EQ(said(mlp(Json::array(
+                  {dense(4, "relu"), dense(2, "softmax", {{"kernel_initializer", name}})}))),
+              Lines{"f004(1) -> WCI(1)"});
+  }
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu", {{"kernel_initializer", "random_uniform"}}),
+                                  dense(2, "softmax")}))),
+            Lines{});
+}
+
+TEST(Neuralint, F005BiasBeforeBatchNormalisation) {
+  // Three layers on: the activation, the dropout, the batch normalisation.
+  EXPECT_EQ(said(mlp(Json::array(
+                {dense(4, "relu"), activation("relu"), batchnorm(), dense(2, "softmax")}))),
+            (Lines{"f003(0) -> LAD(0)", "f005(0) -> WAB(0)"}));
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), batchnorm(), dense(2, "softmax")}))),
+            Lines{"f005(0) -> WAB(0)"});
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu", no_bias()), batchnorm(), dense(2, "softmax")}))),
+            Lines{});
+  // Four layers on.
+  EXPECT_EQ(said(mlp(Json::array(
+                {dense(4, "relu"), dropout(), dropout(), batchnorm(), dense(2, "softmax")}))),
+            Lines{"f006(2) -> -"});
+}
+
+TEST(Neuralint, F006DropoutBeforeBatchNormalisation) {
+  const Json first = dense(4, "linear", no_bias());
+  EXPECT_EQ(said(mlp(Json::array(
+                {first, dropout(), activation("relu"), batchnorm(), dense(2, "softmax")}))),
+            Lines{"f006(1) -> -"});
+  EXPECT_EQ(said(mlp(Json::array(
+                {first, batchnorm(), activation("relu"), dropout(), dense(2, "softmax")}))),
+            Lines{});
+}
+
+TEST(Neuralint, F008MissingSoftmax) {
+  const Program p =
+      mlp(Json::array({dense(4, "relu"), dense(2, "sigmoid")}), "sparse_categorical_crossentropy");
+  EXPECT_EQ(said(p), Lines{});
+  EXPECT_EQ(repaired(p), Lines{"f008(1) -> ACH(1)"});
+  EXPECT_EQ(repaired(mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}),
+                         "sparse_categorical_crossentropy")),
+            Lines{});
+}
+
+TEST(Neuralint, F009NoActivation) {
+  // Up to three layers on.
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "linear"), dropout(), dropout(), activation("relu"),
+                                  dense(2, "softmax")}))),
+            Lines{});
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "linear"), dropout(), dropout(), dropout(),
+                                  activation("relu"), dense(2, "softmax")}))),
+            Lines{"f009(0) -> ACH(0)"});
+  // Not at the output.
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(1, "linear")}), "mean_squared_error")),
+            Lines{});
+  const Program spelled = mlp(Json::array(
+      {dense(4, "linear"), activation("linear"), dropout(), dropout(), dense(2, "softmax")}));
+  EXPECT_EQ(said(spelled), Lines{});
+  EXPECT_EQ(repaired(spelled), Lines{"f009(0) -> ACH(0)"});
+}
+
+TEST(Neuralint, F011MissingFlatten) {
+  const auto head = [](Json between) {
+    Json layers = Json::array({conv(8, 3, "relu"), pool()});
+    for (Json& one : between) layers.push_back(std::move(one));
+    layers.push_back(dense(10, "softmax"));
+    return model(std::move(layers), "categorical_crossentropy", {28, 28, 1});
+  };
+  EXPECT_EQ(said(head(Json::array())), (Lines{"f011(0) -> LRM(0)", "f011(1) -> LRM(1)"}));
+  EXPECT_EQ(said(head(Json::array({flatten()}))), Lines{});
+  // Three layers between are too many for the rule.
+  EXPECT_EQ(said(head(Json::array({dropout(), dropout(), dropout()}))), Lines{});
+  const Program global = head(Json::array({layer("GlobalMaxPooling2D", Json::object())}));
+  EXPECT_EQ(said(global), (Lines{"f011(0) -> LRM(0)", "f011(1) -> LRM(1)"}));
+  EXPECT_EQ(repaired(global), Lines{});
+}
+
+TEST(Neuralint, F012MissingSigmoid) {
+  const std::string loss = "binary_crossentropy";
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(1, "sigmoid")}), loss)), Lines{});
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(1, "tanh")}), loss)),
+            (Lines{"f012(1) -> ACH(1)", "f020() -> LCH"}));
+  Json open = dense(1, "linear");
+  open["config"].erase("activation");
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), open}), loss)), Lines{"f012(1) -> ACH(1)"});
+}
+
+TEST(Neuralint, F013WindowTooLarge) {
+  // Keras refuses these; the tool reads the script before Keras does.
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 1), pool()}), 1)), Lines{"f013(1) -> -"});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 1), pool()}), 2)), Lines{});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 5), pool()}), 3)),
+            (Lines{"f013(0) -> -", "f013(1) -> -"}));
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 5), pool()}), 6)), Lines{});
+}
+
+TEST(Neuralint, F015ActivationUnderARegressionLoss) {
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), "hinge")),
+            Lines{"f015() -> LCH"});
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "linear")}), "hinge")), Lines{});
+}
+
+TEST(Neuralint, F016ShrinkingWindows) {
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), conv(8, 2), pool()}))), Lines{"f016(0) -> LCF(0)"});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), conv(8, 3), pool()}))), Lines{});
+}
+
+TEST(Neuralint, F017SoftmaxOverOneLabel) {
+  const Program p = mlp(Json::array({dense(4, "relu"), dense(1, "softmax")}), "mean_squared_error");
+  EXPECT_EQ(said(p), (Lines{"f015() -> LCH", "f017(1) -> -"}));
+  EXPECT_EQ(repaired(p), (Lines{"f015() -> LCH", "f017(1) -> ACH(1)"}));
+  EXPECT_EQ(repaired(mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}))), Lines{});
+}
+
+TEST(Neuralint, F018DropoutBeforePooling) {
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), dropout(), pool()}))), Lines{"f018(1) -> -"});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), pool(), dropout()}))), Lines{});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), dropout(), pool("Average")}))), Lines{});
+}
+
+TEST(Neuralint, F019WideningDenseLayers) {
+  EXPECT_EQ(said(mlp(Json::array({dense(2, "relu"), dense(4, "relu"), dense(3, "softmax")}))),
+            Lines{"f019(0) -> LCN(0)"});
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(4, "relu"), dense(4, "softmax")}))),
+            Lines{});
+}
+
+TEST(Neuralint, F020LossAndActivation) {
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "sigmoid")}))),
+            Lines{"f020() -> LCH"});
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "sigmoid")}), "binary_crossentropy")),
+            Lines{"f020() -> LCH"});
+  // A Softmax layer isn't the activation softmax to the published tool.
+  const Program own =
+      mlp(Json::array({dense(4, "relu"), dense(2, "linear"), layer("Softmax", Json::object())}));
+  EXPECT_EQ(said(own), Lines{"f020() -> LCH"});
+  EXPECT_EQ(repaired(own), Lines{});
+  // linear spelled out at the output is an activation, nothing there is none.
+  Json open = dense(2, "linear");
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), open}))), Lines{"f020() -> LCH"});
+  open["config"].erase("activation");
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), open}))), Lines{});
+  EXPECT_EQ(repaired(mlp(Json::array({dense(4, "relu"), open}))), Lines{"f008(1) -> ACH(1)"});
+}
+
+TEST(Neuralint, F021Reshape) {
+  const auto reshaped = [](Json target) {
+    return model(Json::array({dense(6, "relu"), layer("Reshape", {{"target_shape", target}}),
+                              dense(2, "softmax")}),
+                 "categorical_crossentropy", {6});
+  };
+  EXPECT_EQ(repaired(reshaped({5})), Lines{"f021(1) -> -"});
+  EXPECT_EQ(repaired(reshaped({6})), Lines{});
+  // The published tool passes over Reshape layers.
+  EXPECT_EQ(said(reshaped({5})), Lines{});
+}
+
+TEST(Neuralint, F023FewerFilters) {
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), conv(7, 3), pool()}))), Lines{"f023(0) -> LCN(0)"});
+  EXPECT_EQ(said(cnn(Json::array({conv(8, 3), conv(8, 3), pool()}))), Lines{});
+}
+
+TEST(Neuralint, F024Biases) {
+  const Json random = {{"bias_initializer", "random_normal"}};
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu", random), dense(2, "softmax")}))),
+            Lines{"f024(0) -> BCI(0)"});
+  Json without = random;
+  without["use_bias"] = false;
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu", without), dense(2, "softmax")}))), Lines{});
+}
+
+/// A deep network: `blocks` times a convolution and a pooling.
+Json deep(int blocks, const std::string& kind = "Max") {
+  Json layers = Json::array();
+  for (int i = 0; i < blocks; ++i) {
+    layers.push_back(conv(8, 3, "relu", {{"padding", "same"}}));
+    layers.push_back(pool(kind));
+  }
+  return layers;
+}
+
+TEST(Neuralint, F025PoolingAfterEachConvolution) {
+  // The last block's pooling comes before the flatten. Ten convolutions and poolings are deep.
+  EXPECT_EQ(said(cnn(deep(5), 64)), (Lines{"f025(0) -> LAD(0)", "f025(2) -> LAD(2)",
+                                           "f025(4) -> LAD(4)", "f025(6) -> LAD(6)"}));
+  EXPECT_EQ(said(cnn(deep(4), 64)), Lines{});
+  Json paired = deep(4);
+  paired.insert(paired.begin(), conv(8, 3, "relu", {{"padding", "same"}}));
+  paired.insert(paired.begin(), conv(8, 3, "relu", {{"padding", "same"}}));
+  // The first three convolutions stand together.
+  EXPECT_EQ(said(cnn(paired, 64)), (Lines{"f025(4) -> LAD(4)", "f025(6) -> LAD(6)"}));
+}
+
+TEST(Neuralint, F026UnlikeConvolutionsInABlock) {
+  Json layers = deep(4);
+  layers.insert(layers.begin(), conv(8, 3, "relu", {{"padding", "same"}}));
+  layers.insert(layers.begin(), conv(4, 3, "relu", {{"padding", "same"}}));
+  const Lines unlike = repaired(cnn(layers, 64));
+  EXPECT_EQ(std::count(unlike.begin(), unlike.end(), "f026(0) -> LCF(0)"), 1);
+  const Lines published = said(cnn(layers, 64));
+  EXPECT_EQ(std::count(published.begin(), published.end(), "f026(0) -> LCF(0)"), 0);
+  layers[0] = layers[1];
+  for (const std::string& line : repaired(cnn(layers, 64))) EXPECT_NE(line.substr(0, 4), "f026");
+}
+
+TEST(Neuralint, F027IneffectivePooling) {
+  EXPECT_EQ(said(cnn(deep(5, "Average"), 64)), Lines{"f027() -> -"});
+  EXPECT_EQ(said(cnn(deep(4, "Average"), 64)), Lines{});
+}
+
+/// "Learner f012; Layer 1 f016" as the tool reported it (outputs recorded with deepmufl's
+/// programs).
+std::string report(const Program& program) {
+  std::string text;
+  for (const ToolMessage& message : check_program(program, kPublished)) {
+    const std::string about = message.severity == "Layer"
+                                  ? message.detail.substr(0, message.detail.find(" of"))
+                                  : message.severity;
+    text += (text.empty() ? "" : "; ") + about + " " + message.code;
+  }
+  return text;
+}
+Json open(Json one) {
+  one["config"].erase("activation");
+  return one;
+}
+
+TEST(Neuralint, RecordedReports) {
+  // 34311586
+  EXPECT_EQ(report(mlp(Json::array({dense(2, "sigmoid"), dense(3, "sigmoid"), dense(1, "softmax")}),
+                       "mean_squared_error")),
+            "Learner f015; Learner f017; Layer 1 f019");
+  // 48221692
+  EXPECT_EQ(report(model(Json::array({dense(5, "sigmoid"), dense(1, "sigmoid")}),
+                         "mean_squared_error", {1})),
+            "Learner f015");
+  // 53749895
+  EXPECT_EQ(report(mlp(Json::array({open(dense(32, "")), activation("relu"), dense(3, "softmax")}),
+                       "mean_squared_error")),
+            "Learner f015");
+  // 54282951
+  EXPECT_EQ(report(model(Json::array({open(conv(32, 1)), flatten(), open(dense(64, "")), dropout(),
+                                      open(dense(1, ""))}),
+                         "binary_crossentropy", {230, 230, 3})),
+            "Learner f012; Architecture f002; Layer 1 f009; Layer 3 f009");
+  // 62055783
+  EXPECT_EQ(
+      report(model(Json::array({conv(64, 3), conv(128, 3, "relu", {{"padding", "same"}}), pool(),
+                                dropout(), conv(64, 3), pool(), dropout(), conv(64, 3), flatten(),
+                                dense(64, "relu"), open(dense(7, ""))}),
+                   "categorical_crossentropy", {48, 48, 1})),
+      "Architecture f002; Layer 3 f023");
+  // 47704695
+  const auto same = [](int filters, int window) {
+    return conv(filters, window, "relu", {{"padding", "same"}});
+  };
+  EXPECT_EQ(
+      report(model(
+          Json::array(
+              {same(16, 5),  pool(),    dropout(),    same(32, 3),        pool(), dropout(),
+               same(32, 3),  dropout(), same(64, 3),  same(64, 3),        pool(), same(128, 3),
+               same(128, 3), pool(),    same(256, 3), same(256, 3),       pool(), same(512, 3),
+               pool(),       flatten(), dropout(),    dense(1, "softmax")}),
+          "binary_crossentropy", {128, 128, 3})),
+      "Learner f012; Learner f017; Learner f020; Layer 1 f016; Layer 1 f025; Layer 5 f025");
+}
+
+TEST(Neuralint, NoKerasProgramBreaksTheOthers) {
+  // f007, f010, f022: Keras initialises and loops itself; f014 is switched off.
+  for (const char* code : {"f007", "f010", "f014", "f022"}) {
+    EXPECT_NE(message_table().kind(code).source.find("no Keras program can break it"),
+              std::string::npos)
+        << code;
+  }
+}
+
+TEST(Neuralint, WhatTheToolCannotRead) {
+  const Program single = mlp(Json::array({dense(2, "softmax")}));
+  EXPECT_EQ(unreadable(single, kPublished), "the tool reads no model of a single layer");
+  EXPECT_EQ(unreadable(single, kRepaired), std::nullopt);
+  const Program alias = mlp(Json::array({dense(4, "relu"), dense(1, "linear")}), "mse");
+  EXPECT_EQ(unreadable(alias, kPublished)->substr(0, 8), "loss mse");
+  EXPECT_EQ(unreadable(alias, kRepaired), std::nullopt);
+  const Program poisson = mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), "poisson");
+  EXPECT_NE(unreadable(poisson, kPublished), std::nullopt);
+  EXPECT_EQ(repaired(poisson), Lines{});
+  Program broken = single;
+  broken.document["model"]["config"]["layers"][0]["class_name"] = "LSTMish";
+  EXPECT_NE(unreadable(broken, kRepaired), std::nullopt);
+}
+
+TEST(Neuralint, AnswersWithoutATrainer) {
+  const Tool* tool = find_tool("neuralint");
+  ASSERT_NE(tool, nullptr);
+  EXPECT_EQ(tool->needs, std::set<ToolNeed>{ToolNeed::kProgram});
+  const Localisation ok = tool->localise(
+      {"x", mlp(Json::array({dense(2, "relu"), dense(4, "softmax")}))}, LocaliseContext{});
+  EXPECT_EQ(to_string(ok.faults), "LCN(0)");
+  const Localisation none = tool->localise({"x", line()}, LocaliseContext{});
+  EXPECT_EQ(none.status, LocalisationStatus::kNotApplicable);
+  EXPECT_EQ(to_string(none.faults), "N/A");
+}
+
+}  // namespace
+}  // namespace neutra::neuralint

@@ -1,0 +1,407 @@
+#include "fl_adapters/parsers/parser.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/training/programs.h"
+
+namespace neutra::parsers {
+namespace {
+
+const std::filesystem::path kData = NEUTRA_SOURCE_DIR "/tests/fl_adapters/data";
+
+std::string read(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  EXPECT_TRUE(in) << file;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+ParsedLog parse(const std::string& tool, const std::string& text, ParseOptions options = {}) {
+  if (options.name.empty()) options.name = "log";
+  const LogParser* parser = find_log_parser(tool);
+  EXPECT_NE(parser, nullptr) << tool;
+  return parse_log(*parser, text, options);
+}
+
+/// "name x runs: answer" of each program.
+std::vector<std::string> answers(const ParsedLog& log) {
+  std::vector<std::string> lines;
+  for (const RecordedProgram& program : log.programs) {
+    lines.push_back(program.name + " x " + std::to_string(program.answers.runs.size()) + ": " +
+                    to_string(program.answers.answer()));
+  }
+  return lines;
+}
+/// Codes of the first run of the first program.
+std::vector<std::string> codes(const ParsedLog& log) {
+  std::vector<std::string> list;
+  for (const ToolMessage& message : log.programs.at(0).answers.runs.at(0).messages) {
+    list.push_back(message.code);
+  }
+  return list;
+}
+/// "line: text" of each warning.
+std::vector<std::string> warnings(const ParsedLog& log) {
+  std::vector<std::string> lines;
+  for (const ParseWarning& warning : log.warnings) {
+    lines.push_back(std::to_string(warning.line) + ": " + warning.text);
+  }
+  return lines;
+}
+using Lines = std::vector<std::string>;
+
+/// A classifier whose last layer has this activation.
+Program classifier(const std::string& output) {
+  return program("moons", 2, Json::array({dense(4, "relu"), dense(2, output)}),
+                 "categorical_crossentropy", "accuracy", optimizer("Adam", 0.001));
+}
+ParseOptions knowing(const Program& program) {
+  ParseOptions options;
+  options.program = [&](const std::string&) { return &program; };
+  return options;
+}
+
+std::vector<std::string> texts(const std::string& bytes) {
+  std::vector<std::string> list;
+  for (const LogLine& line : log_lines(bytes)) {
+    list.push_back(std::to_string(line.number) + ":" + line.text + (line.garbled ? "!" : ""));
+  }
+  return list;
+}
+
+TEST(Log, LinesEndInAnyWay) {
+  EXPECT_EQ(texts("a\r\nb\n\rc\n\nd"), (Lines{"1:a", "2:b", "3:c", "4:", "5:d"}));
+  EXPECT_EQ(texts(""), Lines{});
+}
+
+TEST(Log, ProgressBarsAreWrittenOverThemselves) {
+  EXPECT_EQ(texts(" 1/2 [=>.]\r 2/2 [==]\n"), (Lines{"1: 1/2 [=>.]", "1: 2/2 [==]"}));
+  EXPECT_EQ(texts("1/2 [=>.]\b\b\b\b\b2/2 [==]\n"), (Lines{"1:1/2 [=>.]", "1:2/2 [==]"}));
+}
+
+TEST(Log, ColoursAreDropped) {
+  EXPECT_EQ(texts("\x1b[31m[<a>]\x1b[0m"), Lines{"1:[<a>]"});
+  EXPECT_EQ(texts("\x1b[1;31m[<a>]\x1b[m"), Lines{"1:[<a>]"});
+  EXPECT_EQ(texts("[31m[<a>][0m"), Lines{"1:[<a>]"});
+  EXPECT_EQ(texts("<a>]\x1b [<b>]\x1b"), Lines{"1:<a>] [<b>]"});
+  EXPECT_EQ(texts("\x1b[<Critical>]"), Lines{"1:[<Critical>]"});
+  EXPECT_EQ(texts("\x1b]0;title\x07text"), Lines{"1:text"});
+}
+
+TEST(Log, OtherEncodings) {
+  EXPECT_EQ(texts("\xef\xbb\xbf"
+                  "a"),
+            Lines{"1:a"});
+  EXPECT_EQ(texts(std::string("\xff\xfe"
+                              "a\0\n\0b\0",
+                              8)),
+            (Lines{"1:a", "2:b"}));
+  EXPECT_EQ(texts(std::string("\xfe\xff"
+                              "\0a",
+                              4)),
+            Lines{"1:a"});
+  EXPECT_EQ(texts("gr\xc3\xbc\xc3\x9f"), Lines{"1:gr\xc3\xbc\xc3\x9f"});
+  EXPECT_EQ(texts("a\xff"
+                  "b\x01"),
+            Lines{"1:a?b!"});
+}
+
+TEST(Log, NamesOfPrograms) {
+  EXPECT_EQ(program_name("C:\\work\\1.py"), "1");
+  EXPECT_EQ(program_name("/Blob/normal/model_7/"), "model_7");
+  EXPECT_EQ(command_of("C:\\python.exe C:\\work\\41600519.py"), "41600519");
+  EXPECT_EQ(command_of("$ python3 -u bug.py"), "bug");
+  EXPECT_EQ(command_of("C:\\work\\1.py:44: FutureWarning: python.py"), std::nullopt);
+  EXPECT_EQ(issue_of("Issue 1.py \r")->name, "1");
+  EXPECT_FALSE(issue_of("Issue a start")->ends);
+  EXPECT_TRUE(issue_of("\"Issue a end\"")->ends);
+  EXPECT_EQ(issue_of("Issue a end 4.5\"")->seconds, 4.5);
+  EXPECT_EQ(issue_of("Issue a 4.5")->seconds, 4.5);
+  EXPECT_FALSE(issue_of("Issues with this"));
+  EXPECT_FALSE(issue_of("Issue with a start of its own"));
+}
+
+TEST(Log, NoiseHasNames) {
+  const std::vector<std::pair<const char*, const char*>> lines{
+      {"  ", "blank"},
+      {"  32/2000 [....] - ETA: 0s", "progress bar"},
+      {"40/40 [=====] - 0s 50us/step - loss: 1 - accuracy: 0.5", "progress bar"},
+      {"Epoch 1/30", "epoch header"},
+      {" - 11s - loss: nan - accuracy: 0.0987", "metrics"},
+      {"[205.8022892036438, 0.14350000023841858]", "numbers"},
+      {"[0. 1. 0. ... 0. 0. 0.]", "numbers"},
+      {"2023-03-19 16:54:35.600327: I tensorflow/x.cc:44] Opened", "library"},
+      {"Total params: 23,860", "model summary"},
+      {"C:\\work\\5.py:44: FutureWarning: arrays", "Python warning"},
+      {"the an brazil vs reuter", ""},
+  };
+  for (const auto& [line, kind] : lines) EXPECT_EQ(noise_kind(line), kind) << line;
+}
+
+TEST(UmlautLog, Console) {
+  const ParsedLog log = parse("umlaut", read(kData / "umlaut_console.txt"));
+  EXPECT_EQ(answers(log), Lines{"fake_bug x 3: HLR"});
+  EXPECT_EQ(warnings(log), Lines{});
+  const auto& runs = log.programs[0].answers.runs;
+  ASSERT_EQ(runs[0].messages.size(), 5u);
+  EXPECT_EQ(runs[0].messages[2].code, "lr_high");
+  EXPECT_EQ(runs[0].messages[2].epochs, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(runs[1].messages.size(), 2u);
+  EXPECT_EQ(log.understood, 12u);
+  EXPECT_EQ(log.noise.at("numbers"), 3u);
+  EXPECT_EQ(log.noise.at("program output"), 2u);
+}
+
+TEST(UmlautLog, IssuesAndTables) {
+  const ParsedLog issues = parse("umlaut",
+                                 "\"Issue 1 start\n<Critical: Missing Softmax layer before loss>]"
+                                 "\x1b\nIssue 1 end 4.5\"\r\n\"Issue 1 end \n<Critical: Missing "
+                                 "Softmax layer before loss>]\x1b [<Warning: Learning Rate is "
+                                 "high>]\nIssue 1 end 5.5\"\n\nIssue 2\nIssue 2 1\n");
+  EXPECT_EQ(answers(issues), (Lines{"1 x 2: ACH", "2 x 1: -"}));
+  EXPECT_EQ(issues.programs[0].answers.mean_seconds(), 5);
+  EXPECT_EQ(warnings(issues), Lines{});
+
+  const ParsedLog table =
+      parse("umlaut",
+            "id,raw message\n7,\"\x1b[31m[<Critical: Missing Softmax layer before loss>]\x1b[0m\n"
+            "\x1b[31m[<Warning: Learning Rate is low>]\x1b[0m\"\r\n8,N/A\r\n9,\"\"\n");
+  EXPECT_EQ(answers(table), (Lines{"7 x 1: ACH, HLR", "8 x 1: N/A", "9 x 1: -"}));
+
+  const ParsedLog lines =
+      parse("umlaut",
+            " data/model_1/\t138.2\t4\t[<Warning: Check validation accuracy>]\ton_epoch_end\n"
+            " data/model_2/\t71.5\t2\t[<Warning: Learning Rate is high>]\ton_epoch_end\n");
+  EXPECT_EQ(answers(lines), (Lines{"model_1 x 1: -", "model_2 x 1: HLR"}));
+  EXPECT_EQ(lines.programs[1].answers.runs[0].messages[0].epochs, std::vector<std::int64_t>{1});
+}
+
+TEST(UmlautLog, MisleadingMessages) {
+  const std::string both =
+      "[<Critical: Missing Softmax layer before loss>, <Warning: Last model layer has nonlinear "
+      "activation>]\n";
+  EXPECT_EQ(answers(parse("umlaut", both)), Lines{"log x 1: -"});
+  ParseOptions keep;
+  keep.keep_misleading = true;
+  EXPECT_EQ(answers(parse("umlaut", both, keep)), Lines{"log x 1: ACH"});
+  const Program softmax = classifier("softmax"), sigmoid = classifier("sigmoid");
+  EXPECT_EQ(answers(parse("umlaut", both, knowing(softmax))), Lines{"log x 1: -"});
+  EXPECT_EQ(answers(parse("umlaut", both, knowing(sigmoid))), Lines{"log x 1: ACH(1)"});
+  // Alone it means an output without any activation.
+  EXPECT_EQ(answers(parse("umlaut", "[<Critical: Missing Softmax layer before loss>]")),
+            Lines{"log x 1: ACH"});
+}
+
+TEST(UmlautLog, Garbled) {
+  const ParsedLog log = parse("umlaut",
+                              "Umlaut results:\nEpoch 1/2\n"
+                              "[<Crtical: Missing Softmax layer before loss>, <Warning: Learning "
+                              "Rate is high>]\n[<Warning: Lerning Rate is high>]\n"
+                              "Critical: Missing activation functions\nUmlaut results:\n"
+                              "[<Critical: Missing Softmax layer before loss>, <Warni");
+  EXPECT_EQ(warnings(log),
+            (Lines{"1: no list of messages follows",
+                   "3: unknown severity in '<Crtical: Missing Softmax layer before loss>'",
+                   "4: unknown message '<Warning: Lerning Rate is high>'",
+                   "5: not understood: 'Critical: Missing activation functions'",
+                   "7: the list of messages has no end"}));
+  EXPECT_EQ(answers(log), Lines{"log x 2: ACH"});
+}
+
+TEST(DeepDiagnosisLog, Issues) {
+  const ParsedLog log = parse("deepdiagnosis", read(kData / "deepdiagnosis.txt"));
+  EXPECT_EQ(answers(log),
+            (Lines{"alpha x 3: HLR", "beta x 1: -", "gamma x 1: ACH(0)|LAD|LRM",
+                   "delta x 1: ACH(3)", "model_1 x 1: CPP", "model_2 x 1: -", "model_3 x 1: CPP",
+                   "model_4 x 1: ACH(7)|LCH", "model_5 x 1: OCH"}));
+  EXPECT_EQ(warnings(log), Lines{});
+  EXPECT_EQ(log.programs[0].answers.runs[0].seconds, 3.5);
+  EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].code, "dead_node");
+  EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].layers, std::set<int>{1});
+  EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].epochs, std::vector<std::int64_t>{4});
+}
+
+TEST(DeepDiagnosisLog, EverySymptomAndSuggestionIsKnown) {
+  const ParsedLog log = parse("deepdiagnosis", read(kData / "deepdiagnosis_messages.txt"));
+  std::set<std::string> heard;
+  for (const RecordedProgram& program : log.programs) {
+    for (const Localisation& run : program.answers.runs) {
+      for (const ToolMessage& message : run.messages) heard.insert(message.code);
+    }
+  }
+  EXPECT_EQ(heard.size(), 27u);
+  EXPECT_EQ(warnings(log), Lines{});
+}
+
+TEST(DeepDiagnosisLog, SoftmaxIsDroppedWhereThereMayBeOne) {
+  const std::string text =
+      "Batch 0 layer 1:  Out of Rang Problem, terminating training\t\t --- 1 seconds ---\t \t "
+      "change the activation function to softmax \t\n";
+  EXPECT_EQ(answers(parse("deepdiagnosis", text)), Lines{"log x 1: -"});
+  ParseOptions keep;
+  keep.keep_misleading = true;
+  EXPECT_EQ(answers(parse("deepdiagnosis", text, keep)), Lines{"log x 1: ACH(1)"});
+  const Program softmax = classifier("softmax"), linear = classifier("linear");
+  EXPECT_EQ(answers(parse("deepdiagnosis", text, knowing(softmax))), Lines{"log x 1: -"});
+  EXPECT_EQ(answers(parse("deepdiagnosis", text, knowing(linear))), Lines{"log x 1: ACH(1)"});
+}
+
+TEST(DeepDiagnosisLog, Garbled) {
+  const ParsedLog log = parse(
+      "deepdiagnosis",
+      "Issue a.py\n\tBatch 0 layer 1: Dead Nod\nIssue b.py\n\tBatch 0 layer x: Dead Node Problem, "
+      "terminating training\n\tBatch 0 layer 1: Some Problem, terminating training\t Learning Rat"
+      "\nIssue c.py\n\tBatch 0 layer 1: Dead Node Problem, terminating training\t --- 3.1 sec");
+  EXPECT_EQ(
+      warnings(log),
+      (Lines{"2: the message is cut off: 'Batch 0 layer 1: Dead Nod'",
+             "4: not understood: 'Batch 0 layer x: Dead Node Problem, terminating training'",
+             "5: unknown symptom 'Batch 0 layer 1: Some Problem, terminating training'",
+             "5: unknown suggestion 'Learning Rat'", "7: the time can't be read: '--- 3.1 sec'"}));
+  EXPECT_EQ(answers(log), (Lines{"a x 1: -", "b x 1: -", "c x 1: -"}));
+  EXPECT_EQ(log.programs[2].answers.runs[0].messages.size(), 1u);
+}
+
+TEST(DeepLocalizeLog, TablesAndLines) {
+  const ParsedLog log =
+      parse("deeplocalize",
+            "31,\"Batch 0 layer 6: Error in delta Weights, terminating training\"\n"
+            "34,\"Batch 3 layer 2: Error in Delta Weights, terminating training\"\n35,N/A\n"
+            "36,\"Batch 14: MDL, terminating training\"\n");
+  EXPECT_EQ(answers(log), (Lines{"31 x 1: -", "34 x 1: -", "35 x 1: N/A", "36 x 1: -"}));
+  EXPECT_EQ(codes(log), Lines{"delta_weights"});
+  EXPECT_EQ(log.programs[1].answers.runs[0].messages[0].code, "unchanged_delta_weights");
+  EXPECT_EQ(log.programs[3].answers.runs[0].messages[0].detail, "batch 14");
+  EXPECT_EQ(warnings(log), Lines{});
+
+  const ParsedLog lines = parse(
+      "deeplocalize",
+      "/M/normal/model_1/\t\tBatch 4 layer 12: Error in forward, terminating training\t\t --- "
+      "10.5 seconds ---\t\n\n/M/normal/model_2/\t\n");
+  EXPECT_EQ(answers(lines), (Lines{"model_1 x 1: -", "model_2 x 1: -"}));
+  EXPECT_EQ(lines.programs[0].answers.runs[0].seconds, 10.5);
+
+  const ParsedLog console = parse("deeplocalize",
+                                  "Epoch 1/5\nBatch 4: Invalid loss, terminating training\n\n --- "
+                                  "2.5 seconds ---\n");
+  EXPECT_EQ(codes(console), Lines{"invalid_loss"});
+  EXPECT_EQ(console.programs[0].answers.runs[0].seconds, 2.5);
+  EXPECT_EQ(warnings(console), Lines{});
+}
+
+TEST(NeuralintLog, Reports) {
+  const ParsedLog log = parse("neuralint", read(kData / "neuralint.txt"));
+  EXPECT_EQ(answers(log), (Lines{"first x 2: ACH, LCH, LCN(0,3)", "second x 1: -", "third x 1: N/A",
+                                 "fourth x 1: ACH(0), BCI(0,1)"}));
+  EXPECT_EQ(codes(log), (Lines{"f012", "f020", "f027", "f019", "f019"}));
+  EXPECT_EQ(warnings(log), Lines{});
+}
+
+TEST(NeuralintLog, LayersOfAKnownProgram) {
+  // The tool counts dense, relu, dense, softmax.
+  const Program known = classifier("softmax");
+  const std::string text =
+      "x.py\n\rLearner ==> A last layer activation is required to transform the logits into "
+      "probabilities for classification problem(bin missing sigmoid).\n\rLayer 3 ==> The "
+      "initialization of weights should not be constant to break the symmetry between neurons.";
+  EXPECT_EQ(answers(parse("neuralint", text)), Lines{"x x 1: ACH, WCI(2)"});
+  EXPECT_EQ(answers(parse("neuralint", text, knowing(known))), Lines{"x x 1: WCI(1)"});
+  const ParsedLog beyond =
+      parse("neuralint", "Layer 9 ==> The initialization of biases is preferred to be zeros.",
+            knowing(known));
+  EXPECT_EQ(warnings(beyond), Lines{"1: layer 9; the program has 4 as the tool counts"});
+}
+
+TEST(NeuralintLog, Garbled) {
+  const ParsedLog log = parse(
+      "neuralint",
+      "a.py\nLearner ==> Something new., The initialization of biases is preferred to be zeros.\n"
+      "Layer ==> x\nLayer 2 ==> The initialization of bia");
+  EXPECT_EQ(warnings(log),
+            (Lines{"2: unknown message 'Something new.,'", "3: not understood: 'Layer ==> x'",
+                   "4: unknown message 'The initialization of bia'"}));
+  EXPECT_EQ(answers(log), Lines{"a x 1: BCI"});
+}
+
+TEST(DeepFDLog, Cases) {
+  const ParsedLog log = parse("deepfd", read(kData / "deepfd.txt"));
+  EXPECT_EQ(answers(log), (Lines{"alpha x 2: HLR, LCH", "beta x 1: -"}));
+  EXPECT_EQ(log.programs[0].answers.runs[0].messages[1].detail, "line 27, 30");
+  EXPECT_EQ(warnings(log), Lines{});
+}
+
+TEST(DeepFDLog, Garbled) {
+  const ParsedLog log = parse("deepfd",
+                              "working on subject: a\nFault 1: [lr], Lines: []\nFault 3: [act], "
+                              "Lines: [2\nwhat?\ncase end\nworking on subject: b\nFault 1: "
+                              "[weather], Lines: []\nFault 2: [lo");
+  EXPECT_EQ(warnings(log),
+            (Lines{"3: the list of lines is cut off", "3: fault 3 where fault 2 was expected",
+                   "4: not understood: 'what?'", "6: the case has no end",
+                   "7: unknown fault 'weather'", "8: not understood: 'Fault 2: [lo'"}));
+  EXPECT_EQ(answers(log), (Lines{"a x 1: ACH, HLR", "b x 1: -"}));
+}
+
+TEST(Parsers, NothingIsRecognisedInOtherText) {
+  for (const LogParser* parser : log_parsers()) {
+    EXPECT_TRUE(parse(parser->name, "Dear reader,\n\n1/2 [=>] \nEpoch 1/3\n").programs.empty())
+        << parser->name;
+    EXPECT_TRUE(parse(parser->name, "").programs.empty()) << parser->name;
+  }
+}
+
+TEST(Parsers, TheMostFrequentAnswer) {
+  const std::string rate = "Issue a\n\tBatch 0: Invalid loss, terminating training Learning Rate\n";
+  const std::string data =
+      "Issue a\n\tBatch 0: Invalid loss, terminating training Normalize the "
+      "data\n";
+  EXPECT_EQ(answers(parse("deepdiagnosis", data + rate + rate)), Lines{"a x 3: HLR"});
+}
+
+TEST(Parsers, CutAnywhereTheyGiveWhatCouldBeRead) {
+  const std::string text = read(kData / "deepdiagnosis.txt");
+  for (const LogParser* parser : log_parsers()) {
+    for (std::size_t length = 0; length < text.size(); length += 7) {
+      const ParsedLog log = parse(parser->name, text.substr(0, length));
+      for (const RecordedProgram& program : log.programs) {
+        EXPECT_FALSE(program.answers.runs.empty());
+      }
+    }
+  }
+}
+
+/// Recorded outputs of the study, where they are at hand.
+std::filesystem::path recorded() {
+  const char* shared = std::getenv("NEUTRA_SHARED");
+  return std::filesystem::path(shared != nullptr ? shared : NEUTRA_SOURCE_DIR "/../shared") /
+         "data/flstudy/tool_outputs";
+}
+
+TEST(RecordedOutputs, EveryLineIsUnderstoodOrNoise) {
+  if (!std::filesystem::exists(recorded())) GTEST_SKIP() << "no recorded outputs";
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"deepdiagnosis", "deepdiagnosis.txt"},
+      {"deepfd", "deepfd.txt"},
+      {"deepdiagnosis", "deepmufl_deepdiagnosis.csv"},
+      {"deeplocalize", "deepmufl_deeplocalize.csv"},
+      {"neuralint", "deepmufl_neuralint.csv"},
+      {"umlaut", "deepmufl_umlaut.csv"}};
+  for (const auto& [tool, file] : files) {
+    const ParsedLog log = parse(tool, read(recorded() / file));
+    EXPECT_EQ(warnings(log), Lines{}) << file;
+    EXPECT_EQ(log.noise.count("program output"), 0u) << file;
+    EXPECT_FALSE(log.programs.empty()) << file;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(recorded() / "umlaut")) {
+    const ParsedLog log = parse("umlaut", read(entry.path()));
+    EXPECT_EQ(warnings(log), Lines{}) << entry.path();
+    EXPECT_FALSE(log.programs.empty()) << entry.path();
+  }
+}
+
+}  // namespace
+}  // namespace neutra::parsers
