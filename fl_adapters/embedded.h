@@ -5,6 +5,8 @@
 /// Data files of this room, compiled in by neutra_embed.
 namespace neutra::embedded {
 
-extern const std::string_view umlaut_messages;  ///< messages/umlaut.json
+// messages/TOOL.json
+extern const std::string_view autotrainer_messages;
+extern const std::string_view umlaut_messages;
 
 }  // namespace neutra::embedded
