@@ -7,6 +7,7 @@ namespace neutra::embedded {
 
 // messages/TOOL.json
 extern const std::string_view autotrainer_messages;
+extern const std::string_view thedeepchecker_messages;
 extern const std::string_view umlaut_messages;
 
 }  // namespace neutra::embedded

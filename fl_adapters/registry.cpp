@@ -5,6 +5,7 @@ namespace neutra {
 // One line for each tool, sorted by name; NAME.cpp defines the object NAME_tool.
 #define NEUTRA_TOOLS(TOOL) \
   TOOL(autotrainer)        \
+  TOOL(thedeepchecker)     \
   TOOL(umlaut)
 
 #define NEUTRA_DECLARE(name) extern const Tool name##_tool;
