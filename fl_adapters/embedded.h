@@ -14,5 +14,9 @@ extern const std::string_view umlaut_messages;     ///< messages/umlaut.json
 extern const std::string_view deepdiagnosis_outputs;  ///< parsers/deepdiagnosis.json
 extern const std::string_view deepfd_outputs;         ///< parsers/deepfd.json
 extern const std::string_view deeplocalize_outputs;   ///< parsers/deeplocalize.json
+// messages/TOOL.json
+extern const std::string_view autotrainer_messages;
+extern const std::string_view thedeepchecker_messages;
+extern const std::string_view umlaut_messages;
 
 }  // namespace neutra::embedded

@@ -117,4 +117,15 @@ ToolMessage MessageTable::message(const std::string& code, std::set<int> layers,
   return message;
 }
 
+std::string with_values(std::string text, const std::vector<std::string>& values) {
+  std::size_t place = 0;
+  for (const std::string& value : values) {
+    place = text.find("{}", place);
+    if (place == std::string::npos) break;
+    text.replace(place, 2, value);
+    place += value.size();
+  }
+  return text;
+}
+
 }  // namespace neutra

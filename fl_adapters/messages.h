@@ -41,4 +41,7 @@ class MessageTable {
   std::map<std::string, double> thresholds_;
 };
 
+/// A text with each "{}" replaced by the next value; braces beyond the last value stay.
+std::string with_values(std::string text, const std::vector<std::string>& values);
+
 }  // namespace neutra

@@ -71,10 +71,23 @@ void record(std::vector<ToolMessage>& messages, ToolMessage message) {
 
 FaultSet answer_of(const std::vector<ToolMessage>& messages) {
   FaultSet answer{true, {}};
+  const auto alike = [](const std::vector<FaultEntry>& a, const std::vector<FaultEntry>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const FaultEntry& x, const FaultEntry& y) {
+                        return x.type == y.type && x.layers.empty() == y.layers.empty();
+                      });
+  };
   for (const ToolMessage& message : messages) {
     if (message.faults.empty()) continue;
-    answer.items.push_back(message.faults);
-    std::sort(answer.items.back().begin(), answer.items.back().end());
+    std::vector<FaultEntry> item = message.faults;
+    std::sort(item.begin(), item.end());
+    const auto known = std::find_if(answer.items.begin(), answer.items.end(),
+                                    [&](const auto& other) { return alike(item, other); });
+    if (item.size() == 1 || known == answer.items.end()) {
+      answer.items.push_back(std::move(item));
+      continue;
+    }
+    for (std::size_t i = 0; i < item.size(); ++i) (*known)[i].layers.merge(item[i].layers);
   }
   return by_type(answer);
 }

@@ -54,8 +54,8 @@ struct ToolMessage {
 };
 /// Adds a message; one with the same code and layers gets its epochs instead.
 void record(std::vector<ToolMessage>& messages, ToolMessage message);
-/// The answer that the messages make. Faults of one type become one, with all their layers; choices
-/// stay apart.
+/// The answer that the messages make. Faults of one type become one, with all their layers; so do
+/// choices between the same types.
 FaultSet answer_of(const std::vector<ToolMessage>& messages);
 
 enum class LocalisationStatus {

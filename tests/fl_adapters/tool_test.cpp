@@ -25,6 +25,13 @@ TEST(Answer, ChoicesStayApart) {
   EXPECT_EQ(answer, parse_fault_set("LRM|LAD|ACH(0), ACH(2)", ""));
 }
 
+TEST(Answer, ChoicesBetweenTheSameTypesBecomeOne) {
+  const FaultSet answer =
+      answer_of({message({{"ACH", {0}}, {"HLR", {}}}), message({{"HLR", {}}, {"ACH", {2}}}),
+                 message({{"ACH", {4}}, {"WCI", {4}}}), message({{"ACH", {1}}})});
+  EXPECT_EQ(answer, parse_fault_set("ACH(0,2)|HLR, ACH(4)|WCI(4), ACH(1)", ""));
+}
+
 TEST(Answer, NothingSaidIsNothingFound) {
   EXPECT_EQ(to_string(answer_of({})), "-");
   EXPECT_EQ(to_string(answer_of({message({})})), "-");
