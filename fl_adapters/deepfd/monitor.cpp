@@ -295,8 +295,7 @@ std::vector<float> features(std::span<const Row> rows, const Finals& finals, Too
   return result;
 }
 
-void Watcher::begin(const DataView& data, Probe& probe) {
-  probe_ = &probe;
+void Watcher::begin(const DataView& data, Probe&) {
   monitors_.clear();
   for (const ToolVariant variant : variants_) monitors_.emplace_back(data.epochs, variant);
   const std::int64_t width =
@@ -311,7 +310,7 @@ void Watcher::batch_end(const BatchEvent& event) {
   for (Monitor& monitor : monitors_) monitor.batch_end(event.loss, event.logs.at("accuracy"));
   const std::int64_t batch = event.step - event.epoch * steps_per_epoch_;
   if (batch % static_cast<std::int64_t>(limit("sample_every")) != 0) return;
-  const Probe::Answer answer = probe_->backward(first_batch_);
+  const Probe::Answer answer = event.probe->backward(first_batch_);
   for (Monitor& monitor : monitors_) monitor.sample(answer.layers);
 }
 

@@ -111,7 +111,7 @@ class Watcher final : public Observer {
  public:
   explicit Watcher(std::vector<ToolVariant> variants) : variants_(std::move(variants)) {}
   bool wants_validation() const override { return true; }
-  void begin(const DataView& data, Probe& probe) override;
+  void begin(const DataView& data, Probe&) override;
   BatchDetail batch_detail(std::int64_t, std::int64_t) const override { return BatchDetail::kLogs; }
   void batch_end(const BatchEvent& event) override;
   void epoch_end(const EpochEvent& event) override;
@@ -125,7 +125,6 @@ class Watcher final : public Observer {
   std::vector<Monitor> monitors_;
   std::vector<std::int64_t> first_batch_;
   std::int64_t steps_per_epoch_ = 1;
-  Probe* probe_ = nullptr;
   Finals finals_{};
 };
 

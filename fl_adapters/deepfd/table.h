@@ -29,7 +29,7 @@ struct Example {
 
 /// Trainings of each example that a model file keeps. More hardly help, and the file is read by
 /// people.
-inline constexpr std::size_t kKeptTrainings = 5;
+inline constexpr std::size_t kKeptTrainings = 20;
 
 /// What classifiers learn from, or are judged by: a model file (docs/formats/deepfd_model.md).
 struct Table {
