@@ -258,6 +258,7 @@ int run(const Arguments& arguments) {
   context.memory_limit = arguments.bytes("memory-limit");
   context.variant =
       arguments.text("defects") == "repaired" ? ToolVariant::kRepaired : ToolVariant::kAsPublished;
+  if (arguments.has("deepfd-model")) context.model = arguments.text("deepfd-model");
   context.stop = &stop_requested();
   for (const Tool* tool : chosen) {
     const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
@@ -304,7 +305,7 @@ Verb localise_verb() {
       "localise",
       "ask fault-localisation tools where the faults of a program are",
       "localise FAULT [--tool NAME ...] [--runs N] [options]   |   localise --list",
-      {{"backend", "data-dir", "defects", "list", "memory-limit", "runs", "seed", "time-limit",
+      {{"backend", "data-dir", "deepfd-model", "defects", "list", "memory-limit", "runs", "seed", "time-limit",
         "tool", "version", "workers"},
        0,
        1,

@@ -20,6 +20,14 @@ add_library(neutra_libzip INTERFACE)
 target_include_directories(neutra_libzip SYSTEM INTERFACE ${LIBZIP_INCLUDE_DIR})
 target_link_libraries(neutra_libzip INTERFACE ${LIBZIP_LIBRARY})
 
+# OpenCVConfig.cmake comes with all of OpenCV's modules only; two are needed.
+find_library(OPENCV_ML_LIBRARY opencv_ml REQUIRED)
+find_library(OPENCV_CORE_LIBRARY opencv_core REQUIRED)
+find_path(OPENCV_INCLUDE_DIR opencv2/ml.hpp PATH_SUFFIXES opencv4 REQUIRED)
+add_library(neutra_opencv INTERFACE)
+target_include_directories(neutra_opencv SYSTEM INTERFACE ${OPENCV_INCLUDE_DIR})
+target_link_libraries(neutra_opencv INTERFACE ${OPENCV_ML_LIBRARY} ${OPENCV_CORE_LIBRARY})
+
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 

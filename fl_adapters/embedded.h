@@ -18,5 +18,9 @@ extern const std::string_view deeplocalize_outputs;   ///< parsers/deeplocalize.
 extern const std::string_view autotrainer_messages;
 extern const std::string_view thedeepchecker_messages;
 extern const std::string_view umlaut_messages;
+extern const std::string_view deepfd_faults;    ///< deepfd/faults.json
+extern const std::string_view deepfd_messages;  ///< messages/deepfd.json
+extern const std::string_view deepfd_model;     ///< deepfd/model.json
+extern const std::string_view umlaut_messages;  ///< messages/umlaut.json
 
 }  // namespace neutra::embedded

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <set>
 #include <string>
@@ -100,6 +101,7 @@ struct LocaliseContext {
   std::uint64_t memory_limit = 0;           ///< bytes; 0: none
   const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
+  std::filesystem::path model;  ///< what a tool that learns has learned; empty: what is bundled
 };
 
 /// A fault-localisation tool: one file each, one line in registry.cpp.

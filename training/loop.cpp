@@ -226,7 +226,8 @@ bool TrainingLoop::step(std::span<const std::int64_t> rows) {
   if (detail != BatchDetail::kNone) {
     std::vector<LayerView> layers;
     if (detail >= BatchDetail::kWeights) layers = views(true, detail == BatchDetail::kActivations);
-    observer_->batch_end({epoch_, steps_, count, loss, logs(), layers});
+    EngineProbe probe(*this);
+    observer_->batch_end({epoch_, steps_, count, loss, logs(), layers, &probe});
   }
   if (observer_ && observer_->stop()) return true;
   return callbacks_.terminate_on_nan && !std::isfinite(loss);

@@ -49,6 +49,7 @@ struct BatchEvent {
   /// Keras's logs at the end of a batch: "loss" and the metric over the epoch's rows so far.
   std::map<std::string, double> logs;
   std::span<const LayerView> layers;
+  class Probe* probe = nullptr;  ///< never null; a question to it ends the views above
 };
 
 /// Looks at a model with its weights as they are. Changes nothing: a training goes on as if it had

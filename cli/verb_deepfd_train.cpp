@@ -1,0 +1,158 @@
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "fl_adapters/deepfd/model.h"
+#include "fl_adapters/deepfd/seeding.h"
+#include "program/error.h"
+
+namespace neutra::cli {
+namespace {
+
+using deepfd::Evaluation;
+
+/// The programs of --programs or --held-out, else those of the bundled list.
+std::vector<FaultyProgram> programs(const Arguments& arguments, const char* option,
+                                    const char* bundled) {
+  std::vector<std::string> names;
+  if (arguments.has(option)) {
+    names = arguments.list(option);
+  } else {
+    const Json list = read_json(resource_directory() / "deepfd.json");
+    for (const std::string name : list.at(bundled)) {
+      names.push_back(name.ends_with(".json") ? (resource_directory() / name).string() : name);
+    }
+  }
+  std::vector<FaultyProgram> result;
+  for (const std::string& name : names) {
+    const Fault fault = load_fault(name);  // the correct version, where there are two
+    result.push_back({fault.id, fault.fixed ? *fault.fixed : fault.buggy});
+  }
+  return result;
+}
+
+deepfd::Table make_table(const Arguments& arguments, const std::vector<FaultyProgram>& bases,
+                         const std::string& what) {
+  const auto trainer = make_trainer(arguments, {});
+  deepfd::SeedingOptions options;
+  options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  options.workers = worker_count(arguments);
+  options.stop = &stop_requested();
+  ProgressLine progress(arguments.flag("quiet"), what);
+  options.progress = [&](std::size_t done, std::size_t all) {
+    progress.update(static_cast<double>(done) / static_cast<double>(all),
+                    std::to_string(done) + " of " + std::to_string(all) + " trainings");
+  };
+  return deepfd::make_table(bases, *trainer, options);
+}
+
+std::string summary(const deepfd::Table& table) {
+  return std::to_string(table.programs.size()) + " programs, " + std::to_string(table.mutants) +
+         " mutants, " + std::to_string(table.examples.size() - table.programs.size()) + " killed";
+}
+
+Json json_of(const Evaluation& e) {
+  Json labels = Json::array();
+  for (std::size_t l = 0; l < deepfd::kLabels; ++l) {
+    const Evaluation::Confusion& c = e.labels[l];
+    labels.push_back({{"label", deepfd::label_name(l)},
+                      {"true_positive", c.true_positive},
+                      {"false_positive", c.false_positive},
+                      {"false_negative", c.false_negative},
+                      {"true_negative", c.true_negative},
+                      {"balanced_accuracy", c.balanced_accuracy()}});
+  }
+  return {{"balanced_accuracy", e.balanced_accuracy()},
+          {"labels", labels},
+          {"mutants", e.mutants},
+          {"exact", e.exact},
+          {"exact_of_most_frequent", e.frequent_exact},
+          {"most_frequent", deepfd::to_string(e.frequent)},
+          {"exact_of_all_labels", e.all_exact},
+          {"correct_programs", e.correct},
+          {"correct_programs_accused", e.accused}};
+}
+
+std::string text_of(const Evaluation& e) {
+  TextTable table({"label", "named, there", "named, not there", "not named, there",
+                   "not named, not there", "balanced accuracy"});
+  for (std::size_t l = 0; l < deepfd::kLabels; ++l) {
+    const Evaluation::Confusion& c = e.labels[l];
+    table.add({std::string(deepfd::label_name(l)), std::to_string(c.true_positive),
+               std::to_string(c.false_positive), std::to_string(c.false_negative),
+               std::to_string(c.true_negative), rounded(c.balanced_accuracy())});
+  }
+  return table.text() + "balanced accuracy " + rounded(e.balanced_accuracy()) + "; exact answers " +
+         std::to_string(e.exact) + " of " + std::to_string(e.mutants) +
+         ", of the most frequent set (" + deepfd::to_string(e.frequent) + ") " +
+         std::to_string(e.frequent_exact) + ", of all labels " + std::to_string(e.all_exact) +
+         "\ncorrect programs called faulty: " + std::to_string(e.accused) + " of " +
+         std::to_string(e.correct) + "\n";
+}
+
+int run(const Arguments& arguments) {
+  catch_signals();
+  const bool judge = arguments.has("evaluate");
+  if (judge == arguments.has("output"))
+    throw usage_error(
+        "deepfd-train: found " +
+        std::string(judge ? "both --evaluate and --output" : "neither --output nor --evaluate") +
+        "; allowed: one of them");
+  std::string text;
+  if (!judge) {
+    text = deepfd::to_text(
+        make_table(arguments, programs(arguments, "programs", "training"), "deepfd-train"),
+        deepfd::kKeptTrainings);
+    write_file_atomically(arguments.text("output"), text);
+  }
+  const std::string file = arguments.text(judge ? "evaluate" : "output");
+  const deepfd::Table table = deepfd::table_from_json(read_json(file), file);
+  const deepfd::Table held_out =
+      make_table(arguments, programs(arguments, "held-out", "held_out"), "held-out programs");
+  for (const deepfd::Example& example : held_out.examples) {
+    if (table.find(example.hash) != nullptr)
+      throw input_error(describe(example.program, "--held-out",
+                                 example.faults + ", a program of the model",
+                                 "programs that the model wasn't trained on"));
+  }
+  Json json{{"format", "neutra-deepfd-train"},
+            {"version", 1},
+            {"model", file},
+            {"programs", table.programs},
+            {"examples", table.examples.size()},
+            {"held_out", held_out.programs}};
+  std::string report = "learned from " + summary(table) + "\nheld out: " + summary(held_out) + "\n";
+  for (const ToolVariant variant : deepfd::kVariants) {
+    const Evaluation evaluation = evaluate(deepfd::Model(table, variant), held_out);
+    json[std::string(deepfd::to_string(variant))] = json_of(evaluation);
+    report += "\n" + std::string(deepfd::to_string(variant)) + "\n" + text_of(evaluation);
+  }
+  std::cout << (arguments.flag("json") ? to_text(json) : report);
+  return 0;
+}
+
+}  // namespace
+
+Verb deepfd_train_verb() {
+  return {
+      "deepfd-train",
+      "train the classifiers of the tool deepfd and judge them on programs held out",
+      "deepfd-train -o FILE [--programs FAULT|FILE ...] [options]   |   deepfd-train --evaluate "
+      "FILE",
+      {{"backend", "data-dir", "evaluate", "held-out", "output", "programs", "seed", "workers"},
+       0,
+       0,
+       ""},
+      "Seeds faults into correct programs, trains every mutant 20 times, keeps those that are "
+      "killed and writes the\n"
+      "features of their trainings as a model for `localise --tool deepfd --deepfd-model FILE`. "
+      "Then does the same with\n"
+      "programs held out and prints how well the model names their faults. Without lists of "
+      "programs: those of the\n"
+      "bundled model, which comes out again.",
+      "  neutra deepfd-train -o model.json\n  neutra deepfd-train --evaluate model.json --held-out "
+      "D6",
+      run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fl_adapters/deepfd/table.h"
+#include "fl_adapters/tool.h"
+#include "program/parameters.h"
+
+namespace neutra::deepfd {
+
+/// A program with faults seeded into it.
+struct Seeded {
+  std::string name;  ///< the tool's: "lr_1e-12__epoch_2"; "origin" without faults
+  Labels labels{};
+  Program program;
+};
+
+/// Seeds faults into one correct program, from the tool's pools (faults.json): optimiser, learning
+/// rate, activation of the last layer, loss, epochs.
+class Seeder {
+ public:
+  explicit Seeder(const Program& base);
+
+  /// Values that make a fault of this label: those of the pool that change the program. Empty: the
+  /// program has no place for such a fault.
+  std::vector<std::string> values(std::size_t label) const;
+  /// One value for each label that shall be faulty; "" for the others.
+  Seeded seed(const std::array<std::string, kLabels>& values) const;
+
+ private:
+  std::string key(std::size_t label) const;
+  ProgramSpace space_;
+};
+
+/// The program as the tool trains it: watched on its test rows unless it has validation rows of its
+/// own, measured by accuracy, stopped early.
+Program watched(const Program& program);
+
+/// What one training of the watched program gives.
+struct Observation {
+  ReplicaResult result;
+  std::array<std::vector<float>, std::size(kVariants)> features;  ///< of those asked for
+  double val_accuracy = 0;
+};
+Observation observe(LocalTrainer& trainer, TrainingJob job,
+                    const std::vector<ToolVariant>& variants);
+
+/// How to make a table.
+struct SeedingOptions {
+  std::uint64_t seed = 0;
+  int singles = 4;                            ///< at most, for each label
+  std::array<int, 4> several = {6, 6, 4, 2};  ///< mutants with 2, 3, 4 and 5 faults
+  int workers = 1;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::size_t done, std::size_t all)> progress;
+};
+
+/// Trains programs and their mutants 20 times each and keeps the programs and the mutants that are
+/// killed. Faults that were killed alone are combined to mutants with several. Throws input_error
+/// for a program that isn't valid, isn't a classification or can't be trained.
+Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer,
+                 const SeedingOptions& options);
+
+}  // namespace neutra::deepfd
