@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <set>
 #include <string>
@@ -81,7 +82,7 @@ struct Localisation {
   std::vector<ToolMessage> messages;
   double seconds = 0;  ///< wall time
   LocalisationStatus status = LocalisationStatus::kOk;
-  std::string reason;  ///< why the status isn't kOk
+  std::string reason;  ///< why the status isn't kOk, or what else is to be known of the run
 };
 
 /// The program that a tool is asked about.
@@ -99,6 +100,7 @@ struct LocaliseContext {
   std::uint64_t memory_limit = 0;           ///< bytes; 0: none
   const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
+  std::filesystem::path keep;  ///< external tools' folders are kept in here; empty: they are not
 };
 
 /// A fault-localisation tool: one file each, one line in registry.cpp.
@@ -125,7 +127,7 @@ struct ToolAnswers {
   const FaultSet& answer() const;
   double mean_seconds() const;
 };
-/// Runs a tool `runs` times in parallel, once if it only reads the program; run i is replica i.
+/// Runs a tool `runs` times in parallel, once if no training is part of it; run i is replica i.
 /// `done` is called as in run_all, whose errors it throws.
 ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
                           const LocaliseContext& context, std::size_t runs, int workers,

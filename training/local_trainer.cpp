@@ -256,6 +256,10 @@ class Local final : public LocalTrainer {
     return result;
   }
 
+  std::shared_ptr<const Dataset> dataset(const Program& program) override {
+    return cache_.get(program.document.at("data")).data;
+  }
+
   std::optional<std::string> refusal(const Program& program) override {
     return refusal_by_keras(program, cache_.get(program.document.at("data")));
   }

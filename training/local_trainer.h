@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "training/data/dataset.h"
 #include "training/observer.h"
 #include "training/trainer.h"
 
@@ -41,6 +42,9 @@ class LocalTrainer : public Trainer {
   using Trainer::train;
   /// With an observer; its exceptions pass through.
   virtual ReplicaResult train(const TrainingJob& job, Observer* observer) = 0;
+  /// The rows that a program is trained on; null where a trainer needs none. Throws Error like
+  /// train().
+  virtual std::shared_ptr<const Dataset> dataset(const Program&) { return nullptr; }
 };
 std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options);
 
