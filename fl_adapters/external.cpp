@@ -145,17 +145,14 @@ Localisation json_answer(const fs::path& folder, const ProcessCall& call,
   }
 }
 
-Localisation parsed_answer(const OutputParser& parser, const std::string& text) {
-  Localisation answer;
-  for (std::vector<ToolMessage>& run : parser(text)) {
-    for (ToolMessage& message : run) record(answer.messages, std::move(message));
-  }
+Localisation parsed_answer(const OutputParser& parser, const std::string& text,
+                           const FaultyProgram& faulty) {
+  Localisation answer = parser(text, faulty);
   for (ToolMessage& message : answer.messages) {
     for (std::string* part : {&message.code, &message.severity, &message.text, &message.detail}) {
       *part = valid_utf8(*part);
     }
   }
-  answer.faults = answer_of(answer.messages);
   return answer;
 }
 
@@ -231,7 +228,7 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     no_answer(LocalisationStatus::kFailed, reason);
   } else {
     try {
-      run.answer = description_.parser ? parsed_answer(description_.parser, process.out)
+      run.answer = description_.parser ? parsed_answer(description_.parser, process.out, faulty)
                                        : json_answer(folder.path(), call, process, faulty.program);
       if (!reason.empty()) {
         run.answer.status = LocalisationStatus::kTimeout;

@@ -9,9 +9,10 @@
 
 namespace neutra {
 
-/// Reads what a tool printed about one program: the messages of each run found in the text, which
-/// holds bytes of any kind. Never throws for what the text is.
-using OutputParser = std::function<std::vector<std::vector<ToolMessage>>(std::string_view text)>;
+/// Reads what a tool printed about a program, bytes of any kind, as one answer. Never throws for
+/// what the text is. Thread safe.
+using OutputParser =
+    std::function<Localisation(std::string_view text, const FaultyProgram& faulty)>;
 
 /// The parser of a tool's output; empty for an unknown name.
 OutputParser find_parser(std::string_view name);

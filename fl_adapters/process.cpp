@@ -165,10 +165,8 @@ class Supervisor {
  public:
   explicit Supervisor(const Plan& plan) : plan_(plan) {}
 
+  /// Precondition: all signals are blocked.
   [[noreturn]] void run() {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, nullptr);
     setsid();  // Ctrl-C is for neutra, which then tells us
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     keep_only({plan_.input, plan_.out, plan_.err, plan_.report});
@@ -442,11 +440,17 @@ ProcessResult run_process(const ProcessCall& call) {
                   call.memory_limit,
                   static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)),
                   getpid()};
+  // Signals for the supervisor wait until it looks for them.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   // Not fork(): handlers of libraries would run in both processes.
   const pid_t supervisor = _Fork();
   if (supervisor == 0) Supervisor(plan).run();
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (supervisor < 0) {
-    throw failure(std::string("cannot start a process: ") + std::strerror(errno));
+    throw failure(std::string("cannot start a process: ") + std::strerror(error));
   }
   for (File* end : {&input, &out_end, &err_end, &report_end}) end->close();
 
