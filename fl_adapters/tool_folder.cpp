@@ -16,6 +16,8 @@ namespace fs = std::filesystem;
 Json program_for_tools(const Program& program, const DataInfo* data) {
   std::vector<Problem> problems;
   Json document = normal_form(program.document, Defaults::kFill, problems);
+  // tf.keras 2.4 takes a config without a name for the list of layers of old versions.
+  document["model"]["config"]["name"] = "sequential";
   Shape input = data != nullptr ? data->x : resolve(program).input_shape;
   if (!input.empty()) {
     Json shape = Json::array({nullptr});
