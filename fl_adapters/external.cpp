@@ -40,6 +40,10 @@ std::string last_line(const std::string& text) {
   return valid_utf8(line);
 }
 
+std::string processes(int count) {
+  return std::to_string(count) + (count == 1 ? " process" : " processes");
+}
+
 /// The stricter of two limits, where 0 is none.
 template <class Number>
 Number stricter(Number a, Number b) {
@@ -198,10 +202,7 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
   ProcessCall call;
   call.command = description_.command;
   for (std::string& word : call.command) {
-    constexpr std::string_view kFolder = "{folder}";
-    if (const auto at = word.find(kFolder); at != std::string::npos) {
-      word.replace(at, kFolder.size(), folder.path().string());
-    }
+    word = filled_in(std::move(word), "{folder}", folder.path().string());
   }
   call.folder = folder.path();
   call.time_limit = stricter(description_.time_limit, context.time_limit);
@@ -246,7 +247,7 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     run.answer.reason += (run.answer.reason.empty() ? "" : "; ") + text;
   };
   if (process.left_over > 0) {
-    remark(std::to_string(process.left_over) + " processes outlived it and were ended");
+    remark(processes(process.left_over) + " outlived it; ended by neutra");
   }
   if (!process.clean) remark("processes are left that the system refuses to end");
   run.answer.seconds = process.seconds;
@@ -345,8 +346,8 @@ std::vector<ToolCheck> check_tool(const fs::path& file, const FaultyProgram& fau
   if (!add(well ? kOk : kFailed, "end", well ? used : run.answer.reason)) return checks;
   if (process.left_over > 0) {
     add(kRemark, "processes",
-        std::to_string(process.left_over) +
-            " outlived the tool and were ended; it should wait for what it starts");
+        processes(process.left_over) +
+            " outlived the tool; ended by neutra. It should wait for what it starts");
   } else {
     add(kOk, "processes", "none outlived the tool");
   }

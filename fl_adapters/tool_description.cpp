@@ -34,10 +34,7 @@ std::vector<std::string> command_of(const JsonSection& root, const std::string& 
     if (word.find('\0') != std::string::npos) {
       root.fail("command", root.at("command"), "texts without NUL");
     }
-    constexpr std::string_view kHere = "{here}";
-    for (std::size_t at = 0; (at = word.find(kHere, at)) != std::string::npos; at += here.size()) {
-      word.replace(at, kHere.size(), here);
-    }
+    word = filled_in(std::move(word), "{here}", here);
   }
   return command;
 }
@@ -58,6 +55,14 @@ std::set<ToolInput> inputs_of(const JsonSection& root) {
 }
 
 }  // namespace
+
+std::string filled_in(std::string text, std::string_view placeholder, const std::string& value) {
+  for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos;
+       at += value.size()) {
+    text.replace(at, placeholder.size(), value);
+  }
+  return text;
+}
 
 ToolDescription read_tool_description(const std::filesystem::path& file) {
   const Json json = read_json(file);

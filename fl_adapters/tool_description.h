@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fl_adapters/parser.h"
@@ -28,6 +29,9 @@ struct ToolDescription {
   std::uint64_t output_limit = std::uint64_t{16} << 20;  ///< bytes
   OutputParser parser;  ///< reads what it prints; empty: it answers in JSON
 };
+
+/// `text` with each `placeholder` replaced.
+std::string filled_in(std::string text, std::string_view placeholder, const std::string& value);
 
 /// Throws input_error: file, place in it, what was found, what is allowed.
 ToolDescription read_tool_description(const std::filesystem::path& file);

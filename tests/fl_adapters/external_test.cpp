@@ -100,7 +100,7 @@ TEST(External, KeepsItsFolder) {
   const TestFolder folder;
   Shell shell("echo out; echo err >&2; pwd -P > where; " + answering(kAnswer));
   shell.description.inputs = {ToolInput::kData, ToolInput::kScript};
-  shell.description.command.push_back("{folder}");
+  shell.description.command.push_back("{folder}:{folder}");
   shell.context.keep = folder.path();
   shell.context.run = 4;
   shell.context.seed = 7;
@@ -116,7 +116,8 @@ TEST(External, KeepsItsFolder) {
   EXPECT_EQ(about["end"], "exited");
   EXPECT_EQ(about["code"], 0);
   EXPECT_EQ(about["answer"], "HLR");
-  EXPECT_EQ(about["command"][3], (folder.path() / "L1-shell-4").string());
+  const std::string path = (folder.path() / "L1-shell-4").string();
+  EXPECT_EQ(about["command"][3], path + ":" + path);
   const Json request = read_json(folder.path() / run / "request.json");
   EXPECT_EQ(request["seed"], 7004);
   EXPECT_EQ(request["run"], 4);
@@ -252,7 +253,7 @@ TEST(External, ChildrenThatOutliveItAreEndedAndNamed) {
   const Localisation answer = Shell(answering(kAnswer) + "(setsid sleep MARK &)").run();
   EXPECT_EQ(answer.status, LocalisationStatus::kOk);
   EXPECT_EQ(to_string(answer.faults), "HLR");
-  EXPECT_EQ(answer.reason, "1 processes outlived it and were ended");
+  EXPECT_EQ(answer.reason, "1 process outlived it; ended by neutra");
 }
 
 TEST(External, InterruptedIsNoAnswer) {
