@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "fl_adapters/external.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/words.h"
@@ -191,7 +192,7 @@ std::string text_of(const ToolAnswers& answers) {
   }
   std::map<std::string, int> troubles;
   for (const Localisation& run : answers.runs) {
-    if (run.status != LocalisationStatus::kOk)
+    if (run.status != LocalisationStatus::kOk || !run.reason.empty())
       ++troubles[std::string(to_string(run.status)) + ": " + run.reason];
   }
   for (const auto& [trouble, count] : troubles)
@@ -239,8 +240,55 @@ Json json_of(const ToolAnswers& answers) {
           {"runs", std::move(runs)}};
 }
 
+LocaliseContext context_of(const Arguments& arguments, LocalTrainer& trainer) {
+  LocaliseContext context;
+  context.trainer = &trainer;
+  context.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  context.time_limit = arguments.seconds("time-limit");
+  context.memory_limit = arguments.bytes("memory-limit");
+  context.variant =
+      arguments.text("defects") == "repaired" ? ToolVariant::kRepaired : ToolVariant::kAsPublished;
+  context.stop = &stop_requested();
+  if (arguments.has("keep")) context.keep = arguments.text("keep");
+  return context;
+}
+
+/// Runs an external tool on a small program and says step by step whether it keeps to the protocol.
+int check(const Arguments& arguments) {
+  constexpr const char* kSmallFault = "D6";  // two layers and 200 rows, bundled
+  const Fault fault =
+      load_fault(arguments.positional.empty() ? kSmallFault : arguments.positional.front());
+  const auto trainer = make_trainer(arguments, fault.file);
+  const std::vector<ToolCheck> checks =
+      check_tool(arguments.text("check-tool"), {fault.id, chosen_version(fault, arguments)},
+                 context_of(arguments, *trainer));
+  Json list = Json::array();
+  bool conforms = true;
+  for (const auto& [verdict, what, detail] : checks) {
+    const std::string word = verdict == ToolCheck::Verdict::kOk       ? "ok"
+                             : verdict == ToolCheck::Verdict::kRemark ? "remark"
+                                                                      : "failed";
+    conforms = conforms && verdict != ToolCheck::Verdict::kFailed;
+    list.push_back({{"step", what}, {"verdict", word}, {"detail", detail}});
+    if (!arguments.flag("json")) {
+      std::cout << word << std::string(8 - word.size(), ' ') << what << ": " << detail << "\n";
+    }
+  }
+  if (arguments.flag("json")) {
+    std::cout << to_text({{"format", "neutra-tool-check"},
+                          {"version", 1},
+                          {"fault", fault.id},
+                          {"conforms", conforms},
+                          {"steps", std::move(list)}});
+  } else {
+    std::cout << (conforms ? "the tool conforms\n" : "the tool does not conform\n");
+  }
+  return static_cast<int>(conforms ? Exit::kDone : Exit::kFailed);
+}
+
 int run(const Arguments& arguments) {
   catch_signals();
+  if (arguments.has("check-tool")) return check(arguments);
   const std::vector<const Tool*> chosen = chosen_tools(arguments);
   if (arguments.flag("list")) return list_tools(chosen, arguments.flag("json"));
   if (arguments.positional.empty())
@@ -251,15 +299,8 @@ int run(const Arguments& arguments) {
   const auto trainer = make_trainer(arguments, fault.file);
 
   std::vector<ToolAnswers> results;
-  LocaliseContext context;
-  context.trainer = trainer.get();
-  context.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
-  context.time_limit = arguments.seconds("time-limit");
-  context.memory_limit = arguments.bytes("memory-limit");
-  context.variant =
-      arguments.text("defects") == "repaired" ? ToolVariant::kRepaired : ToolVariant::kAsPublished;
+  LocaliseContext context = context_of(arguments, *trainer);
   if (arguments.has("deepfd-model")) context.model = arguments.text("deepfd-model");
-  context.stop = &stop_requested();
   for (const Tool* tool : chosen) {
     const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
@@ -304,9 +345,10 @@ Verb localise_verb() {
   return {
       "localise",
       "ask fault-localisation tools where the faults of a program are",
-      "localise FAULT [--tool NAME ...] [--runs N] [options]   |   localise --list",
-      {{"backend", "data-dir", "deepfd-model", "defects", "list", "memory-limit", "runs", "seed", "time-limit",
-        "tool", "version", "workers"},
+      "localise FAULT [--tool NAME|FILE.json ...] [--runs N] [options]   |   localise --list   |   "
+      "localise --check-tool FILE.json [FAULT]",
+      {{"backend", "check-tool", "data-dir", "deepfd-model", "defects", "keep", "list", "memory-limit", "runs",
+        "seed", "time-limit", "tool", "version", "workers"},
        0,
        1,
        "FAULT"},
@@ -318,7 +360,10 @@ Verb localise_verb() {
       "layers with the best mean\n"
       "rank; --json has all layers and 100 neurons of each run. A tool with several formulas is "
       "asked for all of them by\n"
-      "its first name: --tool deepmufl. Exit 1 if a run failed or ran out of time.",
+      "its first name: --tool deepmufl. Exit 1 if a run failed or ran out of time.\n"
+      "A tool of your own is described in a file (docs/howto/add_an_external_tool.md); "
+      "--check-tool runs it on a small\n"
+      "program and says whether it keeps to the protocol.",
       "  neutra localise D8\n  neutra localise D6 --tool umlaut --defects repaired --json",
       run};
 }

@@ -39,6 +39,7 @@ endif()
 
 if(NEUTRA_BUILD_TESTS)
   find_package(GTest REQUIRED)
+  find_path(VALIJSON_INCLUDE_DIR valijson/validator.hpp REQUIRED)
 endif()
 if(NEUTRA_BUILD_TESTS AND NEUTRA_BUILD_BENCHMARKS AND NEUTRA_WITH_TORCH)
   find_package(benchmark REQUIRED)

@@ -117,7 +117,7 @@ double ToolAnswers::mean_seconds() const {
 ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
                           const LocaliseContext& context, std::size_t runs, int workers,
                           const std::function<void(std::size_t)>& done) {
-  if (tool.needs == std::set<ToolNeed>{ToolNeed::kProgram}) runs = 1;
+  if (!tool.needs.contains(ToolNeed::kTraining)) runs = 1;
   ToolAnswers answers{&tool, std::vector<Localisation>(runs)};
   const auto localise = [&](std::size_t run) {
     LocaliseContext own = context;

@@ -83,7 +83,7 @@ struct Localisation {
   std::vector<ToolMessage> messages;
   double seconds = 0;  ///< wall time
   LocalisationStatus status = LocalisationStatus::kOk;
-  std::string reason;  ///< why the status isn't kOk
+  std::string reason;  ///< why the status isn't kOk, or what else is to be known of the run
 };
 
 /// The program that a tool is asked about.
@@ -102,6 +102,7 @@ struct LocaliseContext {
   const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
   std::filesystem::path model;  ///< what a tool that learns has learned; empty: what is bundled
+  std::filesystem::path keep;  ///< external tools' folders are kept in here; empty: they are not
 };
 
 /// A fault-localisation tool: one file each, one line in registry.cpp.
@@ -128,7 +129,7 @@ struct ToolAnswers {
   const FaultSet& answer() const;
   double mean_seconds() const;
 };
-/// Runs a tool `runs` times in parallel, once if it only reads the program; run i is replica i.
+/// Runs a tool `runs` times in parallel, once if no training is part of it; run i is replica i.
 /// `done` is called as in run_all, whose errors it throws.
 ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
                           const LocaliseContext& context, std::size_t runs, int workers,

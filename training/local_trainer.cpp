@@ -300,6 +300,10 @@ class Local final : public LocalTrainer {
     return result;
   }
 
+  std::shared_ptr<const Dataset> dataset(const Program& program) override {
+    return cache_.get(program.document.at("data")).data;
+  }
+
   ResolvedProgram resolved(const Program& program) override {
     return prepare_to_look(program)->program;
   }

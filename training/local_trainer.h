@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "program/error.h"
+#include "training/data/dataset.h"
 #include "training/observer.h"
 #include "training/predictor.h"
 #include "training/trainer.h"
@@ -43,6 +44,9 @@ class LocalTrainer : public Trainer {
   using Trainer::train;
   /// With an observer; its exceptions pass through.
   virtual ReplicaResult train(const TrainingJob& job, Observer* observer) = 0;
+  /// The rows that a program is trained on; null where a trainer needs none. Throws Error like
+  /// train().
+  virtual std::shared_ptr<const Dataset> dataset(const Program&) { return nullptr; }
 
   // What follows takes programs without a refusal(); trainers that only train throw Error.
 

@@ -3,7 +3,11 @@
 #include <zip.h>
 
 #include <algorithm>
+#include <bit>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <fstream>
 #include <optional>
 
 #include "program/error.h"
@@ -191,6 +195,29 @@ Table row_major(const Table& table) {
 }
 
 }  // namespace
+
+void write_npy(const std::filesystem::path& path, const Array& array) {
+  static_assert(std::endian::native == std::endian::little);
+  std::string shape;
+  for (const std::int64_t extent : array.extents) shape += std::to_string(extent) + ", ";
+  if (array.extents.size() > 1) shape.resize(shape.size() - 2);
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+  constexpr std::size_t kStart = 10, kAlignment = 64;  // magic, version, length; as NumPy pads
+  header.append(kAlignment - 1 - (kStart + header.size()) % kAlignment, ' ');
+  header += '\n';
+  const auto length = static_cast<std::uint16_t>(header.size());
+  std::ofstream out(path, std::ios::binary);
+  out.write("\x93NUMPY\x01\x00", 8);
+  out.write(reinterpret_cast<const char*>(&length), sizeof length);
+  out << header;
+  out.write(reinterpret_cast<const char*>(array.values.data()),
+            static_cast<std::streamsize>(array.values.size() * sizeof(float)));
+  out.close();
+  if (!out) {
+    throw failure(
+        describe(path.string(), "", std::string("cannot be written: ") + std::strerror(errno), ""));
+  }
+}
 
 Table read_npy(ByteReader& reader) {
   std::string magic(6, '\0');

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "training/data/byte_reader.h"
+#include "training/data/dataset.h"
 #include "training/data/sources.h"
 #include "training/data/table.h"
 
@@ -14,6 +15,10 @@ namespace neutra {
 /// numpy.lib.format): booleans, integers and floats of 1 to 8 bytes of either byte order, in C or
 /// Fortran order. Structures, texts, complex numbers and pickled objects are refused.
 Table read_npy(ByteReader& reader);
+
+/// Writes an .npy file of version 1 with float32 numbers. Throws failure() with the system's
+/// reason.
+void write_npy(const std::filesystem::path& file, const Array& array);
 
 /// NumPy's .npz: a zip file, stored or deflated, with one .npy file for each array.
 class NpzFile {

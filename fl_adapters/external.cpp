@@ -1,0 +1,378 @@
+#include "fl_adapters/external.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <optional>
+
+#include "fl_adapters/tool_answer.h"
+#include "program/error.h"
+#include "program/formats/keras_script.h"
+#include "program/words.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kAnswerFile = "answer.json";
+constexpr const char* kRequestFile = "request.json";
+constexpr const char* kRunFile = "run.json";
+
+/// The same text with what is no UTF-8 replaced: a tool prints what it likes.
+std::string valid_utf8(std::string_view text) {
+  return Json::parse(Json(text).dump(-1, ' ', true, Json::error_handler_t::replace));
+}
+
+/// The last line that says something, cut to a readable length; "" for none.
+std::string last_line(const std::string& text) {
+  constexpr std::size_t kLongest = 200;
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  if (end == std::string::npos) return "";
+  const std::size_t before = text.find_last_of("\r\n", end);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  std::string line = text.substr(begin, std::min(end + 1 - begin, kLongest));
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, ' ');
+  return valid_utf8(line);
+}
+
+std::string processes(int count) {
+  return std::to_string(count) + (count == 1 ? " process" : " processes");
+}
+
+/// The stricter of two limits, where 0 is none.
+template <class Number>
+Number stricter(Number a, Number b) {
+  return a == 0 ? b : b == 0 ? a : std::min(a, b);
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+std::string file_name(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(),
+      [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '-' && c != '.'; },
+      '_');
+  return text;
+}
+
+/// The folder of one run: kept where the context says so, else temporary.
+class RunFolder {
+ public:
+  RunFolder(const fs::path& keep, const std::string& name) {
+    if (keep.empty()) {
+      temporary_.emplace("neutra-run");
+      path_ = temporary_->path();
+      return;
+    }
+    path_ = fs::absolute(keep / name);
+    std::error_code ignored;
+    if (fs::exists(path_, ignored)) {
+      const bool ours = fs::exists(path_ / kRunFile, ignored) ||
+                        fs::exists(path_ / kRequestFile, ignored) || fs::is_empty(path_, ignored);
+      if (!ours) {
+        throw input_error(describe(path_.string(), "", "something that is no run of a tool",
+                                   "another --keep folder"));
+      }
+      fs::remove_all(path_);
+    }
+    fs::create_directories(path_);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  std::optional<TemporaryFolder> temporary_;
+  fs::path path_;
+};
+
+/// Why there is no answer; "" if there may be one.
+std::string trouble(const ProcessResult& process, const ProcessCall& call) {
+  const std::string printed =
+      last_line(process.err).empty() ? last_line(process.out) : last_line(process.err);
+  const std::string said = printed.empty() ? "" : ": " + printed;
+  switch (process.end) {
+    case ProcessEnd::kNotStarted:
+      return "'" + call.command.front() + "' can't be started: " + std::strerror(process.code);
+    case ProcessEnd::kSignalled:
+      return "ended by signal " + std::to_string(process.code) + " (" + strsignal(process.code) +
+             ")" + said;
+    case ProcessEnd::kTime:
+      return "ran longer than " + shortest(call.time_limit) + " s";
+    case ProcessEnd::kMemory:
+      return "held more than " + std::to_string(call.memory_limit) + " bytes of memory";
+    case ProcessEnd::kOutput:
+      return "printed more than " + std::to_string(call.output_limit) + " bytes";
+    case ProcessEnd::kStopped:
+      return "ended by somebody else" + said;
+    case ProcessEnd::kExited:
+      return process.code == 0 ? "" : "exit code " + std::to_string(process.code) + said;
+  }
+  return "";
+}
+
+/// answer.json, else standard output. Throws input_error.
+Localisation json_answer(const fs::path& folder, const ProcessCall& call,
+                         const ProcessResult& process, const Program& program) {
+  const fs::path file = folder / kAnswerFile;
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    if (process.out.find_first_not_of(" \t\r\n") == std::string::npos) {
+      throw input_error(
+          describe(kAnswerFile, "", "no such file, and nothing on standard output", "an answer"));
+    }
+    return read_tool_answer(parse_json(process.out, "standard output"), "standard output", program);
+  }
+  if (!fs::is_regular_file(file, error) || fs::file_size(file, error) > call.output_limit) {
+    throw input_error(
+        describe(kAnswerFile, "", "no file of a fitting size",
+                 "a file of at most " + std::to_string(call.output_limit) + " bytes"));
+  }
+  try {
+    return read_tool_answer(read_json(file), kAnswerFile, program);
+  } catch (const Error& wrong) {
+    // The folder's name says nothing, and is another one in each run.
+    std::string text = wrong.what();
+    if (const auto at = text.find(file.string()); at != std::string::npos) {
+      text.replace(at, file.string().size(), kAnswerFile);
+    }
+    throw input_error(text);
+  }
+}
+
+Localisation parsed_answer(const OutputParser& parser, const std::string& text,
+                           const FaultyProgram& faulty) {
+  Localisation answer = parser(text, faulty);
+  for (ToolMessage& message : answer.messages) {
+    for (std::string* part : {&message.code, &message.severity, &message.text, &message.detail}) {
+      *part = valid_utf8(*part);
+    }
+  }
+  return answer;
+}
+
+}  // namespace
+
+ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext& context) {
+  ExternalRun run;
+  const auto no_answer = [&](LocalisationStatus status, const std::string& reason) {
+    run.answer = {};
+    run.answer.status = status;
+    run.answer.reason = reason;
+    run.answer.faults.applicable = status == LocalisationStatus::kTimeout;
+  };
+  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+    no_answer(LocalisationStatus::kNotApplicable, to_string(problems.front()));
+    return run;
+  }
+
+  const RunFolder folder(context.keep, file_name(faulty.id + "-" + description_.name + "-" +
+                                                 std::to_string(context.run)));
+  std::shared_ptr<const Dataset> data;
+  std::optional<DataInfo> info;
+  if (description_.inputs.contains(ToolInput::kData)) {
+    assert(context.trainer != nullptr);
+    data = context.trainer->dataset(faulty.program);
+    assert(data != nullptr);
+    info = data->info();
+    run.files = data_.put(faulty.program.document.at("data"), *data, folder.path());
+  }
+  const auto write = [&](const char* name, const std::string& text) {
+    write_file_atomically(folder.path() / name, text);
+    run.files.emplace_back(name);
+  };
+  write("program.json", to_text(program_for_tools(faulty.program, info ? &*info : nullptr)));
+  // Another seed for each run, the same ones for the same study.
+  const auto seed = static_cast<std::uint32_t>(
+      (context.seed * 1000 + static_cast<std::uint64_t>(context.run)) % 0x7fffffff);
+  if (description_.inputs.contains(ToolInput::kScript)) {
+    const bool validation = data != nullptr && !data->x_validation.values.empty();
+    write("train.py", keras_script(faulty.program, {info ? std::optional(info->x) : std::nullopt,
+                                                    validation, seed}));
+  }
+  ProcessCall call;
+  call.command = description_.command;
+  for (std::string& word : call.command) {
+    word = filled_in(std::move(word), "{folder}", folder.path().string());
+  }
+  call.folder = folder.path();
+  call.time_limit = stricter(description_.time_limit, context.time_limit);
+  call.memory_limit = stricter(description_.memory_limit, context.memory_limit);
+  call.output_limit = description_.output_limit;
+  call.stop = context.stop;
+  write(kRequestFile, to_text({{"format", "neutra-request"},
+                               {"version", 1},
+                               {"run", context.run},
+                               {"seed", seed},
+                               {"time_limit", call.time_limit},
+                               {"memory_limit", call.memory_limit},
+                               {"output_limit", call.output_limit},
+                               {"files", run.files}}));
+
+  const std::string started = utc_now();
+  run.process = run_process(call);
+  const ProcessResult& process = run.process;
+  if (context.stop != nullptr && context.stop->load()) {
+    throw Error(Exit::kInterrupted, "interrupted");
+  }
+  const std::string reason = trouble(process, call);
+  if (!reason.empty() && process.end != ProcessEnd::kTime) {
+    no_answer(LocalisationStatus::kFailed, reason);
+  } else {
+    try {
+      run.answer = description_.parser ? parsed_answer(description_.parser, process.out, faulty)
+                                       : json_answer(folder.path(), call, process, faulty.program);
+      if (!reason.empty()) {
+        run.answer.status = LocalisationStatus::kTimeout;
+        run.answer.reason = reason;
+      }
+    } catch (const Error& wrong) {
+      if (!reason.empty()) {
+        no_answer(LocalisationStatus::kTimeout, reason);  // cut off before it had one
+      } else {
+        no_answer(LocalisationStatus::kFailed, valid_utf8(wrong.what()));
+      }
+    }
+  }
+  const auto remark = [&](const std::string& text) {
+    run.answer.reason += (run.answer.reason.empty() ? "" : "; ") + text;
+  };
+  if (process.left_over > 0) {
+    remark(processes(process.left_over) + " outlived it; ended by neutra");
+  }
+  if (!process.clean) remark("processes are left that the system refuses to end");
+  run.answer.seconds = process.seconds;
+
+  if (!context.keep.empty()) {
+    std::error_code ignored;
+    fs::create_directories(folder.path(), ignored);  // the tool may have removed it
+    for (const std::string& name : run.files) {
+      // Data files would fill the disk; the program says where they are from.
+      if (name.ends_with(".npy") || name == "data.h5") fs::remove(folder.path() / name, ignored);
+    }
+    write_file_atomically(folder.path() / "stdout.txt", process.out);
+    write_file_atomically(folder.path() / "stderr.txt", process.err);
+    write_file_atomically(folder.path() / kRunFile,
+                          to_text({{"format", "neutra-run"},
+                                   {"version", 1},
+                                   {"tool", description_.name},
+                                   {"tool_version", description_.version},
+                                   {"fault", valid_utf8(faulty.id)},
+                                   {"run", context.run},
+                                   {"seed", seed},
+                                   {"command", call.command},
+                                   {"started", started},
+                                   {"seconds", process.seconds},
+                                   {"end", to_string(process.end)},
+                                   {"code", process.code},
+                                   {"peak_memory", process.peak_memory},
+                                   {"left_over", process.left_over},
+                                   {"status", to_string(run.answer.status)},
+                                   {"reason", run.answer.reason},
+                                   {"answer", to_string(run.answer.faults)}}));
+  }
+  return run;
+}
+
+Tool external_tool(ToolDescription description) {
+  Tool tool{description.name,
+            description.version,
+            ToolKind::kExternal,
+            {ToolNeed::kProgram, ToolNeed::kCommand},
+            description.description,
+            description.source,
+            {}};
+  if (description.inputs.contains(ToolInput::kData)) tool.needs.insert(ToolNeed::kTraining);
+  tool.localise = [runner = std::make_shared<ExternalTool>(std::move(description))](
+                      const FaultyProgram& faulty, const LocaliseContext& context) {
+    return runner->run(faulty, context).answer;
+  };
+  return tool;
+}
+
+const Tool* load_tool(const fs::path& file) {
+  static std::mutex mutex;
+  static std::map<fs::path, Tool> loaded;
+  const std::lock_guard lock(mutex);
+  std::error_code error;
+  fs::path name = fs::canonical(file, error);
+  if (error) name = file;
+  auto it = loaded.find(name);
+  if (it == loaded.end()) {
+    it = loaded.emplace(name, external_tool(read_tool_description(file))).first;
+  }
+  return &it->second;
+}
+
+std::vector<ToolCheck> check_tool(const fs::path& file, const FaultyProgram& faulty,
+                                  const LocaliseContext& context) {
+  using enum ToolCheck::Verdict;
+  std::vector<ToolCheck> checks;
+  const auto add = [&](ToolCheck::Verdict verdict, const char* what, const std::string& detail) {
+    checks.push_back({verdict, what, detail});
+    return verdict != kFailed;
+  };
+  std::optional<ExternalTool> tool;
+  try {
+    tool.emplace(read_tool_description(file));
+  } catch (const Error& wrong) {
+    add(kFailed, "description", wrong.what());
+    return checks;
+  }
+  const ToolDescription& description = tool->description();
+  add(kOk, "description", description.name + " " + description.version);
+
+  const ExternalRun run = tool->run(faulty, context);
+  const ProcessResult& process = run.process;
+  add(kOk, "folder", join(run.files));
+  if (process.end == ProcessEnd::kNotStarted) {
+    add(kFailed, "start", run.answer.reason);
+    return checks;
+  }
+  add(kOk, "start", join(description.command, " "));
+  const bool well = process.end == ProcessEnd::kExited && process.code == 0;
+  const std::string used = "exit code 0 after " +
+                           shortest(std::round(process.seconds * 1000) / 1000) + " s, " +
+                           std::to_string(process.peak_memory >> 20) + " MiB";
+  if (!add(well ? kOk : kFailed, "end", well ? used : run.answer.reason)) return checks;
+  if (process.left_over > 0) {
+    add(kRemark, "processes",
+        processes(process.left_over) +
+            " outlived the tool; ended by neutra. It should wait for what it starts");
+  } else {
+    add(kOk, "processes", "none outlived the tool");
+  }
+  const Localisation& answer = run.answer;
+  if (answer.status == LocalisationStatus::kFailed) {
+    add(kFailed, "answer", answer.reason);
+    return checks;
+  }
+  add(kOk, "answer",
+      to_string(answer.faults) + "; " + std::to_string(answer.messages.size()) + " messages, " +
+          std::to_string(answer.ranking.size()) + " places ranked");
+
+  LocaliseContext again = context;
+  again.keep.clear();
+  const ExternalRun second = tool->run(faulty, again);
+  if (second.answer.status == LocalisationStatus::kFailed) {
+    add(kFailed, "again", second.answer.reason);
+  } else if (second.answer.faults != answer.faults) {
+    add(kRemark, "again",
+        "another answer with the same seed: " + to_string(second.answer.faults) +
+            "; request.json has the seed");
+  } else {
+    add(kOk, "again", "the same answer with the same seed");
+  }
+  return checks;
+}
+
+}  // namespace neutra

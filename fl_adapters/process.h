@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace neutra {
+
+/// A command to run, with what it may use.
+struct ProcessCall {
+  std::vector<std::string> command;  ///< the first word is a path, or a name looked up in PATH
+  std::filesystem::path folder;      ///< where it runs
+  double time_limit = 0;             ///< seconds of wall time; 0: none
+  std::uint64_t memory_limit = 0;    ///< bytes resident in all its processes together; 0: none
+  std::uint64_t output_limit = std::uint64_t{16} << 20;  ///< bytes of both its outputs together
+  double grace = 2;  ///< seconds between the request to end (SIGTERM) and the end (SIGKILL)
+  const std::atomic<bool>* stop = nullptr;  ///< checked all the time: end it
+};
+
+enum class ProcessEnd {
+  kExited,      ///< by itself
+  kSignalled,   ///< it crashed, or somebody else ended it
+  kTime,        ///< ended here: ran past its time limit
+  kMemory,      ///< ended here: held more than its memory limit
+  kOutput,      ///< ended here: printed more than its output limit
+  kStopped,     ///< ended here, as `stop` asked
+  kNotStarted,  ///< the command can't be run
+};
+std::string_view to_string(ProcessEnd end);  ///< "exited", "signalled", "time", ...
+
+/// How it went.
+struct ProcessResult {
+  ProcessEnd end = ProcessEnd::kExited;
+  int code = 0;          ///< exit code of kExited, signal of kSignalled, errno of kNotStarted
+  std::string out, err;  ///< what it printed, up to the limit
+  double seconds = 0;
+  std::uint64_t peak_memory = 0;  ///< bytes, as sampled some ten times a second; shared pages count
+                                  ///< in each process that has them
+  int left_over = 0;              ///< processes of it that outlived it and were ended
+  bool clean = true;  ///< no process of it is left; false only where the system refuses to end one
+};
+
+/// Runs a command to its end. Its standard input is empty; signals and their mask are the
+/// system's defaults; neutra's open files are closed in it.
+///
+/// Nothing of it survives, whatever it does: sessions and process groups of its own, daemons,
+/// ignored signals. A small supervisor process stands between: the kernel hands it every orphan
+/// among its descendants (PR_SET_CHILD_SUBREAPER, prctl(2)), and it ends them all before it
+/// reports, also when this process dies first. Thread safe.
+ProcessResult run_process(const ProcessCall& call);
+
+}  // namespace neutra

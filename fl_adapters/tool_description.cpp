@@ -1,0 +1,97 @@
+#include "fl_adapters/tool_description.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "program/json_section.h"
+
+namespace neutra {
+namespace {
+
+constexpr double kLongestTime = 1e7;  ///< seconds: 16 weeks
+constexpr std::int64_t kMostMemory = std::int64_t{1} << 50;
+constexpr std::int64_t kMostOutput = std::int64_t{1} << 30;  ///< held in memory
+
+std::string name_of(const JsonSection& root) {
+  const std::string name = root.text("name");
+  const bool fits = name.front() != '.' && name.front() != '-' && name.size() <= 100 &&
+                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                      return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+                    });
+  if (!fits) {
+    root.fail("name", name,
+              "letters, digits, '_', '-', '.'; at most 100, the first neither '-' nor '.'");
+  }
+  return name;
+}
+
+std::vector<std::string> command_of(const JsonSection& root, const std::string& here) {
+  std::vector<std::string> command = root.texts("command");
+  if (command.empty() || command.front().empty()) {
+    root.fail("command", root.at("command"), "a program and its arguments: [\"python3\", ...]");
+  }
+  for (std::string& word : command) {
+    if (word.find('\0') != std::string::npos) {
+      root.fail("command", root.at("command"), "texts without NUL");
+    }
+    word = filled_in(std::move(word), "{here}", here);
+  }
+  return command;
+}
+
+std::set<ToolInput> inputs_of(const JsonSection& root) {
+  if (!root.has("needs")) return {ToolInput::kScript, ToolInput::kData};
+  std::set<ToolInput> inputs;
+  for (const std::string& word : root.texts("needs")) {
+    if (word == "script") {
+      inputs.insert(ToolInput::kScript);
+    } else if (word == "data") {
+      inputs.insert(ToolInput::kData);
+    } else if (word != "program") {
+      root.fail("needs", word, "program, script, data");
+    }
+  }
+  return inputs;
+}
+
+}  // namespace
+
+std::string filled_in(std::string text, std::string_view placeholder, const std::string& value) {
+  for (std::size_t at = 0; (at = text.find(placeholder, at)) != std::string::npos;
+       at += value.size()) {
+    text.replace(at, placeholder.size(), value);
+  }
+  return text;
+}
+
+ToolDescription read_tool_description(const std::filesystem::path& file) {
+  const Json json = read_json(file);
+  const JsonSection root(
+      json, file.string(), "",
+      {"format", "version", "name", "tool_version", "description", "source", "command", "needs",
+       "time_limit", "memory_limit", "output_limit", "answer"});
+  root.require_format("neutra-tool", 1);
+  ToolDescription tool;
+  tool.name = name_of(root);
+  tool.version = root.text("tool_version");
+  tool.description = root.text("description");
+  tool.source = root.text("source");
+  tool.command = command_of(root, std::filesystem::absolute(file).parent_path().string());
+  tool.inputs = inputs_of(root);
+  if (root.has("time_limit")) tool.time_limit = root.number("time_limit", 0.001, kLongestTime);
+  if (root.has("memory_limit")) {
+    tool.memory_limit = static_cast<std::uint64_t>(root.whole("memory_limit", 1, kMostMemory));
+  }
+  if (root.has("output_limit")) {
+    tool.output_limit = static_cast<std::uint64_t>(root.whole("output_limit", 1, kMostOutput));
+  }
+  if (const std::string answer = root.text("answer", "json"); answer != "json") {
+    tool.parser = find_parser(answer);
+    std::vector<std::string> allowed = parser_names();
+    allowed.insert(allowed.begin(), "json");
+    if (!tool.parser) root.fail("answer", answer, join(allowed));
+  }
+  return tool;
+}
+
+}  // namespace neutra

@@ -1,0 +1,82 @@
+#include "fl_adapters/tool_folder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "program/error.h"
+#include "program/hdf5_file.h"
+#include "program/normal.h"
+#include "training/data/npy.h"
+
+namespace neutra {
+
+namespace fs = std::filesystem;
+
+Json program_for_tools(const Program& program, const DataInfo* data) {
+  std::vector<Problem> problems;
+  Json document = normal_form(program.document, Defaults::kFill, problems);
+  // tf.keras 2.4 takes a config without a name for the list of layers of old versions.
+  document["model"]["config"]["name"] = "sequential";
+  Shape input = data != nullptr ? data->x : resolve(program).input_shape;
+  if (!input.empty()) {
+    Json shape = Json::array({nullptr});
+    for (const std::int64_t extent : input) shape.push_back(extent);
+    document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] = std::move(shape);
+  }
+  return document;
+}
+
+std::vector<std::string> write_data_files(const Dataset& data, const fs::path& folder) {
+  std::vector<std::string> names{"data.h5"};
+  Hdf5File file = Hdf5File::create(folder / names.front());
+  for (const auto& [name, array] : {std::pair{"x_train", &data.x_train},
+                                    {"y_train", &data.y_train},
+                                    {"x_test", &data.x_test},
+                                    {"y_test", &data.y_test},
+                                    {"x_validation", &data.x_validation},
+                                    {"y_validation", &data.y_validation}}) {
+    if (array->values.empty()) continue;  // no rows to watch
+    file.write(std::string("/") + name, array->values,
+               {array->extents.begin(), array->extents.end()});
+    names.push_back(std::string(name) + ".npy");
+    write_npy(folder / names.back(), *array);
+  }
+  file.close();
+  return names;
+}
+
+TemporaryFolder::TemporaryFolder(const std::string& name) {
+  std::string path = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
+  if (mkdtemp(path.data()) == nullptr) {
+    throw failure(path + ": cannot be made: " + std::strerror(errno));
+  }
+  path_ = path;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::vector<std::string> DataFiles::put(const Json& recipe, const Dataset& data,
+                                        const fs::path& folder) {
+  const std::lock_guard lock(mutex_);
+  Written& written = written_[recipe.dump()];
+  if (written.names.empty()) {
+    written.names = write_data_files(data, written.folder.path());
+    for (const std::string& name : written.names) {
+      fs::permissions(written.folder.path() / name, fs::perms::owner_write,
+                      fs::perm_options::remove);  // all runs share them
+    }
+  }
+  for (const std::string& name : written.names) {
+    const fs::path from = written.folder.path() / name;
+    std::error_code another_disk;
+    fs::create_hard_link(from, folder / name, another_disk);
+    if (another_disk) fs::copy_file(from, folder / name);
+  }
+  return written.names;
+}
+
+}  // namespace neutra

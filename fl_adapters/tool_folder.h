@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+#include "training/data/dataset.h"
+
+namespace neutra {
+
+/// A program as tools get it: every field present, one spelling of everything, and the shape of
+/// its rows where it is known. Its hash is that of `program`. Precondition: the program is valid.
+Json program_for_tools(const Program& program, const DataInfo* data);
+
+/// Writes data.h5 and one .npy file for each of x_train, y_train, x_test, y_test and, where the
+/// program has rows to watch, x_validation, y_validation. Returns the names.
+std::vector<std::string> write_data_files(const Dataset& data, const std::filesystem::path& folder);
+
+/// A folder that goes with the object.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::string& name);  ///< in the system's temporary folder
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Data sets as files, each written once and then linked into the folders of runs. Thread safe.
+class DataFiles {
+ public:
+  /// Puts the files of `data`, the data set of `recipe`, into `folder`. Returns their names.
+  std::vector<std::string> put(const Json& recipe, const Dataset& data,
+                               const std::filesystem::path& folder);
+
+ private:
+  struct Written {
+    TemporaryFolder folder{"neutra-data"};
+    std::vector<std::string> names;
+  };
+  std::mutex mutex_;
+  std::map<std::string, Written> written_;
+};
+
+}  // namespace neutra

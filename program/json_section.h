@@ -1,0 +1,127 @@
+#pragma once
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "program/error.h"
+#include "program/json.h"
+#include "program/words.h"
+
+namespace neutra {
+
+/// An object of a file with known fields, and its place for messages. Every mistake is an
+/// input_error that says file, place, what was found and what is allowed.
+class JsonSection {
+ public:
+  /// `fields`: all that may be there. The object must outlive the section.
+  JsonSection(const Json& json, std::string file, std::string place,
+              std::initializer_list<const char*> fields)
+      : json_(json), file_(std::move(file)), place_(std::move(place)) {
+    if (!json.is_object()) fail("", json, "an object");
+    const std::set<std::string> known(fields.begin(), fields.end());
+    for (const auto& [name, value] : json.items()) {
+      if (!known.contains(name)) {
+        const std::vector<std::string> all(fields.begin(), fields.end());
+        const std::string near = nearest(name, all);
+        fail_text(name, "an unknown field",
+                  join(all) + (near.empty() ? "" : "; did you mean " + near + "?"));
+      }
+    }
+  }
+
+  bool has(const char* name) const { return json_.contains(name); }
+  const Json& at(const char* name) const {
+    if (!has(name)) fail_text(name, "nothing", "a value");
+    return json_.at(name);
+  }
+  /// Not empty.
+  std::string text(const char* name) const {
+    const Json& value = at(name);
+    if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
+      fail(name, value, "a text");
+    }
+    return value;
+  }
+  std::string text(const char* name, const std::string& fallback) const {
+    if (!has(name)) return fallback;
+    if (!at(name).is_string()) fail(name, at(name), "a text");
+    return at(name);
+  }
+  std::int64_t whole(const char* name, std::int64_t least, std::int64_t most) const {
+    return whole_of(at(name), name, least, most);
+  }
+  double number(const char* name, double least, double most) const {
+    const Json& value = at(name);
+    if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most)) {
+      fail(name, value, "a number from " + shortest(least) + " to " + shortest(most));
+    }
+    return value;
+  }
+  /// The items of a list; none if the field is missing.
+  std::vector<Json> list(const char* name) const {
+    if (!has(name)) return {};
+    if (!at(name).is_array()) fail(name, at(name), "a list");
+    return {at(name).begin(), at(name).end()};
+  }
+  std::vector<std::string> texts(const char* name) const {
+    std::vector<std::string> result;
+    for (const Json& item : list(name)) {
+      if (!item.is_string()) fail(item_name(name, result.size()), item, "a text");
+      result.push_back(item);
+    }
+    return result;
+  }
+  std::vector<std::int64_t> wholes(const char* name, std::int64_t least, std::int64_t most) const {
+    std::vector<std::int64_t> result;
+    for (const Json& item : list(name)) {
+      result.push_back(whole_of(item, item_name(name, result.size()), least, most));
+    }
+    return result;
+  }
+  /// Checks "format" and "version".
+  void require_format(const std::string& format, int version) const {
+    if (text("format") != format) fail("format", at("format"), "\"" + format + "\"");
+    whole("version", version, version);
+  }
+
+  const std::string& file() const { return file_; }
+  std::string place_of(const std::string& name) const {
+    return name.empty() ? place_ : place_ + "/" + name;
+  }
+  static std::string item_name(const std::string& list, std::size_t index) {
+    return list + "/" + std::to_string(index);
+  }
+  [[noreturn]] void fail(const std::string& name, const Json& found,
+                         const std::string& allowed) const {
+    constexpr std::size_t kShown = 80;
+    std::string text = found.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (text.size() > kShown) text = text.substr(0, kShown) + "...";
+    fail_text(name, text, allowed);
+  }
+  [[noreturn]] void fail_text(const std::string& name, const std::string& found,
+                              const std::string& allowed) const {
+    throw input_error(describe(file_, place_of(name), found, allowed));
+  }
+
+ private:
+  std::int64_t whole_of(const Json& value, const std::string& name, std::int64_t least,
+                        std::int64_t most) const {
+    const bool fits = value.is_number_integer() &&
+                      value.get<double>() >= static_cast<double>(least) &&
+                      value.get<double>() <= static_cast<double>(most);
+    if (!fits) {
+      fail(name, value,
+           least == most
+               ? std::to_string(least)
+               : "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    return value;
+  }
+
+  const Json& json_;
+  std::string file_, place_;
+};
+
+}  // namespace neutra

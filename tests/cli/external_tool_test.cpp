@@ -1,0 +1,130 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "program/json.h"
+#include "tests/cli/command.h"
+
+namespace neutra::cli {
+namespace {
+
+constexpr const char* kExamples = NEUTRA_SOURCE_DIR "/docs/examples/";
+
+/// A number that no other process has in its command line.
+std::string mark() {
+  static int marks = 0;
+  return std::to_string(300000000 + getpid()) + "." + std::to_string(100000 + ++marks);
+}
+
+int processes_with(const std::string& word) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
+    const std::string line{std::istreambuf_iterator<char>(in), {}};
+    if (line.find(word) != std::string::npos) ++count;
+  }
+  return count;
+}
+
+/// Writes the description of a tool that is a shell script.
+void write_tool(const Folder& folder, const std::string& name, const std::string& script) {
+  folder.write(name + ".json", to_text({{"format", "neutra-tool"},
+                                        {"version", 1},
+                                        {"name", name},
+                                        {"tool_version", "1"},
+                                        {"description", "d"},
+                                        {"source", "s"},
+                                        {"needs", {"script", "data"}},
+                                        {"command", {"sh", "-c", script}}}));
+}
+
+TEST(ExternalTool, LocalisesBesideNativeOnes) {
+  const Folder folder;
+  const Called called =
+      call({"localise", "D6", "--tool", "umlaut", "--tool", kExamples + std::string("rate.json"),
+            "--tool", kExamples + std::string("simple_checks.json"), "--runs", "2", "--json",
+            "--keep", "kept"},
+           folder.path());
+  ASSERT_EQ(called.exit, 0) << called.out << called.err;
+  const Json tools = parse_json(called.out, "out")["tools"];
+  ASSERT_EQ(tools.size(), 3u);
+  EXPECT_EQ(tools[1]["tool"], "rate");
+  EXPECT_EQ(tools[1]["kind"], "external");
+  EXPECT_EQ(tools[1]["answer"], "-");
+  EXPECT_EQ(tools[1]["runs"].size(), 1u);  // it gets no data
+  EXPECT_EQ(tools[2]["runs"].size(), 2u);
+  for (const char* run : {"kept/D6-rate-0", "kept/D6-simple_checks-0", "kept/D6-simple_checks-1"}) {
+    const Json about = parse_json(folder.read(std::string(run) + "/run.json"), "run.json");
+    EXPECT_EQ(about["status"], "ok") << run;
+  }
+}
+
+TEST(ExternalTool, OneThatFailsSpoilsNoOther) {
+  const Folder folder;
+  write_tool(folder, "broken", "echo '{' > answer.json");
+  write_tool(folder, "loud", "yes");
+  const Called called = call({"localise", "D6", "--tool", "broken.json", "--tool", "loud.json",
+                              "--tool", kExamples + std::string("rate.json"), "--runs", "2"},
+                             folder.path());
+  EXPECT_EQ(called.exit, 1) << called.err;
+  EXPECT_NE(called.out.find("2 of 2 runs failed: answer.json: "), std::string::npos) << called.out;
+  EXPECT_NE(called.out.find("2 of 2 runs failed: printed more than 16777216 bytes"),
+            std::string::npos);
+  EXPECT_NE(called.out.find("answer in 1 of 1 runs: -"), std::string::npos);
+}
+
+TEST(ExternalTool, InterruptedNothingIsLeft) {
+  const Folder folder;
+  const std::string own = mark();
+  // Its supervisor's parent is the command: Ctrl-C once it runs.
+  write_tool(folder, "slow",
+             "trap '' TERM; (setsid sleep " + own +
+                 " &); kill -INT $(awk '{print $4}' /proc/$PPID/stat); sleep " + own);
+  const Called called =
+      call({"localise", "D6", "--tool", "slow.json", "--workers", "2"}, folder.path());
+  EXPECT_EQ(called.exit, 75) << called.out << called.err;
+  EXPECT_EQ(processes_with(own), 0);
+}
+
+TEST(ExternalTool, KilledNothingIsLeft) {
+  const Folder folder;
+  const std::string own = mark();
+  write_tool(folder, "slow",
+             "trap '' TERM; (setsid sleep " + own +
+                 " &); kill -KILL $(awk '{print $4}' /proc/$PPID/stat); sleep " + own);
+  const Called called =
+      call({"localise", "D6", "--tool", "slow.json", "--workers", "1"}, folder.path());
+  EXPECT_EQ(called.exit, 128 + SIGKILL);
+  for (int i = 0; i < 500 && processes_with(own) > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(processes_with(own), 0);
+}
+
+TEST(ExternalTool, Check) {
+  const Folder folder;
+  for (const char* name : {"rate", "simple_checks"}) {
+    const Called called =
+        call({"localise", "--check-tool", kExamples + std::string(name) + ".json"}, folder.path());
+    EXPECT_EQ(called.exit, 0) << called.out << called.err;
+    EXPECT_NE(called.out.find("the tool conforms"), std::string::npos) << called.out;
+  }
+  write_tool(folder, "broken", "exit 4");
+  const Called broken = call({"localise", "--check-tool", "broken.json", "--json"}, folder.path());
+  EXPECT_EQ(broken.exit, 1);
+  const Json json = parse_json(broken.out, "out");
+  EXPECT_EQ(json["conforms"], false);
+  EXPECT_EQ(json["steps"].back()["detail"], "exit code 4");
+  EXPECT_EQ(call({"localise", "D6", "--tool", "none.json"}, folder.path()).exit, 3);
+  folder.write("wrong.json", "{}");
+  EXPECT_EQ(call({"localise", "D6", "--tool", "wrong.json"}, folder.path()).exit, 3);
+  EXPECT_EQ(call({"localise", "--check-tool", "wrong.json"}, folder.path()).exit, 1);
+}
+
+}  // namespace
+}  // namespace neutra::cli

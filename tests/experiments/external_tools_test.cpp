@@ -1,0 +1,280 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+
+#include "experiments/catalog.h"
+#include "fl_adapters/external.h"
+#include "fl_adapters/tool_answer.h"
+#include "program/error.h"
+#include "program/formats/keras_script.h"
+#include "program/layer.h"
+#include "program/normal.h"
+
+namespace neutra {
+namespace {
+
+const std::filesystem::path kDocs = NEUTRA_SOURCE_DIR "/docs";
+
+/// A JSON Schema of docs/schemas.
+class Schema {
+ public:
+  explicit Schema(const std::string& name) : json_(plain(read_json(kDocs / "schemas" / name))) {
+    const valijson::adapters::NlohmannJsonAdapter adapter(json_);
+    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(adapter, schema_);
+  }
+  const nlohmann::json& json() const { return json_; }
+  /// What is wrong, "" for nothing.
+  std::string problem(const Json& document) const {
+    const nlohmann::json copy = plain(document);
+    const valijson::adapters::NlohmannJsonAdapter adapter(copy);
+    valijson::ValidationResults results;
+    if (valijson::Validator().validate(schema_, adapter, &results)) return "";
+    valijson::ValidationResults::Error error;
+    results.popError(error);
+    std::string text;
+    for (const std::string& step : error.context) text += step;
+    return text + ": " + error.description;
+  }
+
+ private:
+  static nlohmann::json plain(const Json& json) { return nlohmann::json::parse(json.dump()); }
+  nlohmann::json json_;
+  valijson::Schema schema_;
+};
+
+/// Reads data, trains nothing.
+class Reader : public LocalTrainer {
+ public:
+  ReplicaResult train(const TrainingJob&) override { return {}; }
+  ReplicaResult train(const TrainingJob&, Observer*) override { return {}; }
+  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
+  std::string fingerprint(const Program&) override { return "reader"; }
+  std::shared_ptr<const Dataset> dataset(const Program& program) override {
+    return load_dataset(program.document.at("data"), {resource_directory() / "data"});
+  }
+};
+
+std::vector<std::string> names(Vocabulary vocabulary) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries(vocabulary)) names.push_back(entry.name);
+  return names;
+}
+
+TEST(ProgramSchema, HoldsForAllFaultsAsToolsGetThem) {
+  const Schema schema("program.schema.json");
+  for (const std::string& id : fault_ids()) {
+    const Fault fault = load_fault(id);
+    for (const Program& program : {fault.buggy, *fault.fixed}) {
+      const Json document = program_for_tools(program, nullptr);
+      EXPECT_EQ(schema.problem(document), "") << id;
+      EXPECT_EQ(program_hash({document}), program_hash(program)) << id;
+      EXPECT_TRUE(validate(document).empty()) << id;
+    }
+  }
+}
+
+TEST(ProgramSchema, HasTheWordsOfTheProgram) {
+  const nlohmann::json schema = Schema("program.schema.json").json();
+  const auto words = [&](const char* pointer) {
+    return schema.at(nlohmann::json::json_pointer(pointer)).get<std::vector<std::string>>();
+  };
+  std::vector<std::string> classes;
+  for (const Layer* layer : layers()) classes.push_back(layer->class_name);
+  EXPECT_EQ(words("/definitions/layer/properties/class_name/enum"), classes);
+  EXPECT_EQ(words("/definitions/layer/properties/config/properties/activation/enum"),
+            names(Vocabulary::kActivation));
+  EXPECT_EQ(words("/definitions/initializer/properties/class_name/enum"),
+            names(Vocabulary::kInitializer));
+  const std::string compile = "/properties/compile/properties/";
+  EXPECT_EQ(words((compile + "loss/enum").c_str()), names(Vocabulary::kLoss));
+  EXPECT_EQ(words((compile + "metrics/items/enum").c_str()), names(Vocabulary::kMetric));
+  EXPECT_EQ(words((compile + "optimizer/properties/class_name/enum").c_str()),
+            names(Vocabulary::kOptimizer));
+  EXPECT_EQ(words("/properties/fit/properties/callbacks/items/properties/class_name/enum"),
+            names(Vocabulary::kCallback));
+}
+
+TEST(ProgramSchema, RefusesWhatIsWrong) {
+  const Schema schema("program.schema.json");
+  const Json good = program_for_tools(load_fault("D6").buggy, nullptr);
+  for (
+      const char* patch :
+      {R"([{"op": "remove", "path": "/model"}])",
+       R"([{"op": "replace", "path": "/version", "value": 2}])",
+       R"([{"op": "add", "path": "/more", "value": 2}])",
+       R"([{"op": "replace", "path": "/compile/loss", "value": "mse"}])",
+       R"([{"op": "replace", "path": "/fit/batch_size", "value": 0}])",
+       R"([{"op": "replace", "path": "/model/config/layers/0/class_name", "value": "LSTM"}])",
+       R"([{"op": "remove", "path": "/model/config/layers/0/config/activation"}])",
+       R"([{"op": "replace", "path": "/model/config/layers/1/config/units", "value": "2"}])",
+       R"([{"op": "replace", "path": "/compile/optimizer/config/learning_rate", "value": null}])"}) {
+    EXPECT_NE(schema.problem(good.patch(Json::parse(patch))), "") << patch;
+  }
+}
+
+TEST(ToolSchema, AgreesWithTheReader) {
+  const Schema schema("tool.schema.json");
+  const TemporaryFolder folder("neutra-test");
+  const Json good = read_json(kDocs / "examples/rate.json");
+  ASSERT_EQ(schema.problem(good), "");
+  for (const char* patch :
+       {R"({})", R"({"needs": []})", R"({"time_limit": 0.5, "memory_limit": 1})",
+        R"({"version": 2})", R"({"format": "x"})", R"({"name": "a b"})", R"({"name": ".a"})",
+        R"({"command": []})", R"({"command": "x"})", R"({"command": [1]})", R"({"needs": ["gpu"]})",
+        R"({"time_limit": 0})", R"({"memory_limit": 0})", R"({"memory_limit": 1.5})",
+        R"({"output_limit": 2000000000})", R"({"source": null})", R"({"tool_version": 1})",
+        R"({"more": 1})"}) {
+    Json json = good;
+    json.merge_patch(Json::parse(patch));
+    const auto file = folder.path() / "tool.json";
+    std::ofstream(file) << json;
+    bool accepted = true;
+    try {
+      read_tool_description(file);
+    } catch (const Error&) {
+      accepted = false;
+    }
+    EXPECT_EQ(schema.problem(json).empty(), accepted) << patch << schema.problem(json);
+  }
+}
+
+TEST(AnswerSchema, AgreesWithTheReader) {
+  const Schema schema("answer.schema.json");
+  std::vector<std::string> types;
+  for (const auto& [type, meaning] : fault_types()) types.push_back(type);
+  EXPECT_EQ(schema.json().at("definitions").at("fault_type").at("enum"), types);
+  const Program program = load_fault("D6").buggy;
+  const auto agree = [&](const std::string& text) {
+    const Json json = Json::parse("{\"format\": \"neutra-answer\", \"version\": 1" + text + "}");
+    bool accepted = true;
+    try {
+      read_tool_answer(json, "", program);
+    } catch (const Error&) {
+      accepted = false;
+    }
+    EXPECT_EQ(schema.problem(json).empty(), accepted) << text << "\n" << schema.problem(json);
+    return accepted;
+  };
+  for (const char* good :
+       {R"~(, "faults": "ACH(0,1), LCH; HLR")~", R"~(, "faults": "LRM|LAD/ACH(0)")~",
+        R"(, "faults": "-")", R"(, "faults": "N/A", "reason": "why")",
+        R"(, "ranking": [{"layer": 1, "neuron": 1, "type": "ACH", "suspiciousness": 0}])",
+        R"(, "ranking": [{"type": "ACH", "suspiciousness": -1.5}])", R"(, "ranking": [])",
+        R"(, "messages": [{"text": "x", "epochs": [0], "layers": [0], "faults": "ACH"}])"}) {
+    EXPECT_TRUE(agree(good)) << good;
+  }
+  for (const char* bad :
+       {"", R"(, "faults": "")", R"(, "faults": "ach")", R"(, "faults": 1)", R"(, "fault": "-")",
+        R"(, "ranking": [{"suspiciousness": 1}])", R"(, "ranking": [{"layer": 0}])",
+        R"(, "ranking": [{"layer": -1, "suspiciousness": 1}])",
+        R"(, "ranking": [{"type": "ACH", "neuron": 1, "suspiciousness": 1}])",
+        R"(, "ranking": [{"layer": 0, "type": "X", "suspiciousness": 1}])",
+        R"(, "ranking": [{"layer": 0, "suspiciousness": "1"}])", R"(, "messages": [{}])",
+        R"(, "messages": [{"text": ""}])", R"(, "messages": [{"text": "x", "epochs": [-1]}])",
+        R"(, "messages": [{"text": "x", "actionability": "y"}])"}) {
+    EXPECT_FALSE(agree(bad)) << bad;
+  }
+}
+
+TEST(KerasScript, OfAllFaultsIsPython) {
+  const TemporaryFolder folder("neutra-test");
+  for (const std::string& id : fault_ids()) {
+    const Program program = load_fault(id).buggy;
+    const std::string script = keras_script(program, {});
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = script.find("model.add(", at)) != std::string::npos; ++at) {
+      ++count;
+    }
+    EXPECT_EQ(count, find_layers(program.document)->size()) << id;
+    std::ofstream(folder.path() / (id + ".py")) << script;
+  }
+  ProcessCall call;
+  call.command = {"python3", "-c",
+                  "import ast, glob\nfor f in glob.glob('*.py'): ast.parse(open(f).read(), f)"};
+  call.folder = folder.path();
+  const ProcessResult result = run_process(call);
+  EXPECT_EQ(result.code, 0) << result.err;
+}
+
+TEST(KerasScript, ReadsAsPeopleWriteIt) {
+  EXPECT_EQ(keras_script(load_fault("D6").buggy, {std::nullopt, false, 5}),
+            R"(import numpy as np
+import tensorflow as tf
+from tensorflow.keras.layers import Dense
+from tensorflow.keras.models import Sequential
+from tensorflow.keras.optimizers import Adam
+
+np.random.seed(5)
+tf.random.set_seed(5)
+
+x_train = np.load("x_train.npy")
+y_train = np.load("y_train.npy")
+x_test = np.load("x_test.npy")
+y_test = np.load("y_test.npy")
+
+model = Sequential()
+model.add(Dense(2, activation="sigmoid", input_shape=(2,)))
+model.add(Dense(2, activation="softmax"))
+
+model.compile(loss="categorical_crossentropy", optimizer=Adam(learning_rate=0.001), metrics=["accuracy"])
+model.fit(x_train, y_train, batch_size=32, epochs=5)
+)");
+}
+
+class ExampleTool : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExampleTool, Conforms) {
+  const auto file = kDocs / "examples" / (std::string(GetParam()) + ".json");
+  EXPECT_EQ(Schema("tool.schema.json").problem(read_json(file)), "");
+  Reader reader;
+  LocaliseContext context;
+  context.trainer = &reader;
+  const Fault fault = load_fault("D6");
+  const auto checks = check_tool(file, {fault.id, fault.buggy}, context);
+  for (const ToolCheck& check : checks) {
+    EXPECT_EQ(check.verdict, ToolCheck::Verdict::kOk) << check.what << ": " << check.detail;
+  }
+  EXPECT_EQ(checks.size(), 7u);
+}
+
+TEST_P(ExampleTool, FindsAWrongLearningRate) {
+  const auto file = kDocs / "examples" / (std::string(GetParam()) + ".json");
+  Reader reader;
+  LocaliseContext context;
+  context.trainer = &reader;
+  Program program = load_fault("D6").buggy;
+  EXPECT_EQ(to_string(load_tool(file)->localise({"D6", program}, context).faults), "-");
+  program.document["compile"]["optimizer"]["config"]["learning_rate"] = 3.0;
+  EXPECT_EQ(to_string(load_tool(file)->localise({"D6", program}, context).faults), "HLR");
+}
+
+INSTANTIATE_TEST_SUITE_P(Docs, ExampleTool, testing::Values("rate", "simple_checks"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(ToolCheck, SaysWhatIsWrong) {
+  const TemporaryFolder folder("neutra-test");
+  const Fault fault = load_fault("D6");
+  const auto last = [&](const Json& patch) {
+    Json json = read_json(kDocs / "examples/rate.json");
+    json.merge_patch(patch);
+    const auto file = folder.path() / "tool.json";
+    std::ofstream(file) << json;
+    const auto checks = check_tool(file, {fault.id, fault.buggy}, {});
+    EXPECT_EQ(checks.back().verdict, ToolCheck::Verdict::kFailed);
+    return checks.back().what + ": " + checks.back().detail;
+  };
+  EXPECT_NE(last({{"name", "a b"}}).find("description: "), std::string::npos);
+  EXPECT_NE(last({{"command", {"nothing-like-it"}}}).find("start: "), std::string::npos);
+  EXPECT_EQ(last({{"command", {"sh", "-c", "exit 2"}}}), "end: exit code 2");
+  EXPECT_NE(last({{"command", {"sh", "-c", "echo hello"}}}).find("answer: "), std::string::npos);
+  EXPECT_NE(last({{"command", {"sh", "-c", "sleep 100"}}, {"time_limit", 0.1}}).find("end: ran"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace neutra
