@@ -3,7 +3,10 @@
 namespace neutra {
 
 // One line for each tool, sorted by name; NAME.cpp defines the object NAME_tool.
-#define NEUTRA_TOOLS(TOOL) TOOL(umlaut)
+#define NEUTRA_TOOLS(TOOL) \
+  TOOL(deepdiagnosis)      \
+  TOOL(deeplocalize)       \
+  TOOL(umlaut)
 
 #define NEUTRA_DECLARE(name) extern const Tool name##_tool;
 #define NEUTRA_ADDRESS(name) &name##_tool,
