@@ -18,13 +18,17 @@ namespace {
 /// The tool of that name, or all formulas of it: "deepmufl" stands for "deepmufl-muse" and others.
 std::vector<const Tool*> tools_named(const std::string& name) {
   if (const Tool* tool = find_tool(name)) return {tool};
+  if (name.ends_with(".json")) return {load_tool(name)};
   std::vector<const Tool*> formulas;
   std::vector<std::string> names;
   for (const Tool* tool : tools()) {
     if (tool->name.starts_with(name + "-")) formulas.push_back(tool);
     names.push_back(tool->name);
   }
-  if (formulas.empty()) throw usage_error("--tool: found '" + name + "'; allowed: " + join(names));
+  if (formulas.empty()) {
+    throw usage_error("--tool: found '" + name + "'; allowed: " + join(names) +
+                      ", or the description file of an external tool, FILE.json");
+  }
   return formulas;
 }
 
@@ -250,6 +254,7 @@ LocaliseContext context_of(const Arguments& arguments, LocalTrainer& trainer) {
       arguments.text("defects") == "repaired" ? ToolVariant::kRepaired : ToolVariant::kAsPublished;
   context.stop = &stop_requested();
   if (arguments.has("keep")) context.keep = arguments.text("keep");
+  if (arguments.has("deepfd-model")) context.model = arguments.text("deepfd-model");
   return context;
 }
 
@@ -299,8 +304,7 @@ int run(const Arguments& arguments) {
   const auto trainer = make_trainer(arguments, fault.file);
 
   std::vector<ToolAnswers> results;
-  LocaliseContext context = context_of(arguments, *trainer);
-  if (arguments.has("deepfd-model")) context.model = arguments.text("deepfd-model");
+  const LocaliseContext context = context_of(arguments, *trainer);
   for (const Tool* tool : chosen) {
     const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);

@@ -22,5 +22,8 @@ extern const std::string_view deepfd_faults;    ///< deepfd/faults.json
 extern const std::string_view deepfd_messages;  ///< messages/deepfd.json
 extern const std::string_view deepfd_model;     ///< deepfd/model.json
 extern const std::string_view umlaut_messages;  ///< messages/umlaut.json
+extern const std::string_view deepdiagnosis_messages;  ///< messages/deepdiagnosis.json
+extern const std::string_view deeplocalize_messages;   ///< messages/deeplocalize.json
+extern const std::string_view umlaut_messages;         ///< messages/umlaut.json
 
 }  // namespace neutra::embedded

@@ -1,0 +1,122 @@
+#include "fl_adapters/callback_model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "fl_adapters/watch.h"
+#include "program/json.h"
+
+namespace neutra {
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// The function that a layer ends with.
+std::string activation_of(const ResolvedLayer& layer) {
+  if (const Json* value = member(layer.config, "activation")) return value->get<std::string>();
+  if (layer.class_name == "Softmax") return "softmax";
+  if (layer.class_name == "ReLU") return "relu";
+  if (layer.class_name == "ELU") return "elu";
+  return "linear";
+}
+
+/// Keras's name for the `count`-th layer of a class, "dense_1", without underscores in the class.
+std::string default_name(const std::string& class_name, int count) {
+  std::string name;
+  for (const char c : class_name) {
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name + "_" + std::to_string(count);
+}
+
+void replace(std::string& text, std::string_view place, std::int64_t number) {
+  for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place)) {
+    text.replace(at, place.size(), std::to_string(number));
+  }
+}
+
+}  // namespace
+
+std::vector<std::optional<std::size_t>> CallbackModel::gradient_sources(
+    const std::vector<bool>& has_weights) const {
+  std::vector<std::optional<std::size_t>> sources(layers.size());
+  std::size_t unread = layers.size();  // layers from here on have had their gradients read
+  for (std::size_t layer = layers.size(); layer-- > 0;) {
+    if (!layers[layer].dense) continue;
+    if (repaired) {
+      if (has_weights[layer]) sources[layer] = layer;
+      continue;
+    }
+    while (unread > 0 && !has_weights[unread - 1]) --unread;
+    if (unread > 0) sources[layer] = --unread;
+  }
+  return sources;
+}
+
+CallbackModel callback_model(const Program& program, ToolVariant variant) {
+  CallbackModel model;
+  model.repaired = variant == ToolVariant::kRepaired;
+  const Json& config = program.document.at("model").at("config");
+  const Json& documents = config.is_array() ? config : config.at("layers");
+  std::map<std::string, int> counts;
+  for (const ResolvedLayer& layer : resolve(program).layers) {
+    if (layer.class_name == "InputLayer") continue;
+    CallbackModel::Layer seen;
+    seen.index = layer.index;
+    seen.class_name = layer.class_name;
+    seen.activation = activation_of(layer);
+    const Json* own = member(documents.at(static_cast<std::size_t>(layer.index)), "config");
+    const Json* name = own != nullptr ? member(*own, "name") : nullptr;
+    seen.name = name != nullptr && name->is_string()
+                    ? name->get<std::string>()
+                    : default_name(layer.class_name, ++counts[layer.class_name]);
+    seen.dense = model.repaired ? layer.class_name == "Dense" : contains(seen.name, "dense");
+    seen.flatten = model.repaired ? layer.class_name == "Flatten" : contains(seen.name, "flatten");
+    seen.softmax = seen.activation == "softmax";
+    const bool alone = seen.class_name == "Activation" || seen.class_name == "Softmax";
+    if (seen.softmax && alone && !model.layers.empty()) model.layers.back().softmax = true;
+    model.layers.push_back(std::move(seen));
+  }
+  return model;
+}
+
+std::string unpacking_error(std::size_t weights) {
+  if (weights == 0 || weights == 2) return "";
+  return std::string("the tool stops with an error: ") + (weights > 2 ? "too many" : "not enough") +
+         " values to unpack (a layer's weights as kernel and bias)";
+}
+
+ToolMessage callback_message(const MessageTable& table, const std::string& code, std::int64_t epoch,
+                             std::int64_t batch, const CallbackModel& model,
+                             std::optional<std::size_t> layer) {
+  // A layer behind the last has a number but no place.
+  std::set<int> layers;
+  if (layer && *layer < model.layers.size()) layers.insert(model.layers[*layer].index);
+  ToolMessage message = table.message(code, std::move(layers));
+  message.epochs = {epoch};
+  replace(message.text, "{batch}", batch);
+  if (layer) replace(message.text, "{layer}", static_cast<std::int64_t>(*layer));
+  return message;
+}
+
+Localisation run_callback(const FaultyProgram& faulty, const LocaliseContext& context,
+                          const std::function<std::unique_ptr<Observer>(Finding&)>& watcher) {
+  Watch watch(context);
+  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+    return watch.finish({}, LocalisationStatus::kNotApplicable, to_string(problems.front()));
+  }
+  Finding finding;
+  const std::unique_ptr<Observer> observer = watcher(finding);
+  const LocalisationStatus status = watch.train(faulty.program, *observer);
+  Localisation result;
+  result.messages = std::move(finding.messages);
+  if (!finding.failure.empty()) {
+    return watch.finish(std::move(result), LocalisationStatus::kNotApplicable, finding.failure);
+  }
+  return watch.finish(std::move(result), status, watch.reason());
+}
+
+}  // namespace neutra

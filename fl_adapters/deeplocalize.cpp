@@ -1,0 +1,344 @@
+#include "fl_adapters/deeplocalize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "fl_adapters/embedded.h"
+#include "program/json.h"
+#include "training/clones.h"
+
+namespace neutra {
+namespace deeplocalize {
+
+const MessageTable& message_table() {
+  static const MessageTable table(embedded::deeplocalize_messages,
+                                  "fl_adapters/messages/deeplocalize.json");
+  return table;
+}
+
+Checker::Checker(CallbackModel model)
+    : model_(std::move(model)),
+      forward_(model_.layers.size()),
+      weights_(model_.layers.size()),
+      delta_weights_(model_.layers.size()),
+      output_gradients_(model_.layers.size()) {}
+
+/// Adds a mean to its series; what is wrong with it, or nothing.
+std::string Checker::trouble(Series& series, const Mean& mean) const {
+  series.window.push_back(mean.value);
+  if (!std::isfinite(mean.value)) return "mean " + shortest(mean.value);
+  if (!model_.is_zero(mean)) return "";
+  ++series.zeros;
+  const double share = static_cast<double>(series.zeros) / static_cast<double>(batches_);
+  if (share < message_table().threshold("zero_share")) return "";
+  return "mean 0 in " + std::to_string(series.zeros) + " of " + std::to_string(batches_) +
+         " batches";
+}
+
+/// Looks back over a window and forgets it.
+std::string Checker::standstill(Series& series) const {
+  const std::vector<float> window = std::exchange(series.window, {});
+  if (!mean_is_max(std::span(window))) return "";
+  return "unchanged in " + std::to_string(window.size()) + " batches";
+}
+
+Finding Checker::found(const char* code, const BatchTrace& batch, std::string detail,
+                       std::optional<std::size_t> layer) const {
+  Finding finding;
+  finding.messages.push_back(
+      callback_message(message_table(), code, batch.epoch, batch.batch, model_, layer));
+  finding.messages.back().detail = std::move(detail);
+  return finding;
+}
+
+Finding Checker::check(const BatchTrace& batch) {
+  ++batches_;
+  looks_back_ = batches_ % static_cast<std::int64_t>(message_table().threshold("window")) == 0;
+  for (const auto rules : {&Checker::forward, &Checker::weights, &Checker::metrics,
+                           &Checker::delta_weights, &Checker::output_gradients}) {
+    if (Finding finding = (this->*rules)(batch); finding.stops()) return finding;
+  }
+  return {};
+}
+
+Finding Checker::forward(const BatchTrace& batch) {
+  for (std::size_t i = 0; i < model_.layers.size(); ++i) {
+    std::string why = trouble(forward_[i], batch.layers[i].outputs);
+    if (!why.empty()) return found("forward", batch, std::move(why), i);
+  }
+  for (std::size_t i = 0; looks_back_ && i < model_.layers.size(); ++i) {
+    std::string why = standstill(forward_[i]);
+    if (why.empty() || model_.layers[i].flatten || !model_.should_move(i)) continue;
+    return found("forward", batch, why, i);
+  }
+  return {};
+}
+
+Finding Checker::weights(const BatchTrace& batch) {
+  for (const LayerTrace& layer : batch.layers) {
+    std::string error = model_.repaired ? "" : unpacking_error(layer.weights);
+    if (!error.empty()) return {{}, std::move(error)};
+  }
+  for (std::size_t i = model_.layers.size(); i-- > 0;) {
+    if (!batch.layers[i].kernel) continue;
+    std::string why = trouble(weights_[i], *batch.layers[i].kernel);
+    if (!why.empty()) return found("weights", batch, std::move(why), i);
+  }
+  for (std::size_t i = model_.layers.size(); looks_back_ && i-- > 0;) {
+    std::string why = standstill(weights_[i]);
+    if (why.empty() || !model_.layers[i].dense || !model_.should_move(i)) continue;
+    return found("weights", batch, why, i);
+  }
+  return {};
+}
+
+Finding Checker::metrics(const BatchTrace& batch) {
+  loss_.window.push_back(batch.loss);
+  if (!std::isfinite(batch.loss)) return found("invalid_loss", batch, shortest(batch.loss));
+  if (looks_back_) {
+    const std::string why = standstill(loss_);
+    if (!why.empty()) return found("mdl", batch, "loss " + why);
+  }
+  if (!batch.accuracy) return {};
+  accuracy_.window.push_back(*batch.accuracy);
+  if (!std::isfinite(*batch.accuracy)) {
+    return found("invalid_accuracy", batch, shortest(*batch.accuracy));
+  }
+  if (looks_back_) {
+    const std::string why = standstill(accuracy_);
+    if (!why.empty()) return found("mdl", batch, "accuracy " + why);
+  }
+  return {};
+}
+
+Finding Checker::delta_weights(const BatchTrace& batch) {
+  std::vector<bool> has_weights;
+  for (const LayerTrace& layer : batch.layers) has_weights.push_back(layer.gradient.has_value());
+  const auto sources = model_.gradient_sources(has_weights);
+  for (std::size_t i = model_.layers.size(); i-- > 0;) {
+    if (!sources[i]) continue;
+    std::string why = trouble(delta_weights_[i], *batch.layers[*sources[i]].gradient);
+    if (!why.empty()) return found("delta_weights", batch, std::move(why), i);
+  }
+  for (std::size_t i = model_.layers.size(); looks_back_ && i-- > 0;) {
+    std::string why = standstill(delta_weights_[i]);
+    if (why.empty() || !model_.should_move(i)) continue;
+    return found("unchanged_delta_weights", batch, why, i);
+  }
+  return {};
+}
+
+Finding Checker::output_gradients(const BatchTrace& batch) {
+  for (std::size_t i = model_.layers.size(); i-- > 0;) {
+    if (!batch.layers[i].output_gradient) continue;
+    std::string why = trouble(output_gradients_[i], *batch.layers[i].output_gradient);
+    if (!why.empty()) return found("output_gradient", batch, std::move(why), i);
+  }
+  for (std::size_t i = model_.layers.size(); looks_back_ && i-- > 0;) {
+    std::string why = standstill(output_gradients_[i]);
+    if (!why.empty() && !model_.layers[i].flatten) return found("output_gradient", batch, why, i);
+  }
+  return {};
+}
+
+namespace {
+
+/// sums[j] += over i, values[i][j].
+NEUTRA_CLONES void add_rows(const float* values, std::size_t rows, float* sums,
+                            std::size_t columns) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) sums[j] += values[i * columns + j];
+  }
+}
+
+/// Which layer's bias gradient tells the mean gradient with respect to a layer's outputs, as far as
+/// one does. It is the sum over rows of the gradients with respect to what goes into the
+/// activation: the layer's own outputs if it has no activation; else, if the outputs go into a
+/// Dense layer unchanged, they are that layer's gradients times its kernel.
+struct OutputGradient {
+  std::optional<std::size_t> own, next;
+};
+std::vector<OutputGradient> output_gradients(const std::vector<CallbackModel::Layer>& layers) {
+  std::vector<OutputGradient> sources(layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const auto linear = [&](std::size_t k) { return layers[k].activation == "linear"; };
+    if ((layers[i].class_name == "Dense" || layers[i].class_name == "Conv2D") && linear(i)) {
+      sources[i].own = i;
+      continue;
+    }
+    std::size_t next = i + 1;
+    while (next < layers.size() &&
+           (layers[next].class_name == "Flatten" || layers[next].class_name == "Dropout" ||
+            (layers[next].class_name == "Activation" && linear(next)))) {
+      ++next;
+    }
+    if (next < layers.size() && layers[next].class_name == "Dense") sources[i].next = next;
+  }
+  return sources;
+}
+
+/// Makes the tool's traces of a training. After each batch the tool asks the model, with its new
+/// weights, for outputs and gradients: here the next step brings them, on its own rows and with
+/// dropout.
+class Watcher final : public Observer {
+ public:
+  Watcher(const Program& program, CallbackModel model,
+          std::function<Finding(const BatchTrace&)> check)
+      : model_(std::move(model)),
+        check_(std::move(check)),
+        sources_(output_gradients(model_.layers)) {
+    const std::string metric = resolve(program).metric;
+    if (metric == "accuracy") metric_ = metric;
+  }
+
+  void begin(const DataView& data, Probe&) override {
+    std::size_t width = 1;
+    for (const std::int64_t n : data.row) width *= static_cast<std::size_t>(n);
+    rows_ = static_cast<std::int64_t>(data.training.size() / width);
+    batch_size_ = data.batch_size;
+  }
+
+  BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return BatchDetail::kActivations;
+  }
+
+  void batch_end(const BatchEvent& event) override {
+    const Views views = views_of(event.layers);
+    if (pending_) complete(views);
+    if (stops_) return;
+    const bool continues = pending_ && pending_->epoch == event.epoch;
+    BatchTrace next;
+    next.epoch = event.epoch;
+    next.batch = continues ? pending_->batch + 1 : 0;
+    next.loss = static_cast<float>(event.loss);
+    next.accuracy = accuracy(event, next.batch == 0, views.back()->activations.size());
+    next.layers.resize(model_.layers.size());
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      next.layers[i].weights = views[i]->weights.size();
+      if (!views[i]->weights.empty()) next.layers[i].kernel = mean_of(views[i]->weights.front());
+    }
+    column_sums_.assign(model_.layers.size(), {});
+    for (const OutputGradient& source : sources_) {
+      if (source.next) add_columns(*source.next, *views[*source.next]);
+    }
+    pending_ = std::move(next);
+  }
+
+  bool stop() override { return stops_; }
+
+  void end(Probe& probe) override {
+    if (!pending_ || stops_) return;
+    std::vector<std::int64_t> rows;
+    for (std::int64_t row = pending_->batch * batch_size_;
+         row < std::min(rows_, (pending_->batch + 1) * batch_size_); ++row) {
+      rows.push_back(row);
+    }
+    if (rows.empty()) return;
+    const Probe::Answer answer = probe.backward(rows);
+    complete(views_of(answer.layers));
+  }
+
+ private:
+  using Views = std::vector<const LayerView*>;
+  Views views_of(std::span<const LayerView> all) const {
+    Views views;
+    for (const CallbackModel::Layer& layer : model_.layers) {
+      views.push_back(&all[static_cast<std::size_t>(layer.index)]);
+    }
+    return views;
+  }
+
+  /// The batch's own accuracy, out of that of the epoch so far: as the share of a whole number.
+  std::optional<float> accuracy(const BatchEvent& event, bool first, std::size_t outputs) {
+    const auto it = event.logs.find(metric_);
+    if (it == event.logs.end()) return {};
+    const auto rows = static_cast<double>(event.rows);
+    if (first) seen_rows_ = right_ = 0;
+    seen_rows_ += rows;
+    const double each = static_cast<double>(outputs) / rows;  // binary accuracy: over all outputs
+    const double right = std::round(it->second * seen_rows_ * each);
+    return static_cast<float>((right - std::exchange(right_, right)) / (rows * each));
+  }
+
+  void add_columns(std::size_t layer, const LayerView& view) {
+    std::vector<float>& sums = column_sums_[layer];
+    if (!sums.empty() || view.weights.size() < 2) return;
+    const std::span<const float> kernel = view.weights[0];
+    sums.resize(view.weights[1].size());
+    add_rows(kernel.data(), kernel.size() / sums.size(), sums.data(), sums.size());
+  }
+
+  std::optional<Mean> output_gradient(std::size_t layer, const Views& views) const {
+    const OutputGradient& source = sources_[layer];
+    if (!source.own && !source.next) return {};
+    const LayerView& view = *views[source.own ? *source.own : *source.next];
+    if (view.gradients.size() != 2) return {};
+    const std::span<const float> bias = view.gradients[1];
+    const auto count = static_cast<float>(views[layer]->activations.size());
+    float sum = 0;
+    for (std::size_t j = 0; j < bias.size(); ++j) {
+      sum += source.own ? bias[j] : bias[j] * column_sums_[*source.next][j];
+    }
+    return Mean{sum / count, std::all_of(bias.begin(), bias.end(), [](float v) { return v == 0; })};
+  }
+
+  /// What the step after the pending batch saw.
+  void complete(const Views& views) {
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      LayerTrace& layer = pending_->layers[i];
+      layer.outputs = mean_of(views[i]->activations);
+      if (!views[i]->gradients.empty()) layer.gradient = mean_of(views[i]->gradients.front());
+      layer.output_gradient = output_gradient(i, views);
+    }
+    stops_ = check_(*pending_).stops();
+  }
+
+  CallbackModel model_;
+  std::function<Finding(const BatchTrace&)> check_;
+  bool stops_ = false;
+  std::vector<OutputGradient> sources_;
+  std::string metric_;  ///< "accuracy", or empty
+  std::int64_t rows_ = 0, batch_size_ = 0;
+  double seen_rows_ = 0, right_ = 0;             ///< in this epoch
+  std::optional<BatchTrace> pending_;            ///< the last batch
+  std::vector<std::vector<float>> column_sums_;  ///< of kernels, with the pending batch's weights
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_watcher(const Program& program, CallbackModel model,
+                                       std::function<Finding(const BatchTrace&)> check) {
+  return std::make_unique<Watcher>(program, std::move(model), std::move(check));
+}
+
+namespace {
+
+Localisation localise(const FaultyProgram& faulty, const LocaliseContext& context) {
+  std::optional<Checker> checker;
+  Localisation result = run_callback(faulty, context, [&](Finding& finding) {
+    CallbackModel model = callback_model(faulty.program, context.variant);
+    checker.emplace(model);
+    return make_watcher(faulty.program, std::move(model),
+                        [&](const BatchTrace& batch) { return finding = checker->check(batch); });
+  });
+  for (const ToolMessage& message : result.messages) {
+    for (const int layer : message.layers) result.ranking.push_back({layer, -1, "", 1});
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace deeplocalize
+
+extern const Tool deeplocalize_tool{
+    "deeplocalize",
+    "2021-02",
+    ToolKind::kNative,
+    {ToolNeed::kTraining},
+    "means of outputs, weights, gradients and losses after each batch; stops at the first error",
+    "Wardat, Le and Rajan, DeepLocalize: Fault Localization for Deep Neural Networks, ICSE 2021; "
+    "https://github.com/Wardat-ISU/DeepLocalize",
+    deeplocalize::localise};
+
+}  // namespace neutra

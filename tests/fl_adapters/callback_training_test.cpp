@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include "fl_adapters/deeplocalize.h"
+#include "fl_adapters/registry.h"
+#include "tests/training/programs.h"
+
+namespace neutra {
+namespace {
+
+/// DeepDiagnosis and DeepLocalize on trainings.
+class CallbackTraining : public EachBackend {
+ protected:
+  Localisation run(const std::string& tool, const Program& p,
+                   ToolVariant variant = ToolVariant::kAsPublished) const {
+    const auto trained = trainer();
+    LocaliseContext context;
+    context.trainer = trained.get();
+    context.variant = variant;
+    return find_tool(tool)->localise({"test", p}, context);
+  }
+};
+NEUTRA_EACH_BACKEND(CallbackTraining);
+
+std::vector<std::string> texts(const Localisation& found) {
+  std::vector<std::string> list;
+  for (const ToolMessage& message : found.messages) list.push_back(message.text);
+  return list;
+}
+using Texts = std::vector<std::string>;
+
+/// A softmax of one unit: its output is 1 whatever goes in, so that no weight moves.
+Program constant_output(int epochs) {
+  return program(
+      "moons", 2,
+      Json::array({dense(16, "linear"), layer("Activation", {{"activation", "tanh"}}),
+                   dense(1, "linear"), layer("Activation", {{"activation", "softmax"}})}),
+      "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), epochs);
+}
+
+/// Its weights are infinite within a few steps.
+Program diverging() {
+  return program("linear", 1, Json::array({dense(4, "linear"), dense(1, "linear")}),
+                 "mean_squared_error", "mae", optimizer("SGD", 1e6), 1000000);
+}
+
+TEST_P(CallbackTraining, DeepDiagnosisStopsAtTheFirstProblem) {
+  const Localisation found = run("deepdiagnosis", constant_output(1000000));
+  EXPECT_EQ(found.status, LocalisationStatus::kOk);
+  EXPECT_EQ(texts(found),
+            (Texts{"Batch 0 layer 2: Numerical Error in delta Weights, terminating training",
+                   "Please change the loss function \t OR Please change the activaton function at "
+                   "layer: 3"}));
+  EXPECT_EQ(to_string(found.faults), "ACH(3)|LCH");
+  EXPECT_EQ(found.messages[0].layers, std::set<int>{2});
+}
+
+TEST_P(CallbackTraining, DeepDiagnosisOfADivergedTraining) {
+  const Localisation found = run("deepdiagnosis", diverging());
+  EXPECT_EQ(found.status, LocalisationStatus::kOk);
+  EXPECT_EQ(texts(found), (Texts{"Batch 0 layer 0: Numerical Problem Forward, terminating training",
+                                 "Please change the activaton function at layer: 1"}));
+}
+
+TEST_P(CallbackTraining, DeepDiagnosisHasNothingToSayOfAGoodTraining) {
+  const Localisation found = run("deepdiagnosis", line(30));
+  EXPECT_EQ(found.status, LocalisationStatus::kOk);
+  EXPECT_EQ(texts(found), Texts{});
+  EXPECT_EQ(to_string(found.faults), "-");
+}
+
+TEST_P(CallbackTraining, DeepLocalizeStopsAtTheFirstError) {
+  // The gradients of all layers are 0; the tool looks at outputs first, but only every fifth batch.
+  const Localisation found = run("deeplocalize", constant_output(1000000));
+  EXPECT_EQ(found.status, LocalisationStatus::kOk);
+  EXPECT_EQ(texts(found), Texts{"Batch 0 layer 2: Error in delta Weights, terminating training"});
+  EXPECT_EQ(to_string(found.faults), "-");
+  ASSERT_EQ(found.ranking.size(), 1u);
+  EXPECT_EQ(found.ranking[0].layer, 2);
+  EXPECT_EQ(found.ranking[0].type, "");
+}
+
+TEST_P(CallbackTraining, DeepLocalizeOfADivergedTraining) {
+  // The outputs overflow with weights that still are numbers.
+  const Localisation found = run("deeplocalize", diverging());
+  EXPECT_EQ(found.status, LocalisationStatus::kOk);
+  ASSERT_EQ(found.messages.size(), 1u);
+  EXPECT_EQ(found.messages[0].detail.find("mean "), 0u) << found.messages[0].detail;
+}
+
+TEST_P(CallbackTraining, DeepLocalizeSeesTheAccuracyOfEachBatch) {
+  // Targets are 0 and 2, answers 1: never right.
+  Program p = program(
+      "moons", 2,
+      Json::array({dense(
+          1, "sigmoid",
+          {{"bias_initializer", {{"class_name", "Constant"}, {"config", {{"value", 3}}}}}})}),
+      "mean_squared_error", "accuracy", optimizer("SGD", 0.001), 1000000);
+  p.document["data"]["preprocess"] = Json::parse(R"([{"op":"scale","on":"y","by":0.5}])");
+  const Localisation found = run("deeplocalize", p);
+  EXPECT_EQ(texts(found), Texts{"Batch 4: MDL, terminating training"});
+  EXPECT_EQ(found.messages.at(0).detail, "accuracy unchanged in 5 batches");
+}
+
+TEST_P(CallbackTraining, DeepLocalizeHasNothingToSayOfAGoodTraining) {
+  const Localisation found = run("deeplocalize", line(2));
+  EXPECT_EQ(found.status, LocalisationStatus::kOk);
+  EXPECT_EQ(texts(found), Texts{});
+  EXPECT_TRUE(found.ranking.empty());
+}
+
+TEST_P(CallbackTraining, LayersWithOtherWeightsEndThePublishedTools) {
+  const Program p =
+      program("moons", 2,
+              Json::array({dense(4, "relu"), layer("BatchNormalization", Json::object()),
+                           dense(1, "sigmoid")}),
+              "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 2);
+  for (const std::string tool : {"deepdiagnosis", "deeplocalize"}) {
+    const Localisation published = run(tool, p);
+    EXPECT_EQ(published.status, LocalisationStatus::kNotApplicable);
+    EXPECT_NE(published.reason.find("too many values"), std::string::npos) << published.reason;
+    EXPECT_EQ(run(tool, p, ToolVariant::kRepaired).status, LocalisationStatus::kOk);
+  }
+}
+
+TEST_P(CallbackTraining, SameRunSameMessages) {
+  for (const std::string tool : {"deepdiagnosis", "deeplocalize"}) {
+    const Localisation a = run(tool, diverging()), b = run(tool, diverging());
+    EXPECT_EQ(texts(a), texts(b));
+    EXPECT_EQ(a.messages.at(0).detail, b.messages.at(0).detail);
+  }
+}
+
+TEST_P(CallbackTraining, TracesOfEveryBatch) {
+  // The gradient with respect to the first layer's outputs comes from its own bias, that with
+  // respect to the second one's from the third one's kernel and bias: they are the same.
+  const Program p =
+      program("moons", 2,
+              Json::array({dense(4, "linear"), layer("Activation", {{"activation", "linear"}}),
+                           dense(3, "linear"), layer("Activation", {{"activation", "relu"}}),
+                           dense(1, "sigmoid")}),
+              "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 2);
+  std::vector<deeplocalize::BatchTrace> traces;
+  const auto watcher =
+      deeplocalize::make_watcher(p, callback_model(p, ToolVariant::kAsPublished),
+                                 [&](const deeplocalize::BatchTrace& trace) -> Finding {
+                                   traces.push_back(trace);
+                                   return {};
+                                 });
+  TrainingJob job;
+  job.program = &p;
+  trainer()->train(job, watcher.get());
+  ASSERT_EQ(traces.size(), 26u);  // 400 rows in batches of 32, twice
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    const deeplocalize::BatchTrace& trace = traces[i];
+    EXPECT_EQ(trace.epoch, static_cast<std::int64_t>(i / 13));
+    EXPECT_EQ(trace.batch, static_cast<std::int64_t>(i % 13));
+    const float rows = i % 13 == 12 ? 16 : 32;
+    ASSERT_TRUE(trace.accuracy.has_value());
+    EXPECT_EQ(std::round(*trace.accuracy * rows), *trace.accuracy * rows);
+    const auto gradient = [&](std::size_t layer) { return trace.layers[layer].output_gradient; };
+    ASSERT_TRUE(gradient(0) && gradient(1) && gradient(2) && gradient(3));
+    EXPECT_NE(gradient(0)->value, 0);
+    EXPECT_NEAR(gradient(0)->value, gradient(1)->value, 1e-5 * std::abs(gradient(0)->value) + 1e-8);
+    EXPECT_FALSE(gradient(4));
+    EXPECT_TRUE(trace.layers[4].gradient && trace.layers[4].kernel);
+    EXPECT_FALSE(trace.layers[3].gradient || trace.layers[3].kernel);
+  }
+}
+
+}  // namespace
+}  // namespace neutra
