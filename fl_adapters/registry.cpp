@@ -4,9 +4,13 @@ namespace neutra {
 
 // One line for each tool, sorted by name; NAME.cpp defines the object NAME_tool.
 #define NEUTRA_TOOLS(TOOL)              \
+  TOOL(autotrainer)                     \
+  TOOL(deepdiagnosis)                   \
   TOOL(deepfault_dstar)                 \
   TOOL(deepfault_ochiai)                \
   TOOL(deepfault_tarantula)             \
+  TOOL(deepfd)                          \
+  TOOL(deeplocalize)                    \
   TOOL(deepmufl_metallaxis1_ochiai_avg) \
   TOOL(deepmufl_metallaxis1_ochiai_max) \
   TOOL(deepmufl_metallaxis1_sbi_avg)    \
@@ -16,6 +20,8 @@ namespace neutra {
   TOOL(deepmufl_metallaxis2_sbi_avg)    \
   TOOL(deepmufl_metallaxis2_sbi_max)    \
   TOOL(deepmufl_muse)                   \
+  TOOL(neuralint)                       \
+  TOOL(thedeepchecker)                  \
   TOOL(umlaut)
 
 #define NEUTRA_DECLARE(name) extern const Tool name##_tool;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "fl_adapters/parsers/parser.h"
 #include "program/json_section.h"
 
 namespace neutra {
@@ -86,10 +87,15 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
     tool.output_limit = static_cast<std::uint64_t>(root.whole("output_limit", 1, kMostOutput));
   }
   if (const std::string answer = root.text("answer", "json"); answer != "json") {
-    tool.parser = find_parser(answer);
-    std::vector<std::string> allowed = parser_names();
-    allowed.insert(allowed.begin(), "json");
-    if (!tool.parser) root.fail("answer", answer, join(allowed));
+    const parsers::LogParser* parser = parsers::find_log_parser(answer);
+    if (parser == nullptr) {
+      std::vector<std::string> allowed{"json"};
+      for (const parsers::LogParser* known : parsers::log_parsers()) allowed.push_back(known->name);
+      root.fail("answer", answer, join(allowed));
+    }
+    tool.parser = [parser](std::string_view text, const FaultyProgram& faulty) {
+      return parsers::read_output(*parser, text, faulty);
+    };
   }
   return tool;
 }

@@ -1,15 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "fl_adapters/parser.h"
+#include "fl_adapters/tool.h"
 
 namespace neutra {
+
+/// Reads what a tool printed about a program, bytes of any kind, as one answer. Never throws for
+/// what the text is. Thread safe.
+using OutputParser =
+    std::function<Localisation(std::string_view text, const FaultyProgram& faulty)>;
 
 /// What an external tool gets besides program.json and request.json.
 enum class ToolInput {

@@ -97,6 +97,30 @@ ParsedLog parse_log(const LogParser& parser, std::string_view bytes, const Parse
   return log;
 }
 
+Localisation read_output(const LogParser& parser, std::string_view text,
+                         const FaultyProgram& faulty) {
+  ParseOptions options;
+  options.name = faulty.id;
+  options.program = [&](const std::string&) { return &faulty.program; };
+  const ParsedLog log = parse_log(parser, text, options);
+  if (log.programs.empty() || log.understood == 0) {
+    Localisation nothing;
+    nothing.status = LocalisationStatus::kFailed;
+    nothing.reason = "nothing that " + parser.name + " prints is in the output";
+    if (!log.warnings.empty()) {
+      nothing.reason += "; line " + std::to_string(log.warnings.front().line) + ": " +
+                        log.warnings.front().text;
+    }
+    nothing.faults.applicable = false;
+    return nothing;
+  }
+  const ToolAnswers& answers = log.programs.front().answers;
+  const std::string most_frequent = answers.counted().front().first;
+  return *std::find_if(answers.runs.begin(), answers.runs.end(), [&](const Localisation& run) {
+    return to_string(run.faults) == most_frequent;
+  });
+}
+
 std::string in_quotes(std::string_view line) {
   constexpr std::size_t kShown = 60;
   line = trimmed(line);

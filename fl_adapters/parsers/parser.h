@@ -80,6 +80,11 @@ const LogParser* find_log_parser(std::string_view name);
 /// Never throws for what is in `bytes`: what can't be read becomes a warning.
 ParsedLog parse_log(const LogParser& parser, std::string_view bytes, const ParseOptions& options);
 
+/// What an output of one run says about a program: the most frequent answer, if there are several.
+/// kFailed where nothing is recognised. Never throws for what the text is.
+Localisation read_output(const LogParser& parser, std::string_view text,
+                         const FaultyProgram& faulty);
+
 /// A line as a warning shows it: in quotes, ASCII, cut to 60 characters.
 std::string in_quotes(std::string_view line);
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fl_adapters/parsers/parser.h"
 #include "program/error.h"
 #include "tests/fl_adapters/temporary.h"
 
@@ -46,10 +47,13 @@ TEST(ToolDescription, AllFields) {
 }
 
 TEST(ToolDescription, KnowsAllParsers) {
-  for (const std::string& name : parser_names()) {
+  for (const parsers::LogParser* parser : parsers::log_parsers()) {
     Json json = good();
-    json["answer"] = name;
-    EXPECT_TRUE(read(json).parser) << name;
+    json["answer"] = parser->name;
+    const OutputParser read_output = read(json).parser;
+    ASSERT_TRUE(read_output) << parser->name;
+    const Localisation nothing = read_output("something else\n", {"X", {}});
+    EXPECT_EQ(nothing.status, LocalisationStatus::kFailed) << parser->name;
   }
 }
 
