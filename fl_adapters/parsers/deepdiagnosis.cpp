@@ -23,6 +23,7 @@ std::optional<ToolMessage> advice_of(const std::string& suggestion,
     layers.insert(static_cast<int>(*symptom_layer));
   }
   ToolMessage advice = table().message(match->code);
+  advice.text = suggestion;
   // Of what it names, these have a place.
   for (FaultEntry& fault : advice.faults) {
     if (fault.type != "ACH" && fault.type != "WCI") continue;
@@ -60,6 +61,7 @@ void read(const Section& section, Recorder& recorder) {
             layers.insert(static_cast<int>(*layer));
           }
           ToolMessage symptom = table().message(match->code, layers);
+          symptom.text = stop.message;
           symptom.epochs = {match->numbers.at("batch")};  // the tool's "Batch" is the epoch
           record(recorder.run().messages, std::move(symptom));
         } else if (!stop.message.empty()) {

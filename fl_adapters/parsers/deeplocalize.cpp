@@ -19,9 +19,10 @@ void read(const Section& section, Recorder& recorder) {
           if (match->numbers.contains("layer")) {
             layers.insert(static_cast<int>(match->numbers.at("layer")));
           }
-          record(recorder.run().messages,
-                 table().message(match->code, layers,
-                                 "batch " + std::to_string(match->numbers.at("batch"))));
+          ToolMessage message = table().message(
+              match->code, layers, "batch " + std::to_string(match->numbers.at("batch")));
+          message.text = stop.message;
+          record(recorder.run().messages, std::move(message));
         } else if (!stop.message.empty()) {
           recorder.warn(line.number, "unknown symptom " + in_quotes(stop.message));
         }

@@ -221,6 +221,8 @@ TEST(DeepDiagnosisLog, Issues) {
   EXPECT_EQ(warnings(log), Lines{});
   EXPECT_EQ(log.programs[0].answers.runs[0].seconds, 3.5);
   EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].code, "dead_node");
+  EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].text,
+            "Batch 4 layer 1: Dead Node Problem, terminating training");
   EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].layers, std::set<int>{1});
   EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].epochs, std::vector<std::int64_t>{4});
 }
