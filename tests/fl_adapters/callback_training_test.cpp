@@ -130,15 +130,7 @@ TEST_P(CallbackTraining, SameRunSameMessages) {
   }
 }
 
-TEST_P(CallbackTraining, TracesOfEveryBatch) {
-  // The gradient with respect to the first layer's outputs comes from its own bias, that with
-  // respect to the second one's from the third one's kernel and bias: they are the same.
-  const Program p =
-      program("moons", 2,
-              Json::array({dense(4, "linear"), layer("Activation", {{"activation", "linear"}}),
-                           dense(3, "linear"), layer("Activation", {{"activation", "relu"}}),
-                           dense(1, "sigmoid")}),
-              "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 2);
+std::vector<deeplocalize::BatchTrace> traces_of(const Program& p, LocalTrainer& trainer) {
   std::vector<deeplocalize::BatchTrace> traces;
   const auto watcher =
       deeplocalize::make_watcher(p, callback_model(p, ToolVariant::kAsPublished),
@@ -148,7 +140,50 @@ TEST_P(CallbackTraining, TracesOfEveryBatch) {
                                  });
   TrainingJob job;
   job.program = &p;
-  trainer()->train(job, watcher.get());
+  EXPECT_EQ(trainer.train(job, watcher.get()).status, RunStatus::kOk);
+  return traces;
+}
+
+TEST(CallbackTraces, AreThoseOfTheReference) {
+  const Program p = program(
+      "moons", 2,
+      Json::array({dense(64, "tanh"), layer("Reshape", {{"target_shape", {8, 8, 1}}}),
+                   layer("Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"activation", "relu"}}),
+                   layer("Conv2D", {{"filters", 4}, {"kernel_size", 3}, {"activation", "relu"}}),
+                   layer("MaxPooling2D", Json::object()), layer("Dropout", {{"rate", 0.25}}),
+                   layer("Flatten", Json::object()), dense(8, "relu"), dense(1, "sigmoid")}),
+      "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 1);
+  const auto eager = make_local_trainer(trained_by(Backend::kEager));
+  const auto fused = make_local_trainer(trained_by(Backend::kFused));
+  const auto expected = traces_of(p, *eager), found = traces_of(p, *fused);
+  ASSERT_EQ(expected.size(), 13u);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(found[i].loss, expected[i].loss, 1e-4);
+    EXPECT_EQ(found[i].accuracy, expected[i].accuracy);
+    for (std::size_t k = 0; k < found[i].layers.size(); ++k) {
+      const deeplocalize::LayerTrace &a = found[i].layers[k], &b = expected[i].layers[k];
+      EXPECT_NEAR(a.outputs.value, b.outputs.value, 1e-4) << i << " " << k;
+      EXPECT_NE(b.outputs.value, 0) << i << " " << k;
+      ASSERT_EQ(a.kernel.has_value(), b.kernel.has_value());
+      if (!a.kernel) continue;
+      EXPECT_NEAR(a.kernel->value, b.kernel->value, 1e-4) << i << " " << k;
+      EXPECT_NEAR(a.gradient->value, b.gradient->value, 1e-4) << i << " " << k;
+    }
+  }
+}
+
+TEST_P(CallbackTraining, TracesOfEveryBatch) {
+  // The gradient with respect to the first layer's outputs comes from its own bias, that with
+  // respect to the second one's from the third one's kernel and bias: they are the same.
+  const Program p =
+      program("moons", 2,
+              Json::array({dense(4, "linear"), layer("Activation", {{"activation", "linear"}}),
+                           dense(3, "linear"), layer("Activation", {{"activation", "relu"}}),
+                           dense(1, "sigmoid")}),
+              "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 2);
+  const auto trained = trainer();
+  const auto traces = traces_of(p, *trained);
   ASSERT_EQ(traces.size(), 26u);  // 400 rows in batches of 32, twice
   for (std::size_t i = 0; i < traces.size(); ++i) {
     const deeplocalize::BatchTrace& trace = traces[i];

@@ -77,17 +77,21 @@ class FusedEngine final : public Engine {
     for (std::size_t i = 0; i < activation_rows_.size(); ++i) {
       const Tensor& tensor = plan_.outputs()[i];
       const bool last = i >= plan_.output_position();
+      const std::size_t size = lanes_.rows * tensor.features;
+      const bool in_rows = !last && tensor.layout != Layout::kColumns;
+      if (in_rows && !tensor.relu_due) {
+        spans.emplace_back(tensor.values, size);
+        continue;
+      }
       std::vector<float>& rows = activation_rows_[i];
-      rows.resize(lanes_.rows * tensor.features);
-      if (last) {
-        table_.to_rows(tensor.features, outputs(), rows.data(), lanes_);
-      } else if (tensor.layout == Layout::kColumns) {
-        table_.to_rows(tensor.features, tensor.values, rows.data(), lanes_);
-      } else {
-        std::copy_n(tensor.values, rows.size(), rows.begin());
+      rows.resize(size);
+      if (!in_rows) {
+        table_.to_rows(tensor.features, last ? outputs() : tensor.values, rows.data(), lanes_);
       }
       if (tensor.relu_due) {
-        for (float& value : rows) value = value < 0 ? 0 : value;
+        const float* values = in_rows ? tensor.values : rows.data();
+        std::transform(values, values + size, rows.begin(),
+                       [](float value) { return value < 0 ? 0 : value; });
       }
       spans.emplace_back(rows);
     }
