@@ -170,6 +170,11 @@ double Targets::balance() const {
 }
 bool Targets::balanced() const { return !(balance() < limit("labels_balance")); }
 
+std::size_t class_of(float label) {
+  constexpr float kMost = 1e6f;  // as preprocessing's one_hot
+  return label >= 0 && label <= kMost ? static_cast<std::size_t>(std::round(label)) : 0;
+}
+
 Targets targets_of(std::span<const float> values, std::size_t width, bool classification,
                    bool one_hot) {
   Targets targets;
@@ -182,7 +187,7 @@ Targets targets_of(std::span<const float> values, std::size_t width, bool classi
     std::map<std::size_t, double> counts;
     std::size_t classes = 2;
     for (const float value : values) {
-      const auto label = static_cast<std::size_t>(std::max(value, 0.0f));
+      const std::size_t label = class_of(value);
       counts[label] += 1 / rows;
       classes = std::max(classes, label + 1);
     }

@@ -48,6 +48,8 @@ struct Targets {
   double balance() const;
   bool balanced() const;
 };
+/// The class that a label names; 0 for what names none (negative, not finite, above a million).
+std::size_t class_of(float label);
 /// `one_hot`: whole numbers are classes (the tool gets them as vectors of zeros and a one).
 Targets targets_of(std::span<const float> values, std::size_t width, bool classification,
                    bool one_hot);

@@ -272,10 +272,10 @@ class ProgramWatcher final : public Observer {
     std::vector<std::int64_t> taken(classes), rows;
     for (std::size_t row = 0; row * width < values.size(); ++row) {
       const std::span<const float> target = values.subspan(row * width, width);
-      const auto label = width == 1
-                             ? static_cast<std::size_t>(std::max(0.0f, std::round(target[0])))
-                             : static_cast<std::size_t>(
-                                   std::max_element(target.begin(), target.end()) - target.begin());
+      const std::size_t label =
+          width == 1 ? class_of(target[0])
+                     : static_cast<std::size_t>(std::max_element(target.begin(), target.end()) -
+                                                target.begin());
       if (label >= classes || taken[label] >= each) continue;
       if (static_cast<std::int64_t>(rows.size()) == most) break;
       ++taken[label];

@@ -115,6 +115,11 @@ TEST(TheDeepChecker, TargetsOfARegression) {
             Lines{"Outputs are constant -> CPP"});
 }
 
+TEST(TheDeepChecker, LabelsThatNameNoClass) {
+  EXPECT_EQ(class_of(7), 7u);
+  for (const float none : {-1.0f, std::nanf(""), 1e30f}) EXPECT_EQ(class_of(none), 0u);
+}
+
 TEST(TheDeepChecker, KindsOfTargets) {
   const std::vector<float> binary{0, 1, 1, 1}, sparse{0, 2, 2, 2}, one_hot{1, 0, 0, 1, 0, 1};
   EXPECT_EQ(targets_of(binary, 1, true, false).shares, (std::vector<double>{0.25, 0.75}));
