@@ -150,6 +150,28 @@ TEST(Command, ParseRefusesWhatNoToolPrinted) {
       << nothing.err;
 }
 
+TEST(Command, LocalisePrintsRankings) {
+  const Folder folder;
+  const std::vector<std::string> arguments{"localise", "D6",       "--runs",    "2",
+                                           "--tool",   "deepmufl", "--defects", "repaired"};
+  const Called text = call(arguments, folder.path());
+  ASSERT_EQ(text.exit, 0) << text.err;
+  EXPECT_NE(text.out.find("rank  layer"), std::string::npos) << text.out;
+  std::vector<std::string> as_json = arguments;
+  as_json.insert(as_json.end(), {"--tool", "deepfault", "--json"});
+  const Called json = call(as_json, folder.path());
+  ASSERT_EQ(json.exit, 0) << json.err;
+  const Json tools = parse_json(json.out, "out")["tools"];
+  ASSERT_EQ(tools.size(), 12u);  // nine formulas and three measures
+  for (const Json& tool : tools) {
+    const Json& ranking = tool["runs"][1]["ranking"];
+    EXPECT_EQ(ranking["layers"].size(), 2u) << tool["tool"];
+    const bool neurons = tool["tool"].get<std::string>().starts_with("deepfault");
+    EXPECT_EQ(ranking["neurons"].size(), neurons ? 4u : 0u) << tool["tool"];
+    EXPECT_TRUE(ranking["layers"][0].contains("suspiciousness"));
+  }
+}
+
 TEST(Command, LocaliseListsToolsAndRefusesOthers) {
   const Folder folder;
   const Called list = call({"localise", "--list", "--json"}, folder.path());
