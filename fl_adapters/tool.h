@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluators/ranking.h"
 #include "program/faults.h"
 #include "training/local_trainer.h"
 
@@ -66,18 +67,10 @@ enum class LocalisationStatus {
 };
 std::string_view to_string(LocalisationStatus status);  ///< "ok", "not_applicable", ...
 
-/// One place in the answer of a tool that ranks.
-struct Suspect {
-  int layer = -1;             ///< 0-based over config.layers; -1: no layer
-  std::int64_t neuron = -1;   ///< of that layer's outputs, row-major; -1: the layer as a whole
-  std::string type;           ///< fault type ("ACH"); empty: the tool names places only
-  double suspiciousness = 0;  ///< higher is more suspicious
-};
-
 /// What a tool answers.
 struct Localisation {
-  FaultSet faults;               ///< not applicable where the status is kNotApplicable or kFailed
-  std::vector<Suspect> ranking;  ///< the most suspicious first; empty: the tool doesn't rank
+  FaultSet faults;  ///< not applicable where the status is kNotApplicable or kFailed
+  Ranking ranking;  ///< empty: the tool doesn't rank
   std::vector<ToolMessage> messages;
   double seconds = 0;  ///< wall time
   LocalisationStatus status = LocalisationStatus::kOk;
