@@ -5,7 +5,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "experiments/network_file.h"
-#include "experiments/scoring.h"
+#include "experiments/score_tables.h"
 #include "program/error.h"
 #include "program/words.h"
 
@@ -65,9 +65,10 @@ int run(const Arguments& arguments) {
   if (!arguments.has("answers")) throw usage_error("--answers is missing: what did the tools say?");
   const std::string& file = arguments.text("answers");
   const std::vector<Answer> answers = read_answers(file);
-  const ScoreOptions options{*parse_variant(arguments.text("variant")),
-                             *parse_match(arguments.text("match")),
-                             *parse_unlocated(arguments.text("unlocated"))};
+  ScoreOptions options{*parse_variant(arguments.text("variant")),
+                       *parse_match(arguments.text("match")),
+                       *parse_unlocated(arguments.text("unlocated"))};
+  options.top = static_cast<int>(arguments.integer("top"));
   const std::string format = chosen_format(arguments, {"text", "csv", "json", "latex"});
   const std::vector<ScoredFault> faults = faults_to_score(arguments, answers);
   const ScoreSheet sheet = score_answers(faults, answers, options);
@@ -96,25 +97,27 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb score_verb() {
-  return {"score",
-          "score fault-localisation tools against all repairs of a fault",
-          "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
-          "corrected|as-published]\n                    [--match type|layer] [--unlocated "
-          "count|exclude|half] [--format text|csv|json|latex]",
-          {{"answers", "fault", "format", "match", "network", "output", "unlocated", "variant"},
-           0,
-           0,
-           ""},
-          "Recall, precision and F3 of each tool's answer: before neutrality analysis (against the "
-          "known fix) and after\n"
-          "it (the largest recall over the known fix and all repairs of the network, with the "
-          "means of precision and F3\n"
-          "over those that attain it). Of several networks, averages over artificial, real and "
-          "all faults and signed-rank\n"
-          "tests between the tools follow. Without a network only the known fix counts.",
-          "  neutra score --network D7.h5 --answers answers.csv\n"
-          "  neutra score --network D1.tsv --network D4.tsv --answers answers.csv --format latex",
-          run};
+  return {
+      "score",
+      "score fault-localisation tools against all repairs of a fault",
+      "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
+      "corrected|as-published]\n                    [--match type|layer] [--unlocated "
+      "count|exclude|half] [--top K] [--format text|csv|json|latex]",
+      {{"answers", "fault", "format", "match", "network", "output", "top", "unlocated", "variant"},
+       0,
+       0,
+       ""},
+      "Recall, precision and F3 of each tool's answer: before neutrality analysis (against the "
+      "known fix) and after\n"
+      "it (the largest recall over the known fix and all repairs of the network, with the "
+      "means of precision and F3\n"
+      "over those that attain it). Of several networks, averages over artificial, real and "
+      "all faults and signed-rank\n"
+      "tests between the tools follow. Of tools that rank: Top@1, 5 and 10, MRR and MAP. Without "
+      "a network only the\nknown fix counts.",
+      "  neutra score --network D7.h5 --answers answers.csv\n"
+      "  neutra score --network D1.tsv --network D4.tsv --answers answers.csv --format latex",
+      run};
 }
 
 }  // namespace neutra::cli

@@ -2,7 +2,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "experiments/study.h"
+#include "experiments/study_tables.h"
 #include "program/error.h"
 #include "program/words.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 int run(const Arguments& arguments) {
   const std::string format = chosen_format(arguments, {"text", "csv", "json", "latex"});
-  const Study study = load_study(study_file(arguments.positional.front()));
+  const Study study = load_study(study_file(arguments.positional.front()), arguments.flag("quick"));
 
   catch_signals();
   StudyOptions options;
@@ -51,17 +51,21 @@ int run(const Arguments& arguments) {
   const StudyResult result = run_study(study, options);
   line.reset();
 
-  for (const std::string& trouble : result.troubles) std::cerr << "neutra: " << trouble << '\n';
+  for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
+    if (status == LocalisationStatus::kTimeout || status == LocalisationStatus::kFailed)
+      std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
+                << " runs: " << to_string(status) << ": " << reason << '\n';
+  for (const auto& [fault, reason] : result.skipped)
+    std::cerr << "neutra: " << fault << " left out: " << reason << '\n';
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
-  for (const Reporter& reporter : reporters())
-    write_file_atomically(options.folder / ("scores." + std::string(reporter.ending)),
-                          reporter.write(study_report(study, result, layout_of(reporter.name))));
+  write_study(study, result, options.folder);
   std::cout << find_reporter(format)->write(study_report(study, result, layout_of(format)));
   if (format == "text")
-    std::cout << "\nNetworks (h5, tsv, dot), answers.csv and scores (txt, csv, json, tex) are in "
+    std::cout << "\nNetworks (h5, tsv, dot, svg), answers.csv, runs.jsonl, scores (txt, csv, json, "
+                 "tex), tables (txt, tex, csv) and\nfigure2.svg are in "
               << options.folder.string() << ".\n";
-  return static_cast<int>(result.troubles.empty() ? Exit::kDone : Exit::kFailed);
+  return static_cast<int>(Exit::kDone);
 }
 
 }  // namespace
@@ -70,9 +74,9 @@ Verb study_verb() {
   return {
       "study",
       "search several faults, ask tools about them and score the answers",
-      "study FILE|NAME [--folder FOLDER] [--format text|csv|json|latex] [options]",
-      {{"backend", "data-dir", "folder", "format", "memory", "reuse-epochs", "seed", "skip-dead",
-        "workers"},
+      "study FILE|NAME [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
+      {{"backend", "data-dir", "folder", "format", "memory", "quick", "reuse-epochs", "seed",
+        "skip-dead", "workers"},
        1,
        1,
        "FILE|NAME"},
@@ -80,10 +84,14 @@ Verb study_verb() {
       "a recorded network,\n"
       "asks fault-localisation tools or reads their recorded answers, and scores these before "
       "and after neutrality\n"
-      "analysis. Stores, networks, answers and scores go to --folder; the same command "
-      "continues an interrupted study.\n"
-      "NAME is a bundled study: quickstart.",
-      "  neutra study quickstart\n  neutra study my_study.json --folder results --format latex",
+      "analysis. Faults whose data are not here are left out, and a tool that fails has failed as "
+      "its answer. Stores,\n"
+      "networks, answers, scores, tables and figures go to --folder; the same command continues an "
+      "interrupted study.\n"
+      "NAME is a bundled study: quickstart, or fl_study, the whole study with every tool (days; "
+      "--quick: minutes).",
+      "  neutra study quickstart\n  neutra study fl_study --quick\n"
+      "  neutra study my_study.json --folder results --format latex",
       run};
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -36,7 +37,8 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
   for (const char* name : {"fault", "tool", "answer"}) {
     if (table.column(name) == table.header.size()) {
       throw input_error(describe(file, "header", "no column " + std::string(name),
-                                 "fault,tool,answer and, if wanted, version,runs,seconds"));
+                                 "fault,tool,answer and, if wanted, version, runs, seconds, "
+                                 "ranking, stability, status"));
     }
   }
   std::vector<Answer> answers;
@@ -72,6 +74,17 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
       answer.seconds =
           parse_number<double>(seconds, file, place + ", seconds", "a number of at least 0");
     }
+    answer.ranking = parse_ranking(cell("ranking"), file + ": " + place + ", ranking");
+    const std::string share = cell("stability");
+    if (!share.empty()) {
+      answer.stability =
+          parse_number<double>(share, file, place + ", stability", "a number from 0 to 1");
+      if (*answer.stability > 1) {
+        throw input_error(
+            describe(file, place + ", stability", "'" + share + "'", "a number from 0 to 1"));
+      }
+    }
+    answer.status = cell("status");
     const auto [first, is_new] = lines.try_emplace({answer.fault, answer.tool}, row.line);
     if (!is_new) {
       throw input_error(describe(file, place,
@@ -96,23 +109,38 @@ std::vector<Answer> read_answers(const std::filesystem::path& file) {
 }
 
 std::string to_csv(const std::vector<Answer>& answers) {
-  const auto any = [&](auto has) { return std::any_of(answers.begin(), answers.end(), has); };
-  const bool version = any([](const Answer& answer) { return !answer.version.empty(); });
-  const bool runs = any([](const Answer& answer) { return answer.runs.has_value(); });
-  const bool seconds = any([](const Answer& answer) { return answer.seconds.has_value(); });
-  std::string text = "fault,tool,answer";
-  if (version) text += ",version";
-  if (runs) text += ",runs";
-  if (seconds) text += ",seconds";
-  text += '\n';
-  for (const Answer& answer : answers) {
-    text += csv_field(answer.fault) + ',' + csv_field(answer.tool) + ',' +
-            csv_field(to_string(answer.faults));
-    if (version) text += ',' + csv_field(answer.version);
-    if (runs) text += ',' + (answer.runs ? std::to_string(*answer.runs) : "");
-    if (seconds) text += ',' + (answer.seconds ? shortest(*answer.seconds) : "");
-    text += '\n';
+  struct Column {
+    const char* name;
+    std::function<std::string(const Answer&)> text;
+    bool always = false;
+  };
+  const std::vector<Column> columns = {
+      {"fault", [](const Answer& answer) { return answer.fault; }, true},
+      {"tool", [](const Answer& answer) { return answer.tool; }, true},
+      {"answer", [](const Answer& answer) { return to_string(answer.faults); }, true},
+      {"version", [](const Answer& answer) { return answer.version; }},
+      {"runs",
+       [](const Answer& answer) { return answer.runs ? std::to_string(*answer.runs) : ""; }},
+      {"seconds",
+       [](const Answer& answer) { return answer.seconds ? shortest(*answer.seconds) : ""; }},
+      {"stability",
+       [](const Answer& answer) { return answer.stability ? shortest(*answer.stability) : ""; }},
+      {"status", [](const Answer& answer) { return answer.status; }},
+      {"ranking", [](const Answer& answer) { return to_string(answer.ranking); }}};
+  std::vector<std::string> lines(answers.size() + 1);
+  for (const Column& column : columns) {
+    const bool filled = std::any_of(answers.begin(), answers.end(), [&](const Answer& answer) {
+      return !column.text(answer).empty();
+    });
+    if (!column.always && !filled) continue;
+    const auto add = [](std::string& line, const std::string& field) {
+      line += (line.empty() ? "" : ",") + csv_field(field);
+    };
+    add(lines.front(), column.name);
+    for (std::size_t i = 0; i < answers.size(); ++i) add(lines[i + 1], column.text(answers[i]));
   }
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
   return text;
 }
 

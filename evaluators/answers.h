@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluators/ranking.h"
 #include "program/faults.h"
 
 namespace neutra {
@@ -19,12 +20,16 @@ struct Answer {
   std::string version;  ///< of the tool; "" where not said
   std::optional<int> runs;
   std::optional<double> seconds;  ///< of one localisation
+  Ranking ranking;                ///< of a tool that ranks
+  /// Share of the runs that gave this answer, in [0, 1].
+  std::optional<double> stability;
+  std::string status;  ///< how the runs ended: "ok", or "18 ok, 2 timeout"; "" where not said
 };
 
-/// Reads the columns by name: fault, tool and answer must be there, version, runs and seconds may;
-/// others are passed over. Throws input_error with file and line for a missing column, an empty
-/// fault or tool, an unknown fault type, a number that is none, and a second answer of a tool on a
-/// fault.
+/// Reads the columns by name: fault, tool and answer must be there, version, runs, seconds,
+/// ranking, stability and status may; others are passed over. Throws input_error with file and line
+/// for a missing column, an empty fault or tool, an unknown fault type, a number that is none, and
+/// a second answer of a tool on a fault.
 std::vector<Answer> parse_answers(std::string_view text, const std::string& file);
 std::vector<Answer> read_answers(const std::filesystem::path& file);
 

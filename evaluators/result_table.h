@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -12,6 +13,9 @@ namespace neutra {
 /// Nothing, a text or a number.
 using Cell = std::variant<std::monostate, std::string, double>;
 
+/// How a cell is set off in print (LaTeX).
+enum class Emphasis { kBold, kUnderline, kGrey };
+
 /// A table of results, independent of the form in which it is written.
 struct ResultTable {
   struct Column {
@@ -21,8 +25,9 @@ struct ResultTable {
     int decimals = -1;    ///< shown to people; -1: shortest decimal that reads back
   };
   struct Row {
-    std::vector<Cell> cells;  ///< one for each column
-    bool rule_above = false;  ///< a line between this row and the one before
+    std::vector<Cell> cells;                        ///< one for each column
+    bool rule_above = false;                        ///< a line between this row and the one before
+    std::map<std::size_t, Emphasis> emphasis = {};  ///< by column
   };
   std::string key;    ///< snake_case
   std::string title;  ///< a sentence
@@ -57,7 +62,7 @@ std::string write_text(const Report& report);
 std::string write_csv(const Report& report);
 /// `about`, then each table as an array of objects under its key. NaN and infinity are null.
 std::string write_json(const Report& report);
-/// Tables for LaTeX with the package booktabs, in the layout of the study.
+/// Tables for LaTeX with the packages booktabs and xcolor, in the layout of the study.
 std::string write_latex(const Report& report);
 
 }  // namespace neutra

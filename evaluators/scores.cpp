@@ -51,8 +51,9 @@ bool overlap(const std::set<int>& a, const std::set<int>& b) {
 }
 
 /// 1 for a match, 0 for none, between them for one whose layer is open.
-double match_weight(const FaultEntry& answer, const FaultEntry& truth,
+double entry_weight(const FaultEntry& answer, const FaultEntry& truth,
                     const ScoreOptions& options) {
+  if (answer.type.empty()) return overlap(answer.layers, truth.layers) ? 1 : 0;
   if (general_type(answer) != general_type(truth)) return 0;
   if (options.match == Match::kType || truth.layers.empty()) return 1;
   if (answer.layers.empty()) {
@@ -71,16 +72,6 @@ double match_weight(const FaultEntry& answer, const FaultEntry& truth,
 }
 
 using Choice = std::vector<FaultEntry>;
-
-double match_weight(const Choice& answer, const Choice& truth, const ScoreOptions& options) {
-  double best = 0;
-  for (const FaultEntry& ours : answer) {
-    for (const FaultEntry& theirs : truth) {
-      best = std::max(best, match_weight(ours, theirs, options));
-    }
-  }
-  return best;
-}
 
 /// The published recalls have two decimals before anything is computed from them.
 double two_decimals(double value) { return std::nearbyint(value * 100) / 100; }
@@ -150,6 +141,16 @@ double f_beta(double precision, double recall, double beta) {
   return sum > 0 ? (1 + weight) * precision * recall / sum : 0;
 }
 
+double match_weight(const Choice& answer, const Choice& truth, const ScoreOptions& options) {
+  double best = 0;
+  for (const FaultEntry& ours : answer) {
+    for (const FaultEntry& theirs : truth) {
+      best = std::max(best, entry_weight(ours, theirs, options));
+    }
+  }
+  return best;
+}
+
 Score score(const FaultSet& answer, const FaultSet& truth, const ScoreOptions& options) {
   Score result;
   if (!answer.applicable || answer.items.empty() || truth.items.empty()) return result;
@@ -200,7 +201,7 @@ FaultSet by_type(const FaultSet& faults) {
   std::map<std::string, std::set<int>> merged;
   std::set<Choice> choices;
   for (const Choice& item : faults.items) {
-    if (item.size() == 1) {
+    if (item.size() == 1 && !item.front().type.empty()) {
       merged[item.front().type].insert(item.front().layers.begin(), item.front().layers.end());
     } else {
       choices.insert(item);

@@ -31,6 +31,7 @@ struct ScoreOptions {
   Match match = Match::kLayer;
   Unlocated unlocated = Unlocated::kCount;
   double beta = 3;  ///< recall counts beta times as much as precision
+  int top = 1;      ///< a ranking without faults counts as the set of so many first places
 };
 
 /// All in [0, 1].
@@ -43,6 +44,12 @@ struct Score {
 /// (1 + beta^2) P R / (beta^2 P + R), 0 where both are 0 (van Rijsbergen, Information Retrieval,
 /// 1979).
 double f_beta(double precision, double recall, double beta);
+
+/// Does one item of an answer name one of a ground truth? 1, 0, or between them where the layer is
+/// open. A choice does when any of it does. A fault without a type (a place of a ranking) names
+/// what has one of its layers.
+double match_weight(const std::vector<FaultEntry>& answer, const std::vector<FaultEntry>& truth,
+                    const ScoreOptions& options);
 
 /// How well an answer names the faults of one ground truth: recall over the truth's items,
 /// precision over the answer's types. An item that is a choice counts as one, and is matched when
@@ -60,7 +67,7 @@ BestScore best_score(const FaultSet& answer, const std::vector<FaultSet>& truths
                      const ScoreOptions& options);
 
 /// Items of one type made one with all their layers: a fault type counts once however many layers
-/// it lists. Choices stay.
+/// it lists. Choices and faults without a type stay.
 FaultSet by_type(const FaultSet& faults);
 
 /// One item for each hyperparameter in which two programs of a space differ: "ACH(1), ACH(4), HLR".

@@ -27,9 +27,33 @@ double average(const std::vector<const ScoreRow*>& rows,
   return mean(values);
 }
 
+/// Over the rows that have the value; nullopt where none has.
+std::optional<double> average_known(const std::vector<const ScoreRow*>& rows,
+                                    std::optional<double> ScoreRow::*value) {
+  std::vector<double> values;
+  for (const ScoreRow* row : rows) {
+    if (row->*value) values.push_back(*(row->*value));
+  }
+  if (values.empty()) return std::nullopt;
+  return mean(values);
+}
+
+std::optional<RankSummary> average_ranks(const std::vector<const ScoreRow*>& rows,
+                                         RankScore RankRow::*stage) {
+  std::vector<RankScore> scores;
+  for (const ScoreRow* row : rows) {
+    if (row->ranks) scores.push_back((*row->ranks).*stage);
+  }
+  if (scores.empty()) return std::nullopt;
+  return summary_of(scores);
+}
+
 ScoreAverage averages_of(const std::string& of, const std::string& tool,
                          const std::vector<const ScoreRow*>& rows) {
-  ScoreAverage result{of, tool, static_cast<int>(rows.size()), {}, {}, {}};
+  ScoreAverage result;
+  result.of = of;
+  result.tool = tool;
+  result.faults = static_cast<int>(rows.size());
   result.before = {average(rows, [](const ScoreRow& row) { return row.before.recall; }),
                    average(rows, [](const ScoreRow& row) { return row.before.precision; }),
                    average(rows, [](const ScoreRow& row) { return row.before.f; })};
@@ -39,6 +63,10 @@ ScoreAverage averages_of(const std::string& of, const std::string& tool,
   std::vector<double> recalls;
   for (const ScoreRow* row : rows) recalls.push_back(row->after.score.recall);
   result.recall = bootstrap_mean(recalls);
+  result.ranks_before = average_ranks(rows, &RankRow::before);
+  result.ranks_after = average_ranks(rows, &RankRow::after);
+  result.seconds = average_known(rows, &ScoreRow::seconds);
+  result.stability = average_known(rows, &ScoreRow::stability);
   return result;
 }
 
@@ -74,141 +102,6 @@ void add_comparisons(ScoreSheet& sheet) {
            wilcoxon_signed_rank(before[0], before[1]), wilcoxon_signed_rank(after[0], after[1])});
     }
   }
-}
-
-using Row = ResultTable::Row;
-
-constexpr int kScoreDecimals = 2;
-constexpr int kProbabilityDecimals = 4;
-
-void add_score(Row& row, const Score& score) {
-  for (const double value : {score.recall, score.precision, score.f}) row.cells.push_back(value);
-}
-
-void add_score_columns(ResultTable& table, const std::string& key, const std::string& group) {
-  table.columns.push_back({key + "recall", "RC", group, kScoreDecimals});
-  table.columns.push_back({key + "precision", "PR", group, kScoreDecimals});
-  table.columns.push_back({key + "f3", "F3", group, kScoreDecimals});
-}
-
-/// Number of ground truths of a fault.
-Cell truths_of(const ScoreSheet& sheet, const std::string& fault) {
-  for (const ScoreRow& row : sheet.rows) {
-    if (row.fault == fault) return static_cast<double>(row.after.truths);
-  }
-  return {};
-}
-
-/// The layout of the study's Tables 8 and 10.
-ResultTable wide_table(const ScoreSheet& sheet, bool after) {
-  ResultTable table{after ? "after" : "before",
-                    after
-                        ? "Recall (RC), precision (PR) and F3 over all ground truths (GT: how many)"
-                        : "Recall (RC), precision (PR) and F3 with the known fix alone",
-                    {{"fault", "Id", "", -1}},
-                    {}};
-  if (after) table.columns.push_back({"ground_truths", "GT", "", 0});
-  for (const std::string& tool : sheet.tools) add_score_columns(table, tool + "_", tool);
-  const auto add = [&](const std::string& name, Cell truths, bool rule, const auto& score_of) {
-    Row row{{name}, rule};
-    if (after) row.cells.push_back(std::move(truths));
-    for (const std::string& tool : sheet.tools) {
-      if (const auto score = score_of(tool)) {
-        add_score(row, *score);
-      } else {
-        row.cells.resize(row.cells.size() + 3);
-      }
-    }
-    table.rows.push_back(std::move(row));
-  };
-  for (const std::string& fault : sheet.faults) {
-    add(fault, truths_of(sheet, fault), false,
-        [&](const std::string& tool) -> std::optional<Score> {
-          const ScoreRow* row = sheet.find(fault, tool);
-          if (row == nullptr) return std::nullopt;
-          return after ? row->after.score : row->before;
-        });
-  }
-  std::string last;
-  for (const ScoreAverage& average : sheet.averages) {
-    if (average.of == last) continue;
-    add(average.of, Cell(), last.empty(), [&](const std::string& tool) -> std::optional<Score> {
-      for (const ScoreAverage& other : sheet.averages) {
-        if (other.of == average.of && other.tool == tool) return after ? other.after : other.before;
-      }
-      return std::nullopt;
-    });
-    last = average.of;
-  }
-  return table;
-}
-
-ResultTable long_table(const ScoreSheet& sheet, bool with_averages) {
-  ResultTable table{"scores",
-                    "Recall, precision and F3 with the known fix and over all ground truths",
-                    {{"fault", "Id", "", -1},
-                     {"origin", "Origin", "", -1},
-                     {"tool", "Tool", "", -1},
-                     {"answer", "Answer", "", -1}},
-                    {}};
-  add_score_columns(table, "before_", "known fix");
-  add_score_columns(table, "after_", "all");
-  table.columns.push_back({"ground_truths", "Ground truths", "", 0});
-  table.columns.push_back({"attaining", "Attaining", "", 0});
-  for (const ScoreRow& row : sheet.rows) {
-    Row line{{row.fault, row.origin, row.tool, to_string(row.answer)}, false};
-    add_score(line, row.before);
-    add_score(line, row.after.score);
-    line.cells.emplace_back(static_cast<double>(row.after.truths));
-    line.cells.emplace_back(static_cast<double>(row.after.attaining));
-    table.rows.push_back(std::move(line));
-  }
-  if (!with_averages) return table;
-  for (const ScoreAverage& average : sheet.averages) {
-    Row line{{average.of, Cell(), average.tool, Cell()}, false};
-    add_score(line, average.before);
-    add_score(line, average.after);
-    line.cells.resize(table.columns.size());
-    table.rows.push_back(std::move(line));
-  }
-  return table;
-}
-
-ResultTable average_table(const ScoreSheet& sheet) {
-  ResultTable table{"averages",
-                    "Means over faults",
-                    {{"of", "Faults", "", -1}, {"tool", "Tool", "", -1}, {"faults", "n", "", 0}},
-                    {}};
-  add_score_columns(table, "before_", "known fix");
-  add_score_columns(table, "after_", "all");
-  table.columns.push_back({"after_recall_low", "RC low", "95 %", kScoreDecimals});
-  table.columns.push_back({"after_recall_high", "RC high", "95 %", kScoreDecimals});
-  for (const ScoreAverage& average : sheet.averages) {
-    Row line{{average.of, average.tool, static_cast<double>(average.faults)}, false};
-    add_score(line, average.before);
-    add_score(line, average.after);
-    line.cells.emplace_back(average.recall.low);
-    line.cells.emplace_back(average.recall.high);
-    table.rows.push_back(std::move(line));
-  }
-  return table;
-}
-
-ResultTable comparison_table(const ScoreSheet& sheet) {
-  ResultTable table{"comparisons",
-                    "Wilcoxon's signed-rank test on recall, two-sided p",
-                    {{"first", "Tool", "", -1},
-                     {"second", "against", "", -1},
-                     {"faults", "n", "", 0},
-                     {"before_p", "known fix", "", kProbabilityDecimals},
-                     {"after_p", "all ground truths", "", kProbabilityDecimals}},
-                    {}};
-  for (const ToolComparison& pair : sheet.comparisons) {
-    table.rows.push_back(
-        {{pair.first, pair.second, static_cast<double>(pair.faults), pair.before.p, pair.after.p},
-         false});
-  }
-  return table;
 }
 
 }  // namespace
@@ -251,6 +144,16 @@ const ScoreRow* ScoreSheet::find(const std::string& fault, const std::string& to
   return found == rows.end() ? nullptr : &*found;
 }
 
+namespace {
+
+bool ranks(const std::string& tool, const std::vector<Answer>& answers) {
+  return std::any_of(answers.begin(), answers.end(), [&](const Answer& answer) {
+    return answer.tool == tool && !answer.ranking.empty();
+  });
+}
+
+}  // namespace
+
 ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vector<Answer>& answers,
                          const ScoreOptions& options) {
   ScoreSheet sheet;
@@ -273,13 +176,28 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
         sheet.missing.push_back(tool + " on " + id);
         continue;
       }
-      ScoreRow row{id, scored.fault.origin, tool, answer->faults, {}, {}};
+      ScoreRow row;
+      row.fault = id;
+      row.origin = scored.fault.origin;
+      row.tool = tool;
+      row.answer = answer->faults;
+      const bool places_only = row.answer.applicable && row.answer.items.empty();
+      if (places_only && !answer->ranking.empty()) {
+        row.answer = top_places(answer->ranking, static_cast<std::size_t>(options.top));
+      }
+      row.known = known;
+      row.seconds = answer->seconds;
+      row.stability = answer->stability;
       row.before = score(row.answer, known, options);
       std::vector<FaultSet> own = truths;
       if (options.variant == Variant::kAsPublished && leaves_layers_out(tool, answers)) {
         std::transform(own.begin(), own.end(), own.begin(), by_type);
       }
       row.after = best_score(row.answer, own, options);
+      if (ranks(tool, answers)) {
+        row.ranks = {rank_score(answer->ranking, known, options),
+                     best_rank_score(answer->ranking, own, options)};
+      }
       sheet.rows.push_back(std::move(row));
     }
   }
@@ -290,31 +208,12 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
   return sheet;
 }
 
-Layout layout_of(std::string_view format) {
-  return format == "csv" ? Layout::kOneTable : format == "json" ? Layout::kLong : Layout::kWide;
-}
-
-Report score_report(const ScoreSheet& sheet, Layout layout) {
-  Report report;
-  report.about = {{"format", "neutra-scores"},
-                  {"version", 1},
-                  {"variant", to_string(sheet.options.variant)},
-                  {"match", to_string(sheet.options.match)},
-                  {"unlocated", to_string(sheet.options.unlocated)},
-                  {"beta", sheet.options.beta}};
-  switch (layout) {
-    case Layout::kWide:
-      report.tables = {wide_table(sheet, false), wide_table(sheet, true)};
-      if (!sheet.comparisons.empty()) report.tables.push_back(comparison_table(sheet));
-      break;
-    case Layout::kLong:
-      report.tables = {long_table(sheet, false), average_table(sheet), comparison_table(sheet)};
-      break;
-    case Layout::kOneTable:
-      report.tables = {long_table(sheet, true)};
-      break;
-  }
-  return report;
+const ScoreAverage* find_average(const ScoreSheet& sheet, const std::string& of,
+                                 const std::string& tool) {
+  const auto found =
+      std::find_if(sheet.averages.begin(), sheet.averages.end(),
+                   [&](const ScoreAverage& one) { return one.of == of && one.tool == tool; });
+  return found == sheet.averages.end() ? nullptr : &*found;
 }
 
 }  // namespace neutra

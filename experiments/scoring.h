@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "evaluators/answers.h"
+#include "evaluators/rank_scores.h"
 #include "evaluators/rank_tests.h"
-#include "evaluators/result_table.h"
 #include "evaluators/scores.h"
 #include "experiments/catalog.h"
 #include "search/network.h"
@@ -31,12 +31,21 @@ FaultSet known_faults(const Fault& fault, Variant variant);
 /// fault's buggy program.
 std::vector<FaultSet> ground_truths(const ScoredFault& fault, Variant variant);
 
+/// A ranking against the known fix and against all ground truths.
+struct RankRow {
+  RankScore before, after;
+};
+
 /// A tool's answer on a fault, scored against the known fix and against all ground truths.
 struct ScoreRow {
   std::string fault, origin, tool;
-  FaultSet answer;
+  FaultSet answer;  ///< of a ranking without faults: its first places
+  FaultSet known;   ///< the faults of the known fix
   Score before;
   BestScore after;
+  std::optional<RankRow> ranks;     ///< of a tool that ranks: one with a ranking on any fault
+  std::optional<double> seconds;    ///< of one localisation
+  std::optional<double> stability;  ///< share of the runs that gave this answer
 };
 
 /// Means of a tool over faults: "artificial", "real" or "all".
@@ -44,7 +53,9 @@ struct ScoreAverage {
   std::string of, tool;
   int faults = 0;
   Score before, after;
-  Interval recall;  ///< 95 % bootstrap interval of the recall after
+  Interval recall;  ///< 95 % bootstrap interval of recall after
+  std::optional<RankSummary> ranks_before, ranks_after;  ///< of a tool that ranks
+  std::optional<double> seconds, stability;              ///< where known
 };
 
 /// Two tools on the faults that both answered: signed-rank tests on recall.
@@ -68,11 +79,8 @@ struct ScoreSheet {
 ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vector<Answer>& answers,
                          const ScoreOptions& options);
 
-/// How the sheet is laid out: one row for each fault with columns for each tool, as in the study;
-/// one row for each fault and tool; or that with the averages among the rows, as one table.
-enum class Layout { kWide, kLong, kOneTable };
-/// The one that suits a form of output (Reporter::name).
-Layout layout_of(std::string_view format);
-Report score_report(const ScoreSheet& sheet, Layout layout);
+/// The mean of a group ("artificial", "real", "all"), nullptr where the sheet has none.
+const ScoreAverage* find_average(const ScoreSheet& sheet, const std::string& of,
+                                 const std::string& tool);
 
 }  // namespace neutra

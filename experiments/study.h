@@ -11,6 +11,7 @@
 #include "evaluators/scores.h"
 #include "experiments/catalog.h"
 #include "experiments/scoring.h"
+#include "experiments/tool_runs.h"
 #include "fl_adapters/tool.h"
 #include "search/options.h"
 
@@ -28,26 +29,28 @@ struct Study {
   std::string name;
   std::string title;
   std::vector<StudyFault> faults;
-  std::vector<Answer> answers;     ///< recorded ones
-  std::vector<const Tool*> tools;  ///< asked here
-  int runs = 20;                   ///< of each tool that trains; the most frequent answer counts
+  std::vector<Answer> answers;   ///< recorded ones
+  std::vector<StudyTool> tools;  ///< asked here
   ScoreOptions score;
   std::vector<std::filesystem::path> inputs;  ///< files that it reads
 };
 /// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
 std::filesystem::path study_file(const std::string& name);
-/// Throws input_error: file, JSON path, what was found, what is allowed.
-Study load_study(const std::filesystem::path& file);
+/// `quick`: with the changes of the file's own `quick`. Throws input_error: file, JSON path, what
+/// was found, what is allowed.
+Study load_study(const std::filesystem::path& file, bool quick = false);
+/// The name of a tool's answers, apart from recorded ones of the tool that it stands for.
+std::string name_here(const Tool& tool);
 
 /// How to run it.
 struct StudyOptions {
-  std::filesystem::path folder;  ///< FAULT.h5, .tsv and .dot of each search, answers.csv, scores.*
+  std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
   std::uint64_t seed = 0;
   RunOptions search;  ///< workers, stop, provenance, ...; `isolated` is made for each fault
   std::function<std::unique_ptr<LocalTrainer>(const Fault&)> trainer;
   std::function<decltype(RunOptions::isolated)(const Fault&)> isolated;
-  /// What begins now. A search's progress comes through `search.progress`, that of a tool through
-  /// `tool_progress`, with runs done and all runs.
+  /// What begins now. A search's progress comes through `search.progress`, that of the tools
+  /// through `tool_progress`, with runs done and all runs on this fault.
   std::function<void(const std::string&)> stage;
   std::function<void(std::size_t done, std::size_t runs)> tool_progress;
 };
@@ -55,25 +58,35 @@ struct StudyOptions {
 /// What a study found out.
 struct StudyResult {
   struct Searched {
-    std::string fault;
+    std::string fault, origin;
     Network network;
     std::string end;  ///< to_string(SearchEnd), or "recorded"
   };
+  struct Skipped {
+    std::string fault, reason;
+  };
+  /// Runs of a tool on a fault that ended in one way, not kOk.
+  struct Trouble {
+    std::string fault, tool;
+    LocalisationStatus status{};
+    int runs = 0, of = 0;
+    std::string reason;  ///< of the first
+  };
   std::vector<Searched> faults;
-  std::vector<Answer> answers;  ///< recorded and given here
+  std::vector<Skipped> skipped;  ///< faults whose data aren't here
+  std::vector<Answer> answers;   ///< recorded and given here
   ScoreSheet scores;
-  std::vector<std::string> troubles;  ///< runs of tools that failed or were cut off
+  std::vector<Trouble> troubles;
 };
 
 /// Throws input_error when a result would replace a file that the study reads.
 void check_outputs(const Study& study, const std::filesystem::path& folder);
 
-/// Runs the searches and tools one after the other, each in parallel. Started again with the same
-/// folder it continues. Throws what run_search() and localise_runs() throw; Error(kInterrupted)
-/// when stopped.
+/// Runs the searches one after the other, each in parallel, and after each the tools, all their
+/// runs in parallel. Started again with the same folder it continues: it trains and asks only what
+/// is missing, and failed runs. A fault whose data can't be read is skipped; a tool's failure is
+/// its answer. Throws what run_search() throws, input_error when no fault is left, and
+/// Error(kInterrupted) when stopped.
 StudyResult run_study(const Study& study, const StudyOptions& options);
-
-/// A table on the repairs, then the scores; as one table the scores alone.
-Report study_report(const Study& study, const StudyResult& result, Layout layout);
 
 }  // namespace neutra

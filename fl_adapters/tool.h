@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "evaluators/ranking.h"
 #include "program/faults.h"
 #include "training/local_trainer.h"
 
@@ -67,19 +68,10 @@ enum class LocalisationStatus {
 };
 std::string_view to_string(LocalisationStatus status);  ///< "ok", "not_applicable", ...
 
-/// One place in the answer of a tool that ranks.
-struct Suspect {
-  int layer = -1;             ///< 0-based over config.layers; -1: no layer
-  std::int64_t neuron = -1;   ///< of that layer's outputs, row-major; -1: the layer as a whole
-  std::string type;           ///< fault type ("ACH"); empty: the tool names places only
-  double suspiciousness = 0;  ///< higher is more suspicious
-};
-
 /// What a tool answers.
 struct Localisation {
   FaultSet faults;  ///< not applicable where the status is kNotApplicable or kFailed
-  /// The most suspicious first, layers before neurons; empty: the tool doesn't rank.
-  std::vector<Suspect> ranking;
+  Ranking ranking;  ///< layers before neurons; empty: the tool doesn't rank
   std::vector<ToolMessage> messages;
   double seconds = 0;  ///< wall time
   LocalisationStatus status = LocalisationStatus::kOk;

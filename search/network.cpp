@@ -1,6 +1,7 @@
 #include "search/network.h"
 
 #include <algorithm>
+#include <set>
 
 namespace neutra {
 
@@ -17,6 +18,16 @@ std::vector<const Node*> Network::alternatives() const {
     if (node.alternative) result.push_back(&node);
   }
   return result;
+}
+
+std::vector<const Node*> drawn_nodes(const Network& network) {
+  std::set<std::int64_t> ids = {0};
+  for (const Edge& edge : network.edges) ids.insert({edge.parent, edge.child});
+  std::vector<const Node*> nodes;
+  for (const std::int64_t id : ids) {
+    if (const Node* node = network.find(id)) nodes.push_back(node);
+  }
+  return nodes;
 }
 
 std::optional<Complexity> complexity(const Network& network) {

@@ -50,6 +50,9 @@ struct Network {
   std::vector<const Node*> alternatives() const;  ///< by id
 };
 
+/// The nodes of the rows, and the buggy program even without rows; by id.
+std::vector<const Node*> drawn_nodes(const Network& network);
+
 /// The published seven columns (docs/formats/network.md). Reads by header name; rows keep their
 /// order. is_gt marks the alternatives; goal, metric, ground truth and known fix are not in the
 /// file: the caller supplies them. Throws input_error with line and column.

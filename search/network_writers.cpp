@@ -1,6 +1,5 @@
 #include <cmath>
 #include <ostream>
-#include <set>
 
 #include "program/json.h"
 #include "search/network.h"
@@ -19,17 +18,6 @@ const Node& node_at(const Network& network, std::int64_t id) {
   static const Node kMissing;
   const Node* node = network.find(id);
   return node != nullptr ? *node : kMissing;
-}
-
-/// The nodes of the rows, and the buggy program even without rows.
-std::vector<const Node*> drawn_nodes(const Network& network) {
-  std::set<std::int64_t> ids = {0};
-  for (const Edge& edge : network.edges) ids.insert({edge.parent, edge.child});
-  std::vector<const Node*> nodes;
-  for (const std::int64_t id : ids) {
-    if (const Node* node = network.find(id)) nodes.push_back(node);
-  }
-  return nodes;
 }
 
 /// The one key in which the two ends of an edge differ.

@@ -75,22 +75,38 @@ std::string group_line(const ResultTable& table) {
   return any ? line + " \\\\\n" + rules + "\n" : "";
 }
 
+std::string emphasised(const std::string& text, const ResultTable::Row& row, std::size_t column) {
+  const auto found = row.emphasis.find(column);
+  if (found == row.emphasis.end()) return text;
+  switch (found->second) {
+    case Emphasis::kBold:
+      return "\\textbf{" + text + "}";
+    case Emphasis::kUnderline:
+      return "\\underline{" + text + "}";
+    case Emphasis::kGrey:
+      return "\\textcolor{gray}{" + text + "}";
+  }
+  return text;
+}
+
 std::string table_latex(const ResultTable& table) {
   const auto line = [&](const auto& cell) {
     std::string text;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       if (i > 0) text += " & ";
-      text += escaped(cell(i));
+      text += cell(i);
     }
     return text + " \\\\\n";
   };
   std::string text = "\\begin{table}\n\\centering\n\\caption{" + escaped(table.title) +
                      "}\n\\label{tab:" + table.key + "}\n\\begin{tabular}{" + alignment(table) +
                      "}\n\\toprule\n" + group_line(table);
-  text += line([&](std::size_t i) { return table.columns[i].heading; }) + "\\midrule\n";
+  text += line([&](std::size_t i) { return escaped(table.columns[i].heading); }) + "\\midrule\n";
   for (const auto& row : table.rows) {
     if (row.rule_above) text += "\\midrule\n";
-    text += line([&](std::size_t i) { return shown_cell(table.columns[i], row.cells[i]); });
+    text += line([&](std::size_t i) {
+      return emphasised(escaped(shown_cell(table.columns[i], row.cells[i])), row, i);
+    });
   }
   return text + "\\bottomrule\n\\end{tabular}\n\\end{table}\n";
 }
@@ -98,7 +114,7 @@ std::string table_latex(const ResultTable& table) {
 }  // namespace
 
 std::string write_latex(const Report& report) {
-  std::string text = "% needs \\usepackage{booktabs}\n";
+  std::string text = "% needs \\usepackage{booktabs,xcolor}\n";
   for (const ResultTable& table : report.tables) {
     text += '\n';
     text += table_latex(table);

@@ -343,5 +343,39 @@ TEST(Command, ScoreAgainstARecordedNetwork) {
   EXPECT_NE(wrong.err.find("c.csv: line 2, answer"), std::string::npos) << wrong.err;
 }
 
+TEST(Command, ScoreOfRankings) {
+  const Folder folder;
+  folder.write("a.csv",
+               "fault,tool,answer,ranking,seconds\nD7,places,-,(0:2) > (0:0),3\n"
+               "D4,places,-,(1) > (0),5\nD4,wise,HLR,HLR > OCH > ACH(1) = ACH(5),\nD7,wise,-,,\n");
+  const std::vector<std::string> score{"score", "--answers", "a.csv"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), score.begin(), score.end());
+    return call(more, folder.path());
+  };
+  const Called json = with({"--json"});
+  ASSERT_EQ(json.exit, 0) << json.err;
+  const Json out = parse_json(json.out, "out");
+  ASSERT_EQ(out["scores"].size(), 4u);
+  const Json& places = out["scores"][2];  // on D4: ACH(0,1), HLR, LCH
+  EXPECT_EQ(places["answer"], "(1)");
+  EXPECT_EQ(places["before_precision"], 1);
+  EXPECT_EQ(places["before_first_rank"], 1);
+  EXPECT_EQ(places["seconds"], 5);
+  EXPECT_NEAR(places["before_average_precision"].get<double>(), 1. / 3, 1e-12);
+  const Json& wise = out["scores"][3];
+  EXPECT_EQ(wise["answer"], "HLR");
+  EXPECT_NEAR(wise["before_average_precision"].get<double>(), (1 + 2. / 4) / 3, 1e-12);
+  EXPECT_TRUE(out["scores"][0]["before_first_rank"].is_null());  // a learning rate is in no layer
+  const Json& all = out["rank_averages"].back();
+  EXPECT_EQ(all["tool"], "wise");
+  EXPECT_EQ(all["before_top1"], 0.5);
+  EXPECT_EQ(all["before_mrr"], 0.5);
+  EXPECT_NE(with({}).out.find("Top@10"), std::string::npos) << with({}).out;
+  EXPECT_EQ(with({"--top", "0"}).exit, 2);
+  folder.write("b.csv", "fault,tool,answer,ranking\nD7,places,-,(0) > 3\n");
+  EXPECT_EQ(call({"score", "--answers", "b.csv"}, folder.path()).exit, 3);
+}
+
 }  // namespace
 }  // namespace neutra::cli

@@ -47,6 +47,15 @@ TEST(Answers, WrittenTextReadsBack) {
       "D7,neuralint,N/A,2023-10,\n";
   EXPECT_EQ(to_csv(parse_answers(text, "a.csv")), text);
   EXPECT_EQ(to_csv({}), "fault,tool,answer\n");
+  const std::string more =
+      "fault,tool,answer,runs,seconds,stability,status,ranking\n"
+      "D4,deepfault,-,20,6.87,0.75,\"18 ok, 2 timeout\",(1) > (0:3) = (2)\n"
+      "D7,wise,\"HLR, LCH\",,,,,HLR > LCH\n";
+  const std::vector<Answer> read = parse_answers(more, "a.csv");
+  EXPECT_EQ(to_csv(read), more);
+  EXPECT_EQ(read.at(0).stability, 0.75);
+  EXPECT_EQ(read.at(0).status, "18 ok, 2 timeout");
+  EXPECT_EQ(read.at(0).ranking.at(1).neuron, 3);
 }
 
 TEST(Answers, MistakesAreNamedWithTheirPlace) {
@@ -56,6 +65,8 @@ TEST(Answers, MistakesAreNamedWithTheirPlace) {
            {"fault,tool\nD1,x\n", "a.csv: header: found no column answer"},
            {"fault,tool,answer,fault\n", "a.csv: line 1: found column fault a second time"},
            {"fault,,answer\n", "a.csv: line 1: found a column without a name"},
+           {"fault,tool,answer,ranking\nD1,x,-,ACH > 7\n", "a.csv: line 2, ranking: found '7'"},
+           {"fault,tool,answer,stability\nD1,x,-,1.5\n", "a.csv: line 2, stability: found '1.5'"},
            {header + "D1,x,ACH\n", "a.csv: line 2: found 3 fields"},
            {header + "D1,x,\"ACH,1,1\n", "a.csv: line 2: found a quote that isn't closed"},
            {header + "D1,x,\"ACH\"s,1,1\n", "a.csv: line 2: found text behind a closing quote"},

@@ -56,7 +56,7 @@ TEST(Reporters, Json) {
 
 TEST(Reporters, Latex) {
   EXPECT_EQ(write_latex(report()),
-            "% needs \\usepackage{booktabs}\n\n"
+            "% needs \\usepackage{booktabs,xcolor}\n\n"
             "\\begin{table}\n\\centering\n\\caption{Scores \\& more}\n\\label{tab:scores}\n"
             "\\begin{tabular}{lrrl}\n\\toprule\n"
             " & \\multicolumn{2}{c}{DFD} &  \\\\\n\\cmidrule(lr){2-3}\n"
@@ -64,6 +64,12 @@ TEST(Reporters, Latex) {
             "D1 & 1.00 & 0.53 & ACH(7), HLR \\\\\n\\midrule\n"
             "real & 0.33 & - & - \\\\\n"
             "\\bottomrule\n\\end{tabular}\n\\end{table}\n");
+  Report marked = report();
+  marked.tables[0].rows[0].emphasis = {
+      {0, Emphasis::kUnderline}, {1, Emphasis::kBold}, {3, Emphasis::kGrey}};
+  EXPECT_NE(write_latex(marked).find("\\underline{D1} & \\textbf{1.00} & 0.53 & "
+                                     "\\textcolor{gray}{ACH(7), HLR} \\\\\n"),
+            std::string::npos);
   ResultTable odd{"t", "50% of {a_b} ~ \\", {{"x", "LRM|LAD", "", -1}}, {}};
   const std::string text = write_latex({Json::object(), {odd}});
   EXPECT_NE(text.find("50\\% of \\{a\\_b\\} \\textasciitilde{} \\textbackslash{}"),

@@ -1,4 +1,4 @@
-#include "experiments/scoring.h"
+#include "experiments/score_tables.h"
 
 #include <gtest/gtest.h>
 
@@ -410,7 +410,7 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
   EXPECT_EQ(gap.find("D4", "umlaut"), nullptr);
 
   const std::string text = write_text(score_report(gap, Layout::kWide));
-  EXPECT_NE(text.find("D4          0.00  0.00  0.00  0.33"), std::string::npos) << text;
+  EXPECT_NE(text.find("D4           3  0.00  0.00  0.00  0.33"), std::string::npos) << text;
   const CsvTable csv =
       parse_csv_table(write_csv(score_report(gap, Layout::kOneTable)), "scores.csv");
   EXPECT_EQ(csv.rows.size(), 27u + 12);

@@ -1,0 +1,519 @@
+#include "experiments/score_tables.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "evaluators/statistics.h"
+
+namespace neutra {
+namespace {
+
+using Row = ResultTable::Row;
+using Column = ResultTable::Column;
+
+constexpr int kScoreDecimals = 2;
+constexpr int kProbabilityDecimals = 4;
+constexpr int kTimeDecimals = 3;
+constexpr const char* kGroups[] = {"artificial", "real", "all"};
+
+Cell cell(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
+Cell whole(std::size_t value) { return static_cast<double>(value); }
+
+void add_score(Row& row, const Score& score) {
+  for (const double value : {score.recall, score.precision, score.f}) row.cells.push_back(value);
+}
+
+void add_score_columns(ResultTable& table, const std::string& key, const std::string& group) {
+  table.columns.push_back({key + "recall", "RC", group, kScoreDecimals});
+  table.columns.push_back({key + "precision", "PR", group, kScoreDecimals});
+  table.columns.push_back({key + "f3", "F3", group, kScoreDecimals});
+}
+
+bool has_ranks(const ScoreSheet& sheet) {
+  return std::any_of(sheet.rows.begin(), sheet.rows.end(),
+                     [](const ScoreRow& row) { return row.ranks.has_value(); });
+}
+
+bool has(const ScoreSheet& sheet, std::optional<double> ScoreRow::*value) {
+  return std::any_of(sheet.rows.begin(), sheet.rows.end(),
+                     [&](const ScoreRow& row) { return (row.*value).has_value(); });
+}
+
+/// The first row of a fault: what is the same for all tools.
+const ScoreRow* any_row(const ScoreSheet& sheet, const std::string& fault) {
+  const auto found = std::find_if(sheet.rows.begin(), sheet.rows.end(),
+                                  [&](const ScoreRow& row) { return row.fault == fault; });
+  return found == sheet.rows.end() ? nullptr : &*found;
+}
+
+/// Which items of the known fix an answer names.
+std::vector<bool> matches_of(const ScoreRow& row, const ScoreOptions& options) {
+  const FaultSet answer = by_type(row.answer);
+  std::vector<bool> matches;
+  for (const auto& item : row.known.items) {
+    matches.push_back(answer.applicable &&
+                      std::any_of(answer.items.begin(), answer.items.end(), [&](const auto& ours) {
+                        return match_weight(ours, item, options) > 0;
+                      }));
+  }
+  return matches;
+}
+
+std::size_t matched(const ScoreRow& row, const ScoreOptions& options) {
+  const std::vector<bool> matches = matches_of(row, options);
+  return static_cast<std::size_t>(std::count(matches.begin(), matches.end(), true));
+}
+
+/// Mean of a value over some faults, nothing where none has it.
+using ValueOf = std::function<std::optional<double>(const std::string& fault)>;
+Cell mean_over(const std::vector<std::string>& faults, const ValueOf& value_of) {
+  std::vector<double> values;
+  for (const std::string& fault : faults) {
+    if (const auto value = value_of(fault)) values.push_back(*value);
+  }
+  return values.empty() ? Cell() : Cell(mean(values));
+}
+
+std::vector<std::string> faults_of(const ScoreSheet& sheet, const std::string& group) {
+  std::vector<std::string> faults;
+  for (const std::string& fault : sheet.faults) {
+    const ScoreRow* row = any_row(sheet, fault);
+    if (row != nullptr && (group == "all" || row->origin == group)) faults.push_back(fault);
+  }
+  return faults;
+}
+
+struct Group {
+  std::string name;
+  std::vector<std::string> faults;
+};
+
+/// One column for each tool; rows of the faults, then means over groups that aren't empty.
+ResultTable value_by_tool(const ScoreSheet& sheet, const std::string& key, const std::string& title,
+                          std::optional<double> ScoreRow::*value, int decimals,
+                          const std::vector<Group>& groups) {
+  ResultTable table{key, title, {{"fault", "Id", "", -1}}, {}};
+  const auto value_of = [&](const std::string& tool) -> ValueOf {
+    return [&sheet, tool, value](const std::string& fault) {
+      const ScoreRow* row = sheet.find(fault, tool);
+      return row != nullptr ? row->*value : std::nullopt;
+    };
+  };
+  for (const std::string& tool : sheet.tools) {
+    table.columns.push_back({tool, tool, "", decimals});
+  }
+  const auto add = [&](const std::string& name, const std::vector<std::string>& faults, bool rule) {
+    Row row{{name}, rule};
+    for (const std::string& tool : sheet.tools) {
+      row.cells.push_back(mean_over(faults, value_of(tool)));
+    }
+    table.rows.push_back(std::move(row));
+  };
+  for (const std::string& fault : sheet.faults) add(fault, {fault}, false);
+  bool first = true;
+  for (const Group& group : groups) {
+    if (group.faults.empty()) continue;
+    add(group.name, group.faults, first);
+    first = false;
+  }
+  return table;
+}
+
+/// What a table sets off in a row after the analysis.
+void emphasise(Row& row, std::size_t column, const ScoreRow& scores) {
+  const Score &before = scores.before, &after = scores.after.score;
+  const double values[][2] = {
+      {before.recall, after.recall}, {before.precision, after.precision}, {before.f, after.f}};
+  for (std::size_t i = 0; i < std::size(values); ++i) {
+    const auto [old, now] = values[i];
+    if (scores.after.truths <= 1) {
+      row.emphasis[column + i] = Emphasis::kGrey;
+    } else if (now > old) {
+      row.emphasis[column + i] = Emphasis::kBold;
+    } else if (now < old) {
+      row.emphasis[column + i] = Emphasis::kUnderline;
+    }
+  }
+}
+
+ResultTable long_table(const ScoreSheet& sheet, bool with_averages) {
+  ResultTable table{"scores",
+                    "Recall, precision and F3 with the known fix and over all ground truths",
+                    {{"fault", "Id", "", -1},
+                     {"origin", "Origin", "", -1},
+                     {"tool", "Tool", "", -1},
+                     {"answer", "Answer", "", -1}},
+                    {}};
+  add_score_columns(table, "before_", "known fix");
+  add_score_columns(table, "after_", "all");
+  table.columns.push_back({"ground_truths", "Ground truths", "", 0});
+  table.columns.push_back({"attaining", "Attaining", "", 0});
+  const bool ranks = has_ranks(sheet);
+  if (ranks) {
+    for (const char* stage : {"before", "after"}) {
+      table.columns.push_back({std::string(stage) + "_first_rank", "First", stage, 0});
+      table.columns.push_back(
+          {std::string(stage) + "_average_precision", "AP", stage, kScoreDecimals});
+    }
+  }
+  std::vector<std::optional<double> ScoreRow::*> measured;
+  if (has(sheet, &ScoreRow::seconds)) {
+    table.columns.push_back({"seconds", "Seconds", "", kTimeDecimals});
+    measured.push_back(&ScoreRow::seconds);
+  }
+  if (has(sheet, &ScoreRow::stability)) {
+    table.columns.push_back({"stability", "Stability", "", kScoreDecimals});
+    measured.push_back(&ScoreRow::stability);
+  }
+  for (const ScoreRow& row : sheet.rows) {
+    Row line{{row.fault, row.origin, row.tool, to_string(row.answer)}, false};
+    add_score(line, row.before);
+    add_score(line, row.after.score);
+    line.cells.emplace_back(static_cast<double>(row.after.truths));
+    line.cells.emplace_back(static_cast<double>(row.after.attaining));
+    if (ranks) {
+      for (const auto stage : {&RankRow::before, &RankRow::after}) {
+        const RankScore* score = row.ranks ? &((*row.ranks).*stage) : nullptr;
+        line.cells.push_back(score != nullptr && score->first > 0
+                                 ? Cell(static_cast<double>(score->first))
+                                 : Cell());
+        line.cells.push_back(score != nullptr ? Cell(score->average_precision) : Cell());
+      }
+    }
+    for (const auto value : measured) line.cells.push_back(cell(row.*value));
+    table.rows.push_back(std::move(line));
+  }
+  if (!with_averages) return table;
+  for (const ScoreAverage& average : sheet.averages) {
+    Row line{{average.of, Cell(), average.tool, Cell()}, false};
+    add_score(line, average.before);
+    add_score(line, average.after);
+    line.cells.resize(table.columns.size());
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
+ResultTable average_table(const ScoreSheet& sheet) {
+  ResultTable table{"averages",
+                    "Means over faults",
+                    {{"of", "Faults", "", -1}, {"tool", "Tool", "", -1}, {"faults", "n", "", 0}},
+                    {}};
+  add_score_columns(table, "before_", "known fix");
+  add_score_columns(table, "after_", "all");
+  table.columns.push_back({"after_recall_low", "RC low", "95 %", kScoreDecimals});
+  table.columns.push_back({"after_recall_high", "RC high", "95 %", kScoreDecimals});
+  for (const ScoreAverage& average : sheet.averages) {
+    Row line{{average.of, average.tool, static_cast<double>(average.faults)}, false};
+    add_score(line, average.before);
+    add_score(line, average.after);
+    line.cells.emplace_back(average.recall.low);
+    line.cells.emplace_back(average.recall.high);
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
+}  // namespace
+
+ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool) {
+  ResultTable table{"answers_" + tool,
+                    tool +
+                        ": faults of the known fix (#F: how many), those that it names (#M), "
+                        "and its answer",
+                    {{"fault", "Id", "", -1},
+                     {"ground_truth", "GT", "", -1},
+                     {"faults", "#F", "", -1},
+                     {"matches", "Matches", "", -1},
+                     {"matched", "#M", "", -1},
+                     {"output", "Output", "", -1}},
+                    {}};
+  for (Column& column : table.columns) {
+    if (column.heading.front() == '#') column.decimals = 1;
+  }
+  constexpr std::size_t kMatched = 4;
+  const auto matched_on = [&](const std::string& fault) -> std::optional<double> {
+    const ScoreRow* row = sheet.find(fault, tool);
+    if (row == nullptr) return std::nullopt;
+    return static_cast<double>(matched(*row, sheet.options));
+  };
+  const auto known_on = [&](const std::string& fault) -> std::optional<double> {
+    const ScoreRow* row = sheet.find(fault, tool);
+    if (row == nullptr) return std::nullopt;
+    return static_cast<double>(row->known.items.size());
+  };
+  for (const std::string& fault : sheet.faults) {
+    const ScoreRow* row = sheet.find(fault, tool);
+    if (row == nullptr) continue;
+    std::string marks;
+    for (const bool match : matches_of(*row, sheet.options)) {
+      marks += (marks.empty() ? "" : ", ") + std::string(match ? "1" : "0");
+    }
+    const std::size_t own = matched(*row, sheet.options);
+    const bool best = std::all_of(sheet.rows.begin(), sheet.rows.end(), [&](const ScoreRow& other) {
+      return other.fault != fault || matched(other, sheet.options) <= own;
+    });
+    table.rows.push_back({{fault, to_string(row->known), whole(row->known.items.size()), marks,
+                           whole(own), to_string(row->answer)},
+                          false});
+    if (best && own > 0) table.rows.back().emphasis[kMatched] = Emphasis::kUnderline;
+  }
+  bool first = true;
+  for (const char* group : kGroups) {
+    const auto faults = faults_of(sheet, group);
+    if (faults.empty()) continue;
+    table.rows.push_back({{group, Cell(), mean_over(faults, known_on), Cell(),
+                           mean_over(faults, matched_on), Cell()},
+                          first});
+    first = false;
+  }
+  return table;
+}
+
+ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
+  ResultTable table{
+      after ? "after" : "before",
+      after ? "Recall (RC), precision (PR) and F3 over all ground truths (GT: how many)"
+            : "Recall (RC), precision (PR) and F3 with the known fix alone (#F: its faults)",
+      {{"fault", "Id", "", -1}},
+      {}};
+  table.columns.push_back(after ? Column{"ground_truths", "GT", "", 0}
+                                : Column{"faults", "#F", "", 0});
+  for (const std::string& tool : sheet.tools) add_score_columns(table, tool + "_", tool);
+  for (const std::string& fault : sheet.faults) {
+    Row line{{fault}, false};
+    const ScoreRow* any = any_row(sheet, fault);
+    line.cells.push_back(any == nullptr ? Cell()
+                         : after        ? Cell(static_cast<double>(any->after.truths))
+                                        : whole(any->known.items.size()));
+    for (const std::string& tool : sheet.tools) {
+      const std::size_t column = line.cells.size();
+      if (const ScoreRow* row = sheet.find(fault, tool)) {
+        add_score(line, after ? row->after.score : row->before);
+        if (after) emphasise(line, column, *row);
+      } else {
+        line.cells.resize(column + 3);
+      }
+    }
+    table.rows.push_back(std::move(line));
+  }
+  bool first = true;
+  for (const char* of : kGroups) {
+    Row line{{of, Cell()}, first};
+    bool any = false;
+    for (const std::string& tool : sheet.tools) {
+      const ScoreAverage* average = find_average(sheet, of, tool);
+      any = any || average != nullptr;
+      if (average != nullptr) {
+        add_score(line, after ? average->after : average->before);
+      } else {
+        line.cells.resize(line.cells.size() + 3);
+      }
+    }
+    if (!any) continue;
+    table.rows.push_back(std::move(line));
+    first = false;
+  }
+  return table;
+}
+
+ResultTable averages_by_tool(const ScoreSheet& sheet) {
+  ResultTable table{"averages",
+                    "Mean recall (RC), precision (PR) and F3 before and after neutrality analysis",
+                    {{"stage", "", "", -1}, {"of", "Faults", "", -1}},
+                    {}};
+  for (const std::string& tool : sheet.tools) add_score_columns(table, tool + "_", tool);
+  for (const bool after : {false, true}) {
+    bool rule = after;
+    for (const char* of : kGroups) {
+      Row line{{after ? "after" : "before", of}, rule};
+      bool any = false;
+      for (const std::string& tool : sheet.tools) {
+        const ScoreAverage* average = find_average(sheet, of, tool);
+        any = any || average != nullptr;
+        if (average != nullptr) {
+          add_score(line, after ? average->after : average->before);
+        } else {
+          line.cells.resize(line.cells.size() + 3);
+        }
+      }
+      if (!any) continue;
+      table.rows.push_back(std::move(line));
+      rule = false;
+    }
+  }
+  return table;
+}
+
+ResultTable times_by_tool(const ScoreSheet& sheet) {
+  Group common{"all tools", {}};
+  for (const std::string& fault : sheet.faults) {
+    const bool timed = std::all_of(sheet.tools.begin(), sheet.tools.end(), [&](const auto& tool) {
+      const ScoreRow* row = sheet.find(fault, tool);
+      return row != nullptr && row->answer.applicable && row->seconds;
+    });
+    if (timed) common.faults.push_back(fault);
+  }
+  return value_by_tool(sheet, "times", "Seconds of one localisation", &ScoreRow::seconds,
+                       kTimeDecimals, {std::move(common), {"all", sheet.faults}});
+}
+
+ResultTable stability_by_tool(const ScoreSheet& sheet) {
+  std::vector<Group> groups;
+  for (const char* of : kGroups) groups.push_back({of, faults_of(sheet, of)});
+  return value_by_tool(sheet, "stability", "Share of the runs that gave the most frequent answer",
+                       &ScoreRow::stability, kScoreDecimals, groups);
+}
+
+ResultTable comparison_table(const ScoreSheet& sheet) {
+  ResultTable table{"comparisons",
+                    "Wilcoxon's signed-rank test on recall, two-sided p",
+                    {{"first", "Tool", "", -1},
+                     {"second", "against", "", -1},
+                     {"faults", "n", "", 0},
+                     {"before_p", "known fix", "", kProbabilityDecimals},
+                     {"after_p", "all ground truths", "", kProbabilityDecimals}},
+                    {}};
+  for (const ToolComparison& pair : sheet.comparisons) {
+    table.rows.push_back(
+        {{pair.first, pair.second, static_cast<double>(pair.faults), pair.before.p, pair.after.p},
+         false});
+  }
+  return table;
+}
+
+ResultTable rank_table(const ScoreSheet& sheet) {
+  ResultTable table{"ranks",
+                    "Tools that rank: first right place and average precision (AP)",
+                    {{"fault", "Id", "", -1}, {"tool", "Tool", "", -1}},
+                    {}};
+  for (const auto& [key, group] : {std::pair("before_", "known fix"), {"after_", "all"}}) {
+    table.columns.push_back({std::string(key) + "first_rank", "First", group, 0});
+    table.columns.push_back({std::string(key) + "average_precision", "AP", group, kScoreDecimals});
+  }
+  for (const ScoreRow& row : sheet.rows) {
+    if (!row.ranks) continue;
+    Row line{{row.fault, row.tool}, false};
+    for (const RankScore& score : {row.ranks->before, row.ranks->after}) {
+      line.cells.push_back(score.first > 0 ? Cell(static_cast<double>(score.first)) : Cell());
+      line.cells.emplace_back(score.average_precision);
+    }
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
+ResultTable rank_average_table(const ScoreSheet& sheet) {
+  ResultTable table{
+      "rank_averages",
+      "Tools that rank: share of faults with a right place among the first K (Top@K), "
+      "mean reciprocal rank (MRR) and mean average precision (MAP)",
+      {{"of", "Faults", "", -1}, {"tool", "Tool", "", -1}, {"faults", "n", "", 0}},
+      {}};
+  for (const auto& [key, group] : {std::pair("before_", "known fix"), {"after_", "all"}}) {
+    for (const auto& [name, heading] : {std::pair("top1", "Top@1"),
+                                        {"top5", "Top@5"},
+                                        {"top10", "Top@10"},
+                                        {"mrr", "MRR"},
+                                        {"map", "MAP"}}) {
+      table.columns.push_back({std::string(key) + name, heading, group, kScoreDecimals});
+    }
+  }
+  for (const ScoreAverage& average : sheet.averages) {
+    if (!average.ranks_before) continue;
+    Row line{{average.of, average.tool, static_cast<double>(average.faults)}, false};
+    for (const RankSummary& ranks : {*average.ranks_before, *average.ranks_after}) {
+      for (const double value : {ranks.top1, ranks.top5, ranks.top10, ranks.mrr, ranks.map}) {
+        line.cells.emplace_back(value);
+      }
+    }
+    table.rows.push_back(std::move(line));
+  }
+  return table;
+}
+
+ResultTable difference_table(const ScoreSheet& sheet) {
+  ResultTable table{"differences",
+                    "PerformanceDiff: how far a mean lies below that of the reference, in percent",
+                    {{"tool", "Tool", "", -1},
+                     {"reference", "Reference", "", -1},
+                     {"compared", "Compared", "", -1}},
+                    {}};
+  for (const auto& [key, heading] : {std::pair("recall", "RC"),
+                                     {"precision", "PR"},
+                                     {"f3", "F3"},
+                                     {"mrr", "MRR"},
+                                     {"map", "MAP"}}) {
+    table.columns.push_back({key, heading, "", kScoreDecimals});
+  }
+  struct Side {
+    const ScoreAverage* average;
+    bool after;
+    std::string name;
+  };
+  const auto values = [](const Side& side) -> std::vector<std::optional<double>> {
+    const Score& score = side.after ? side.average->after : side.average->before;
+    const auto& ranks = side.after ? side.average->ranks_after : side.average->ranks_before;
+    std::vector<std::optional<double>> list = {score.recall, score.precision, score.f};
+    list.push_back(ranks ? std::optional(ranks->mrr) : std::nullopt);
+    list.push_back(ranks ? std::optional(ranks->map) : std::nullopt);
+    return list;
+  };
+  for (const std::string& tool : sheet.tools) {
+    const ScoreAverage* all = find_average(sheet, "all", tool);
+    const ScoreAverage* real = find_average(sheet, "real", tool);
+    const ScoreAverage* artificial = find_average(sheet, "artificial", tool);
+    const std::pair<Side, Side> pairs[] = {
+        {{all, true, "all ground truths"}, {all, false, "known fix"}},
+        {{artificial, true, "artificial"}, {real, true, "real"}}};
+    for (const auto& [reference, compared] : pairs) {
+      if (reference.average == nullptr || compared.average == nullptr) continue;
+      Row line{{tool, reference.name, compared.name}, false};
+      const auto theirs = values(reference), ours = values(compared);
+      for (std::size_t i = 0; i < theirs.size(); ++i) {
+        const bool known = theirs[i] && ours[i];
+        line.cells.push_back(known ? cell(performance_difference(*theirs[i], *ours[i])) : Cell());
+      }
+      table.rows.push_back(std::move(line));
+    }
+  }
+  return table;
+}
+
+Layout layout_of(std::string_view format) {
+  return format == "csv" ? Layout::kOneTable : format == "json" ? Layout::kLong : Layout::kWide;
+}
+
+Report score_report(const ScoreSheet& sheet, Layout layout) {
+  Report report;
+  report.about = {{"format", "neutra-scores"},
+                  {"version", 1},
+                  {"variant", to_string(sheet.options.variant)},
+                  {"match", to_string(sheet.options.match)},
+                  {"unlocated", to_string(sheet.options.unlocated)},
+                  {"beta", sheet.options.beta},
+                  {"top", sheet.options.top}};
+  switch (layout) {
+    case Layout::kWide:
+      report.tables = {scores_by_tool(sheet, false), scores_by_tool(sheet, true)};
+      if (!sheet.comparisons.empty()) report.tables.push_back(comparison_table(sheet));
+      if (has(sheet, &ScoreRow::seconds)) report.tables.push_back(times_by_tool(sheet));
+      if (has(sheet, &ScoreRow::stability)) report.tables.push_back(stability_by_tool(sheet));
+      break;
+    case Layout::kLong:
+      report.tables = {long_table(sheet, false), average_table(sheet), comparison_table(sheet)};
+      break;
+    case Layout::kOneTable:
+      report.tables = {long_table(sheet, true)};
+      return report;
+  }
+  if (has_ranks(sheet)) {
+    if (layout == Layout::kWide) report.tables.push_back(rank_table(sheet));
+    if (!sheet.averages.empty()) report.tables.push_back(rank_average_table(sheet));
+  }
+  if (!sheet.averages.empty()) report.tables.push_back(difference_table(sheet));
+  return report;
+}
+
+}  // namespace neutra

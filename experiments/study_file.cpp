@@ -1,0 +1,328 @@
+#include "experiments/study.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "fl_adapters/registry.h"
+#include "program/error.h"
+#include "program/words.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// An object of a study file, with its place for messages.
+class Section {
+ public:
+  Section(const Json& json, std::string file, std::string place, std::set<std::string> fields)
+      : json_(json), file_(std::move(file)), place_(std::move(place)) {
+    if (!json.is_object()) fail("", json.dump(), "an object");
+    for (const auto& [name, value] : json.items()) {
+      if (fields.count(name) == 0) {
+        fail(name, "an unknown field", join({fields.begin(), fields.end()}));
+      }
+    }
+  }
+
+  bool has(const char* name) const { return json_.contains(name); }
+  const Json& at(const char* name) const {
+    if (!has(name)) fail(name, "nothing", "a value");
+    return json_.at(name);
+  }
+  std::string text(const char* name) const {
+    const Json& value = at(name);
+    if (!value.is_string() || value.get<std::string>().empty()) fail(name, value.dump(), "a text");
+    return value.get<std::string>();
+  }
+  std::string text(const char* name, const std::string& fallback) const {
+    return has(name) ? text(name) : fallback;
+  }
+  std::int64_t whole(const char* name, std::int64_t least, std::int64_t most) const {
+    const Json& value = at(name);
+    const bool fits = value.is_number_integer() &&
+                      value.get<double>() >= static_cast<double>(least) &&
+                      value.get<double>() <= static_cast<double>(most);
+    if (!fits) {
+      fail(name, value.dump(),
+           "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    }
+    return value.get<std::int64_t>();
+  }
+  double number(const char* name, double least) const {
+    const Json& value = at(name);
+    if (!value.is_number() || !(value.get<double>() >= least)) {
+      fail(name, value.dump(), "a number from " + shortest(least));
+    }
+    return value.get<double>();
+  }
+  /// A word that `parse` knows.
+  template <typename Parse>
+  auto word(const char* name, Parse parse, const char* allowed) const {
+    const auto value = parse(text(name));
+    if (!value) fail(name, at(name).dump(), allowed);
+    return *value;
+  }
+  std::vector<Json> list(const char* name) const {
+    if (!has(name)) return {};
+    if (!at(name).is_array()) fail(name, at(name).dump(), "a list");
+    return {at(name).begin(), at(name).end()};
+  }
+  std::string place_of(const std::string& name) const { return place_ + "/" + name; }
+  [[noreturn]] void fail(const std::string& name, const std::string& found,
+                         const std::string& allowed) const {
+    const std::string place = name.empty() ? place_ : place_of(name);
+    throw input_error(describe(file_, place.empty() ? "/" : place, found, allowed));
+  }
+  const std::string& file() const { return file_; }
+
+ private:
+  const Json& json_;
+  std::string file_, place_;
+};
+
+constexpr std::int64_t kMostWhole = 1000000000;
+constexpr std::int64_t kMostRuns = 1000;  ///< as the command's --runs and --replicas
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+
+void read_search(const Json& json, const std::string& file, const std::string& place,
+                 SearchConfig& config) {
+  const Section search(json, file, place,
+                       {"preset", "rule", "top_k", "replicas", "max_depth", "budget_evaluations",
+                        "budget_seconds", "ground_truth_metric", "time_limit", "memory_limit"});
+  if (search.has("preset")) config.preset = search.word("preset", parse_preset, "paper, keras");
+  if (search.has("rule")) config.rule = search.word("rule", parse_rule, "algorithm1, recorded");
+  const auto small = [&](const char* name) {
+    return static_cast<int>(search.whole(name, 1, kMostWhole));
+  };
+  if (search.has("top_k")) config.top_k = small("top_k");
+  if (search.has("replicas")) {
+    config.replicas = static_cast<int>(search.whole("replicas", 1, kMostRuns));
+  }
+  if (search.has("max_depth")) config.max_depth = small("max_depth");
+  if (search.has("budget_evaluations")) config.budget_evaluations = small("budget_evaluations");
+  if (search.has("budget_seconds")) config.budget_seconds = search.number("budget_seconds", 0);
+  if (search.has("ground_truth_metric")) {
+    config.ground_truth_metric = search.number("ground_truth_metric", -1e308);
+  }
+  if (search.has("time_limit")) config.time_limit = search.number("time_limit", 0);
+  if (search.has("memory_limit")) {
+    config.memory_limit = static_cast<std::uint64_t>(search.whole("memory_limit", 0, kMostBytes));
+  }
+}
+
+StudyFault read_fault(const Section& entry, const fs::path& folder, const SearchConfig& common) {
+  const std::string named = entry.text("fault");
+  const bool is_file = fs::path(named).extension() == ".json";
+  StudyFault result{load_fault(is_file ? (folder / named).string() : named), common, std::nullopt};
+  if (entry.has("search")) {
+    read_search(entry.at("search"), entry.file(), entry.place_of("search"), result.search);
+  }
+  if (entry.has("network")) {
+    result.network = folder / entry.text("network");
+    if (!fs::is_regular_file(*result.network)) {
+      entry.fail("network", result.network->string(), "a file of a recorded network");
+    }
+  } else if (!result.fault.fixed && !result.search.ground_truth_metric) {
+    entry.fail("fault", named + ", which has no known fix", "search/ground_truth_metric beside it");
+  }
+  return result;
+}
+
+ScoreOptions read_score(const Section& score) {
+  ScoreOptions options;
+  if (score.has("variant")) {
+    options.variant = score.word("variant", parse_variant, "corrected, as-published");
+  }
+  if (score.has("match")) options.match = score.word("match", parse_match, "type, layer");
+  if (score.has("unlocated")) {
+    options.unlocated = score.word("unlocated", parse_unlocated, "count, exclude, half");
+  }
+  if (score.has("top")) options.top = static_cast<int>(score.whole("top", 1, kMostRuns));
+  return options;
+}
+
+std::optional<ToolVariant> parse_tool_variant(std::string_view word) {
+  if (word == "as-published") return ToolVariant::kAsPublished;
+  if (word == "repaired") return ToolVariant::kRepaired;
+  return std::nullopt;
+}
+
+/// Everything that says how a tool is asked.
+const std::set<std::string> kAsking = {"runs", "time_limit", "memory_limit", "defects"};
+
+void read_asking(const Section& section, StudyTool& tool) {
+  if (section.has("runs")) tool.runs = static_cast<int>(section.whole("runs", 1, kMostRuns));
+  if (section.has("time_limit")) tool.time_limit = section.number("time_limit", 0);
+  if (section.has("memory_limit")) {
+    tool.memory_limit = static_cast<std::uint64_t>(section.whole("memory_limit", 0, kMostBytes));
+  }
+  if (section.has("defects")) {
+    tool.variant = section.word("defects", parse_tool_variant, "as-published, repaired");
+  }
+}
+
+/// A name, "all", or an object with `tool` and how it is asked. A tool that is named twice is asked
+/// as its own entry says, wherever "all" stands.
+std::vector<StudyTool> read_tools(const Section& root, const StudyTool& common) {
+  std::vector<StudyTool> asked;
+  std::set<std::string> by_name;
+  const std::vector<Json> entries = root.has("tools") && root.at("tools").is_string()
+                                        ? std::vector<Json>{root.at("tools")}
+                                        : root.list("tools");
+  bool all = false;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i] == "all") {
+      all = true;
+      continue;
+    }
+    const std::string name = "tools/" + std::to_string(i);
+    const Json object = entries[i].is_object() ? entries[i] : Json{{"tool", entries[i]}};
+    std::set<std::string> fields = kAsking;
+    fields.insert("tool");
+    const Section entry(object, root.file(), root.place_of(name), fields);
+    StudyTool tool = common;
+    tool.tool = entry.has("tool") && entry.at("tool").is_string()
+                    ? find_tool(entry.at("tool").get<std::string>())
+                    : nullptr;
+    if (tool.tool == nullptr) {
+      std::vector<std::string> names = {"all"};
+      for (const Tool* known : tools()) names.push_back(known->name);
+      root.fail(name, object.contains("tool") ? object.at("tool").dump() : entries[i].dump(),
+                join(names));
+    }
+    read_asking(entry, tool);
+    if (!by_name.insert(tool.tool->name).second) {
+      root.fail(name, tool.tool->name + " a second time", "each tool once");
+    }
+    asked.push_back(tool);
+  }
+  if (all) {
+    for (const Tool* known : tools()) {
+      if (by_name.count(known->name)) continue;
+      asked.push_back(common);
+      asked.back().tool = known;
+    }
+    std::stable_sort(asked.begin(), asked.end(), [](const StudyTool& a, const StudyTool& b) {
+      return a.tool->name < b.tool->name;
+    });
+  }
+  return asked;
+}
+
+}  // namespace
+
+std::string name_here(const Tool& tool) {
+  return tool.name + "-" + std::string(to_string(tool.kind));
+}
+
+fs::path study_file(const std::string& name) {
+  std::error_code ignored;
+  if (fs::is_regular_file(name, ignored)) return name;
+  const fs::path folder = resource_directory() / "studies";
+  std::vector<std::string> bundled;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".json") continue;
+    if (entry.path().stem() == name) return entry.path();
+    bundled.push_back(entry.path().stem().string());
+  }
+  std::sort(bundled.begin(), bundled.end());
+  throw input_error(
+      describe(name, "", "no such file", "a study file or a bundled study: " + join(bundled)));
+}
+
+Study load_study(const fs::path& file, bool quick) {
+  Json json = read_json(file);
+  if (quick) {
+    const Json* changes = member(json, "quick");
+    if (changes == nullptr || !changes->is_object()) {
+      throw input_error(describe(file.string(), "/quick", changes ? changes->dump() : "nothing",
+                                 "an object that says how the study is made small"));
+    }
+    const Json patch = *changes;
+    json.merge_patch(patch);
+  }
+  if (json.is_object()) json.erase("quick");
+  const auto require_name = [&](const std::string& place, const std::string& name) {
+    const bool fits = !name.empty() && name.front() != '.' && name.size() <= 100 &&
+                      std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                        return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+                      });
+    if (!fits) {
+      throw input_error(describe(file.string(), place, "'" + name + "'",
+                                 "a name of files: letters, digits, '_', '-', '.'"));
+    }
+  };
+  const Section root(json, file.string(), "",
+                     {"format", "version", "name", "title", "search", "faults", "answers", "tools",
+                      "runs", "time_limit", "memory_limit", "defects", "score"});
+  if (root.text("format") != "neutra-study") {
+    root.fail("format", root.at("format").dump(), "\"neutra-study\"");
+  }
+  root.whole("version", 1, 1);
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+
+  Study study;
+  study.inputs.push_back(file);
+  study.name = root.text("name", file.stem().string());
+  require_name("/name", study.name);
+  study.title = root.text("title", study.name);
+  SearchConfig common;
+  if (root.has("search")) read_search(root.at("search"), root.file(), "/search", common);
+  const std::vector<Json> faults = root.list("faults");
+  if (faults.empty()) root.fail("faults", "nothing", "a list of at least one fault");
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    const Json entry = faults[i].is_string() ? Json{{"fault", faults[i]}} : faults[i];
+    const Section section(entry, root.file(), "/faults/" + std::to_string(i),
+                          {"fault", "search", "network"});
+    study.faults.push_back(read_fault(section, folder, common));
+    const StudyFault& added = study.faults.back();
+    study.inputs.push_back(added.fault.file);
+    if (added.network) study.inputs.push_back(*added.network);
+    const std::string& id = added.fault.id;
+    require_name("/faults/" + std::to_string(i), id);
+    if (!seen.insert(id).second) section.fail("fault", id + " a second time", "each fault once");
+  }
+
+  const std::vector<Json> answers = root.list("answers");
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i].is_string()) {
+      root.fail("answers/" + std::to_string(i), answers[i].dump(), "the name of an answers file");
+    }
+    study.inputs.push_back(folder / answers[i].get<std::string>());
+    for (Answer& answer : read_answers(study.inputs.back())) {
+      const bool twice =
+          std::any_of(study.answers.begin(), study.answers.end(), [&](const Answer& other) {
+            return other.fault == answer.fault && other.tool == answer.tool;
+          });
+      if (twice) {
+        root.fail("answers/" + std::to_string(i),
+                  "a second answer of " + answer.tool + " on " + answer.fault, "one");
+      }
+      if (seen.count(answer.fault)) study.answers.push_back(std::move(answer));
+    }
+  }
+  StudyTool any_tool;
+  read_asking(root, any_tool);
+  study.tools = read_tools(root, any_tool);
+  for (const StudyTool& asked : study.tools) {
+    for (const Answer& answer : study.answers) {
+      if (answer.tool == name_here(*asked.tool)) {
+        root.fail("tools", "a tool whose answers are in the answers files, as " + answer.tool,
+                  "answers from one of the two");
+      }
+    }
+  }
+  if (study.answers.empty() && study.tools.empty()) {
+    root.fail("tools", "neither tools nor answers on these faults", "at least one of them");
+  }
+  if (root.has("score")) {
+    study.score = read_score(
+        Section(root.at("score"), root.file(), "/score", {"variant", "match", "unlocated", "top"}));
+  }
+  return study;
+}
+
+}  // namespace neutra

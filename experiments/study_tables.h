@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "evaluators/result_table.h"
+#include "experiments/score_tables.h"
+#include "experiments/study.h"
+
+namespace neutra {
+
+/// A table on the repairs, the scores, and faults and runs that went wrong; as one table the scores
+/// alone.
+Report study_report(const Study& study, const StudyResult& result, Layout layout);
+
+/// The tables of the study from these runs: "table4-7_TOOL" for each tool, "table8" to "table12",
+/// and what it says in words: "stability", "comparisons"; ranks where a tool ranks.
+std::vector<ResultTable> study_tables(const StudyResult& result);
+
+/// Writes scores.txt, .csv, .json and .tex, tables.txt and .tex, tables/KEY.csv, FAULT.svg (as the
+/// study's Figure 1) and figure2.svg. Throws failure().
+void write_study(const Study& study, const StudyResult& result,
+                 const std::filesystem::path& folder);
+
+}  // namespace neutra

@@ -1,0 +1,219 @@
+#include "experiments/tool_runs.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <sstream>
+
+#include "evaluators/statistics.h"
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+constexpr const char* kFormat = "neutra-runs";
+
+const std::vector<LocalisationStatus> kStatuses = {
+    LocalisationStatus::kOk, LocalisationStatus::kNotApplicable, LocalisationStatus::kTimeout,
+    LocalisationStatus::kFailed};
+
+LocalisationStatus parse_status(const std::string& word) {
+  for (const LocalisationStatus status : kStatuses) {
+    if (to_string(status) == word) return status;
+  }
+  throw input_error("status " + word);
+}
+
+Json to_json(const Localisation& run) {
+  Json json{{"status", to_string(run.status)},
+            {"answer", to_string(run.faults)},
+            {"seconds", run.seconds}};
+  if (!run.reason.empty()) json["reason"] = run.reason;
+  for (const Suspect& suspect : distinct_places(run.ranking)) {
+    json["ranking"].push_back({suspect.layer, suspect.type, exact_number(suspect.suspiciousness)});
+  }
+  for (const ToolMessage& message : run.messages) {
+    json["messages"].push_back(
+        {{"code", message.code}, {"layers", message.layers}, {"text", message.text}});
+  }
+  return json;
+}
+
+Localisation localisation_of(const Json& json, const std::string& where) {
+  Localisation run;
+  run.status = parse_status(json.at("status"));
+  run.faults = parse_fault_set(json.at("answer").get<std::string>(), where);
+  run.seconds = json.at("seconds");
+  run.reason = json.value("reason", "");
+  for (const Json& place : json.value("ranking", Json::array())) {
+    run.ranking.push_back({place.at(0), -1, place.at(1), exact_number(place.at(2))});
+  }
+  for (const Json& entry : json.value("messages", Json::array())) {
+    ToolMessage message;
+    message.code = entry.at("code");
+    message.layers = entry.at("layers").get<std::set<int>>();
+    message.text = entry.at("text");
+    run.messages.push_back(std::move(message));
+  }
+  return run;
+}
+
+/// Text of a tool may hold any bytes; a line must be one.
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+RunJournal::RunJournal(const std::filesystem::path& file) : file_(file) {
+  const auto refused = [&](const std::string& what) {
+    return failure(describe(file_.string(), "", what + " (" + std::strerror(errno) + ")", ""));
+  };
+  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw refused("a file that can't be opened");
+  try {
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+      throw failure(describe(file_.string(), "", "another study that writes to this folder",
+                             "one at a time"));
+    }
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream all;
+    all << stream.rdbuf();
+    std::string text = all.str();
+    const std::size_t end = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+    if (end < text.size()) {
+      text.resize(end);
+      if (::ftruncate(descriptor_, static_cast<off_t>(end)) != 0) throw refused("a broken line");
+    }
+    std::istringstream lines(text);
+    std::string line;
+    for (std::size_t number = 1; std::getline(lines, line); ++number) {
+      const std::string place = "line " + std::to_string(number);
+      const std::string where = file_.string() + ": " + place;
+      try {
+        const Json json = parse_json(line, where);
+        if (number == 1) {
+          if (json.at("format") != kFormat || json.at("version") != 1) throw input_error(line);
+          continue;
+        }
+        const Json& run = json.at("run");
+        localisation_of(run, where);  // what is read later must be readable
+        runs_[json.at("key").dump()] = run;
+      } catch (const std::exception&) {
+        throw input_error(describe(file_.string(), place, line.substr(0, 80),
+                                   "a line of " + std::string(kFormat) +
+                                       ", version 1; delete the file to run the tools again"));
+      }
+    }
+    if (text.empty()) append(line_of({{"format", kFormat}, {"version", 1}}));
+  } catch (...) {
+    ::close(descriptor_);
+    throw;
+  }
+}
+
+RunJournal::~RunJournal() { ::close(descriptor_); }
+
+void RunJournal::append(const std::string& line) {
+  for (std::size_t done = 0; done < line.size();) {
+    const ssize_t written = ::write(descriptor_, line.data() + done, line.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      throw failure(describe(file_.string(), "",
+                             std::string("no way to write: ") + std::strerror(errno),
+                             "space on the disk"));
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  ::fdatasync(descriptor_);
+}
+
+std::optional<Localisation> RunJournal::find(const Json& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = runs_.find(key.dump());
+  if (found == runs_.end()) return std::nullopt;
+  return localisation_of(found->second, file_.string());
+}
+
+void RunJournal::add(const Json& key, const Localisation& run) {
+  const Json json = to_json(run);
+  const std::lock_guard lock(mutex_);
+  append(line_of({{"key", key}, {"run", json}}));
+  runs_[key.dump()] = json;
+}
+
+Localisation run_guarded(const Tool& tool, const FaultyProgram& faulty,
+                         const LocaliseContext& context) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto interrupted = [&] { return context.stop != nullptr && context.stop->load(); };
+  Localisation run;
+  const auto fail = [&](const std::string& reason) {
+    run = {};
+    run.status = LocalisationStatus::kFailed;
+    run.faults.applicable = false;
+    run.reason = reason;
+    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  try {
+    run = tool.localise(faulty, context);
+  } catch (const Error& error) {
+    if (error.exit() == Exit::kInterrupted) throw;
+    fail(error.what());
+  } catch (const std::exception& error) {
+    fail(error.what());
+  }
+  // What a run that was given up says is no result.
+  if (interrupted()) throw Error(Exit::kInterrupted, "interrupted");
+  return run;
+}
+
+Answer summary_of_runs(const std::string& fault, const std::string& name, const Tool& tool,
+                       const std::vector<Localisation>& runs) {
+  // A ranking without faults answers with the places that it suspects most.
+  const auto said = [](const Localisation& run) {
+    const bool places = run.faults.applicable && run.faults.items.empty() && !run.ranking.empty();
+    return to_string(places ? top_places(run.ranking, 1) : run.faults);
+  };
+  std::map<std::string, int> counts;
+  std::map<LocalisationStatus, int> ends;
+  std::vector<Ranking> rankings;
+  std::vector<double> seconds;
+  for (const Localisation& run : runs) {
+    ++counts[said(run)];
+    ++ends[run.status];
+    if (!run.ranking.empty()) rankings.push_back(run.ranking);
+    const bool applied =
+        run.status == LocalisationStatus::kOk || run.status == LocalisationStatus::kTimeout;
+    if (applied) seconds.push_back(run.seconds);
+  }
+  const auto most =
+      std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
+        return a.second < b.second;  // the first by text of those that tie
+      });
+  Answer answer;
+  answer.fault = fault;
+  answer.tool = name;
+  answer.version = tool.version;
+  answer.runs = static_cast<int>(runs.size());
+  answer.faults = std::find_if(runs.begin(), runs.end(), [&](const Localisation& run) {
+                    return said(run) == most->first;
+                  })->faults;
+  answer.ranking = merged(rankings);
+  answer.stability = static_cast<double>(most->second) / static_cast<double>(runs.size());
+  if (!seconds.empty()) answer.seconds = mean(seconds);
+  for (const auto& [status, count] : ends) {
+    answer.status += answer.status.empty() ? "" : ", ";
+    if (ends.size() > 1) answer.status += std::to_string(count) + " ";
+    answer.status += to_string(status);
+  }
+  return answer;
+}
+
+}  // namespace neutra

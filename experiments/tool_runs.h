@@ -1,0 +1,60 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "evaluators/answers.h"
+#include "fl_adapters/tool.h"
+#include "program/json.h"
+
+namespace neutra {
+
+/// A tool of a study and how it is asked.
+struct StudyTool {
+  const Tool* tool = nullptr;
+  int runs = 20;                   ///< of a tool that trains
+  double time_limit = 0;           ///< seconds of one run; 0: none
+  std::uint64_t memory_limit = 0;  ///< bytes of one run; 0: none
+  ToolVariant variant = ToolVariant::kAsPublished;
+};
+
+/// Runs of tools that are done, so that a study that goes on asks no tool twice: a JSON line for
+/// each run (docs/formats/study.md).
+class RunJournal {
+ public:
+  /// Opens or makes `file` and reads it. A last line without an end (the process died) is cut off.
+  /// Throws input_error for a file that is none of these, failure() when another study writes to it
+  /// or the machine refuses.
+  explicit RunJournal(const std::filesystem::path& file);
+  ~RunJournal();
+  RunJournal(const RunJournal&) = delete;
+  RunJournal& operator=(const RunJournal&) = delete;
+
+  /// The run of this key, if it is done. The key is an object: everything that the run depends on.
+  std::optional<Localisation> find(const Json& key) const;
+  /// Thread safe; the line is on the disk when this returns. Throws failure().
+  void add(const Json& key, const Localisation& run);
+
+ private:
+  void append(const std::string& line);
+  std::filesystem::path file_;
+  int descriptor_ = -1;
+  mutable std::mutex mutex_;
+  std::map<std::string, Json> runs_;  ///< by the text of the key
+};
+
+/// Runs a tool once; what it throws becomes a failed run with the reason, for one tool must not end
+/// a study. Throws Error(kInterrupted) when the context's stop is set, and nothing else.
+Localisation run_guarded(const Tool& tool, const FaultyProgram& faulty,
+                         const LocaliseContext& context);
+
+/// Several runs as one answer: the most frequent faults, the rankings merged, mean seconds of the
+/// runs in which the tool could be applied, and how the runs ended. `runs` isn't empty.
+Answer summary_of_runs(const std::string& fault, const std::string& name, const Tool& tool,
+                       const std::vector<Localisation>& runs);
+
+}  // namespace neutra

@@ -1,0 +1,185 @@
+#include "experiments/tool_runs.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+class JournalFile {
+ public:
+  JournalFile() {
+    std::string name = (std::filesystem::temp_directory_path() / "neutra_runs_XXXXXX").string();
+    ::close(::mkstemp(name.data()));
+    path_ = name;
+  }
+  ~JournalFile() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+  std::string text() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+  void append(const std::string& text) const { std::ofstream(path_, std::ios::app) << text; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Localisation run_of(const std::string& answer, double seconds = 1) {
+  Localisation run;
+  run.faults = parse_fault_set(answer, "test");
+  run.seconds = seconds;
+  return run;
+}
+
+Json key_of(int run) { return {{"fault", "D7"}, {"run", run}}; }
+
+TEST(RunJournal, KeepsRunsOverRestarts) {
+  const JournalFile file;
+  Localisation said = run_of("ACH(1), LRM|LAD", 0.1);
+  said.status = LocalisationStatus::kTimeout;
+  said.reason = "too slow\n\xff";
+  said.ranking = {{1, 5, "ACH", 0.75}, {-1, -1, "HLR", 0.5}};
+  ToolMessage message;
+  message.code = "c1";
+  message.layers = {0, 2};
+  message.text = "two layers";
+  said.messages.push_back(message);
+  {
+    RunJournal journal(file.path());
+    EXPECT_FALSE(journal.find(key_of(0)));
+    journal.add(key_of(0), said);
+    EXPECT_TRUE(journal.find(key_of(0)));
+  }
+  RunJournal journal(file.path());
+  EXPECT_FALSE(journal.find(key_of(1)));
+  const auto read = journal.find(key_of(0));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->faults, said.faults);
+  EXPECT_EQ(read->seconds, 0.1);
+  EXPECT_EQ(read->status, LocalisationStatus::kTimeout);
+  EXPECT_EQ(read->reason, "too slow\n\xef\xbf\xbd");
+  EXPECT_EQ(to_string(read->ranking), "ACH(1) > HLR");
+  EXPECT_EQ(read->ranking.at(0).suspiciousness, 0.75);
+  EXPECT_EQ(read->messages.at(0).code, "c1");
+  EXPECT_EQ(read->messages.at(0).layers, (std::set<int>{0, 2}));
+}
+
+TEST(RunJournal, ALineWithoutAnEndIsCutOff) {
+  const JournalFile file;
+  { RunJournal(file.path()).add(key_of(0), run_of("HLR")); }
+  const std::string whole = file.text();
+  file.append(whole.substr(whole.find('\n') + 1, 30));
+  {
+    RunJournal journal(file.path());
+    EXPECT_TRUE(journal.find(key_of(0)));
+    EXPECT_EQ(file.text(), whole);
+    journal.add(key_of(1), run_of("LCH"));
+  }
+  EXPECT_EQ(to_string(RunJournal(file.path()).find(key_of(1))->faults), "LCH");
+}
+
+TEST(RunJournal, WhatIsNoJournalIsNamedWithItsLine) {
+  for (const char* text : {"hello\n", "{\"format\": \"neutra-store\", \"version\": 1}\n",
+                           "{\"format\": \"neutra-runs\", \"version\": 1}\n{\"key\": {}}\n"}) {
+    const JournalFile file;
+    file.append(text);
+    try {
+      RunJournal journal(file.path());
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::kBadInput);
+      EXPECT_NE(std::string(error.what()).find(": line "), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(file.text(), text);
+  }
+}
+
+TEST(RunJournal, HasOneWriter) {
+  const JournalFile file;
+  const RunJournal journal(file.path());
+  EXPECT_THROW(RunJournal(file.path()), Error);
+}
+
+Tool tool_that(std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise) {
+  Tool tool;
+  tool.name = "fake";
+  tool.version = "7";
+  tool.localise = std::move(localise);
+  return tool;
+}
+
+TEST(GuardedRun, AFailureIsAnAnswer) {
+  const Tool broken = tool_that([](const FaultyProgram&, const LocaliseContext&) -> Localisation {
+    throw std::runtime_error("it broke");
+  });
+  const Localisation run = run_guarded(broken, {}, {});
+  EXPECT_EQ(run.status, LocalisationStatus::kFailed);
+  EXPECT_EQ(run.reason, "it broke");
+  EXPECT_FALSE(run.faults.applicable);
+  const Tool lacking = tool_that([](const FaultyProgram&, const LocaliseContext&) -> Localisation {
+    throw MissingData("no model.json");
+  });
+  EXPECT_EQ(run_guarded(lacking, {}, {}).reason, "no model.json");
+}
+
+TEST(GuardedRun, ARunThatWasGivenUpIsNone) {
+  std::atomic<bool> stop{false};
+  const Tool tool = tool_that([&](const FaultyProgram&, const LocaliseContext&) {
+    stop = true;
+    return run_of("HLR");
+  });
+  LocaliseContext context;
+  context.stop = &stop;
+  try {
+    run_guarded(tool, {}, context);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::kInterrupted);
+  }
+}
+
+TEST(Summary, TheMostFrequentAnswerOfTheRuns) {
+  const Tool tool = tool_that({});
+  Localisation failed = run_of("N/A", 100);
+  failed.status = LocalisationStatus::kFailed;
+  const Answer answer = summary_of_runs(
+      "D7", "fake-native", tool, {run_of("LCH", 1), run_of("HLR", 2), run_of("HLR", 6), failed});
+  EXPECT_EQ(answer.fault, "D7");
+  EXPECT_EQ(answer.tool, "fake-native");
+  EXPECT_EQ(answer.version, "7");
+  EXPECT_EQ(to_string(answer.faults), "HLR");
+  EXPECT_EQ(answer.runs, 4);
+  EXPECT_EQ(answer.stability, 0.5);
+  EXPECT_EQ(answer.seconds, 3);  // not that of the failed run
+  EXPECT_EQ(answer.status, "3 ok, 1 failed");
+  EXPECT_EQ(summary_of_runs("D7", "x", tool, {run_of("-")}).status, "ok");
+  EXPECT_FALSE(summary_of_runs("D7", "x", tool, {failed}).seconds);
+}
+
+TEST(Summary, RankingsAreMergedAndStableByTheirFirstPlace) {
+  const Tool tool = tool_that({});
+  const auto ranked = [](const Ranking& ranking) {
+    Localisation run = run_of("-");
+    run.ranking = ranking;
+    return run;
+  };
+  const Answer answer = summary_of_runs(
+      "D7", "x", tool,
+      {ranked({{0, -1, "", 0.9}, {1, -1, "", 0.8}}), ranked({{1, -1, "", 0.9}, {0, -1, "", 0.2}}),
+       ranked({{1, -1, "", 0.7}, {2, -1, "", 0.3}, {0, -1, "", 0.1}})});
+  EXPECT_EQ(to_string(answer.ranking), "(1) > (0) > (2)");
+  EXPECT_DOUBLE_EQ(*answer.stability, 2. / 3);
+  EXPECT_TRUE(answer.faults.items.empty());
+}
+
+}  // namespace
+}  // namespace neutra
