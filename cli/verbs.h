@@ -31,6 +31,7 @@ std::string markdown_help();
 
 Verb faults_verb();
 Verb localise_verb();
+Verb mutate_verb();
 Verb network_verb();
 Verb score_verb();
 Verb search_verb();
