@@ -32,6 +32,7 @@ std::string markdown_help();
 Verb deepfd_train_verb();
 Verb faults_verb();
 Verb localise_verb();
+Verb mutate_verb();
 Verb network_verb();
 Verb parse_verb();
 Verb score_verb();

@@ -11,8 +11,8 @@
 namespace neutra {
 
 /// A neutrality operator: which kind of key it changes and to which values. Plain data; one file
-/// for each operator, listed in mutators/registry.cpp. It reads and writes values as spelled in
-/// parameter strings and never sees a program.
+/// for each operator in mutators/neutrality, listed in mutators/registry.cpp. It reads and writes
+/// values as spelled in parameter strings and never sees a program.
 struct NeutralityOperator {
   std::string_view id;            ///< "change_activation_function"
   std::string_view abbreviation;  ///< fault types its changes belong to: "ACH", "LRM|LAD"
@@ -24,6 +24,11 @@ struct NeutralityOperator {
   /// when `current` is not of this kind.
   std::vector<std::string> (*values)(const std::string& current, Preset preset);
 };
+
+/// Source of the operators of the study.
+inline constexpr std::string_view kTable2 =
+    "Humbatova et al., An Empirical Study of Fault Localisation Techniques for Deep Learning, "
+    "2025, Table 2";
 
 /// The list of `kind` in mutators/presets/PRESET.json, in its order.
 const std::vector<std::string>& preset_values(Preset preset, KeyKind kind);

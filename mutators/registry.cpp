@@ -1,27 +1,80 @@
 #include "mutators/registry.h"
 
+#include <algorithm>
+#include <cctype>
+
+#include "program/error.h"
+#include "program/vocabulary.h"
+
 namespace neutra {
 
 // One line for each operator, sorted by id; its file defines the object of this name.
-#define NEUTRA_OPERATORS(OPERATOR)     \
-  OPERATOR(change_activation_function) \
-  OPERATOR(change_batch_size)          \
-  OPERATOR(change_bias_initialiser)    \
-  OPERATOR(change_epochs)              \
-  OPERATOR(change_kernel_initialiser)  \
-  OPERATOR(change_layer)               \
-  OPERATOR(change_learning_rate)       \
-  OPERATOR(change_loss_function)       \
-  OPERATOR(change_number_of_neurons)   \
+#define NEUTRA_MUTATION_OPERATORS(OPERATOR) \
+  OPERATOR(activation_function_removal)     \
+  OPERATOR(add_activation_function)         \
+  OPERATOR(add_bias)                        \
+  OPERATOR(add_noise)                       \
+  OPERATOR(add_weights_regularisation)      \
+  OPERATOR(change_activation_function)      \
+  OPERATOR(change_batch_size)               \
+  OPERATOR(change_dropout_rate)             \
+  OPERATOR(change_earlystopping_patience)   \
+  OPERATOR(change_epochs)                   \
+  OPERATOR(change_filter_size)              \
+  OPERATOR(change_gradient_clip)            \
+  OPERATOR(change_label)                    \
+  OPERATOR(change_learning_rate)            \
+  OPERATOR(change_loss_function)            \
+  OPERATOR(change_optimisation_function)    \
+  OPERATOR(change_weights_initialisation)   \
+  OPERATOR(change_weights_regularisation)   \
+  OPERATOR(data_missing)                    \
+  OPERATOR(data_repetition)                 \
+  OPERATOR(data_shuffle)                    \
+  OPERATOR(delete_training_data)            \
+  OPERATOR(disable_batching)                \
+  OPERATOR(duplicate_layer)                 \
+  OPERATOR(label_error)                     \
+  OPERATOR(layer_addition)                  \
+  OPERATOR(layer_removal)                   \
+  OPERATOR(make_output_classes_overlap)     \
+  OPERATOR(noise_perturbation)              \
+  OPERATOR(remove_activation_function)      \
+  OPERATOR(remove_bias)                     \
+  OPERATOR(remove_layer)                    \
+  OPERATOR(remove_preprocessing)            \
+  OPERATOR(remove_validation_set)           \
+  OPERATOR(remove_weights_regularisation)   \
+  OPERATOR(unbalance_train_data)
+
+#define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \
+  OPERATOR(change_activation_function)        \
+  OPERATOR(change_batch_size)                 \
+  OPERATOR(change_bias_initialiser)           \
+  OPERATOR(change_epochs)                     \
+  OPERATOR(change_kernel_initialiser)         \
+  OPERATOR(change_layer)                      \
+  OPERATOR(change_learning_rate)              \
+  OPERATOR(change_loss_function)              \
+  OPERATOR(change_number_of_neurons)          \
   OPERATOR(change_optimiser)
 
-#define NEUTRA_DECLARE(id) extern const NeutralityOperator id;
-#define NEUTRA_ADDRESS(id) &id,
+#define NEUTRA_ADDRESS_MUTATION(id) &mutation::id,
+#define NEUTRA_ADDRESS_NEUTRALITY(id) &neutrality::id,
+#define NEUTRA_DECLARE_MUTATION(id) extern const MutationOperator id;
+#define NEUTRA_DECLARE_NEUTRALITY(id) extern const NeutralityOperator id;
 
-NEUTRA_OPERATORS(NEUTRA_DECLARE)
+namespace mutation {
+NEUTRA_MUTATION_OPERATORS(NEUTRA_DECLARE_MUTATION)
+}  // namespace mutation
+
+namespace neutrality {
+NEUTRA_NEUTRALITY_OPERATORS(NEUTRA_DECLARE_NEUTRALITY)
+}  // namespace neutrality
 
 const std::vector<const NeutralityOperator*>& neutrality_operators() {
-  static const std::vector<const NeutralityOperator*> operators{NEUTRA_OPERATORS(NEUTRA_ADDRESS)};
+  static const std::vector<const NeutralityOperator*> operators{
+      NEUTRA_NEUTRALITY_OPERATORS(NEUTRA_ADDRESS_NEUTRALITY)};
   return operators;
 }
 
@@ -30,6 +83,27 @@ const NeutralityOperator* find_operator(KeyKind kind) {
     if (op->kind == kind) return op;
   }
   return nullptr;
+}
+
+const std::vector<const MutationOperator*>& mutation_operators() {
+  static const std::vector<const MutationOperator*> operators{
+      NEUTRA_MUTATION_OPERATORS(NEUTRA_ADDRESS_MUTATION)};
+  return operators;
+}
+
+const MutationOperator& find_mutation_operator(std::string_view name) {
+  const auto same = [&](std::string_view other) {
+    return std::equal(
+        name.begin(), name.end(), other.begin(), other.end(),
+        [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+  };
+  std::vector<std::string> names;
+  for (const MutationOperator* op : mutation_operators()) {
+    if (same(op->id) || same(op->abbreviation)) return *op;
+    names.emplace_back(op->id);
+  }
+  throw input_error(
+      describe("", "operator", "\"" + std::string(name) + "\"", allowed_words(name, names)));
 }
 
 }  // namespace neutra

@@ -1,18 +1,21 @@
 #pragma once
 
+#include "mutators/mutation_operator.h"
 #include "mutators/neutrality_operator.h"
 
 namespace neutra {
 
-/// Source of the operators of the study.
-inline constexpr std::string_view kTable2 =
-    "Humbatova et al., An Empirical Study of Fault Localisation Techniques for Deep Learning, "
-    "2025, Table 2";
-
 /// All neutrality operators, sorted by id.
 const std::vector<const NeutralityOperator*>& neutrality_operators();
 
-/// The operator that changes keys of `kind`; nullptr where none does (dropout rates).
+/// The neutrality operator that changes keys of `kind`; nullptr where none does (dropout rates).
 const NeutralityOperator* find_operator(KeyKind kind);
+
+/// All mutation operators, sorted by id.
+const std::vector<const MutationOperator*>& mutation_operators();
+
+/// By id or abbreviation ("change_label", "TCL"; any case). Throws input_error with the nearest
+/// ones for an unknown name.
+const MutationOperator& find_mutation_operator(std::string_view name);
 
 }  // namespace neutra

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "program/embedded.h"
 #include "program/error.h"
@@ -11,6 +12,23 @@
 
 namespace neutra {
 namespace {
+
+/// A row of fault_types.json.
+struct TypeInfo {
+  std::string type, meaning;
+  std::string mutation;  ///< op of data.mutations that makes this fault; "" for others
+};
+
+const std::vector<TypeInfo>& type_infos() {
+  static const auto infos = [] {
+    std::vector<TypeInfo> list;
+    for (const Json& item : parse_json(embedded::fault_types, "fault_types.json")) {
+      list.push_back({item.at("type"), item.at("meaning"), item.value("mutation", "")});
+    }
+    return list;
+  }();
+  return infos;
+}
 
 std::vector<std::string> type_names() {
   std::vector<std::string> names;
@@ -113,6 +131,8 @@ class Difference {
       return nlohmann::json(section(document, "data").value("preprocess", Json()));
     };
     if (steps(buggy) != steps(fixed)) add("CPP");
+    mutations(section(buggy, "data").value("mutations", Json::array()),
+              section(fixed, "data").value("mutations", Json::array()));
     layers(buggy, fixed);
   }
 
@@ -137,6 +157,24 @@ class Difference {
   void add(const std::string& type) { found_[type]; }
   void add(const std::string& type, std::size_t layer) {
     found_[type].insert(static_cast<int>(layer));
+  }
+
+  /// Mutations of the training data that only one program has: each step is a fault of its type.
+  void mutations(const Json& buggy, const Json& fixed) {
+    const auto steps = [](const Json& list) {
+      std::multiset<nlohmann::json> all;
+      for (const Json& step : list) all.insert(nlohmann::json(step));
+      return all;
+    };
+    const auto a = steps(buggy), b = steps(fixed);
+    std::vector<nlohmann::json> only;
+    std::set_symmetric_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(only));
+    for (const nlohmann::json& step : only) {
+      const auto op = step.is_object() ? step.value("op", nlohmann::json()) : nlohmann::json();
+      for (const TypeInfo& info : type_infos()) {
+        if (!info.mutation.empty() && info.mutation == op) add(info.type);
+      }
+    }
   }
 
   void compile(const Json& buggy, const Json& fixed) {
@@ -315,9 +353,7 @@ Json filled(const Program& program) {
 const std::vector<std::pair<std::string, std::string>>& fault_types() {
   static const auto types = [] {
     std::vector<std::pair<std::string, std::string>> list;
-    for (const Json& item : parse_json(embedded::fault_types, "fault_types.json")) {
-      list.emplace_back(item.at("type"), item.at("meaning"));
-    }
+    for (const TypeInfo& info : type_infos()) list.emplace_back(info.type, info.meaning);
     return list;
   }();
   return types;

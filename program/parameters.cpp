@@ -6,6 +6,7 @@
 #include <charconv>
 #include <functional>
 
+#include "program/edit.h"
 #include "program/error.h"
 #include "program/layer.h"
 #include "program/normal.h"
@@ -238,67 +239,6 @@ std::optional<Json> read(const Json& document, KeyKind kind, const std::string& 
   if (value == nullptr) value = layer_default(layer, place->rest);
   if (value == nullptr) return std::nullopt;
   return *value;
-}
-
-/// The layers of a document that has some.
-Json& layers_of(Json& document) { return document[Json::json_pointer(layers_path(document))]; }
-
-void write_optimizer(Json& document, const std::optional<Json>& class_name, const Json& rate) {
-  Json& optimizer = document["compile"][optimizer_name(document)];
-  if (class_name) {
-    optimizer = {{"class_name", *class_name}};
-  } else if (!optimizer.is_object()) {
-    // A word, or left out: the default's own name.
-    optimizer = {{"class_name", optimizer.is_string() ? optimizer : Json("RMSprop")}};
-  }
-  Json& config = optimizer["config"];
-  if (!config.is_object()) config = Json::object();
-  config.erase("lr");
-  config["learning_rate"] = rate;
-}
-
-/// Gives a copied layer a name of its own.
-void rename_copy(Json& copy, const Json& layers) {
-  const auto name_of = [](const Json& layer) -> const Json* {
-    const Json* config = member(layer, "config");
-    return config != nullptr ? member(*config, "name") : nullptr;
-  };
-  const Json* name = name_of(copy);
-  if (name == nullptr || !name->is_string()) return;
-  std::string fresh = name->get<std::string>();
-  const auto taken = [&](const Json& layer) {
-    const Json* other = name_of(layer);
-    return other != nullptr && *other == fresh;
-  };
-  do {
-    fresh += "_copy";
-  } while (std::any_of(layers.begin(), layers.end(), taken));
-  copy["config"]["name"] = fresh;
-}
-
-constexpr std::array<const char*, 2> kInputFields = {"batch_input_shape", "batch_shape"};
-
-/// Makes `count` layers of the one at `index`.
-void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
-  Json& layers = layers_of(document);
-  if (count == 0) {
-    const Json removed = layers[index];
-    layers.erase(index);
-    // The model keeps the input that its first layer declares.
-    const Json* config = member(removed, "config");
-    if (index > 0 || layers.empty() || config == nullptr) return;
-    for (const char* field : kInputFields) {
-      if (const Json* shape = member(*config, field)) layers[0]["config"][field] = *shape;
-    }
-  }
-  for (std::int64_t copies = 1; copies < count; ++copies) {
-    Json copy = layers[index];
-    rename_copy(copy, layers);
-    if (copy.contains("config") && copy["config"].is_object()) {
-      for (const char* field : kInputFields) copy["config"].erase(field);
-    }
-    layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(index) + 1, std::move(copy));
-  }
 }
 
 }  // namespace
@@ -542,7 +482,8 @@ Program ProgramSpace::instantiate(const Parameters& parameters, const std::strin
   if (optimizer || rate) {
     // Another optimiser keeps the learning rate only.
     if (!rate) rate = read(base_.document, KeyKind::kLearningRate, "");
-    write_optimizer(document, optimizer, *rate);
+    if (optimizer) optimizer_of(document) = {{"class_name", *optimizer}};
+    set_optimizer_field(document, "learning_rate", *rate);
   }
   // From the last layer to the first, so that the indices of those before stay true.
   std::sort(repeats.rbegin(), repeats.rend());

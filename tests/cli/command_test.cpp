@@ -183,6 +183,54 @@ TEST(Command, LocaliseListsToolsAndRefusesOthers) {
   EXPECT_NE(unknown.err.find("found 'umlat'; allowed: "), std::string::npos) << unknown.err;
 }
 
+TEST(Command, MutateListsOperators) {
+  const Folder folder;
+  const Called list = call({"mutate", "--list", "--json"}, folder.path());
+  ASSERT_EQ(list.exit, 0) << list.err;
+  const Json operators = parse_json(list.out, "out");
+  EXPECT_EQ(operators.size(), 36u);
+  for (const Json& op : operators) {
+    for (const char* key : {"id", "abbreviation", "group", "parameters", "source"})
+      EXPECT_TRUE(op.contains(key)) << op;
+  }
+}
+
+TEST(Command, MutateShowsWhatChanges) {
+  const Folder folder;
+  const Called called =
+      call({"mutate", "d7", "--operator", "HNE", "--value", "20", "--show"}, folder.path());
+  EXPECT_EQ(called.exit, 0) << called.err;
+  EXPECT_EQ(called.out, "change_epochs-20\n  replace /fit/epochs: 200 -> 20\n");
+}
+
+TEST(Command, MutantsAreProgramsAndFaultsThatOtherVerbsTake) {
+  const Folder folder;
+  const std::vector<std::string> arguments = {"mutate", "d7", "--order", "2",     "--count", "3",
+                                              "--seed", "4",  "--as",    "fault", "-o"};
+  auto first = arguments, second = arguments;
+  first.push_back("one");
+  second.push_back("two");
+  ASSERT_EQ(call(first, folder.path()).exit, 0);
+  ASSERT_EQ(call(second, folder.path()).exit, 0);
+  const Json manifest = parse_json(folder.read("one/manifest.json"), "manifest.json");
+  EXPECT_EQ(folder.read("one/manifest.json"), folder.read("two/manifest.json"));
+  ASSERT_EQ(manifest["mutants"].size(), 3u);
+  for (const Json& mutant : manifest["mutants"]) {
+    const std::string file = "one/" + mutant["file"].get<std::string>();
+    const Called shown = call({"show", file, "--json"}, folder.path());
+    ASSERT_EQ(shown.exit, 0) << shown.err;
+    const Json program = parse_json(shown.out, "out");
+    EXPECT_EQ(program["hash"], mutant["hash"]);
+    EXPECT_EQ(program["faults"], mutant["faults"]);
+  }
+  ASSERT_EQ(
+      call({"mutate", "d7", "--apply", "TCL=50", "--apply", "HNE=2", "-o", "m.json"}, folder.path())
+          .exit,
+      0);
+  const Called trained = call({"train", "m.json", "-n", "1", "--json"}, folder.path());
+  EXPECT_EQ(trained.exit, 0) << trained.err;
+}
+
 TEST(Command, CheckFindsThatTheFaultOfD7Shows) {
   const Folder folder;
   const Called called = call({"faults", "D7", "--check", "--json"}, folder.path());

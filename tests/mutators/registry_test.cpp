@@ -9,6 +9,9 @@
 #include <set>
 #include <string>
 
+#include "program/error.h"
+#include "program/faults.h"
+
 namespace neutra {
 namespace {
 
@@ -19,7 +22,19 @@ std::string read(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-TEST(Registry, SortedAndWithoutRepetition) {
+std::set<std::string> files(const char* folder) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kSource / "mutators" / folder)) {
+    names.insert(entry.path().stem());
+  }
+  return names;
+}
+
+std::string page_of(std::string_view id) {
+  return read(kSource / "docs/mutators" / (std::string(id) + ".md"));
+}
+
+TEST(NeutralityRegistry, SortedAndWithoutRepetition) {
   const auto& operators = neutrality_operators();
   EXPECT_EQ(operators.size(), 10u);  // Table 2
   std::set<KeyKind> kinds;
@@ -31,20 +46,15 @@ TEST(Registry, SortedAndWithoutRepetition) {
   }
 }
 
-TEST(Registry, HoldsEveryOperatorFile) {
-  std::set<std::string> files, ids;
-  for (const auto& entry : std::filesystem::directory_iterator(kSource / "mutators")) {
-    if (entry.path().extension() == ".cpp" && entry.path().stem().string().starts_with("change_")) {
-      files.insert(entry.path().stem());
-    }
-  }
+TEST(NeutralityRegistry, HoldsEveryOperatorFile) {
+  std::set<std::string> ids;
   for (const NeutralityOperator* op : neutrality_operators()) ids.emplace(op->id);
-  EXPECT_EQ(ids, files);
+  EXPECT_EQ(ids, files("neutrality"));
 }
 
-TEST(Registry, EveryOperatorHasItsPage) {
+TEST(NeutralityRegistry, EveryOperatorHasItsPage) {
   for (const NeutralityOperator* op : neutrality_operators()) {
-    const std::string page = read(kSource / "docs/mutators" / (std::string(op->id) + ".md"));
+    const std::string page = page_of(op->id);
     EXPECT_NE(page.find("# " + std::string(op->id)), std::string::npos) << op->id;
     EXPECT_NE(page.find(std::string(op->abbreviation)), std::string::npos) << op->id;
     EXPECT_NE(page.find("kind `" + std::string(to_string(op->kind))), std::string::npos) << op->id;
@@ -52,10 +62,66 @@ TEST(Registry, EveryOperatorHasItsPage) {
   }
 }
 
-TEST(Registry, FindsByKind) {
+TEST(NeutralityRegistry, FindsByKind) {
   EXPECT_EQ(find_operator(KeyKind::kActivation)->id, "change_activation_function");
   EXPECT_EQ(find_operator(KeyKind::kRepeat)->abbreviation, "LRM|LAD");
   EXPECT_EQ(find_operator(KeyKind::kDropout), nullptr);
+}
+
+TEST(MutationRegistry, SortedAndWithoutRepetition) {
+  const auto& operators = mutation_operators();
+  std::set<std::string_view> abbreviations;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    if (i > 0) {
+      EXPECT_LT(operators[i - 1]->id, operators[i]->id);
+    }
+    EXPECT_TRUE(abbreviations.insert(operators[i]->abbreviation).second) << operators[i]->id;
+  }
+}
+
+TEST(MutationRegistry, HoldsEveryOperatorFile) {
+  std::set<std::string> ids;
+  for (const MutationOperator* op : mutation_operators()) ids.emplace(op->id);
+  EXPECT_EQ(ids, files("mutation"));
+}
+
+TEST(MutationRegistry, OperatorsAreComplete) {
+  for (const MutationOperator* op : mutation_operators()) {
+    SCOPED_TRACE(op->id);
+    EXPECT_FALSE(op->description.empty() || op->source.empty());
+    EXPECT_NE(op->edit, nullptr);
+    const OperatorParameter& parameter = op->parameter;
+    EXPECT_EQ(parameter.name.empty(), parameter.type == ValueType::kNone);
+    EXPECT_EQ(parameter.search == ValueSearch::kBinary, op->range != nullptr);
+    EXPECT_EQ(parameter.type != ValueType::kNone, op->range != nullptr || op->values != nullptr);
+    // Its fault types are known.
+    EXPECT_NO_THROW(parse_fault_set(op->fault_type, std::string(op->id)));
+  }
+}
+
+TEST(MutationRegistry, EveryOperatorHasItsPage) {
+  const std::string index = read(kSource / "docs/mutators/index.md");
+  for (const MutationOperator* op : mutation_operators()) {
+    SCOPED_TRACE(op->id);
+    const std::string page = page_of(op->id);
+    EXPECT_EQ(page.find("# " + std::string(op->id)), 0u);
+    EXPECT_NE(page.find("| abbreviation | " + std::string(op->abbreviation) + " |"),
+              std::string::npos);
+    EXPECT_NE(page.find("Source:"), std::string::npos);
+    if (!op->parameter.name.empty()) {
+      EXPECT_NE(page.find("`" + std::string(op->parameter.name) + "`"), std::string::npos);
+    }
+    EXPECT_NE(index.find("| [" + std::string(op->id) + "](" + std::string(op->id) + ".md) | " +
+                         std::string(op->abbreviation) + " |"),
+              std::string::npos);
+  }
+}
+
+TEST(MutationRegistry, FindsByIdAndAbbreviation) {
+  EXPECT_EQ(find_mutation_operator("change_label").abbreviation, "TCL");
+  EXPECT_EQ(find_mutation_operator("tcl").id, "change_label");
+  EXPECT_THROW(find_mutation_operator("change"), Error);
+  EXPECT_THROW(find_mutation_operator(""), Error);
 }
 
 }  // namespace

@@ -107,6 +107,33 @@ TEST(Diff, NamesEachHyperparameter) {
       "-");
 }
 
+TEST(Diff, NamesMutationsOfTheData) {
+  const auto step = [](const char* op, double percentage) {
+    return Json{{"op", op}, {"percentage", percentage}, {"seed", 0}};
+  };
+  const auto of = [](const Json& buggy, const Json& fixed) {
+    return diff_of("mlp", "/data/mutations", buggy, fixed);
+  };
+  const Json none = Json::array();
+  const Json label = step("change_label", 50), noise = step("add_noise", 50);
+  EXPECT_EQ(of(Json::array({label}), none), "TCL");
+  EXPECT_EQ(of(none, Json::array({label})), "TCL");
+  EXPECT_EQ(of(Json::array({label, noise}), Json::array({label})), "TAN");
+  EXPECT_EQ(of(Json::array({label}), Json::array({label})), "-");
+  EXPECT_EQ(of(Json::array({label}), Json::array({step("change_label", 25)})), "TCL");
+  for (const auto& [op, type] : {std::pair{"make_output_classes_overlap", "TCO"},
+                                 {"delete_training_data", "TRD"},
+                                 {"unbalance_train_data", "TUD"},
+                                 {"data_shuffle", "DF"},
+                                 {"data_missing", "DM"},
+                                 {"data_repetition", "DR"},
+                                 {"label_error", "LE"},
+                                 {"noise_perturbation", "NP"}}) {
+    EXPECT_EQ(of(Json::array({step(op, 1)}), none), type);
+  }
+  EXPECT_EQ(of(Json::array({5, {{"op", 1}}, {{"op", "unknown"}}}), none), "-");
+}
+
 Program with_layers(const std::vector<Json>& layers) {
   Program program = sample("mlp");
   at(program, "/model/config/layers") = layers;

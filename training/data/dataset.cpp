@@ -143,6 +143,7 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
     validation = data["validation"] == "test" ? raw.test : cut(raw.train, "validation");
   }
   if (has("holdout")) holdout = cut(holdout, "holdout");
+  mutate(data.value("mutations", Json()), raw.train);
 
   auto dataset = std::make_shared<Dataset>();
   dataset->x_train = rounded(std::move(raw.train.x));

@@ -32,9 +32,10 @@ struct Dataset {
 Hash digest(const Dataset& data);
 
 /// Loads the `data` section of a program: {source, arguments, preprocess: [...], split: {test_size,
-/// seed}, validation: {...}, holdout: {...}} (docs/formats/data.md). Relative files are looked up
-/// in the folder of the program file, then `search_path` in order. Throws input_error: a missing
-/// file says which file is expected where and how to get it; a malformed one names the place.
+/// seed}, validation: {...}, holdout: {...}, mutations: [...]} (docs/formats/data.md). Relative
+/// files are looked up in the folder of the program file, then `search_path` in order. Throws
+/// input_error: a missing file says which file is expected where and how to get it; a malformed one
+/// names the place.
 std::shared_ptr<const Dataset> load_dataset(const Json& data,
                                             const std::vector<std::filesystem::path>& search_path);
 

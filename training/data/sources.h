@@ -51,6 +51,9 @@ RawData read_arrays(const std::string& place, const char* noun,
 /// `split` by the steps for both parts; steps for one part come after it.
 void preprocess(const Json& steps, RawData& data, bool after_split);
 
+/// Steps of `data.mutations` (docs/formats/data.md), on the training rows as a program gets them.
+void mutate(const Json& steps, Part& train);
+
 /// Named synthetic data sets: linear, sine, blobs, xor, circles, moons.
 RawData generate(const Json& arguments);
 

@@ -1,0 +1,315 @@
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "mutators/mutants.h"
+#include "mutators/registry.h"
+#include "program/error.h"
+#include "training/data/dataset.h"
+
+namespace neutra::cli {
+namespace {
+
+Json describe_parameter(const MutationOperator& op) {
+  const OperatorParameter& parameter = op.parameter;
+  Json entry = {{"name", parameter.name},
+                {"type", to_string(parameter.type)},
+                {"search", to_string(parameter.search)},
+                {"values", parameter.values}};
+  if (parameter.least != 0 || parameter.most != 0) {
+    entry["minimum"] = parameter.least;
+    entry["maximum"] = parameter.most;
+  }
+  return entry;
+}
+
+int list_operators(bool json) {
+  Json list = Json::array();
+  TextTable table({"operator", "abbreviation", "group", "site", "parameter", "search", "tried"});
+  for (const MutationOperator* op : mutation_operators()) {
+    Json parameters = Json::array();
+    if (!op->parameter.name.empty()) parameters.push_back(describe_parameter(*op));
+    list.push_back({{"id", op->id},
+                    {"abbreviation", op->abbreviation},
+                    {"group", to_string(op->group)},
+                    {"site", op->by_layer ? "layer" : "program"},
+                    {"fault_type", op->fault_type},
+                    {"description", op->description},
+                    {"parameters", std::move(parameters)},
+                    {"random", op->random},
+                    {"source", op->source}});
+    table.add({std::string(op->id), std::string(op->abbreviation),
+               std::string(to_string(op->group)), op->by_layer ? "layer" : "program",
+               std::string(op->parameter.name), std::string(to_string(op->parameter.search)),
+               std::string(op->parameter.values)});
+  }
+  std::cout << (json ? to_text(list) : table.text());
+  return 0;
+}
+
+/// The program to mutate, with the folder where its data are looked up first.
+struct Original {
+  std::string id;
+  Program program;
+  std::filesystem::path file;
+};
+
+Original load_original(const Arguments& arguments) {
+  const std::string& name = arguments.positional.front();
+  const std::vector<std::string> subjects = subject_ids();
+  if (std::find(subjects.begin(), subjects.end(), name) != subjects.end()) {
+    const Subject subject = load_subject(name);
+    return {subject.id, subject.space.base(), subject.file};
+  }
+  const Fault fault = with_fewer_rows(load_fault(name), arguments);
+  return {fault.id, chosen_version(fault, arguments), fault.file};
+}
+
+/// What is known of the rows; nullopt where the data set is not here, which is said.
+std::optional<DataInfo> data_info(const Original& original, const Arguments& arguments) {
+  try {
+    return load_dataset(original.program.document.at("data"), data_path(arguments, original.file))
+        ->info();
+  } catch (const MissingData&) {
+    std::cerr << "neutra: " << original.id
+              << ": its data are not here; operators that need them don't apply\n";
+    return std::nullopt;
+  }
+}
+
+std::vector<const MutationOperator*> chosen_operators(const Arguments& arguments) {
+  if (!arguments.has("operator")) return mutation_operators();
+  std::vector<const MutationOperator*> chosen;
+  for (const std::string& name : arguments.list("operator")) {
+    const MutationOperator* op = &find_mutation_operator(name);
+    if (std::find(chosen.begin(), chosen.end(), op) == chosen.end()) chosen.push_back(op);
+  }
+  return chosen;
+}
+
+/// --range FROM:TO of the operator's values.
+ValueRange given_range(const MutationOperator& op, const Target& target, const std::string& text) {
+  if (op.parameter.search != ValueSearch::kBinary)
+    throw usage_error("--range: found one for " + std::string(op.id) +
+                      "; allowed: operators that search a range");
+  if (const Sites sites = find_sites(op, target); sites.sites.empty())
+    throw input_error(describe("", std::string(op.id), sites.reason, ""));
+  const auto number = [&](std::string_view part) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size())
+      throw usage_error("--range: found " + text + "; allowed: FROM:TO, two numbers");
+    return value;
+  };
+  const auto colon = text.find(':');
+  const std::string_view view = text;
+  if (colon == std::string::npos)
+    throw usage_error("--range: found " + text + "; allowed: FROM:TO, two numbers");
+  return with_ends(op, search_range(op, target), number(view.substr(0, colon)),
+                   number(view.substr(colon + 1)));
+}
+
+/// First-order mutants as --operator, --layer, --value and --range choose them. What is asked for
+/// by name and can't be is an error.
+MutantList chosen_mutants(const Target& target, const DataInfo* data, const Arguments& arguments) {
+  const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  const auto operators = chosen_operators(arguments);
+  const bool by_hand = arguments.has("layer") || arguments.has("value") || arguments.has("range");
+  if (!by_hand) return first_order_mutants(target, operators, seed);
+  if (operators.size() != 1)
+    throw usage_error("--layer, --value and --range: found " + std::to_string(operators.size()) +
+                      " operators; allowed: one, named with --operator");
+  const MutationOperator& op = *operators.front();
+  std::vector<Site> sites = find_sites(op, target).sites;
+  if (arguments.has("layer")) sites = {static_cast<Site>(arguments.integer("layer"))};
+  MutantList list;
+  const auto add = [&](Application application) {
+    if (!op.random) application.seed = 0;
+    list.mutants.push_back(apply_all(target.program, {std::move(application)}, data));
+  };
+  if (sites.empty()) sites = {op.by_layer ? 0 : kWholeProgram};  // the error says why
+  for (const Site site : sites) {
+    Application application{std::string(op.id), site, Json(), seed};
+    if (arguments.has("value")) {
+      std::string text = std::string(op.id) + "=" + arguments.text("value");
+      application.value = parse_application(text, 0).value;
+      add(application);
+    } else if (arguments.has("range")) {
+      const ValueRange range = given_range(op, target, arguments.text("range"));
+      for (const double end : {range.from, range.to}) {
+        application.value = end;
+        const auto mutant = apply(op, target, site, end, seed);
+        const auto* refusal = std::get_if<Inapplicable>(&mutant);
+        if (refusal == nullptr || !refusal->unchanged) add(application);
+      }
+    } else {
+      const std::vector<Candidate> values = candidates(op, target, site);
+      if (values.empty()) add(application);  // throws the reason
+      for (const Candidate& candidate : values) {
+        application.value = candidate.value;
+        if (candidate.refusal) {
+          list.skipped.push_back({to_string(application), to_string(*candidate.refusal)});
+        } else {
+          add(application);
+        }
+      }
+    }
+  }
+  return list;
+}
+
+/// The changes as lines of a JSON patch: "replace /fit/epochs: 12 -> 1".
+std::string changes(const Program& original, const Program& mutant) {
+  std::string text;
+  for (const Json& step : Json::diff(original.document, mutant.document)) {
+    const std::string path = step.at("path");
+    text += "  " + step.at("op").get<std::string>() + " " + path + ": ";
+    if (step.at("op") != "add")
+      text += original.document.value(Json::json_pointer(path), Json()).dump();
+    if (step.at("op") == "replace") text += " -> ";
+    if (step.contains("value")) text += step.at("value").dump();
+    text += "\n";
+  }
+  return text;
+}
+
+Json entry_of(const Mutant& mutant, const std::string& file) {
+  Json operators = Json::array();
+  for (const Application& application : mutant.applications)
+    operators.push_back(to_json(application));
+  Json entry = {{"name", mutant.name()}};
+  if (!file.empty()) entry["file"] = file;
+  entry.update({{"order", mutant.applications.size()},
+                {"operators", std::move(operators)},
+                {"faults", to_string(mutant.faults)},
+                {"hash", to_string(program_hash(mutant.program))}});
+  return entry;
+}
+
+/// A mutant's program by its own name, or with --as fault a fault whose known fix is the original.
+Json document_of(const Mutant& mutant, const Original& original, bool as_fault) {
+  Json program = mutant.program.document;
+  program["name"] = mutant.name();
+  if (!as_fault) return program;
+  return {{"format", "neutra-fault"},
+          {"version", 1},
+          {"id", mutant.name()},
+          {"title", "Mutant of " + original.id + ": " + to_string(mutant.faults)},
+          {"origin", "artificial"},
+          {"source", "neutra mutate"},
+          {"declared", to_string(mutant.faults)},
+          {"program", original.program.document},
+          {"buggy", {{"program", std::move(program)}}},
+          {"fixed", Json::object()}};
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.flag("list")) return list_operators(arguments.flag("json"));
+  if (arguments.positional.empty())
+    throw usage_error("mutate: found no FAULT; allowed: one, or --list");
+  const int ways = arguments.has("apply") + arguments.has("order") +
+                   (arguments.flag("all") || arguments.has("operator"));
+  if (ways == 0)
+    throw usage_error("mutate: found nothing to do; allowed: --all, --operator, --apply, --order");
+  if (arguments.has("apply") && ways > 1)
+    throw usage_error("--apply: found other operators beside it; allowed: all of them in --apply");
+
+  const Original original = load_original(arguments);
+  require_valid(original.program.document, original.file.string());
+  const auto info = data_info(original, arguments);
+  const DataInfo* data = info ? &*info : nullptr;
+  require_valid(original.program.document, original.file.string(), data);
+  const Target target =
+      make_target(original.program, data, arguments.has("bounds") ? arguments.text("bounds") : "");
+  const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  MutantList list;
+  if (arguments.has("apply")) {
+    std::vector<Application> applications;
+    for (const std::string& text : arguments.list("apply"))
+      applications.push_back(parse_application(text, seed));
+    list.mutants.push_back(apply_all(original.program, applications, data));
+  } else if (arguments.has("order")) {
+    list.mutants = random_mutants(target, chosen_operators(arguments),
+                                  static_cast<int>(arguments.integer("order")),
+                                  static_cast<int>(arguments.integer("count")), seed);
+  } else {
+    list = chosen_mutants(target, data, arguments);
+  }
+  if (list.mutants.empty()) {
+    std::string reasons;
+    for (const auto& [what, reason] : list.skipped) reasons += "\n  " + what + ": " + reason;
+    throw input_error(original.id + ": no operator applies" + reasons);
+  }
+
+  const std::filesystem::path output = arguments.has("output") ? arguments.text("output") : "";
+  const bool one_file = output.extension() == ".json";
+  if (one_file && list.mutants.size() != 1)
+    throw usage_error("--output: found the file " + output.string() + " for " +
+                      std::to_string(list.mutants.size()) + " mutants; allowed: a folder");
+  if (!output.empty() && !one_file) std::filesystem::create_directories(output);
+  Json mutants = Json::array();
+  TextTable table({"mutant", "faults"});
+  std::string shown;
+  for (const Mutant& mutant : list.mutants) {
+    std::filesystem::path file = output;
+    if (!output.empty() && !one_file) file /= mutant.name() + ".json";
+    if (!file.empty())
+      write_file_atomically(
+          file, to_text(document_of(mutant, original, arguments.text("as") == "fault")));
+    mutants.push_back(entry_of(mutant, file.filename().string()));
+    table.add({mutant.name(), to_string(mutant.faults)});
+    shown += mutant.name() + "\n" + changes(original.program, mutant.program);
+  }
+  Json skipped = Json::array();
+  for (const auto& [what, reason] : list.skipped)
+    skipped.push_back({{"what", what}, {"reason", reason}});
+  const Json manifest = {{"format", "neutra-mutants"},
+                         {"version", 1},
+                         {"original", original.id},
+                         {"hash", to_string(program_hash(original.program))},
+                         {"seed", seed},
+                         {"mutants", std::move(mutants)},
+                         {"skipped", std::move(skipped)}};
+  if (!output.empty() && !one_file)
+    write_file_atomically(output / "manifest.json", to_text(manifest));
+  if (arguments.flag("json")) {
+    std::cout << to_text(manifest);
+  } else {
+    std::cout << (arguments.flag("show") ? shown : table.text());
+    for (const auto& [what, reason] : list.skipped)
+      std::cerr << "no mutant: " << what << ": " << reason << '\n';
+  }
+  return 0;
+}
+
+}  // namespace
+
+Verb mutate_verb() {
+  return {
+      "mutate",
+      "make faulty programs with mutation operators",
+      "mutate FAULT|SUBJECT|FILE --all|--operator ID|--apply ID@LAYER=VALUE|--order N [options] "
+      "| mutate --list",
+      {{"all", "apply", "as", "bounds", "count", "data-dir", "layer", "list", "operator", "order",
+        "output", "range", "rows-train", "seed", "show", "value", "version"},
+       0,
+       1,
+       "FAULT|SUBJECT|FILE"},
+      "--all and --operator make first-order mutants: each layer where an operator applies, "
+      "each value that is tried,\n"
+      "the most severe end of a range. --apply, given up to five times, makes one mutant of "
+      "all in their order; layers\n"
+      "count as those before left them. --order makes --count random mutants of N operators. "
+      "With -o FOLDER each mutant\n"
+      "becomes a program (or with --as fault a fault) of its own, listed in manifest.json; "
+      "-o FILE.json writes a single one.",
+      "  neutra mutate --list\n  neutra mutate F1 --version fixed --operator change_label "
+      "--value 25 --show\n  neutra mutate mnist_cnn --all -o mutants\n  neutra mutate "
+      "d7 --order 3 --count 10 --seed 1 --as fault -o faults",
+      run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string_view>
+
+/// Data files of this room, compiled in by neutra_embed.
+namespace neutra::embedded {
+
+extern const std::string_view keras_preset;     ///< presets/keras.json
+extern const std::string_view operator_values;  ///< values/operators.json
+extern const std::string_view paper_preset;     ///< presets/paper.json
+
+}  // namespace neutra::embedded

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mutators/mutation_operator.h"
+#include "program/faults.h"
+
+namespace neutra {
+
+/// One application of an operator.
+struct Application {
+  std::string op;             ///< operator id
+  Site site = kWholeProgram;  ///< counts in the program as the applications before it left it
+  Json value;                 ///< null for operators without a parameter
+  std::uint64_t seed = 0;     ///< of operators that draw random numbers
+  bool operator==(const Application&) const = default;
+};
+/// {operator, layer, value, seed}, without what the operator does not have.
+Json to_json(const Application& application);
+/// Throws input_error (place: `where`) for what to_json never makes.
+Application application_from_json(const Json& json, const std::string& where);
+/// "change_activation_function@3=relu", "change_label=25", "disable_batching".
+std::string to_string(const Application& application);
+/// Inverse of to_string(); abbreviations and any case are understood. Throws input_error.
+Application parse_application(std::string_view text, std::uint64_t seed);
+
+/// The greatest number of operators in one mutant, that of DeepFD's seeded faults.
+inline constexpr int kMaxOrder = 5;
+
+/// A mutant and how it was made.
+struct Mutant {
+  std::vector<Application> applications;  ///< in their order; their number is the mutant's order
+  Program program;
+  FaultSet faults;  ///< diff(mutant, original)
+  /// A file's name without extension, different for different applications:
+  /// "change_activation_function-3-relu+change_label-25".
+  std::string name() const;
+};
+
+/// Applies all in order. Throws input_error that names the application and why it gives no mutant.
+Mutant apply_all(const Program& original, const std::vector<Application>& applications,
+                 const DataInfo* data = nullptr);
+
+/// First-order mutants, and what gave none.
+struct MutantList {
+  std::vector<Mutant> mutants;
+  struct Skipped {
+    std::string what;  ///< an operator's id, or an application as text
+    std::string reason;
+  };
+  std::vector<Skipped> skipped;
+};
+/// All candidates of the operators at all their sites, in this order: operators, sites, values.
+MutantList first_order_mutants(const Target& target,
+                               const std::vector<const MutationOperator*>& operators,
+                               std::uint64_t seed = 0);
+
+/// `count` different mutants of `order` operators each, which are of different fault types; sites
+/// and values at random. A pure function of its arguments. Throws input_error for an order that is
+/// not 1 to kMaxOrder and where there are not so many mutants.
+std::vector<Mutant> random_mutants(const Target& target,
+                                   const std::vector<const MutationOperator*>& operators, int order,
+                                   int count, std::uint64_t seed);
+
+}  // namespace neutra

@@ -1,0 +1,26 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator add_bias{
+    .id = "add_bias",
+    .abbreviation = "WAB",
+    .group = OperatorGroup::kWeights,
+    .by_layer = true,
+    .fault_type = "WAB",
+    .description = "Gives a layer without a bias one.",
+    .source = kDeepCrime,
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (!has_setting(target, site, "use_bias")) {
+        return layer_text(target, site, "can have no bias");
+      }
+      if (setting_at(target, site, "use_bias") != true) return "";
+      return layer_text(target, site, "has a bias");
+    },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
+          set_layer_field(document, static_cast<std::size_t>(site), "use_bias", true);
+        }};
+
+}  // namespace neutra::mutation

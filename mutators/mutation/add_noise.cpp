@@ -1,0 +1,20 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator add_noise{
+    .id = "add_noise",
+    .abbreviation = "TAN",
+    .group = OperatorGroup::kTrainingData,
+    .fault_type = "TAN",
+    .description =
+        "Adds normal noise to the features of a share of the training rows, as wide as the share "
+        "of their own deviation.",
+    .source = kDeepCrime,
+    .parameter = kPercentage,
+    .random = true,
+    .range = [](const Target&) { return percentages(100); },
+    .edit = [](Json& document, const Target&, Site, const Json& value,
+               std::uint64_t seed) { add_data_mutation(document, "add_noise", value, seed); }};
+
+}  // namespace neutra::mutation

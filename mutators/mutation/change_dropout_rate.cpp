@@ -1,0 +1,28 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator change_dropout_rate{
+    .id = "change_dropout_rate",
+    .abbreviation = "RCD",
+    .group = OperatorGroup::kRegularisation,
+    .by_layer = true,
+    .fault_type = "RCD",
+    .description = "Replaces the rate of a Dropout layer.",
+    .source = kDeepCrime,
+    .parameter = {.name = "rate",
+                  .type = ValueType::kNumber,
+                  .search = ValueSearch::kExhaustive,
+                  .values = "0.125, 0.25, 0.75, 1"},
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (layer_at(target, site).class_name == "Dropout") return "";
+      return layer_text(target, site, "is no Dropout layer");
+    },
+    .values = [](const Target&, Site) { return operator_values("dropout_rate"); },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
+          set_layer_field(document, static_cast<std::size_t>(site), "rate", value);
+        }};
+
+}  // namespace neutra::mutation

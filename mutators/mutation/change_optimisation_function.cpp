@@ -1,0 +1,34 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+#include "program/vocabulary.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator change_optimisation_function{
+    .id = "change_optimisation_function",
+    .abbreviation = "OCH",
+    .group = OperatorGroup::kOptimisation,
+    .fault_type = "OCH",
+    .description = "Replaces the optimiser by another with its default settings.",
+    .source = kDeepCrime,
+    .parameter = {.name = "optimizer",
+                  .type = ValueType::kWord,
+                  .search = ValueSearch::kExhaustive,
+                  .values = "DeepCrime's list of optimisers"},
+    .values =
+        [](const Target& target, Site) {
+          // The same optimiser with other settings would be no replacement.
+          std::vector<Json> values;
+          for (const Json& word : operator_values("optimizer")) {
+            const Entry* entry = find(Vocabulary::kOptimizer, word.get<std::string>());
+            if (entry->name != target.resolved.optimizer.at("class_name")) values.push_back(word);
+          }
+          return values;
+        },
+    .edit =
+        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
+          const Entry* entry = find(Vocabulary::kOptimizer, value.get<std::string>());
+          optimizer_of(document) = {{"class_name", entry != nullptr ? Json(entry->name) : value}};
+        }};
+
+}  // namespace neutra::mutation

@@ -1,0 +1,28 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator change_weights_initialisation{
+    .id = "change_weights_initialisation",
+    .abbreviation = "WCI",
+    .group = OperatorGroup::kWeights,
+    .by_layer = true,
+    .fault_type = "WCI",
+    .description = "Replaces the initialiser of the kernel of a layer.",
+    .source = kDeepCrime,
+    .parameter = {.name = "initializer",
+                  .type = ValueType::kWord,
+                  .search = ValueSearch::kExhaustive,
+                  .values = "DeepCrime's list of initialisers"},
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (has_setting(target, site, "kernel_initializer")) return "";
+      return layer_text(target, site, "has no kernel");
+    },
+    .values = [](const Target&, Site) { return operator_values("initializer"); },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
+          set_layer_field(document, static_cast<std::size_t>(site), "kernel_initializer", value);
+        }};
+
+}  // namespace neutra::mutation

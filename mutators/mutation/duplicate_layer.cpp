@@ -1,0 +1,23 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator duplicate_layer{
+    .id = "duplicate_layer",
+    .abbreviation = "LAD",
+    .group = OperatorGroup::kLayers,
+    .by_layer = true,
+    .fault_type = "LAD|ACH",
+    .description = "Puts a copy of a layer behind it.",
+    .source = kFaultStudy,
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (layer_at(target, site).class_name == "InputLayer") {
+        return layer_text(target, site, "declares the input");
+      }
+      return "";
+    },
+    .edit = [](Json& document, const Target&, Site site, const Json&,
+               std::uint64_t) { repeat_layer(document, static_cast<std::size_t>(site), 2); }};
+
+}  // namespace neutra::mutation

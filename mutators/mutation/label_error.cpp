@@ -1,0 +1,22 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator label_error{
+    .id = "label_error",
+    .abbreviation = "LE",
+    .group = OperatorGroup::kTrainingData,
+    .fault_type = "LE",
+    .description = "Gives a share of the training rows a random label.",
+    .source = kDeepMutation,
+    .parameter = kPercentage,
+    .random = true,
+    .refusal = [](const Target& target, Site) -> std::string {
+      if (target.resolved.task == "regression") return "a regression, whose targets are no labels";
+      return one_class(target) ? "training rows of one class" : "";
+    },
+    .range = [](const Target&) { return percentages(100); },
+    .edit = [](Json& document, const Target&, Site, const Json& value,
+               std::uint64_t seed) { add_data_mutation(document, "label_error", value, seed); }};
+
+}  // namespace neutra::mutation

@@ -1,0 +1,28 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator remove_activation_function{
+    .id = "remove_activation_function",
+    .abbreviation = "ARM",
+    .group = OperatorGroup::kActivation,
+    .by_layer = true,
+    .fault_type = "ACH",
+    .description = "Makes the activation of a layer linear.",
+    .source = kDeepCrime,
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (!has_setting(target, site, "activation")) {
+        return layer_text(target, site, "has no activation");
+      }
+      if (setting_at(target, site, "activation") == "linear") {
+        return layer_text(target, site, "is linear");
+      }
+      return "";
+    },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
+          set_layer_field(document, static_cast<std::size_t>(site), "activation", "linear");
+        }};
+
+}  // namespace neutra::mutation

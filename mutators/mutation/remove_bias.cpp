@@ -1,0 +1,26 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator remove_bias{
+    .id = "remove_bias",
+    .abbreviation = "WRB",
+    .group = OperatorGroup::kWeights,
+    .by_layer = true,
+    .fault_type = "WRB",
+    .description = "Takes the bias off a layer.",
+    .source = kDeepCrime,
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (!has_setting(target, site, "use_bias")) {
+        return layer_text(target, site, "can have no bias");
+      }
+      if (setting_at(target, site, "use_bias") != false) return "";
+      return layer_text(target, site, "has no bias");
+    },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
+          set_layer_field(document, static_cast<std::size_t>(site), "use_bias", false);
+        }};
+
+}  // namespace neutra::mutation

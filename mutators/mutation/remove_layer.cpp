@@ -1,0 +1,23 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator remove_layer{
+    .id = "remove_layer",
+    .abbreviation = "LRM",
+    .group = OperatorGroup::kLayers,
+    .by_layer = true,
+    .fault_type = "LRM|ACH",
+    .description = "Removes a layer.",
+    .source = kFaultStudy,
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (layer_at(target, site).class_name == "InputLayer") {
+        return layer_text(target, site, "declares the input");
+      }
+      return target.resolved.layers.size() > 1 ? "" : layer_text(target, site, "is the only one");
+    },
+    .edit = [](Json& document, const Target&, Site site, const Json&,
+               std::uint64_t) { repeat_layer(document, static_cast<std::size_t>(site), 0); }};
+
+}  // namespace neutra::mutation

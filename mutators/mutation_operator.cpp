@@ -1,0 +1,283 @@
+#include "mutators/mutation_operator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "mutators/embedded.h"
+#include "program/error.h"
+#include "program/layer.h"
+#include "program/vocabulary.h"
+
+namespace neutra {
+namespace {
+
+constexpr std::string_view kGroupWords[] = {
+    "training_data", "hyperparameters", "activation", "regularisation", "weights",
+    "loss",          "optimisation",    "validation", "layers",         "preprocessing"};
+constexpr std::string_view kSearchWords[] = {"none", "binary", "exhaustive"};
+constexpr std::string_view kTypeWords[] = {"none", "integer", "number", "word"};
+
+const Json& tables() {
+  static const Json json = parse_json(embedded::operator_values, "values/operators.json");
+  return json;
+}
+
+/// What the subject of a target says of an operator under `table` ("ranges", "values"); nullptr:
+/// nothing.
+const Json* of_subject(const Target& target, const char* table, std::string_view op) {
+  if (target.subject.empty()) return nullptr;
+  const Json* entries = member(tables().at("subjects").at(target.subject), table);
+  return entries != nullptr ? member(*entries, op) : nullptr;
+}
+
+std::string value_text(const Json& value) {
+  return value.is_number() ? shortest(value.get<double>()) : value.dump();
+}
+
+/// Why a value is none of this operator's; nullopt if it may be one.
+std::optional<Inapplicable> check_value(const MutationOperator& op, const Json& value) {
+  const OperatorParameter& parameter = op.parameter;
+  const auto refuse = [&](const std::string& allowed) {
+    const std::string name = parameter.name.empty() ? "value" : std::string(parameter.name);
+    return Inapplicable{"the " + name + " " + value_text(value), allowed};
+  };
+  const bool whole = value.is_number() && value.get<double>() == std::floor(value.get<double>());
+  switch (parameter.type) {
+    case ValueType::kNone:
+      if (!value.is_null()) return refuse("none: " + std::string(op.id) + " takes no value");
+      return std::nullopt;
+    case ValueType::kWord:
+      if (!value.is_string()) return refuse("a word");
+      return std::nullopt;
+    case ValueType::kInteger:
+      if (!whole) return refuse("a whole number");
+      break;
+    case ValueType::kNumber:
+      if (!value.is_number() || !std::isfinite(value.get<double>())) return refuse("a number");
+      break;
+  }
+  const double number = value.get<double>();
+  const bool bounded = parameter.least != 0 || parameter.most != 0;
+  if (bounded && (number < parameter.least || number > parameter.most)) {
+    return refuse("a number from " + shortest(parameter.least) + " to " + shortest(parameter.most));
+  }
+  return std::nullopt;
+}
+
+/// Is the site one that the operator has to look at?
+bool is_site(const MutationOperator& op, const Target& target, Site site) {
+  const auto layers = static_cast<Site>(target.resolved.layers.size());
+  return op.by_layer ? site >= 0 && site < layers : site == kWholeProgram;
+}
+
+/// Why the operator does not apply at a site that there is; "" where it does.
+std::string refusal_at(const MutationOperator& op, const Target& target, Site site) {
+  return op.refusal != nullptr ? op.refusal(target, site) : "";
+}
+
+/// Why there is no mutant at a site, and where there are some.
+std::optional<Inapplicable> check_site(const MutationOperator& op, const Target& target,
+                                       Site site) {
+  const auto layers = static_cast<Site>(target.resolved.layers.size());
+  if (!is_site(op, target, site)) {
+    if (!op.by_layer) {
+      return Inapplicable{"layer " + std::to_string(site),
+                          "none: " + std::string(op.id) + " changes the whole program"};
+    }
+    return Inapplicable{site == kWholeProgram ? "no layer" : "layer " + std::to_string(site),
+                        "layers 0 to " + std::to_string(layers - 1)};
+  }
+  const std::string found = refusal_at(op, target, site);
+  if (found.empty()) return std::nullopt;
+  std::string others;
+  for (const Site other : find_sites(op, target).sites) {
+    others += (others.empty() ? "layer " : ", ") + std::to_string(other);
+  }
+  return Inapplicable{found, others};
+}
+
+/// The values to try at a site where the operator applies.
+std::vector<Json> values_at(const MutationOperator& op, const Target& target, Site site) {
+  if (op.parameter.search == ValueSearch::kBinary) return {search_range(op, target).to};
+  if (const Json* own = of_subject(target, "values", op.id)) return {own->begin(), own->end()};
+  if (op.values != nullptr) return op.values(target, site);
+  return {Json()};
+}
+
+/// Whole numbers as integers: 12.0 epochs are 12.
+Json typed(const MutationOperator& op, const Json& value) {
+  if (op.parameter.type != ValueType::kInteger) return value;
+  return static_cast<std::int64_t>(value.get<double>());
+}
+
+}  // namespace
+
+std::string_view to_string(OperatorGroup group) { return kGroupWords[static_cast<int>(group)]; }
+std::string_view to_string(ValueSearch search) { return kSearchWords[static_cast<int>(search)]; }
+std::string_view to_string(ValueType type) { return kTypeWords[static_cast<int>(type)]; }
+
+double ValueRange::middle(double a, double b) const {
+  // The C library rounds the exact binary value, as Python's round does; ties go to even.
+  std::array<char, 512> text;
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, (a + b) / 2);
+  return std::strtod(text.data(), nullptr);
+}
+
+Target make_target(Program program, const DataInfo* data, const std::string& subject) {
+  if (!subject.empty() && !tables().at("subjects").contains(subject)) {
+    throw input_error(
+        describe("", "bounds", "\"" + subject + "\"", allowed_words(subject, operator_subjects())));
+  }
+  ResolvedProgram resolved = resolve(program, data);
+  nlohmann::json identity = canonical(program);
+  return {std::move(program), std::move(resolved), std::move(identity),
+          data != nullptr ? std::optional(*data) : std::nullopt, subject};
+}
+
+std::vector<std::string> operator_subjects() {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : tables().at("subjects").items()) names.push_back(name);
+  return names;
+}
+
+Sites find_sites(const MutationOperator& op, const Target& target) {
+  Sites result;
+  std::string first;
+  const Site end = op.by_layer ? static_cast<Site>(target.resolved.layers.size()) : 0;
+  for (Site site = op.by_layer ? 0 : kWholeProgram; site < end; ++site) {
+    const std::string refusal = refusal_at(op, target, site);
+    if (refusal.empty()) {
+      result.sites.push_back(site);
+    } else if (first.empty()) {
+      first = refusal;
+    }
+  }
+  if (result.sites.empty()) {
+    result.reason = op.by_layer ? "applies to no layer: " + first : "does not apply: " + first;
+  }
+  return result;
+}
+
+std::string to_string(const Inapplicable& reason) {
+  return describe("", "", reason.found, reason.allowed);
+}
+
+std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Target& target,
+                                          Site site, const Json& value, std::uint64_t seed) {
+  if (const auto refusal = check_site(op, target, site)) return *refusal;
+  if (const auto refusal = check_value(op, value)) return *refusal;
+  if (op.random && value == 0) {
+    return Inapplicable{"the " + std::string(op.parameter.name) + " 0, which changes nothing",
+                        "what changes the program", true};
+  }
+  Program mutant = target.program;
+  op.edit(mutant.document, target, site, typed(op, value), seed);
+  // Another preparation of the data has other targets than those that are known.
+  const bool same_data = target.data && op.group != OperatorGroup::kPreprocessing;
+  if (const auto problems = validate(mutant.document, same_data ? &*target.data : nullptr);
+      !problems.empty()) {
+    const Problem& problem = problems.front();
+    return Inapplicable{problem.found + " at " + (problem.path.empty() ? "/" : problem.path),
+                        problem.allowed};
+  }
+  if (canonical(mutant) == target.identity) {
+    const std::string what =
+        value.is_null() ? std::string(op.id)
+                        : "the " + std::string(op.parameter.name) + " " + value_text(value);
+    return Inapplicable{what + ", which changes nothing", "what changes the program", true};
+  }
+  return mutant;
+}
+
+std::vector<Candidate> candidates(const MutationOperator& op, const Target& target, Site site) {
+  if (!is_site(op, target, site) || !refusal_at(op, target, site).empty()) return {};
+  std::vector<Candidate> result;
+  for (Json& value : values_at(op, target, site)) {
+    const auto mutant = apply(op, target, site, value);
+    const auto* refusal = std::get_if<Inapplicable>(&mutant);
+    if (refusal != nullptr && refusal->unchanged) continue;
+    result.push_back(
+        {std::move(value), refusal != nullptr ? std::optional(*refusal) : std::nullopt});
+  }
+  return result;
+}
+
+ValueRange search_range(const MutationOperator& op, const Target& target) {
+  if (const Json* own = of_subject(target, "ranges", op.id)) {
+    return {own->at("from"), own->at("to"), own->at("precision"), own->at("decimals")};
+  }
+  return op.range(target);
+}
+
+ValueRange with_ends(const MutationOperator& op, ValueRange range, double from, double to) {
+  for (const double end : {from, to}) {
+    if (const auto refusal = check_value(op, end)) {
+      throw input_error(describe("", std::string(op.id), refusal->found, refusal->allowed));
+    }
+  }
+  if (from == to || (to > from) != (range.to > range.from)) {
+    throw input_error(describe("", std::string(op.id),
+                               "the range " + shortest(from) + " to " + shortest(to),
+                               "a range from the less to the more severe value, such as " +
+                                   shortest(range.from) + " to " + shortest(range.to)));
+  }
+  range.from = from;
+  range.to = to;
+  return range;
+}
+
+const std::vector<Json>& operator_values(std::string_view set) {
+  static const auto sets = [] {
+    std::map<std::string, std::vector<Json>, std::less<>> all;
+    for (const auto& [name, list] : tables().at("sets").items()) {
+      all[name].assign(list.begin(), list.end());
+    }
+    return all;
+  }();
+  return sets.find(set)->second;
+}
+
+ValueRange percentages(double most) { return {0, most, 5, 2}; }
+
+void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
+                       std::uint64_t seed, const Json& extra) {
+  Json step = {{"op", op}, {"percentage", percentage}, {"seed", seed}};
+  step.update(extra);
+  Json& steps = document["data"]["mutations"];
+  if (!steps.is_array()) steps = Json::array();
+  steps.push_back(std::move(step));
+}
+
+bool one_class(const Target& target) {
+  return target.resolved.task != "regression" && target.data &&
+         element_count(target.data->y) == 1 && target.data->y_min == target.data->y_max;
+}
+
+Json targets_of(const Target& target) {
+  if (target.resolved.task == "regression") return {{"targets", "values"}};
+  return Json::object();
+}
+
+const ResolvedLayer& layer_at(const Target& target, Site site) {
+  return target.resolved.layers[static_cast<std::size_t>(site)];
+}
+
+bool has_setting(const Target& target, Site site, std::string_view field) {
+  return member(layer_at(target, site).config, field) != nullptr;
+}
+
+Json setting_at(const Target& target, Site site, std::string_view field) {
+  const Json* value = member(layer_at(target, site).config, field);
+  return value != nullptr ? *value : Json();
+}
+
+std::string layer_text(const Target& target, Site site, std::string_view what) {
+  return "layer " + std::to_string(site) + " (" + layer_at(target, site).class_name + "), which " +
+         std::string(what);
+}
+
+}  // namespace neutra

@@ -1,0 +1,178 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "program/program.h"
+
+namespace neutra {
+
+/// What a mutation operator changes: the families of DeepCrime's catalogue, and two of further
+/// operators (layers, preprocessing).
+enum class OperatorGroup {
+  kTrainingData,
+  kHyperparameters,
+  kActivation,
+  kRegularisation,
+  kWeights,
+  kLoss,
+  kOptimisation,
+  kValidation,
+  kLayers,
+  kPreprocessing
+};
+std::string_view to_string(OperatorGroup group);  ///< "training_data", "hyperparameters", ...
+
+/// How the values of an operator are tried to find those that a test set kills (DeepCrime's
+/// search_type).
+enum class ValueSearch {
+  kNone,       ///< there is one mutant
+  kBinary,     ///< bisection between two ends of a range
+  kExhaustive  ///< all values of a list
+};
+std::string_view to_string(ValueSearch search);  ///< "none", "binary", "exhaustive"
+
+enum class ValueType { kNone, kInteger, kNumber, kWord };
+std::string_view to_string(ValueType type);  ///< "none", "integer", "number", "word"
+
+/// The values of a binary search.
+struct ValueRange {
+  double from = 0;       ///< least severe: nothing changed
+  double to = 0;         ///< most severe; may be below `from`
+  double precision = 0;  ///< the search ends at an interval no longer than this
+  int decimals = 0;      ///< values are rounded to so many
+  /// Between two values of the range, rounded as Python rounds: ties to even.
+  double middle(double a, double b) const;
+  bool operator==(const ValueRange&) const = default;
+};
+
+/// The parameter of an operator. Without one, `type` is kNone and the value null.
+struct OperatorParameter {
+  std::string_view name;  ///< "percentage", "activation", ...; "": none
+  ValueType type = ValueType::kNone;
+  ValueSearch search = ValueSearch::kNone;
+  std::string_view values;     ///< one sentence: which are tried
+  double least = 0, most = 0;  ///< what a number may be; both 0: what the program may hold
+};
+
+/// A program as operators look at it.
+struct Target {
+  Program program;
+  ResolvedProgram resolved;
+  nlohmann::json identity;       ///< canonical(program)
+  std::optional<DataInfo> data;  ///< what is known of its rows before any mutation
+  std::string subject;           ///< DeepCrime's subject whose bounds hold; "": those of the rules
+};
+/// Throws input_error for a program that is not valid and for an unknown subject.
+Target make_target(Program program, const DataInfo* data = nullptr,
+                   const std::string& subject = "");
+/// DeepCrime's subjects with bounds of their own: audio, lenet, mnist, movie_recomm, udacity.
+std::vector<std::string> operator_subjects();
+
+/// Where an operator applies: a layer's index over config.layers, or kWholeProgram.
+using Site = int;
+inline constexpr Site kWholeProgram = -1;
+
+/// A mutation operator: plain data and pure functions, one file each in mutators/mutation, one line
+/// in mutators/registry.cpp. It edits programs and never trains one. Use it through the functions
+/// below, which check what all have in common.
+struct MutationOperator {
+  std::string_view id;            ///< DeepCrime's key: "change_label"
+  std::string_view abbreviation;  ///< "TCL"
+  OperatorGroup group{};
+  bool by_layer = false;         ///< sites are layers; else the whole program
+  std::string_view fault_type;   ///< what diff() calls it; "LRM|ACH": one of these
+  std::string_view description;  ///< one sentence
+  std::string_view source;       ///< where the rule is from
+  OperatorParameter parameter = {};
+  bool random = false;  ///< draws random numbers: the mutant depends on the seed
+
+  /// Why it does not apply at a site, as the end of "found ..."; "" where it does. nullptr: it
+  /// always does. The site exists.
+  std::string (*refusal)(const Target& target, Site site) = nullptr;
+  /// Exhaustive: the values to try, in order; the program's own may be among them. With
+  /// ValueSearch::kNone: the one value.
+  std::vector<Json> (*values)(const Target& target, Site site) = nullptr;
+  /// Binary: the range to search where the subject has none of its own.
+  ValueRange (*range)(const Target& target) = nullptr;
+  /// Makes the mutant of the program's document. The operator applies, the value has its type.
+  void (*edit)(Json& document, const Target& target, Site site, const Json& value,
+               std::uint64_t seed) = nullptr;
+};
+
+/// Where an operator applies, or why it does nowhere.
+struct Sites {
+  std::vector<Site> sites;
+  std::string reason;  ///< "" where there are sites
+};
+Sites find_sites(const MutationOperator& op, const Target& target);
+
+/// Why there is no mutant: `found` and what is `allowed` instead.
+struct Inapplicable {
+  std::string found, allowed;
+  bool unchanged = false;  ///< the mutant would be the program itself
+};
+std::string to_string(const Inapplicable& reason);
+
+/// The mutant that `op` makes at `site` with `value` (null for operators without a parameter), or
+/// why there is none: no such site, a value of a wrong type or out of range, nothing changed, a
+/// program that Keras refuses. `seed` counts for operators that draw random numbers only: mutants
+/// of other seeds are other draws of the same mutation.
+std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Target& target,
+                                          Site site, const Json& value, std::uint64_t seed = 0);
+
+/// A value of an operator at a site.
+struct Candidate {
+  Json value;
+  std::optional<Inapplicable> refusal;  ///< why it gives no mutant
+};
+/// The values to try in order: all of a list, the most severe end of a range, the one value of an
+/// operator without a search. Those that change nothing are left out. Empty where the operator does
+/// not apply.
+std::vector<Candidate> candidates(const MutationOperator& op, const Target& target, Site site);
+
+/// The range to search. Precondition: a binary operator that applies.
+ValueRange search_range(const MutationOperator& op, const Target& target);
+/// `range` with other ends. Throws input_error unless they are different, allowed for the operator
+/// and in order: the less severe first, in the direction of `range`.
+ValueRange with_ends(const MutationOperator& op, ValueRange range, double from, double to);
+
+// What several operators share.
+
+inline constexpr std::string_view kDeepCrime =
+    "Humbatova, Jahangirova and Tonella, DeepCrime: Mutation Testing of Deep Learning Systems "
+    "Based on Real Faults, ISSTA 2021; github.com/dlfaults/deepcrime";
+inline constexpr std::string_view kDeepMutation =
+    "Ma et al., DeepMutation: Mutation Testing of Deep Learning Systems, ISSRE 2018";
+inline constexpr std::string_view kFaultStudy =
+    "Humbatova et al., An Empirical Study of Fault Localisation Techniques for Deep Learning, "
+    "2025, Table 1";
+
+/// A list of mutators/values/operators.json: "activation", "loss", ...
+const std::vector<Json>& operator_values(std::string_view set);
+/// 0 to `most` percent, DeepCrime's precision of 5 and two decimals.
+ValueRange percentages(double most);
+inline constexpr OperatorParameter kPercentage{
+    "percentage", ValueType::kNumber, ValueSearch::kBinary, "0 to 100 %", 0, 100};
+/// 100 % would leave no row.
+inline constexpr OperatorParameter kPercentageOfRemoved{
+    "percentage", ValueType::kNumber, ValueSearch::kBinary, "0 to 99 %", 0, 99};
+/// Appends a step to data.mutations; `extra`: further fields.
+void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
+                       std::uint64_t seed, const Json& extra = Json::object());
+/// Is it known that all targets are one class?
+bool one_class(const Target& target);
+/// {"targets": "values"} for regression, for steps that look at targets; {} for classification.
+Json targets_of(const Target& target);
+/// The layer at a site.
+const ResolvedLayer& layer_at(const Target& target, Site site);
+/// Its setting `field`, null where it has none; and whether it has such a field at all.
+Json setting_at(const Target& target, Site site, std::string_view field);
+bool has_setting(const Target& target, Site site, std::string_view field);
+/// "layer 4 (Flatten), which has no activation" for ("which has no activation").
+std::string layer_text(const Target& target, Site site, std::string_view what);
+
+}  // namespace neutra

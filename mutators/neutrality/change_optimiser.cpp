@@ -1,0 +1,14 @@
+#include "mutators/neutrality_operator.h"
+
+namespace neutra::neutrality {
+
+extern const NeutralityOperator change_optimiser{
+    "change_optimiser",
+    "OCH",
+    "Replaces the optimiser; the learning rate stays, its other settings are the new one's "
+    "defaults.",
+    kTable2,
+    KeyKind::kOptimizer,
+    [](const std::string&, Preset preset) { return preset_values(preset, KeyKind::kOptimizer); }};
+
+}  // namespace neutra::neutrality

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "program/program.h"
+
+namespace neutra {
+
+/// Edits of a document that has layers, a compile section and a fit section. Everything else stays
+/// as it is written: aliases, names, the order of keys.
+
+/// The array of layers.
+Json& layers_of(Json& document);
+/// Makes `count` layers of the one at `index`: 0 removes it (the model keeps the input that its
+/// first layer declares), 2 puts a copy with a name of its own behind it.
+void repeat_layer(Json& document, std::size_t index, std::int64_t count);
+/// Puts a layer before the one at `index`. Precondition: 0 < index <= number of layers.
+void insert_layer(Json& document, std::size_t index, Json layer);
+/// Sets a field of a layer's config, under whatever older name it is written there.
+void set_layer_field(Json& document, std::size_t index, std::string_view field, Json value);
+/// Sets a field of `compile`, `fit` or `data`, under whatever older name it is written there.
+void set_section_field(Json& document, std::string_view section, std::string_view field,
+                       Json value);
+/// The optimiser as {class_name, config}, whether it is written so, as a word or not at all.
+Json& optimizer_of(Json& document);
+/// Sets a field of the optimiser's config, under whatever older name it is written there.
+void set_optimizer_field(Json& document, std::string_view field, Json value);
+
+}  // namespace neutra

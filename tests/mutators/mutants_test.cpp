@@ -1,0 +1,124 @@
+#include "mutators/mutants.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "mutators/registry.h"
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+Program classifier() {
+  return {read_json(std::filesystem::path(NEUTRA_TEST_DATA) / "classifier.json")};
+}
+
+TEST(Application, TextAndJsonReadBack) {
+  for (const char* text : {"change_activation_function@3=relu", "change_label=25.5",
+                           "disable_batching", "add_bias@0", "change_epochs=1"}) {
+    const Application application = parse_application(text, 5);
+    EXPECT_EQ(to_string(application), text);
+    EXPECT_EQ(application_from_json(to_json(application), "manifest.json"), application);
+  }
+  EXPECT_EQ(to_string(parse_application("tcl=25", 0)), "change_label=25");
+  EXPECT_EQ(to_json(parse_application("TCL=25", 9)),
+            Json::parse(R"({"operator":"change_label","value":25.0,"seed":9})"));
+}
+
+TEST(Application, BadTextsAreTheUsersMistakes) {
+  for (const char* text : {"", "change_lable=3", "ACH@x=relu", "ACH@-1=relu", "ACH@=relu"}) {
+    EXPECT_THROW(parse_application(text, 0), Error) << text;
+  }
+  try {
+    parse_application("change_lable=3", 0);
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("change_label"), std::string::npos);
+  }
+  for (const char* text : {R"({})", R"({"operator":1})", R"({"operator":"nothing"})",
+                           R"({"operator":"TCL","seed":-1})", R"({"operator":"TCL","layers":1})"}) {
+    EXPECT_THROW(application_from_json(Json::parse(text), "x.json"), Error) << text;
+  }
+}
+
+TEST(ApplyAll, LayersCountAsLeftByThoseBefore) {
+  const Mutant mutant = apply_all(
+      classifier(), {parse_application("layer_addition@0=ReLU", 0),
+                     parse_application("change_activation_function@5=elu", 0),
+                     parse_application("change_label=50", 1), parse_application("HNE=3", 0)});
+  const Json& layers = mutant.program.document["model"]["config"]["layers"];
+  EXPECT_EQ(layers[1]["class_name"], "ReLU");
+  EXPECT_EQ(layers[5]["config"]["activation"], "elu");
+  EXPECT_EQ(to_string(mutant.faults), "ACH(5), HNE, LAD(1), TCL");
+  EXPECT_EQ(mutant.name(),
+            "layer_addition-0-ReLU+change_activation_function-5-elu+change_label-50-s1+"
+            "change_epochs-3");
+}
+
+TEST(ApplyAll, OneToFive) {
+  EXPECT_THROW(apply_all(classifier(), {}), Error);
+  EXPECT_THROW(
+      apply_all(classifier(), std::vector<Application>(6, parse_application("change_label=1", 0))),
+      Error);
+}
+
+TEST(FirstOrder, EveryOperatorOrItsReason) {
+  const DataInfo data{{6, 6, 1}, {3}, 1000, true, 0, 1};
+  const MutantList list =
+      first_order_mutants(make_target(classifier(), &data), mutation_operators(), 2);
+  std::set<std::string> seen, names;
+  for (const Mutant& mutant : list.mutants) {
+    ASSERT_EQ(mutant.applications.size(), 1u);
+    seen.insert(mutant.applications.front().op);
+    EXPECT_TRUE(names.insert(mutant.name()).second) << mutant.name();
+    EXPECT_TRUE(validate(mutant.program.document).empty()) << mutant.name();
+  }
+  std::set<std::string> reasons;
+  for (const auto& [what, reason] : list.skipped) {
+    EXPECT_FALSE(reason.empty());
+    reasons.insert(what);
+  }
+  EXPECT_EQ(seen.size(), 36u);  // the program has a place for all
+  EXPECT_TRUE(reasons.contains("change_dropout_rate@2=1"));
+  EXPECT_TRUE(reasons.contains("change_weights_initialisation@0=identity"));
+  EXPECT_TRUE(reasons.contains("change_filter_size@0=7"));
+}
+
+TEST(RandomMutants, AreOfTheirOrderAndTheSameAgain) {
+  const Target target = make_target(classifier());
+  for (int order = 1; order <= kMaxOrder; ++order) {
+    const auto mutants = random_mutants(target, mutation_operators(), order, 6, 42);
+    ASSERT_EQ(mutants.size(), 6u);
+    std::set<Hash> hashes;
+    for (const Mutant& mutant : mutants) {
+      EXPECT_EQ(mutant.applications.size(), static_cast<std::size_t>(order));
+      EXPECT_TRUE(validate(mutant.program.document).empty());
+      EXPECT_TRUE(hashes.insert(program_hash(mutant.program)).second);
+      std::set<std::string_view> types;
+      for (const Application& application : mutant.applications) {
+        EXPECT_TRUE(types.insert(find_mutation_operator(application.op).fault_type).second);
+      }
+      // The recipe makes the same program.
+      EXPECT_EQ(apply_all(target.program, mutant.applications).program.document,
+                mutant.program.document);
+    }
+    const auto again = random_mutants(target, mutation_operators(), order, 6, 42);
+    const auto other = random_mutants(target, mutation_operators(), order, 6, 43);
+    EXPECT_EQ(again.back().name(), mutants.back().name());
+    EXPECT_NE(other.back().name(), mutants.back().name());
+  }
+}
+
+TEST(RandomMutants, SayWhenThereAreNotEnough) {
+  const Target target = make_target(classifier());
+  EXPECT_THROW(random_mutants(target, mutation_operators(), 6, 1, 0), Error);
+  EXPECT_THROW(random_mutants(target, mutation_operators(), 0, 1, 0), Error);
+  const std::vector<const MutationOperator*> one = {&find_mutation_operator("VRM")};
+  EXPECT_EQ(random_mutants(target, one, 1, 1, 0).size(), 1u);
+  EXPECT_THROW(random_mutants(target, one, 1, 2, 0), Error);
+  EXPECT_THROW(random_mutants(target, one, 2, 1, 0), Error);
+}
+
+}  // namespace
+}  // namespace neutra

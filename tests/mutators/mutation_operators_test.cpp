@@ -1,0 +1,484 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+#include <set>
+
+#include "mutators/mutants.h"
+#include "mutators/registry.h"
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+Program read_program(const std::string& name) {
+  return {read_json(std::filesystem::path(NEUTRA_TEST_DATA) / (name + ".json"))};
+}
+Program classifier() { return read_program("classifier"); }
+Program regressor() { return read_program("regressor"); }
+
+DataInfo images() { return {{6, 6, 1}, {3}, 1000, true, 0, 1}; }
+
+/// What the mutation changes in the document, as a JSON patch.
+Json patch(const Program& program, const std::string& mutation, const DataInfo* data = nullptr) {
+  const Mutant mutant = apply_all(program, {parse_application(mutation, 7)}, data);
+  return Json::diff(program.document, mutant.program.document);
+}
+Json json(const char* text) { return Json::parse(text); }
+
+/// The message of the refusal.
+std::string refusal(const Program& program, const std::string& mutation,
+                    const DataInfo* data = nullptr) {
+  try {
+    apply_all(program, {parse_application(mutation, 0)}, data);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::kBadInput);
+    return error.what();
+  }
+  return "accepted";
+}
+
+std::vector<Json> values(const Program& program, const char* op, Site site = kWholeProgram,
+                         const std::string& subject = "") {
+  std::vector<Json> list;
+  for (const Candidate& candidate :
+       candidates(find_mutation_operator(op), make_target(program, nullptr, subject), site)) {
+    if (!candidate.refusal) list.push_back(candidate.value);
+  }
+  return list;
+}
+using Values = std::vector<Json>;
+
+std::vector<Site> sites(const Program& program, const char* op) {
+  return find_sites(find_mutation_operator(op), make_target(program)).sites;
+}
+std::string nowhere(const Program& program, const char* op) {
+  return find_sites(find_mutation_operator(op), make_target(program)).reason;
+}
+using Layers = std::vector<Site>;
+
+ValueRange range(const Program& program, const char* op, const std::string& subject = "") {
+  return search_range(find_mutation_operator(op), make_target(program, nullptr, subject));
+}
+
+TEST(TrainingDataOperators, AppendStepsOfTheirOwn) {
+  for (const char* op : {"change_label", "delete_training_data", "unbalance_train_data",
+                         "make_output_classes_overlap"}) {
+    const std::string mutation = std::string(op) + "=25";
+    const Json step = {{"op", op}, {"percentage", 25.0}, {"seed", 7}};
+    EXPECT_EQ(patch(classifier(), mutation),
+              Json::array({{{"op", "add"}, {"path", "/data/mutations"}, {"value", {step}}}}));
+    Json scale = step;
+    scale["targets"] = "values";
+    EXPECT_EQ(patch(regressor(), mutation),
+              Json::array({{{"op", "add"}, {"path", "/data/mutations"}, {"value", {scale}}}}));
+  }
+  for (const char* op : {"add_noise", "data_missing", "data_repetition", "data_shuffle",
+                         "label_error", "noise_perturbation"}) {
+    const Json step = {{"op", op}, {"percentage", 0.5}, {"seed", 7}};
+    EXPECT_EQ(patch(classifier(), std::string(op) + "=0.5"),
+              Json::array({{{"op", "add"}, {"path", "/data/mutations"}, {"value", {step}}}}));
+  }
+}
+
+TEST(TrainingDataOperators, RangeEnds) {
+  for (const char* op : {"TCL", "TUD", "TAN", "TCO", "DR", "LE", "DF", "NP"}) {
+    EXPECT_EQ(range(classifier(), op), (ValueRange{0, 100, 5, 2})) << op;
+    EXPECT_EQ(refusal(classifier(), std::string(op) + "=100"), "accepted") << op;
+    EXPECT_NE(refusal(classifier(), std::string(op) + "=100.5").find("from 0 to 100"),
+              std::string::npos);
+    EXPECT_NE(refusal(classifier(), std::string(op) + "=0").find("changes nothing"),
+              std::string::npos);
+  }
+  for (const char* op : {"TRD", "DM"}) {
+    EXPECT_EQ(range(classifier(), op), (ValueRange{0, 99, 5, 2})) << op;
+    EXPECT_NE(refusal(classifier(), std::string(op) + "=100").find("from 0 to 99"),
+              std::string::npos);
+  }
+}
+
+TEST(TrainingDataOperators, WantClasses) {
+  EXPECT_NE(refusal(regressor(), "label_error=50").find("a regression"), std::string::npos);
+  Program program = classifier();
+  program.document["compile"]["loss"] = "sparse_categorical_crossentropy";
+  DataInfo one_class{{6, 6, 1}, {}, 1000, true, 2, 2};
+  EXPECT_NE(refusal(program, "TCL=50", &one_class).find("one class"), std::string::npos);
+  EXPECT_NE(refusal(program, "TCO=50", &one_class).find("one class"), std::string::npos);
+}
+
+TEST(ChangeBatchSize, QuarterHalfDoubleFourfold) {
+  EXPECT_EQ(values(classifier(), "HBS"), (Values{16, 32, 128, 256}));
+  EXPECT_EQ(values(classifier(), "HBS", kWholeProgram, "mnist"), (Values{32, 256, 512}));
+  Program tiny = classifier();
+  tiny.document["fit"]["batch_size"] = 1;
+  EXPECT_EQ(values(tiny, "HBS"), (Values{2, 4}));
+  EXPECT_EQ(patch(classifier(), "HBS=32"),
+            json(R"([{"op":"replace","path":"/fit/batch_size","value":32}])"));
+  EXPECT_NE(refusal(classifier(), "HBS=0").find("a whole number in [1"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "HBS=1.5").find("a whole number"), std::string::npos);
+}
+
+TEST(ChangeLearningRate, DownToATenth) {
+  EXPECT_EQ(range(classifier(), "HLR"), (ValueRange{0.001, 0.0001, 1e-5, 5}));
+  EXPECT_EQ(range(regressor(), "HLR"), (ValueRange{0.01, 0.001, 1e-4, 4}));
+  EXPECT_EQ(range(classifier(), "HLR", "mnist"), (ValueRange{1.0, 0.001, 0.01, 3}));
+  // The older name of the field goes.
+  const Mutant mutant = apply_all(classifier(), {parse_application("HLR=0.0001", 0)});
+  EXPECT_EQ(mutant.program.document["compile"]["optimizer"]["config"],
+            json(R"({"clipnorm": 1.0, "learning_rate": 0.0001})"));
+  EXPECT_EQ(patch(regressor(), "HLR=0.5"), json(R"([{"op":"replace","path":"/compile/optimizer",
+      "value":{"class_name":"sgd","config":{"learning_rate":0.5}}}])"));
+  Program still = classifier();
+  still.document["compile"]["optimizer"]["config"]["lr"] = 0;
+  EXPECT_EQ(nowhere(still, "HLR"), "does not apply: the learning rate 0");
+}
+
+TEST(ChangeEpochs, DownToOne) {
+  EXPECT_EQ(range(classifier(), "HNE"), (ValueRange{12, 1, 1, 0}));
+  Program longer = classifier();
+  longer.document["fit"]["epochs"] = 50;
+  EXPECT_EQ(range(longer, "HNE"), (ValueRange{50, 1, 5, 0}));
+  EXPECT_EQ(patch(classifier(), "HNE=1"),
+            json(R"([{"op":"replace","path":"/fit/epochs","value":1}])"));
+  EXPECT_EQ(nowhere(regressor(), "HNE"), "does not apply: one epoch");
+}
+
+TEST(DisableBatching, NeedsTheData) {
+  const DataInfo data = images();
+  EXPECT_EQ(patch(classifier(), "HDB", &data),
+            json(R"([{"op":"replace","path":"/fit/batch_size","value":1000}])"));
+  EXPECT_NE(refusal(classifier(), "HDB").find("data are not at hand"), std::string::npos);
+  Program whole = classifier();
+  whole.document["fit"]["batch_size"] = 1000;
+  EXPECT_NE(refusal(whole, "HDB", &data).find("one batch of all rows"), std::string::npos);
+}
+
+TEST(ActivationOperators, Change) {
+  EXPECT_EQ(sites(classifier(), "ACH"), (Layers{0, 4, 5, 6}));
+  EXPECT_EQ(sites(regressor(), "ACH"), (Layers{1, 2, 4}));
+  EXPECT_EQ(values(classifier(), "ACH", 0),
+            (Values{"elu", "softmax", "selu", "softplus", "softsign", "tanh", "sigmoid",
+                    "hard_sigmoid", "exponential", "linear"}));
+  EXPECT_EQ(
+      patch(classifier(), "ACH@4=elu"),
+      json(
+          R"([{"op":"replace","path":"/model/config/layers/4/config/activation","value":"elu"}])"));
+  EXPECT_EQ(refusal(classifier(), "ACH@3=elu"),
+            "change_activation_function@3=elu: found layer 3 (Flatten), which has no activation; "
+            "allowed: layer 0, 4, 5, 6");
+  EXPECT_NE(refusal(classifier(), "ACH@4=tanh").find("changes nothing"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "ACH@4=rilu").find("did you mean"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "ACH@7=elu").find("found layer 7; allowed: layers 0 to 6"),
+            std::string::npos);
+  EXPECT_NE(refusal(classifier(), "ACH=elu").find("found no layer"), std::string::npos);
+}
+
+TEST(ActivationOperators, RemoveAndAdd) {
+  EXPECT_EQ(sites(classifier(), "ARM"), (Layers{0, 4, 6}));
+  EXPECT_EQ(sites(classifier(), "AFRs"), (Layers{0, 4}));
+  EXPECT_EQ(sites(classifier(), "AAL"), (Layers{5}));
+  EXPECT_EQ(
+      patch(classifier(), "ARM@6"),
+      json(
+          R"([{"op":"replace","path":"/model/config/layers/6/config/activation","value":"linear"}])"));
+  EXPECT_EQ(
+      patch(classifier(), "AFRs@0"),
+      json(
+          R"([{"op":"replace","path":"/model/config/layers/0/config/activation","value":"linear"}])"));
+  EXPECT_EQ(
+      patch(classifier(), "AAL@5=relu"),
+      json(R"([{"op":"add","path":"/model/config/layers/5/config/activation","value":"relu"}])"));
+  EXPECT_EQ(values(classifier(), "AAL", 5).size(), 10u);
+  EXPECT_NE(refusal(classifier(), "ARM@5").find("which is linear"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "AFRs@6").find("output layer"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "AAL@4=relu").find("has the activation tanh"), std::string::npos);
+}
+
+TEST(RegularisationOperators, Weights) {
+  EXPECT_EQ(sites(classifier(), "RAW"), (Layers{0, 5, 6}));
+  EXPECT_EQ(values(classifier(), "RAW", 0), (Values{"l1", "l2", "l1_l2"}));
+  EXPECT_EQ(
+      patch(classifier(), "RAW@0=l1_l2"),
+      json(
+          R"([{"op":"add","path":"/model/config/layers/0/config/kernel_regularizer","value":"l1_l2"}])"));
+  EXPECT_EQ(sites(classifier(), "RCW"), (Layers{4}));
+  EXPECT_EQ(values(classifier(), "RCW", 4), (Values{"l1", "l1_l2"}));
+  EXPECT_EQ(
+      patch(classifier(), "RCW@4=l1"),
+      json(
+          R"([{"op":"replace","path":"/model/config/layers/4/config/kernel_regularizer","value":"l1"}])"));
+  EXPECT_EQ(sites(classifier(), "RRW"), (Layers{4}));
+  EXPECT_EQ(
+      patch(classifier(), "RRW@4"),
+      json(
+          R"([{"op":"replace","path":"/model/config/layers/4/config/kernel_regularizer","value":null}])"));
+  EXPECT_NE(nowhere(regressor(), "RRW").find("applies to no layer"), std::string::npos);
+}
+
+TEST(RegularisationOperators, DropoutAndPatience) {
+  EXPECT_EQ(sites(classifier(), "RCD"), (Layers{2}));
+  EXPECT_EQ(values(classifier(), "RCD", 2), (Values{0.125, 0.25, 0.75}));
+  EXPECT_NE(refusal(classifier(), "RCD@2=1").find("allowed: a number in [0, 1)"),
+            std::string::npos);
+  EXPECT_EQ(patch(classifier(), "RCD@2=0.75"),
+            json(R"([{"op":"replace","path":"/model/config/layers/2/config/rate","value":0.75}])"));
+  EXPECT_EQ(range(classifier(), "RCP"), (ValueRange{10, 1, 1, 0}));
+  EXPECT_EQ(patch(classifier(), "RCP=1"),
+            json(R"([{"op":"replace","path":"/fit/callbacks/0/config/patience","value":1}])"));
+  EXPECT_EQ(nowhere(regressor(), "RCP"), "does not apply: no EarlyStopping callback");
+}
+
+TEST(WeightsOperators, Initialisers) {
+  EXPECT_EQ(sites(classifier(), "WCI"), (Layers{0, 4, 5, 6}));
+  // constant is zeros, and identity is for matrices.
+  const Values convolution = values(classifier(), "WCI", 0), dense = values(classifier(), "WCI", 5);
+  EXPECT_EQ(convolution.size(), 12u);
+  EXPECT_EQ(dense.size(), 13u);
+  EXPECT_NE(refusal(classifier(), "WCI@0=identity").find("weights of two extents"),
+            std::string::npos);
+  EXPECT_EQ(
+      patch(classifier(), "WCI@6=zeros"),
+      json(
+          R"([{"op":"add","path":"/model/config/layers/6/config/kernel_initializer","value":"zeros"}])"));
+  EXPECT_NE(refusal(classifier(), "WCI@6=glorot_uniform").find("changes nothing"),
+            std::string::npos);
+}
+
+TEST(WeightsOperators, Bias) {
+  EXPECT_EQ(sites(classifier(), "WAB"), (Layers{4}));
+  EXPECT_EQ(sites(classifier(), "WRB"), (Layers{0, 5, 6}));
+  EXPECT_EQ(
+      patch(classifier(), "WAB@4"),
+      json(R"([{"op":"replace","path":"/model/config/layers/4/config/use_bias","value":true}])"));
+  EXPECT_EQ(
+      patch(classifier(), "WRB@0"),
+      json(R"([{"op":"add","path":"/model/config/layers/0/config/use_bias","value":false}])"));
+}
+
+TEST(ChangeLossFunction, SkipsItsOwn) {
+  EXPECT_EQ(values(classifier(), "LCH").size(), 12u);
+  EXPECT_EQ(patch(classifier(), "LCH=hinge"),
+            json(R"([{"op":"replace","path":"/compile/loss","value":"hinge"}])"));
+  EXPECT_NE(refusal(regressor(), "LCH=mean_squared_error").find("changes nothing"),
+            std::string::npos);
+}
+
+TEST(OptimisationOperators, ChangeTakesDefaults) {
+  EXPECT_EQ(values(classifier(), "OCH"),
+            (Values{"sgd", "rmsprop", "adagrad", "adadelta", "adamax", "nadam"}));
+  EXPECT_EQ(
+      patch(regressor(), "OCH=adadelta"),
+      json(R"([{"op":"replace","path":"/compile/optimizer","value":{"class_name":"Adadelta"}}])"));
+  const Mutant mutant = apply_all(classifier(), {parse_application("OCH=sgd", 0)});
+  EXPECT_EQ(to_string(mutant.faults), "HLR, OCH");  // SGD's default rate is 0.01
+  EXPECT_NE(refusal(classifier(), "OCH=adem").find("did you mean"), std::string::npos);
+}
+
+TEST(OptimisationOperators, Clip) {
+  EXPECT_EQ(values(classifier(), "OCG"), (Values{0.5}));
+  EXPECT_EQ(patch(classifier(), "OCG=0.5"),
+            json(R"([{"op":"replace","path":"/compile/optimizer/config/clipnorm","value":0.5}])"));
+  EXPECT_EQ(nowhere(regressor(), "OCG"), "does not apply: an optimiser that clips no gradients");
+  EXPECT_NE(refusal(classifier(), "OCG=-1").find("a number >= 0"), std::string::npos);
+}
+
+TEST(RemoveValidationSet, TakesBoth) {
+  Program program = classifier();
+  program.document["data"]["validation"] = "test";
+  EXPECT_EQ(patch(program, "VRM"), json(R"([{"op":"remove","path":"/fit/validation_split"},
+                                            {"op":"remove","path":"/data/validation"}])"));
+  EXPECT_EQ(nowhere(regressor(), "VRM"), "does not apply: no validation rows");
+}
+
+TEST(LayerOperators, RemoveAndDuplicate) {
+  EXPECT_EQ(sites(classifier(), "remove_layer"), (Layers{0, 1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(sites(regressor(), "remove_layer"), (Layers{1, 2, 3, 4}));
+  const Mutant without = apply_all(classifier(), {parse_application("LRM@2", 0)});
+  Json layers = classifier().document["model"]["config"]["layers"];
+  layers.erase(2);
+  EXPECT_EQ(without.program.document["model"]["config"]["layers"], layers);
+  const DataInfo data = images();
+  const Mutant first = apply_all(classifier(), {parse_application("LRM@0", 0)}, &data);
+  EXPECT_EQ(first.program.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"],
+            json("[null, 6, 6, 1]"));
+  EXPECT_EQ(to_string(first.faults), "LRM(0)");
+  EXPECT_NE(refusal(classifier(), "LRM@3", &data).find("Flatten layer is missing"),
+            std::string::npos);
+  const Mutant copy = apply_all(classifier(), {parse_application("LAD@5", 0)});
+  EXPECT_EQ(copy.program.document["model"]["config"]["layers"][6]["config"],
+            json(R"({"name": "square_copy", "units": 16})"));
+  EXPECT_NE(refusal(regressor(), "LAD@0").find("declares the input"), std::string::npos);
+}
+
+TEST(LayerOperators, FilterSize) {
+  EXPECT_EQ(sites(classifier(), "LCF"), (Layers{0}));
+  EXPECT_EQ(values(classifier(), "LCF", 0), (Values{1, 2, 5}));  // 7 is wider than the image
+  EXPECT_EQ(
+      patch(classifier(), "LCF@0=5"),
+      json(R"([{"op":"replace","path":"/model/config/layers/0/config/kernel_size/0","value":5},
+                     {"op":"replace","path":"/model/config/layers/0/config/kernel_size/1","value":5}])"));
+}
+
+TEST(LayerOperators, DeepMutations) {
+  EXPECT_EQ(sites(classifier(), "LR"), (Layers{4, 5}));  // 4: Flatten makes 2 x 2 x 4 = 16
+  EXPECT_EQ(sites(regressor(), "LR"), (Layers{3}));
+  EXPECT_NE(refusal(classifier(), "LR@6").find("output layer"), std::string::npos);
+  EXPECT_EQ(sites(classifier(), "LAs"), (Layers{0, 1, 2, 3, 4, 5}));
+  const Mutant mutant = apply_all(classifier(), {parse_application("LAs@0=BatchNormalization", 0)});
+  EXPECT_EQ(mutant.program.document["model"]["config"]["layers"][1],
+            json(R"({"class_name": "BatchNormalization", "config": {}})"));
+  EXPECT_EQ(to_string(mutant.faults), "LAD(1)");
+}
+
+TEST(RemovePreprocessing, ScalingStepsOnly) {
+  EXPECT_EQ(values(classifier(), "CPP"), (Values{1}));
+  const DataInfo data = images();
+  const Mutant mutant = apply_all(classifier(), {parse_application("CPP=1", 0)}, &data);
+  EXPECT_EQ(mutant.program.document["data"]["preprocess"].size(), 2u);
+  EXPECT_EQ(to_string(mutant.faults), "CPP");
+  EXPECT_NE(refusal(classifier(), "CPP=0").find("changes nothing"), std::string::npos);
+  EXPECT_EQ(nowhere(regressor(), "CPP"), "does not apply: no step that scales the data");
+}
+
+TEST(ValueRange, RoundsAsPython) {
+  EXPECT_EQ((ValueRange{12, 1, 1, 0}.middle(12, 1)), 6);  // 6.5: to even
+  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(0, 100)), 50);
+  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(12.5, 25)), 18.75);
+  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(0, 0.625)), 0.31);      // 0.3125
+  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(1.56, 3.13)), 2.35);    // the double 2.345 is above
+  EXPECT_EQ((ValueRange{1, 0.001, 0.01, 3}.middle(1, 0.001)), 0.5);  // 0.5005 is below
+}
+
+TEST(ValueRange, EndsInOrder) {
+  const MutationOperator& label = find_mutation_operator("TCL");
+  const ValueRange percent{0, 100, 5, 2};
+  EXPECT_EQ(with_ends(label, percent, 10, 60), (ValueRange{10, 60, 5, 2}));
+  EXPECT_THROW(with_ends(label, percent, 60, 10), Error);
+  EXPECT_THROW(with_ends(label, percent, 10, 10), Error);
+  EXPECT_THROW(with_ends(label, percent, 10, 101), Error);
+  const MutationOperator& epochs = find_mutation_operator("HNE");
+  const ValueRange down{12, 1, 1, 0};
+  EXPECT_EQ(with_ends(epochs, down, 8, 2), (ValueRange{8, 2, 1, 0}));
+  EXPECT_THROW(with_ends(epochs, down, 2, 8), Error);
+  EXPECT_THROW(with_ends(epochs, down, 7.5, 2), Error);
+}
+
+TEST(Subjects, HaveBounds) {
+  EXPECT_EQ(operator_subjects(),
+            (std::vector<std::string>{"audio", "lenet", "mnist", "movie_recomm", "udacity"}));
+  EXPECT_EQ(range(classifier(), "HNE", "audio"), (ValueRange{50, 1, 5, 0}));
+  EXPECT_EQ(range(classifier(), "RCP", "audio"), (ValueRange{10, 1, 1, 0}));
+  EXPECT_EQ(range(classifier(), "HLR", "udacity"), (ValueRange{1e-4, 1e-5, 1e-5, 5}));
+  EXPECT_THROW(make_target(classifier(), nullptr, "mnits"), Error);
+}
+
+/// A random program of up to six layers that Keras accepts.
+class RandomPrograms {
+ public:
+  explicit RandomPrograms(unsigned seed) : random_(seed) {}
+
+  Program next() {
+    while (true) {
+      Program program{make()};
+      if (validate(program.document).empty()) return program;
+    }
+  }
+
+ private:
+  bool maybe() { return random_() % 2 == 0; }
+  Json one_of(std::initializer_list<Json> list) {
+    return *(list.begin() + random_() % list.size());
+  }
+
+  Json dense(int units) {
+    Json config = {{"units", units}};
+    if (maybe()) config["activation"] = one_of({"relu", "tanh", "linear", nullptr, "softmax"});
+    if (maybe()) config["use_bias"] = maybe();
+    if (maybe()) config["kernel_regularizer"] = one_of({"l1", "l2", nullptr});
+    if (maybe()) config["kernel_initializer"] = one_of({"zeros", "he_normal", "RandomNormal"});
+    return {{"class_name", "Dense"}, {"config", config}};
+  }
+
+  Json make() {
+    Json document = maybe() ? classifier().document : regressor().document;
+    Json& model = document["model"]["config"];
+    Json layers = Json::array();
+    const bool images = maybe();
+    if (images) {
+      layers.push_back({{"class_name", "Conv2D"},
+                        {"config",
+                         {{"filters", 3},
+                          {"kernel_size", one_of({2, 3, Json::array({3, 1})})},
+                          {"padding", one_of({"same", "valid"})}}}});
+      layers.push_back({{"class_name", "Flatten"}});
+    }
+    for (unsigned i = random_() % 3; i > 0; --i) {
+      layers.push_back(dense(maybe() ? 8 : 5));
+      const unsigned kind = random_() % 4;
+      if (kind == 0) layers.push_back({{"class_name", "Dropout"}, {"config", {{"rate", 0.25}}}});
+      if (kind == 1)
+        layers.push_back({{"class_name", "Activation"}, {"config", {{"activation", "elu"}}}});
+      if (kind == 2) layers.push_back({{"class_name", "BatchNormalization"}});
+    }
+    layers.push_back(dense(3));
+    layers[0]["config"]["batch_input_shape"] =
+        images ? Json::array({nullptr, 6, 6, 1}) : Json::array({nullptr, 4});
+    if (model.is_array())
+      model = layers;
+    else
+      model["layers"] = layers;
+    document["fit"]["epochs"] = static_cast<int>(random_() % 20) + 1;
+    document["fit"]["batch_size"] = 1 << random_() % 8;
+    return document;
+  }
+
+  std::mt19937 random_;
+};
+
+std::set<std::string> types(const FaultSet& faults) {
+  std::set<std::string> result;
+  for (const auto& choice : faults.items) result.insert(choice.front().type);
+  return result;
+}
+
+// What apply does, diff names: for each operator, at each site, with each value.
+TEST(MutationOperators, DiffNamesWhatApplyDid) {
+  RandomPrograms programs(20);
+  std::set<std::string_view> seen;
+  for (int i = 0; i < 25; ++i) {
+    const Program program = programs.next();
+    const DataInfo rows{resolve(program).input_shape, {3}, 500, false, -1, 1};
+    const DataInfo* data = validate(program.document, &rows).empty() ? &rows : nullptr;
+    const Target target = make_target(program, data);
+    for (const MutationOperator* op : mutation_operators()) {
+      for (const Site site : find_sites(*op, target).sites) {
+        for (const Candidate& candidate : candidates(*op, target, site)) {
+          auto result = apply(*op, target, site, candidate.value, 3);
+          const Program* mutant = std::get_if<Program>(&result);
+          ASSERT_EQ(mutant == nullptr, candidate.refusal.has_value());
+          if (mutant == nullptr) continue;
+          SCOPED_TRACE(to_string(Application{std::string(op->id), site, candidate.value, 3}) +
+                       " on " + program.document.dump());
+          seen.insert(op->id);
+          EXPECT_NE(program_hash(*mutant), program_hash(program));
+          EXPECT_TRUE(validate(mutant->document).empty());
+          EXPECT_EQ(target.program.document, program.document);
+          const Program again = std::get<Program>(apply(*op, target, site, candidate.value, 3));
+          EXPECT_EQ(again.document, mutant->document);
+          std::set<std::string> found = types(diff(*mutant, program));
+          if (op->id == "change_optimisation_function") found.erase("HLR");
+          ASSERT_EQ(found.size(), 1u);
+          EXPECT_NE(("|" + std::string(op->fault_type) + "|").find("|" + *found.begin() + "|"),
+                    std::string::npos)
+              << *found.begin();
+          // Validation rows that only the buggy program has are no fault.
+          EXPECT_EQ(diff(program, *mutant).items.empty(), op->id == "remove_validation_set");
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen.size(), mutation_operators().size());
+}
+
+}  // namespace
+}  // namespace neutra
