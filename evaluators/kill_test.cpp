@@ -40,12 +40,6 @@ double harm(std::span<const double> original, std::span<const double> mutant, bo
   return maximize ? d : -d;
 }
 
-bool kills(std::span<const double> original, std::span<const double> mutant,
-           const KillOptions& options) {
-  return test_p(original, mutant, options.variant) < kLevel &&
-         harm(original, mutant, options.maximize) >= kEffect;
-}
-
 }  // namespace
 
 KillVerdict kill_test(std::span<const double> original, std::span<const double> mutant,
@@ -56,41 +50,46 @@ KillVerdict kill_test(std::span<const double> original, std::span<const double> 
   }
   verdict.p = test_p(original, mutant, options.variant);
   verdict.d = cohens_d(original, mutant);
-  verdict.killed = kills(original, mutant, options);
+  verdict.killed = verdict.p < kLevel && harm(original, mutant, options.maximize) >= kEffect;
   const double f =
       options.variant == KillVariant::kAsPublished ? verdict.d : std::abs(verdict.d) / 2;
   verdict.power = anova_power(f, static_cast<double>(original.size() + mutant.size()), kLevel);
-  verdict.stable = verdict.power >= kPower;
+  verdict.stable =
+      verdict.power >= kPower && (verdict.killed || options.variant == KillVariant::kAsPublished);
   return verdict;
 }
 
 std::optional<bool> foregone(std::span<const double> original, std::span<const double> known,
-                             std::size_t runs, const KillOptions& options) {
+                             std::size_t runs, bool maximize) {
   assert(known.size() <= runs);
   if (original.size() < 2 || runs < 2) return false;
   if (!all_finite(original) || !all_finite(known)) return false;
-  // kill_test() is "d is at least so much", and p depends on |d| alone. As a function of the other
-  // runs, d is a mean, which is linear, over a deviation, which is convex. Where positive, such a
-  // quotient is quasi-concave: smallest at a corner of the cube, and, since the runs may change
-  // places, largest where they are all equal.
+  // kill_test() is "d is at least so much": p and power depend on |d| alone. As a function of the
+  // other runs, d is a mean, which is linear, over a deviation, which is convex. Where positive,
+  // such a quotient is quasi-concave: smallest at a corner of the cube, and, since the runs may
+  // change places, largest where they are all equal.
   const std::size_t open = runs - known.size();
   std::vector<double> values(known.begin(), known.end());
   values.resize(runs);
   const std::span<double> others = std::span(values).last(open);
-  const auto outcome = [&] { return kills(original, values, options); };
-  if (open == 0) return outcome();
+  const auto verdict = [&] { return kill_test(original, values, {maximize}); };
+  if (open == 0) {
+    const KillVerdict known_all = verdict();
+    if (known_all.killed != known_all.stable) return std::nullopt;
+    return known_all.killed;
+  }
 
   bool all_corners = true;
   for (std::size_t ones = 0; ones <= open && all_corners; ++ones) {
     std::fill(others.begin(), others.end(), 0.0);
     std::fill_n(others.begin(), ones, 1.0);
-    all_corners = outcome();
+    all_corners = verdict().stable;
   }
   if (all_corners) return true;
 
   const auto harm_at = [&](double t) {
     std::fill(others.begin(), others.end(), t);
-    return harm(original, values, options.maximize);
+    return harm(original, values, maximize);
   };
   // The largest d by ternary search: quasi-concave where positive. Without any spread it is
   // infinite: that can only be at the mean of the known runs.
@@ -107,9 +106,7 @@ std::optional<bool> foregone(std::span<const double> original, std::span<const d
   if (!known.empty()) best = std::max(best, harm_at(std::clamp(mean(known), 0.0, 1.0)));
   // What p and d ask of d, with room for rounding.
   const double n = static_cast<double>(original.size()), m = static_cast<double>(runs);
-  double level = kLevel;
-  if (options.variant == KillVariant::kAsPublished) level -= 0.0005;
-  const double z = quantile(boost::math::complement(boost::math::normal(), level / 2));
+  const double z = quantile(boost::math::complement(boost::math::normal(), kLevel / 2));
   const double needed = std::max(kEffect, z * std::sqrt(1 / n + 1 / m));
   if (best < needed * (1 - 1e-9)) return false;
   return std::nullopt;

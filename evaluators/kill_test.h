@@ -25,18 +25,20 @@ struct KillVerdict {
   double d = 0;      ///< (mean(original) - mean(mutant)) / pooled deviation
   double power = 0;  ///< of finding an effect of that size; in [0, 1]
   bool killed = false;
-  bool stable = false;  ///< power of at least 0.8
+  /// Killed with a power of at least 0.8. Published: any verdict with that power.
+  bool stable = false;
 };
 /// Metrics of the runs. Nothing is killed by fewer than two runs a side, or where a value isn't
 /// finite: such a mutant is an error, not a result.
 KillVerdict kill_test(std::span<const double> original, std::span<const double> mutant,
                       const KillOptions& options);
 
-/// What the outcome of kill_test() will be when the mutant's other runs are there, if nothing that
-/// they can give changes it: metrics lie in [0, 1]. nullopt: it is open. `runs`: of the mutant, in
-/// all; `known`: those that are there.
+/// Will kill_test() say killed and stable (true), or survived (false), when the mutant's other runs
+/// are there, whatever they give? Metrics lie in [0, 1]. nullopt: it is open. `runs`: of the
+/// mutant, in all; `known`: those that are there. The corrected variant alone has foregone
+/// outcomes: in the published one stability depends on all runs of survivors, too.
 std::optional<bool> foregone(std::span<const double> original, std::span<const double> known,
-                             std::size_t runs, const KillOptions& options);
+                             std::size_t runs, bool maximize);
 
 /// Power of the F test of a one-way analysis of variance: Cohen's f, observations in all, level,
 /// groups. statsmodels' FTestAnovaPower.
