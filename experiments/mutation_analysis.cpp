@@ -639,6 +639,7 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
   file_->journal = std::make_unique<Journal>(file, records, nullptr);
 }
 
+MutantRuns::MutantRuns() = default;
 MutantRuns::~MutantRuns() = default;
 
 const MutantRun* MutantRuns::find(const Hash& program, int run) const {

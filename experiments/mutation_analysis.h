@@ -122,7 +122,7 @@ struct MutationAnalysis {
 /// Trained runs, in memory and, if there is a file, in a journal that a later process goes on from.
 class MutantRuns {
  public:
-  MutantRuns() = default;  ///< nothing is kept
+  MutantRuns();  ///< nothing is kept
   /// Throws input_error naming the difference when the file was made from other things than
   /// `header` says; failure() when another process has it.
   MutantRuns(const std::filesystem::path& file, const Json& header, bool fresh,
