@@ -281,7 +281,7 @@ class Analyst {
   std::size_t mutant_index(MutationAnalysis& result, std::size_t site, const std::string& value) {
     const auto [it, is_new] = index_.emplace(std::pair{site, value}, result.mutants.size());
     if (!is_new) return it->second;
-    Mutant mutant;
+    AnalysedMutant mutant;
     mutant.site = site;
     mutant.value = value;
     mutant.op = sites_[site].op;
@@ -320,7 +320,7 @@ class Analyst {
   /// Its verdict; throws Missing and asks for its runs where they aren't there.
   KillVerdict verdict(MutationAnalysis& result, std::size_t index, TestSet set,
                       const std::vector<double>* reference = nullptr) {
-    Mutant& mutant = result.mutants[index];
+    AnalysedMutant& mutant = result.mutants[index];
     if (!mutant.program || mutant.status == RunStatus::kInvalid) return {};
     const Made& made = programs_.at({mutant.site, mutant.value});
     if (made.hash == original_hash_) {
@@ -388,7 +388,7 @@ class Analyst {
 
   void finish(MutationAnalysis& result) {
     std::set<Hash> trained;
-    for (Mutant& mutant : result.mutants) {
+    for (AnalysedMutant& mutant : result.mutants) {
       if (!mutant.program || mutant.status == RunStatus::kInvalid) continue;
       const Made& made = programs_.at({mutant.site, mutant.value});
       if (made.hash == original_hash_) continue;
@@ -417,7 +417,7 @@ class Analyst {
     std::vector<std::size_t> killed;
     std::vector<KillCounts> counts;
     for (std::size_t i = 0; i < result.mutants.size(); ++i) {
-      Mutant& mutant = result.mutants[i];
+      AnalysedMutant& mutant = result.mutants[i];
       if (!mutant.program || mutant.status == RunStatus::kInvalid || mutant.runs == 0) continue;
       const Made& made = programs_.at({mutant.site, mutant.value});
       std::vector<std::vector<bool>> ours, theirs;
@@ -488,7 +488,7 @@ class Analyst {
       }
       lists = true;
       for (const std::size_t index : found.mutants) {
-        const Mutant& mutant = result.mutants[index];
+        const AnalysedMutant& mutant = result.mutants[index];
         if (!mutant.program || mutant.status == RunStatus::kInvalid) continue;
         list.push_back({mutant.id(), mutant.verdicts.at(TestSet::kTrain), mutant.verdicts.at(set)});
       }
@@ -577,7 +577,7 @@ std::unique_ptr<MutantTrainer> make_mutant_trainer(const Program& original, Loca
   return std::make_unique<LocalMutantTrainer>(original, trainer, seed, limits);
 }
 
-std::string Mutant::id() const {
+std::string AnalysedMutant::id() const {
   return std::to_string(site) + ":" + op + (value.empty() ? "" : "=" + value);
 }
 

@@ -79,7 +79,7 @@ struct MutationOptions {
 };
 
 /// One mutant and what the test sets say of it.
-struct Mutant {
+struct AnalysedMutant {
   std::size_t site = 0;  ///< index of its OperatorSite
   std::string value;
   std::optional<Program> program;  ///< nullopt: not applicable
@@ -111,7 +111,7 @@ struct OperatorResult {
 
 struct MutationAnalysis {
   std::map<TestSet, std::vector<double>> original;  ///< metric of each run
-  std::vector<Mutant> mutants;
+  std::vector<AnalysedMutant> mutants;
   std::vector<SiteResult> sites;        ///< as the sites given
   std::vector<OperatorResult> operators;
   std::map<TestSet, std::optional<double>> scores;

@@ -106,8 +106,8 @@ Outcome analyse(const MutationOptions& o,
   return {analyse_mutants(original(), sites, o, trainer, runs), trainer.trainings};
 }
 
-const Mutant& mutant(const MutationAnalysis& analysis, const std::string& id) {
-  for (const Mutant& m : analysis.mutants) {
+const AnalysedMutant& mutant(const MutationAnalysis& analysis, const std::string& id) {
+  for (const AnalysedMutant& m : analysis.mutants) {
     if (m.id() == id) return m;
   }
   throw std::runtime_error("no mutant " + id);
@@ -116,7 +116,7 @@ const Mutant& mutant(const MutationAnalysis& analysis, const std::string& id) {
 /// Everything that must not depend on how it was computed.
 std::string text(const MutationAnalysis& analysis) {
   std::string text;
-  for (const Mutant& m : analysis.mutants) {
+  for (const AnalysedMutant& m : analysis.mutants) {
     text += m.id() + " " + std::string(to_string(m.status)) + " " + std::to_string(m.runs);
     for (const auto& [set, v] : m.verdicts) {
       text += " " + std::string(to_string(set)) + (v.killed ? " killed " : " survived ") +
@@ -145,16 +145,16 @@ TEST(MutationAnalysis, SearchesAndScores) {
 
 TEST(MutationAnalysis, WhatIsNoVerdict) {
   const MutationAnalysis analysis = analyse(options()).analysis;
-  const Mutant& same = mutant(analysis, "1:change_loss_function=binary_crossentropy");
+  const AnalysedMutant& same = mutant(analysis, "1:change_loss_function=binary_crossentropy");
   EXPECT_EQ(same.same_as, "original");
   EXPECT_FALSE(same.verdicts.at(TestSet::kTest).killed);
   EXPECT_FALSE(mutant(analysis, "1:change_loss_function=huber").program);
   EXPECT_EQ(mutant(analysis, "1:change_loss_function=huber").reason,
             "huber: no loss for this task");
-  const Mutant& refused = mutant(analysis, "1:change_loss_function=logcosh");
+  const AnalysedMutant& refused = mutant(analysis, "1:change_loss_function=logcosh");
   EXPECT_EQ(refused.status, RunStatus::kInvalid);
   EXPECT_EQ(refused.reason, "refused");
-  const Mutant& diverged = mutant(analysis, "1:change_loss_function=poisson");
+  const AnalysedMutant& diverged = mutant(analysis, "1:change_loss_function=poisson");
   EXPECT_EQ(diverged.status, RunStatus::kDiverged);
   EXPECT_FALSE(diverged.verdicts.at(TestSet::kTest).killed);
   EXPECT_TRUE(mutant(analysis, "1:change_loss_function=hinge").verdicts.at(TestSet::kTest).killed);
@@ -168,7 +168,7 @@ TEST(MutationAnalysis, TheSameWithManyWorkersAndWithoutSavings) {
   EXPECT_GT(one.analysis.saved, 0u);
   ASSERT_EQ(one.analysis.mutants.size(), whole.analysis.mutants.size());
   for (std::size_t i = 0; i < one.analysis.mutants.size(); ++i) {
-    const Mutant &a = one.analysis.mutants[i], &b = whole.analysis.mutants[i];
+    const AnalysedMutant &a = one.analysis.mutants[i], &b = whole.analysis.mutants[i];
     EXPECT_EQ(a.id(), b.id());
     for (const auto& [set, verdict] : b.verdicts) {
       EXPECT_EQ(a.verdicts.at(set).killed, verdict.killed) << a.id();
@@ -189,7 +189,7 @@ TEST(MutationAnalysis, TwinsAreTrainedOnce) {
 TEST(MutationAnalysis, InputsThatKill) {
   MutationOptions o = options(false);
   const MutationAnalysis analysis = analyse(o).analysis;
-  const Mutant& hinge = mutant(analysis, "1:change_loss_function=hinge");
+  const AnalysedMutant& hinge = mutant(analysis, "1:change_loss_function=hinge");
   // Half of the inputs always, the others never.
   EXPECT_DOUBLE_EQ(hinge.triviality.value(), 0.5);
   EXPECT_TRUE(hinge.redundant.has_value());
