@@ -1,0 +1,184 @@
+#include "evaluators/mutation_score.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace neutra {
+namespace {
+
+double to_hundredths(double value) { return std::nearbyint(value * 100) / 100; }
+
+double published(double value, KillVariant variant) {
+  return variant == KillVariant::kAsPublished ? to_hundredths(value) : value;
+}
+
+/// Values as severities: 0 at the harmless end, so that ranges that fall (learning rates, epochs)
+/// are like others. The published tool looks at the values themselves.
+class Severity {
+ public:
+  Severity(const SearchRange& range, KillVariant variant)
+      : falls_(range.severe < range.harmless),
+        origin_(variant == KillVariant::kAsPublished ? 0 : range.harmless),
+        mirrored_(variant == KillVariant::kCorrected && falls_) {}
+  double of(double value) const { return mirrored_ ? origin_ - value : value - origin_; }
+  /// Do larger numbers mean milder mutants?
+  bool falls() const { return falls_ && !mirrored_; }
+
+ private:
+  bool falls_;
+  double origin_;
+  bool mirrored_;
+};
+
+/// DeepCrime's sum of the distances of two configurations from the one that the training set kills:
+/// the last without and the first with enough power on the test set, in the order of the values.
+double range_instability(const SearchRange& range, KillVariant variant, double train_killed,
+                         double test_killed, const BinarySearch& test) {
+  const Severity severity(range, variant);
+  std::map<double, bool> stable_by_value;
+  for (const SearchStep& step : test.steps) {
+    stable_by_value[severity.of(step.value)] = step.verdict.stable;
+  }
+  const double train = severity.of(train_killed), killed = severity.of(test_killed);
+  const double severe = severity.of(range.severe);
+  double unstable = 0;
+  std::optional<double> stable;
+  for (const auto& [value, is_stable] : stable_by_value) {
+    if (!is_stable) unstable = value;
+    if (is_stable && !stable && value >= killed) stable = value;
+  }
+  if (!stable || (unstable > *stable && !severity.falls())) return 2;
+  if (severity.falls() ? *stable < unstable && train < unstable : unstable < train) return 0;
+  if (severe == train || unstable == 0) return 0;
+  if (unstable == severe) return 2;
+  const double whole = std::abs(severe - train);
+  return published(std::abs(unstable - train) / whole, variant) +
+         published(std::abs(*stable - train) / whole, variant);
+}
+
+}  // namespace
+
+OperatorScore range_score(const SearchRange& range, KillVariant variant, const BinarySearch& train,
+                          const BinarySearch& test) {
+  if (!train.killed) return {};
+  const double train_killed = *train.killed, test_killed = test.killed.value_or(range.severe);
+  OperatorScore result;
+  // The published tool takes an unkilled severe end for killed.
+  if (train_killed == test_killed && (test.killed || variant == KillVariant::kAsPublished)) {
+    result.score = 1;
+  } else if (!test.killed) {
+    result.score = 0;
+  } else if (train_killed == range.severe) {
+    // The test set kills what the training set doesn't.
+    if (variant == KillVariant::kAsPublished) return {};
+    result.score = 1;
+  } else {
+    result.score = std::min(
+        1.0, published((range.severe - test_killed) / (range.severe - train_killed), variant));
+  }
+  result.instability = range_instability(range, variant, train_killed, test_killed, test);
+  return result;
+}
+
+OperatorScore list_score(std::span<const ConfigurationVerdict> verdicts, KillVariant variant) {
+  std::vector<const ConfigurationVerdict*> killed;
+  for (const ConfigurationVerdict& v : verdicts) {
+    if (v.train.killed) killed.push_back(&v);
+  }
+  if (killed.empty()) return {};
+  // The published tool removes from the list that it walks over: after each one that it drops it
+  // misses the next.
+  for (std::size_t i = 0; i < killed.size();) {
+    const bool drop = !killed[i]->train.stable;
+    if (drop) killed.erase(killed.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!drop || variant == KillVariant::kAsPublished) ++i;
+  }
+  OperatorScore result;
+  if (killed.empty()) {
+    // Nothing certain to compare with; the published tool scores 0.
+    if (variant == KillVariant::kAsPublished) result.score = 0;
+    return result;
+  }
+  const auto both = [](const ConfigurationVerdict* v) { return v->test.killed; };
+  const auto shared = static_cast<double>(std::count_if(killed.begin(), killed.end(), both));
+  result.score = published(shared / static_cast<double>(killed.size()), variant);
+  const auto uncertain = static_cast<double>(
+      std::count_if(killed.begin(), killed.end(),
+                    [&](const ConfigurationVerdict* v) { return both(v) && !v->test.stable; }));
+  if (shared > 0) result.instability = published(uncertain / shared, variant);
+  return result;
+}
+
+std::optional<double> mutation_score(std::span<const OperatorScore> operators) {
+  double sum = 0;
+  int count = 0;
+  for (const OperatorScore& o : operators) {
+    if (!o.score || o.instability != 0) continue;
+    sum += *o.score;
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return sum / count;
+}
+
+KillCounts kill_counts(std::span<const std::vector<bool>> original,
+                       std::span<const std::vector<bool>> mutant) {
+  assert(original.size() == mutant.size());
+  KillCounts counts{original.size(), {}};
+  if (original.empty()) return counts;
+  counts.inputs.assign(original.front().size(), 0);
+  for (std::size_t run = 0; run < original.size(); ++run) {
+    assert(original[run].size() == counts.inputs.size());
+    assert(mutant[run].size() == counts.inputs.size());
+    for (std::size_t i = 0; i < counts.inputs.size(); ++i) {
+      counts.inputs[i] += original[run][i] && !mutant[run][i];
+    }
+  }
+  return counts;
+}
+
+double triviality(const KillCounts& counts) {
+  if (counts.inputs.empty() || counts.runs == 0) return 0;
+  const auto kills = std::accumulate(counts.inputs.begin(), counts.inputs.end(), std::size_t{0});
+  return static_cast<double>(kills) /
+         (static_cast<double>(counts.inputs.size()) * static_cast<double>(counts.runs));
+}
+
+std::vector<bool> redundant(std::span<const KillCounts> mutants) {
+  // DCReplication: redundancy_analysis.py.
+  constexpr double kLevel = 0.1, kError = 0.05;
+  std::vector<bool> result(mutants.size());
+  if (mutants.empty()) return result;
+  const std::size_t runs = mutants.front().runs;
+  std::vector<Interval> intervals;
+  for (std::size_t hits = 0; hits <= runs; ++hits) {
+    intervals.push_back(wilson_interval(hits, runs, kLevel));
+  }
+  const auto overlap = [&](std::size_t a, std::size_t b) {
+    return intervals[a].low <= intervals[b].high && intervals[b].low <= intervals[a].high;
+  };
+  for (std::size_t from = 0; from < mutants.size(); ++from) {
+    for (std::size_t to = 0; to < mutants.size(); ++to) {
+      if (from == to) continue;
+      assert(mutants[from].runs == runs && mutants[to].runs == runs);
+      assert(mutants[from].inputs.size() == mutants[to].inputs.size());
+      std::size_t compared = 0;
+      bool subsumes = true;
+      for (std::size_t i = 0; subsumes && i < mutants[from].inputs.size(); ++i) {
+        const std::size_t a = mutants[from].inputs[i], b = mutants[to].inputs[i];
+        if (overlap(a, b)) continue;
+        ++compared;
+        subsumes = a <= b;
+      }
+      if (!subsumes || compared == 0) continue;
+      const Interval share = wilson_interval(compared, compared, kLevel);
+      if ((share.high - share.low) / 2 < kError) result[to] = true;
+    }
+  }
+  return result;
+}
+
+}  // namespace neutra

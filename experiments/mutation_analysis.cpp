@@ -1,0 +1,669 @@
+#include "experiments/mutation_analysis.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <set>
+#include <sstream>
+
+#include "evaluators/statistics.h"
+#include "program/error.h"
+#include "search/store.h"
+#include "training/metrics.h"
+#include "training/parallel.h"
+
+namespace neutra {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+/// One configuration without a choice.
+const std::vector<TestSet> kSets{TestSet::kTrain, TestSet::kTest, TestSet::kWeak};
+
+std::string bits_text(const std::vector<bool>& bits) {
+  std::string text(bits.size(), '0');
+  for (std::size_t i = 0; i < bits.size(); ++i) text[i] = bits[i] ? '1' : '0';
+  return text;
+}
+
+// --- training ---
+
+class LocalMutantTrainer final : public MutantTrainer {
+ public:
+  LocalMutantTrainer(const Program& original, LocalTrainer& trainer, std::uint64_t seed,
+                     const TrainingJob& limits)
+      : original_(original), trainer_(trainer), limits_(limits) {
+    limits_.seed = seed;
+    limits_.stream = StreamKey::kIndependent;
+    const ResolvedProgram resolved = trainer.resolved(original);
+    if (resolved.metric == "loss") {
+      throw input_error("metric: found loss; allowed: a metric that rows can be asked for");
+    }
+    metric_ = resolved.metric;
+    targets_ = trainer.rows(original, DataPart::kTraining).target;
+  }
+
+  MutantRun run(const Program& program, int run) override {
+    struct Last final : Observer {
+      void end(Probe& probe) override {
+        const std::int64_t first = 0;
+        for (const LayerView& layer : probe.forward({&first, 1}).layers) {
+          for (const auto& w : layer.weights) weights.insert(weights.end(), w.begin(), w.end());
+        }
+      }
+      std::vector<float> weights;
+    } last;
+    TrainingJob job = limits_;
+    job.program = &program;
+    job.replica = run;
+    const ReplicaResult trained = trainer_.train(job, &last);
+    MutantRun result;
+    result.status = trained.status;
+    result.message = trained.message;
+    result.seconds = trained.seconds;
+    result.metrics = {{TestSet::kTrain, kNaN}, {TestSet::kTest, trained.metric}};
+    if (trained.status != RunStatus::kOk && trained.status != RunStatus::kDiverged) return result;
+    // What a mutant does to its training rows is no part of the question.
+    Program asked = program;
+    if (Json& data = asked.document["data"]; data.contains("mutations")) data.erase("mutations");
+    Metric metric(metric_);
+    ask(asked, DataPart::kTraining, last.weights,
+        [&](const Batch& outputs, const Batch& targets) { metric.add(outputs, targets); });
+    result.metrics[TestSet::kTrain] = metric.value();
+    if (metric_ != "accuracy") return result;
+    ask(asked, DataPart::kHoldout, last.weights, [&](const Batch& outputs, const Batch& targets) {
+      const auto rows = static_cast<std::size_t>(outputs.extents[0]);
+      const std::size_t width = outputs.values.size() / rows,
+                        target_width = targets.values.size() / rows;
+      for (std::size_t i = 0; i < rows; ++i) {
+        const auto output = outputs.values.subspan(i * width, width);
+        Batch one{output, outputs.extents}, target{targets.values.subspan(i * target_width,
+                                                                         target_width),
+                                                   targets.extents};
+        one.extents[0] = target.extents[0] = 1;
+        Metric right("accuracy");
+        right.add(one, target);
+        result.right.push_back(right.value() == 1);
+        const float p = output[argmax(output)];
+        result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
+      }
+    });
+    return result;
+  }
+
+  std::optional<std::string> refusal(const Program& program) override {
+    return trainer_.refusal(program);
+  }
+
+ private:
+  template <typename F>
+  void ask(const Program& program, DataPart part, const std::vector<float>& weights, F look) {
+    const DataRows rows = trainer_.rows(program, part);
+    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part);
+    std::copy(weights.begin(), weights.end(), predictor->weights().all().begin());
+    std::int64_t width = 1;
+    for (const std::int64_t n : rows.target) width *= n;
+    for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {
+      const std::int64_t count = std::min(predictor->max_rows(), rows.count - begin);
+      const std::span<const float> outputs = predictor->outputs(begin, count);
+      Batch target{rows.targets.subspan(static_cast<std::size_t>(begin * width),
+                                        static_cast<std::size_t>(count * width)),
+                   rows.target};
+      if (target.extents.empty()) target.extents = {1};
+      target.extents.insert(target.extents.begin(), count);
+      look(Batch{outputs, {count, static_cast<std::int64_t>(outputs.size()) / count}}, target);
+    }
+  }
+
+  const Program& original_;
+  LocalTrainer& trainer_;
+  TrainingJob limits_;
+  std::string metric_;
+  Shape targets_;
+};
+
+// --- analysis ---
+
+/// A verdict asks for runs that aren't there.
+struct Missing {};
+
+class Analyst {
+ public:
+  Analyst(const Program& original, const std::vector<OperatorSite>& sites,
+          const MutationOptions& options, MutantTrainer& trainer, MutantRuns& runs)
+      : original_(original),
+        original_hash_(program_hash(original)),
+        sites_(sites),
+        options_(options),
+        trainer_(trainer),
+        runs_(runs),
+        maximize_(resolve(original).goal == Goal::kMaximize) {
+    const ResolvedProgram resolved = resolve(original);
+    // Foregone verdicts are about metrics in [0, 1].
+    early_ = options.early && options.variant == KillVariant::kCorrected &&
+             resolved.metric == "accuracy";
+    for (const TestSet set : options.sets) {
+      if (set == TestSet::kWeak && resolved.metric != "accuracy") {
+        throw input_error("the weak test set needs a classification; found metric " +
+                          resolved.metric);
+      }
+    }
+  }
+
+  MutationAnalysis analyse(const std::function<void(std::size_t, std::size_t)>& progress) {
+    wanted_ = {{original_hash_, &original_}};
+    train(false, progress);
+    judge_original();
+    for (;;) {
+      wanted_.clear();
+      MutationAnalysis result = evaluate();
+      if (wanted_.empty()) {
+        finish(result);
+        return result;
+      }
+      train(early_, progress);
+    }
+  }
+
+ private:
+  std::size_t run_count() const { return static_cast<std::size_t>(options_.runs); }
+
+  /// Trains what is wanted: all first runs, then all second ones, ...
+  void train(bool early, const std::function<void(std::size_t, std::size_t)>& progress) {
+    std::vector<std::pair<Hash, int>> tasks;
+    for (int run = 0; run < options_.runs; ++run) {
+      for (const auto& [hash, program] : wanted_) {
+        if (runs_.find(hash, run) == nullptr) tasks.emplace_back(hash, run);
+      }
+    }
+    std::mutex mutex;
+    known_ += tasks.size();
+    run_all(
+        tasks.size(), options_.workers, options_.stop,
+        [&](std::size_t i) {
+          const auto& [hash, run] = tasks[i];
+          if (early) {
+            const std::lock_guard lock(mutex);
+            if (settled_runs(hash)) return;
+          }
+          MutantRun result = trainer_.run(*wanted_.at(hash), run);
+          if (hash != original_hash_ || run != 0) result.certainty.clear();
+          const std::lock_guard lock(mutex);
+          runs_.add(hash, run, std::move(result));
+        },
+        [&](std::size_t finished) {
+          if (progress) progress(done_ + finished, known_);
+        });
+    done_ += tasks.size();
+  }
+
+  void judge_original() {
+    for (int run = 0; run < options_.runs; ++run) {
+      const MutantRun& r = *runs_.find(original_hash_, run);
+      const std::string which = "run " + std::to_string(run) + " of the original ";
+      if (r.status != RunStatus::kOk) {
+        throw input_error(which + "is " + std::string(to_string(r.status)) + ": " + r.message +
+                          "; allowed: an original that trains");
+      }
+      if (run == 0) choose_weak(r.certainty);
+      for (const TestSet set : options_.sets) {
+        const double value = metric(r, set);
+        if (!std::isfinite(value)) {
+          throw input_error(which + "has no metric on " + std::string(to_string(set)));
+        }
+        original_values_[set].push_back(value);
+      }
+    }
+  }
+
+  void choose_weak(const std::vector<float>& certainty) {
+    if (std::find(options_.sets.begin(), options_.sets.end(), TestSet::kWeak) ==
+        options_.sets.end()) {
+      return;
+    }
+    std::vector<std::size_t> order(certainty.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (options_.variant == KillVariant::kAsPublished) {
+      std::erase_if(order, [&](std::size_t i) { return certainty[i] != 1; });
+      if (order.empty()) {
+        throw input_error("weak: found no test row that the original is certain (1.0) of, as the "
+                          "published analysis takes them; allowed: --variant corrected, which takes "
+                          "the half that it is most certain of");
+      }
+    } else {
+      std::stable_sort(order.begin(), order.end(),
+                       [&](std::size_t a, std::size_t b) { return certainty[a] > certainty[b]; });
+      order.resize((order.size() + 1) / 2);
+    }
+    weak_ = std::move(order);
+  }
+
+  double metric(const MutantRun& run, TestSet set) const {
+    if (set != TestSet::kWeak) return run.metrics.at(set);
+    if (run.right.empty()) return kNaN;
+    const auto right = std::count_if(weak_.begin(), weak_.end(),
+                                     [&](std::size_t i) { return run.right[i]; });
+    return static_cast<double>(right) / static_cast<double>(weak_.size());
+  }
+
+  /// The metrics of the first `count` runs; nullopt: one isn't there.
+  std::optional<std::vector<double>> values(const Hash& hash, TestSet set, std::size_t count) const {
+    std::vector<double> list;
+    for (std::size_t run = 0; run < count; ++run) {
+      const MutantRun* r = runs_.find(hash, static_cast<int>(run));
+      if (r == nullptr) return std::nullopt;
+      list.push_back(metric(*r, set));
+    }
+    return list;
+  }
+
+  /// The number of runs from the first on that settle all verdicts, as few as do; nullopt: those
+  /// that are there don't.
+  std::optional<std::size_t> settled_runs(const Hash& hash) const {
+    for (std::size_t count = 1; count <= run_count(); ++count) {
+      if (runs_.find(hash, static_cast<int>(count) - 1) == nullptr) return std::nullopt;
+      if (count == run_count()) return count;
+      if (early_ && std::all_of(options_.sets.begin(), options_.sets.end(), [&](TestSet set) {
+            return foregone(original_values_.at(set), *values(hash, set, count), run_count(),
+                            maximize_)
+                .has_value();
+          })) {
+        return count;
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// The mutant of a site with that value; made once.
+  std::size_t mutant_index(MutationAnalysis& result, std::size_t site, const std::string& value) {
+    const auto [it, is_new] = index_.emplace(std::pair{site, value}, result.mutants.size());
+    if (!is_new) return it->second;
+    AnalysedMutant mutant;
+    mutant.site = site;
+    mutant.value = value;
+    mutant.op = sites_[site].op;
+    const auto known = programs_.find({site, value});
+    if (known == programs_.end()) {
+      Made made;
+      try {
+        made.program = sites_[site].make(value);
+        made.hash = program_hash(*made.program);
+        if (made.hash != original_hash_) made.refusal = trainer_.refusal(*made.program);
+      } catch (const Error& e) {
+        if (e.exit() != Exit::kBadInput) throw;
+        made.reason = e.what();
+      }
+      programs_.emplace(std::pair{site, value}, std::move(made));
+    }
+    const Made& made = programs_.at({site, value});
+    mutant.program = made.program;
+    mutant.reason = made.program ? made.refusal.value_or("") : made.reason;
+    if (!made.program || made.refusal) mutant.status = RunStatus::kInvalid;
+    if (made.program) {
+      const auto twin = first_with_.find(made.hash);
+      if (made.hash == original_hash_) {
+        mutant.same_as = "original";
+      } else if (twin != first_with_.end()) {
+        mutant.same_as = result.mutants[twin->second].id();
+      } else {
+        first_with_[made.hash] = result.mutants.size();
+      }
+    }
+    result.mutants.push_back(std::move(mutant));
+    result.sites[site].mutants.push_back(it->second);
+    return it->second;
+  }
+
+  /// Its verdict; throws Missing and asks for its runs where they aren't there.
+  KillVerdict verdict(MutationAnalysis& result, std::size_t index, TestSet set,
+                      const std::vector<double>* reference = nullptr) {
+    AnalysedMutant& mutant = result.mutants[index];
+    if (!mutant.program || mutant.status == RunStatus::kInvalid) return {};
+    const Made& made = programs_.at({mutant.site, mutant.value});
+    if (made.hash == original_hash_) {
+      mutant.runs = options_.runs;
+      return {};
+    }
+    const std::optional<std::size_t> count = settled_runs(made.hash);
+    if (!count) {
+      wanted_[made.hash] = &*made.program;
+      throw Missing();
+    }
+    mutant.runs = static_cast<int>(*count);
+    const std::vector<double> own = *values(made.hash, set, *count);
+    mutant.means[set] = mean(own);
+    return kill_test(reference ? *reference : original_values_.at(set), own,
+                     {maximize_, options_.variant});
+  }
+
+  void search(MutationAnalysis& result, std::size_t site, TestSet set) {
+    const auto test = [&](double value, std::optional<double> reference) {
+      const std::size_t index = mutant_index(result, site, shortest(value));
+      std::optional<std::vector<double>> survivors;
+      if (reference) {
+        const auto& [hash, program] = hash_of(site, *reference);
+        if (program) survivors = values(hash, set, run_count());
+      }
+      const KillVerdict v = verdict(result, index, set, survivors ? &*survivors : nullptr);
+      result.mutants[index].verdicts[set] = v;
+      return v;
+    };
+    try {
+      result.sites[site].searches[set] = bisect(*sites_[site].range, options_.variant, test);
+    } catch (const Missing&) {
+    }
+  }
+  std::pair<Hash, bool> hash_of(std::size_t site, double value) const {
+    const Made& made = programs_.at({site, shortest(value)});
+    return {made.hash, made.program && !made.refusal};
+  }
+
+  /// As far as the runs reach; asks for the others.
+  MutationAnalysis evaluate() {
+    MutationAnalysis result;
+    result.original = original_values_;
+    result.sites.resize(sites_.size());
+    index_.clear();
+    first_with_.clear();
+    for (std::size_t site = 0; site < sites_.size(); ++site) {
+      for (const std::string& value : sites_[site].values) mutant_index(result, site, value);
+      for (const TestSet set : options_.sets) {
+        if (sites_[site].range) {
+          search(result, site, set);
+          continue;
+        }
+        for (const std::size_t index : std::vector(result.sites[site].mutants)) {
+          try {
+            result.mutants[index].verdicts[set] = verdict(result, index, set);
+          } catch (const Missing&) {
+          }
+        }
+      }
+    }
+    return result;
+  }
+
+  void finish(MutationAnalysis& result) {
+    std::set<Hash> trained;
+    for (AnalysedMutant& mutant : result.mutants) {
+      if (!mutant.program || mutant.status == RunStatus::kInvalid) continue;
+      const Made& made = programs_.at({mutant.site, mutant.value});
+      if (made.hash == original_hash_) continue;
+      for (int run = 0; run < mutant.runs; ++run) {
+        const MutantRun& r = *runs_.find(made.hash, run);
+        mutant.seconds += r.seconds;
+        if (r.status > mutant.status) {
+          mutant.status = r.status;
+          mutant.reason = r.message;
+        }
+      }
+      const std::size_t counted = static_cast<std::size_t>(mutant.runs);
+      if (trained.insert(made.hash).second) {
+        result.trainings += counted;
+        result.saved += run_count() - counted;
+      } else {
+        result.saved += run_count();
+      }
+    }
+    result.trainings += run_count();
+    add_inputs(result);
+    add_scores(result);
+  }
+
+  void add_inputs(MutationAnalysis& result) {
+    std::vector<std::size_t> killed;
+    std::vector<KillCounts> counts;
+    for (std::size_t i = 0; i < result.mutants.size(); ++i) {
+      AnalysedMutant& mutant = result.mutants[i];
+      if (!mutant.program || mutant.status == RunStatus::kInvalid || mutant.runs == 0) continue;
+      const Made& made = programs_.at({mutant.site, mutant.value});
+      std::vector<std::vector<bool>> ours, theirs;
+      for (int run = 0; run < mutant.runs; ++run) {
+        ours.push_back(runs_.find(original_hash_, run)->right);
+        theirs.push_back(runs_.find(made.hash, run)->right);
+        if (theirs.back().empty() || ours.back().size() != theirs.back().size()) break;
+      }
+      if (ours.size() < static_cast<std::size_t>(mutant.runs) || theirs.back().empty()) continue;
+      KillCounts own = kill_counts(ours, theirs);
+      mutant.triviality = triviality(own);
+      const bool is_killed =
+          std::any_of(mutant.verdicts.begin(), mutant.verdicts.end(),
+                      [](const auto& verdict) { return verdict.second.killed; });
+      if (!is_killed || !mutant.same_as.empty()) continue;
+      killed.push_back(i);
+      counts.push_back(std::move(own));
+    }
+    const bool whole = std::all_of(counts.begin(), counts.end(), [&](const KillCounts& c) {
+      return c.runs == run_count();
+    });
+    if (!whole) return;
+    const std::vector<bool> verdicts = redundant(counts);
+    for (std::size_t k = 0; k < killed.size(); ++k) result.mutants[killed[k]].redundant = verdicts[k];
+  }
+
+  void add_scores(MutationAnalysis& result) {
+    for (std::size_t site = 0; site < sites_.size(); ++site) {
+      auto it = std::find_if(result.operators.begin(), result.operators.end(),
+                             [&](const OperatorResult& o) { return o.op == sites_[site].op; });
+      if (it == result.operators.end()) {
+        it = result.operators.insert(it, {sites_[site].op, sites_[site].abbreviation, {}, {}});
+      }
+      it->sites.push_back(site);
+    }
+    const auto has = [&](TestSet set) {
+      return std::find(options_.sets.begin(), options_.sets.end(), set) != options_.sets.end();
+    };
+    if (!has(TestSet::kTrain)) return;
+    for (const TestSet set : {TestSet::kTest, TestSet::kWeak}) {
+      if (!has(set)) continue;
+      std::vector<OperatorScore> all;
+      for (OperatorResult& o : result.operators) {
+        o.scores[set] = score(result, o, set);
+        all.push_back(o.scores[set]);
+      }
+      result.scores[set] = mutation_score(all);
+    }
+  }
+
+  OperatorScore score(const MutationAnalysis& result, const OperatorResult& o, TestSet set) const {
+    // Places with a range each have a score; configurations of all places are one list.
+    OperatorScore sum;
+    int ranges = 0;
+    std::vector<ConfigurationVerdict> list;
+    bool lists = false;
+    for (const std::size_t site : o.sites) {
+      const SiteResult& found = result.sites[site];
+      if (sites_[site].range) {
+        const OperatorScore own =
+            range_score(*sites_[site].range, options_.variant,
+                        found.searches.at(TestSet::kTrain), found.searches.at(set));
+        if (!own.score) continue;
+        sum.score = sum.score.value_or(0) + *own.score;
+        sum.instability = std::max(sum.instability, own.instability);
+        ++ranges;
+        continue;
+      }
+      lists = true;
+      for (const std::size_t index : found.mutants) {
+        const AnalysedMutant& mutant = result.mutants[index];
+        if (!mutant.program || mutant.status == RunStatus::kInvalid) continue;
+        list.push_back({mutant.id(), mutant.verdicts.at(TestSet::kTrain), mutant.verdicts.at(set)});
+      }
+    }
+    if (lists) return list_score(list, options_.variant);
+    if (ranges > 0) sum.score = *sum.score / ranges;
+    return sum;
+  }
+
+  struct Made {
+    std::optional<Program> program;
+    Hash hash;
+    std::optional<std::string> refusal;
+    std::string reason;
+  };
+
+  const Program& original_;
+  const Hash original_hash_;
+  const std::vector<OperatorSite>& sites_;
+  const MutationOptions& options_;
+  MutantTrainer& trainer_;
+  MutantRuns& runs_;
+  const bool maximize_;
+  bool early_ = false;
+  std::map<TestSet, std::vector<double>> original_values_;
+  std::vector<std::size_t> weak_;
+  std::map<Hash, const Program*> wanted_;
+  std::map<std::pair<std::size_t, std::string>, Made> programs_;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> index_;
+  std::map<Hash, std::size_t> first_with_;
+  std::size_t done_ = 0, known_ = 0;
+};
+
+}  // namespace
+
+std::string_view to_string(TestSet set) {
+  switch (set) {
+    case TestSet::kTrain:
+      return "train";
+    case TestSet::kTest:
+      return "test";
+    case TestSet::kWeak:
+      return "weak";
+  }
+  return "";
+}
+
+std::optional<TestSet> parse_test_set(std::string_view word) {
+  for (const TestSet set : kSets) {
+    if (word == to_string(set)) return set;
+  }
+  return std::nullopt;
+}
+
+Json to_json(const MutantRun& run) {
+  Json metrics = Json::object();
+  for (const auto& [set, value] : run.metrics) {
+    metrics[std::string(to_string(set))] = exact_number(value);
+  }
+  Json json = {{"status", to_string(run.status)}, {"metrics", metrics}, {"seconds", run.seconds}};
+  if (!run.message.empty()) json["message"] = run.message;
+  if (!run.right.empty()) json["right"] = bits_text(run.right);
+  if (!run.certainty.empty()) json["certainty"] = run.certainty;
+  return json;
+}
+
+MutantRun mutant_run_from_json(const Json& json) {
+  MutantRun run;
+  const auto status = parse_run_status(json.at("status").get<std::string>());
+  if (!status) throw input_error("no status");
+  run.status = *status;
+  for (const auto& [name, value] : json.at("metrics").items()) {
+    const auto set = parse_test_set(name);
+    if (!set) throw input_error("no test set");
+    run.metrics[*set] = exact_number(value);
+  }
+  run.seconds = json.at("seconds");
+  run.message = json.value("message", "");
+  for (const char c : json.value("right", "")) run.right.push_back(c == '1');
+  if (json.contains("certainty")) run.certainty = json.at("certainty").get<std::vector<float>>();
+  return run;
+}
+
+std::unique_ptr<MutantTrainer> make_mutant_trainer(const Program& original, LocalTrainer& trainer,
+                                                   std::uint64_t seed, const TrainingJob& limits) {
+  return std::make_unique<LocalMutantTrainer>(original, trainer, seed, limits);
+}
+
+std::string AnalysedMutant::id() const {
+  return std::to_string(site) + ":" + op + (value.empty() ? "" : "=" + value);
+}
+
+// --- kept runs ---
+
+struct MutantRuns::File {
+  File(const std::filesystem::path& file, const std::string& command)
+      : lock(file.string() + ".lock", command) {}
+  StoreLock lock;
+  std::unique_ptr<Journal> journal;
+};
+
+MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bool fresh,
+                       const std::string& command)
+    : file_(std::make_unique<File>(file, command)) {
+  std::vector<Json> records{{{"type", "header"}, {"header", header}}};
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
+    const std::string bytes = std::move(text).str();
+    if (!bytes.empty() && !may_be_journal(bytes)) {
+      throw input_error(describe(file.string(), "", "another kind of file",
+                                 "a file of mutant runs, or none yet"));
+    }
+    const JournalContent journal = parse_journal(bytes);
+    if (!fresh && !journal.records.empty()) {
+      const Json& first = journal.records.front().payload;
+      if (first.value("type", "") != "header" || !first.contains("header") ||
+          !first["header"].is_object() || first["header"].value("format", "") !=
+                                              header.at("format").get<std::string>()) {
+        throw input_error(describe(file.string(), "", "another kind of journal",
+                                   "a file of mutant runs"));
+      }
+      for (const auto& [name, value] : header.items()) {
+        const Json stored = first["header"].contains(name) ? first["header"][name] : Json();
+        if (stored != value) {
+          throw input_error(describe(file.string(), name,
+                                     value.dump() + " now, " + stored.dump() + " in the file",
+                                     "the same, another file, or --fresh"));
+        }
+      }
+      for (const auto& [offset, payload] : journal.records) {
+        if (payload.value("type", "") != "run") continue;
+        try {
+          const auto hash = parse_hash(payload.at("program").get<std::string>());
+          if (!hash) continue;
+          runs_.emplace(std::pair{*hash, payload.at("run").get<int>()},
+                        mutant_run_from_json(payload));
+          records.push_back(payload);
+        } catch (const std::exception&) {
+          // A record that says nothing is a run to make again.
+        }
+      }
+    }
+  }
+  file_->journal = std::make_unique<Journal>(file, records, nullptr);
+}
+
+MutantRuns::MutantRuns() = default;
+MutantRuns::~MutantRuns() = default;
+
+const MutantRun* MutantRuns::find(const Hash& program, int run) const {
+  const auto it = runs_.find({program, run});
+  return it == runs_.end() ? nullptr : &it->second;
+}
+
+void MutantRuns::add(const Hash& program, int run, MutantRun result) {
+  if (file_) {
+    Json record = {{"type", "run"}, {"program", to_string(program)}, {"run", run}};
+    record.update(to_json(result));
+    file_->journal->append(record);
+  }
+  runs_[{program, run}] = std::move(result);
+}
+
+MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
+                                 const MutationOptions& options, MutantTrainer& trainer,
+                                 MutantRuns& runs,
+                                 const std::function<void(std::size_t, std::size_t)>& progress) {
+  if (const auto reason = trainer.refusal(original)) {
+    throw input_error("the original can't be trained: " + *reason);
+  }
+  return Analyst(original, sites, options, trainer, runs).analyse(progress);
+}
+
+}  // namespace neutra

@@ -1,0 +1,310 @@
+#include "experiments/mutation_analysis.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <mutex>
+
+#include "program/error.h"
+#include "tests/training/programs.h"
+
+namespace neutra {
+namespace {
+
+constexpr std::size_t kInputs = 40;
+
+/// A classification that is as good as its number of epochs says.
+Program original() { return moons(50); }
+
+Program with_epochs(const std::string& value) {
+  Program p = original();
+  p.document["fit"]["epochs"] = std::stoi(value);
+  return p;
+}
+Program with_loss(const std::string& value) {
+  if (value == "huber") throw input_error("huber: no loss for this task");
+  Program p = original();
+  p.document["compile"]["loss"] = value;
+  return p;
+}
+
+OperatorSite epochs_site() {
+  return {"change_epochs", "HNE", "", SearchRange{50, 1, 1, 0}, {}, with_epochs};
+}
+OperatorSite loss_site() {
+  return {"change_loss_function",
+          "LCH",
+          "",
+          std::nullopt,
+          {"binary_crossentropy", "mean_squared_error", "hinge", "poisson", "huber", "logcosh"},
+          with_loss};
+}
+
+/// Metrics without training: on the test rows less than 20, on the training rows less than 10
+/// epochs are bad; hinge is bad, poisson diverges, logcosh is refused.
+class FakeTrainer final : public MutantTrainer {
+ public:
+  MutantRun run(const Program& program, int run) override {
+    {
+      const std::lock_guard lock(mutex_);
+      if (trainings == limit) throw Error(Exit::kInterrupted, "interrupted");
+      ++trainings;
+    }
+    const Json& document = program.document;
+    const int epochs = document["fit"]["epochs"];
+    const std::string loss = document["compile"]["loss"];
+    const double noise = 0.02 * static_cast<double>((run * 7 + epochs) % 5);
+    MutantRun result;
+    const auto metric = [&](bool bad) { return (bad ? 0.5 : 0.9) + noise; };
+    const bool hinge = loss == "hinge";
+    result.metrics = {{TestSet::kTrain, metric(epochs < 10 || hinge)},
+                      {TestSet::kTest, metric(epochs < 20 || hinge)}};
+    // The first half of the rows is easy and lost with hinge alone.
+    for (std::size_t i = 0; i < kInputs; ++i) {
+      const bool easy = i < kInputs / 2;
+      result.right.push_back(easy ? !hinge : epochs >= 20 && i % 5 != static_cast<unsigned>(run) % 5);
+      result.certainty.push_back(easy ? 1.0f : 0.6f);
+    }
+    if (loss == "poisson") {
+      result.status = RunStatus::kDiverged;
+      result.message = "weights are not finite";
+      for (auto& [set, value] : result.metrics) value = std::nan("");
+    }
+    result.seconds = 1;
+    return result;
+  }
+  std::optional<std::string> refusal(const Program& program) override {
+    if (program.document["compile"]["loss"] == "logcosh") return "refused";
+    return std::nullopt;
+  }
+  int trainings = 0;
+  int limit = -1;  ///< from there on interrupted
+
+ private:
+  std::mutex mutex_;
+};
+
+MutationOptions options(bool early = true, int workers = 1) {
+  MutationOptions o;
+  o.runs = 10;
+  o.early = early;
+  o.workers = workers;
+  return o;
+}
+
+struct Outcome {
+  MutationAnalysis analysis;
+  int trainings = 0;
+};
+Outcome analyse(const MutationOptions& o,
+                const std::vector<OperatorSite>& sites = {epochs_site(), loss_site()}) {
+  FakeTrainer trainer;
+  MutantRuns runs;
+  return {analyse_mutants(original(), sites, o, trainer, runs), trainer.trainings};
+}
+
+const AnalysedMutant& mutant(const MutationAnalysis& analysis, const std::string& id) {
+  for (const AnalysedMutant& m : analysis.mutants) {
+    if (m.id() == id) return m;
+  }
+  throw std::runtime_error("no mutant " + id);
+}
+
+/// Everything that must not depend on how it was computed.
+std::string text(const MutationAnalysis& analysis) {
+  std::string text;
+  for (const AnalysedMutant& m : analysis.mutants) {
+    text += m.id() + " " + std::string(to_string(m.status)) + " " + std::to_string(m.runs);
+    for (const auto& [set, v] : m.verdicts) {
+      text += " " + std::string(to_string(set)) + (v.killed ? " killed " : " survived ") +
+              shortest(v.p) + " " + shortest(v.d);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(MutationAnalysis, SearchesAndScores) {
+  const auto [analysis, trainings] = analyse(options());
+  const auto& searches = analysis.sites[0].searches;
+  EXPECT_EQ(searches.at(TestSet::kTest).killed, 19);
+  EXPECT_EQ(searches.at(TestSet::kTest).survived, 20);
+  EXPECT_EQ(searches.at(TestSet::kTrain).killed, 9);
+  // Test rows kill more than the training rows: no better than 1.
+  ASSERT_EQ(analysis.operators.size(), 2u);
+  EXPECT_EQ(analysis.operators[0].scores.at(TestSet::kTest).score, 1);
+  // Of the losses both kill hinge alone.
+  EXPECT_EQ(analysis.operators[1].scores.at(TestSet::kTest).score, 1);
+  EXPECT_EQ(analysis.scores.at(TestSet::kTest), 1);
+  EXPECT_EQ(analysis.original.at(TestSet::kTest).size(), 10u);
+  EXPECT_EQ(analysis.trainings, static_cast<std::size_t>(trainings));
+}
+
+TEST(MutationAnalysis, WhatIsNoVerdict) {
+  const MutationAnalysis analysis = analyse(options()).analysis;
+  const AnalysedMutant& same = mutant(analysis, "1:change_loss_function=binary_crossentropy");
+  EXPECT_EQ(same.same_as, "original");
+  EXPECT_FALSE(same.verdicts.at(TestSet::kTest).killed);
+  EXPECT_FALSE(mutant(analysis, "1:change_loss_function=huber").program);
+  EXPECT_EQ(mutant(analysis, "1:change_loss_function=huber").reason,
+            "huber: no loss for this task");
+  const AnalysedMutant& refused = mutant(analysis, "1:change_loss_function=logcosh");
+  EXPECT_EQ(refused.status, RunStatus::kInvalid);
+  EXPECT_EQ(refused.reason, "refused");
+  const AnalysedMutant& diverged = mutant(analysis, "1:change_loss_function=poisson");
+  EXPECT_EQ(diverged.status, RunStatus::kDiverged);
+  EXPECT_FALSE(diverged.verdicts.at(TestSet::kTest).killed);
+  EXPECT_TRUE(mutant(analysis, "1:change_loss_function=hinge").verdicts.at(TestSet::kTest).killed);
+}
+
+TEST(MutationAnalysis, TheSameWithManyWorkersAndWithoutSavings) {
+  const Outcome one = analyse(options()), many = analyse(options(true, 4)),
+                whole = analyse(options(false));
+  EXPECT_EQ(text(one.analysis), text(many.analysis));
+  EXPECT_LT(one.trainings, whole.trainings);
+  EXPECT_GT(one.analysis.saved, 0u);
+  ASSERT_EQ(one.analysis.mutants.size(), whole.analysis.mutants.size());
+  for (std::size_t i = 0; i < one.analysis.mutants.size(); ++i) {
+    const AnalysedMutant &a = one.analysis.mutants[i], &b = whole.analysis.mutants[i];
+    EXPECT_EQ(a.id(), b.id());
+    for (const auto& [set, verdict] : b.verdicts) {
+      EXPECT_EQ(a.verdicts.at(set).killed, verdict.killed) << a.id();
+    }
+    EXPECT_LE(a.runs, b.runs);
+  }
+  EXPECT_EQ(one.analysis.scores, whole.analysis.scores);
+}
+
+TEST(MutationAnalysis, TwinsAreTrainedOnce) {
+  const int once = analyse(options(), {loss_site()}).trainings;
+  const auto [analysis, twice] = analyse(options(), {loss_site(), loss_site()});
+  EXPECT_EQ(twice, once);
+  EXPECT_EQ(mutant(analysis, "1:change_loss_function=hinge").same_as,
+            "0:change_loss_function=hinge");
+}
+
+TEST(MutationAnalysis, InputsThatKill) {
+  MutationOptions o = options(false);
+  const MutationAnalysis analysis = analyse(o).analysis;
+  const AnalysedMutant& hinge = mutant(analysis, "1:change_loss_function=hinge");
+  // Half of the inputs always, the others never.
+  EXPECT_DOUBLE_EQ(hinge.triviality.value(), 0.5);
+  EXPECT_TRUE(hinge.redundant.has_value());
+  EXPECT_EQ(mutant(analysis, "0:change_epochs=26").triviality, 0);
+  EXPECT_EQ(mutant(analysis, "0:change_epochs=26").redundant, std::nullopt);  // survived
+}
+
+TEST(MutationAnalysis, WeakRowsAreTheCertainOnes) {
+  MutationOptions o = options();
+  o.sets = {TestSet::kTrain, TestSet::kTest, TestSet::kWeak};
+  for (const KillVariant variant : {KillVariant::kCorrected, KillVariant::kAsPublished}) {
+    o.variant = variant;
+    const MutationAnalysis analysis = analyse(o).analysis;
+    EXPECT_EQ(analysis.original.at(TestSet::kWeak), std::vector<double>(10, 1.0));
+    // Epochs change nothing on the easy rows, hinge does.
+    EXPECT_EQ(analysis.sites[0].searches.at(TestSet::kWeak).killed, std::nullopt);
+    EXPECT_TRUE(
+        mutant(analysis, "1:change_loss_function=hinge").verdicts.at(TestSet::kWeak).killed);
+    EXPECT_EQ(analysis.operators[0].scores.at(TestSet::kWeak).score, 0);
+  }
+}
+
+class KeptRuns : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("neutra_runs_" + std::to_string(::getpid()));
+    std::filesystem::create_directories(folder_);
+    file_ = folder_ / "runs.nmr";
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  static Json header(int seed = 0) {
+    return {{"format", "neutra-mutant-runs"}, {"version", 1}, {"seed", seed}};
+  }
+  std::filesystem::path folder_, file_;
+};
+
+TEST_F(KeptRuns, AnInterruptedAnalysisGoesOn) {
+  const std::vector<OperatorSite> sites{epochs_site(), loss_site()};
+  const auto [uninterrupted, trainings] = analyse(options());
+  int total = 0;
+  std::optional<MutationAnalysis> resumed;
+  for (int process = 0; !resumed && process < 100; ++process) {
+    FakeTrainer trainer;
+    trainer.limit = 7;
+    MutantRuns runs(file_, header(), false, "test");
+    try {
+      resumed = analyse_mutants(original(), sites, options(), trainer, runs);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.exit(), Exit::kInterrupted);
+    }
+    total += trainer.trainings;
+    if (process == 3) {  // a record cut off
+      std::filesystem::resize_file(file_, std::filesystem::file_size(file_) - 5);
+      --total;
+    }
+  }
+  ASSERT_TRUE(resumed);
+  EXPECT_EQ(text(*resumed), text(uninterrupted));
+  EXPECT_EQ(total, trainings);
+}
+
+TEST_F(KeptRuns, OfAnotherAnalysisAreRefused) {
+  const auto message = [&](const Json& header) -> std::string {
+    try {
+      MutantRuns runs(file_, header, false, "test");
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(header(0)), "");
+  EXPECT_NE(message(header(1)).find("seed: found 1 now, 0 in the file"), std::string::npos)
+      << message(header(1));
+  { MutantRuns runs(file_, header(1), true, "test"); }
+  EXPECT_EQ(message(header(1)), "");
+  std::ofstream(file_) << "something else";
+  EXPECT_NE(message(header(1)).find("another kind of file"), std::string::npos);
+}
+
+TEST_F(KeptRuns, HaveOneWriter) {
+  MutantRuns first(file_, header(), false, "first");
+  EXPECT_THROW(MutantRuns(file_, header(), false, "second"), Error);
+}
+
+TEST(MutantRun, ReadsBack) {
+  MutantRun run;
+  run.status = RunStatus::kDiverged;
+  run.message = "why";
+  run.metrics = {{TestSet::kTrain, 0.1}, {TestSet::kTest, std::numeric_limits<double>::infinity()}};
+  run.right = {true, false, true};
+  run.certainty = {0.1f, 1};
+  run.seconds = 0.25;
+  const MutantRun again = mutant_run_from_json(to_json(run));
+  EXPECT_EQ(again.status, run.status);
+  EXPECT_EQ(again.message, run.message);
+  EXPECT_EQ(again.metrics, run.metrics);
+  EXPECT_EQ(again.right, run.right);
+  EXPECT_EQ(again.certainty, run.certainty);
+  EXPECT_EQ(again.seconds, run.seconds);
+}
+
+TEST(MutationAnalysis, AnOriginalThatCannotBeJudged) {
+  struct Broken final : MutantTrainer {
+    MutantRun run(const Program&, int) override {
+      MutantRun r;
+      r.status = RunStatus::kTimeout;
+      r.message = "slow";
+      return r;
+    }
+    std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
+  } trainer;
+  MutantRuns runs;
+  EXPECT_THROW(analyse_mutants(original(), {}, options(), trainer, runs), Error);
+}
+
+}  // namespace
+}  // namespace neutra
