@@ -351,8 +351,8 @@ Verb localise_verb() {
       "ask fault-localisation tools where the faults of a program are",
       "localise FAULT [--tool NAME|FILE.json ...] [--runs N] [options]   |   localise --list   |   "
       "localise --check-tool FILE.json [FAULT]",
-      {{"backend", "check-tool", "data-dir", "deepfd-model", "defects", "keep", "list", "memory-limit", "runs",
-        "seed", "time-limit", "tool", "version", "workers"},
+      {{"backend", "check-tool", "data-dir", "deepfd-model", "defects", "keep", "list",
+        "memory-limit", "runs", "seed", "time-limit", "tool", "version", "workers"},
        0,
        1,
        "FAULT"},

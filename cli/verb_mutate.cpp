@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/context.h"
+#include "cli/mutant_analysis.h"
 #include "cli/verbs.h"
 #include "mutators/mutants.h"
 #include "mutators/registry.h"
@@ -212,8 +213,15 @@ int run(const Arguments& arguments) {
     throw usage_error("mutate: found no FAULT; allowed: one, or --list");
   const int ways = arguments.has("apply") + arguments.has("order") +
                    (arguments.flag("all") || arguments.has("operator"));
+  const bool kill = arguments.flag("kill");
   if (ways == 0)
     throw usage_error("mutate: found nothing to do; allowed: --all, --operator, --apply, --order");
+  if (kill && (arguments.has("apply") || arguments.has("order") || arguments.has("value") ||
+               arguments.has("range")))
+    throw usage_error(
+        "--kill: found --apply, --order, --value or --range beside it; allowed: --all or "
+        "--operator "
+        "and --layer: values are searched");
   if (arguments.has("apply") && ways > 1)
     throw usage_error("--apply: found other operators beside it; allowed: all of them in --apply");
 
@@ -224,6 +232,8 @@ int run(const Arguments& arguments) {
   require_valid(original.program.document, original.file.string(), data);
   const Target target =
       make_target(original.program, data, arguments.has("bounds") ? arguments.text("bounds") : "");
+  if (kill)
+    return analyse(arguments, original.id, original.file, target, chosen_operators(arguments));
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   MutantList list;
   if (arguments.has("apply")) {
@@ -293,8 +303,11 @@ Verb mutate_verb() {
       "make faulty programs with mutation operators",
       "mutate FAULT|SUBJECT|FILE --all|--operator ID|--apply ID@LAYER=VALUE|--order N [options] "
       "| mutate --list",
-      {{"all", "apply", "as", "bounds", "count", "data-dir", "layer", "list", "operator", "order",
-        "output", "range", "rows-train", "seed", "show", "value", "version"},
+      {{"all",          "apply",    "as",     "backend", "bounds",   "count",      "data-dir",
+        "early",        "format",   "fresh",  "kill",    "layer",    "list",       "memory",
+        "memory-limit", "operator", "order",  "output",  "range",    "report",     "rows-train",
+        "runs",         "seed",     "show",   "store",   "test-set", "time-limit", "value",
+        "variant",      "version",  "workers"},
        0,
        1,
        "FAULT|SUBJECT|FILE"},
@@ -305,10 +318,16 @@ Verb mutate_verb() {
       "count as those before left them. --order makes --count random mutants of N operators. "
       "With -o FOLDER each mutant\n"
       "becomes a program (or with --as fault a fault) of its own, listed in manifest.json; "
-      "-o FILE.json writes a single one.",
+      "-o FILE.json writes a single one.\n"
+      "With --kill original and mutants are trained --runs times each: which mutants do the test "
+      "sets "
+      "kill, and how well do\n"
+      "they score (docs/methods/killing.md)? The same command goes on from an unfinished --store.",
       "  neutra mutate --list\n  neutra mutate F1 --version fixed --operator change_label "
       "--value 25 --show\n  neutra mutate mnist_cnn --all -o mutants\n  neutra mutate "
-      "d7 --order 3 --count 10 --seed 1 --as fault -o faults",
+      "d7 --order 3 --count 10 --seed 1 --as fault -o faults\n  neutra mutate d8 --all --kill "
+      "--runs 20 "
+      "--store d8.runs --report d8-report.json",
       run};
 }
 

@@ -80,9 +80,8 @@ class LocalMutantTrainer final : public MutantTrainer {
                         target_width = targets.values.size() / rows;
       for (std::size_t i = 0; i < rows; ++i) {
         const auto output = outputs.values.subspan(i * width, width);
-        Batch one{output, outputs.extents}, target{targets.values.subspan(i * target_width,
-                                                                         target_width),
-                                                   targets.extents};
+        Batch one{output, outputs.extents},
+            target{targets.values.subspan(i * target_width, target_width), targets.extents};
         one.extents[0] = target.extents[0] = 1;
         Metric right("accuracy");
         right.add(one, target);
@@ -229,9 +228,10 @@ class Analyst {
     if (options_.variant == KillVariant::kAsPublished) {
       std::erase_if(order, [&](std::size_t i) { return certainty[i] != 1; });
       if (order.empty()) {
-        throw input_error("weak: found no test row that the original is certain (1.0) of, as the "
-                          "published analysis takes them; allowed: --variant corrected, which takes "
-                          "the half that it is most certain of");
+        throw input_error(
+            "weak: found no test row that the original is certain (1.0) of, as the "
+            "published analysis takes them; allowed: --variant corrected, which takes "
+            "the half that it is most certain of");
       }
     } else {
       std::stable_sort(order.begin(), order.end(),
@@ -244,13 +244,14 @@ class Analyst {
   double metric(const MutantRun& run, TestSet set) const {
     if (set != TestSet::kWeak) return run.metrics.at(set);
     if (run.right.empty()) return kNaN;
-    const auto right = std::count_if(weak_.begin(), weak_.end(),
-                                     [&](std::size_t i) { return run.right[i]; });
+    const auto right =
+        std::count_if(weak_.begin(), weak_.end(), [&](std::size_t i) { return run.right[i]; });
     return static_cast<double>(right) / static_cast<double>(weak_.size());
   }
 
   /// The metrics of the first `count` runs; nullopt: one isn't there.
-  std::optional<std::vector<double>> values(const Hash& hash, TestSet set, std::size_t count) const {
+  std::optional<std::vector<double>> values(const Hash& hash, TestSet set,
+                                            std::size_t count) const {
     std::vector<double> list;
     for (std::size_t run = 0; run < count; ++run) {
       const MutantRun* r = runs_.find(hash, static_cast<int>(run));
@@ -429,19 +430,18 @@ class Analyst {
       if (ours.size() < static_cast<std::size_t>(mutant.runs) || theirs.back().empty()) continue;
       KillCounts own = kill_counts(ours, theirs);
       mutant.triviality = triviality(own);
-      const bool is_killed =
-          std::any_of(mutant.verdicts.begin(), mutant.verdicts.end(),
-                      [](const auto& verdict) { return verdict.second.killed; });
+      const bool is_killed = std::any_of(mutant.verdicts.begin(), mutant.verdicts.end(),
+                                         [](const auto& verdict) { return verdict.second.killed; });
       if (!is_killed || !mutant.same_as.empty()) continue;
       killed.push_back(i);
       counts.push_back(std::move(own));
     }
-    const bool whole = std::all_of(counts.begin(), counts.end(), [&](const KillCounts& c) {
-      return c.runs == run_count();
-    });
+    const bool whole = std::all_of(counts.begin(), counts.end(),
+                                   [&](const KillCounts& c) { return c.runs == run_count(); });
     if (!whole) return;
     const std::vector<bool> verdicts = redundant(counts);
-    for (std::size_t k = 0; k < killed.size(); ++k) result.mutants[killed[k]].redundant = verdicts[k];
+    for (std::size_t k = 0; k < killed.size(); ++k)
+      result.mutants[killed[k]].redundant = verdicts[k];
   }
 
   void add_scores(MutationAnalysis& result) {
@@ -478,8 +478,8 @@ class Analyst {
       const SiteResult& found = result.sites[site];
       if (sites_[site].range) {
         const OperatorScore own =
-            range_score(*sites_[site].range, options_.variant,
-                        found.searches.at(TestSet::kTrain), found.searches.at(set));
+            range_score(*sites_[site].range, options_.variant, found.searches.at(TestSet::kTrain),
+                        found.searches.at(set));
         if (!own.score) continue;
         sum.score = sum.score.value_or(0) + *own.score;
         sum.instability = std::max(sum.instability, own.instability);
@@ -609,10 +609,10 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
     if (!fresh && !journal.records.empty()) {
       const Json& first = journal.records.front().payload;
       if (first.value("type", "") != "header" || !first.contains("header") ||
-          !first["header"].is_object() || first["header"].value("format", "") !=
-                                              header.at("format").get<std::string>()) {
-        throw input_error(describe(file.string(), "", "another kind of journal",
-                                   "a file of mutant runs"));
+          !first["header"].is_object() ||
+          first["header"].value("format", "") != header.at("format").get<std::string>()) {
+        throw input_error(
+            describe(file.string(), "", "another kind of journal", "a file of mutant runs"));
       }
       for (const auto& [name, value] : header.items()) {
         const Json stored = first["header"].contains(name) ? first["header"][name] : Json();

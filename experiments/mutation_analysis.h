@@ -30,9 +30,9 @@ std::optional<TestSet> parse_test_set(std::string_view word);
 /// One training of a program, and what came of it.
 struct MutantRun {
   RunStatus status = RunStatus::kOk;
-  std::string message;  ///< reason where the status isn't kOk
+  std::string message;                ///< reason where the status isn't kOk
   std::map<TestSet, double> metrics;  ///< NaN where there is none
-  std::vector<bool> right;  ///< for each test row, of a classification
+  std::vector<bool> right;            ///< for each test row, of a classification
   /// Likewise: the largest of the class probabilities. Kept of the original's first run alone.
   std::vector<float> certainty;
   double seconds = 0;
@@ -60,9 +60,9 @@ std::unique_ptr<MutantTrainer> make_mutant_trainer(const Program& original, Loca
 /// A mutation operator at one place of the original.
 struct OperatorSite {
   std::string op, abbreviation;
-  std::string site;  ///< "layer 3"; empty: the program as a whole
-  std::optional<SearchRange> range;   ///< of values to search; else:
-  std::vector<std::string> values;    ///< configurations; one empty text: there is no choice
+  std::string site;                  ///< "layer 3"; empty: the program as a whole
+  std::optional<SearchRange> range;  ///< of values to search; else:
+  std::vector<std::string> values;   ///< configurations; one empty text: there is no choice
   /// The mutant; throws input_error with the reason where the value isn't applicable there.
   std::function<Program(const std::string& value)> make;
 };
@@ -82,8 +82,8 @@ struct MutationOptions {
 struct AnalysedMutant {
   std::size_t site = 0;  ///< index of its OperatorSite
   std::string value;
-  std::optional<Program> program;  ///< nullopt: not applicable
-  std::string reason;              ///< why it isn't applicable, is invalid or has no verdict
+  std::optional<Program> program;     ///< nullopt: not applicable
+  std::string reason;                 ///< why it isn't applicable, is invalid or has no verdict
   RunStatus status = RunStatus::kOk;  ///< the worst of its runs; kInvalid: nothing was trained
   std::string same_as;                ///< id of an earlier mutant that is the same program
   int runs = 0;                       ///< that the verdicts are from
@@ -112,7 +112,7 @@ struct OperatorResult {
 struct MutationAnalysis {
   std::map<TestSet, std::vector<double>> original;  ///< metric of each run
   std::vector<AnalysedMutant> mutants;
-  std::vector<SiteResult> sites;        ///< as the sites given
+  std::vector<SiteResult> sites;  ///< as the sites given
   std::vector<OperatorResult> operators;
   std::map<TestSet, std::optional<double>> scores;
   std::size_t trainings = 0;  ///< of programs that were needed; left out ones don't count
@@ -143,10 +143,9 @@ class MutantRuns {
 /// Trains what verdicts need, in parallel, until every search has ended. The result depends on
 /// neither workers nor interruptions. Throws Error(kInterrupted) when `stop` is set: what was
 /// trained is in `runs`. Throws input_error when the original can't be trained or judged.
-MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
-                                 const MutationOptions& options, MutantTrainer& trainer,
-                                 MutantRuns& runs,
-                                 const std::function<void(std::size_t done, std::size_t known)>&
-                                     progress = {});
+MutationAnalysis analyse_mutants(
+    const Program& original, const std::vector<OperatorSite>& sites, const MutationOptions& options,
+    MutantTrainer& trainer, MutantRuns& runs,
+    const std::function<void(std::size_t done, std::size_t known)>& progress = {});
 
 }  // namespace neutra

@@ -45,8 +45,8 @@ class Writer {
   std::size_t column() const {
     const auto bytes = std::string_view(result_.text).substr(line_begin_);
     return 1 + static_cast<std::size_t>(std::count_if(bytes.begin(), bytes.end(), [](char c) {
-      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
+             return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+           }));
   }
   template <typename F>
   void list(const Json& value, char open, char close, int depth, F item_text) {
@@ -63,8 +63,10 @@ class Writer {
   }
   static std::string escaped(std::string key) {
     for (std::size_t i = 0; i < key.size(); ++i) {
-      if (key[i] == '~') key.replace(i++, 1, "~0");
-      else if (key[i] == '/') key.replace(i++, 1, "~1");
+      if (key[i] == '~')
+        key.replace(i++, 1, "~0");
+      else if (key[i] == '/')
+        key.replace(i++, 1, "~1");
     }
     return key;
   }
@@ -101,9 +103,7 @@ TextSpan place_of(const LocatedText& text, const Json& original, const Json& mut
   return text.places.at(pointer);
 }
 
-Json position(std::size_t line, std::size_t column) {
-  return {{"line", line}, {"column", column}};
-}
+Json position(std::size_t line, std::size_t column) { return {{"line", line}, {"column", column}}; }
 
 }  // namespace
 

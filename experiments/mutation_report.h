@@ -27,19 +27,19 @@ LocatedText located_text(const Json& document);
 enum class MutantStatus {
   kKilled,
   kSurvived,
-  kInvalid,   ///< "CompileError": Keras would refuse the program
-  kError,     ///< "RuntimeError": a metric isn't finite, or the training broke
-  kTimeout,   ///< "Timeout"
-  kIgnored,   ///< "Ignored": the same program as another mutant or the original
-  kPending    ///< "Pending": not run, or not all of it
+  kInvalid,  ///< "CompileError": Keras would refuse the program
+  kError,    ///< "RuntimeError": a metric isn't finite, or the training broke
+  kTimeout,  ///< "Timeout"
+  kIgnored,  ///< "Ignored": the same program as another mutant or the original
+  kPending   ///< "Pending": not run, or not all of it
 };
 
 struct ReportedMutant {
-  std::string id, op;           ///< op: id of the mutation operator
+  std::string id, op;  ///< op: id of the mutation operator
   const Program* program = nullptr;
   MutantStatus status = MutantStatus::kPending;
-  std::string reason;           ///< "p = 0.003, d = 1.2, 20 runs"
-  std::string replacement;      ///< what the operator set
+  std::string reason;                              ///< "p = 0.003, d = 1.2, 20 runs"
+  std::string replacement;                         ///< what the operator set
   std::vector<std::string> killed_by, covered_by;  ///< ids of test sets
   double seconds = 0;
 };

@@ -23,8 +23,8 @@ MutationTask mutation_task(const std::vector<const MutationOperator*>& operators
   const auto count = static_cast<Site>(target.resolved.layers.size());
   for (const Site layer : layers) {
     if (layer < 0 || layer >= count) {
-      throw input_error(describe("", "layer", std::to_string(layer),
-                                 "0 to " + std::to_string(count - 1)));
+      throw input_error(
+          describe("", "layer", std::to_string(layer), "0 to " + std::to_string(count - 1)));
     }
   }
   const auto shared = std::make_shared<const Target>(target);

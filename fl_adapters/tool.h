@@ -94,7 +94,7 @@ struct LocaliseContext {
   const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
   std::filesystem::path model;  ///< what a tool that learns has learned; empty: what is bundled
-  std::filesystem::path keep;  ///< external tools' folders are kept in here; empty: they are not
+  std::filesystem::path keep;   ///< external tools' folders are kept in here; empty: they are not
 };
 
 /// A fault-localisation tool: one file each, one line in registry.cpp.

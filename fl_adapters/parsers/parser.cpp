@@ -108,8 +108,8 @@ Localisation read_output(const LogParser& parser, std::string_view text,
     nothing.status = LocalisationStatus::kFailed;
     nothing.reason = "nothing that " + parser.name + " prints is in the output";
     if (!log.warnings.empty()) {
-      nothing.reason += "; line " + std::to_string(log.warnings.front().line) + ": " +
-                        log.warnings.front().text;
+      nothing.reason +=
+          "; line " + std::to_string(log.warnings.front().line) + ": " + log.warnings.front().text;
     }
     nothing.faults.applicable = false;
     return nothing;

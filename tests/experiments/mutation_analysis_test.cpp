@@ -65,7 +65,8 @@ class FakeTrainer final : public MutantTrainer {
     // The first half of the rows is easy and lost with hinge alone.
     for (std::size_t i = 0; i < kInputs; ++i) {
       const bool easy = i < kInputs / 2;
-      result.right.push_back(easy ? !hinge : epochs >= 20 && i % 5 != static_cast<unsigned>(run) % 5);
+      result.right.push_back(easy ? !hinge
+                                  : epochs >= 20 && i % 5 != static_cast<unsigned>(run) % 5);
       result.certainty.push_back(easy ? 1.0f : 0.6f);
     }
     if (loss == "poisson") {
@@ -215,8 +216,8 @@ TEST(MutationAnalysis, WeakRowsAreTheCertainOnes) {
 class KeptRuns : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() /
-              ("neutra_runs_" + std::to_string(::getpid()));
+    folder_ =
+        std::filesystem::temp_directory_path() / ("neutra_runs_" + std::to_string(::getpid()));
     std::filesystem::create_directories(folder_);
     file_ = folder_ / "runs.nmr";
   }

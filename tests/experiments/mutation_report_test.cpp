@@ -39,8 +39,15 @@ TEST(MutationReport, HoldsWhatTheSchemaAsks) {
   longer.document["data"]["mutations"] = Json::array({{{"op", "change_label"}}});
   const Json report = mutation_report(
       original, "moons.json",
-      {{"0", "change_loss_function", &changed, MutantStatus::kKilled, "p = 0.01", "hinge",
-        {"test"}, {"test", "train"}, 1.5},
+      {{"0",
+        "change_loss_function",
+        &changed,
+        MutantStatus::kKilled,
+        "p = 0.01",
+        "hinge",
+        {"test"},
+        {"test", "train"},
+        1.5},
        {"1", "change_label", &longer, MutantStatus::kSurvived, "", "50", {}, {"test"}, 0},
        {"2", "change_epochs", &original, MutantStatus::kIgnored, "", "3", {}, {}, 0}},
       {{"test", "test rows"}, {"train", "training rows"}});

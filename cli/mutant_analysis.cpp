@@ -1,0 +1,340 @@
+#include "cli/mutant_analysis.h"
+
+#include <algorithm>
+#include <iostream>
+
+#include "cli/context.h"
+#include "evaluators/csv_table.h"
+#include "evaluators/statistics.h"
+#include "experiments/mutation_report.h"
+#include "experiments/mutation_task.h"
+#include "program/error.h"
+#include "program/words.h"
+
+namespace neutra::cli {
+namespace {
+
+std::string share_text(const std::optional<double>& value) { return value ? rounded(*value) : "-"; }
+
+bool killed_by_any(const AnalysedMutant& mutant) {
+  return std::any_of(mutant.verdicts.begin(), mutant.verdicts.end(),
+                     [](const auto& v) { return v.second.killed; });
+}
+
+MutantStatus status_of(const AnalysedMutant& mutant) {
+  if (!mutant.program || mutant.status == RunStatus::kInvalid) return MutantStatus::kInvalid;
+  if (!mutant.same_as.empty()) return MutantStatus::kIgnored;
+  if (mutant.status == RunStatus::kTimeout) return MutantStatus::kTimeout;
+  if (killed_by_any(mutant)) return MutantStatus::kKilled;
+  return mutant.status == RunStatus::kOk ? MutantStatus::kSurvived : MutantStatus::kError;
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(cells[i]);
+  return line + "\n";
+}
+
+/// "killed", "survived", "not applicable: ...", "diverged: ...", "same as ..."
+std::string outcome(const AnalysedMutant& mutant, TestSet set) {
+  if (!mutant.program) return "not applicable";
+  if (mutant.status == RunStatus::kInvalid) return "invalid";
+  const auto verdict = mutant.verdicts.find(set);
+  if (verdict == mutant.verdicts.end()) return "-";
+  if (verdict->second.killed) return verdict->second.stable ? "killed" : "killed, not stable";
+  if (mutant.same_as == "original") return "the original";
+  return mutant.status == RunStatus::kOk ? "survived" : std::string(to_string(mutant.status));
+}
+
+Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
+             const MutationOptions& options) {
+  const auto verdict_json = [](const KillVerdict& v) -> Json {
+    return {{"killed", v.killed},
+            {"p", json_number(v.p)},
+            {"d", json_number(v.d)},
+            {"power", json_number(v.power)},
+            {"stable", v.stable}};
+  };
+  Json mutants = Json::array();
+  for (const AnalysedMutant& m : analysis.mutants) {
+    const OperatorSite& site = task.sites[m.site];
+    Json entry = {{"id", m.id()},
+                  {"operator", m.op},
+                  {"site", site.site},
+                  {"value", m.value},
+                  {"status", to_string(m.program ? m.status : RunStatus::kInvalid)}};
+    if (m.program) entry["hash"] = to_string(program_hash(*m.program));
+    if (!m.reason.empty()) entry["reason"] = m.reason;
+    if (!m.same_as.empty()) entry["same_as"] = m.same_as;
+    entry["runs"] = m.runs;
+    Json sets = Json::object();
+    for (const auto& [set, verdict] : m.verdicts) {
+      Json own = verdict_json(verdict);
+      if (m.means.contains(set)) own["mean"] = json_number(m.means.at(set));
+      sets[std::string(to_string(set))] = std::move(own);
+    }
+    entry["verdicts"] = std::move(sets);
+    if (m.triviality) {
+      entry["triviality"] = *m.triviality;
+      entry["trivial"] = *m.triviality >= kTrivial;
+    }
+    if (m.redundant) entry["redundant"] = *m.redundant;
+    entry["seconds"] = m.seconds;
+    mutants.push_back(std::move(entry));
+  }
+  Json operators = Json::array();
+  for (const OperatorResult& o : analysis.operators) {
+    Json scores = Json::object();
+    for (const auto& [set, score] : o.scores) {
+      scores[std::string(to_string(set))] = {{"score", score.score ? Json(*score.score) : Json()},
+                                             {"instability", score.instability}};
+    }
+    Json searches = Json::array();
+    for (const std::size_t site : o.sites) {
+      for (const auto& [set, search] : analysis.sites[site].searches) {
+        searches.push_back({{"site", task.sites[site].site},
+                            {"set", to_string(set)},
+                            {"killed", search.killed ? Json(*search.killed) : Json()},
+                            {"survived", search.survived ? Json(*search.survived) : Json()}});
+      }
+    }
+    operators.push_back({{"operator", o.op},
+                         {"abbreviation", o.abbreviation},
+                         {"scores", std::move(scores)},
+                         {"searches", std::move(searches)}});
+  }
+  Json original = Json::object(), scores = Json::object();
+  for (const auto& [set, values] : analysis.original)
+    original[std::string(to_string(set))] = values;
+  for (const auto& [set, score] : analysis.scores)
+    scores[std::string(to_string(set))] = score ? Json(*score) : Json();
+  Json left_out = Json::array();
+  for (const LeftOutOperator& o : task.left_out)
+    left_out.push_back({{"operator", o.op->id}, {"reason", o.reason}});
+  return {{"runs", options.runs},
+          {"variant", options.variant == KillVariant::kCorrected ? "corrected" : "as-published"},
+          {"original", std::move(original)},
+          {"mutants", std::move(mutants)},
+          {"operators", std::move(operators)},
+          {"mutation_score", std::move(scores)},
+          {"not_applicable", std::move(left_out)},
+          {"trainings", analysis.trainings},
+          {"saved", analysis.saved}};
+}
+
+std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
+                    const MutationOptions& options, const std::string& id) {
+  std::string text = id;
+  for (const auto& [set, values] : analysis.original) {
+    text += ", " + std::string(to_string(set)) + " " + rounded(mean(values));
+  }
+  text += " (mean of " + std::to_string(options.runs) + ")\n\n";
+  std::vector<std::string> header{"operator", "site", "value", "runs"};
+  for (const TestSet set : options.sets) {
+    const std::string name(to_string(set));
+    header.insert(header.end(), {name, "mean", "p", "d"});
+  }
+  header.emplace_back("triviality");
+  TextTable table(header);
+  for (const AnalysedMutant& m : analysis.mutants) {
+    const OperatorSite& site = task.sites[m.site];
+    std::vector<std::string> row{site.abbreviation, site.site.empty() ? "-" : site.site,
+                                 m.value.empty() ? "-" : m.value, std::to_string(m.runs)};
+    for (const TestSet set : options.sets) {
+      const auto verdict = m.verdicts.find(set);
+      const bool measured = verdict != m.verdicts.end() && m.means.contains(set);
+      row.push_back(outcome(m, set));
+      row.push_back(measured ? rounded(m.means.at(set)) : "-");
+      row.push_back(measured ? rounded(verdict->second.p) : "-");
+      row.push_back(measured ? rounded(verdict->second.d) : "-");
+    }
+    row.push_back(m.triviality
+                      ? rounded(*m.triviality) + (*m.triviality >= kTrivial     ? ", trivial"
+                                                  : m.redundant && *m.redundant ? ", redundant"
+                                                                                : "")
+                      : "-");
+    table.add(row);
+  }
+  text += table.text() + "\n";
+  std::vector<std::string> columns{"operator", "id"};
+  std::vector<TestSet> scored;
+  for (const auto& [set, score] : analysis.scores) {
+    scored.push_back(set);
+    columns.insert(columns.end(), {std::string(to_string(set)) + " score", "instability"});
+  }
+  if (scored.empty()) return text;
+  TextTable scores(columns);
+  for (const OperatorResult& o : analysis.operators) {
+    std::vector<std::string> row{o.abbreviation, o.op};
+    for (const TestSet set : scored) {
+      row.push_back(share_text(o.scores.at(set).score));
+      row.push_back(rounded(o.scores.at(set).instability));
+    }
+    scores.add(row);
+  }
+  text += scores.text() + "\n";
+  for (const auto& [set, score] : analysis.scores)
+    text += "mutation score, " + std::string(to_string(set)) + ": " + share_text(score) + "\n";
+  text += std::to_string(analysis.trainings) + " trainings, " + std::to_string(analysis.saved) +
+          " saved\n";
+  return text;
+}
+
+std::string csv_of(const MutationAnalysis& analysis, const MutationTask& task,
+                   const MutationOptions& options) {
+  std::vector<std::string> header{"id",     "operator", "abbreviation", "site", "value",
+                                  "status", "reason",   "same_as",      "runs"};
+  for (const TestSet set : options.sets) {
+    for (const char* column : {"killed", "mean", "p", "d", "power", "stable"})
+      header.push_back(std::string(to_string(set)) + "_" + column);
+  }
+  header.insert(header.end(), {"triviality", "redundant"});
+  std::string text = csv_line(header);
+  for (const AnalysedMutant& m : analysis.mutants) {
+    const OperatorSite& site = task.sites[m.site];
+    std::vector<std::string> row{
+        m.id(),    m.op,      site.abbreviation,
+        site.site, m.value,   std::string(to_string(m.program ? m.status : RunStatus::kInvalid)),
+        m.reason,  m.same_as, std::to_string(m.runs)};
+    for (const TestSet set : options.sets) {
+      const auto verdict = m.verdicts.find(set);
+      if (verdict == m.verdicts.end() || !m.means.contains(set)) {
+        row.insert(row.end(), 6, "");
+        continue;
+      }
+      const KillVerdict& v = verdict->second;
+      row.insert(row.end(), {v.killed ? "true" : "false", shortest(m.means.at(set)), shortest(v.p),
+                             shortest(v.d), shortest(v.power), v.stable ? "true" : "false"});
+    }
+    row.push_back(m.triviality ? shortest(*m.triviality) : "");
+    row.push_back(m.redundant ? (*m.redundant ? "true" : "false") : "");
+    text += csv_line(row);
+  }
+  return text;
+}
+
+Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
+               const Program& original, const std::string& id) {
+  std::map<std::string, std::string> tests;
+  for (const TestSet set : options.sets) {
+    const std::string name(to_string(set));
+    tests[name] = set == TestSet::kTrain  ? "training rows"
+                  : set == TestSet::kTest ? "test rows"
+                                          : "weak test rows";
+  }
+  std::vector<ReportedMutant> mutants;
+  for (const AnalysedMutant& m : analysis.mutants) {
+    ReportedMutant entry;
+    entry.id = m.id();
+    entry.op = m.op;
+    entry.program = m.program ? &*m.program : &original;
+    entry.status = status_of(m);
+    entry.replacement = m.value;
+    entry.seconds = m.seconds;
+    std::vector<std::string> reasons;
+    if (!m.reason.empty()) reasons.push_back(m.reason);
+    if (!m.same_as.empty()) reasons.push_back("the same program as " + m.same_as);
+    for (const auto& [set, v] : m.verdicts) {
+      const std::string name(to_string(set));
+      entry.covered_by.push_back(name);
+      if (v.killed) entry.killed_by.push_back(name);
+      if (m.means.contains(set))
+        reasons.push_back(name + ": p = " + rounded(v.p) + ", d = " + rounded(v.d) + ", " +
+                          std::to_string(m.runs) + " runs");
+    }
+    entry.reason = join(reasons, "; ");
+    mutants.push_back(std::move(entry));
+  }
+  return mutation_report(original, id + ".json", mutants, tests);
+}
+
+std::vector<TestSet> chosen_sets(const Arguments& arguments) {
+  if (!arguments.has("test-set")) return {TestSet::kTrain, TestSet::kTest};
+  std::vector<TestSet> sets;
+  for (const std::string& word : arguments.list("test-set")) {
+    const auto set = parse_test_set(word);
+    if (!set) throw usage_error("--test-set: found '" + word + "'; allowed: train, test, weak");
+    if (std::find(sets.begin(), sets.end(), *set) == sets.end()) sets.push_back(*set);
+  }
+  std::sort(sets.begin(), sets.end());
+  return sets;
+}
+
+}  // namespace
+
+int analyse(const Arguments& arguments, const std::string& id, const std::filesystem::path& file,
+            const Target& target, const std::vector<const MutationOperator*>& operators) {
+  catch_signals();
+  const std::string format = chosen_format(arguments, {"text", "csv", "json"});
+  const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  MutationOptions options;
+  options.runs = static_cast<int>(arguments.integer("runs"));
+  if (options.runs < 2)
+    throw usage_error("--runs: found " + std::to_string(options.runs) +
+                      "; allowed: at least 2, without which nothing is significant");
+  options.variant = arguments.text("variant") == "as-published" ? KillVariant::kAsPublished
+                                                                : KillVariant::kCorrected;
+  options.sets = chosen_sets(arguments);
+  options.early = arguments.text("early") == "on";
+  options.workers = worker_count(arguments);
+  options.stop = &stop_requested();
+
+  std::vector<Site> layers;
+  if (arguments.has("layer")) layers.push_back(static_cast<Site>(arguments.integer("layer")));
+  const MutationTask task = mutation_task(operators, target, layers, seed);
+  if (task.sites.empty()) {
+    std::string reasons;
+    for (const LeftOutOperator& o : task.left_out)
+      reasons += "\n  " + std::string(o.op->id) + ": " + o.reason;
+    throw input_error(id + ": no operator applies" + reasons);
+  }
+  const auto trainer = make_trainer(arguments, file);
+  TrainingJob limits;
+  limits.time_limit = arguments.seconds("time-limit");
+  limits.memory_limit = arguments.bytes("memory-limit");
+  limits.stop = options.stop;
+  const auto mutant_trainer = make_mutant_trainer(target.program, *trainer, seed, limits);
+
+  std::optional<MutantRuns> runs;
+  if (arguments.has("store")) {
+    const Json header = {{"format", "neutra-mutant-runs"},
+                         {"version", 1},
+                         {"original", to_string(program_hash(target.program))},
+                         {"seed", seed},
+                         {"time_limit", limits.time_limit},
+                         {"memory_limit", limits.memory_limit},
+                         {"trainer", trainer->fingerprint(target.program)}};
+    runs.emplace(arguments.text("store"), header, arguments.flag("fresh"), "neutra mutate " + id);
+  } else {
+    runs.emplace();
+  }
+  MutationAnalysis analysis;
+  {
+    ProgressLine progress(arguments.flag("quiet"), "mutate " + id);
+    analysis = analyse_mutants(target.program, task.sites, options, *mutant_trainer, *runs,
+                               [&](std::size_t done, std::size_t known) {
+                                 progress.update(-1, std::to_string(done) + " of " +
+                                                         std::to_string(known) +
+                                                         " trainings known to be needed");
+                               });
+  }
+
+  if (arguments.has("report")) {
+    write_file_atomically(arguments.text("report"),
+                          to_text(report_of(analysis, options, target.program, id)));
+  }
+  if (format == "csv") {
+    std::cout << csv_of(analysis, task, options);
+  } else if (format == "json") {
+    Json json = {{"format", "neutra-mutation-analysis"}, {"version", 1}, {"program", id}};
+    json.update(json_of(analysis, task, options));
+    std::cout << to_text(json);
+  } else {
+    std::cout << text_of(analysis, task, options, id);
+    for (const LeftOutOperator& o : task.left_out)
+      std::cerr << "no mutant: " << o.op->id << ": " << o.reason << '\n';
+  }
+  return 0;
+}
+
+}  // namespace neutra::cli
