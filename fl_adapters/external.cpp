@@ -11,6 +11,7 @@
 #include "fl_adapters/tool_answer.h"
 #include "program/error.h"
 #include "program/formats/keras_script.h"
+#include "program/formats/program_for_tools.h"
 #include "program/words.h"
 
 namespace neutra {

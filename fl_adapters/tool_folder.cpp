@@ -6,26 +6,11 @@
 
 #include "program/error.h"
 #include "program/hdf5_file.h"
-#include "program/normal.h"
 #include "training/data/npy.h"
 
 namespace neutra {
 
 namespace fs = std::filesystem;
-
-Json program_for_tools(const Program& program, const DataInfo* data) {
-  std::vector<Problem> problems;
-  Json document = normal_form(program.document, Defaults::kFill, problems);
-  // tf.keras 2.4 takes a config without a name for the list of layers of old versions.
-  document["model"]["config"]["name"] = "sequential";
-  Shape input = data != nullptr ? data->x : resolve(program).input_shape;
-  if (!input.empty()) {
-    Json shape = Json::array({nullptr});
-    for (const std::int64_t extent : input) shape.push_back(extent);
-    document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] = std::move(shape);
-  }
-  return document;
-}
 
 std::vector<std::string> write_data_files(const Dataset& data, const fs::path& folder) {
   std::vector<std::string> names{"data.h5"};

@@ -11,10 +11,6 @@
 
 namespace neutra {
 
-/// A program as tools get it: every field present, one spelling of everything, and the shape of
-/// its rows where it is known. Its hash is that of `program`. Precondition: the program is valid.
-Json program_for_tools(const Program& program, const DataInfo* data);
-
 /// Writes data.h5 and one .npy file for each of x_train, y_train, x_test, y_test and, where the
 /// program has rows to watch, x_validation, y_validation. Returns the names.
 std::vector<std::string> write_data_files(const Dataset& data, const std::filesystem::path& folder);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "program/error.h"
+#include "program/formats/program_for_tools.h"
 #include "program/hdf5_file.h"
 #include "tests/fl_adapters/temporary.h"
 

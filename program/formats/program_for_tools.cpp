@@ -1,0 +1,41 @@
+#include "program/formats/program_for_tools.h"
+
+#include "program/layer.h"
+#include "program/normal.h"
+
+namespace neutra {
+
+namespace {
+
+/// Drops the fields that can have one value only: older versions of Keras don't know all of them.
+void drop_fixed(Json& config, const std::vector<Field>& fields) {
+  for (const Field& field : fields) {
+    if (field.type == FieldType::kFixed) config.erase(field.name);
+  }
+}
+
+}  // namespace
+
+Json program_for_tools(const Program& program, const DataInfo* data) {
+  std::vector<Problem> problems;
+  Json document = normal_form(program.document, Defaults::kFill, problems);
+  for (Json& layer : document["model"]["config"]["layers"]) {
+    const std::string class_name = layer.at("class_name");
+    drop_fixed(layer["config"], find_layer(class_name)->fields);
+    if (class_name == "InputLayer") layer["config"].erase("trainable");  // Keras has none there
+  }
+  Json& optimizer = document["compile"]["optimizer"];
+  drop_fixed(optimizer["config"],
+             find(Vocabulary::kOptimizer, optimizer.at("class_name").get<std::string>())->fields);
+  // tf.keras 2.4 takes a config without a name for the list of layers of old versions.
+  document["model"]["config"]["name"] = "sequential";
+  Shape input = data != nullptr ? data->x : resolve(program).input_shape;
+  if (!input.empty()) {
+    Json shape = Json::array({nullptr});
+    for (const std::int64_t extent : input) shape.push_back(extent);
+    document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] = std::move(shape);
+  }
+  return document;
+}
+
+}  // namespace neutra
