@@ -88,8 +88,8 @@ Verb study_verb() {
       "its answer. Stores,\n"
       "networks, answers, scores, tables and figures go to --folder; the same command continues an "
       "interrupted study.\n"
-      "NAME is a bundled study: quickstart, or fl_study, the whole study with every tool (days; "
-      "--quick: minutes).",
+      "NAME is a bundled study: quickstart, or fl_study, the whole study with every tool (weeks "
+      "on two cores; --quick: minutes).",
       "  neutra study quickstart\n  neutra study fl_study --quick\n"
       "  neutra study my_study.json --folder results --format latex",
       run};
