@@ -4,6 +4,7 @@
 #include <cctype>
 #include <set>
 
+#include "fl_adapters/external.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/words.h"
@@ -163,9 +164,10 @@ void read_asking(const Section& section, StudyTool& tool) {
   }
 }
 
-/// A name, "all", or an object with `tool` and how it is asked. A tool that is named twice is asked
-/// as its own entry says, wherever "all" stands.
-std::vector<StudyTool> read_tools(const Section& root, const StudyTool& common) {
+/// A name, a description file in `folder`, "all", or an object with `tool` and how it is asked. A
+/// tool that is named twice is asked as its own entry says, wherever "all" stands.
+std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
+                                  const StudyTool& common) {
   std::vector<StudyTool> asked;
   std::set<std::string> by_name;
   const std::vector<Json> entries = root.has("tools") && root.at("tools").is_string()
@@ -183,12 +185,15 @@ std::vector<StudyTool> read_tools(const Section& root, const StudyTool& common) 
     fields.insert("tool");
     const Section entry(object, root.file(), root.place_of(name), fields);
     StudyTool tool = common;
-    tool.tool = entry.has("tool") && entry.at("tool").is_string()
-                    ? find_tool(entry.at("tool").get<std::string>())
-                    : nullptr;
+    if (entry.has("tool") && entry.at("tool").is_string()) {
+      const fs::path named = entry.at("tool").get<std::string>();
+      tool.tool =
+          named.extension() == ".json" ? load_tool(folder / named) : find_tool(named.string());
+    }
     if (tool.tool == nullptr) {
       std::vector<std::string> names = {"all"};
       for (const Tool* known : tools()) names.push_back(known->name);
+      names.emplace_back("the description file of an external tool, FILE.json");
       root.fail(name, object.contains("tool") ? object.at("tool").dump() : entries[i].dump(),
                 join(names));
     }
@@ -306,7 +311,7 @@ Study load_study(const fs::path& file, bool quick) {
   }
   StudyTool any_tool;
   read_asking(root, any_tool);
-  study.tools = read_tools(root, any_tool);
+  study.tools = read_tools(root, folder, any_tool);
   for (const StudyTool& asked : study.tools) {
     for (const Answer& answer : study.answers) {
       if (answer.tool == name_here(*asked.tool)) {
