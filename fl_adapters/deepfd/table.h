@@ -27,9 +27,9 @@ struct Example {
   std::array<std::vector<std::vector<float>>, std::size(kVariants)> features;
 };
 
-/// Trainings of each example that a model file keeps. More hardly help, and the file is read by
-/// people.
-inline constexpr std::size_t kKeptTrainings = 20;
+/// Trainings of each example that a model file keeps. More help little, and classifiers are trained
+/// whenever it is read.
+inline constexpr std::size_t kKeptTrainings = 2;
 
 /// What classifiers learn from, or are judged by: a model file (docs/formats/deepfd_model.md).
 struct Table {
