@@ -209,18 +209,17 @@ Json document_of(const Mutant& mutant, const Original& original, bool as_fault) 
 
 int run(const Arguments& arguments) {
   if (arguments.flag("list")) return list_operators(arguments.flag("json"));
-  if (arguments.positional.empty())
-    throw usage_error("mutate: found no FAULT; allowed: one, or --list");
+  if (arguments.positional.empty()) throw usage_error("found no FAULT; allowed: one, or --list");
   const int ways = arguments.has("apply") + arguments.has("order") +
                    (arguments.flag("all") || arguments.has("operator"));
   const bool kill = arguments.flag("kill");
   if (ways == 0)
-    throw usage_error("mutate: found nothing to do; allowed: --all, --operator, --apply, --order");
+    throw usage_error("found nothing to do; allowed: --all, --operator, --apply, --order");
   if (kill && (arguments.has("apply") || arguments.has("order") || arguments.has("value") ||
                arguments.has("range")))
     throw usage_error(
         "--kill: found --apply, --order, --value or --range beside it; allowed: --all or "
-        "--operator "
+        "--operator, "
         "and --layer: values are searched");
   if (arguments.has("apply") && ways > 1)
     throw usage_error("--apply: found other operators beside it; allowed: all of them in --apply");

@@ -95,7 +95,7 @@ std::optional<Mutant> draw_mutant(const Target& target,
     const Site site = sites[draws.below(sites.size())];
     const auto value = draw_value(*op, current, site, draws);
     if (!value) return std::nullopt;
-    const std::uint64_t seed = op->random ? draws.below(std::size_t{1} << 31) : 0;
+    const std::uint64_t seed = op->random ? draws.below(1'000'000) : 0;
     auto mutant = apply(*op, current, site, *value, seed);
     if (std::holds_alternative<Inapplicable>(mutant)) return std::nullopt;
     applications.push_back({std::string(op->id), site, *value, seed});
@@ -169,14 +169,19 @@ Application parse_application(std::string_view text, std::uint64_t seed) {
 }
 
 std::string Mutant::name() const {
+  constexpr std::size_t kLongest = 100;  // that of a fault's id
   std::string text;
   for (const Application& application : applications) {
-    if (!text.empty()) text += "+";
-    text += to_string(application);
+    if (!text.empty()) text += "--";
+    text += find_mutation_operator(application.op).abbreviation;
+    if (application.site != kWholeProgram) text += "-" + std::to_string(application.site);
+    if (!application.value.is_null()) text += "-" + value_text(application.value);
     if (application.seed != 0) text += "-s" + std::to_string(application.seed);
   }
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '@' || c == '=' || c == '/'; }, '-');
+  if (text.size() > kLongest) {
+    const std::string mark = "-" + to_string(program_hash(program)).substr(0, 12);
+    text = text.substr(0, kLongest - mark.size()) + mark;
+  }
   return text;
 }
 

@@ -33,8 +33,8 @@ struct Mutant {
   std::vector<Application> applications;  ///< in their order; their number is the mutant's order
   Program program;
   FaultSet faults;  ///< diff(mutant, original)
-  /// A file's name without extension, different for different applications:
-  /// "change_activation_function-3-relu+change_label-25".
+  /// A file's name without extension and a fault's id, different for different applications:
+  /// "ACH-3-relu--TCL-25-s7".
   std::string name() const;
 };
 

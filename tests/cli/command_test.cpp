@@ -200,7 +200,7 @@ TEST(Command, MutateShowsWhatChanges) {
   const Called called =
       call({"mutate", "d7", "--operator", "HNE", "--value", "20", "--show"}, folder.path());
   EXPECT_EQ(called.exit, 0) << called.err;
-  EXPECT_EQ(called.out, "change_epochs-20\n  replace /fit/epochs: 200 -> 20\n");
+  EXPECT_EQ(called.out, "HNE-20\n  replace /fit/epochs: 200 -> 20\n");
 }
 
 TEST(Command, MutantsAreProgramsAndFaultsThatOtherVerbsTake) {

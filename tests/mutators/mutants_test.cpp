@@ -51,9 +51,15 @@ TEST(ApplyAll, LayersCountAsLeftByThoseBefore) {
   EXPECT_EQ(layers[1]["class_name"], "ReLU");
   EXPECT_EQ(layers[5]["config"]["activation"], "elu");
   EXPECT_EQ(to_string(mutant.faults), "ACH(5), HNE, LAD(1), TCL");
-  EXPECT_EQ(mutant.name(),
-            "layer_addition-0-ReLU+change_activation_function-5-elu+change_label-50-s1+"
-            "change_epochs-3");
+  EXPECT_EQ(mutant.name(), "LAs-0-ReLU--ACH-5-elu--TCL-50-s1--HNE-3");
+  const Mutant many =
+      apply_all(classifier(), {parse_application("LAs@0=BatchNormalization", 0),
+                               parse_application("LAs@1=BatchNormalization", 0),
+                               parse_application("LAs@2=BatchNormalization", 0),
+                               parse_application("LCH=mean_absolute_percentage_error", 0),
+                               parse_application("WCI@0=truncated_normal", 0)});
+  EXPECT_EQ(many.name().size(), 100u);  // as long as a fault's id may be
+  EXPECT_TRUE(many.name().starts_with("LAs-0-BatchNormalization--LAs-1-"));
 }
 
 TEST(ApplyAll, OneToFive) {
