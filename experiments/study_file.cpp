@@ -167,7 +167,7 @@ void read_asking(const Section& section, StudyTool& tool) {
 /// A name, a description file in `folder`, "all", or an object with `tool` and how it is asked. A
 /// tool that is named twice is asked as its own entry says, wherever "all" stands.
 std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
-                                  const StudyTool& common) {
+                                  const StudyTool& common, std::vector<fs::path>& inputs) {
   std::vector<StudyTool> asked;
   std::set<std::string> by_name;
   const std::vector<Json> entries = root.has("tools") && root.at("tools").is_string()
@@ -187,8 +187,12 @@ std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
     StudyTool tool = common;
     if (entry.has("tool") && entry.at("tool").is_string()) {
       const fs::path named = entry.at("tool").get<std::string>();
-      tool.tool =
-          named.extension() == ".json" ? load_tool(folder / named) : find_tool(named.string());
+      if (named.extension() == ".json") {
+        tool.tool = load_tool(folder / named);
+        inputs.push_back(folder / named);
+      } else {
+        tool.tool = find_tool(named.string());
+      }
     }
     if (tool.tool == nullptr) {
       std::vector<std::string> names = {"all"};
@@ -311,7 +315,7 @@ Study load_study(const fs::path& file, bool quick) {
   }
   StudyTool any_tool;
   read_asking(root, any_tool);
-  study.tools = read_tools(root, folder, any_tool);
+  study.tools = read_tools(root, folder, any_tool, study.inputs);
   for (const StudyTool& asked : study.tools) {
     for (const Answer& answer : study.answers) {
       if (answer.tool == name_here(*asked.tool)) {
