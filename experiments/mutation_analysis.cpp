@@ -294,7 +294,9 @@ class Analyst {
         made.hash = program_hash(*made.program);
         if (made.hash != original_hash_) made.refusal = trainer_.refusal(*made.program);
       } catch (const Error& e) {
+        // The operator, or the data that it mutates, refuse.
         if (e.exit() != Exit::kBadInput) throw;
+        made.program.reset();
         made.reason = e.what();
       }
       programs_.emplace(std::pair{site, value}, std::move(made));

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <deque>
 #include <limits>
+#include <list>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -36,10 +37,22 @@ constexpr std::array<std::pair<Backend, std::string_view>, 3> kBackends{
 constexpr const char* kNoMemory =
     "the machine has no memory left for this training; use fewer --workers or set --memory-limit";
 
+/// Data sets that no training uses are kept up to this: mutants of data are many.
+constexpr std::uint64_t kKeptBytes = std::uint64_t{1} << 30;
+
 /// A data set with what validation needs to know of it.
 struct Resident {
   std::shared_ptr<const Dataset> data;
   DataInfo info;
+  std::uint64_t bytes() const {
+    std::uint64_t floats = 0;
+    for (const Array* array :
+         {&data->x_train, &data->y_train, &data->x_test, &data->y_test, &data->x_holdout,
+          &data->y_holdout, &data->x_validation, &data->y_validation}) {
+      floats += array->values.size();
+    }
+    return floats * sizeof(float);
+  }
   /// Made when it is wanted, for all trainings.
   const SparseDataset& sparse() const {
     std::call_once(once_, [this] { sparse_ = SparseDataset(*data); });
@@ -51,27 +64,38 @@ struct Resident {
   mutable SparseDataset sparse_;
 };
 
-/// Data sets of the process, by recipe.
+/// The data sets used last, by recipe.
 class DataCache {
  public:
   explicit DataCache(std::vector<std::filesystem::path> path) : path_(std::move(path)) {}
 
-  const Resident& get(const Json& recipe) {
+  std::shared_ptr<const Resident> get(const Json& recipe) {
     const std::lock_guard lock(mutex_);
-    std::unique_ptr<Resident>& entry = entries_[recipe.dump()];
-    if (!entry) {
-      auto made = std::make_unique<Resident>();
-      made->data = load_dataset(recipe, path_);
-      made->info = made->data->info();
-      entry = std::move(made);
+    const std::string text = recipe.dump();
+    const auto known = std::find_if(entries_.begin(), entries_.end(),
+                                    [&](const auto& entry) { return entry.first == text; });
+    if (known != entries_.end()) {
+      entries_.splice(entries_.end(), entries_, known);
+      return known->second;
     }
-    return *entry;
+    const auto made = std::make_shared<Resident>();
+    made->data = load_dataset(recipe, path_);
+    made->info = made->data->info();
+    entries_.emplace_back(text, made);
+    bytes_ += made->bytes();
+    while (bytes_ > kKeptBytes && entries_.size() > 1) {
+      bytes_ -= entries_.front().second->bytes();
+      entries_.pop_front();
+    }
+    return made;
   }
 
  private:
   std::vector<std::filesystem::path> path_;
   std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<Resident>> entries_;
+  /// The one used last at the end.
+  std::list<std::pair<std::string, std::shared_ptr<const Resident>>> entries_;
+  std::uint64_t bytes_ = 0;
 };
 
 /// Lets trainings start while what they need together stays below a limit.
@@ -146,7 +170,8 @@ std::optional<std::string> refusal_by_keras(const Program& program, const Reside
 
 /// What all replicas of a program share.
 struct Prepared {
-  std::optional<std::string> refusal;  ///< Keras's
+  std::shared_ptr<const Resident> data;  ///< of the rows
+  std::optional<std::string> refusal;    ///< Keras's
   std::optional<std::string> failure;  ///< what this version lacks; with either, the rest is empty
   ResolvedProgram program;
   TrainingRows rows;
@@ -156,8 +181,11 @@ struct Prepared {
   Hash stream_hash, program_hash;
 };
 
-Prepared prepare(const Program& program, const Resident& data, Backend backend) {
+Prepared prepare(const Program& program, std::shared_ptr<const Resident> resident,
+                 Backend backend) {
   Prepared made;
+  const Resident& data = *resident;
+  made.data = std::move(resident);
   made.refusal = refusal_by_keras(program, data);
   if (made.refusal) return made;
   try {
@@ -196,14 +224,23 @@ class PreparedPrograms {
     const std::lock_guard lock(mutex_);
     if (!entries_.emplace(text, made).second) return made;  // another thread was faster
     oldest_first_.push_back(std::move(text));
-    if (oldest_first_.size() > kKept) {
-      entries_.erase(oldest_first_.front());
+    if (++users_[made->data.get()] == 1) bytes_ += made->data->bytes();
+    while (oldest_first_.size() > kKept || (bytes_ > kKeptBytes && oldest_first_.size() > 1)) {
+      const auto oldest = entries_.find(oldest_first_.front());
+      const Resident* data_of_it = oldest->second->data.get();
+      if (--users_[data_of_it] == 0) {
+        bytes_ -= data_of_it->bytes();
+        users_.erase(data_of_it);
+      }
+      entries_.erase(oldest);
       oldest_first_.pop_front();
     }
     return made;
   }
 
  private:
+  std::map<const Resident*, int> users_;  ///< programs of each data set
+  std::uint64_t bytes_ = 0;               ///< of these data sets
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Prepared>> entries_;
   std::deque<std::string> oldest_first_;
@@ -213,8 +250,13 @@ class PreparedPrograms {
 class EnginePredictor final : public Predictor {
  public:
   /// `targets`: rows that the engine needs beside inputs that aren't a part of a data set.
-  EnginePredictor(ResolvedProgram program, Rows rows, Array targets, bool fused)
-      : program_(std::move(program)), targets_(std::move(targets)), rows_(rows) {
+  /// `owner`: of the data set.
+  EnginePredictor(ResolvedProgram program, Rows rows, Array targets, bool fused,
+                  std::shared_ptr<const Prepared> owner)
+      : owner_(std::move(owner)),
+        program_(std::move(program)),
+        targets_(std::move(targets)),
+        rows_(rows) {
     at::set_num_threads(1);
     if (rows_.y == nullptr) rows_.y = &targets_;
     program_.batch_size = std::clamp<std::int64_t>(kFloats / row_elements(program_), 1, kRows);
@@ -244,6 +286,7 @@ class EnginePredictor final : public Predictor {
   static constexpr std::int64_t kFloats = 1 << 20;  ///< in a batch of all layers' outputs, ...
   static constexpr std::int64_t kRows = 1024;       ///< ... but no more rows than this
 
+  std::shared_ptr<const Prepared> owner_;
   ResolvedProgram program_;
   Array targets_;
   Rows rows_;
@@ -301,7 +344,7 @@ class Local final : public LocalTrainer {
   }
 
   std::shared_ptr<const Dataset> dataset(const Program& program) override {
-    return cache_.get(program.document.at("data")).data;
+    return cache_.get(program.document.at("data"))->data;
   }
 
   ResolvedProgram resolved(const Program& program) override {
@@ -318,14 +361,18 @@ class Local final : public LocalTrainer {
                    static_cast<std::size_t>(rows.count()) * width);
     };
     const Shape& targets = rows.y->extents;
-    return {rows.count(), prepared->program.input_shape, Shape(targets.begin() + 1, targets.end()),
-            values(*rows.x), values(*rows.y)};
+    return {rows.count(),
+            prepared->program.input_shape,
+            Shape(targets.begin() + 1, targets.end()),
+            values(*rows.x),
+            values(*rows.y),
+            prepared};
   }
 
   std::unique_ptr<Predictor> predictor(const Program& program, DataPart part) override {
     const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
     return std::make_unique<EnginePredictor>(prepared->program, part_of(prepared->rows, part),
-                                             Array{}, prepared->fused);
+                                             Array{}, prepared->fused, prepared);
   }
 
   std::unique_ptr<Predictor> predictor(const Program& program, std::size_t first,
@@ -343,18 +390,18 @@ class Local final : public LocalTrainer {
     targets.values.resize(static_cast<std::size_t>(inputs.rows() * targets.row_size()));
     return std::make_unique<EnginePredictor>(std::move(rest),
                                              Rows{&inputs, nullptr, 0, inputs.rows()},
-                                             std::move(targets), prepared->fused);
+                                             std::move(targets), prepared->fused, prepared);
   }
 
   std::optional<std::string> refusal(const Program& program) override {
-    return refusal_by_keras(program, cache_.get(program.document.at("data")));
+    return refusal_by_keras(program, *cache_.get(program.document.at("data")));
   }
 
   std::string fingerprint(const Program& program) override {
     std::string text =
         std::string(to_string(options_.backend)) + " " + kSemantics + ", " + library_fingerprint();
     if (options_.backend != Backend::kEager) text += ", fused " + fused_fingerprint();
-    return text + ", data " + to_string(digest(*cache_.get(program.document.at("data")).data));
+    return text + ", data " + to_string(digest(*cache_.get(program.document.at("data"))->data));
   }
 
  private:

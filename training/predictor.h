@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,12 +14,13 @@ namespace neutra {
 /// those of them that give the metric.
 enum class DataPart { kTraining, kValidation, kTest, kHoldout };
 
-/// Rows of a program's data; valid as long as the trainer that gave them. Arrays are row-major.
+/// Rows of a program's data. Arrays are row-major.
 struct DataRows {
   std::int64_t count = 0;
   Shape row;     ///< extents of one row of features
   Shape target;  ///< extents of one row's target; {} where the source holds a plain vector
   std::span<const float> features, targets;
+  std::shared_ptr<const void> owner;  ///< of the arrays
 };
 
 /// Asks a model with any weights for its outputs, as in inference: no dropout, moving averages. For
