@@ -95,7 +95,7 @@ int run(const Arguments& arguments) {
   const bool judge = arguments.has("evaluate");
   if (judge == arguments.has("output"))
     throw usage_error(
-        "deepfd-train: found " +
+        "found " +
         std::string(judge ? "both --evaluate and --output" : "neither --output nor --evaluate") +
         "; allowed: one of them");
   std::string text;

@@ -48,6 +48,10 @@ TEST_P(Observers, ProbesChangeNothing) {
       EXPECT_TRUE(std::isfinite(probe.forward(rows).loss));
     }
     void begin(const DataView&, Probe& probe) override { look(probe); }
+    BatchDetail batch_detail(std::int64_t, std::int64_t step) const override {
+      return step == 3 ? BatchDetail::kLogs : BatchDetail::kNone;
+    }
+    void batch_end(const BatchEvent& event) override { look(*event.probe); }
     void epoch_end(const EpochEvent& event) override { look(*event.probe); }
     void end(Probe& probe) override {
       look(probe);
@@ -63,7 +67,7 @@ TEST_P(Observers, ProbesChangeNothing) {
   const ReplicaResult asked = trainer->train({&p}, &curious);
   const ReplicaResult watched = trainer->train({&p}, &plain);
   const ReplicaResult alone = trainer->train(TrainingJob{&p});
-  EXPECT_EQ(curious.looks, 5);  // before, after each of three epochs, after all
+  EXPECT_EQ(curious.looks, 6);  // before, after a batch, after each of three epochs, after all
   EXPECT_EQ(curious.weights, plain.weights);
   EXPECT_EQ(asked.metric, watched.metric);
   EXPECT_EQ(asked.metric, alone.metric);
