@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "evaluators/statistics.h"
+#include "fl_adapters/trained_model.h"
 #include "program/error.h"
 #include "search/store.h"
 #include "training/metrics.h"
@@ -51,10 +52,11 @@ class LocalMutantTrainer final : public MutantTrainer {
       void end(Probe& probe) override {
         const std::int64_t first = 0;
         for (const LayerView& layer : probe.forward({&first, 1}).layers) {
-          for (const auto& w : layer.weights) weights.insert(weights.end(), w.begin(), w.end());
+          weights.emplace_back();
+          for (const auto& w : layer.weights) weights.back().emplace_back(w.begin(), w.end());
         }
       }
-      std::vector<float> weights;
+      ModelWeights weights;
     } last;
     TrainingJob job = limits_;
     job.program = &program;
@@ -99,10 +101,10 @@ class LocalMutantTrainer final : public MutantTrainer {
 
  private:
   template <typename F>
-  void ask(const Program& program, DataPart part, const std::vector<float>& weights, F look) {
+  void ask(const Program& program, DataPart part, const ModelWeights& weights, F look) {
     const DataRows rows = trainer_.rows(program, part);
     const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part);
-    std::copy(weights.begin(), weights.end(), predictor->weights().all().begin());
+    set_weights(*predictor, weights);
     std::int64_t width = 1;
     for (const std::int64_t n : rows.target) width *= n;
     for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {

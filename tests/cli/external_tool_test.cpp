@@ -81,12 +81,13 @@ TEST(ExternalTool, OneThatFailsSpoilsNoOther) {
 TEST(ExternalTool, InterruptedNothingIsLeft) {
   const Folder folder;
   const std::string own = mark();
-  // Its supervisor's parent is the command: Ctrl-C once it runs.
+  // Its supervisor's parent is the command: Ctrl-C once it runs. One at a time: a second Ctrl-C
+  // ends the command at once.
   write_tool(folder, "slow",
              "trap '' TERM; (setsid sleep " + own +
                  " &); kill -INT $(awk '{print $4}' /proc/$PPID/stat); sleep " + own);
   const Called called =
-      call({"localise", "D6", "--tool", "slow.json", "--workers", "2"}, folder.path());
+      call({"localise", "D6", "--tool", "slow.json", "--workers", "1"}, folder.path());
   EXPECT_EQ(called.exit, 75) << called.out << called.err;
   EXPECT_EQ(processes_with(own), 0);
 }
