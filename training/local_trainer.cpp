@@ -283,7 +283,7 @@ class EnginePredictor final : public Predictor {
   std::vector<std::span<const float>> activations() override { return engine_->activations(); }
 
  private:
-  static constexpr std::int64_t kFloats = 1 << 20;  ///< in a batch of all layers' outputs, ...
+  static constexpr std::int64_t kFloats = 1 << 23;  ///< in a batch of all layers' outputs, ...
   static constexpr std::int64_t kRows = 1024;       ///< ... but no more rows than this
 
   std::shared_ptr<const Prepared> owner_;
