@@ -5,11 +5,11 @@
 #include <boost/math/distributions/non_central_f.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cassert>
-#include <cfenv>
 #include <cmath>
 #include <limits>
 
 #include "evaluators/statistics.h"
+#include "program/json.h"
 
 namespace neutra {
 namespace {
@@ -19,11 +19,6 @@ constexpr double kLevel = 0.05;
 constexpr double kEffect = 0.5;
 constexpr double kPower = 0.8;
 
-double rounded(double value, int decimals) {
-  const double factor = std::pow(10, decimals);
-  return std::nearbyint(value * factor) / factor;  // half to even
-}
-
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
@@ -31,7 +26,7 @@ bool all_finite(std::span<const double> values) {
 double test_p(std::span<const double> original, std::span<const double> mutant,
               KillVariant variant) {
   const double p = glm_p(original, mutant);
-  return variant == KillVariant::kAsPublished ? rounded(p, 3) : p;
+  return variant == KillVariant::kAsPublished ? python_round(p, 3) : p;
 }
 
 /// d of the mutant as a number to be large: positive where it is worse.
@@ -146,7 +141,7 @@ BinarySearch bisect(const SearchRange& range, KillVariant variant, const KillTes
   };
   if (!verdict_of(high)) return search;
   while (std::abs(high - low) > range.precision) {
-    const double middle = rounded((low + high) / 2, range.decimals);
+    const double middle = python_round((low + high) / 2, range.decimals);
     // Rounding may leave nothing between the two.
     if (middle == low || middle == high) break;
     if (verdict_of(middle)) {

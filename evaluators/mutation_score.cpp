@@ -6,13 +6,13 @@
 #include <map>
 #include <numeric>
 
+#include "program/json.h"
+
 namespace neutra {
 namespace {
 
-double to_hundredths(double value) { return std::nearbyint(value * 100) / 100; }
-
 double published(double value, KillVariant variant) {
-  return variant == KillVariant::kAsPublished ? to_hundredths(value) : value;
+  return variant == KillVariant::kAsPublished ? python_round(value, 2) : value;
 }
 
 /// Values as severities: 0 at the harmless end, so that ranges that fall (learning rates, epochs)

@@ -30,6 +30,15 @@ std::string bits_text(const std::vector<bool>& bits) {
   return text;
 }
 
+/// Makes a field of an object what it is in another one.
+void take_over(const Json& from, Json& to, const char* field) {
+  if (const Json* value = member(from, field)) {
+    to[field] = *value;
+  } else {
+    to.erase(field);
+  }
+}
+
 // --- training ---
 
 class LocalMutantTrainer final : public MutantTrainer {
@@ -70,7 +79,10 @@ class LocalMutantTrainer final : public MutantTrainer {
     if (trained.status != RunStatus::kOk && trained.status != RunStatus::kDiverged) return result;
     // What a mutant does to its training rows is no part of the question.
     Program asked = program;
-    if (Json& data = asked.document["data"]; data.contains("mutations")) data.erase("mutations");
+    Json& data = asked.document["data"];
+    data.erase("mutations");
+    take_over(original_.document["data"], data, "validation");
+    take_over(original_.document["fit"], asked.document["fit"], "validation_split");
     Metric metric(metric_);
     ask(asked, DataPart::kTraining, last.weights,
         [&](const Batch& outputs, const Batch& targets) { metric.add(outputs, targets); });
@@ -236,8 +248,10 @@ class Analyst {
             "the half that it is most certain of");
       }
     } else {
+      // NaN is certain of nothing.
+      const auto rank = [&](std::size_t i) { return std::isnan(certainty[i]) ? -1 : certainty[i]; };
       std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return certainty[a] > certainty[b]; });
+                       [&](std::size_t a, std::size_t b) { return rank(a) > rank(b); });
       order.resize((order.size() + 1) / 2);
     }
     weak_ = std::move(order);

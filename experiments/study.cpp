@@ -87,7 +87,7 @@ class Questions {
     const std::string data = trainer.fingerprint(fault.buggy);
     const std::string program = to_string(program_hash(fault.buggy));
     for (const StudyTool& asked : tools_) {
-      const bool trains = asked.tool->needs != std::set<ToolNeed>{ToolNeed::kProgram};
+      const bool trains = asked.tool->needs.contains(ToolNeed::kTraining);
       runs_.emplace_back(trains ? static_cast<std::size_t>(asked.runs) : 1);
       for (std::size_t run = 0; run < runs_.back().size(); ++run) {
         Json key{{"fault", fault.id},

@@ -164,6 +164,10 @@ void read_asking(const Section& section, StudyTool& tool) {
   }
 }
 
+std::string name_here(const Tool& tool) {
+  return tool.name + "-" + std::string(to_string(tool.kind));
+}
+
 /// A name, a description file in `folder`, "all", or an object with `tool` and how it is asked. A
 /// tool that is named twice is asked as its own entry says, wherever "all" stands.
 std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
@@ -202,14 +206,14 @@ std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
                 join(names));
     }
     read_asking(entry, tool);
-    if (!by_name.insert(tool.tool->name).second) {
-      root.fail(name, tool.tool->name + " a second time", "each tool once");
+    if (!by_name.insert(name_here(*tool.tool)).second) {
+      root.fail(name, name_here(*tool.tool) + " a second time", "each tool once");
     }
     asked.push_back(tool);
   }
   if (all) {
     for (const Tool* known : tools()) {
-      if (by_name.count(known->name)) continue;
+      if (by_name.count(name_here(*known))) continue;
       asked.push_back(common);
       asked.back().tool = known;
     }
@@ -221,10 +225,6 @@ std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
 }
 
 }  // namespace
-
-std::string name_here(const Tool& tool) {
-  return tool.name + "-" + std::string(to_string(tool.kind));
-}
 
 fs::path study_file(const std::string& name) {
   std::error_code ignored;

@@ -152,7 +152,12 @@ std::vector<ResultTable> study_tables(const StudyResult& result) {
   const ScoreSheet& sheet = result.scores;
   std::vector<ResultTable> tables;
   for (const std::string& tool : sheet.tools) {
-    tables.push_back(named(answer_table(sheet, tool), "table4-7_" + tool, "Tables 4 to 7"));
+    // Tools of answers files may be called anything; the key is a file's name.
+    std::string key = tool;
+    std::replace_if(
+        key.begin(), key.end(),
+        [](unsigned char c) { return c <= ' ' || c == '/' || c == '\\' || c == 127; }, '_');
+    tables.push_back(named(answer_table(sheet, tool), "table4-7_" + key, "Tables 4 to 7"));
   }
   tables.push_back(named(scores_by_tool(sheet, false), "table8", "Table 8"));
   tables.push_back(named(network_table(result), "table9", "Table 9"));

@@ -186,7 +186,8 @@ class ProgramWatcher final : public Observer {
     check_loss(probe, targets, values, target);
     // Spread over all rows, which may be sorted by class.
     const auto all = static_cast<std::int64_t>(data.training.size() / row);
-    compared_.resize(static_cast<std::size_t>(std::min(probe.max_rows(), all)));
+    compared_.resize(static_cast<std::size_t>(
+        std::min({probe.max_rows(), all, static_cast<std::int64_t>(count_of("compared_rows"))})));
     for (std::size_t i = 0; i < compared_.size(); ++i) {
       compared_[i] =
           static_cast<std::int64_t>(i) * all / static_cast<std::int64_t>(compared_.size());
@@ -432,6 +433,8 @@ class OverfitWatcher final : public Observer {
 Program on_rows(Program program, const char* rows, const char* iterations, bool zeroed = false) {
   Json& data = program.document["data"];
   data.erase("validation");
+  // Mutations come after these steps: few rows may refuse them, or become more.
+  data.erase("mutations");
   Json& steps = data["preprocess"];
   if (!steps.is_array()) steps = Json::array();
   // Data may be sorted by class.

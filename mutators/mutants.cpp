@@ -57,7 +57,7 @@ std::optional<Json> draw_value(const MutationOperator& op, const Target& target,
   if (op.parameter.search == ValueSearch::kBinary) {
     const ValueRange range = search_range(op, target);
     const double value = range.from + (range.to - range.from) * draws.unit();
-    const double rounded = range.middle(value, value);
+    const double rounded = python_round(value, range.decimals);
     return Json(rounded == range.from ? range.to : rounded);
   }
   std::vector<Candidate> values = candidates(op, target, site);

@@ -45,7 +45,9 @@ std::optional<Inapplicable> check_value(const MutationOperator& op, const Json& 
     const std::string name = parameter.name.empty() ? "value" : std::string(parameter.name);
     return Inapplicable{"the " + name + " " + value_text(value), allowed};
   };
-  const bool whole = value.is_number() && value.get<double>() == std::floor(value.get<double>());
+  constexpr double kMostWhole = 9007199254740992.0;  // beyond it doubles have gaps
+  const bool whole = value.is_number() && std::abs(value.get<double>()) <= kMostWhole &&
+                     value.get<double>() == std::floor(value.get<double>());
   switch (parameter.type) {
     case ValueType::kNone:
       if (!value.is_null()) return refuse("none: " + std::string(op.id) + " takes no value");
@@ -119,13 +121,6 @@ Json typed(const MutationOperator& op, const Json& value) {
 std::string_view to_string(OperatorGroup group) { return kGroupWords[static_cast<int>(group)]; }
 std::string_view to_string(ValueSearch search) { return kSearchWords[static_cast<int>(search)]; }
 std::string_view to_string(ValueType type) { return kTypeWords[static_cast<int>(type)]; }
-
-double ValueRange::middle(double a, double b) const {
-  // The C library rounds the exact binary value, as Python's round does; ties go to even.
-  std::array<char, 512> text;
-  std::snprintf(text.data(), text.size(), "%.*f", decimals, (a + b) / 2);
-  return std::strtod(text.data(), nullptr);
-}
 
 Target make_target(Program program, const DataInfo* data, const std::string& subject) {
   if (!subject.empty() && !tables().at("subjects").contains(subject)) {

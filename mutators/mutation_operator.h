@@ -44,8 +44,6 @@ struct ValueRange {
   double to = 0;         ///< most severe; may be below `from`
   double precision = 0;  ///< the search ends at an interval no longer than this
   int decimals = 0;      ///< values are rounded to so many
-  /// Between two values of the range, rounded as Python rounds: ties to even.
-  double middle(double a, double b) const;
   bool operator==(const ValueRange&) const = default;
 };
 

@@ -290,6 +290,16 @@ std::string shortest(double value) {
   return text;
 }
 
+double python_round(double value, int decimals) {
+  if (!std::isfinite(value)) return value;
+  std::array<char, 512> text;  // the largest double has 309 digits
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::fixed, decimals);
+  double rounded = value;
+  std::from_chars(text.data(), written.ptr, rounded);
+  return rounded;
+}
+
 Json exact_number(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";

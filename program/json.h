@@ -38,6 +38,10 @@ std::string python_repr(double value);
 /// Shortest decimal that reads back, without a trailing ".0" ("0.1", "3", "1e-05").
 std::string shortest(double value);
 
+/// `value` to so many decimals as Python's round() has it: the exact binary value is rounded, ties
+/// to even. NaN and infinity as they are.
+double python_round(double value, int decimals);
+
 /// A number, also one that JSON has no word for: "nan", "inf", "-inf".
 Json exact_number(double value);
 double exact_number(const Json& json);

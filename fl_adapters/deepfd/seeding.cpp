@@ -141,7 +141,8 @@ Program watched(const Program& program) {
   document["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
   Json& fit = document["fit"];
   const Json* split = member(fit, "validation_split");
-  if (!document["data"].contains("validation") && (split == nullptr || *split == 0)) {
+  const Json* validation = member(document["data"], "validation");
+  if ((validation == nullptr || validation->is_null()) && (split == nullptr || *split == 0)) {
     document["data"]["validation"] = "test";
   }
   fit["callbacks"].push_back(

@@ -171,6 +171,16 @@ TEST(Bisection, WorkedExample) {
   for (const auto& reference : references) EXPECT_EQ(reference, std::nullopt);
 }
 
+TEST(Bisection, RoundsAsPython) {
+  // round(0.00775, 4) is 0.0077: the double lies below the tie.
+  const BinarySearch search =
+      bisect({0.01, 0.001, 0.0001, 4}, KillVariant::kCorrected, kills_from(0.003, true, nullptr));
+  EXPECT_EQ(search.steps[1].value, 0.0055);
+  const BinarySearch milder =
+      bisect({0.01, 0.001, 0.0001, 4}, KillVariant::kCorrected, kills_from(0.008, true, nullptr));
+  EXPECT_EQ(milder.steps[2].value, 0.0077);
+}
+
 TEST(Bisection, PublishedComparesWithTheLastSurvivor) {
   std::vector<std::optional<double>> references;
   bisect({0, 100, 5, 0}, KillVariant::kAsPublished, kills_from(66, false, &references));

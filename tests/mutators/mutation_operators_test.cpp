@@ -340,16 +340,6 @@ TEST(RemovePreprocessing, ScalingStepsOnly) {
   EXPECT_EQ(nowhere(regressor(), "CPP"), "does not apply: no step that scales the data");
 }
 
-TEST(ValueRange, RoundsAsPython) {
-  EXPECT_EQ((ValueRange{12, 1, 1, 0}.middle(12, 1)), 6);  // 6.5: to even
-  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(0, 100)), 50);
-  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(12.5, 25)), 18.75);
-  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(0, 0.625)), 0.31);      // 0.3125
-  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(1.56, 3.13)), 2.34);    // the double 2.345 is below
-  EXPECT_EQ((ValueRange{0, 100, 5, 2}.middle(3.12, 6.25)), 4.69);    // 4.6850000000000005
-  EXPECT_EQ((ValueRange{1, 0.001, 0.01, 3}.middle(1, 0.001)), 0.5);  // 0.5005 is below
-}
-
 TEST(ValueRange, EndsInOrder) {
   const MutationOperator& label = find_mutation_operator("TCL");
   const ValueRange percent{0, 100, 5, 2};

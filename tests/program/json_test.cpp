@@ -138,6 +138,19 @@ TEST(PythonRepr, SpellsFloatsAsPythonDoes) {
   for (const auto& [value, text] : table) EXPECT_EQ(python_repr(value), text);
 }
 
+TEST(PythonRound, RoundsTheBinaryValueTiesToEven) {
+  EXPECT_EQ(python_round(6.5, 0), 6);
+  EXPECT_EQ(python_round(7.5, 0), 8);
+  EXPECT_EQ(python_round(0.3125, 2), 0.31);
+  EXPECT_EQ(python_round(2.345, 2), 2.35);  // the double lies above
+  EXPECT_EQ(python_round(4.6850000000000005, 2), 4.69);
+  EXPECT_EQ(python_round(0.5005, 3), 0.5);  // below
+  EXPECT_EQ(python_round(0.00775, 4), 0.0077);
+  EXPECT_EQ(python_round(-1.5, 0), -2);
+  EXPECT_EQ(python_round(1e308, 2), 1e308);
+  EXPECT_TRUE(std::isnan(python_round(std::nan(""), 2)));
+}
+
 TEST(Shortest, LeavesThePointOut) {
   EXPECT_EQ(shortest(3.0), "3");
   EXPECT_EQ(shortest(0.1), "0.1");

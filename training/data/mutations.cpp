@@ -285,7 +285,16 @@ void make_output_classes_overlap(Part& part, Step& step) {
 
 // DeepMutation's operators on training data.
 
-void data_repetition(Part& part, Step& step) { append_rows(part, step.choose(all_rows(part))); }
+void data_repetition(Part& part, Step& step) {
+  const Rows chosen = step.choose(all_rows(part));
+  const double rows = static_cast<double>(part.x.rows()) + static_cast<double>(chosen.size());
+  const double width =
+      static_cast<double>(part.x.values.size()) / static_cast<double>(part.x.rows());
+  if (rows * width > kMaxElements) {
+    step.refuse("more than " + shortest(kMaxElements) + " numbers after it", "fewer");
+  }
+  append_rows(part, chosen);
+}
 void data_missing(Part& part, Step& step) { remove_rows(part, step.choose(all_rows(part))); }
 
 void data_shuffle(Part& part, Step& step) {
