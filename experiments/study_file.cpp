@@ -164,10 +164,6 @@ void read_asking(const Section& section, StudyTool& tool) {
   }
 }
 
-std::string name_here(const Tool& tool) {
-  return tool.name + "-" + std::string(to_string(tool.kind));
-}
-
 /// A name, a description file in `folder`, "all", or an object with `tool` and how it is asked. A
 /// tool that is named twice is asked as its own entry says, wherever "all" stands.
 std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
@@ -225,6 +221,10 @@ std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
 }
 
 }  // namespace
+
+std::string name_here(const Tool& tool) {
+  return tool.name + "-" + std::string(to_string(tool.kind));
+}
 
 fs::path study_file(const std::string& name) {
   std::error_code ignored;
