@@ -62,6 +62,9 @@ Original load_original(const Arguments& arguments) {
   const std::string& name = arguments.positional.front();
   const std::vector<std::string> subjects = subject_ids();
   if (std::find(subjects.begin(), subjects.end(), name) != subjects.end()) {
+    if (arguments.has("rows-train") || arguments.text("version") != "buggy")
+      throw usage_error("--rows-train and --version: found one for the subject " + name +
+                        "; allowed: for a fault, of which a subject has none");
     const Subject subject = load_subject(name);
     return {subject.id, subject.space.base(), subject.file};
   }
@@ -213,6 +216,10 @@ int run(const Arguments& arguments) {
   const int ways = arguments.has("apply") + arguments.has("order") +
                    (arguments.flag("all") || arguments.has("operator"));
   const bool kill = arguments.flag("kill");
+  for (const char* option : {"report", "store", "test-set"}) {
+    if (!kill && arguments.has(option))
+      throw usage_error("--" + std::string(option) + ": found it without --kill; allowed: with it");
+  }
   if (ways == 0)
     throw usage_error("found nothing to do; allowed: --all, --operator, --apply, --order");
   if (kill && (arguments.has("apply") || arguments.has("order") || arguments.has("value") ||

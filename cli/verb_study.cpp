@@ -51,10 +51,13 @@ int run(const Arguments& arguments) {
   const StudyResult result = run_study(study, options);
   line.reset();
 
+  bool broken = false;
   for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
-    if (status == LocalisationStatus::kTimeout || status == LocalisationStatus::kFailed)
+    if (status == LocalisationStatus::kTimeout || status == LocalisationStatus::kFailed) {
+      broken = true;
       std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
                 << " runs: " << to_string(status) << ": " << reason << '\n';
+    }
   for (const auto& [fault, reason] : result.skipped)
     std::cerr << "neutra: " << fault << " left out: " << reason << '\n';
   for (const std::string& pair : result.scores.missing)
@@ -65,7 +68,7 @@ int run(const Arguments& arguments) {
     std::cout << "\nNetworks (h5, tsv, dot, svg), answers.csv, runs.jsonl, scores (txt, csv, json, "
                  "tex), tables (txt, tex, csv) and\nfigure2.svg are in "
               << options.folder.string() << ".\n";
-  return static_cast<int>(Exit::kDone);
+  return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace

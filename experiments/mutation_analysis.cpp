@@ -614,6 +614,9 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
   std::vector<Json> records{{{"type", "header"}, {"header", header}}};
   std::error_code error;
   if (std::filesystem::exists(file, error)) {
+    if (!std::filesystem::is_regular_file(file, error)) {
+      throw input_error(describe(file.string(), "", "no regular file", "a file of mutant runs"));
+    }
     std::ifstream in(file, std::ios::binary);
     std::ostringstream text;
     text << in.rdbuf();

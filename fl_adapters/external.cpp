@@ -220,7 +220,12 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
                                {"files", run.files}}));
 
   const std::string started = utc_now();
-  run.process = run_process(call);
+  try {
+    run.process = run_process(call);
+  } catch (const Error& broken) {  // a tool that kills what watches it, a machine without processes
+    no_answer(LocalisationStatus::kFailed, broken.what());
+    return run;
+  }
   const ProcessResult& process = run.process;
   if (context.stop != nullptr && context.stop->load()) {
     throw Error(Exit::kInterrupted, "interrupted");
