@@ -80,6 +80,13 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
   return make_local_trainer(trainer_options(arguments, own_file));
 }
 
+void put_result(const Arguments& arguments, const std::string& text) {
+  if (arguments.has("output"))
+    write_file_atomically(arguments.text("output"), text);
+  else
+    std::cout << text;
+}
+
 Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
   if (!arguments.has("rows-train")) return fault;
   const auto limit = [&](Program& program) {

@@ -32,6 +32,9 @@ int worker_count(const Arguments& arguments);
 /// format of another verb.
 std::string chosen_format(const Arguments& arguments, const std::vector<std::string>& allowed);
 
+/// Writes a result to the file of --output, or to standard output.
+void put_result(const Arguments& arguments, const std::string& text);
+
 /// With --rows-train: the fault on the first N training rows, by a preprocessing step before the
 /// others; else the fault as it is.
 Fault with_fewer_rows(Fault fault, const Arguments& arguments);

@@ -29,12 +29,6 @@ MutantStatus status_of(const AnalysedMutant& mutant) {
   return mutant.status == RunStatus::kOk ? MutantStatus::kSurvived : MutantStatus::kError;
 }
 
-std::string csv_line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csv_field(cells[i]);
-  return line + "\n";
-}
-
 /// "killed", "survived", "not applicable: ...", "diverged: ...", "same as ..."
 std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   if (!mutant.program) return "not applicable";

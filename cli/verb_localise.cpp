@@ -88,24 +88,8 @@ std::string answer_text(const ToolMessage& message) {
 
 /// Messages of all runs, equal ones together.
 TextTable message_table(const std::vector<Localisation>& runs) {
-  struct Line {
-    const ToolMessage* message;
-    std::set<std::int64_t> epochs;
-    int runs = 0;
-  };
-  std::vector<Line> lines;
-  for (const Localisation& run : runs) {
-    for (const ToolMessage& message : run.messages) {
-      auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& known) {
-        return known.message->code == message.code && known.message->layers == message.layers;
-      });
-      if (line == lines.end()) line = lines.insert(lines.end(), {&message, {}, 0});
-      line->epochs.insert(message.epochs.begin(), message.epochs.end());
-      ++line->runs;
-    }
-  }
   TextTable table({"message", "layers", "epochs", "runs", "actionable", "answer"});
-  for (const Line& line : lines) {
+  for (const HeardMessage& line : messages_heard(runs)) {
     const ToolMessage& message = *line.message;
     const std::string layers = ranges({message.layers.begin(), message.layers.end()});
     table.add(

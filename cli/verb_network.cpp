@@ -78,10 +78,7 @@ int run(const Arguments& arguments) {
   if (arguments.has("output") && is_hdf5(arguments.text("output")))
     throw usage_error("--output: found " + arguments.text("output") +
                       ", an HDF5 file; allowed: a new file or a text");
-  if (arguments.has("output"))
-    write_file_atomically(arguments.text("output"), out.str());
-  else
-    std::cout << out.str();
+  put_result(arguments, out.str());
   return 0;
 }
 

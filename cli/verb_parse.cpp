@@ -62,28 +62,6 @@ class Faults {
   std::map<std::string, std::optional<Fault>> loaded_;
 };
 
-/// A message with the runs and epochs that had it.
-struct Heard {
-  const ToolMessage* message;
-  std::set<std::int64_t> epochs;
-  int runs = 0;
-};
-
-std::vector<Heard> heard_in(const ToolAnswers& answers) {
-  std::vector<Heard> list;
-  for (const Localisation& run : answers.runs) {
-    for (const ToolMessage& message : run.messages) {
-      auto entry = std::find_if(list.begin(), list.end(), [&](const Heard& known) {
-        return known.message->code == message.code && known.message->layers == message.layers;
-      });
-      if (entry == list.end()) entry = list.insert(list.end(), {&message, {}, 0});
-      entry->epochs.insert(message.epochs.begin(), message.epochs.end());
-      ++entry->runs;
-    }
-  }
-  return list;
-}
-
 std::string text_of(const std::vector<FaultEntry>& choice) {
   return choice.empty() ? "-" : to_string(FaultSet{true, {choice}});
 }
@@ -102,7 +80,7 @@ Json json_of(const parsers::RecordedProgram& program, Faults& faults) {
   Json items = Json::array();
   for (const auto& choice : answer.items) items.push_back(text_of(choice));
   Json messages = Json::array();
-  for (const Heard& heard : heard_in(program.answers)) {
+  for (const HeardMessage& heard : messages_heard(program.answers.runs)) {
     messages.push_back({{"code", heard.message->code},
                         {"severity", heard.message->severity},
                         {"text", heard.message->text},
@@ -133,7 +111,7 @@ std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
       text += "  in " + std::to_string(runs) + " of " +
               std::to_string(program.answers.runs.size()) + " runs: " + answer + "\n";
     TextTable table({"message", "layers", "runs", "answer"});
-    for (const Heard& heard : heard_in(program.answers)) {
+    for (const HeardMessage& heard : messages_heard(program.answers.runs)) {
       const ToolMessage& message = *heard.message;
       std::vector<std::string> layers;
       for (const int layer : message.layers) layers.push_back(std::to_string(layer));
@@ -200,10 +178,7 @@ int run(const Arguments& arguments) {
   } else {
     text = format == "answers" ? answers_of(parser.name, log, faults) : text_of(log, faults);
   }
-  if (arguments.has("output"))
-    write_file_atomically(arguments.text("output"), text);
-  else
-    std::cout << text;
+  put_result(arguments, text);
   return 0;
 }
 

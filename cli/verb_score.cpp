@@ -87,10 +87,7 @@ int run(const Arguments& arguments) {
     std::cerr << "neutra: " << file << ": no answer of " << pair << "; left out\n";
 
   const std::string text = find_reporter(format)->write(score_report(sheet, layout_of(format)));
-  if (arguments.has("output"))
-    write_file_atomically(arguments.text("output"), text);
-  else
-    std::cout << text;
+  put_result(arguments, text);
   return 0;
 }
 

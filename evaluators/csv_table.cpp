@@ -122,4 +122,11 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    line += (i == 0 ? "" : ",") + csv_field(fields[i]);
+  return line + "\n";
+}
+
 }  // namespace neutra

@@ -27,5 +27,7 @@ CsvTable parse_csv_table(std::string_view text, const std::string& file);
 
 /// A field of a CSV line, quoted where it has to be.
 std::string csv_field(const std::string& text);
+/// A line of such fields, with its end.
+std::string csv_line(const std::vector<std::string>& fields);
 
 }  // namespace neutra

@@ -21,7 +21,6 @@ namespace neutra {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-/// One configuration without a choice.
 const std::vector<TestSet> kSets{TestSet::kTrain, TestSet::kTest, TestSet::kWeak};
 
 std::string bits_text(const std::vector<bool>& bits) {
@@ -53,20 +52,10 @@ class LocalMutantTrainer final : public MutantTrainer {
       throw input_error("metric: found loss; allowed: a metric that rows can be asked for");
     }
     metric_ = resolved.metric;
-    targets_ = trainer.rows(original, DataPart::kTraining).target;
   }
 
   MutantRun run(const Program& program, int run) override {
-    struct Last final : Observer {
-      void end(Probe& probe) override {
-        const std::int64_t first = 0;
-        for (const LayerView& layer : probe.forward({&first, 1}).layers) {
-          weights.emplace_back();
-          for (const auto& w : layer.weights) weights.back().emplace_back(w.begin(), w.end());
-        }
-      }
-      ModelWeights weights;
-    } last;
+    WeightKeeper last;
     TrainingJob job = limits_;
     job.program = &program;
     job.replica = run;
@@ -135,7 +124,6 @@ class LocalMutantTrainer final : public MutantTrainer {
   LocalTrainer& trainer_;
   TrainingJob limits_;
   std::string metric_;
-  Shape targets_;
 };
 
 // --- analysis ---
@@ -279,19 +267,22 @@ class Analyst {
 
   /// The number of runs from the first on that settle all verdicts, as few as do; nullopt: those
   /// that are there don't.
-  std::optional<std::size_t> settled_runs(const Hash& hash) const {
-    for (std::size_t count = 1; count <= run_count(); ++count) {
+  std::optional<std::size_t> settled_runs(const Hash& hash) {
+    // Runs are never taken back: what was found about the first ones stays.
+    Settled& known = settled_[hash];
+    while (!known.settles) {
+      const std::size_t count = known.count + 1;
       if (runs_.find(hash, static_cast<int>(count) - 1) == nullptr) return std::nullopt;
-      if (count == run_count()) return count;
-      if (early_ && std::all_of(options_.sets.begin(), options_.sets.end(), [&](TestSet set) {
-            return foregone(original_values_.at(set), *values(hash, set, count), run_count(),
-                            maximize_)
-                .has_value();
-          })) {
-        return count;
-      }
+      known.count = count;
+      known.settles =
+          count == run_count() ||
+          (early_ && std::all_of(options_.sets.begin(), options_.sets.end(), [&](TestSet set) {
+             return foregone(original_values_.at(set), *values(hash, set, count), run_count(),
+                             maximize_)
+                 .has_value();
+           }));
     }
-    return std::nullopt;
+    return known.count;
   }
 
   /// The mutant of a site with that value; made once.
@@ -537,6 +528,11 @@ class Analyst {
   std::map<std::pair<std::size_t, std::string>, Made> programs_;
   std::map<std::pair<std::size_t, std::string>, std::size_t> index_;
   std::map<Hash, std::size_t> first_with_;
+  struct Settled {
+    std::size_t count = 0;  ///< first runs that were looked at
+    bool settles = false;   ///< do they settle all verdicts?
+  };
+  std::map<Hash, Settled> settled_;
   std::size_t done_ = 0, known_ = 0;
 };
 

@@ -30,6 +30,21 @@ void add_score_columns(ResultTable& table, const std::string& key, const std::st
   table.columns.push_back({key + "f3", "F3", group, kScoreDecimals});
 }
 
+/// Adds each tool's mean scores over a group of faults; false: no tool has any.
+bool add_averages(Row& line, const ScoreSheet& sheet, const char* of, bool after) {
+  bool any = false;
+  for (const std::string& tool : sheet.tools) {
+    const ScoreAverage* average = find_average(sheet, of, tool);
+    any = any || average != nullptr;
+    if (average != nullptr) {
+      add_score(line, after ? average->after : average->before);
+    } else {
+      line.cells.resize(line.cells.size() + 3);
+    }
+  }
+  return any;
+}
+
 bool has_ranks(const ScoreSheet& sheet) {
   return std::any_of(sheet.rows.begin(), sheet.rows.end(),
                      [](const ScoreRow& row) { return row.ranks.has_value(); });
@@ -301,17 +316,7 @@ ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
   bool first = true;
   for (const char* of : kGroups) {
     Row line{{of, Cell()}, first};
-    bool any = false;
-    for (const std::string& tool : sheet.tools) {
-      const ScoreAverage* average = find_average(sheet, of, tool);
-      any = any || average != nullptr;
-      if (average != nullptr) {
-        add_score(line, after ? average->after : average->before);
-      } else {
-        line.cells.resize(line.cells.size() + 3);
-      }
-    }
-    if (!any) continue;
+    if (!add_averages(line, sheet, of, after)) continue;
     table.rows.push_back(std::move(line));
     first = false;
   }
@@ -328,17 +333,7 @@ ResultTable averages_by_tool(const ScoreSheet& sheet) {
     bool rule = after;
     for (const char* of : kGroups) {
       Row line{{after ? "after" : "before", of}, rule};
-      bool any = false;
-      for (const std::string& tool : sheet.tools) {
-        const ScoreAverage* average = find_average(sheet, of, tool);
-        any = any || average != nullptr;
-        if (average != nullptr) {
-          add_score(line, after ? average->after : average->before);
-        } else {
-          line.cells.resize(line.cells.size() + 3);
-        }
-      }
-      if (!any) continue;
+      if (!add_averages(line, sheet, of, after)) continue;
       table.rows.push_back(std::move(line));
       rule = false;
     }

@@ -166,22 +166,15 @@ Localisation localise(Measure measure, const FaultyProgram& faulty,
                       const LocaliseContext& context) {
   assert(context.trainer != nullptr);
   Localisation result;
-  const auto without = [&](const Trouble& trouble) {
-    result.status = trouble.status;
-    result.reason = trouble.reason;
-    result.faults.applicable = trouble.status == LocalisationStatus::kTimeout;
-    return result;
-  };
+  const auto without = [&](const Trouble& trouble) { return with_trouble(result, trouble); };
   if (measure == Measure::kOchiai && context.variant == ToolVariant::kAsPublished) {
     return without({LocalisationStatus::kNotApplicable,
                     "the published Ochiai returns nothing and ends in an error; --defects repaired "
                     "mends it"});
   }
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
-    return without({LocalisationStatus::kNotApplicable, to_string(problems.front())});
-  }
-  if (const auto refusal = context.trainer->refusal(faulty.program)) {
-    return without({LocalisationStatus::kNotApplicable, *refusal});
+  if (const Trouble trouble = program_trouble(faulty, context);
+      trouble.status != LocalisationStatus::kOk) {
+    return without(trouble);
   }
   const ResolvedProgram program = context.trainer->resolved(faulty.program);
   if (spectrum_layers(program, context.variant).empty()) {

@@ -396,17 +396,10 @@ Localisation localise(const Formula& formula, const FaultyProgram& faulty,
                       const LocaliseContext& context) {
   assert(context.trainer != nullptr);
   Localisation result;
-  const auto without = [&](const Trouble& trouble) {
-    result.status = trouble.status;
-    result.reason = trouble.reason;
-    result.faults.applicable = trouble.status == LocalisationStatus::kTimeout;
-    return result;
-  };
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
-    return without({LocalisationStatus::kNotApplicable, to_string(problems.front())});
-  }
-  if (const auto refusal = context.trainer->refusal(faulty.program)) {
-    return without({LocalisationStatus::kNotApplicable, *refusal});
+  const auto without = [&](const Trouble& trouble) { return with_trouble(result, trouble); };
+  if (const Trouble trouble = program_trouble(faulty, context);
+      trouble.status != LocalisationStatus::kOk) {
+    return without(trouble);
   }
   if (context.trainer->rows(faulty.program, DataPart::kTest).count == 0) {
     return without({LocalisationStatus::kNotApplicable, "the program has no test rows"});

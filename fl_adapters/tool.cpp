@@ -58,15 +58,42 @@ std::string_view to_string(LocalisationStatus status) {
   return "";
 }
 
-void record(std::vector<ToolMessage>& messages, ToolMessage message) {
-  const auto same = std::find_if(messages.begin(), messages.end(), [&](const ToolMessage& known) {
+namespace {
+
+/// The entry of a list that is about the same message. `message_of` gives that of an entry.
+template <typename List, typename F>
+auto find_same(List& list, const ToolMessage& message, F message_of) {
+  return std::find_if(list.begin(), list.end(), [&](const auto& entry) {
+    const ToolMessage& known = message_of(entry);
     return known.code == message.code && known.layers == message.layers;
   });
+}
+
+}  // namespace
+
+void record(std::vector<ToolMessage>& messages, ToolMessage message) {
+  const auto same = find_same(messages, message,
+                              [](const ToolMessage& known) -> const ToolMessage& { return known; });
   if (same == messages.end()) {
     messages.push_back(std::move(message));
   } else {
     same->epochs.insert(same->epochs.end(), message.epochs.begin(), message.epochs.end());
   }
+}
+
+std::vector<HeardMessage> messages_heard(const std::vector<Localisation>& runs) {
+  std::vector<HeardMessage> list;
+  for (const Localisation& run : runs) {
+    for (const ToolMessage& message : run.messages) {
+      auto entry = find_same(list, message, [](const HeardMessage& known) -> const ToolMessage& {
+        return *known.message;
+      });
+      if (entry == list.end()) entry = list.insert(list.end(), {&message, {}, 0});
+      entry->epochs.insert(message.epochs.begin(), message.epochs.end());
+      ++entry->runs;
+    }
+  }
+  return list;
 }
 
 FaultSet answer_of(const std::vector<ToolMessage>& messages) {

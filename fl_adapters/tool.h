@@ -110,6 +110,15 @@ struct Tool {
   std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise;
 };
 
+/// A message with the runs and epochs that had it.
+struct HeardMessage {
+  const ToolMessage* message;
+  std::set<std::int64_t> epochs;
+  int runs = 0;
+};
+/// Messages of all runs, equal ones together; they point into `runs`.
+std::vector<HeardMessage> messages_heard(const std::vector<Localisation>& runs);
+
 /// All runs of one tool on a program.
 struct ToolAnswers {
   const Tool* tool = nullptr;

@@ -8,41 +8,24 @@
 #include "program/error.h"
 
 namespace neutra {
-namespace {
 
-/// Copies what a training ends with.
-class WeightKeeper final : public Observer {
- public:
-  explicit WeightKeeper(TrainedModel& model) : model_(model) {}
-  void epoch_end(const EpochEvent& event) override { model_.last_epoch = event.epoch; }
-  void end(Probe& probe) override {
-    const std::int64_t row = 0;
-    for (const LayerView& layer : probe.forward({&row, 1}).layers) {
-      auto& variables = model_.weights.emplace_back();
-      for (const std::span<const float> values : layer.weights) {
-        variables.emplace_back(values.begin(), values.end());
-      }
+void WeightKeeper::end(Probe& probe) {
+  const std::int64_t row = 0;
+  for (const LayerView& layer : probe.forward({&row, 1}).layers) {
+    auto& variables = weights.emplace_back();
+    for (const std::span<const float> values : layer.weights) {
+      variables.emplace_back(values.begin(), values.end());
     }
   }
-
- private:
-  TrainedModel& model_;
-};
-
-}  // namespace
+}
 
 TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& context) {
   assert(context.trainer != nullptr);
-  TrainingJob job;
-  job.program = &faulty.program;
-  job.seed = context.seed;
-  job.replica = context.run;
-  job.time_limit = context.time_limit;
-  job.memory_limit = context.memory_limit;
-  job.stop = context.stop;
+  WeightKeeper keeper;
   TrainedModel model;
-  WeightKeeper keeper(model);
-  model.training = context.trainer->train(job, &keeper);
+  model.training = context.trainer->train(training_job(faulty.program, context), &keeper);
+  model.weights = std::move(keeper.weights);
+  model.last_epoch = keeper.last_epoch;
   return model;
 }
 
@@ -65,20 +48,21 @@ void check_stop(const LocaliseContext& context) {
   }
 }
 
-Trouble trouble_of(const ReplicaResult& training) {
-  switch (training.status) {
-    case RunStatus::kOk:
-    case RunStatus::kDiverged:
-      return {};
-    case RunStatus::kInvalid:
-      return {LocalisationStatus::kNotApplicable, training.message};
-    case RunStatus::kTimeout:
-      return {LocalisationStatus::kTimeout, training.message};
-    case RunStatus::kOutOfMemory:
-    case RunStatus::kFailed:
-      break;
+Trouble program_trouble(const FaultyProgram& faulty, const LocaliseContext& context) {
+  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+    return {LocalisationStatus::kNotApplicable, to_string(problems.front())};
   }
-  return {LocalisationStatus::kFailed, training.message};
+  if (const auto refusal = context.trainer->refusal(faulty.program)) {
+    return {LocalisationStatus::kNotApplicable, *refusal};
+  }
+  return {};
+}
+
+Localisation with_trouble(Localisation result, const Trouble& trouble) {
+  result.status = trouble.status;
+  result.reason = trouble.reason;
+  result.faults.applicable = trouble.status == LocalisationStatus::kTimeout;
+  return result;
 }
 
 std::int64_t class_of(std::span<const float> values) {

@@ -9,13 +9,22 @@
 #include <string>
 #include <vector>
 
-#include "fl_adapters/tool.h"
+#include "fl_adapters/watch.h"
 
 /// What tools share that look at the model a program ends with.
 namespace neutra {
 
 /// A model's variables by position in ResolvedProgram::layers, in Keras's order and layout.
 using ModelWeights = std::vector<std::vector<std::vector<float>>>;
+
+/// Keeps the weights that a training ends with.
+class WeightKeeper final : public Observer {
+ public:
+  void epoch_end(const EpochEvent& event) override { last_epoch = event.epoch; }
+  void end(Probe& probe) override;
+  ModelWeights weights;
+  std::int64_t last_epoch = -1;  ///< from 0; -1: none was finished
+};
 
 struct TrainedModel {
   ReplicaResult training;
@@ -31,13 +40,10 @@ void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t 
 /// Throws Error(kInterrupted) when the run is to be given up.
 void check_stop(const LocaliseContext& context);
 
-/// Why a tool gave no whole answer.
-struct Trouble {
-  LocalisationStatus status = LocalisationStatus::kOk;
-  std::string reason;
-};
-/// What a training's end means for the tool that needed it. Diverged is no trouble.
-Trouble trouble_of(const ReplicaResult& training);
+/// Why the program can't be trained, and so its model can't be asked; ok: it can.
+Trouble program_trouble(const FaultyProgram& faulty, const LocaliseContext& context);
+/// The result of a tool that had that trouble.
+Localisation with_trouble(Localisation result, const Trouble& trouble);
 
 /// A row's target, or what a model gave for it.
 struct RowValue {

@@ -1,13 +1,12 @@
 #include "fl_adapters/umlaut.h"
 
 #include <algorithm>
-#include <cassert>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
 
 #include "fl_adapters/embedded.h"
+#include "fl_adapters/watch.h"
 #include "program/json.h"
 
 namespace neutra {
@@ -261,47 +260,17 @@ class Watcher final : public Observer {
 };
 
 Localisation localise(const FaultyProgram& faulty, const LocaliseContext& context) {
-  assert(context.trainer != nullptr);
-  const auto start = std::chrono::steady_clock::now();
+  Watch watch(context);
   Localisation result;
-  const auto finish = [&](LocalisationStatus status, const std::string& reason) {
-    result.status = status;
-    result.reason = reason;
-    if (status == LocalisationStatus::kOk || status == LocalisationStatus::kTimeout) {
-      result.faults = answer_of(result.messages);
-    } else {
-      result.faults.applicable = false;
-    }
-    result.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return result;
-  };
   if (const auto problems = validate(faulty.program.document); !problems.empty()) {
-    return finish(LocalisationStatus::kNotApplicable, to_string(problems.front()));
+    return watch.finish(std::move(result), LocalisationStatus::kNotApplicable,
+                        to_string(problems.front()));
   }
-
   result.messages = check_program(faulty.program, context.variant);
   const Json optimizer = resolve(faulty.program).optimizer;
   Watcher watcher(optimizer.at("config").at("learning_rate"), context.variant, result.messages);
-  TrainingJob job;
-  job.program = &faulty.program;
-  job.seed = context.seed;
-  job.replica = context.run;
-  job.time_limit = context.time_limit;
-  job.memory_limit = context.memory_limit;
-  job.stop = context.stop;
-  const ReplicaResult training = context.trainer->train(job, &watcher);
-  switch (training.status) {
-    case RunStatus::kOk:
-    case RunStatus::kDiverged:
-      return finish(LocalisationStatus::kOk, "");
-    case RunStatus::kInvalid:
-      return finish(LocalisationStatus::kNotApplicable, training.message);
-    case RunStatus::kTimeout:
-      return finish(LocalisationStatus::kTimeout, training.message);
-    default:
-      return finish(LocalisationStatus::kFailed, training.message);
-  }
+  const LocalisationStatus status = watch.train(faulty.program, watcher);
+  return watch.finish(std::move(result), status, watch.reason());
 }
 
 }  // namespace

@@ -4,38 +4,56 @@
 
 namespace neutra {
 
+Trouble trouble_of(const ReplicaResult& training) {
+  switch (training.status) {
+    case RunStatus::kOk:
+    case RunStatus::kDiverged:
+      return {};
+    case RunStatus::kInvalid:
+      return {LocalisationStatus::kNotApplicable, training.message};
+    case RunStatus::kTimeout:
+      return {LocalisationStatus::kTimeout, training.message};
+    case RunStatus::kOutOfMemory:
+    case RunStatus::kFailed:
+      break;
+  }
+  return {LocalisationStatus::kFailed, training.message};
+}
+
+TrainingJob training_job(const Program& program, const LocaliseContext& context) {
+  TrainingJob job;
+  job.program = &program;
+  job.seed = context.seed;
+  job.replica = context.run;
+  job.time_limit = context.time_limit;
+  job.memory_limit = context.memory_limit;
+  job.stop = context.stop;
+  return job;
+}
+
 double Watch::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-LocalisationStatus Watch::train(const Program& program, Observer& observer) {
-  assert(context_.trainer != nullptr);
-  TrainingJob job;
-  job.program = &program;
-  job.seed = context_.seed;
-  job.replica = context_.run;
-  job.memory_limit = context_.memory_limit;
-  job.stop = context_.stop;
+std::optional<TrainingJob> Watch::job(const Program& program) const {
+  TrainingJob job = training_job(program, context_);
   if (context_.time_limit > 0) {
     job.time_limit = context_.time_limit - seconds();
-    if (job.time_limit <= 0) {
-      reason_ = "ran past its time limit";
-      return LocalisationStatus::kTimeout;
-    }
+    if (job.time_limit <= 0) return std::nullopt;
   }
-  const ReplicaResult training = context_.trainer->train(job, &observer);
+  return job;
+}
+
+LocalisationStatus Watch::train(const Program& program, Observer& observer) {
+  assert(context_.trainer != nullptr);
+  const std::optional<TrainingJob> job = this->job(program);
+  if (!job) {
+    reason_ = "ran past its time limit";
+    return LocalisationStatus::kTimeout;
+  }
+  const ReplicaResult training = context_.trainer->train(*job, &observer);
   reason_ = training.message;
-  switch (training.status) {
-    case RunStatus::kOk:
-    case RunStatus::kDiverged:
-      return LocalisationStatus::kOk;
-    case RunStatus::kInvalid:
-      return LocalisationStatus::kNotApplicable;
-    case RunStatus::kTimeout:
-      return LocalisationStatus::kTimeout;
-    default:
-      return LocalisationStatus::kFailed;
-  }
+  return trouble_of(training).status;
 }
 
 Localisation Watch::finish(Localisation result, LocalisationStatus status,

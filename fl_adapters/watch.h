@@ -1,16 +1,31 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
+#include <string>
 
 #include "fl_adapters/tool.h"
 
 namespace neutra {
+
+/// Why a tool gave no whole answer.
+struct Trouble {
+  LocalisationStatus status = LocalisationStatus::kOk;
+  std::string reason;
+};
+/// What a training's end means for the tool that needed it. Diverged is no trouble.
+Trouble trouble_of(const ReplicaResult& training);
+
+/// The training of a program that the context asks for.
+TrainingJob training_job(const Program& program, const LocaliseContext& context);
 
 /// The trainings of one call of a tool that watches trainings.
 class Watch {
  public:
   explicit Watch(const LocaliseContext& context) : context_(context) {}
 
+  /// The context's training within what is left of its time; nullopt: nothing is.
+  std::optional<TrainingJob> job(const Program& program) const;
   /// Trains as the context says, within what is left of its time. Ok for a training that diverged.
   LocalisationStatus train(const Program& program, Observer& observer);
   /// Why the last training wasn't ok.

@@ -247,9 +247,20 @@ void add_data_mutation(Json& document, std::string_view op, const Json& percenta
   steps.push_back(std::move(step));
 }
 
-bool one_class(const Target& target) {
-  return target.resolved.task != "regression" && target.data &&
-         element_count(target.data->y) == 1 && target.data->y_min == target.data->y_max;
+std::string refuse_one_class(const Target& target, Site) {
+  const bool one = target.resolved.task != "regression" && target.data &&
+                   element_count(target.data->y) == 1 && target.data->y_min == target.data->y_max;
+  return one ? "training rows of one class" : "";
+}
+
+std::string refuse_linear(const Target& target, Site site) {
+  if (!has_setting(target, site, "activation")) {
+    return layer_text(target, site, "has no activation");
+  }
+  if (setting_at(target, site, "activation") == "linear") {
+    return layer_text(target, site, "is linear");
+  }
+  return "";
 }
 
 Json targets_of(const Target& target) {

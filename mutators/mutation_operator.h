@@ -155,14 +155,18 @@ const std::vector<Json>& operator_values(std::string_view set);
 ValueRange percentages(double most);
 inline constexpr OperatorParameter kPercentage{
     "percentage", ValueType::kNumber, ValueSearch::kBinary, "0 to 100 %", 0, 100};
+inline constexpr OperatorParameter kRegularizer{"regularizer", ValueType::kWord,
+                                                ValueSearch::kExhaustive,
+                                                "l1, l2, l1_l2, each with Keras's 0.01"};
 /// 100 % would leave no row.
 inline constexpr OperatorParameter kPercentageOfRemoved{
     "percentage", ValueType::kNumber, ValueSearch::kBinary, "0 to 99 %", 0, 99};
 /// Appends a step to data.mutations; `extra`: further fields.
 void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
                        std::uint64_t seed, const Json& extra = Json::object());
-/// Is it known that all targets are one class?
-bool one_class(const Target& target);
+/// Refusals: all targets are known to be one class; a layer has no activation, or a linear one.
+std::string refuse_one_class(const Target& target, Site site);
+std::string refuse_linear(const Target& target, Site site);
 /// {"targets": "values"} for regression, for steps that look at targets; {} for classification.
 Json targets_of(const Target& target);
 /// The layer at a site.

@@ -15,13 +15,7 @@ extern const MutationOperator activation_function_removal{
       if (site + 1 == static_cast<Site>(target.resolved.layers.size())) {
         return layer_text(target, site, "is the output layer");
       }
-      if (!has_setting(target, site, "activation")) {
-        return layer_text(target, site, "has no activation");
-      }
-      if (setting_at(target, site, "activation") == "linear") {
-        return layer_text(target, site, "is linear");
-      }
-      return "";
+      return refuse_linear(target, site);
     },
     .edit =
         [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {

@@ -11,10 +11,7 @@ extern const MutationOperator add_weights_regularisation{
     .fault_type = "RAW",
     .description = "Adds a regulariser to the kernel of a layer that has none.",
     .source = kDeepCrime,
-    .parameter = {.name = "regularizer",
-                  .type = ValueType::kWord,
-                  .search = ValueSearch::kExhaustive,
-                  .values = "l1, l2, l1_l2, each with Keras's 0.01"},
+    .parameter = kRegularizer,
     .refusal = [](const Target& target, Site site) -> std::string {
       if (!has_setting(target, site, "kernel_regularizer")) {
         return layer_text(target, site, "has no kernel");

@@ -11,10 +11,7 @@ extern const MutationOperator change_weights_regularisation{
     .fault_type = "RAW",
     .description = "Replaces the regulariser of the kernel of a layer.",
     .source = kDeepCrime,
-    .parameter = {.name = "regularizer",
-                  .type = ValueType::kWord,
-                  .search = ValueSearch::kExhaustive,
-                  .values = "l1, l2, l1_l2, each with Keras's 0.01"},
+    .parameter = kRegularizer,
     .refusal = [](const Target& target, Site site) -> std::string {
       if (!setting_at(target, site, "kernel_regularizer").is_null()) return "";
       return layer_text(target, site, "has no regulariser");

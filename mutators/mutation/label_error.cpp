@@ -11,9 +11,9 @@ extern const MutationOperator label_error{
     .source = kDeepMutation,
     .parameter = kPercentage,
     .random = true,
-    .refusal = [](const Target& target, Site) -> std::string {
+    .refusal = [](const Target& target, Site site) -> std::string {
       if (target.resolved.task == "regression") return "a regression, whose targets are no labels";
-      return one_class(target) ? "training rows of one class" : "";
+      return refuse_one_class(target, site);
     },
     .range = [](const Target&) { return percentages(100); },
     .edit = [](Json& document, const Target&, Site, const Json& value,

@@ -13,10 +13,7 @@ extern const MutationOperator make_output_classes_overlap{
     .source = kDeepCrime,
     .parameter = kPercentage,
     .random = true,
-    .refusal = [](const Target& target, Site) -> std::string {
-      if (!one_class(target)) return "";
-      return "training rows of one class";
-    },
+    .refusal = refuse_one_class,
     .range = [](const Target&) { return percentages(100); },
     .edit =
         [](Json& document, const Target& target, Site, const Json& value, std::uint64_t seed) {

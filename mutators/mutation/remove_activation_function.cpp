@@ -11,18 +11,9 @@ extern const MutationOperator remove_activation_function{
     .fault_type = "ACH",
     .description = "Makes the activation of a layer linear.",
     .source = kDeepCrime,
-    .refusal = [](const Target& target, Site site) -> std::string {
-      if (!has_setting(target, site, "activation")) {
-        return layer_text(target, site, "has no activation");
-      }
-      if (setting_at(target, site, "activation") == "linear") {
-        return layer_text(target, site, "is linear");
-      }
-      return "";
-    },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "activation", "linear");
-        }};
+    .refusal = refuse_linear,
+    .edit = [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
+      set_layer_field(document, static_cast<std::size_t>(site), "activation", "linear");
+    }};
 
 }  // namespace neutra::mutation
