@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "program/layer.h"
 #include "program/words.h"
@@ -126,6 +127,14 @@ class Normaliser {
         return object(value, path, "compile");
       case FieldType::kFit:
         return object(value, path, "fit");
+      case FieldType::kSchedule:
+        return object(value, path, "schedule");
+      case FieldType::kLoop:
+        return object(value, path, "loop");
+      case FieldType::kLayerList:
+        return layer_list(value, path);
+      case FieldType::kTrained:
+        return object(value, path, "trained");
       case FieldType::kData:
         return object(value, path, "data");
       case FieldType::kSplit:
@@ -278,6 +287,17 @@ class Normaliser {
     return std::all_of(array.begin(), array.end(), [&](const Json& item) {
       return is_integer(item) && in_range(field, item.get<double>());
     });
+  }
+
+  Json layer_list(const Json& value, const std::string& path) {
+    std::set<std::int64_t> layers;
+    for (const Json& item : value.is_array() ? value : Json::array({value})) {
+      if (!is_integer(item) || item.get<double>() < 0 || item.get<double>() > kExact) {
+        return report(path, value, "an array of layers' positions, whole numbers >= 0");
+      }
+      layers.insert(normal_number(item).get<std::int64_t>());
+    }
+    return layers;
   }
 
   Json pair(const Field& field, const Json& value, const std::string& path,

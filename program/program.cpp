@@ -58,6 +58,7 @@ class Inference {
     output_ = shape;
     if (output_ && data != nullptr && !resolved_.empty()) check_target();
     if (data != nullptr) check_split();
+    check_loop();
   }
 
   const Json& normal() const { return normal_; }
@@ -252,6 +253,19 @@ class Inference {
                          allowed + hint});
   }
 
+  /// The layers that the loop's faults name exist.
+  void check_loop() {
+    if (has_problem("/fit") || has_problem(path_)) return;
+    const Json& loop = normal_.at("fit").at("loop");
+    const auto check = [&](const Json& layer, const char* field) {
+      if (layer.get<std::size_t>() < resolved_.size()) return;
+      problems_.push_back({std::string("/fit/loop/") + field, "layer " + layer.dump(),
+                           "0 to " + std::to_string(resolved_.size() - 1)});
+    };
+    for (const Json& layer : loop.at("left_out")) check(layer, "left_out");
+    if (!loop.at("detached").is_null()) check(loop.at("detached"), "detached");
+  }
+
   void check_split() {
     if (has_problem("/fit")) return;
     const double share = normal_.at("fit").at("validation_split");
@@ -376,6 +390,20 @@ void keep_effective_callbacks(Json& normal, const Json& document) {
 
 }  // namespace
 
+LoopStyle loop_style(const Json& loop) {
+  using enum LoopStyle::ZeroGrad;
+  static const std::map<std::string, LoopStyle::ZeroGrad> words = {
+      {"each_step", kEachStep}, {"each_epoch", kEachEpoch}, {"never", kNever}, {"before_step", kBeforeStep}};
+  LoopStyle style;
+  style.zero_grad = words.at(loop.at("zero_grad"));
+  style.step = loop.at("step");
+  style.eval_mode = loop.at("eval_mode");
+  style.sum = loop.at("reduction") == "sum";
+  style.left_out = loop.at("left_out").get<std::vector<std::size_t>>();
+  if (!loop.at("detached").is_null()) style.detached = loop.at("detached");
+  return style;
+}
+
 ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   std::vector<Problem> problems;
   Inference inference(program.document, data, problems);
@@ -395,6 +423,11 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   resolved.shuffle = fit.at("shuffle");
   resolved.validation_split = fit.at("validation_split");
   resolved.callbacks = fit.at("callbacks");
+  if (const Json& schedule = fit.at("schedule"); !schedule.is_null()) {
+    resolved.schedule = {schedule.at("decay_rate"), schedule.at("every") == "batch"};
+  }
+  resolved.loop = loop_style(fit.at("loop"));
+  resolved.trained_mutations = normal.at("trained").at("mutations");
   resolved.data = program.document.at("data");
   resolved.task = normal.at("task").is_null()
                       ? (resolved.metric == "accuracy" ? "classification" : "regression")

@@ -58,6 +58,30 @@ struct ResolvedLayer {
 
 enum class Goal { kMaximize, kMinimize };
 
+/// How the loop around the model is written. Keras's own loop is the default; every other value is a
+/// silent fault that a loop written by hand can have (docs/methods/training.md, "The loop").
+struct LoopStyle {
+  enum class ZeroGrad {
+    kEachStep,   ///< before the backward pass of each step
+    kEachEpoch,  ///< once, before an epoch's first step: gradients add up over the epoch
+    kNever,      ///< gradients add up over the training
+    kBeforeStep  ///< between backward pass and update: every update sees zeros
+  };
+  ZeroGrad zero_grad = ZeroGrad::kEachStep;
+  bool step = true;       ///< is there an update?
+  bool eval_mode = true;  ///< is the model in inference mode where it is evaluated?
+  bool sum = false;       ///< the loss is the sum over the rows of a batch, not their mean
+  std::vector<std::size_t> left_out;    ///< layers whose variables the optimiser wasn't given
+  std::optional<std::size_t> detached;  ///< no gradient flows back through this layer's output
+  bool operator==(const LoopStyle&) const = default;
+};
+
+/// The learning rate times decay_rate^n, n the finished epochs, or steps.
+struct RateSchedule {
+  double decay_rate = 1;  ///< in (0, 1]
+  bool every_batch = false;
+};
+
 /// The typed form of a valid program.
 struct ResolvedProgram {
   Shape input_shape;
@@ -73,6 +97,10 @@ struct ResolvedProgram {
   /// Array of {class_name, config}, every field present; monitors have canonical names ("val_mae").
   /// Without those that Keras ignores, since their monitor is no metric that was compiled.
   Json callbacks;
+  std::optional<RateSchedule> schedule;
+  LoopStyle loop;
+  /// What is done to the trained model before it is evaluated, in order: the list as written.
+  Json trained_mutations;
   Json data;         ///< the data section as written
   std::string task;  ///< "classification" | "regression"
 };

@@ -39,6 +39,10 @@ const std::map<std::string, FieldType, std::less<>>& field_types() {
       {"layers", kLayers},
       {"compile", kCompile},
       {"fit", kFit},
+      {"schedule", kSchedule},
+      {"loop", kLoop},
+      {"layer_list", kLayerList},
+      {"trained", kTrained},
       {"data", kData},
       {"metric", kMetric}};
   return types;

@@ -40,6 +40,10 @@ enum class FieldType {
   kLayers,       ///< array of {class_name, config}
   kCompile,
   kFit,
+  kSchedule,
+  kLoop,
+  kLayerList,  ///< array of positions in config.layers -> sorted, each once
+  kTrained,
   kData,
   kSplit,       ///< {test_size, seed}
   kValidation,  ///< a split, or "test"
