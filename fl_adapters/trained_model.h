@@ -20,6 +20,7 @@ using ModelWeights = std::vector<std::vector<std::vector<float>>>;
 /// Keeps the weights that a training ends with.
 class WeightKeeper final : public Observer {
  public:
+  bool wants_logs() const override { return false; }
   void epoch_end(const EpochEvent& event) override { last_epoch = event.epoch; }
   void end(Probe& probe) override;
   ModelWeights weights;

@@ -392,8 +392,10 @@ void keep_effective_callbacks(Json& normal, const Json& document) {
 
 LoopStyle loop_style(const Json& loop) {
   using enum LoopStyle::ZeroGrad;
-  static const std::map<std::string, LoopStyle::ZeroGrad> words = {
-      {"each_step", kEachStep}, {"each_epoch", kEachEpoch}, {"never", kNever}, {"before_step", kBeforeStep}};
+  static const std::map<std::string, LoopStyle::ZeroGrad> words = {{"each_step", kEachStep},
+                                                                   {"each_epoch", kEachEpoch},
+                                                                   {"never", kNever},
+                                                                   {"before_step", kBeforeStep}};
   LoopStyle style;
   style.zero_grad = words.at(loop.at("zero_grad"));
   style.step = loop.at("step");

@@ -101,9 +101,10 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
       options_(options),
       observer_(observer),
       callbacks_(program.callbacks),
+      logs_for_observer_(observer && observer->wants_logs()),
       order_(static_cast<std::size_t>(rows.training.count())) {
   for (const char* metric : {"accuracy", "mae", "mse"}) {
-    if (callbacks_.monitors(metric) || (observer && program.metric == metric)) {
+    if (callbacks_.monitors(metric) || (logs_for_observer_ && program.metric == metric)) {
       logged_.emplace_back(metric);
     }
   }
@@ -199,7 +200,7 @@ void TrainingLoop::finish() {
 }
 
 bool TrainingLoop::needs_loss() const {
-  return observer_ || callbacks_.terminate_on_nan || callbacks_.monitors("loss");
+  return logs_for_observer_ || callbacks_.terminate_on_nan || callbacks_.monitors("loss");
 }
 
 void TrainingLoop::begin_epoch() {
@@ -272,14 +273,17 @@ void TrainingLoop::validate(Logs& logs) {
 bool TrainingLoop::end_epoch() {
   if (!observer_ && callbacks_.early_stopping.empty()) return false;
   Logs logs = this->logs();
-  if (rows_.validation.count() > 0 && !validates_on_test_) validate(logs);
+  if (rows_.validation.count() > 0 && !validates_on_test_ &&
+      (logs_for_observer_ || callbacks_.monitors_validation())) {
+    validate(logs);
+  }
   bool stop = false;
   for (EarlyStopping& callback : callbacks_.early_stopping) {
     stop = callback.epoch_end(logs, engine_.weights().all()) || stop;
   }
   if (observer_) {
     // After the callbacks: an observer changes nothing.
-    if (validates_on_test_) validate(logs);
+    if (validates_on_test_ && logs_for_observer_) validate(logs);
     const std::vector<LayerView> layers = views(false, false);
     EngineProbe probe(*this);
     observer_->epoch_end({epoch_, logs, layers, &probe});

@@ -71,6 +71,7 @@ class TrainingLoop {
   Options options_;
   Observer* observer_;
   Callbacks callbacks_;
+  bool logs_for_observer_ = false;
   bool validates_on_test_ = false;   ///< for the observer alone
   std::vector<std::string> logged_;  ///< metrics that callbacks or the observer want each epoch
   std::vector<std::int64_t> order_;

@@ -238,6 +238,10 @@ TEST(Canonical, SpellingDoesNotMatter) {
       {"/fit/verbose", 2},
       {"/fit/callbacks", Json::array()},
       {"/fit/validation_split", 0},
+      {"/fit/schedule", nullptr},
+      {"/fit/loop", Json::object()},
+      {"/fit/loop", {{"zero_grad", "each_step"}, {"step", true}, {"left_out", Json::array()}}},
+      {"/trained", {{"mutations", Json::array()}}},
       {"/metric", {{"name", "accuracy"}}},
       {"/data/holdout", nullptr},
       {"/data/preprocess", Json::array()},
@@ -253,6 +257,27 @@ TEST(Canonical, SpellingDoesNotMatter) {
   at(bare, "/model/config") = layers;
   EXPECT_TRUE(validate(bare.document).empty());
   EXPECT_EQ(program_hash(bare), hash);
+}
+
+TEST(Canonical, LayersLeftOutAreASet) {
+  Program program = sample("mlp");
+  at(program, "/fit/loop") = {{"left_out", {2, 0, 2.0}}};
+  Program sorted = sample("mlp");
+  at(sorted, "/fit/loop") = {{"left_out", {0, 2}}};
+  EXPECT_EQ(program_hash(program), program_hash(sorted));
+}
+
+TEST(Resolve, LoopAndSchedule) {
+  Program program = sample("mlp");
+  EXPECT_EQ(resolve(program).loop, LoopStyle{});
+  EXPECT_FALSE(resolve(program).schedule);
+  at(program, "/fit/loop") = {{"zero_grad", "never"}, {"step", false},      {"eval_mode", false},
+                              {"reduction", "sum"},   {"left_out", {2, 0}}, {"detached", 1}};
+  at(program, "/fit/schedule") = {{"decay_rate", 0.5}, {"every", "batch"}};
+  const ResolvedProgram resolved = resolve(program);
+  EXPECT_EQ(resolved.loop, (LoopStyle{LoopStyle::ZeroGrad::kNever, false, false, true, {0, 2}, 1}));
+  EXPECT_EQ(resolved.schedule->decay_rate, 0.5);
+  EXPECT_TRUE(resolved.schedule->every_batch);
 }
 
 TEST(Canonical, EveryHyperparameterMatters) {
@@ -283,6 +308,16 @@ TEST(Canonical, EveryHyperparameterMatters) {
       {"/fit/validation_split", 0.1},
       {"/fit/callbacks", {{{"class_name", "TerminateOnNaN"}}}},
       {"/fit/callbacks", {{{"class_name", "EarlyStopping"}}}},
+      {"/fit/schedule", {{"decay_rate", 0.9}}},
+      {"/fit/schedule", {{"decay_rate", 0.9}, {"every", "batch"}}},
+      {"/fit/loop", {{"zero_grad", "never"}}},
+      {"/fit/loop", {{"zero_grad", "each_epoch"}}},
+      {"/fit/loop", {{"zero_grad", "before_step"}}},
+      {"/fit/loop", {{"step", false}}},
+      {"/fit/loop", {{"eval_mode", false}}},
+      {"/fit/loop", {{"reduction", "sum"}}},
+      {"/fit/loop", {{"left_out", {0, 2}}}},
+      {"/fit/loop", {{"detached", 0}}},
       {"/metric", {{"name", "loss"}}},
       {"/metric", {{"name", "accuracy"}, {"goal", "minimize"}}},
       {"/data/source", "csv"},
