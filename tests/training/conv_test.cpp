@@ -354,7 +354,7 @@ class ImageNetwork : public ::testing::TestWithParam<Backend> {
 };
 
 TEST_P(ImageNetwork, PredictsFromALayerOnWithThatLayersInputs) {
-  const auto whole = trainer_->predictor(program_, DataPart::kTest);
+  const auto whole = trainer_->predictor(program_, DataPart::kTest, {});
   Weights& weights = whole->weights();
   fill_uniform({{5, 6}, Stream::kNoise, 0, 0}, 0.1f, 0.4f, weights.all());
   const std::int64_t count = whole->rows();

@@ -400,7 +400,7 @@ std::optional<std::string> disagreement(const Subject& subject, Counts& counts) 
     if (auto problem = compare(expected, found, doubts, counts, of_cosines)) {
       return "step " + std::to_string(step) + ", " + *problem + "; weights " + text(weights);
     }
-    fused->optimizer().step(fused->weights().trainable(), fused->weights().gradients());
+    fused->optimizer().step(fused->weights().updated(), fused->weights().gradients());
   }
   const std::vector<float> weights(from.begin(), from.end());
   if (overflowing(weights)) return std::nullopt;
@@ -643,7 +643,7 @@ TEST_F(FusedEngine, EqualGradientsGiveEqualWeights) {
         if (g.data() != from.data()) std::copy(from.begin(), from.end(), g.begin());
       }
       for (Engine* engine : {fused.get(), eager.get()}) {
-        engine->optimizer().step(engine->weights().trainable(), engine->weights().gradients());
+        engine->optimizer().step(engine->weights().updated(), engine->weights().gradients());
       }
       const std::span<float> a = fused->weights().all(), b = eager->weights().all();
       ASSERT_EQ(std::memcmp(a.data(), b.data(), a.size_bytes()), 0) << name << " step " << step;

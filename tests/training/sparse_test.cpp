@@ -470,7 +470,7 @@ TEST(SparseEngine, GradientsAreTheEagerOnes) {
       EXPECT_LE(distance(sparse->output().values, reference->output().values), 1e-5);
       const double value = evaluate(*sparse, s.view(true));
       EXPECT_NEAR(value, evaluate(*reference, s.view(false)), 1e-5 * std::abs(value));
-      sparse->optimizer().step(sparse->weights().trainable(), sparse->weights().gradients());
+      sparse->optimizer().step(sparse->weights().updated(), sparse->weights().gradients());
       const auto w = sparse->weights().all();
       std::copy(w.begin(), w.end(), reference->weights().all().begin());
     }
@@ -537,7 +537,7 @@ TEST(SparseEngine, ZeroTimesInfinityIsNaN) {
       EXPECT_TRUE(std::isnan(g[2])) << "word 0, unit 2";
       EXPECT_EQ(not_finite(sparse->output().values), not_finite(reference->output().values));
       for (Engine* engine : {sparse.get(), reference.get()}) {
-        engine->optimizer().step(engine->weights().trainable(), engine->weights().gradients());
+        engine->optimizer().step(engine->weights().updated(), engine->weights().gradients());
       }
       EXPECT_EQ(not_finite(sparse->weights().all()), not_finite(reference->weights().all()));
       EXPECT_TRUE(std::isnan(evaluate(*sparse, s.view(true))));
