@@ -122,7 +122,7 @@ class FusedLayer {
     const ResolvedLayer& layer = program.layers.front();
     x_ = builder.tensor(layer.input_shape, fused::Layout::kRows, true);
     builder.set_current(x_);
-    builder.begin_layer(0, layer);
+    builder.begin_layer(0, layer, true);
     fused::find_layer_steps(layer.class_name)(builder, layer);
     fused::settle_relu(builder);
     y_ = builder.current();

@@ -493,6 +493,37 @@ TEST(SparseEngine, LayersAreThereForObservers) {
   }
 }
 
+// Whatever the loop does, rows without words have the updates that they would have.
+TEST(SparseEngine, EqualsDenseBatchesInEveryLoop) {
+  std::vector<LoopStyle> loops(7);
+  loops[0].zero_grad = LoopStyle::ZeroGrad::kNever;
+  loops[1].zero_grad = LoopStyle::ZeroGrad::kEachEpoch;
+  loops[2].zero_grad = LoopStyle::ZeroGrad::kBeforeStep;
+  loops[3].step = false;
+  loops[4].sum = true;
+  loops[5].left_out = {0};
+  loops[6].detached = 0;
+  for (const char* name : {"SGD", "Adam", "Ftrl"}) {
+    Subject s(1100, Json::array({dense(8, "relu"), dense(3, "linear")}), optimizer(name, 0.001));
+    s.program.schedule = {0.97, true};
+    for (std::size_t i = 0; i < loops.size(); ++i) {
+      SCOPED_TRACE(name + std::string(", loop ") + std::to_string(i));
+      s.program.loop = loops[i];
+      const auto sparse = s.fused(true), whole = s.fused(false);
+      for (int t = 0; t < 40; ++t) {
+        for (Engine* engine : {sparse.get(), whole.get()}) {
+          if (t % 3 == 0) engine->begin_epoch(t / 3);
+          engine->step(s.batch(t), static_cast<std::uint32_t>(t), {});
+        }
+        if (t % 13 != 7) continue;
+        EXPECT_EQ(bits(sparse->weights().gradients()), bits(whole->weights().gradients())) << t;
+        EXPECT_EQ(bits(sparse->weights().all()), bits(whole->weights().all())) << t;
+      }
+      EXPECT_EQ(bits(sparse->weights().all()), bits(whole->weights().all()));
+    }
+  }
+}
+
 TEST(SparseEngine, GoesOnFromAState) {
   for (const char* name : kOptimizers) {
     SCOPED_TRACE(name);
