@@ -16,9 +16,8 @@ namespace neutra {
 namespace {
 
 constexpr std::string_view kGroupWords[] = {
-    "training_data", "hyperparameters", "activation", "regularisation", "weights",
-    "loss",          "optimisation",    "validation", "layers",         "preprocessing",
-    "training_loop"};
+    "training_data", "hyperparameters", "activation", "regularisation", "weights",      "loss",
+    "optimisation",  "validation",      "layers",     "preprocessing",  "training_loop"};
 constexpr std::string_view kSearchWords[] = {"none", "binary", "exhaustive"};
 constexpr std::string_view kTypeWords[] = {"none", "integer", "number", "word"};
 

@@ -151,7 +151,8 @@ inline constexpr std::string_view kFaultStudy =
     "2025, Table 1";
 
 inline constexpr std::string_view kSilentBugs =
-    "Hong, Sun, Gao and Tan, Investigating and Detecting Silent Bugs in PyTorch Programs, SANER 2024";
+    "Hong, Sun, Gao and Tan, Investigating and Detecting Silent Bugs in PyTorch Programs, SANER "
+    "2024";
 
 /// A list of mutators/values/operators.json: "activation", "loss", ...
 const std::vector<Json>& operator_values(std::string_view set);

@@ -399,10 +399,9 @@ class Local final : public LocalTrainer {
     targets.extents = prepared->rows.training.y->extents;
     targets.extents.front() = inputs.rows();
     targets.values.resize(static_cast<std::size_t>(inputs.rows() * targets.row_size()));
-    return std::make_unique<EnginePredictor>(std::move(rest),
-                                             Rows{&inputs, nullptr, 0, inputs.rows()},
-                                             std::move(targets), RandomKey{}, prepared->fused,
-                                             prepared);
+    return std::make_unique<EnginePredictor>(
+        std::move(rest), Rows{&inputs, nullptr, 0, inputs.rows()}, std::move(targets), RandomKey{},
+        prepared->fused, prepared);
   }
 
   std::optional<std::string> refusal(const Program& program) override {

@@ -305,8 +305,7 @@ double TrainingLoop::evaluate(const Rows& rows, Metrics& metrics, std::int64_t l
   double sum = 0;
   std::uint32_t batch = 0;
   for (std::span<const std::int64_t> left = order; !left.empty(); ++batch) {
-    const std::size_t count =
-        std::min(static_cast<std::size_t>(program.batch_size), left.size());
+    const std::size_t count = std::min(static_cast<std::size_t>(program.batch_size), left.size());
     const double loss = twin->gradients(left.first(count), batch, {true, !metrics.empty(), false});
     left = left.subspan(count);
     sum += loss * static_cast<double>(count);

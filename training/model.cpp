@@ -2,8 +2,7 @@
 
 namespace neutra {
 
-Model::Model(const ResolvedProgram& program, Weights& weights)
-    : detached_(program.loop.detached) {
+Model::Model(const ResolvedProgram& program, Weights& weights) : detached_(program.loop.detached) {
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     const ResolvedLayer& layer = program.layers[i];
     Layer made;

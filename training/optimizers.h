@@ -66,8 +66,8 @@ class Optimizer {
  protected:
   /// What one step's update has in common for all weights.
   struct Numbers {
-    float rate = 0;                         ///< scaled and decayed; for Adam and Adamax with bias correction
-    float schedule = 0, next_schedule = 0;  ///< Nadam: u_t, u_(t+1)
+    float rate = 0;  ///< scaled and decayed; for Adam and Adamax with bias correction
+    float schedule = 0, next_schedule = 0;                             ///< Nadam: u_t, u_(t+1)
     float gradient_scale = 0, momentum_scale = 0, variance_scale = 0;  ///< 1 - product, ...
   };
   /// Some of the weights, with their gradients and accumulators.

@@ -33,8 +33,8 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
       variable.trainable =
           weight.trainable && flag_or(layer.config, "trainable", true) &&
           (variable.reached || regularizer(layer.config, weight.name + "_regularizer").active());
-      variable.updated = variable.trainable &&
-                         std::find(left_out.begin(), left_out.end(), i) == left_out.end();
+      variable.updated =
+          variable.trainable && std::find(left_out.begin(), left_out.end(), i) == left_out.end();
       layers_[i].push_back(std::move(variable));
     }
   }

@@ -13,7 +13,7 @@ extern const MutationOperator freeze_layer{
     .source = "PyTorch documentation, torch.nn.Module.requires_grad_: freezing part of a module",
     .refusal = refuse_untrained_layer,
     .edit = [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "trainable", false);
-        }};
+      set_layer_field(document, static_cast<std::size_t>(site), "trainable", false);
+    }};
 
 }  // namespace neutra::mutation

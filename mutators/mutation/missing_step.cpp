@@ -11,7 +11,8 @@ extern const MutationOperator missing_step{
     .description = "Leaves out the update.",
     .source = kSilentBugs,
     .refusal = refuse_untrained,
-    .edit = [](Json& document, const Target&, Site, const Json&,
-               std::uint64_t) { set_loop_field(document, "step", false); }};
+    .edit = [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
+      set_loop_field(document, "step", false);
+    }};
 
 }  // namespace neutra::mutation

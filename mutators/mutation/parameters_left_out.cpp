@@ -13,9 +13,9 @@ extern const MutationOperator parameters_left_out{
     .source = kSilentBugs,
     .refusal = refuse_untrained_layer,
     .edit = [](Json& document, const Target& target, Site site, const Json&, std::uint64_t) {
-          Json layers = target.resolved.loop.left_out;
-          layers.push_back(site);
-          set_loop_field(document, "left_out", std::move(layers));
-        }};
+      Json layers = target.resolved.loop.left_out;
+      layers.push_back(site);
+      set_loop_field(document, "left_out", std::move(layers));
+    }};
 
 }  // namespace neutra::mutation

@@ -20,7 +20,8 @@ extern const MutationOperator sigmoid_on_regression_output{
       if (activation == "linear") return "";
       return layer_text(target, last, "has the activation " + activation.get<std::string>());
     },
-    .edit = [](Json& document, const Target& target, Site, const Json&, std::uint64_t) {
+    .edit =
+        [](Json& document, const Target& target, Site, const Json&, std::uint64_t) {
           set_layer_field(document, target.resolved.layers.size() - 1, "activation", "sigmoid");
         }};
 

@@ -24,7 +24,8 @@ extern const MutationOperator softmax_before_cross_entropy{
                            setting_at(target, site, "activation") == "softmax";
       return softmax ? "" : layer_text(target, site, "makes no softmax");
     },
-    .edit = [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
+    .edit =
+        [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
           insert_layer(document, layers_of(document).size(),
                        {{"class_name", "Activation"}, {"config", {{"activation", "softmax"}}}});
         }};

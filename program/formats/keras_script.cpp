@@ -52,7 +52,8 @@ class Writer {
     std::string text = "import numpy as np\nimport tensorflow as tf\n";
     text += callbacks_.import_line("callbacks") + initializers_.import_line("initializers") +
             layers_.import_line("layers") + losses_.import_line("losses") +
-            "from tensorflow.keras.models import Sequential\n" + optimizers_.import_line("optimizers") + regularizers_.import_line("regularizers");
+            "from tensorflow.keras.models import Sequential\n" +
+            optimizers_.import_line("optimizers") + regularizers_.import_line("regularizers");
     text += "\nnp.random.seed(" + seed + ")\ntf.random.set_seed(" + seed + ")\n\n";
     for (const char* rows : {"train", "test", "validation"}) {
       if (rows == std::string_view("validation") && !options_.validation) continue;
@@ -72,9 +73,10 @@ class Writer {
                                  allowed + " (Keras's fit has no other loop)"));
     };
     const Json loop = document_.value("fit", Json::object()).value("loop", Json::object());
-    for (const auto& [field, usual] :
-         {std::pair{"zero_grad", "\"each_step\""}, {"step", "true"}, {"eval_mode", "true"},
-          {"detached", "null"}}) {
+    for (const auto& [field, usual] : {std::pair{"zero_grad", "\"each_step\""},
+                                       {"step", "true"},
+                                       {"eval_mode", "true"},
+                                       {"detached", "null"}}) {
       if (loop.contains(field)) refuse(field, loop.at(field), usual);
     }
     if (program.loop.sum) {
@@ -118,9 +120,8 @@ class Writer {
     Json config{{"learning_rate", *find_field(fields, "learning_rate")->fallback}};
     config.update(optimizer.value("config", Json::object()));
     rate_ = config.at("learning_rate");
-    const std::string loss = loss_class_.empty()
-                                 ? literal(compile.at("loss"))
-                                 : losses_.use(loss_class_) + "(reduction=\"sum\")";
+    const std::string loss = loss_class_.empty() ? literal(compile.at("loss"))
+                                                 : losses_.use(loss_class_) + "(reduction=\"sum\")";
     std::string text = "\nmodel.compile(loss=" + loss + ", optimizer=" + optimizers_.use(name) +
                        "(" + keywords(config) + ")";
     if (const Json metrics = compile.value("metrics", Json::array()); !metrics.empty()) {

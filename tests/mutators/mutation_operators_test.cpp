@@ -369,10 +369,11 @@ TEST(LoopOperators, GradientsThatAddUp) {
   EXPECT_EQ(refusal(whole, "GMZ=never", &rows), "accepted");
   EXPECT_NE(refusal(whole, "GMZ=each_epoch", &rows).find("changes nothing"), std::string::npos);
   // Rows that a mutation made more are more steps.
-  EXPECT_EQ(apply_all(whole, {parse_application("DR=50", 0), parse_application("GMZ=each_epoch", 0)},
-                      &rows)
-                .faults.items.size(),
-            2u);
+  EXPECT_EQ(
+      apply_all(whole, {parse_application("DR=50", 0), parse_application("GMZ=each_epoch", 0)},
+                &rows)
+          .faults.items.size(),
+      2u);
 }
 
 TEST(LoopOperators, Updates) {
@@ -395,8 +396,7 @@ TEST(LoopOperators, MissingEvalMode) {
   EXPECT_EQ(refusal(regressor(), "GME"), "accepted");  // batch normalisation
   Program plain = classifier();
   plain.document["model"]["config"]["layers"][2]["config"]["rate"] = 0;
-  EXPECT_EQ(nowhere(plain, "GME"),
-            "does not apply: no layer that does something else in training");
+  EXPECT_EQ(nowhere(plain, "GME"), "does not apply: no layer that does something else in training");
   Program frozen = regressor();
   frozen.document["model"]["config"][3]["config"]["trainable"] = false;
   EXPECT_NE(nowhere(frozen, "GME"), "");
@@ -456,7 +456,8 @@ TEST(LoopOperators, LayersOfTheLoopMoveWithTheModel) {
 }
 
 TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
-  const Mutant twice = apply_all(classifier(), {parse_application("softmax_before_cross_entropy", 0)});
+  const Mutant twice =
+      apply_all(classifier(), {parse_application("softmax_before_cross_entropy", 0)});
   Json layers = classifier().document["model"]["config"]["layers"];
   layers.push_back(json(R"({"class_name": "Activation", "config": {"activation": "softmax"}})"));
   EXPECT_EQ(twice.program.document["model"]["config"]["layers"], layers);
@@ -466,8 +467,9 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
   linear.document["model"]["config"]["layers"][6]["config"]["activation"] = "relu";
   EXPECT_EQ(nowhere(linear, "ADS"), "does not apply: layer 6 (Dense), which makes no softmax");
   // Softmax may be a layer, with some behind it that do nothing.
-  for (const char* last : {R"({"class_name": "Softmax", "config": {}})",
-                           R"({"class_name": "Activation", "config": {"activation": "softmax"}})"}) {
+  for (const char* last :
+       {R"({"class_name": "Softmax", "config": {}})",
+        R"({"class_name": "Activation", "config": {"activation": "softmax"}})"}) {
     Program own = linear;
     Json& all = own.document["model"]["config"]["layers"];
     all.push_back(json(last));

@@ -200,10 +200,12 @@ TEST(Diff, LayersOfTheLoopAreThePartners) {
     return to_string(diff(a, b));
   };
   const std::vector<Json> two{dense(5), dense(1)}, more{dense(5), dropout(), dense(1)};
-  EXPECT_EQ(of(more, {{"left_out", {2}}, {"detached", 0}}, two, {{"left_out", {1}}, {"detached", 0}}),
-            "LAD(1)");
-  EXPECT_EQ(of(two, {{"left_out", {1}}, {"detached", 0}}, more, {{"left_out", {2}}, {"detached", 1}}),
-            "LRM(1)");
+  EXPECT_EQ(
+      of(more, {{"left_out", {2}}, {"detached", 0}}, two, {{"left_out", {1}}, {"detached", 0}}),
+      "LAD(1)");
+  EXPECT_EQ(
+      of(two, {{"left_out", {1}}, {"detached", 0}}, more, {{"left_out", {2}}, {"detached", 1}}),
+      "LRM(1)");
   EXPECT_EQ(of(two, {{"left_out", {0}}}, more, {{"left_out", {2}}}), "GLO(0,1), LRM(1)");
 }
 

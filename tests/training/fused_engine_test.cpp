@@ -236,7 +236,8 @@ struct Doubt {
 
 using Observe = std::function<Observation(std::span<const std::int64_t> rows)>;
 
-/// Of `base`, which `observe` saw of these rows with these weights. `summed`: over the rows, not their mean.
+/// Of `base`, which `observe` saw of these rows with these weights. `summed`: over the rows, not
+/// their mean.
 Doubt doubt(Engine& engine, Array& x, const std::vector<float>& weights, const Observation& base,
             std::span<const std::int64_t> rows, const Observe& observe, bool summed) {
   Doubt found(base.size());
@@ -392,8 +393,7 @@ std::optional<std::string> disagreement(const Subject& subject, Counts& counts) 
     const Observation expected = observe(batch);
     const Observation found = pass(*fused, program, batch, t, everything);
     const auto doubts = [&] {
-      Doubt known =
-          doubt(*eager, made->x, weights, expected, batch, observe, program.loop.sum);
+      Doubt known = doubt(*eager, made->x, weights, expected, batch, observe, program.loop.sum);
       if (program.loop.sum) known.losses = static_cast<double>(batch.size());
       std::copy(weights.begin(), weights.end(), to.begin());
       eager->gradients(batch, t, {.layers = true});

@@ -76,7 +76,8 @@ double slope(double w, double x, double y) { return 2 * (w * x - y) * x; }
 class Loops : public EachBackend {
  protected:
   Tiny tiny(Json loop, const Json& how = optimizer("SGD", 0.1), Json schedule = Json()) const {
-    return {GetParam(), one_weight(), {1, 2, -1}, {3, 1, 2}, std::move(loop), how, std::move(schedule)};
+    return {GetParam(),      one_weight(), {1, 2, -1},         {3, 1, 2},
+            std::move(loop), how,          std::move(schedule)};
   }
 };
 NEUTRA_EACH_BACKEND(Loops);
@@ -117,7 +118,8 @@ TEST_P(Loops, ZeroedEachEpochGradientsAddUpWithinIt) {
 }
 
 TEST_P(Loops, RegularisersGradientsAddUpToo) {
-  Tiny t(GetParam(), one_weight({{"kernel_regularizer", {{"class_name", "L2"}, {"config", {{"l2", 0.5}}}}}}),
+  Tiny t(GetParam(),
+         one_weight({{"kernel_regularizer", {{"class_name", "L2"}, {"config", {{"l2", 0.5}}}}}}),
          {1, 2}, {3, 1}, loop_field("zero_grad", "never"));
   double w = 1, sum = 0;
   for (const std::int64_t row : {0, 1}) {
@@ -187,7 +189,8 @@ TEST_P(Loops, ASummedLossIsAsManyTimesTheMeanAsThereAreRows) {
 
 /// Three layers of one weight, the middle one with a batch normalisation before it.
 Json three_layers(const Json& regularizer = Json()) {
-  Json config = {{"use_bias", false}, {"kernel_initializer", "ones"}, {"kernel_regularizer", regularizer}};
+  Json config = {
+      {"use_bias", false}, {"kernel_initializer", "ones"}, {"kernel_regularizer", regularizer}};
   return Json::array({dense(1, "linear", config), layer("BatchNormalization", Json::object()),
                       dense(1, "linear", config), dense(1, "linear", config)});
 }
@@ -204,7 +207,7 @@ TEST_P(Loops, LeftOutVariablesHaveAGradientAndNoUpdate) {
       EXPECT_EQ(t.weight(layer), updated ? usual.weight(layer) : 1) << name << layer;
     }
     EXPECT_NE(t.gradient(2), 0);
-    EXPECT_EQ(t.weight(1, 1), 0);                  // beta
+    EXPECT_EQ(t.weight(1, 1), 0);                   // beta
     EXPECT_EQ(t.weight(1, 2), usual.weight(1, 2));  // the moving mean
     EXPECT_NE(t.weight(1, 2), 0);
     EXPECT_EQ(t.engine->optimizer().state().accumulators.size(),
@@ -229,7 +232,7 @@ TEST_P(Loops, BehindADetachedOutputNothingHasAGradient) {
     }
     EXPECT_EQ(t.weight(1), 1);
     EXPECT_EQ(t.weight(1, 2), usual.weight(1, 2));  // the moving mean
-    t.step({0, 1, 2, 3});  // earlier penalties don't add up
+    t.step({0, 1, 2, 3});                           // earlier penalties don't add up
     if (regularizer.is_object()) {
       EXPECT_FLOAT_EQ(t.gradient(0), 2 * 0.25f * (1 - 0.1f * 2 * 0.25f));
     }
@@ -263,7 +266,8 @@ TEST_P(Loops, SchedulesDecayTheRateByEpochOrByStep) {
     for (const double decay : {0.0, 0.5}) {
       Json how = optimizer("SGD", 0.1);
       how["config"]["decay"] = decay;
-      Tiny t = tiny(Json::object(), how, {{"decay_rate", 0.8}, {"every", by_batch ? "batch" : "epoch"}});
+      Tiny t =
+          tiny(Json::object(), how, {{"decay_rate", 0.8}, {"every", by_batch ? "batch" : "epoch"}});
       double w = 1;
       for (int step = 0; step < 6; ++step) {
         const int epoch = step / 3, row = step % 3;
@@ -308,8 +312,8 @@ ReplicaResult measured(Tiny& t, std::int64_t epochs, Observer* observer = nullpt
 TEST_P(Loops, WithoutInferenceModeDropoutIsActiveInTheEvaluation) {
   const std::vector<float> xs{1, 2, 3, 4, 5, 6, 7}, ys(7, 0);
   Json loop = {{"eval_mode", false}, {"step", false}};
-  Tiny t(GetParam(), Json::array({layer("Dropout", {{"rate", 0.5}}), one_weight()[0]}), xs, ys, loop,
-         optimizer("SGD", 0.1), Json(), 3);
+  Tiny t(GetParam(), Json::array({layer("Dropout", {{"rate", 0.5}}), one_weight()[0]}), xs, ys,
+         loop, optimizer("SGD", 0.1), Json(), 3);
   // Batches of three rows in their order, masks of the evaluation's own streams.
   const RandomKey key = evaluation_key({1, 2});
   double sum = 0;
@@ -416,7 +420,8 @@ TEST_P(Loops, ReusedEpochsChangeNothing) {
       p.document["fit"]["epochs"] = epochs;
       const ReplicaResult a = reusing->train({&p}), b = fresh->train({&p});
       EXPECT_EQ(essence(a), essence(b)) << p.document["fit"];
-      const bool prefixes = p.document["fit"].value("loop", Json::object()).value("eval_mode", true);
+      const bool prefixes =
+          p.document["fit"].value("loop", Json::object()).value("eval_mode", true);
       EXPECT_EQ(a.epochs_reused, !prefixes || epochs == 4 ? 0 : epochs == 2 ? 2 : 4);
     }
   }
@@ -430,7 +435,8 @@ TEST_P(Loops, GoOnFromAState) {
     };
     Tiny whole = make(), first = make(), second = make();
     const auto loop = [&](Tiny& t) {
-      return TrainingLoop(t.program, {t.rows(), {}, t.rows(), t.rows()}, {1, 2}, *t.engine, {}, nullptr);
+      return TrainingLoop(t.program, {t.rows(), {}, t.rows(), t.rows()}, {1, 2}, *t.engine, {},
+                          nullptr);
     };
     ReplicaResult result;
     loop(whole).run({}, {}, 6, result);
@@ -469,8 +475,9 @@ TEST_P(Loops, BeingWatchedChangesNothing) {
 }
 
 TEST_P(Loops, DeadEpochsAreSavedWhereNothingCanCome) {
-  Program p = program("moons", 2, Json::array({dense(4, "relu", {{"bias_initializer", "ones"}}),
-                                               layer("Dropout", {{"rate", 0.5}}), dense(2, "linear")}),
+  Program p = program("moons", 2,
+                      Json::array({dense(4, "relu", {{"bias_initializer", "ones"}}),
+                                   layer("Dropout", {{"rate", 0.5}}), dense(2, "linear")}),
                       "mean_squared_error", "accuracy", optimizer("SGD", 1e12), 20);
   p.document["data"]["preprocess"] = Json::parse(R"([{"op":"one_hot","on":"y","classes":2}])");
   TrainerOptions full;

@@ -60,7 +60,8 @@ struct Scratch {
   float* data = nullptr;
 };
 
-/// A variable of a layer and, if the loss gives it one, its gradient; null while memory is measured.
+/// A variable of a layer and, if the loss gives it one, its gradient; null while memory is
+/// measured.
 struct Parameter {
   float* values = nullptr;
   float* gradient = nullptr;
@@ -97,7 +98,8 @@ class Builder {
 
   /// Variable k of the layer being added.
   Parameter parameter(std::size_t k) const;
-  bool has_trainable() const;  ///< does the loss give a variable of the layer being added a gradient?
+  bool has_trainable()
+      const;  ///< does the loss give a variable of the layer being added a gradient?
 
   /// Says that the layer being added, if its first step reads the plan's input and that is wide,
   /// takes it as a sparse batch, too, with its variable 0 as kernel. Returns whether it does.
