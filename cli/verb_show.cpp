@@ -11,8 +11,8 @@ namespace {
 std::string settings(const ResolvedLayer& layer) {
   std::string text;
   for (const auto& [key, value] : layer.config.items()) {
-    if (value.is_null() || key == "name" || key == "dtype" || key == "trainable" ||
-        key == "batch_input_shape")
+    if (value.is_null() || key == "name" || key == "dtype" || key == "batch_input_shape" ||
+        (key == "trainable" && value == true))
       continue;
     std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
     if (value.is_object() && value.contains("class_name")) {
@@ -71,8 +71,12 @@ int run(const Arguments& arguments) {
     if (!value.is_null() && value != false) std::cout << "  " << name << "=" << value.dump();
   std::cout << "\ndata        " << program.document.value("data", Json::object()).dump();
   std::cout << "\nfit         batch_size=" << resolved.batch_size << "  epochs=" << resolved.epochs
-            << "  shuffle=" << (resolved.shuffle ? "true" : "false") << "\nmetric      "
-            << resolved.metric << ", " << goal << "\nhash        "
+            << "  shuffle=" << (resolved.shuffle ? "true" : "false");
+  const Json fit = program.document.value("fit", Json::object());
+  for (const char* field : {"schedule", "loop"})
+    if (const Json value = fit.value(field, Json()); !value.empty())
+      std::cout << "  " << field << '=' << value.dump();
+  std::cout << "\nmetric      " << resolved.metric << ", " << goal << "\nhash        "
             << to_string(program_hash(program)) << "\nparameters  "
             << (parameters ? to_string(*parameters)
                            : std::string("not expressible by the subject's keys"))

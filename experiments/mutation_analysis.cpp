@@ -72,12 +72,13 @@ class LocalMutantTrainer final : public MutantTrainer {
     data.erase("mutations");
     take_over(original_.document["data"], data, "validation");
     take_over(original_.document["fit"], asked.document["fit"], "validation_split");
+    const RandomKey key = random_key(job.seed, program_hash(program), run);
     Metric metric(metric_);
-    ask(asked, DataPart::kTraining, last.weights,
+    ask(asked, DataPart::kTraining, last.weights, key,
         [&](const Batch& outputs, const Batch& targets) { metric.add(outputs, targets); });
     result.metrics[TestSet::kTrain] = metric.value();
     if (metric_ != "accuracy") return result;
-    ask(asked, DataPart::kHoldout, last.weights, [&](const Batch& outputs, const Batch& targets) {
+    const auto judge = [&](const Batch& outputs, const Batch& targets) {
       const auto rows = static_cast<std::size_t>(outputs.extents[0]);
       const std::size_t width = outputs.values.size() / rows,
                         target_width = targets.values.size() / rows;
@@ -92,7 +93,8 @@ class LocalMutantTrainer final : public MutantTrainer {
         const float p = output[argmax(output)];
         result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
       }
-    });
+    };
+    ask(asked, DataPart::kHoldout, last.weights, key, judge);
     return result;
   }
 
@@ -102,9 +104,10 @@ class LocalMutantTrainer final : public MutantTrainer {
 
  private:
   template <typename F>
-  void ask(const Program& program, DataPart part, const ModelWeights& weights, F look) {
+  void ask(const Program& program, DataPart part, const ModelWeights& weights, RandomKey key,
+           F look) {
     const DataRows rows = trainer_.rows(program, part);
-    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part);
+    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part, key);
     set_weights(*predictor, weights);
     std::int64_t width = 1;
     for (const std::int64_t n : rows.target) width *= n;

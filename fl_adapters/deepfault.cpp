@@ -111,7 +111,7 @@ std::vector<LayerSpectrum> spectra(const FaultyProgram& faulty, const LocaliseCo
   const ResolvedProgram program = context.trainer->resolved(faulty.program);
   const DataRows rows = context.trainer->rows(faulty.program, DataPart::kTest);
   const std::unique_ptr<Predictor> predictor =
-      context.trainer->predictor(faulty.program, DataPart::kTest);
+      context.trainer->predictor(faulty.program, DataPart::kTest, {});
   set_weights(*predictor, weights);
   const std::vector<std::size_t> positions = spectrum_layers(program, context.variant);
   std::vector<LayerSpectrum> layers;

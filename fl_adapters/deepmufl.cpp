@@ -143,7 +143,7 @@ class MutantRun {
         started_(started),
         resolved_(trainer_.resolved(program_)),
         rows_(trainer_.rows(program_, DataPart::kTest)),
-        model_(trainer_.predictor(program_, DataPart::kTest)),
+        model_(trainer_.predictor(program_, DataPart::kTest, {})),
         inputs_(input_numbers(rows_)) {
     set_weights(*model_, weights_);
     original_.resize(static_cast<std::size_t>(rows_.count));
@@ -264,7 +264,7 @@ class MutantRun {
       structures[i] = fitting_weights(mutants[i]);
       tally.mutants[i].viable = structures[i].has_value();
       if (!structures[i] || runs_from(mutants[i], layer)) continue;
-      const auto whole = trainer_.predictor(*mutants[i].program, DataPart::kTest);
+      const auto whole = trainer_.predictor(*mutants[i].program, DataPart::kTest, {});
       set_weights(*whole, *structures[i]);
       test(*whole, 0, rows_.count, tally.mutants[i], tally);
     }
@@ -279,7 +279,7 @@ class MutantRun {
       const std::int64_t count = std::min(kept, rows_.count - first);
       if (layer > 0) fill(inputs, layer, first, count, width);
       const auto rest = [&](const Program& program) {
-        return layer == 0 ? trainer_.predictor(program, DataPart::kTest)
+        return layer == 0 ? trainer_.predictor(program, DataPart::kTest, {})
                           : trainer_.predictor(program, layer, inputs);
       };
       const auto unchanged = rest(program_);

@@ -197,8 +197,15 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
       (context.seed * 1000 + static_cast<std::uint64_t>(context.run)) % 0x7fffffff);
   if (description_.inputs.contains(ToolInput::kScript)) {
     const bool validation = data != nullptr && !data->x_validation.values.empty();
-    write("train.py", keras_script(faulty.program, {info ? std::optional(info->x) : std::nullopt,
-                                                    validation, seed}));
+    std::string script;
+    try {
+      script = keras_script(faulty.program,
+                            {info ? std::optional(info->x) : std::nullopt, validation, seed});
+    } catch (const Error& error) {
+      no_answer(LocalisationStatus::kNotApplicable, error.what());
+      return run;
+    }
+    write("train.py", script);
   }
   ProcessCall call;
   call.command = description_.command;

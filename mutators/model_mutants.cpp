@@ -5,6 +5,8 @@
 #include <cassert>
 #include <numeric>
 
+#include "program/edit.h"
+
 namespace neutra {
 namespace {
 
@@ -16,11 +18,6 @@ constexpr std::array kActivations{"relu",         "selu",     "elu",     "expone
                                   "softsign",     "softplus", "tanh"};
 /// The layer that the published DEL_LAYER leaves out, whichever it is asked to.
 constexpr std::size_t kPublishedDeletion = 4;
-
-Json& layers_of(Program& program) {
-  Json& config = program.document.at("model").at("config");
-  return config.is_array() ? config : config.at("layers");
-}
 
 class Generator {
  public:
@@ -65,7 +62,8 @@ class Generator {
   void add_changed(const std::string& op, const Json& fields) {
     ModelMutant& mutant = add(op, Kind::kStructure);
     mutant.program = program_;
-    layers_of(*mutant.program)[static_cast<std::size_t>(layer().index)]["config"].update(fields);
+    Json& layers = layers_of(mutant.program->document);
+    layers[static_cast<std::size_t>(layer().index)]["config"].update(fields);
     mutant.origin = own_weights();
   }
   std::vector<std::size_t> own_weights() const {
@@ -135,7 +133,8 @@ class Generator {
     }
     ModelMutant& mutant = add("DEL_LAYER", Kind::kStructure);
     mutant.program = program_;
-    layers_of(*mutant.program).erase(static_cast<std::size_t>(resolved_.layers[deleted].index));
+    erase_layer(mutant.program->document,
+                static_cast<std::size_t>(resolved_.layers[deleted].index));
     mutant.origin = own_weights();
     mutant.origin.erase(mutant.origin.begin() + static_cast<std::ptrdiff_t>(deleted));
     mutant.first = deleted;
@@ -149,12 +148,11 @@ class Generator {
     }
     ModelMutant& mutant = add("DUP_LAYER", Kind::kStructure);
     mutant.program = program_;
-    Json& layers = layers_of(*mutant.program);
-    const auto place = static_cast<std::ptrdiff_t>(layer().index);
-    Json copy = layers[static_cast<std::size_t>(place)];
+    const auto place = static_cast<std::size_t>(layer().index);
+    Json copy = layers_of(mutant.program->document)[place];
     copy["config"].erase("batch_input_shape");
     copy["config"].erase("name");
-    layers.insert(layers.begin() + place + 1, std::move(copy));
+    insert_layer(mutant.program->document, place + 1, std::move(copy));
     mutant.origin = own_weights();
     mutant.origin.insert(mutant.origin.begin() + static_cast<std::ptrdiff_t>(layer_) + 1, layer_);
   }

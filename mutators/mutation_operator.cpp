@@ -16,8 +16,8 @@ namespace neutra {
 namespace {
 
 constexpr std::string_view kGroupWords[] = {
-    "training_data", "hyperparameters", "activation", "regularisation", "weights",
-    "loss",          "optimisation",    "validation", "layers",         "preprocessing"};
+    "training_data", "hyperparameters", "activation", "regularisation", "weights",      "loss",
+    "optimisation",  "validation",      "layers",     "preprocessing",  "training_loop"};
 constexpr std::string_view kSearchWords[] = {"none", "binary", "exhaustive"};
 constexpr std::string_view kTypeWords[] = {"none", "integer", "number", "word"};
 
@@ -261,6 +261,48 @@ std::string refuse_linear(const Target& target, Site site) {
     return layer_text(target, site, "is linear");
   }
   return "";
+}
+
+bool is_trained(const Target& target, Site site) {
+  const ResolvedLayer& layer = layer_at(target, site);
+  const std::vector<std::size_t>& left_out = target.resolved.loop.left_out;
+  if (setting_at(target, site, "trainable") == false ||
+      std::find(left_out.begin(), left_out.end(), static_cast<std::size_t>(site)) !=
+          left_out.end()) {
+    return false;
+  }
+  // Before the data are known, layers may have no shape.
+  if (layer.output_shape.empty()) return find_layer(layer.class_name)->weights != nullptr;
+  return std::any_of(layer.weights.begin(), layer.weights.end(),
+                     [](const Weight& weight) { return weight.trainable; });
+}
+
+std::string refuse_untrained(const Target& target, Site) {
+  if (!target.resolved.loop.step) return "a loop without an update";
+  for (Site site = 0; site < static_cast<Site>(target.resolved.layers.size()); ++site) {
+    if (is_trained(target, site)) return "";
+  }
+  return "no layer that is trained";
+}
+
+std::string refuse_untrained_layer(const Target& target, Site site) {
+  if (const std::string refusal = refuse_untrained(target, site); !refusal.empty()) return refusal;
+  if (!is_trained(target, site)) return layer_text(target, site, "is not trained");
+  for (Site other = 0; other < static_cast<Site>(target.resolved.layers.size()); ++other) {
+    if (other != site && is_trained(target, other)) return "";
+  }
+  return layer_text(target, site, "is the only one that is trained");
+}
+
+std::optional<std::int64_t> steps_per_epoch(const Target& target) {
+  // Mutations of the data may have been added since these were looked at.
+  if (!target.data || !target.resolved.data.value("mutations", Json::array()).empty()) {
+    return std::nullopt;
+  }
+  const auto rows = static_cast<std::int64_t>(static_cast<double>(target.data->training_rows) *
+                                              (1 - target.resolved.validation_split));
+  if (rows < 1) return std::nullopt;
+  return (rows + target.resolved.batch_size - 1) / target.resolved.batch_size;
 }
 
 Json targets_of(const Target& target) {

@@ -10,8 +10,8 @@
 
 namespace neutra {
 
-/// What a mutation operator changes: the families of DeepCrime's catalogue, and two of further
-/// operators (layers, preprocessing).
+/// What a mutation operator changes: the families of DeepCrime's catalogue, and three of further
+/// operators (layers, preprocessing, training loop).
 enum class OperatorGroup {
   kTrainingData,
   kHyperparameters,
@@ -22,7 +22,8 @@ enum class OperatorGroup {
   kOptimisation,
   kValidation,
   kLayers,
-  kPreprocessing
+  kPreprocessing,
+  kTrainingLoop
 };
 std::string_view to_string(OperatorGroup group);  ///< "training_data", "hyperparameters", ...
 
@@ -149,6 +150,10 @@ inline constexpr std::string_view kFaultStudy =
     "Humbatova et al., An Empirical Study of Fault Localisation Techniques for Deep Learning, "
     "2025, Table 1";
 
+inline constexpr std::string_view kSilentBugs =
+    "Hong, Sun, Gao and Tan, Investigating and Detecting Silent Bugs in PyTorch Programs, SANER "
+    "2024";
+
 /// A list of mutators/values/operators.json: "activation", "loss", ...
 const std::vector<Json>& operator_values(std::string_view set);
 /// 0 to `most` percent, DeepCrime's precision of 5 and two decimals.
@@ -164,9 +169,16 @@ inline constexpr OperatorParameter kPercentageOfRemoved{
 /// Appends a step to data.mutations; `extra`: further fields.
 void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
                        std::uint64_t seed, const Json& extra = Json::object());
-/// Refusals: all targets are known to be one class; a layer has no activation, or a linear one.
+/// Refusals: all targets are known to be one class; a layer has no activation, or a linear one; the
+/// program trains nothing; a layer isn't trained, or is the only one that is.
 std::string refuse_one_class(const Target& target, Site site);
 std::string refuse_linear(const Target& target, Site site);
+std::string refuse_untrained(const Target& target, Site site);
+std::string refuse_untrained_layer(const Target& target, Site site);
+/// Has the layer variables that updates change?
+bool is_trained(const Target& target, Site site);
+/// Steps of an epoch; nullopt where the training rows aren't known.
+std::optional<std::int64_t> steps_per_epoch(const Target& target);
 /// {"targets": "values"} for regression, for steps that look at targets; {} for classification.
 Json targets_of(const Target& target);
 /// The layer at a site.

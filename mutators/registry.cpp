@@ -32,19 +32,31 @@ namespace neutra {
   OPERATOR(data_repetition)                 \
   OPERATOR(data_shuffle)                    \
   OPERATOR(delete_training_data)            \
+  OPERATOR(detached_layer)                  \
   OPERATOR(disable_batching)                \
+  OPERATOR(disable_shuffle)                 \
   OPERATOR(duplicate_layer)                 \
+  OPERATOR(freeze_layer)                    \
   OPERATOR(label_error)                     \
   OPERATOR(layer_addition)                  \
   OPERATOR(layer_removal)                   \
   OPERATOR(make_output_classes_overlap)     \
+  OPERATOR(misplaced_zero_grad)             \
+  OPERATOR(missing_eval_mode)               \
+  OPERATOR(missing_step)                    \
+  OPERATOR(missing_zero_grad)               \
   OPERATOR(noise_perturbation)              \
+  OPERATOR(parameters_left_out)             \
   OPERATOR(remove_activation_function)      \
   OPERATOR(remove_bias)                     \
   OPERATOR(remove_layer)                    \
   OPERATOR(remove_preprocessing)            \
   OPERATOR(remove_validation_set)           \
   OPERATOR(remove_weights_regularisation)   \
+  OPERATOR(scheduler_per_batch)             \
+  OPERATOR(sigmoid_on_regression_output)    \
+  OPERATOR(softmax_before_cross_entropy)    \
+  OPERATOR(sum_reduction)                   \
   OPERATOR(unbalance_train_data)
 
 #define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \

@@ -40,15 +40,43 @@ void rename_copy(Json& copy, const Json& layers) {
   copy["config"]["name"] = fresh;
 }
 
+/// Gives new positions to the layers that fit.loop names: those at `from` and behind it are now
+/// `by` further on. by = -1: the one at `from` is gone.
+void renumber_layers(Json& document, std::int64_t from, std::int64_t by) {
+  if (!document.contains("fit") || !document["fit"].contains("loop")) return;
+  Json& loop = document["fit"]["loop"];
+  if (loop.contains("left_out")) {
+    Json& left_out = loop["left_out"];
+    Json kept = Json::array();
+    for (const Json& layer : left_out.is_array() ? Json(left_out) : Json::array({left_out})) {
+      const std::int64_t position = layer;
+      if (by < 0 && position == from) continue;
+      kept.push_back(position < from ? position : position + by);
+    }
+    left_out = std::move(kept);
+  }
+  if (loop.contains("detached") && loop["detached"].is_number()) {
+    // Without that layer, the gradient ends behind the one before it.
+    const std::int64_t position = loop["detached"];
+    if (position < from) return;
+    loop["detached"] = position + by < 0 ? Json() : Json(position + by);
+  }
+}
+
 }  // namespace
 
 Json& layers_of(Json& document) { return document[Json::json_pointer(layers_path(document))]; }
+
+void erase_layer(Json& document, std::size_t index) {
+  layers_of(document).erase(index);
+  renumber_layers(document, static_cast<std::int64_t>(index), -1);
+}
 
 void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
   Json& layers = layers_of(document);
   if (count == 0) {
     const Json removed = layers[index];
-    layers.erase(index);
+    erase_layer(document, index);
     const Json* config = member(removed, "config");
     if (index > 0 || layers.empty() || config == nullptr) return;
     for (const char* field : kInputFields) {
@@ -68,6 +96,7 @@ void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
 void insert_layer(Json& document, std::size_t index, Json layer) {
   Json& layers = layers_of(document);
   layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(index), std::move(layer));
+  renumber_layers(document, static_cast<std::int64_t>(index), 1);
 }
 
 void set_layer_field(Json& document, std::size_t index, std::string_view field, Json value) {
@@ -79,6 +108,10 @@ void set_layer_field(Json& document, std::size_t index, std::string_view field, 
 void set_section_field(Json& document, std::string_view section, std::string_view field,
                        Json value) {
   set_field(document[std::string(section)], section_fields(section), field, std::move(value));
+}
+
+void set_loop_field(Json& document, std::string_view field, Json value) {
+  set_section_field(document["fit"], "loop", field, std::move(value));
 }
 
 Json& optimizer_of(Json& document) {

@@ -12,6 +12,11 @@ namespace neutra {
 
 /// The array of layers.
 Json& layers_of(Json& document);
+
+// What fit.loop says of layers goes with them; of a layer that is gone it says nothing any more.
+
+/// Removes the layer at `index`, with the input that it may declare.
+void erase_layer(Json& document, std::size_t index);
 /// Makes `count` layers of the one at `index`: 0 removes it (the model keeps the input that its
 /// first layer declares), 2 puts a copy with a name of its own behind it.
 void repeat_layer(Json& document, std::size_t index, std::int64_t count);
@@ -22,6 +27,8 @@ void set_layer_field(Json& document, std::size_t index, std::string_view field, 
 /// Sets a field of `compile`, `fit` or `data`, under whatever older name it is written there.
 void set_section_field(Json& document, std::string_view section, std::string_view field,
                        Json value);
+/// Sets a field of fit.loop.
+void set_loop_field(Json& document, std::string_view field, Json value);
 /// The optimiser as {class_name, config}, whether it is written so, as a word or not at all.
 Json& optimizer_of(Json& document);
 /// Sets a field of the optimiser's config, under whatever older name it is written there.

@@ -202,10 +202,50 @@ class Difference {
     };
     if (differ("batch_size")) add("HBS");
     if (differ("epochs")) add("HNE");
+    if (differ("shuffle")) add("HSF");
+    if (differ("schedule")) add("HRS");
+    loop(section(buggy, "loop"), section(fixed, "loop"));
     if (const Json a = patience(buggy), b = patience(fixed);
         a != b && !a.is_null() && !b.is_null()) {
       add("RCP");
     }
+  }
+
+  /// Faults of the loop that are about no layer.
+  void loop(const Json& buggy, const Json& fixed) {
+    const auto differ = [&](const char* field) {
+      return buggy.value(field, Json()) != fixed.value(field, Json());
+    };
+    if (differ("zero_grad")) {
+      const Json& wrong = buggy.value("zero_grad", Json()) == "each_step" ? fixed : buggy;
+      add(wrong.value("zero_grad", Json()) == "before_step" ? "GBZ" : "GMZ");
+    }
+    if (differ("step")) add("GMS");
+    if (differ("eval_mode")) add("GME");
+    if (differ("reduction")) add("GSR");
+  }
+
+  using Partners = std::vector<std::optional<std::size_t>>;
+
+  /// Faults of the loop that are about layers; `partner`: for each buggy layer the fixed one.
+  void loop_layers(const Json& buggy, const Json& fixed, const Partners& partner) {
+    const auto left_out = [](const Json& loop, std::size_t layer) {
+      const Json list = loop.value("left_out", Json::array());
+      return std::find(list.begin(), list.end(), Json(layer)) != list.end();
+    };
+    for (std::size_t i = 0; i < partner.size(); ++i) {
+      if (partner[i] && left_out(buggy, i) != left_out(fixed, *partner[i])) add("GLO", i);
+    }
+    const Json a = buggy.value("detached", Json());
+    Json b = fixed.value("detached", Json());
+    if (b.is_number()) {  // the last buggy layer up to there
+      const std::size_t behind = b;
+      b = 0;
+      for (std::size_t i = 0; i < partner.size(); ++i) {
+        if (partner[i] && *partner[i] <= behind) b = i;
+      }
+    }
+    if (a != b) add("GDT", (a.is_number() ? a : b).get<std::size_t>());
   }
 
   /// Of the first EarlyStopping; null without one.
@@ -239,7 +279,7 @@ class Difference {
   }
 
   /// For each buggy layer its partner in the fixed program.
-  static std::vector<std::optional<std::size_t>> align(const Json& a, const Json& b) {
+  static Partners align(const Json& a, const Json& b) {
     const std::size_t n = a.size(), m = b.size();
     std::vector<std::vector<double>> best(n + 1, std::vector<double>(m + 1, 0));
     std::vector<std::vector<double>> match(n, std::vector<double>(m, 0));
@@ -250,7 +290,7 @@ class Difference {
         if (match[i][j] > 0) best[i][j] = std::max(best[i][j], match[i][j] + best[i + 1][j + 1]);
       }
     }
-    std::vector<std::optional<std::size_t>> partner(n);
+    Partners partner(n);
     for (std::size_t i = 0, j = 0; i < n && j < m;) {
       if (match[i][j] > 0 && best[i][j] == match[i][j] + best[i + 1][j + 1]) {
         partner[i++] = j++;
@@ -269,7 +309,9 @@ class Difference {
     const Json* b = find_layers(fixed);
     if (a == nullptr) a = &none;
     if (b == nullptr) b = &none;
-    const auto partner = align(*a, *b);
+    const Partners partner = align(*a, *b);
+    loop_layers(section(section(buggy, "fit"), "loop"), section(section(fixed, "fit"), "loop"),
+                partner);
     const Json no_layer;
     std::size_t i = 0, j = 0;
     // Walks over stretches: a matched pair (or the start), then the layers that only one has.
@@ -332,6 +374,7 @@ class Difference {
     if (differ("units") || differ("filters")) add("LCN", index);
     if (differ("kernel_size")) add("LCF", index);
     if (differ("rate")) add("RCD", index);
+    if (differ("trainable")) add("LFZ", index);
     if (differ("use_bias")) add(x.value("use_bias", Json()) == true ? "WAB" : "WRB", index);
     for (const char* field : {"kernel_regularizer", "bias_regularizer", "activity_regularizer"}) {
       if (differ(field)) add(x.value(field, Json()).is_null() ? "RRW" : "RAW", index);

@@ -64,6 +64,10 @@ class EagerEngine final : public Engine {
         y_(as_tensor(*training.y)) {}
 
   const char* backend() const override { return "eager"; }
+  std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
+                               RandomKey key) const override {
+    return make_eager_engine(program, training, key);
+  }
 
   Batch output() override { return as_batch(output_); }
   Batch targets() override { return as_batch(targets_); }
@@ -81,6 +85,7 @@ class EagerEngine final : public Engine {
         model_.forward(gather(x_, training_.begin, rows), {false, key_, 0}, &activations_);
     output_ = model_.output(result.raw).contiguous();
     double value = loss_.mean(loss_.on_logits() ? result.raw : output_, targets_).item<double>();
+    value *= loss_scale(rows.size());
     if (result.penalty.defined()) value += result.penalty.item<double>();
     return value + weights_.penalty();
   }
@@ -103,7 +108,8 @@ class EagerEngine final : public Engine {
       for (std::int64_t at = 0; at < count; at += loss_rows) {
         const std::int64_t part = std::min(loss_rows, count - at);
         const at::Tensor mean = loss_.mean(source.narrow(0, at, part), targets.narrow(0, at, part));
-        sum += mean.item<double>() * static_cast<double>(part);
+        sum += mean.item<double>() * loss_scale(static_cast<std::size_t>(part)) *
+               static_cast<double>(part);
       }
       if (result.penalty.defined()) {
         sum += result.penalty.item<double>() * static_cast<double>(count);
@@ -116,29 +122,36 @@ class EagerEngine final : public Engine {
   double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
     const at::Tensor x = gather(x_, training_.begin, rows);
     targets_ = gather(y_, training_.begin, rows);
-    std::span<float> gradients = weights_.gradients();
-    std::fill(gradients.begin(), gradients.end(), 0.0f);
+    const std::span<float> all = weights_.gradients();
+    std::fill(all.begin(), all.end(), 0.0f);
     activations_.clear();
     const Model::Result result =
         model_.forward(x, {true, key_, step}, wanted.layers ? &activations_ : nullptr);
     const at::Tensor output = loss_.on_logits() ? result.raw : model_.output(result.raw);
 
-    const std::optional<at::Tensor> gradient = loss_.gradient(output, targets_);
+    std::optional<at::Tensor> gradient = loss_.gradient(output, targets_);
     at::Tensor root = output;
     if (!gradient) root = loss_.mean(output, targets_);
     double value = 0;
     if (wanted.loss) {
       const at::NoGradGuard guard;
       value = (gradient ? loss_.mean(output, targets_) : root).item<double>();
+      value *= loss_scale(rows.size());
       if (result.penalty.defined()) value += result.penalty.item<double>();
     }
-    if (root.requires_grad()) {
-      if (result.penalty.defined() && result.penalty.requires_grad()) {
-        torch::autograd::backward({root, result.penalty}, {gradient.value_or(at::Tensor()), {}});
-      } else {
-        root.backward(gradient.value_or(at::Tensor()));
-      }
+    if (program_.loop.sum) {
+      if (!gradient) gradient = at::ones({});
+      gradient->mul_(loss_scale(rows.size()));
     }
+    std::vector<at::Tensor> roots, gradients;
+    const auto add = [&](const at::Tensor& from, const at::Tensor& slope) {
+      if (!from.defined() || !from.requires_grad()) return;
+      roots.push_back(from);
+      gradients.push_back(slope);
+    };
+    add(root, gradient.value_or(at::Tensor()));
+    add(result.penalty, {});
+    if (!roots.empty()) torch::autograd::backward(roots, gradients);
     if (wanted.output) {
       const at::NoGradGuard guard;
       output_ = (loss_.on_logits() ? model_.output(output) : output).contiguous();
@@ -163,7 +176,7 @@ std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const 
 
 std::uint64_t eager_bytes(const ResolvedProgram& program, const Rows& training) {
   const std::int64_t floats =
-      weight_elements(program) * (2 + optimizer_states(program.optimizer)) +
+      kept_elements(program) +
       3 * std::min(program.batch_size, training.count()) * row_elements(program) +
       2 * evaluation_rows(program) * row_elements(program) + window_elements(program);
   return static_cast<std::uint64_t>(floats) * sizeof(float);

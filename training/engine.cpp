@@ -1,5 +1,7 @@
 #include "training/engine.h"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -10,7 +12,18 @@ Engine::Engine(const ResolvedProgram& program, const Rows& training, RandomKey k
       training_(training),
       key_(key),
       weights_(program, key),
-      optimizer_(make_optimizer(program.optimizer, weights_.trainable_variables())) {}
+      optimizer_(make_optimizer(program.optimizer, weights_.updated_variables())),
+      kept_(adds_gradients(program.loop) ? weights_.gradients().size() : 0) {}
+
+void Engine::begin_epoch(std::int64_t epoch) {
+  const std::optional<RateSchedule>& schedule = program_.schedule;
+  if (schedule && !schedule->every_batch) {
+    optimizer_->scale_rate(std::pow(schedule->decay_rate, static_cast<double>(epoch)));
+  }
+  if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) {
+    std::fill(kept_.floats().begin(), kept_.floats().end(), 0.0f);
+  }
+}
 
 double Engine::gradients(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) {
   const double penalty = wanted.loss ? weights_.penalty() : 0;
@@ -21,8 +34,34 @@ double Engine::gradients(std::span<const std::int64_t> rows, std::uint32_t step,
 
 double Engine::step(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) {
   const double loss = gradients(rows, step, wanted);
-  optimizer_->step(weights_.trainable(), weights_.gradients());
+  const std::span<float> grad = weights_.gradients(), kept = kept_gradients();
+  for (std::size_t i = 0; i < kept.size(); ++i) grad[i] += kept[i];
+  if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
+    std::fill(grad.begin(), grad.end(), 0.0f);
+  }
+  if (program_.loop.step) {
+    if (program_.schedule && program_.schedule->every_batch) {
+      optimizer_->scale_rate(std::pow(program_.schedule->decay_rate, static_cast<double>(step)));
+    }
+    const std::span<float> updated = weights_.updated();
+    optimizer_->step(updated, grad.first(updated.size()));
+  }
+  std::copy_n(grad.begin(), kept.size(), kept.begin());  // clipped in place
   return loss;
+}
+
+bool adds_gradients(const LoopStyle& loop) {
+  return loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch ||
+         loop.zero_grad == LoopStyle::ZeroGrad::kNever;
+}
+
+ResolvedProgram without_initial_values(ResolvedProgram program) {
+  for (ResolvedLayer& layer : program.layers) {
+    for (const Weight& weight : layer.weights) {
+      layer.config[weight.initializer] = {{"class_name", "Zeros"}, {"config", Json::object()}};
+    }
+  }
+  return program;
 }
 
 std::int64_t element_product(const Shape& shape) {
@@ -35,6 +74,11 @@ std::int64_t weight_elements(const ResolvedProgram& program) {
     for (const Weight& weight : layer.weights) sum += element_product(weight.shape);
   }
   return sum;
+}
+
+std::int64_t kept_elements(const ResolvedProgram& program) {
+  const int gradients = adds_gradients(program.loop) ? 2 : 1;
+  return weight_elements(program) * (1 + gradients + optimizer_states(program.optimizer));
 }
 
 std::int64_t row_elements(const ResolvedProgram& program) {

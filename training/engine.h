@@ -29,24 +29,32 @@ struct Rows {
 using Metrics = std::map<std::string, Metric>;
 
 /// What a back end computes for one program in training: gradients and evaluations. The loop over
-/// epochs (training/loop.h) is the same for all.
+/// epochs (training/loop.h) is the same for all, and so is what LoopStyle makes of a step.
 class Engine {
  public:
   /// `training`: the rows that steps choose from; the arrays outlive the engine.
   Engine(const ResolvedProgram& program, const Rows& training, RandomKey key);
   virtual ~Engine() = default;
+  /// One of the same back end for other rows, with weights of its own.
+  virtual std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
+                                       RandomKey key) const = 0;
 
+  /// Before the steps of an epoch, counted from 0: what the loop does once an epoch.
+  void begin_epoch(std::int64_t epoch);
   /// What a step must deliver besides its update.
   struct Wanted {
     bool loss = false;
     bool output = false;  ///< output() and targets()
     bool layers = false;  ///< activations()
   };
-  /// One optimiser step on the training rows begin + rows[i]; `step` counts from 0 over the
-  /// training. Returns the loss with regularisers if wanted, else 0.
+  /// One step of the loop on the training rows begin + rows[i]; `step` counts from 0 over the
+  /// training. Leaves in weights().gradients() what the update saw. Returns the loss of the batch
+  /// with regularisers if wanted, else 0.
   double step(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted);
-  /// The same without the update: writes weights().gradients(), regularisers included.
+  /// Forward and backward pass alone: writes the gradients of these rows, regularisers included.
   double gradients(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted);
+  /// The gradients that the next step adds its own to; empty where each step has its own alone.
+  std::span<float> kept_gradients() { return kept_.floats(); }
 
   /// Inference on the training rows begin + rows[i], at most a batch: gives output(), targets() and
   /// activations(). Returns the loss with regularisers.
@@ -58,9 +66,9 @@ class Engine {
   /// Likewise: each layer's outputs, row-major; valid until the next step or look().
   virtual std::vector<std::span<const float>> activations() = 0;
 
-  /// Feeds the metrics with the model's outputs for the rows. Returns the loss where
+  /// Inference: feeds the metrics with the model's outputs for the rows. Returns the loss where
   /// `loss_rows` > 0, as Keras takes it: mean over batches of that many rows (the hinge losses
-  /// look at the labels of a whole batch), with regularisers; else 0.
+  /// look at the labels of a whole batch), weighted with their rows, with regularisers; else 0.
   virtual double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) = 0;
 
   /// Both settle the engine first; ask again after each step.
@@ -78,24 +86,40 @@ class Engine {
 
  protected:
   /// Forward and backward pass: sets every gradient but those of weight regularisers. Returns the
-  /// loss without them if wanted.
+  /// loss of the batch without them if wanted.
   virtual double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) = 0;
   /// Does what has been put off, so that weights, gradients and states are what they should be.
   /// Whoever asked may change them.
   virtual void settle() {}
+  /// The loss of so many rows over the mean of their losses.
+  float loss_scale(std::size_t rows) const {
+    return program_.loop.sum ? static_cast<float>(rows) : 1.0f;
+  }
 
   const ResolvedProgram& program_;
   const Rows training_;
   const RandomKey key_;
   Weights weights_;
   std::unique_ptr<Optimizer> optimizer_;
+
+ private:
+  Buffer kept_;
 };
+
+/// Does a step add its gradients to those of steps before it?
+bool adds_gradients(const LoopStyle& loop);
+
+/// The program with zeros for initial values, for engines whose weights are set anyway.
+ResolvedProgram without_initial_values(ResolvedProgram program);
 
 /// Elements of one row.
 std::int64_t element_product(const Shape& shape);
 
 /// Elements of all variables.
 std::int64_t weight_elements(const ResolvedProgram& program);
+
+/// Elements of what a training keeps for its variables: weights, gradients and optimiser states.
+std::int64_t kept_elements(const ResolvedProgram& program);
 
 /// Elements that one row takes in all layers' outputs, and in what convolutions make of their
 /// inputs: a copy with one cell more on each axis.

@@ -201,8 +201,14 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
     made.fused = !made.fused_refusal;
     if (made.fused) made.rows = training_rows(made.program, *data.data, data.sparse());
   }
-  made.bytes = made.fused ? fused_bytes(made.program, made.rows.training)
-                          : eager_bytes(made.program, made.rows.training);
+  const auto bytes = [&](const Rows& rows) -> std::uint64_t {
+    if (rows.count() == 0) return 0;
+    return made.fused ? fused_bytes(made.program, rows) : eager_bytes(made.program, rows);
+  };
+  made.bytes = bytes(made.rows.training);
+  if (!made.program.loop.eval_mode) {  // evaluated by another engine
+    made.bytes += std::max(bytes(made.rows.holdout), bytes(made.rows.validation));
+  }
   made.stream_hash = stream_hash(program);
   made.program_hash = program_hash(program);
   return made;
@@ -250,24 +256,23 @@ class PreparedPrograms {
 class EnginePredictor final : public Predictor {
  public:
   /// `targets`: rows that the engine needs beside inputs that aren't a part of a data set.
-  /// `owner`: of the data set.
-  EnginePredictor(ResolvedProgram program, Rows rows, Array targets, bool fused,
+  /// `key`: of the training whose evaluation this is. `owner`: of the data set.
+  EnginePredictor(ResolvedProgram program, Rows rows, Array targets, RandomKey key, bool fused,
                   std::shared_ptr<const Prepared> owner)
       : owner_(std::move(owner)),
-        program_(std::move(program)),
+        program_(without_initial_values(std::move(program))),
         targets_(std::move(targets)),
         rows_(rows) {
     at::set_num_threads(1);
     if (rows_.y == nullptr) rows_.y = &targets_;
-    program_.batch_size = std::clamp<std::int64_t>(kFloats / row_elements(program_), 1, kRows);
-    for (ResolvedLayer& layer : program_.layers) {
-      for (const Weight& weight : layer.weights) {
-        layer.config[weight.initializer] = {{"class_name", "Zeros"}, {"config", Json::object()}};
-      }
+    program_.loop = {.eval_mode = program_.loop.eval_mode};  // the rest is about layers and updates
+    if (program_.loop.eval_mode) {
+      program_.batch_size = std::clamp<std::int64_t>(kFloats / row_elements(program_), 1, kRows);
     }
     if (fused && fused_refusal(program_, rows_)) fused = false;
+    key = evaluation_key(key);
     engine_ =
-        fused ? make_fused_engine(program_, rows_, {}) : make_eager_engine(program_, rows_, {});
+        fused ? make_fused_engine(program_, rows_, key) : make_eager_engine(program_, rows_, key);
   }
 
   Weights& weights() override { return engine_->weights(); }
@@ -277,7 +282,12 @@ class EnginePredictor final : public Predictor {
     const FlushDenormals guard;
     indices_.resize(static_cast<std::size_t>(count));
     std::iota(indices_.begin(), indices_.end(), begin);
-    engine_->look(indices_);
+    if (program_.loop.eval_mode) {
+      engine_->look(indices_);
+    } else {
+      engine_->gradients(indices_, static_cast<std::uint32_t>(begin / program_.batch_size),
+                         {false, true, true});
+    }
     return engine_->output().values;
   }
   std::vector<std::span<const float>> activations() override { return engine_->activations(); }
@@ -369,10 +379,11 @@ class Local final : public LocalTrainer {
             prepared};
   }
 
-  std::unique_ptr<Predictor> predictor(const Program& program, DataPart part) override {
+  std::unique_ptr<Predictor> predictor(const Program& program, DataPart part,
+                                       RandomKey key) override {
     const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
     return std::make_unique<EnginePredictor>(prepared->program, part_of(prepared->rows, part),
-                                             Array{}, prepared->fused, prepared);
+                                             Array{}, key, prepared->fused, prepared);
   }
 
   std::unique_ptr<Predictor> predictor(const Program& program, std::size_t first,
@@ -388,9 +399,9 @@ class Local final : public LocalTrainer {
     targets.extents = prepared->rows.training.y->extents;
     targets.extents.front() = inputs.rows();
     targets.values.resize(static_cast<std::size_t>(inputs.rows() * targets.row_size()));
-    return std::make_unique<EnginePredictor>(std::move(rest),
-                                             Rows{&inputs, nullptr, 0, inputs.rows()},
-                                             std::move(targets), prepared->fused, prepared);
+    return std::make_unique<EnginePredictor>(
+        std::move(rest), Rows{&inputs, nullptr, 0, inputs.rows()}, std::move(targets), RandomKey{},
+        prepared->fused, prepared);
   }
 
   std::optional<std::string> refusal(const Program& program) override {

@@ -58,9 +58,11 @@ class LocalTrainer : public Trainer {
   virtual DataRows rows(const Program& /*program*/, DataPart /*part*/) {
     throw failure("this trainer shows no rows");
   }
-  /// The program's model on rows of its data, on the back end that trains it. The predictor must
-  /// not outlive the trainer.
-  virtual std::unique_ptr<Predictor> predictor(const Program& /*program*/, DataPart /*part*/) {
+  /// The program's model on rows of its data, on the back end that trains it. `key`: of the
+  /// training that gave the model its weights; it counts where the program evaluates without
+  /// inference mode. The predictor must not outlive the trainer.
+  virtual std::unique_ptr<Predictor> predictor(const Program& /*program*/, DataPart /*part*/,
+                                               RandomKey /*key*/) {
     throw failure("this trainer predicts nothing");
   }
   /// Its layers from position `first` on, on rows of that layer's input. `inputs` outlives the

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "program/error.h"
@@ -81,13 +82,19 @@ TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
   return rows;
 }
 
+RandomKey evaluation_key(RandomKey key) {
+  constexpr auto kAtTheEnd = std::numeric_limits<std::uint32_t>::max();
+  return derived_key({key, Stream::kEvaluation, 0, kAtTheEnd});
+}
+
 std::size_t TrainingLoop::state_bytes() {
   const auto states = static_cast<std::size_t>(optimizer_states(program_.optimizer));
-  return engine_.weights().all().size() * (1 + states) * sizeof(float) + sizeof(TrainingState);
+  return engine_.weights().all().size() * (1 + states) * sizeof(float) +
+         engine_.kept_gradients().size_bytes() + sizeof(TrainingState);
 }
 
 std::size_t TrainingState::bytes() const {
-  std::size_t floats = weights.size();
+  std::size_t floats = weights.size() + gradients.size();
   for (const std::vector<float>& values : optimizer.accumulators) floats += values.size();
   return floats * sizeof(float) + sizeof(TrainingState);
 }
@@ -108,7 +115,10 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
       logged_.emplace_back(metric);
     }
   }
-  if (!observer && !callbacks_.monitors_validation()) rows_.validation = {};
+  // Without inference mode a validation moves averages.
+  if (!observer && !callbacks_.monitors_validation() && program.loop.eval_mode) {
+    rows_.validation = {};
+  }
   std::iota(order_.begin(), order_.end(), std::int64_t{0});
   if (observer_) {
     if (rows_.validation.count() == 0 && observer_->wants_validation()) {
@@ -133,7 +143,8 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
 }
 
 bool TrainingLoop::has_prefixes() const {
-  return !observer_ && callbacks_.early_stopping.empty() && !callbacks_.terminate_on_nan;
+  return !observer_ && callbacks_.early_stopping.empty() && !callbacks_.terminate_on_nan &&
+         program_.loop.eval_mode;
 }
 
 void TrainingLoop::resume(const TrainingState& state) {
@@ -141,12 +152,19 @@ void TrainingLoop::resume(const TrainingState& state) {
   steps_ = state.steps;
   samples_ = state.samples;
   std::copy(state.weights.begin(), state.weights.end(), engine_.weights().all().begin());
+  std::copy(state.gradients.begin(), state.gradients.end(), engine_.kept_gradients().begin());
   engine_.optimizer().restore(state.optimizer);
 }
 
 TrainingState TrainingLoop::state() {
-  const std::span<const float> weights = engine_.weights().all();
-  return {epoch_, steps_, samples_, {weights.begin(), weights.end()}, engine_.optimizer().state()};
+  const std::span<const float> weights = engine_.weights().all(),
+                               gradients = engine_.kept_gradients();
+  return {epoch_,
+          steps_,
+          samples_,
+          {weights.begin(), weights.end()},
+          {gradients.begin(), gradients.end()},
+          engine_.optimizer().state()};
 }
 
 bool TrainingLoop::run(const TrainingJob& job, std::chrono::steady_clock::time_point start,
@@ -180,7 +198,7 @@ bool TrainingLoop::run(const TrainingJob& job, std::chrono::steady_clock::time_p
     stop = end_epoch() || stop;
     ++epoch_;
     if (options_.skip_dead_epochs && !stop && !observer_ && callbacks_.early_stopping.empty() &&
-        engine_.optimizer().keeps_nan() && engine_.weights().all_nan()) {
+        program_.loop.eval_mode && engine_.optimizer().keeps_nan() && engine_.weights().all_nan()) {
       result.epochs_saved = program_.epochs - epoch_;
       return false;
     }
@@ -204,6 +222,7 @@ bool TrainingLoop::needs_loss() const {
 }
 
 void TrainingLoop::begin_epoch() {
+  engine_.begin_epoch(epoch_);
   loss_sum_ = 0;
   rows_seen_ = 0;
   metrics_.clear();
@@ -266,15 +285,44 @@ Logs TrainingLoop::logs() const {
 void TrainingLoop::validate(Logs& logs) {
   Metrics metrics;
   for (const std::string& name : logged_) metrics.emplace(name, Metric(name));
-  logs["val_loss"] = engine_.evaluate(rows_.validation, metrics, program_.batch_size);
+  const RandomKey key =
+      derived_key({key_, Stream::kEvaluation, 0, static_cast<std::uint32_t>(epoch_)});
+  logs["val_loss"] =
+      evaluate(rows_.validation, metrics, program_.batch_size, key, !validates_on_test_);
   for (const auto& [name, metric] : metrics) logs["val_" + name] = metric.value();
 }
 
+double TrainingLoop::evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows,
+                              RandomKey key, bool moves) {
+  if (program_.loop.eval_mode || rows.count() == 0) {
+    return engine_.evaluate(rows, metrics, loss_rows);
+  }
+  const ResolvedProgram program = without_initial_values(program_);
+  const std::unique_ptr<Engine> twin = engine_.twin(program, rows, key);
+  const std::span<float> weights = engine_.weights().all(), copies = twin->weights().all();
+  std::copy(weights.begin(), weights.end(), copies.begin());
+  std::vector<std::int64_t> order(static_cast<std::size_t>(rows.count()));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  double sum = 0;
+  std::uint32_t batch = 0;
+  for (std::span<const std::int64_t> left = order; !left.empty(); ++batch) {
+    const std::size_t count = std::min(static_cast<std::size_t>(program.batch_size), left.size());
+    const double loss = twin->gradients(left.first(count), batch, {true, !metrics.empty(), false});
+    left = left.subspan(count);
+    sum += loss * static_cast<double>(count);
+    if (metrics.empty()) continue;
+    const Batch output = twin->output(), targets = twin->targets();
+    for (auto& [name, metric] : metrics) metric.add(output, targets);
+  }
+  if (moves) std::copy(copies.begin(), copies.end(), weights.begin());
+  return sum / static_cast<double>(rows.count());
+}
+
 bool TrainingLoop::end_epoch() {
-  if (!observer_ && callbacks_.early_stopping.empty()) return false;
+  if (!observer_ && callbacks_.early_stopping.empty() && program_.loop.eval_mode) return false;
   Logs logs = this->logs();
   if (rows_.validation.count() > 0 && !validates_on_test_ &&
-      (logs_for_observer_ || callbacks_.monitors_validation())) {
+      (logs_for_observer_ || callbacks_.monitors_validation() || !program_.loop.eval_mode)) {
     validate(logs);
   }
   bool stop = false;
@@ -295,11 +343,12 @@ bool TrainingLoop::end_epoch() {
 void TrainingLoop::measure(ReplicaResult& result) {
   constexpr std::int64_t kEvaluateRows = 32;  // batch size of Keras's evaluate
   Metrics metrics;
+  const RandomKey key = evaluation_key(key_);
   if (program_.metric == "loss") {
-    result.metric = engine_.evaluate(rows_.holdout, metrics, kEvaluateRows);
+    result.metric = evaluate(rows_.holdout, metrics, kEvaluateRows, key, true);
   } else {
     const auto it = metrics.emplace(program_.metric, Metric(program_.metric)).first;
-    engine_.evaluate(rows_.holdout, metrics, 0);
+    evaluate(rows_.holdout, metrics, 0, key, true);
     result.metric = it->second.value();
     result.correct = it->second.correct();
     result.total = it->second.total();

@@ -24,9 +24,14 @@ TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
 struct TrainingState {
   std::int64_t epochs = 0, steps = 0, samples = 0;
   std::vector<float> weights;
+  std::vector<float> gradients;  ///< kept for the next step
   Optimizer::State optimizer;
   std::size_t bytes() const;
 };
+
+/// The key of the random numbers with which a program without fit.loop.eval_mode evaluates its
+/// trained model; `key`: of the training.
+RandomKey evaluation_key(RandomKey key);
 
 /// The training of one job with an engine: epochs, batches, callbacks, observer, metric.
 class TrainingLoop {
@@ -63,6 +68,10 @@ class TrainingLoop {
   bool step(std::span<const std::int64_t> rows);
   bool end_epoch();
   void validate(Logs& logs);
+  /// As Engine::evaluate() does, or as a step would, in the program's batches, where the loop knows
+  /// no inference mode. `moves`: averages stay moved.
+  double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows, RandomKey key,
+                  bool moves);
 
   const ResolvedProgram& program_;
   TrainingRows rows_;

@@ -2,7 +2,7 @@
 
 namespace neutra {
 
-Model::Model(const ResolvedProgram& program, Weights& weights) {
+Model::Model(const ResolvedProgram& program, Weights& weights) : detached_(program.loop.detached) {
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     const ResolvedLayer& layer = program.layers[i];
     Layer made;
@@ -11,7 +11,7 @@ Model::Model(const ResolvedProgram& program, Weights& weights) {
     for (const Weights::Variable& variable : weights.of_layer(i)) {
       // Views of the flat buffers: autograd adds to the gradients in place.
       at::Tensor tensor = at::from_blob(variable.extent.of(weights.all()).data(), variable.shape);
-      if (variable.trainable) {
+      if (variable.trainable && variable.reached) {
         tensor.set_requires_grad(true);
         tensor.mutable_grad() =
             at::from_blob(variable.extent.of(weights.gradients()).data(), variable.shape);
@@ -50,6 +50,7 @@ Model::Result Model::forward(const at::Tensor& x, const Pass& pass,
       const at::NoGradGuard guard;
       activations->push_back((last ? output(result.raw) : result.raw).contiguous());
     }
+    if (detached_ == i) result.raw = result.raw.detach();
   }
   return result;
 }

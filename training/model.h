@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Model {
   };
 
   std::vector<Layer> layers_;
+  std::optional<std::size_t> detached_;  ///< no gradient flows back through this layer's output
   std::size_t output_layer_ =
       0;  ///< the layer that gave its activation away; layers behind it are identities
   std::string activation_name_ = "linear";

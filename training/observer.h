@@ -28,8 +28,9 @@ struct DataView {
 struct LayerView {
   int index = 0;  ///< over model.config.layers
   std::string_view class_name;
-  std::vector<std::span<const float>> weights;    ///< after the update
-  std::vector<std::span<const float>> gradients;  ///< of trainable variables, as the step took them
+  std::vector<std::span<const float>> weights;  ///< after the update
+  /// Of trainable variables, as the step took them; those of a probe are of its rows alone.
+  std::vector<std::span<const float>> gradients;
   /// The layer's outputs, row-major. A layer's own activation is part of it.
   std::span<const float> activations;
 };

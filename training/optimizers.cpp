@@ -566,7 +566,8 @@ void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
       std::iota(deferred_->current.begin(), deferred_->current.end(), 0u);
     }
   }
-  const double rate = learning_rate_ / (1 + decay_ * static_cast<double>(iterations_));
+  const double rate =
+      learning_rate_ * rate_factor_ / (1 + decay_ * static_cast<double>(iterations_));
   ++iterations_;
   const Numbers numbers = this->numbers(static_cast<float>(rate), iterations_);
   for_parts({0, weights.size()}, [&](const Extent& extent) {

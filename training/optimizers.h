@@ -31,6 +31,8 @@ class Optimizer {
   /// Clips the gradients in place, then updates the weights. Both spans have the same size at every
   /// call.
   void step(std::span<float> weights, std::span<float> gradients);
+  /// From now on the learning rate is that of the settings (decayed or not) times `factor`.
+  void scale_rate(double factor) { rate_factor_ = factor; }
   /// Does a weight that is NaN stay so?
   virtual bool keeps_nan() const { return true; }
 
@@ -64,8 +66,8 @@ class Optimizer {
  protected:
   /// What one step's update has in common for all weights.
   struct Numbers {
-    float rate = 0;                         ///< decayed; for Adam and Adamax with bias correction
-    float schedule = 0, next_schedule = 0;  ///< Nadam: u_t, u_(t+1)
+    float rate = 0;  ///< scaled and decayed; for Adam and Adamax with bias correction
+    float schedule = 0, next_schedule = 0;                             ///< Nadam: u_t, u_(t+1)
     float gradient_scale = 0, momentum_scale = 0, variance_scale = 0;  ///< 1 - product, ...
   };
   /// Some of the weights, with their gradients and accumulators.
@@ -75,7 +77,7 @@ class Optimizer {
     const float* g;
     std::array<float*, 3> accumulators;  ///< null where there is none
   };
-  /// `rate` is the decayed learning rate, `t` counts from 1. Called once a step.
+  /// `rate` is the scaled and decayed learning rate, `t` counts from 1. Called once a step.
   virtual Numbers numbers(float rate, std::int64_t /*t*/) { return {rate, 0, 0, 0, 0, 0}; }
   virtual void update(const Numbers& numbers, const Part& part) const = 0;
   /// Do states stay as they are while a weight's gradient is 0, and the weight, too, where it does
@@ -117,7 +119,7 @@ class Optimizer {
   void prefetch_row(std::size_t row, std::span<float> weights);
   void replay(std::size_t row, std::span<float> weights);
 
-  double learning_rate_, decay_;
+  double learning_rate_, decay_, rate_factor_ = 1;
   double clip_value_, clip_norm_, global_clip_norm_;  ///< 0: off
   std::vector<Extent> variables_;
   std::array<std::optional<float>, 3> starts_;

@@ -23,8 +23,10 @@ struct DataRows {
   std::shared_ptr<const void> owner;  ///< of the arrays
 };
 
-/// Asks a model with any weights for its outputs, as in inference: no dropout, moving averages. For
-/// one thread at a time.
+/// Asks a model with any weights for its outputs, as in inference: no dropout, moving averages. A
+/// program whose loop knows no inference mode (LoopStyle::eval_mode) is asked as it evaluates, with
+/// dropout and the statistics of the rows of the question; questions about whole batches, in order
+/// from row 0, give its own evaluation. For one thread at a time.
 class Predictor {
  public:
   virtual ~Predictor() = default;

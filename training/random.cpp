@@ -165,6 +165,12 @@ RandomKey random_key(std::uint64_t seed, const Hash& hash, int replica) {
   return {static_cast<std::uint32_t>(digest), static_cast<std::uint32_t>(digest >> 32)};
 }
 
+RandomKey derived_key(const RandomStream& stream) {
+  const PhiloxCounter words =
+      philox({0, stream.step, stream.layer, static_cast<std::uint32_t>(stream.stream)}, stream.key);
+  return {words[0], words[1]};
+}
+
 NEUTRA_CLONES void fill_words(const RandomStream& stream, std::span<std::uint32_t> words) {
   fill(stream, words, [](std::uint32_t word) { return word; });
 }

@@ -7,44 +7,72 @@
 #include "training/initializers.h"
 
 namespace neutra {
+namespace {
+
+/// Does any gradient of the loss or of an activity regulariser come to the layer at `position`?
+bool is_reached(const ResolvedProgram& program, std::size_t position) {
+  const std::optional<std::size_t>& detached = program.loop.detached;
+  if (!detached || position > *detached) return true;
+  const auto begin = program.layers.begin();
+  return std::any_of(begin + static_cast<std::ptrdiff_t>(position),
+                     begin + static_cast<std::ptrdiff_t>(*detached) + 1,
+                     [](const ResolvedLayer& layer) {
+                       return regularizer(layer.config, "activity_regularizer").active();
+                     });
+}
+
+}  // namespace
+
 Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(program.layers.size()) {
+  const std::vector<std::size_t>& left_out = program.loop.left_out;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const ResolvedLayer& layer = program.layers[i];
+    for (const Weight& weight : layer.weights) {
+      Variable variable{{}, weight.shape};
+      variable.reached = is_reached(program, i);
+      variable.trainable =
+          weight.trainable && flag_or(layer.config, "trainable", true) &&
+          (variable.reached || regularizer(layer.config, weight.name + "_regularizer").active());
+      variable.updated =
+          variable.trainable && std::find(left_out.begin(), left_out.end(), i) == left_out.end();
+      layers_[i].push_back(std::move(variable));
+    }
+  }
   std::size_t end = 0;
-  for (const bool trainable : {true, false}) {
-    for (std::size_t i = 0; i < layers_.size(); ++i) {
-      const ResolvedLayer& layer = program.layers[i];
-      layers_[i].resize(layer.weights.size());
-      for (std::size_t k = 0; k < layers_[i].size(); ++k) {
-        const Weight& weight = layer.weights[k];
-        if ((weight.trainable && flag_or(layer.config, "trainable", true)) != trainable) continue;
-        const Extent extent{end, static_cast<std::size_t>(element_count(weight.shape))};
-        layers_[i][k] = {extent, weight.shape, trainable};
-        if (trainable) trainable_variables_.push_back(extent);
-        end += whole_lines(extent.size);
+  const auto place = [&](bool trainable, bool updated) {
+    for (std::vector<Variable>& variables : layers_) {
+      for (Variable& variable : variables) {
+        if (variable.trainable != trainable || variable.updated != updated) continue;
+        variable.extent = {end, static_cast<std::size_t>(element_count(variable.shape))};
+        if (updated) updated_variables_.push_back(variable.extent);
+        end += whole_lines(variable.extent.size);
       }
     }
-    if (trainable) trainable_size_ = end;
-  }
+  };
+  place(true, true);
+  updated_size_ = end;
+  place(true, false);
+  gradients_ = Buffer(end);
+  place(false, false);
   weights_ = Buffer(end);
-  gradients_ = Buffer(trainable_size_);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const ResolvedLayer& layer = program.layers[i];
     for (std::size_t k = 0; k < layers_[i].size(); ++k) {
       const Weight& weight = layer.weights[k];
-      const Extent& extent = layers_[i][k].extent;
       initialize(layer.config.at(weight.initializer), weight.shape,
                  {key, Stream::kInit, static_cast<std::uint32_t>(layer.index),
                   static_cast<std::uint32_t>(k)},
-                 extent.of(all()));
+                 layers_[i][k].extent.of(all()));
       const Regularizer penalty = regularizer(layer.config, weight.name + "_regularizer");
-      if (penalty.active()) penalties_.emplace_back(extent, penalty);
+      if (penalty.active()) penalties_.push_back({layers_[i][k], penalty});
     }
   }
 }
 
 double Weights::penalty() {
   double sum = 0;
-  for (const auto& [extent, penalty] : penalties_) {
-    for (const float w : extent.of(all())) {
+  for (const auto& [variable, penalty] : penalties_) {
+    for (const float w : variable.extent.of(all())) {
       sum += penalty.l1 * std::abs(static_cast<double>(w)) +
              penalty.l2 * static_cast<double>(w) * static_cast<double>(w);
     }
@@ -53,9 +81,10 @@ double Weights::penalty() {
 }
 
 void Weights::add_penalty_gradients() {
-  for (const auto& [extent, penalty] : penalties_) {
-    if (extent.begin >= trainable_size_) continue;
-    const std::span<float> w = extent.of(all()), g = extent.of(gradients());
+  for (const auto& [variable, penalty] : penalties_) {
+    if (!variable.trainable) continue;
+    const std::span<float> w = variable.extent.of(all()), g = variable.extent.of(gradients());
+    if (!variable.reached) std::fill(g.begin(), g.end(), 0.0f);
     for (std::size_t i = 0; i < w.size(); ++i) {
       // TensorFlow's sign of NaN is NaN.
       const float sign = w[i] > 0 ? 1.0f : w[i] < 0 ? -1.0f : w[i];
@@ -72,7 +101,7 @@ bool Weights::all_nan() {
       }
     }
   }
-  return !trainable_variables_.empty();
+  return !updated_variables_.empty();
 }
 
 bool Weights::all_finite() {

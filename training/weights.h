@@ -11,38 +11,47 @@
 
 namespace neutra {
 
-/// The variables of a program on two flat buffers (weights, gradients): trainable ones first, each
-/// at a multiple of 64 bytes, in Keras's order and layout. The gaps between them hold zeros.
+/// The variables of a program on two flat buffers (weights, gradients): first those that the
+/// optimiser updates, then others with a gradient, then those without; each at a multiple of 64
+/// bytes, in Keras's order and layout. The gaps between them hold zeros.
 class Weights {
  public:
   struct Variable {
     Extent extent;
     Shape shape;
-    bool trainable = true;
+    bool trainable = true;  ///< has a gradient: no statistic, not frozen, nor cut off from the loss
+    bool reached = true;    ///< the gradient isn't that of its own regulariser alone
+    bool updated = true;    ///< the optimiser has it
   };
 
   /// Initial values drawn with `key`.
   Weights(const ResolvedProgram& program, RandomKey key);
 
   std::span<float> all() { return weights_.floats(); }
-  std::span<float> trainable() { return all().first(trainable_size_); }
-  std::span<float> gradients() { return gradients_.floats(); }  ///< of the trainable ones
+  std::span<float> updated() { return all().first(updated_size_); }
+  /// Of the trainable ones; those of updated() come first.
+  std::span<float> gradients() { return gradients_.floats(); }
   /// Those of the layer at `position` in ResolvedProgram::layers.
   const std::vector<Variable>& of_layer(std::size_t position) const { return layers_[position]; }
-  const std::vector<Extent>& trainable_variables() const { return trainable_variables_; }
+  const std::vector<Extent>& updated_variables() const { return updated_variables_; }
 
   double penalty();              ///< of weight regularisers: l1 sum |w| + l2 sum w^2
   void add_penalty_gradients();  ///< l1 sign(w) + 2 l2 w
 
-  bool all_nan();     ///< every weight is NaN, and some of them are trainable
+  bool all_nan();     ///< every weight is NaN, and some of them are updated
   bool all_finite();  ///< of all weights
 
  private:
+  struct Penalty {
+    Variable variable;
+    Regularizer regularizer;
+  };
+
   Buffer weights_, gradients_;
-  std::size_t trainable_size_ = 0;
+  std::size_t updated_size_ = 0;
   std::vector<std::vector<Variable>> layers_;
-  std::vector<Extent> trainable_variables_;
-  std::vector<std::pair<Extent, Regularizer>> penalties_;
+  std::vector<Extent> updated_variables_;
+  std::vector<Penalty> penalties_;
 };
 
 }  // namespace neutra

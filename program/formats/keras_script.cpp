@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "program/error.h"
 #include "program/layer.h"
 #include "program/normal.h"
 #include "program/words.h"
@@ -39,10 +40,10 @@ class Writer {
   Writer(const Program& program, const KerasScriptOptions& options) : options_(options) {
     std::vector<Problem> problems;
     document_ = normal_form(program.document, Defaults::kDrop, problems);
+    const ResolvedProgram resolved = resolve(program);
     input_ = options.input;
-    if (!input_) {
-      if (const Shape declared = resolve(program).input_shape; !declared.empty()) input_ = declared;
-    }
+    if (!input_ && !resolved.input_shape.empty()) input_ = resolved.input_shape;
+    take_loop(resolved);
   }
 
   std::string script() {
@@ -50,7 +51,8 @@ class Writer {
     const std::string seed = std::to_string(options_.seed);
     std::string text = "import numpy as np\nimport tensorflow as tf\n";
     text += callbacks_.import_line("callbacks") + initializers_.import_line("initializers") +
-            layers_.import_line("layers") + "from tensorflow.keras.models import Sequential\n" +
+            layers_.import_line("layers") + losses_.import_line("losses") +
+            "from tensorflow.keras.models import Sequential\n" +
             optimizers_.import_line("optimizers") + regularizers_.import_line("regularizers");
     text += "\nnp.random.seed(" + seed + ")\ntf.random.set_seed(" + seed + ")\n\n";
     for (const char* rows : {"train", "test", "validation"}) {
@@ -64,14 +66,42 @@ class Writer {
   }
 
  private:
+  /// Takes over what Keras's fit can do of a loop.
+  void take_loop(const ResolvedProgram& program) {
+    const auto refuse = [](const char* field, const Json& found, const std::string& allowed) {
+      throw input_error(describe("", std::string("/fit/loop/") + field, found.dump(),
+                                 allowed + " (Keras's fit has no other loop)"));
+    };
+    const Json loop = document_.value("fit", Json::object()).value("loop", Json::object());
+    for (const auto& [field, usual] : {std::pair{"zero_grad", "\"each_step\""},
+                                       {"step", "true"},
+                                       {"eval_mode", "true"},
+                                       {"detached", "null"}}) {
+      if (loop.contains(field)) refuse(field, loop.at(field), usual);
+    }
+    if (program.loop.sum) {
+      // Keras adds up all values that a loss gives, neutra those of different rows.
+      if (program.layers.back().output_shape.size() > 1) refuse("reduction", "sum", "\"mean\"");
+      loss_class_ = find(Vocabulary::kLoss, program.loss)->aliases.back();
+    }
+    for (const std::size_t layer : program.loop.left_out) {
+      // A frozen batch normalisation doesn't move its averages either.
+      if (program.layers[layer].class_name == "BatchNormalization") {
+        refuse("left_out", layer, "layers other than BatchNormalization");
+      }
+      frozen_.insert(layer);
+    }
+  }
+
   std::string model() {
     std::string text = "\nmodel = Sequential()\n";
-    bool first = true;
-    for (const Json& layer : *find_layers(document_)) {
-      const std::string class_name = layer.at("class_name");
-      std::string arguments =
-          call_arguments(layer.value("config", Json::object()), find_layer(class_name)->fields);
-      if (std::exchange(first, false) && input_) {
+    const Json& layers = *find_layers(document_);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const std::string class_name = layers[i].at("class_name");
+      Json config = layers[i].value("config", Json::object());
+      if (frozen_.contains(i)) config["trainable"] = false;
+      std::string arguments = call_arguments(std::move(config), find_layer(class_name)->fields);
+      if (i == 0 && input_) {
         Json extents = Json::array();
         for (const std::int64_t extent : *input_) extents.push_back(extent);
         append(arguments, "input_shape=" + literal(extents));
@@ -89,8 +119,11 @@ class Writer {
     const std::vector<Field>& fields = find(Vocabulary::kOptimizer, name)->fields;
     Json config{{"learning_rate", *find_field(fields, "learning_rate")->fallback}};
     config.update(optimizer.value("config", Json::object()));
-    std::string text = "\nmodel.compile(loss=" + literal(compile.at("loss")) +
-                       ", optimizer=" + optimizers_.use(name) + "(" + keywords(config) + ")";
+    rate_ = config.at("learning_rate");
+    const std::string loss = loss_class_.empty() ? literal(compile.at("loss"))
+                                                 : losses_.use(loss_class_) + "(reduction=\"sum\")";
+    std::string text = "\nmodel.compile(loss=" + loss + ", optimizer=" + optimizers_.use(name) +
+                       "(" + keywords(config) + ")";
     if (const Json metrics = compile.value("metrics", Json::array()); !metrics.empty()) {
       text += ", metrics=" + metrics.dump();
     }
@@ -115,8 +148,22 @@ class Writer {
       append(list, callbacks_.use(callback.at("class_name")) + "(" +
                        keywords(callback.value("config", Json::object())) + ")");
     }
+    const Json schedule = fit.value("schedule", Json());
+    if (schedule.is_object()) append(list, rate_callback(schedule));
     if (!list.empty()) text += ", callbacks=[" + list + "]";
     return text + ")\n";
+  }
+
+  std::string rate_callback(const Json& schedule) {
+    const std::string rate =
+        python_repr(rate_) + " * " + python_repr(schedule.at("decay_rate")) + " ** ";
+    if (schedule.value("every", "epoch") == "epoch") {
+      return callbacks_.use("LearningRateScheduler") + "(lambda epoch: " + rate + "epoch)";
+    }
+    return callbacks_.use("LambdaCallback") +
+           "(on_batch_begin=lambda batch, logs: tf.keras.backend.set_value("
+           "model.optimizer.learning_rate, " +
+           rate + "int(model.optimizer.iterations)))";
   }
 
   static void append(std::string& arguments, const std::string& one) {
@@ -155,7 +202,10 @@ class Writer {
   const KerasScriptOptions& options_;
   Json document_;
   std::optional<Shape> input_;
-  Names callbacks_, initializers_, layers_, optimizers_, regularizers_;
+  std::set<std::size_t> frozen_;
+  std::string loss_class_;  ///< that takes another reduction; "": the loss as a word
+  double rate_ = 0;
+  Names callbacks_, initializers_, layers_, losses_, optimizers_, regularizers_;
 };
 
 }  // namespace

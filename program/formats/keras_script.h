@@ -18,6 +18,7 @@ struct KerasScriptOptions {
 /// A Python script that builds, compiles and fits the program with tf.keras 2.4 on the rows of
 /// x_train.npy and y_train.npy, the way people write such scripts: one model.add a layer, required
 /// arguments by position, settings that are Keras's defaults left out. It uses nothing of neutra.
+/// Throws input_error, naming the field of fit.loop, for a loop that Keras's fit can't be.
 /// Precondition: the program is valid.
 std::string keras_script(const Program& program, const KerasScriptOptions& options);
 

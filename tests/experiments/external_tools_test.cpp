@@ -227,6 +227,53 @@ model.fit(x_train, y_train, batch_size=32, epochs=5)
 )");
 }
 
+TEST(KerasScript, DoesWhatKerasCanOfALoop) {
+  Program program = load_fault("D6").buggy;
+  Json& fit = program.document["fit"];
+  const auto line = [&](const std::string& word) {
+    const std::string script = keras_script(program, {});
+    const auto at = script.find(word);
+    if (at == std::string::npos) return "no " + word + " in " + script;
+    const auto begin = script.rfind('\n', at) + 1;
+    return script.substr(begin, script.find('\n', at) - begin);
+  };
+  fit["schedule"] = {{"decay_rate", 0.9}};
+  EXPECT_EQ(line("model.fit"),
+            "model.fit(x_train, y_train, batch_size=32, epochs=5, callbacks=["
+            "LearningRateScheduler(lambda epoch: 0.001 * 0.9 ** epoch)])");
+  EXPECT_EQ(line("callbacks import"),
+            "from tensorflow.keras.callbacks import LearningRateScheduler");
+  fit["schedule"]["every"] = "batch";
+  fit["schedule"]["decay_rate"] = 1;
+  EXPECT_EQ(line("model.fit"),
+            "model.fit(x_train, y_train, batch_size=32, epochs=5, callbacks=["
+            "LambdaCallback(on_batch_begin=lambda batch, logs: tf.keras.backend.set_value("
+            "model.optimizer.learning_rate, 0.001 * 1.0 ** int(model.optimizer.iterations)))])");
+  fit["loop"] = {{"reduction", "sum"}, {"left_out", {1}}};
+  EXPECT_EQ(line("losses import"), "from tensorflow.keras.losses import CategoricalCrossentropy");
+  EXPECT_EQ(line("model.compile"),
+            "model.compile(loss=CategoricalCrossentropy(reduction=\"sum\"), "
+            "optimizer=Adam(learning_rate=0.001), metrics=[\"accuracy\"])");
+  EXPECT_EQ(line("softmax"), "model.add(Dense(2, activation=\"softmax\", trainable=False))");
+
+  for (const auto& [field, value] : std::vector<std::pair<std::string, Json>>{
+           {"zero_grad", "never"}, {"step", false}, {"eval_mode", false}, {"detached", 0}}) {
+    fit["loop"] = {{field, value}};
+    try {
+      keras_script(program, {});
+      ADD_FAILURE() << field;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::kBadInput);
+      EXPECT_NE(std::string(error.what()).find("/fit/loop/" + field), std::string::npos)
+          << error.what();
+    }
+  }
+  Json& layers = program.document["model"]["config"]["layers"];
+  layers.insert(layers.begin() + 1, Json{{"class_name", "BatchNormalization"}});
+  fit["loop"] = {{"left_out", {1}}};
+  EXPECT_THROW(keras_script(program, {}), Error);
+}
+
 class ExampleTool : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExampleTool, Conforms) {

@@ -278,6 +278,21 @@ TEST(External, InvalidProgramIsNotApplicable) {
             LocalisationStatus::kNotApplicable);
 }
 
+TEST(External, ALoopThatNoScriptCanHaveIsNotApplicable) {
+  Shell shell(answering(kAnswer));
+  FaultyProgram faulty = line();
+  faulty.program.document["fit"]["loop"] = {{"zero_grad", "never"}};
+  ExternalTool tool(shell.description);
+  shell.context.trainer = &shell.trainer;
+  const Localisation answer = tool.run(faulty, shell.context).answer;
+  EXPECT_EQ(answer.status, LocalisationStatus::kNotApplicable);
+  EXPECT_NE(answer.reason.find("/fit/loop/zero_grad"), std::string::npos) << answer.reason;
+  // The program alone it can be given.
+  shell.description.inputs = {};
+  EXPECT_EQ(ExternalTool(shell.description).run(faulty, shell.context).answer.status,
+            LocalisationStatus::kOk);
+}
+
 TEST(External, AsAToolOfTheRegistrysKind) {
   const TestFolder folder;
   const auto file = folder.write("t.json", to_text(Json::parse(R"({

@@ -107,6 +107,35 @@ TEST(Diff, NamesEachHyperparameter) {
       "-");
 }
 
+TEST(Diff, NamesFaultsOfTheLoop) {
+  const auto of = [](const Json& buggy, const Json& fixed) {
+    return diff_of("mlp", "/fit/loop", buggy, fixed);
+  };
+  const Json usual = Json::object();
+  for (const auto& [loop, type] : {std::pair{R"({"zero_grad": "never"})", "GMZ"},
+                                   {R"({"zero_grad": "each_epoch"})", "GMZ"},
+                                   {R"({"zero_grad": "before_step"})", "GBZ"},
+                                   {R"({"step": false})", "GMS"},
+                                   {R"({"eval_mode": false})", "GME"},
+                                   {R"({"reduction": "sum"})", "GSR"},
+                                   {R"({"left_out": [1]})", "GLO(1)"},
+                                   {R"({"left_out": 0, "detached": 1})", "GDT(1), GLO(0)"},
+                                   {R"({"detached": 0})", "GDT(0)"}}) {
+    EXPECT_EQ(of(Json::parse(loop), usual), type);
+    EXPECT_EQ(of(usual, Json::parse(loop)), type);
+    EXPECT_EQ(of(Json::parse(loop), Json::parse(loop)), "-");
+  }
+  EXPECT_EQ(of({{"zero_grad", "never"}}, {{"zero_grad", "each_epoch"}}), "GMZ");
+  EXPECT_EQ(of({{"left_out", {0, 1}}}, {{"left_out", {1}}}), "GLO(0)");
+  EXPECT_EQ(of({{"detached", 1}}, {{"detached", 0}}), "GDT(1)");
+  const Json slowing = {{"decay_rate", 0.9}};
+  EXPECT_EQ(diff_of("mlp", "/fit/schedule", {{"decay_rate", 0.9}, {"every", "batch"}}, slowing),
+            "HRS");
+  EXPECT_EQ(diff_of("mlp", "/fit/schedule", nullptr, slowing), "HRS");
+  EXPECT_EQ(diff_of("mlp", "/fit/shuffle", false, true), "HSF");
+  EXPECT_EQ(diff_of("mlp", "/model/config/layers/1/config/trainable", false, true), "LFZ(1)");
+}
+
 TEST(Diff, NamesMutationsOfTheData) {
   const auto step = [](const char* op, double percentage) {
     return Json{{"op", op}, {"percentage", percentage}, {"seed", 0}};
@@ -160,6 +189,24 @@ TEST(Diff, AlignsLayers) {
   EXPECT_EQ(of({dense(5), dense(7), dense(1)}, {dense(5), dense(1)}), "LAD(1)");
   EXPECT_EQ(of({dense(5), dense(1)}, {dense(5), dense(7), dense(1)}), "LRM(1)");
   EXPECT_EQ(of({}, {dense(1)}), "LRM(0)");
+}
+
+TEST(Diff, LayersOfTheLoopAreThePartners) {
+  const auto of = [](const std::vector<Json>& buggy, const Json& buggy_loop,
+                     const std::vector<Json>& fixed, const Json& fixed_loop) {
+    Program a = with_layers(buggy), b = with_layers(fixed);
+    at(a, "/fit/loop") = buggy_loop;
+    at(b, "/fit/loop") = fixed_loop;
+    return to_string(diff(a, b));
+  };
+  const std::vector<Json> two{dense(5), dense(1)}, more{dense(5), dropout(), dense(1)};
+  EXPECT_EQ(
+      of(more, {{"left_out", {2}}, {"detached", 0}}, two, {{"left_out", {1}}, {"detached", 0}}),
+      "LAD(1)");
+  EXPECT_EQ(
+      of(two, {{"left_out", {1}}, {"detached", 0}}, more, {{"left_out", {2}}, {"detached", 1}}),
+      "LRM(1)");
+  EXPECT_EQ(of(two, {{"left_out", {0}}}, more, {{"left_out", {2}}}), "GLO(0,1), LRM(1)");
 }
 
 TEST(Diff, ActivationLayersAreActivations) {

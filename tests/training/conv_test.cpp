@@ -122,7 +122,7 @@ class FusedLayer {
     const ResolvedLayer& layer = program.layers.front();
     x_ = builder.tensor(layer.input_shape, fused::Layout::kRows, true);
     builder.set_current(x_);
-    builder.begin_layer(0, layer);
+    builder.begin_layer(0, layer, true);
     fused::find_layer_steps(layer.class_name)(builder, layer);
     fused::settle_relu(builder);
     y_ = builder.current();
@@ -354,7 +354,7 @@ class ImageNetwork : public ::testing::TestWithParam<Backend> {
 };
 
 TEST_P(ImageNetwork, PredictsFromALayerOnWithThatLayersInputs) {
-  const auto whole = trainer_->predictor(program_, DataPart::kTest);
+  const auto whole = trainer_->predictor(program_, DataPart::kTest, {});
   Weights& weights = whole->weights();
   fill_uniform({{5, 6}, Stream::kNoise, 0, 0}, 0.1f, 0.4f, weights.all());
   const std::int64_t count = whole->rows();

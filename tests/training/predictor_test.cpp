@@ -45,7 +45,7 @@ TEST_P(Predicting, GivesTheMetricOfTheTraining) {
     Kept kept;
     const ReplicaResult result = trainer->train({&p}, &kept);
     ASSERT_EQ(result.status, RunStatus::kOk) << result.message;
-    const auto predictor = trainer->predictor(p, DataPart::kHoldout);
+    const auto predictor = trainer->predictor(p, DataPart::kHoldout, {});
     kept.give(*predictor);
     const DataRows rows = trainer->rows(p, DataPart::kHoldout);
     ASSERT_EQ(predictor->rows(), rows.count);
@@ -66,7 +66,7 @@ TEST_P(Predicting, FromALayerOnWithThatLayersInputs) {
   const Program p = moons(4);
   Kept kept;
   ASSERT_EQ(trainer->train({&p}, &kept).status, RunStatus::kOk);
-  const auto whole = trainer->predictor(p, DataPart::kTest);
+  const auto whole = trainer->predictor(p, DataPart::kTest, {});
   kept.give(*whole);
   const std::int64_t count = std::min<std::int64_t>(whole->max_rows(), 50);
   const std::vector<float> outputs = copy(whole->outputs(3, count));
@@ -88,7 +88,7 @@ TEST_P(Predicting, FromALayerOnWithThatLayersInputs) {
 TEST_P(Predicting, WeightsAreZeroAtFirstAndMayChange) {
   const auto trainer = this->trainer();
   const Program p = line(1);
-  const auto predictor = trainer->predictor(p, DataPart::kTest);
+  const auto predictor = trainer->predictor(p, DataPart::kTest, {});
   EXPECT_EQ(predictor->outputs(0, 2)[1], 0);
   Weights& weights = predictor->weights();
   weights.of_layer(0)[0].extent.of(weights.all())[0] = 2;
@@ -104,7 +104,7 @@ TEST(Predictor, ProgramsThatKerasRefusesAreErrors) {
   Program p = moons();
   p.document["model"]["config"]["layers"][0]["config"]["units"] = 0;
   const auto trainer = make_local_trainer({});
-  EXPECT_THROW(trainer->predictor(p, DataPart::kTest), Error);
+  EXPECT_THROW(trainer->predictor(p, DataPart::kTest, {}), Error);
   EXPECT_THROW(trainer->rows(p, DataPart::kTest), Error);
   EXPECT_THROW(trainer->resolved(p), Error);
 }

@@ -43,12 +43,12 @@ class FusedEngine final : public Engine {
               capacity(program, training), weights_),
         indices_(capacity(program, training)),
         class_targets_(program.loss == "sparse_categorical_crossentropy") {
-    // A regulariser gives every kernel row a gradient.
-    if (!training.sparse || !plan_.sparse_layer()) return;
+    // Every kernel row has a gradient where a regulariser or earlier steps give it one.
+    if (!training.sparse || !plan_.sparse_layer() || adds_gradients(program.loop)) return;
     const ResolvedLayer& layer = program.layers[*plan_.sparse_layer()];
     const Weights::Variable& kernel = weights_.of_layer(*plan_.sparse_layer())[0];
-    if (kernel.trainable &&
-        (regularizer(layer.config, "kernel_regularizer").active() || !optimizer_->deferrable())) {
+    if (kernel.trainable && (regularizer(layer.config, "kernel_regularizer").active() ||
+                             !kernel.updated || !optimizer_->deferrable())) {
       return;
     }
     sparse_ = Sparse{kernel, SparseBatch(plan_.input().features), {}, false};
@@ -57,6 +57,10 @@ class FusedEngine final : public Engine {
   }
 
   const char* backend() const override { return "fused"; }
+  std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
+                               RandomKey key) const override {
+    return make_fused_engine(program, training, key);
+  }
   bool resumable() const override { return !left_sparse_; }
 
   Batch output() override {
@@ -103,7 +107,7 @@ class FusedEngine final : public Engine {
     choose_route();
     const Pass pass = forward(training_, rows, {false, key_, 0, {}});
     if (pass.sparse) gather(training_, rows);
-    return loss(0, nullptr, true, lanes_) / static_cast<double>(rows.size()) + weights_.penalty();
+    return batch_loss(loss(0, nullptr, true, lanes_)) + weights_.penalty();
   }
 
   double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) override {
@@ -128,7 +132,7 @@ class FusedEngine final : public Engine {
       }
       for (std::int64_t at = 0; loss_rows > 0 && at < count; at += loss_rows) {
         const Lanes part{static_cast<std::size_t>(std::min(loss_rows, count - at)), lanes_.stride};
-        sum += loss(static_cast<std::size_t>(at), nullptr, true, part);
+        sum += loss(static_cast<std::size_t>(at), nullptr, true, part) * loss_scale(part.rows);
       }
     }
     if (loss_rows <= 0) return 0;
@@ -142,14 +146,19 @@ class FusedEngine final : public Engine {
     if (wanted.layers && pass.sparse) gather(training_, rows);
     const Tensor& output = plan_.output();
     const double sum = loss(0, output.gradient, wanted.loss, lanes_);
+    if (program_.loop.sum && output.needs_gradient) {
+      const float scale = loss_scale(lanes_.rows);
+      const std::size_t size = output.features * lanes_.stride;
+      for (std::size_t i = 0; i < size; ++i) output.gradient[i] *= scale;
+    }
     if (output.needs_gradient) plan_.backward(pass);
     if (pass.sparse && sparse_->kernel.trainable) check_gradient(pass, rows);
-    return sum / static_cast<double>(lanes_.rows);
+    return batch_loss(sum);
   }
 
   void settle() override {
     if (!sparse_) return;
-    optimizer_->settle(weights_.trainable());
+    optimizer_->settle(weights_.updated());
     sparse_->checked = false;
     if (!sparse_->kernel.trainable) return;
     // Earlier batches' gradients.
@@ -188,7 +197,7 @@ class FusedEngine final : public Engine {
   }
   void leave_sparse() {
     settle();
-    optimizer_->stop_deferring(weights_.trainable());
+    optimizer_->stop_deferring(weights_.updated());
     sparse_.reset();
     left_sparse_ = true;
   }
@@ -227,7 +236,7 @@ class FusedEngine final : public Engine {
       pass.sparse->take(*source.sparse, source.begin, rows);
       if (pass.training && sparse_->kernel.trainable) {
         pass.sparse->sort();
-        optimizer_->catch_up(weights_.trainable(), pass.sparse->columns());
+        optimizer_->catch_up(weights_.updated(), pass.sparse->columns());
       }
     } else {
       gather(source, rows);
@@ -241,6 +250,11 @@ class FusedEngine final : public Engine {
     }
     plan_.forward(pass);
     return pass;
+  }
+
+  /// The loss of the last batch, from the sum of its rows' losses.
+  double batch_loss(double sum) const {
+    return sum / static_cast<double>(lanes_.rows) * loss_scale(lanes_.rows);
   }
 
   /// Loss of the rows that begin at lane `begin`: their sum, and the gradient of their mean.
@@ -313,9 +327,7 @@ std::unique_ptr<Engine> make_fused_engine(const ResolvedProgram& program, const 
 }
 
 std::uint64_t fused_bytes(const ResolvedProgram& program, const Rows& training) {
-  return static_cast<std::uint64_t>(weight_elements(program) *
-                                    (2 + optimizer_states(program.optimizer))) *
-             sizeof(float) +
+  return static_cast<std::uint64_t>(kept_elements(program)) * sizeof(float) +
          Plan::measure(program, target_shape(training), batch_rows(program, training),
                        capacity(program, training));
 }

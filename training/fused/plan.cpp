@@ -161,20 +161,22 @@ std::size_t value_count(const Tensor& tensor, const Pass& pass) {
   return (tensor.features * pass.lanes.rows + width - 1) / width * width;
 }
 
-void Builder::begin_layer(std::size_t position, const ResolvedLayer& layer) {
+void Builder::begin_layer(std::size_t position, const ResolvedLayer& layer, bool reached) {
   position_ = position;
   layer_ = &layer;
+  reached_ = reached;
 }
 
 Parameter Builder::parameter(std::size_t k) const {
   if (weights_ == nullptr) return {};
   const Weights::Variable& variable = weights_->of_layer(position_)[k];
+  const bool has_gradient = variable.trainable && variable.reached;
   return {variable.extent.of(weights_->all()).data(),
-          variable.trainable ? variable.extent.of(weights_->gradients()).data() : nullptr};
+          has_gradient ? variable.extent.of(weights_->gradients()).data() : nullptr};
 }
 
 bool Builder::has_trainable() const {
-  return flag_or(layer_->config, "trainable", true) &&
+  return reached_ && flag_or(layer_->config, "trainable", true) &&
          std::any_of(layer_->weights.begin(), layer_->weights.end(),
                      [](const Weight& weight) { return weight.trainable; });
 }
@@ -215,7 +217,8 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
     }
     const AddLayer add = find_layer_steps(layer.class_name);
     if (add == nullptr) throw NotCovered{"layer " + layer.class_name};
-    builder.begin_layer(i, layer);
+    const std::optional<std::size_t>& detached = program.loop.detached;
+    builder.begin_layer(i, layer, !detached || i > *detached);
     if (layer.class_name != "MaxPooling2D") settle_relu(builder);
     add(builder, layer);
     outputs_.push_back(builder.current());

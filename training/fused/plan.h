@@ -60,7 +60,8 @@ struct Scratch {
   float* data = nullptr;
 };
 
-/// A variable of a layer and, if it is trainable, its gradient; null while memory is measured.
+/// A variable of a layer and, if the loss gives it one, its gradient; null while memory is
+/// measured.
 struct Parameter {
   float* values = nullptr;
   float* gradient = nullptr;
@@ -97,14 +98,16 @@ class Builder {
 
   /// Variable k of the layer being added.
   Parameter parameter(std::size_t k) const;
-  bool has_trainable() const;  ///< does the layer being added have any?
+  bool has_trainable()
+      const;  ///< does the loss give a variable of the layer being added a gradient?
 
   /// Says that the layer being added, if its first step reads the plan's input and that is wide,
   /// takes it as a sparse batch, too, with its variable 0 as kernel. Returns whether it does.
   bool take_sparse_input();
 
   // For the plan.
-  void begin_layer(std::size_t position, const ResolvedLayer& layer);
+  /// `reached`: does a gradient of the loss come to the layer?
+  void begin_layer(std::size_t position, const ResolvedLayer& layer, bool reached);
   std::vector<std::unique_ptr<Step>> take_steps() { return std::move(steps_); }
   std::size_t used() const { return used_; }
   std::optional<std::size_t> sparse_layer() const { return sparse_layer_; }
@@ -118,6 +121,7 @@ class Builder {
   std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();
   std::size_t position_ = 0;
   const ResolvedLayer* layer_ = nullptr;
+  bool reached_ = true;
   std::optional<std::size_t> sparse_layer_;
   Tensor current_;
   std::vector<std::unique_ptr<Step>> steps_;

@@ -1,0 +1,29 @@
+#include <algorithm>
+
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator missing_eval_mode{
+    .id = "missing_eval_mode",
+    .abbreviation = "GME",
+    .group = OperatorGroup::kTrainingLoop,
+    .fault_type = "GME",
+    .description = "Evaluates in training mode: with dropout and batch statistics.",
+    .source = kSilentBugs,
+    .refusal = [](const Target& target, Site) -> std::string {
+      if (!target.resolved.loop.eval_mode) return "a loop that evaluates in training mode";
+      const auto has_modes = [](const ResolvedLayer& layer) {
+        if (layer.class_name == "Dropout") return layer.config.at("rate") != 0;
+        return layer.class_name == "BatchNormalization" && layer.config.at("trainable") == true;
+      };
+      const std::vector<ResolvedLayer>& layers = target.resolved.layers;
+      return std::any_of(layers.begin(), layers.end(), has_modes)
+                 ? ""
+                 : "no layer that does something else in training";
+    },
+    .edit = [](Json& document, const Target&, Site, const Json&,
+               std::uint64_t) { set_loop_field(document, "eval_mode", false); }};
+
+}  // namespace neutra::mutation

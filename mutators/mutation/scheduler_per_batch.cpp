@@ -1,0 +1,23 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator scheduler_per_batch{
+    .id = "scheduler_per_batch",
+    .abbreviation = "HRS",
+    .group = OperatorGroup::kTrainingLoop,
+    .fault_type = "HRS",
+    .description = "Decays the learning rate after every batch instead of every epoch.",
+    .source = "PyTorch documentation, torch.optim: how to adjust the learning rate",
+    .refusal = [](const Target& target, Site site) -> std::string {
+      const std::optional<RateSchedule>& schedule = target.resolved.schedule;
+      if (!schedule) return "no learning rate schedule";
+      if (schedule->every_batch) return "a schedule for every batch";
+      if (schedule->decay_rate == 1) return "a schedule that leaves the rate as it is";
+      if (steps_per_epoch(target) == 1) return "epochs of one step";
+      return refuse_untrained(target, site);
+    },
+    .edit = [](Json& document, const Target&, Site, const Json&,
+               std::uint64_t) { document["fit"]["schedule"]["every"] = "batch"; }};
+
+}  // namespace neutra::mutation

@@ -1,0 +1,33 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator softmax_before_cross_entropy{
+    .id = "softmax_before_cross_entropy",
+    .abbreviation = "ADS",
+    .group = OperatorGroup::kTrainingLoop,
+    .fault_type = "ACH",
+    .description = "Puts a second softmax before a cross entropy that has one of its own.",
+    .source = kSilentBugs,
+    .refusal = [](const Target& target, Site) -> std::string {
+      const std::string& loss = target.resolved.loss;
+      if (loss != "categorical_crossentropy" && loss != "sparse_categorical_crossentropy") {
+        return "the loss " + loss;
+      }
+      auto site = static_cast<Site>(target.resolved.layers.size()) - 1;
+      while (site > 0 && layer_at(target, site).class_name == "Activation" &&
+             setting_at(target, site, "activation") == "linear") {
+        --site;
+      }
+      const bool softmax = layer_at(target, site).class_name == "Softmax" ||
+                           setting_at(target, site, "activation") == "softmax";
+      return softmax ? "" : layer_text(target, site, "makes no softmax");
+    },
+    .edit =
+        [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
+          insert_layer(document, layers_of(document).size(),
+                       {{"class_name", "Activation"}, {"config", {{"activation", "softmax"}}}});
+        }};
+
+}  // namespace neutra::mutation
