@@ -15,19 +15,28 @@ namespace neutra {
   OPERATOR(add_bias)                        \
   OPERATOR(add_noise)                       \
   OPERATOR(add_weights_regularisation)      \
+  OPERATOR(cast_features)                   \
   OPERATOR(change_activation_function)      \
   OPERATOR(change_batch_size)               \
+  OPERATOR(change_bias_initialisation)      \
   OPERATOR(change_dropout_rate)             \
   OPERATOR(change_earlystopping_patience)   \
   OPERATOR(change_epochs)                   \
   OPERATOR(change_filter_size)              \
   OPERATOR(change_gradient_clip)            \
   OPERATOR(change_label)                    \
+  OPERATOR(change_layout)                   \
   OPERATOR(change_learning_rate)            \
   OPERATOR(change_loss_function)            \
   OPERATOR(change_optimisation_function)    \
   OPERATOR(change_weights_initialisation)   \
   OPERATOR(change_weights_regularisation)   \
+  OPERATOR(class_conditional_noise)         \
+  OPERATOR(class_imbalance)                 \
+  OPERATOR(clip_features)                   \
+  OPERATOR(concept_drift)                   \
+  OPERATOR(contradicting_duplicates)        \
+  OPERATOR(covariate_drift)                 \
   OPERATOR(data_missing)                    \
   OPERATOR(data_repetition)                 \
   OPERATOR(data_shuffle)                    \
@@ -38,13 +47,19 @@ namespace neutra {
   OPERATOR(layer_addition)                  \
   OPERATOR(layer_removal)                   \
   OPERATOR(make_output_classes_overlap)     \
+  OPERATOR(missing_values)                  \
+  OPERATOR(missing_values_nan)              \
+  OPERATOR(missing_values_sentinel)         \
   OPERATOR(noise_perturbation)              \
+  OPERATOR(out_of_distribution)             \
   OPERATOR(remove_activation_function)      \
   OPERATOR(remove_bias)                     \
   OPERATOR(remove_layer)                    \
   OPERATOR(remove_preprocessing)            \
   OPERATOR(remove_validation_set)           \
   OPERATOR(remove_weights_regularisation)   \
+  OPERATOR(scale_features)                  \
+  OPERATOR(skew_preprocessing)              \
   OPERATOR(unbalance_train_data)
 
 #define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \
