@@ -175,9 +175,10 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                           join(words)};
     }
   }
-  // A step on the data that changes no row is another document for the same program.
-  if (op.group == OperatorGroup::kTrainingData && op.range != nullptr &&
-      value == op.range(target).from) {
+  // A step on the data that changes no row would still be another document.
+  const bool harmless = op.group == OperatorGroup::kTrainingData && op.range != nullptr &&
+                        value == op.range(target).from;
+  if (harmless || (op.random && value == 0)) {
     return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value) +
                             ", which changes nothing",
                         "what changes the program", true};
