@@ -12,8 +12,8 @@ namespace {
 /// Class means are compared in pairs.
 constexpr std::size_t kMostClasses = 1000;
 
-/// For each group the other one whose mean features are nearest by Euclidean distance, the first of
-/// several. Columns in which one of two groups has no finite number don't count.
+/// For each group the other one whose mean features are nearest, the first of several: by the mean
+/// squared difference over the columns in which both have finite numbers.
 std::vector<std::size_t> nearest_groups(const Table& x, const Groups& groups) {
   std::vector<std::vector<double>> means;
   for (const Rows& rows : groups.rows) means.push_back(describe_columns(x.select(rows)).mean);
@@ -23,13 +23,15 @@ std::vector<std::size_t> nearest_groups(const Table& x, const Groups& groups) {
     std::size_t best = a == 0 ? 1 : 0;
     for (std::size_t b = 0; b < means.size(); ++b) {
       if (b == a) continue;
-      double distance = 0;
+      double sum = 0, count = 0;
       for (std::size_t c = 0; c < means[a].size(); ++c) {
         const double d = means[a][c] - means[b][c];
-        if (std::isfinite(d)) distance += d * d;
+        if (!std::isfinite(d)) continue;
+        sum += d * d;
+        ++count;
       }
-      if (distance < least) {
-        least = distance;
+      if (sum / count < least) {  // not where there is nothing to compare
+        least = sum / count;
         best = b;
       }
     }
