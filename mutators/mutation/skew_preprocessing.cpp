@@ -42,7 +42,9 @@ extern const MutationOperator skew_preprocessing{
                   .values = "the positions in data.preprocess of the last steps that scale x and y",
                   .closed = true},
     .refusal = [](const Target& target, Site) -> std::string {
-      return last_scaling_steps(target).empty() ? "no step that scales the data and is the last to change it" : "";
+      return last_scaling_steps(target).empty()
+                 ? "no step that scales the data and is the last to change it"
+                 : "";
     },
     .values = [](const Target& target, Site) { return last_scaling_steps(target); },
     .edit =

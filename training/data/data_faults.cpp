@@ -109,8 +109,8 @@ void class_imbalance(Part& part, MutationStep& step) {
     const double exponent = long_tailed ? rank / (count - 1) : rank < count / 2 ? 0 : 1;
     const auto most = static_cast<std::size_t>(
         std::max(1.0, static_cast<double>(groups[0].size()) / std::pow(ratio, exponent)));
-    if (most >= groups[i].size()) continue;
-    const Rows chosen = step.choose(groups[i], groups[i].size() - most);
+    // All classes draw, so that each draws the same whatever the ratio.
+    const Rows chosen = step.choose(groups[i], groups[i].size() - std::min(most, groups[i].size()));
     gone.insert(gone.end(), chosen.begin(), chosen.end());
   }
   remove_rows(part, std::move(gone));
