@@ -11,6 +11,7 @@
 #include "program/error.h"
 #include "program/layer.h"
 #include "program/vocabulary.h"
+#include "program/words.h"
 
 namespace neutra {
 namespace {
@@ -165,8 +166,21 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                                           Site site, const Json& value, std::uint64_t seed) {
   if (const auto refusal = check_site(op, target, site)) return *refusal;
   if (const auto refusal = check_value(op, value)) return *refusal;
-  if (op.random && value == 0) {
-    return Inapplicable{"the " + std::string(op.parameter.name) + " 0, which changes nothing",
+  if (op.parameter.closed) {
+    const std::vector<Json> values = op.values(target, site);
+    if (std::find(values.begin(), values.end(), value) == values.end()) {
+      std::vector<std::string> words;
+      for (const Json& allowed : values) words.push_back(value_text(allowed));
+      return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value),
+                          join(words)};
+    }
+  }
+  // A step on the data that changes no row would still be another document.
+  const bool harmless = op.group == OperatorGroup::kTrainingData && op.range != nullptr &&
+                        value == op.range(target).from;
+  if (harmless || (op.random && value == 0)) {
+    return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value) +
+                            ", which changes nothing",
                         "what changes the program", true};
   }
   Program mutant = target.program;
@@ -242,6 +256,10 @@ void add_data_mutation(Json& document, std::string_view op, const Json& percenta
                        std::uint64_t seed, const Json& extra) {
   Json step = {{"op", op}, {"percentage", percentage}, {"seed", seed}};
   step.update(extra);
+  add_data_step(document, std::move(step));
+}
+
+void add_data_step(Json& document, Json step) {
   Json& steps = document["data"]["mutations"];
   if (!steps.is_array()) steps = Json::array();
   steps.push_back(std::move(step));
@@ -251,6 +269,11 @@ std::string refuse_one_class(const Target& target, Site) {
   const bool one = target.resolved.task != "regression" && target.data &&
                    element_count(target.data->y) == 1 && target.data->y_min == target.data->y_max;
   return one ? "training rows of one class" : "";
+}
+
+std::string refuse_no_classes(const Target& target, Site site) {
+  if (target.resolved.task == "regression") return "a regression, whose targets are no labels";
+  return refuse_one_class(target, site);
 }
 
 std::string refuse_linear(const Target& target, Site site) {
@@ -308,6 +331,22 @@ std::optional<std::int64_t> steps_per_epoch(const Target& target) {
 Json targets_of(const Target& target) {
   if (target.resolved.task == "regression") return {{"targets", "values"}};
   return Json::object();
+}
+
+std::vector<Json> scaling_steps(const Target& target) {
+  constexpr std::string_view kScaling[] = {"scale", "add", "standardize", "normalize"};
+  const Json* steps = member(target.resolved.data, "preprocess");
+  std::vector<Json> found;
+  if (steps == nullptr || !steps->is_array()) return {};
+  for (std::size_t i = 0; i < steps->size(); ++i) {
+    const Json* op = member((*steps)[i], "op");
+    if (op != nullptr && op->is_string() &&
+        std::find(std::begin(kScaling), std::end(kScaling), op->get<std::string>()) !=
+            std::end(kScaling)) {
+      found.push_back(i);
+    }
+  }
+  return found;
 }
 
 const ResolvedLayer& layer_at(const Target& target, Site site) {
