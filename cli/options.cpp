@@ -5,11 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "program/error.h"
+#include "program/files.h"
 #include "program/json.h"
 #include "program/words.h"
 
@@ -87,9 +86,7 @@ po::options_description description(const VerbOptions& verb) {
 }
 
 void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
-  std::ifstream stream(file);
-  if (!stream || std::filesystem::is_directory(file))
-    throw input_error(describe(file, "", "no readable file", "a file of 'name = value' lines"));
+  std::istringstream stream(read_file(file, "a file of 'name = value' lines"));
   const auto names = all_names(verb);
   std::string line;
   std::map<std::string, std::vector<std::string>> values;

@@ -13,6 +13,8 @@ namespace {
 
 /// A store must not be overwritten by its own export.
 bool is_hdf5(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // waits for no pipe
   static const std::string signature = "\x89HDF\r\n\x1a\n";
   std::ifstream stream(file, std::ios::binary);
   for (const std::streamoff offset : {0, 512}) {  // a store has a user block

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "evaluators/statistics.h"
 #include "fl_adapters/trained_model.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "search/store.h"
 #include "training/metrics.h"
 #include "training/parallel.h"
@@ -610,14 +609,7 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
   std::vector<Json> records{{{"type", "header"}, {"header", header}}};
   std::error_code error;
   if (std::filesystem::exists(file, error)) {
-    if (!std::filesystem::is_regular_file(file, error)) {
-      throw input_error(describe(file.string(), "", "no regular file", "a file of mutant runs"));
-    }
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
-    const std::string bytes = std::move(text).str();
+    const std::string bytes = read_regular_file(file, "a file of mutant runs");
     if (!bytes.empty() && !may_be_journal(bytes)) {
       throw input_error(describe(file.string(), "", "another kind of file",
                                  "a file of mutant runs, or none yet"));

@@ -9,11 +9,11 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <sstream>
 
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/files.h"
 
 namespace neutra {
 namespace {
@@ -83,10 +83,7 @@ RunJournal::RunJournal(const std::filesystem::path& file) : file_(file) {
       throw failure(describe(file_.string(), "", "another study that writes to this folder",
                              "one at a time"));
     }
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream all;
-    all << stream.rdbuf();
-    std::string text = all.str();
+    std::string text = read_regular_file(file, "a file of runs");
     const std::size_t end = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
     if (end < text.size()) {
       text.resize(end);

@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "program/error.h"
+#include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/words.h"
 
@@ -47,14 +48,6 @@ std::string now_text() {
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
-}
-
-std::string read_bytes(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
 }
 
 // --- JSON ---
@@ -537,7 +530,7 @@ StoreContent load_store(const fs::path& store) {
       // The journal first: an HDF5 file that is renamed meanwhile holds all of it.
       std::optional<std::string> bytes;
       try {
-        if (fs::exists(journal)) bytes = read_bytes(journal);
+        if (fs::exists(journal)) bytes = read_regular_file(journal, "a journal of neutra");
       } catch (const Error&) {
         if (fs::exists(journal)) throw;  // else its writer has just finished
       }
