@@ -259,7 +259,7 @@ std::vector<TestSet> chosen_sets(const Arguments& arguments) {
 int analyse(const Arguments& arguments, const std::string& id, const std::filesystem::path& file,
             const Target& target, const std::vector<const MutationOperator*>& operators) {
   catch_signals();
-  const std::string format = chosen_format(arguments, {"text", "csv", "json"});
+  const std::string format = chosen_format(arguments);
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   MutationOptions options;
   options.runs = static_cast<int>(arguments.integer("runs"));

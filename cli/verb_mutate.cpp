@@ -27,7 +27,7 @@ Json describe_parameter(const MutationOperator& op) {
   return entry;
 }
 
-int list_operators(bool json) {
+int list_operators(const std::string& format) {
   Json list = Json::array();
   TextTable table({"operator", "abbreviation", "group", "site", "parameter", "search", "tried"});
   for (const MutationOperator* op : mutation_operators()) {
@@ -47,7 +47,7 @@ int list_operators(bool json) {
                std::string(op->parameter.name), std::string(to_string(op->parameter.search)),
                std::string(op->parameter.values)});
   }
-  std::cout << (json ? to_text(list) : table.text());
+  std::cout << (format == "json" ? to_text(list) : table.text());
   return 0;
 }
 
@@ -211,11 +211,14 @@ Json document_of(const Mutant& mutant, const Original& original, bool as_fault) 
 }
 
 int run(const Arguments& arguments) {
-  if (arguments.flag("list")) return list_operators(arguments.flag("json"));
+  const bool kill = arguments.flag("kill");
+  const std::string format = chosen_format(arguments);
+  if (format == "csv" && !kill)
+    throw usage_error("--format: found csv without --kill; allowed: text, json");
+  if (arguments.flag("list")) return list_operators(format);
   if (arguments.positional.empty()) throw usage_error("found no FAULT; allowed: one, or --list");
   const int ways = arguments.has("apply") + arguments.has("order") +
                    (arguments.flag("all") || arguments.has("operator"));
-  const bool kill = arguments.flag("kill");
   for (const char* option : {"report", "store", "test-set"}) {
     if (!kill && arguments.has(option))
       throw usage_error("--" + std::string(option) + ": found it without --kill; allowed: with it");
@@ -291,7 +294,7 @@ int run(const Arguments& arguments) {
                          {"skipped", std::move(skipped)}};
   if (!output.empty() && !one_file)
     write_file_atomically(output / "manifest.json", to_text(manifest));
-  if (arguments.flag("json")) {
+  if (format == "json") {
     std::cout << to_text(manifest);
   } else {
     std::cout << (arguments.flag("show") ? shown : table.text());
@@ -310,13 +313,14 @@ Verb mutate_verb() {
       "mutate FAULT|SUBJECT|FILE --all|--operator ID|--apply ID@LAYER=VALUE|--order N [options] "
       "| mutate --list",
       {{"all",          "apply",    "as",     "backend", "bounds",   "count",      "data-dir",
-        "early",        "format",   "fresh",  "kill",    "layer",    "list",       "memory",
+        "early",        "fresh",  "kill",    "layer",    "list",       "memory",
         "memory-limit", "operator", "order",  "output",  "range",    "report",     "rows-train",
         "runs",         "seed",     "show",   "store",   "test-set", "time-limit", "value",
         "variant",      "version",  "workers"},
        0,
        1,
-       "FAULT|SUBJECT|FILE"},
+       "FAULT|SUBJECT|FILE",
+       {"text", "csv", "json"}},
       "--all and --operator make first-order mutants: each layer where an operator applies, "
       "each value that is tried,\n"
       "the most severe end of a range. --apply, given up to five times, makes one mutant of "

@@ -51,7 +51,7 @@ int run(const Arguments& arguments) {
     std::cerr << "neutra: " << file.string()
               << ": root is no bundled fault's buggy program; --fault FILE gives metric and known "
                  "fix\n";
-  const std::string format = chosen_format(arguments, {"tsv", "graphml", "dot", "json", "text"});
+  const std::string format = chosen_format(arguments);
   std::ostringstream out;
   if (arguments.has("compare")) {
     const auto comparison =
@@ -91,7 +91,7 @@ Verb network_verb() {
       "network",
       "print the neutrality network of a search or of a recorded TSV file",
       "network STORE|FILE.tsv [--format tsv|graphml|dot|json|text] [-o FILE] [--compare FILE.tsv]",
-      {{"compare", "fault", "format", "output"}, 1, 1, "STORE|FILE.tsv"},
+      {{"compare", "fault", "output"}, 1, 1, "STORE|FILE.tsv", {"tsv", "graphml", "dot", "json", "text"}},
       "Rows are the edges of the network, by the parent's dequeue order, then node id. Two "
       "searches found the same\n"
       "network when their tsv forms are equal byte for byte. json carries complexity and "

@@ -135,7 +135,7 @@ std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, F
 int run(const Arguments& arguments) {
   const parsers::LogParser& parser = chosen_parser(arguments);
   const std::string& file = arguments.positional.front();
-  const std::string format = chosen_format(arguments, {"text", "json", "answers"});
+  const std::string format = chosen_format(arguments);
   Faults faults(arguments);
   parsers::ParseOptions options;
   options.name = std::filesystem::path(file).stem().string();
@@ -181,7 +181,7 @@ Verb parse_verb() {
       "parse --tool umlaut|deepdiagnosis|deeplocalize|neuralint|deepfd FILE\n"
       "                    [--fault FAULT] [--keep-misleading] [--format text|json|answers] "
       "[-o FILE]",
-      {{"fault", "format", "keep-misleading", "output", "tool"}, 1, 1, "FILE"},
+      {{"fault", "keep-misleading", "output", "tool"}, 1, 1, "FILE", {"text", "json", "answers"}},
       "Reads console logs and collections of them: progress bars, colour codes and whatever "
       "else was printed are passed\n"
       "over and counted. Of each program: its runs, its messages, and the answer that most runs "

@@ -69,7 +69,7 @@ int run(const Arguments& arguments) {
                        *parse_match(arguments.text("match")),
                        *parse_unlocated(arguments.text("unlocated"))};
   options.top = static_cast<int>(arguments.integer("top"));
-  const std::string format = chosen_format(arguments, {"text", "csv", "json", "latex"});
+  const std::string format = chosen_format(arguments);
   const std::vector<ScoredFault> faults = faults_to_score(arguments, answers);
   const ScoreSheet sheet = score_answers(faults, answers, options);
   if (sheet.rows.empty())
@@ -100,10 +100,11 @@ Verb score_verb() {
       "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
       "corrected|as-published]\n                    [--match type|layer] [--unlocated "
       "count|exclude|half] [--top K] [--format text|csv|json|latex]",
-      {{"answers", "fault", "format", "match", "network", "output", "top", "unlocated", "variant"},
+      {{"answers", "fault", "match", "network", "output", "top", "unlocated", "variant"},
        0,
        0,
-       ""},
+       "",
+       {"text", "csv", "json", "latex"}},
       "Recall, precision and F3 of each tool's answer: before neutrality analysis (against the "
       "known fix) and after\n"
       "it (the largest recall over the known fix and all repairs of the network, with the "

@@ -38,6 +38,8 @@ constexpr auto kLockPatience = std::chrono::milliseconds(500);
 /// Saving for readers costs at most a fiftieth of the time.
 constexpr int kSaveShare = 50;
 constexpr auto kSaveInterval = std::chrono::seconds(2);
+/// How to get rid of a store; other verbs than search come here, too.
+constexpr const char* kAnew = "remove it to start anew (neutra search --fresh does)";
 
 fs::path beside(const fs::path& store, const char* suffix) { return store.string() + suffix; }
 
@@ -387,8 +389,8 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
   const Signature stated = read_signature(store);
   if (const std::string found = digest(store); found != stated.digest) {
     throw input_error(describe(store.string(), "", "digest " + found,
-                               stated.digest + ": the file is damaged; take a copy of it, or start "
-                                               "anew with --fresh"));
+                               stated.digest + ": the file is damaged; take a copy of it, and " +
+                                   kAnew));
   }
   const Hdf5File file = Hdf5File::open(store);
   const auto texts = file.read_strings("/header");
@@ -424,7 +426,7 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
 /// Adds what the journal holds beyond the HDF5 file.
 void apply_journal(const std::string& bytes, const fs::path& file, StoreContent& content) {
   const JournalContent journal = parse_journal(bytes);
-  content.journal_damaged = journal.damaged;
+  content.journal_damage = journal.damage;
   if (journal.records.empty()) {
     if (content.header.empty() && !may_be_journal(bytes)) {
       throw input_error(describe(file.string(), "", "another kind of file", "a journal of neutra"));
@@ -452,7 +454,7 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
   } else if (content.header.empty()) {
     throw input_error(describe(file.string(), "", "evaluations after a damaged first record",
                                "a first record that says what was searched; take a copy of the "
-                               "file, or start anew with --fresh"));
+                               "file, and " + std::string(kAnew)));
   }
   content.journal_bytes = bytes.size();
   std::map<Hash, std::set<int>> in_flight;
@@ -473,7 +475,7 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
         content.elapsed = std::max(content.elapsed, payload.at("seconds").get<double>());
       }
     } catch (const std::exception&) {
-      ++content.journal_damaged;  // whole, but not ours
+      content.journal_damage.add(offset, journal_frame(payload).size());  // whole, but not ours
     }
   }
   // One process wrote this journal: each program in its hands when it died counts once.
@@ -639,15 +641,16 @@ Store::Store(fs::path store, Json header, bool fresh)
   } else if (const auto differences = header_differences(content_.header, header);
              !differences.empty()) {
     throw input_error(file_.string() + ": made with other options: " + join(differences, "; ") +
-                      "; give the old ones, another --store (--reuse " + file_.string() +
-                      " takes over what was trained), or --fresh to start anew");
+                      "; give the old ones, or another file (neutra search --reuse " +
+                      file_.string() + " takes over what was trained), or " + kAnew);
   } else if (content_.finished) {
     ::unlink(journal_file_.c_str());  // the process died between the last two steps
     return;
   } else {
-    if (content_.journal_damaged > 0) {
-      std::cerr << "warning: " << journal_file_.string() << ": " << content_.journal_damaged
-                << " damaged bytes are left out; the evaluations in them are made again\n";
+    if (content_.journal_damage.bytes > 0) {
+      std::cerr << "warning: " << journal_file_.string() << ": "
+                << to_string(content_.journal_damage)
+                << " left out; the evaluations in them are made again\n";
     }
     write_store(file_, content_);
   }
@@ -763,10 +766,10 @@ std::vector<std::string> check_store(const fs::path& store) {
   } catch (const Error& error) {
     return {error.what()};
   }
-  if (content.journal_damaged > 0) {
+  if (content.journal_damage.bytes > 0) {
     problems.push_back(beside(store, ".journal").string() + ": " +
-                       std::to_string(content.journal_damaged) +
-                       " bytes are no whole record; the next start leaves them out");
+                       to_string(content.journal_damage) +
+                       " which the next start leaves out");
   }
   for (const Node& node : content.network.nodes) {
     for (std::size_t replica = 0; replica < node.metrics.size(); ++replica) {

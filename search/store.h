@@ -27,7 +27,7 @@ struct StoreContent {
   SearchEnd end = SearchEnd::kInterrupted;
   std::string journal_id;             ///< of the journal that the HDF5 file has taken in ...
   std::uint64_t journal_bytes = 0;    ///< ... up to here
-  std::uint64_t journal_damaged = 0;  ///< bytes of the journal that are no whole record
+  JournalDamage journal_damage;
 };
 
 /// Throws input_error: not a store, damaged, of a newer version.
