@@ -138,6 +138,26 @@ TEST(Command, ParseReadsRecordedOutput) {
   EXPECT_EQ(score.exit, 0) << score.err;
 }
 
+TEST(Command, ScoreNamesTheProgramsThatItLeavesOut) {
+  const Folder folder;
+  folder.write("deepfd.txt",
+               "working on subject:  48221692\nDiagnosed / Localized by DeepFD:\n"
+               "Fault 1: [lr], Lines: []\ncase end\n"
+               "working on subject:  51181393\nDiagnosed / Localized by DeepFD:\n"
+               "Fault 1: [loss], Lines: []\ncase end\n");
+  ASSERT_EQ(call({"parse", "--tool", "deepfd", "deepfd.txt", "--format", "answers", "-o", "a.csv"},
+                 folder.path())
+                .exit,
+            0);
+  EXPECT_EQ(folder.read("a.csv"),
+            "fault,tool,answer,runs\n48221692,deepfd,HLR,1\nD7,deepfd,LCH,1\n");
+  const Called score = call({"score", "--answers", "a.csv", "--json"}, folder.path());
+  ASSERT_EQ(score.exit, 0) << score.err;
+  EXPECT_EQ(parse_json(score.out, "out")["scores"].size(), 1u);
+  EXPECT_NE(score.err.find("a.csv: answers on 48221692 are not used"), std::string::npos)
+      << score.err;
+}
+
 TEST(Command, ParseRefusesWhatNoToolPrinted) {
   const Folder folder;
   folder.write("log.txt", "Epoch 1/3\nhello\n");
