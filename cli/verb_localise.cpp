@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "fl_adapters/external.h"
+#include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/words.h"

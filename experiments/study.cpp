@@ -7,6 +7,7 @@
 #include "evaluators/result_table.h"
 #include "experiments/network_file.h"
 #include "experiments/search_task.h"
+#include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/words.h"
 #include "search/search.h"
@@ -101,6 +102,7 @@ class Questions {
                  {"memory_limit", asked.memory_limit},
                  {"seed", options.seed},
                  {"run", run}};
+        if (!asked.tool->digest.empty()) key["tool_digest"] = asked.tool->digest;
         const auto known = journal.find(key);
         if (known && known->status != LocalisationStatus::kFailed) {
           runs_.back()[run] = *known;
@@ -163,6 +165,7 @@ class Questions {
     context.memory_limit = asked.memory_limit;
     context.variant = asked.variant;
     context.stop = options_.search.stop;
+    context.data_files = data_files_;
     Localisation run = run_guarded(*asked.tool, faulty_, context);
     journal_.add(question.key, run);
     runs_[question.tool][question.run] = std::move(run);
@@ -173,6 +176,7 @@ class Questions {
   LocalTrainer& trainer_;
   RunJournal& journal_;
   const std::vector<StudyTool>& tools_;
+  const std::shared_ptr<DataFiles> data_files_ = std::make_shared<DataFiles>();
   std::vector<std::vector<Localisation>> runs_;  ///< by tool
   std::vector<Question> open_;
 };

@@ -185,7 +185,8 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     data = context.trainer->dataset(faulty.program);
     assert(data != nullptr);
     info = data->info();
-    run.files = data_.put(faulty.program.document.at("data"), *data, folder.path());
+    const auto files = context.data_files ? context.data_files : std::make_shared<DataFiles>();
+    run.files = files->put(faulty.program.document.at("data"), *data, folder.path());
   }
   const auto write = [&](const char* name, const std::string& text) {
     write_file_atomically(folder.path() / name, text);
@@ -296,7 +297,8 @@ Tool external_tool(ToolDescription description) {
             {ToolNeed::kProgram, ToolNeed::kCommand},
             description.description,
             description.source,
-            {}};
+            {},
+            description.digest};
   if (description.inputs.contains(ToolInput::kData)) tool.needs.insert(ToolNeed::kTraining);
   tool.localise = [runner = std::make_shared<ExternalTool>(std::move(description))](
                       const FaultyProgram& faulty, const LocaliseContext& context) {

@@ -31,7 +31,6 @@ class ExternalTool {
 
  private:
   ToolDescription description_;
-  DataFiles data_;
 };
 
 /// As a tool like any other. A tool that doesn't get the data counts as one that only reads the

@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <memory>
+#include <vector>
 
 #include "program/error.h"
+#include "program/program.h"
 
 namespace neutra {
 namespace {
@@ -67,6 +71,27 @@ std::string read_regular_file(const fs::path& file, std::string_view what) {
     throw input_error(describe(file.string(), "", "a pipe or device", what));
   }
   return read_file(file, what, std::numeric_limits<std::uint64_t>::max());
+}
+
+std::string digest(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return to_string(Hash{hash.high64, hash.low64});
+}
+
+std::string file_digest(const fs::path& file, std::uint64_t skipped) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw input_error(describe(file.string(), "", "a file that can't be read", ""));
+  in.seekg(static_cast<std::streamoff>(skipped));
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::vector<char> buffer(1 << 20);
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    XXH3_128bits_update(state.get(), buffer.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return to_string(Hash{hash.high64, hash.low64});
 }
 
 void require_writable(const fs::path& file, const std::string& name) {

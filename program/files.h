@@ -19,6 +19,11 @@ std::string read_file(const std::filesystem::path& file, std::string_view what,
 /// The same of a regular file of any size; a device or pipe is refused.
 std::string read_regular_file(const std::filesystem::path& file, std::string_view what);
 
+/// XXH3-128 of the bytes, as 32 hex digits.
+std::string digest(std::string_view bytes);
+/// Of a file behind its first `skipped` bytes. Throws input_error where it can't be read.
+std::string file_digest(const std::filesystem::path& file, std::uint64_t skipped = 0);
+
 /// Can write_file_atomically() write `file`? To be asked before long work; what is there stays.
 /// Throws input_error with `name` ("--output"), the file and the reason of the system.
 void require_writable(const std::filesystem::path& file, const std::string& name);

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -300,21 +299,6 @@ void read_network(const Hdf5File& file, const fs::path& name, Network& network) 
   }
 }
 
-std::string digest(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(kUserBlock));
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       &XXH3_freeState);
-  XXH3_128bits_reset(state.get());
-  std::vector<char> buffer(1 << 20);
-  while (in) {
-    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    XXH3_128bits_update(state.get(), buffer.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-  return to_string(Hash{hash.high64, hash.low64});
-}
-
 /// The line at the start of every store.
 std::string signature(int version, const std::string& digest) {
   return std::string(kFormat) + " version " + std::to_string(version) + " xxh3-128 " + digest +
@@ -330,8 +314,8 @@ void write_store(const fs::path& file, const StoreContent& content) {
     write_content(hdf5, content);
     std::string bytes = hdf5.image();
     hdf5.close();
-    const XXH128_hash_t hash = XXH3_128bits(bytes.data() + kUserBlock, bytes.size() - kUserBlock);
-    const std::string line = signature(kVersion, to_string(Hash{hash.high64, hash.low64}));
+    const std::string line =
+        signature(kVersion, digest(std::string_view(bytes).substr(kUserBlock)));
     bytes.replace(0, line.size(), line);
     const int descriptor =
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -387,7 +371,7 @@ Signature read_signature(const fs::path& file) {
 
 void read_hdf5(const fs::path& store, StoreContent& content) {
   const Signature stated = read_signature(store);
-  if (const std::string found = digest(store); found != stated.digest) {
+  if (const std::string found = file_digest(store, kUserBlock); found != stated.digest) {
     throw input_error(describe(store.string(), "", "digest " + found,
                                stated.digest + ": the file is damaged; take a copy of it, and " +
                                    kAnew));
