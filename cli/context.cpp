@@ -22,6 +22,7 @@
 
 #include "cli/build_info.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/printable.h"
 #include "program/words.h"
 #include "training/libraries.h"
@@ -79,6 +80,10 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file) {
   check_blas_route();
   return make_local_trainer(trainer_options(arguments, own_file));
+}
+
+void require_output(const Arguments& arguments) {
+  if (arguments.has("output")) require_writable(arguments.text("output"), "--output");
 }
 
 void put_result(const Arguments& arguments, const std::string& text) {

@@ -31,6 +31,9 @@ int worker_count(const Arguments& arguments);
 /// The form of the result: --json or --format; "text" of a verb that takes no --format.
 std::string chosen_format(const Arguments& arguments);
 
+/// Can the file of --output be written, if one is given? Asked before any work. Throws input_error.
+void require_output(const Arguments& arguments);
+
 /// Writes a result to the file of --output, or to standard output.
 void put_result(const Arguments& arguments, const std::string& text);
 

@@ -318,13 +318,13 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
                           to_text(report_of(analysis, options, target.program, id)));
   }
   if (format == "csv") {
-    std::cout << csv_of(analysis, task, options);
+    put_result(arguments, csv_of(analysis, task, options));
   } else if (format == "json") {
     Json json = {{"format", "neutra-mutation-analysis"}, {"version", 1}, {"program", id}};
     json.update(json_of(analysis, task, options));
-    std::cout << to_text(json);
+    put_result(arguments, to_text(json));
   } else {
-    std::cout << text_of(analysis, task, options, id);
+    put_result(arguments, text_of(analysis, task, options, id));
     for (const LeftOutOperator& o : task.left_out)
       std::cerr << "no mutant: " << o.op->id << ": " << o.reason << '\n';
   }

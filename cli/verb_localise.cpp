@@ -7,10 +7,12 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -243,6 +245,19 @@ LocaliseContext context_of(const Arguments& arguments, LocalTrainer& trainer) {
   return context;
 }
 
+/// What can't be read or written is said before tools run for hours.
+void require_inputs_and_outputs(const LocaliseContext& context,
+                                const std::vector<const Tool*>& tools, const FaultyProgram& faulty,
+                                std::size_t runs) {
+  if (!context.model.empty())
+    deepfd::table_from_json(read_json(context.model), context.model.string());
+  if (context.keep.empty()) return;
+  require_writable_folder(context.keep, "--keep");
+  for (const Tool* tool : tools) {
+    if (tool->kind == ToolKind::kExternal) require_run_folders(context.keep, faulty, *tool, runs);
+  }
+}
+
 /// Runs an external tool on a small program and says step by step whether it keeps to the protocol.
 int check(const Arguments& arguments) {
   constexpr const char* kSmallFault = "D6";  // two layers and 200 rows, bundled
@@ -290,8 +305,9 @@ int run(const Arguments& arguments) {
 
   std::vector<ToolAnswers> results;
   const LocaliseContext context = context_of(arguments, *trainer);
+  const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
+  require_inputs_and_outputs(context, chosen, faulty, runs);
   for (const Tool* tool : chosen) {
-    const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
     results.push_back(
         localise_runs(*tool, faulty, context, runs, worker_count(arguments), [&](std::size_t done) {

@@ -9,6 +9,7 @@
 #include "mutators/mutants.h"
 #include "mutators/registry.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "training/data/dataset.h"
 
 namespace neutra::cli {
@@ -233,6 +234,21 @@ int run(const Arguments& arguments) {
         "and --layer: values are searched");
   if (arguments.has("apply") && ways > 1)
     throw usage_error("--apply: found other operators beside it; allowed: all of them in --apply");
+  if (arguments.flag("all") && arguments.has("operator"))
+    throw usage_error("--all: found --operator beside it; allowed: one of them");
+  for (const char* option : {"layer", "value", "range"}) {
+    if (arguments.has(option) && (arguments.has("apply") || arguments.has("order")))
+      throw usage_error("--" + std::string(option) + ": found --apply or --order beside it; " +
+                        "allowed: with --operator (--apply ID@LAYER=VALUE says layer and value)");
+  }
+  const std::filesystem::path output = arguments.has("output") ? arguments.text("output") : "";
+  const bool one_file = kill || output.extension() == ".json";
+  if (one_file) {
+    require_output(arguments);
+  } else if (!output.empty()) {
+    require_writable_folder(output, "--output");
+  }
+  if (arguments.has("report")) require_writable(arguments.text("report"), "--report");
 
   const Original original = load_original(arguments);
   require_valid(original.program.document, original.file.string());
@@ -263,8 +279,6 @@ int run(const Arguments& arguments) {
     throw input_error(original.id + ": no operator applies" + reasons);
   }
 
-  const std::filesystem::path output = arguments.has("output") ? arguments.text("output") : "";
-  const bool one_file = output.extension() == ".json";
   if (one_file && list.mutants.size() != 1)
     throw usage_error("--output: found the file " + output.string() + " for " +
                       std::to_string(list.mutants.size()) + " mutants; allowed: a folder");
@@ -332,7 +346,8 @@ Verb mutate_verb() {
       "With --kill original and mutants are trained --runs times each: which mutants do the test "
       "sets "
       "kill, and how well do\n"
-      "they score (docs/methods/killing.md)? The same command goes on from an unfinished --store.",
+      "they score (docs/methods/killing.md)? The same command goes on from an unfinished --store; "
+      "-o FILE takes the scores.",
       "  neutra mutate --list\n  neutra mutate F1 --version fixed --operator change_label "
       "--value 25 --show\n  neutra mutate mnist_cnn --all -o mutants\n  neutra mutate "
       "d7 --order 3 --count 10 --seed 1 --as fault -o faults\n  neutra mutate d8 --all --kill "

@@ -40,6 +40,10 @@ std::string comparison_text(const NetworkComparison& comparison) {
 }
 
 int run(const Arguments& arguments) {
+  require_output(arguments);
+  if (arguments.has("output") && is_hdf5(arguments.text("output")))
+    throw usage_error("--output: found " + arguments.text("output") +
+                      ", an HDF5 file; allowed: a new file or a text");
   const std::filesystem::path file = arguments.positional.front();
   const NetworkFile loaded = read_network_file(
       file,
@@ -77,9 +81,6 @@ int run(const Arguments& arguments) {
   } else {
     out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr);
   }
-  if (arguments.has("output") && is_hdf5(arguments.text("output")))
-    throw usage_error("--output: found " + arguments.text("output") +
-                      ", an HDF5 file; allowed: a new file or a text");
   put_result(arguments, out.str());
   return 0;
 }

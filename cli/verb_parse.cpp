@@ -133,6 +133,7 @@ std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, F
 }
 
 int run(const Arguments& arguments) {
+  require_output(arguments);
   const parsers::LogParser& parser = chosen_parser(arguments);
   const std::string& file = arguments.positional.front();
   const std::string format = chosen_format(arguments);

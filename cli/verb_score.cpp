@@ -63,6 +63,7 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
 }
 
 int run(const Arguments& arguments) {
+  require_output(arguments);
   if (!arguments.has("answers")) throw usage_error("--answers is missing: what did the tools say?");
   const std::string& file = arguments.text("answers");
   const std::vector<Answer> answers = read_answers(file);

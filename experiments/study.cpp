@@ -9,6 +9,7 @@
 #include "experiments/search_task.h"
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/words.h"
 #include "search/search.h"
 #include "training/parallel.h"
@@ -209,6 +210,8 @@ void check_outputs(const Study& study, const fs::path& folder) {
     throw input_error(describe(input.string(), "", "a file that the study reads and would replace",
                                "results in another folder (--folder)"));
   }
+  for (const fs::path& output : outputs) require_writable(output, "--folder");
+  require_writable_folder(folder / "tables", "--folder");
 }
 
 StudyResult run_study(const Study& study, const StudyOptions& options) {

@@ -37,6 +37,11 @@ class ExternalTool {
 /// program: it is run once.
 Tool external_tool(ToolDescription description);
 
+/// Are the folders that `runs` runs of an external tool are kept in free, or left by earlier runs?
+/// Throws input_error.
+void require_run_folders(const std::filesystem::path& keep, const FaultyProgram& faulty,
+                         const Tool& tool, std::size_t runs);
+
 /// The tool that a description file is about. It stays for the life of the process, and a file is
 /// read once. Throws what read_tool_description() throws.
 const Tool* load_tool(const std::filesystem::path& file);

@@ -34,8 +34,10 @@ struct TrainedModel {
 /// The training run of `context`.
 TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& context);
 
-/// Gives layer i of the predictor's model the weights of layer i + `first`.
-void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first = 0);
+/// Gives layer i of the predictor's model the weights of layer i + `first`; of layer
+/// origin[i + first] where a structure has its layers from there.
+void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first = 0,
+                 std::span<const std::size_t> origin = {});
 
 /// Throws Error(kInterrupted) when the run is to be given up.
 void check_stop(const LocaliseContext& context);
