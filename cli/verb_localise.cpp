@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <map>
 #include <numeric>
@@ -69,19 +68,6 @@ int list_tools(const std::vector<const Tool*>& chosen, bool json) {
   return 0;
 }
 
-/// "0-5, 8"
-std::string ranges(const std::set<std::int64_t>& numbers) {
-  std::string text;
-  for (auto it = numbers.begin(); it != numbers.end();) {
-    const std::int64_t first = *it;
-    std::int64_t last = first;
-    while (++it != numbers.end() && *it == last + 1) last = *it;
-    text += (text.empty() ? "" : ", ") + std::to_string(first);
-    if (last > first) text += "-" + std::to_string(last);
-  }
-  return text;
-}
-
 /// What a message adds to the answer: "ACH(1)", "LRM|LAD", "-".
 std::string answer_text(const ToolMessage& message) {
   return to_string(FaultSet{true, message.faults.empty()
@@ -102,13 +88,6 @@ TextTable message_table(const std::vector<Localisation>& runs) {
          answer_text(message) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
   }
   return table;
-}
-
-/// A number as a person reads it.
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
 }
 
 /// The first places of the rankings: layers, by their mean rank over the runs that rank them. Equal

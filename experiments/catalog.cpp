@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "program/error.h"
-#include "program/json.h"
+#include "program/json_section.h"
 #include "program/words.h"
 
 namespace neutra {

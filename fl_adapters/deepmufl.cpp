@@ -411,16 +411,9 @@ Localisation localise(const Formula& formula, const FaultyProgram& faulty,
   result.seconds = run->seconds;
   if (run->trouble.status != LocalisationStatus::kOk) return without(run->trouble);
   result.ranking = ranking(run->results, formula, context.variant);
-  const std::set<int> first = first_layers(result.ranking);
-  ToolMessage message =
-      message_table().message("suspicious_layers", first, counts_text(run->results));
-  message.epochs = {run->last_epoch};
-  if (first.empty()) {
-    message.faults.clear();
-    message.ignored = "no layer stands out";
-  }
-  result.messages.push_back(std::move(message));
-  result.faults = answer_of(result.messages);
+  answer_with(result,
+              message_table().message("suspicious_layers", first_layers(result.ranking), counts_text(run->results)),
+              run->last_epoch);
   return result;
 }
 

@@ -110,6 +110,16 @@ std::set<int> first_layers(const std::vector<Suspect>& ranking) {
   return says_nothing ? std::set<int>{} : first;
 }
 
+void answer_with(Localisation& result, ToolMessage message, std::int64_t last_epoch) {
+  message.epochs = {last_epoch};
+  if (message.layers.empty()) {
+    message.faults.clear();
+    message.ignored = "no layer stands out";
+  }
+  result.messages.push_back(std::move(message));
+  result.faults = answer_of(result.messages);
+}
+
 std::string work_key(const FaultyProgram& faulty, const LocaliseContext& context) {
   return faulty.program.document.dump() + " " + context.trainer->fingerprint(faulty.program) + " " +
          std::to_string(context.seed) + " " + std::to_string(context.run) + " " +

@@ -65,6 +65,10 @@ void sort_ranking(std::vector<Suspect>& ranking);
 /// a ranking says nothing.
 std::set<int> first_layers(const std::vector<Suspect>& ranking);
 
+/// The answer of a tool that ranks: `message` about the layers that stand out, of the model after
+/// epoch `last_epoch`. It blames none where it has no layers.
+void answer_with(Localisation& result, ToolMessage message, std::int64_t last_epoch);
+
 /// What several tools of a family find out alike, found out once. Keeps the last results, so that
 /// tools may be asked one after the other, each with all its runs. Thread safe.
 template <typename Result>

@@ -290,8 +290,8 @@ void data_repetition(Part& part, Step& step) {
   const double rows = static_cast<double>(part.x.rows()) + static_cast<double>(chosen.size());
   const double width =
       static_cast<double>(part.x.values.size()) / static_cast<double>(part.x.rows());
-  if (rows * width > kMaxElements) {
-    step.refuse("more than " + shortest(kMaxElements) + " numbers after it", "fewer");
+  if (rows * width > kMaxNumbers) {
+    step.refuse("more than " + shortest(kMaxNumbers) + " numbers after it", "fewer");
   }
   append_rows(part, chosen);
 }

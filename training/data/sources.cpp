@@ -59,9 +59,9 @@ RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
         }
         double elements = 1;
         for (const std::int64_t n : table.extents) elements *= static_cast<double>(n);
-        if (elements > kMaxElements) {
+        if (elements > kMaxNumbers) {
           throw input_error(describe(path.string(), dataset, shortest(elements) + " elements",
-                                     "up to " + shortest(kMaxElements)));
+                                     "up to " + shortest(kMaxNumbers)));
         }
         table.values = file.read_doubles(dataset);
         require_finite(table, path.string() + ": " + dataset, arguments);
