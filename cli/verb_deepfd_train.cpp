@@ -107,11 +107,6 @@ int run(const Arguments& arguments) {
   require_output(arguments);
   const std::string file = arguments.text(judge ? "evaluate" : "output");
   const auto read = [&] { return deepfd::table_from_json(read_json(file), file); };
-  const auto trainer = make_trainer(arguments, {});
-
-  // What can't work is said before hours of training.
-  const std::vector<FaultyProgram> bases_held_out = programs(arguments, "held-out", "held_out");
-  deepfd::require_seedable(bases_held_out, *trainer);
   std::optional<deepfd::Table> table;
   std::vector<FaultyProgram> bases;
   if (judge) {
@@ -119,6 +114,9 @@ int run(const Arguments& arguments) {
   } else {
     bases = programs(arguments, "programs", "training");
   }
+  const std::vector<FaultyProgram> bases_held_out = programs(arguments, "held-out", "held_out");
+
+  // What can't work is said before hours of training.
   for (const FaultyProgram& held_out : bases_held_out) {
     const Hash hash = program_hash(held_out.program);
     const bool known = judge ? table->find(hash) != nullptr
@@ -127,10 +125,12 @@ int run(const Arguments& arguments) {
                                });
     if (known) refuse_held_out(held_out.id, "origin");
   }
+  const auto trainer = make_trainer(arguments, {});
+  deepfd::require_seedable(bases_held_out, *trainer);
   if (!judge) {
-    write_file_atomically(
-        file, deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
-                              deepfd::kKeptTrainings));
+    write_file_atomically(file,
+                          deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
+                                          deepfd::kKeptTrainings));
     table = read();  // as others read it
   }
   const deepfd::Table held_out =
@@ -143,7 +143,8 @@ int run(const Arguments& arguments) {
             {"programs", table->programs},
             {"examples", table->examples.size()},
             {"held_out", held_out.programs}};
-  std::string report = "learned from " + summary(*table) + "\nheld out: " + summary(held_out) + "\n";
+  std::string report =
+      "learned from " + summary(*table) + "\nheld out: " + summary(held_out) + "\n";
   for (const ToolVariant variant : deepfd::kVariants) {
     const Evaluation evaluation = evaluate(deepfd::Model(*table, variant), held_out);
     json[std::string(deepfd::to_string(variant))] = json_of(evaluation);

@@ -92,7 +92,11 @@ Verb network_verb() {
       "network",
       "print the neutrality network of a search or of a recorded TSV file",
       "network STORE|FILE.tsv [--format tsv|graphml|dot|json|text] [-o FILE] [--compare FILE.tsv]",
-      {{"compare", "fault", "output"}, 1, 1, "STORE|FILE.tsv", {"tsv", "graphml", "dot", "json", "text"}},
+      {{"compare", "fault", "output"},
+       1,
+       1,
+       "STORE|FILE.tsv",
+       {"tsv", "graphml", "dot", "json", "text"}},
       "Rows are the edges of the network, by the parent's dequeue order, then node id. Two "
       "searches found the same\n"
       "network when their tsv forms are equal byte for byte. json carries complexity and "

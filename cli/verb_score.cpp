@@ -50,13 +50,14 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
   const auto bundled = fault_ids();
   for (const Answer& answer : answers) {
     const bool known = std::find(bundled.begin(), bundled.end(), answer.fault) != bundled.end();
-    const bool there =
-        std::any_of(faults.begin(), faults.end(),
-                    [&](const ScoredFault& scored) { return scored.fault.id == answer.fault; });
+    const bool there = std::any_of(faults.begin(), faults.end(), [&](const ScoredFault& scored) {
+      return scored.fault.id == answer.fault;
+    });
     if (known && !there) add({load_fault(answer.fault), std::nullopt, ""});
   }
   if (faults.empty() && !answers.empty())
-    throw input_error(describe(arguments.text("answers"), "fault", "'" + answers.front().fault + "'",
+    throw input_error(describe(arguments.text("answers"), "fault",
+                               "'" + answers.front().fault + "'",
                                "the id of a bundled fault (neutra faults), or --fault FILE for a "
                                "fault of your own"));
   return faults;
@@ -116,7 +117,8 @@ Verb score_verb() {
       "over those that attain it). Of several networks, averages over artificial, real and "
       "all faults and signed-rank\n"
       "tests between the tools follow. Of tools that rank: Top@1, 5 and 10, MRR and MAP. Without "
-      "a network only the\nknown fixes of bundled faults count, or that of --fault. Answers on other "
+      "a network only the\nknown fixes of bundled faults count, or that of --fault. Answers on "
+      "other "
       "faults are left out and named.",
       "  neutra score --network D7.h5 --answers answers.csv\n"
       "  neutra score --network D1.tsv --network D4.tsv --answers answers.csv --format latex",

@@ -114,7 +114,8 @@ Ranking merged(const std::vector<Ranking>& rankings) {
   Ranking places;
   for (auto& [place, list] : values) {
     // Sums depend on their order: that of the values.
-    std::sort(list.begin(), list.end(), [](double a, double b) { return std::strong_order(a, b) < 0; });
+    std::sort(list.begin(), list.end(),
+              [](double a, double b) { return std::strong_order(a, b) < 0; });
     places.push_back(place);
     places.back().suspiciousness =
         std::accumulate(list.begin(), list.end(), 0.0) / static_cast<double>(rankings.size());

@@ -60,7 +60,7 @@ std::vector<Key> read_keys(const std::vector<Json>& list, const std::string& fil
   std::vector<Key> keys;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const JsonSection section(list[i], file, "/keys/" + std::to_string(i),
-                          {"name", "kind", "paths", "values"});
+                              {"name", "kind", "paths", "values"});
     Key key;
     key.name = section.text("name");
     key.kind = section.word("kind", parse_key_kind, "a kind of hyperparameter");
@@ -148,7 +148,7 @@ void refuse_repeats(const JsonSection& section, const std::vector<Key>& keys) {
   for (const Key& key : keys) {
     if (key.kind == KeyKind::kRepeat && changes.contains(key.name)) {
       section.fail_text("parameters/" + key.name, "a number of copies of a layer",
-                   "other keys; write the buggy program out to add or remove a layer");
+                        "other keys; write the buggy program out to add or remove a layer");
     }
   }
 }
@@ -157,8 +157,8 @@ Subject read_subject(const fs::path& path) {
   const std::string file = path.string();
   const Json json = read_json(path);
   require_format(json, file, "neutra-subject");
-  const JsonSection section(json, file, "",
-                        {"format", "version", "id", "title", "source", "program", "keys", "notes"});
+  const JsonSection section(
+      json, file, "", {"format", "version", "id", "title", "source", "program", "keys", "notes"});
   Program program = program_of(section, path);
   ProgramSpace space =
       section.has("keys")
@@ -213,7 +213,7 @@ Start read_start(const JsonSection& section, const fs::path& path) {
   const bool own = section.has("program");
   if (own == section.has("subject")) {
     section.fail_text("", own ? "a subject and a program" : "neither subject nor program",
-                 "one of the two");
+                      "one of the two");
   }
   const std::string file = path.string();
   std::vector<Key> keys;
@@ -232,8 +232,8 @@ Fault read_fault(const Json& json, const fs::path& path) {
   const std::string file = path.string();
   require_format(json, file, "neutra-fault");
   const JsonSection section(json, file, "",
-                        {"format", "version", "id", "title", "subject", "origin", "source",
-                         "declared", "tags", "program", "keys", "buggy", "fixed", "notes"});
+                            {"format", "version", "id", "title", "subject", "origin", "source",
+                             "declared", "tags", "program", "keys", "buggy", "fixed", "notes"});
   const Start start = read_start(section, path);
 
   std::optional<ProgramSpace> space;
@@ -274,7 +274,8 @@ std::vector<std::string> index_list(const std::string& name) {
   const fs::path path = resource_directory() / "index.json";
   const Json json = read_json(path);
   require_format(json, path.string(), "neutra-index");
-  return JsonSection(json, path.string(), "", {"format", "version", "subjects", "faults"}).texts(name);
+  return JsonSection(json, path.string(), "", {"format", "version", "subjects", "faults"})
+      .texts(name);
 }
 
 /// The id of the list that is `word` in any case; "" where there is none.

@@ -619,8 +619,7 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
   file_->journal = std::make_unique<Journal>(file, records, nullptr);
 }
 
-void MutantRuns::read(JournalContent journal, const std::string& file,
-                      std::vector<Json>& records) {
+void MutantRuns::read(JournalContent journal, const std::string& file, std::vector<Json>& records) {
   if (!journal.records.empty()) {
     const Json& header = records.front().at("header");
     const Json& first = journal.records.front().payload;

@@ -20,9 +20,10 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 
 void read_search(const Json& json, const std::string& file, const std::string& place,
                  SearchConfig& config) {
-  const JsonSection search(json, file, place,
-                       {"preset", "rule", "top_k", "replicas", "max_depth", "budget_evaluations",
-                        "budget_seconds", "ground_truth_metric", "time_limit", "memory_limit"});
+  const JsonSection search(
+      json, file, place,
+      {"preset", "rule", "top_k", "replicas", "max_depth", "budget_evaluations", "budget_seconds",
+       "ground_truth_metric", "time_limit", "memory_limit"});
   if (search.has("preset")) config.preset = search.word("preset", parse_preset, "paper, keras");
   if (search.has("rule")) config.rule = search.word("rule", parse_rule, "algorithm1, recorded");
   const auto small = [&](const char* name) {
@@ -44,7 +45,8 @@ void read_search(const Json& json, const std::string& file, const std::string& p
   }
 }
 
-StudyFault read_fault(const JsonSection& entry, const fs::path& folder, const SearchConfig& common) {
+StudyFault read_fault(const JsonSection& entry, const fs::path& folder,
+                      const SearchConfig& common) {
   const std::string named = entry.text("fault");
   const bool is_file = fs::path(named).extension() == ".json";
   StudyFault result{load_fault(is_file ? (folder / named).string() : named), common, std::nullopt};
@@ -57,7 +59,8 @@ StudyFault read_fault(const JsonSection& entry, const fs::path& folder, const Se
       entry.fail_text("network", result.network->string(), "a file of a recorded network");
     }
   } else if (!result.fault.fixed && !result.search.ground_truth_metric) {
-    entry.fail_text("fault", named + ", which has no known fix", "search/ground_truth_metric beside it");
+    entry.fail_text("fault", named + ", which has no known fix",
+                    "search/ground_truth_metric beside it");
   }
   return result;
 }
@@ -194,8 +197,8 @@ Study load_study(const fs::path& file, bool quick) {
     }
   };
   const JsonSection root(json, file.string(), "",
-                     {"format", "version", "name", "title", "search", "faults", "answers", "tools",
-                      "runs", "time_limit", "memory_limit", "defects", "score"});
+                         {"format", "version", "name", "title", "search", "faults", "answers",
+                          "tools", "runs", "time_limit", "memory_limit", "defects", "score"});
   root.require_format("neutra-study", 1);
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
 
@@ -212,14 +215,15 @@ Study load_study(const fs::path& file, bool quick) {
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const Json entry = faults[i].is_string() ? Json{{"fault", faults[i]}} : faults[i];
     const JsonSection section(entry, root.file(), "/faults/" + std::to_string(i),
-                          {"fault", "search", "network"});
+                              {"fault", "search", "network"});
     study.faults.push_back(read_fault(section, folder, common));
     const StudyFault& added = study.faults.back();
     study.inputs.push_back(added.fault.file);
     if (added.network) study.inputs.push_back(*added.network);
     const std::string& id = added.fault.id;
     require_name("/faults/" + std::to_string(i), id);
-    if (!seen.insert(id).second) section.fail_text("fault", id + " a second time", "each fault once");
+    if (!seen.insert(id).second)
+      section.fail_text("fault", id + " a second time", "each fault once");
   }
 
   const std::vector<Json> answers = root.list("answers");
@@ -235,7 +239,7 @@ Study load_study(const fs::path& file, bool quick) {
           });
       if (twice) {
         root.fail_text("answers/" + std::to_string(i),
-                  "a second answer of " + answer.tool + " on " + answer.fault, "one");
+                       "a second answer of " + answer.tool + " on " + answer.fault, "one");
       }
       if (seen.count(answer.fault)) study.answers.push_back(std::move(answer));
     }
@@ -247,7 +251,7 @@ Study load_study(const fs::path& file, bool quick) {
     for (const Answer& answer : study.answers) {
       if (answer.tool == name_here(*asked.tool)) {
         root.fail_text("tools", "a tool whose answers are in the answers files, as " + answer.tool,
-                  "answers from one of the two");
+                       "answers from one of the two");
       }
     }
   }
@@ -255,8 +259,8 @@ Study load_study(const fs::path& file, bool quick) {
     root.fail_text("tools", "neither tools nor answers on these faults", "at least one of them");
   }
   if (root.has("score")) {
-    study.score = read_score(
-        JsonSection(root.at("score"), root.file(), "/score", {"variant", "match", "unlocated", "top"}));
+    study.score = read_score(JsonSection(root.at("score"), root.file(), "/score",
+                                         {"variant", "match", "unlocated", "top"}));
   }
   return study;
 }

@@ -200,7 +200,8 @@ Localisation localise(Measure measure, const FaultyProgram& faulty,
   if (run->trouble.status != LocalisationStatus::kOk) return without(run->trouble);
   result.ranking = ranking(run->layers, measure);
   answer_with(result,
-              message_table().message("suspicious_neurons", first_layers(result.ranking), neurons_text(result.ranking)),
+              message_table().message("suspicious_neurons", first_layers(result.ranking),
+                                      neurons_text(result.ranking)),
               run->last_epoch);
   return result;
 }

@@ -412,7 +412,8 @@ Localisation localise(const Formula& formula, const FaultyProgram& faulty,
   if (run->trouble.status != LocalisationStatus::kOk) return without(run->trouble);
   result.ranking = ranking(run->results, formula, context.variant);
   answer_with(result,
-              message_table().message("suspicious_layers", first_layers(result.ranking), counts_text(run->results)),
+              message_table().message("suspicious_layers", first_layers(result.ranking),
+                                      counts_text(run->results)),
               run->last_epoch);
   return result;
 }

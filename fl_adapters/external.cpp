@@ -80,8 +80,8 @@ void require_run_folder(const fs::path& folder) {
       fs::exists(folder / kRequestFile, ignored) || fs::is_empty(folder, ignored)) {
     return;
   }
-  throw input_error(describe(folder.string(), "", "something that is no run of a tool",
-                             "another --keep folder"));
+  throw input_error(
+      describe(folder.string(), "", "something that is no run of a tool", "another --keep folder"));
 }
 
 /// The folder of one run: `kept`, emptied, or where that is empty a temporary one.
@@ -184,9 +184,9 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     return run;
   }
 
-  const RunFolder folder(
-      context.keep.empty() ? fs::path()
-                           : kept_folder(context.keep, faulty, description_.name, context.run));
+  const RunFolder folder(context.keep.empty()
+                             ? fs::path()
+                             : kept_folder(context.keep, faulty, description_.name, context.run));
   std::shared_ptr<const Dataset> data;
   std::optional<DataInfo> info;
   if (description_.inputs.contains(ToolInput::kData)) {

@@ -33,7 +33,8 @@ std::vector<std::string> faults_of(const JsonSection& section) {
 
 MessageTable::MessageTable(std::string_view text, const std::string& file) {
   const Json json = parse_json(text, file);
-  const JsonSection document(json, file, "", {"format", "version", "tool", "source", "thresholds", "messages", "repairs"});
+  const JsonSection document(
+      json, file, "", {"format", "version", "tool", "source", "thresholds", "messages", "repairs"});
   document.require_format("neutra-messages", 1);
   for (const auto& [name, entry] : document.object("thresholds").items()) {
     const JsonSection threshold(entry, file, "/thresholds/" + name, {"value", "source"});
@@ -48,11 +49,10 @@ MessageTable::MessageTable(std::string_view text, const std::string& file) {
     const std::string code = message.text("code");
     const bool added =
         kinds_
-            .emplace(code,
-                     MessageKind{message.text("severity"), message.text("text"),
-                                 message.word("actionability", parse_actionability,
-                                              "none, location, fix"),
-                                 faults_of(message), message.text("source")})
+            .emplace(code, MessageKind{message.text("severity"), message.text("text"),
+                                       message.word("actionability", parse_actionability,
+                                                    "none, location, fix"),
+                                       faults_of(message), message.text("source")})
             .second;
     if (!added) message.fail_text("code", code + " a second time", "each code once");
     codes_.push_back(code);

@@ -107,7 +107,8 @@ Messages check_columns(const std::vector<Column>& columns, const std::string& on
     if (columns.size() > 1) {
       messages.push_back(said(one + "_" + what, kNowhere, {std::to_string(which.front())},
                               std::to_string(which.size()) + " of " +
-                                  std::to_string(columns.size()) + ": " + ranges({which.begin(), which.end()})));
+                                  std::to_string(columns.size()) + ": " +
+                                  ranges({which.begin(), which.end()})));
       return;
     }
     const Column& column = columns.front();

@@ -180,9 +180,9 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                         problem.allowed};
   }
   if (canonical(mutant) == target.identity) {
-    const std::string what =
-        value.is_null() ? std::string(op.id)
-                        : "the " + std::string(op.parameter.name) + " " + json_text(value);
+    const std::string what = value.is_null()
+                                 ? std::string(op.id)
+                                 : "the " + std::string(op.parameter.name) + " " + json_text(value);
     return Inapplicable{what + ", which changes nothing", "what changes the program", true};
   }
   return mutant;

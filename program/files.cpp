@@ -49,8 +49,8 @@ std::string read_file(const fs::path& file, std::string_view what, std::uint64_t
   }
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
-    throw input_error(
-        describe(file.string(), "", std::string("no readable file: ") + std::strerror(errno), what));
+    throw input_error(describe(file.string(), "",
+                               std::string("no readable file: ") + std::strerror(errno), what));
   }
   std::string text;
   std::array<char, 1 << 16> block;
@@ -61,7 +61,8 @@ std::string read_file(const fs::path& file, std::string_view what, std::uint64_t
                                  std::string(what) + " of at most " + size_text(limit)));
     }
   }
-  if (stream.bad()) throw input_error(describe(file.string(), "", "a file that can't be read", what));
+  if (stream.bad())
+    throw input_error(describe(file.string(), "", "a file that can't be read", what));
   return text;
 }
 

@@ -25,7 +25,7 @@ Character first_character(std::string_view text) {
   constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool is_surrogate = code >= 0xd800 && code < 0xe000;
   return code < kLeast[length] || code > 0x10ffff || is_surrogate ? Character{}
-                                                                   : Character{length, code};
+                                                                  : Character{length, code};
 }
 
 bool controls(std::uint32_t code) {

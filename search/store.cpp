@@ -372,9 +372,9 @@ Signature read_signature(const fs::path& file) {
 void read_hdf5(const fs::path& store, StoreContent& content) {
   const Signature stated = read_signature(store);
   if (const std::string found = file_digest(store, kUserBlock); found != stated.digest) {
-    throw input_error(describe(store.string(), "", "digest " + found,
-                               stated.digest + ": the file is damaged; take a copy of it, and " +
-                                   kAnew));
+    throw input_error(
+        describe(store.string(), "", "digest " + found,
+                 stated.digest + ": the file is damaged; take a copy of it, and " + kAnew));
   }
   const Hdf5File file = Hdf5File::open(store);
   const auto texts = file.read_strings("/header");
@@ -438,7 +438,8 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
   } else if (content.header.empty()) {
     throw input_error(describe(file.string(), "", "evaluations after a damaged first record",
                                "a first record that says what was searched; take a copy of the "
-                               "file, and " + std::string(kAnew)));
+                               "file, and " +
+                                   std::string(kAnew)));
   }
   content.journal_bytes = bytes.size();
   std::map<Hash, std::set<int>> in_flight;
@@ -752,8 +753,7 @@ std::vector<std::string> check_store(const fs::path& store) {
   }
   if (content.journal_damage.bytes > 0) {
     problems.push_back(beside(store, ".journal").string() + ": " +
-                       to_string(content.journal_damage) +
-                       " which the next start leaves out");
+                       to_string(content.journal_damage) + " which the next start leaves out");
   }
   for (const Node& node : content.network.nodes) {
     for (std::size_t replica = 0; replica < node.metrics.size(); ++replica) {

@@ -25,8 +25,8 @@ struct StoreContent {
   double elapsed = 0;          ///< seconds, all processes
   bool finished = false;
   SearchEnd end = SearchEnd::kInterrupted;
-  std::string journal_id;             ///< of the journal that the HDF5 file has taken in ...
-  std::uint64_t journal_bytes = 0;    ///< ... up to here
+  std::string journal_id;           ///< of the journal that the HDF5 file has taken in ...
+  std::uint64_t journal_bytes = 0;  ///< ... up to here
   JournalDamage journal_damage;
 };
 

@@ -269,7 +269,7 @@ TEST(Command, KillRecordsWhyThereIsNoMutant) {
   folder.write("one.csv", rows);
   const Called called =
       call({"mutate", "p.json", "--kill", "--runs", "2", "--operator", "TCL", "--operator", "HNE",
-            "--operator", "RAW", "--json", "-o", "killed.json"},
+            "--operator", "RRW", "--json", "-o", "killed.json"},
            folder.path());
   ASSERT_EQ(called.exit, 0) << called.err;
   EXPECT_EQ(called.out, "");

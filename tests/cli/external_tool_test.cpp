@@ -80,22 +80,24 @@ TEST(ExternalTool, OneThatFailsSpoilsNoOther) {
 
 TEST(ExternalTool, WhatItSaysCannotSteerATerminal) {
   const Folder folder;
-  write_tool(folder, "red",
-             "cat > answer.json <<'END'\n" +
-                 Json{{"format", "neutra-answer"},
-                      {"version", 1},
-                      {"messages",
-                       {{{"text", "\x1b[31mred\r\nneutra: error"}, {"severity", "\x1b]0;title\x07"}}}},
-                      {"reason", "be\bll\x07"}}
-                     .dump() +
-                 "\nEND");
+  write_tool(
+      folder, "red",
+      "cat > answer.json <<'END'\n" +
+          Json{{"format", "neutra-answer"},
+               {"version", 1},
+               {"messages",
+                {{{"text", "\x1b[31mred\r\nneutra: error"}, {"severity", "\x1b]0;title\x07"}}}},
+               {"reason", "be\bll\x07"}}
+              .dump() +
+          "\nEND");
   const std::vector<std::string> arguments{"localise", "D6", "--tool", "red.json", "--runs", "1"};
   const Called text = call(arguments, folder.path());
   ASSERT_EQ(text.exit, 0) << text.err;
   for (const char c : text.out + text.err) {
     EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << static_cast<int>(c);
   }
-  EXPECT_NE(text.out.find("\\x1b]0;title\\x07: \\x1b[31mred\\x0d\\x0aneutra: error"), std::string::npos)
+  EXPECT_NE(text.out.find("\\x1b]0;title\\x07: \\x1b[31mred\\x0d\\x0aneutra: error"),
+            std::string::npos)
       << text.out;
   EXPECT_NE(text.out.find("be\\x08ll\\x07"), std::string::npos) << text.out;
   std::vector<std::string> as_json = arguments;
@@ -107,7 +109,8 @@ TEST(ExternalTool, WhatItSaysCannotSteerATerminal) {
 
   const Called error = call({"show", "\x1b[31m.json"}, folder.path());
   EXPECT_EQ(error.exit, 3);
-  EXPECT_NE(error.err.find("\\x1b[31m.json: there is no such file"), std::string::npos) << error.err;
+  EXPECT_NE(error.err.find("\\x1b[31m.json: there is no such file"), std::string::npos)
+      << error.err;
 }
 
 TEST(ExternalTool, InterruptedNothingIsLeft) {

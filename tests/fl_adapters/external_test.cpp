@@ -168,7 +168,8 @@ TEST(External, DataFilesAreSharedByRunsAndGoWithThem) {
   shell.context.trainer = &shell.trainer;
   shell.context.keep = kept.path();
   const char* before = std::getenv("TMPDIR");
-  const std::optional<std::string> saved = before ? std::optional<std::string>(before) : std::nullopt;
+  const std::optional<std::string> saved =
+      before ? std::optional<std::string>(before) : std::nullopt;
   setenv("TMPDIR", temporary.path().c_str(), 1);
   const ToolAnswers answers =
       localise_runs(external_tool(shell.description), line(), shell.context, 3, 1);

@@ -41,8 +41,9 @@ TEST(Files, SaysWhatCannotBeRead) {
   const TestFolder folder;
   EXPECT_NE(error_of([&] { read_file(folder / "none", "a log"); }).find("there is no such file"),
             std::string::npos);
-  EXPECT_NE(error_of([&] { read_regular_file(folder / "", "a log"); })
-                .find("found a folder; allowed: a log"),
+  EXPECT_NE(error_of([&] {
+              read_regular_file(folder / "", "a log");
+            }).find("found a folder; allowed: a log"),
             std::string::npos);
 }
 
@@ -75,8 +76,9 @@ TEST(Files, UnwritablePlacesAreNamed) {
   EXPECT_NE(refusal("file/new").find("Not a directory"), std::string::npos);
   EXPECT_NE(refusal("").find("a folder; allowed: a file"), std::string::npos);
   EXPECT_NE(refusal(std::string(250, 'x')).find("File name too long"), std::string::npos);
-  EXPECT_NE(error_of([&] { require_writable_folder(folder / "file/new", "--keep"); })
-                .find("Not a directory"),
+  EXPECT_NE(error_of([&] {
+              require_writable_folder(folder / "file/new", "--keep");
+            }).find("Not a directory"),
             std::string::npos);
   EXPECT_NE(error_of([] { require_writable("/proc/neutra", "--output"); }), "");
 }

@@ -33,10 +33,10 @@ TEST(Printable, SpellsBytesThatAreNoUtf8) {
     std::string_view text, shown;
   };
   for (const auto& [text, shown] : {
-           Case{"a\x9bz", "a\\x9bz"},                     // C1 of an 8-bit terminal
-           Case{"\xc3", "\\xc3"},                         // cut off
-           Case{"\xc0\xaf", "\\xc0\\xaf"},                // longer than needed
-           Case{"\xed\xa0\x80", "\\xed\\xa0\\x80"},       // surrogate
+           Case{"a\x9bz", "a\\x9bz"},                         // C1 of an 8-bit terminal
+           Case{"\xc3", "\\xc3"},                             // cut off
+           Case{"\xc0\xaf", "\\xc0\\xaf"},                    // longer than needed
+           Case{"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // surrogate
            Case{"\xf5\x80\x80\x80", "\\xf5\\x80\\x80\\x80"},  // beyond Unicode
        }) {
     EXPECT_EQ(printable(text), shown);
