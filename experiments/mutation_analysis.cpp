@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <fstream>
+#include <iostream>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "evaluators/statistics.h"
 #include "fl_adapters/trained_model.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "search/store.h"
 #include "training/metrics.h"
 #include "training/parallel.h"
@@ -611,52 +611,50 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
                        const std::string& command)
     : file_(std::make_unique<File>(file, command)) {
   std::vector<Json> records{{{"type", "header"}, {"header", header}}};
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) {
-    if (!std::filesystem::is_regular_file(file, error)) {
-      throw input_error(describe(file.string(), "", "no regular file", "a file of mutant runs"));
-    }
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
-    const std::string bytes = std::move(text).str();
+  if (std::error_code error; std::filesystem::exists(file, error)) {
+    const std::string bytes = read_regular_file(file, "a file of mutant runs");
     if (!bytes.empty() && !may_be_journal(bytes)) {
       throw input_error(describe(file.string(), "", "another kind of file",
                                  "a file of mutant runs, or none yet"));
     }
-    const JournalContent journal = parse_journal(bytes);
-    if (!fresh && !journal.records.empty()) {
-      const Json& first = journal.records.front().payload;
-      if (first.value("type", "") != "header" || !first.contains("header") ||
-          !first["header"].is_object() ||
-          first["header"].value("format", "") != header.at("format").get<std::string>()) {
-        throw input_error(
-            describe(file.string(), "", "another kind of journal", "a file of mutant runs"));
-      }
-      for (const auto& [name, value] : header.items()) {
-        const Json stored = first["header"].contains(name) ? first["header"][name] : Json();
-        if (stored != value) {
-          throw input_error(describe(file.string(), name,
-                                     value.dump() + " now, " + stored.dump() + " in the file",
-                                     "the same, another file, or --fresh"));
-        }
-      }
-      for (const auto& [offset, payload] : journal.records) {
-        if (payload.value("type", "") != "run") continue;
-        try {
-          const auto hash = parse_hash(payload.at("program").get<std::string>());
-          if (!hash) continue;
-          runs_.emplace(std::pair{*hash, payload.at("run").get<int>()},
-                        mutant_run_from_json(payload));
-          records.push_back(payload);
-        } catch (const std::exception&) {
-          // A record that says nothing is a run to make again.
-        }
+    if (!fresh) read(parse_journal(bytes), file.string(), records);
+  }
+  file_->journal = std::make_unique<Journal>(file, records, nullptr);
+}
+
+void MutantRuns::read(JournalContent journal, const std::string& file, std::vector<Json>& records) {
+  if (!journal.records.empty()) {
+    const Json& header = records.front().at("header");
+    const Json& first = journal.records.front().payload;
+    if (first.value("type", "") != "header" || !first.contains("header") ||
+        !first["header"].is_object() ||
+        first["header"].value("format", "") != header.at("format").get<std::string>()) {
+      throw input_error(describe(file, "", "another kind of journal", "a file of mutant runs"));
+    }
+    for (const auto& [name, value] : header.items()) {
+      const Json stored = first["header"].contains(name) ? first["header"][name] : Json();
+      if (stored != value) {
+        throw input_error(describe(file, name,
+                                   value.dump() + " now, " + stored.dump() + " in the file",
+                                   "the same, another file, or --fresh"));
       }
     }
   }
-  file_->journal = std::make_unique<Journal>(file, records, nullptr);
+  for (const auto& [offset, payload] : journal.records) {
+    if (payload.value("type", "") != "run") continue;
+    try {
+      const auto hash = parse_hash(payload.at("program").get<std::string>());
+      if (!hash) throw input_error("no hash");
+      runs_.emplace(std::pair{*hash, payload.at("run").get<int>()}, mutant_run_from_json(payload));
+      records.push_back(payload);
+    } catch (const std::exception&) {
+      journal.damage.add(offset, journal_frame(payload).size());  // whole, but says nothing
+    }
+  }
+  if (journal.damage.bytes > 0) {
+    std::cerr << "warning: " << file << ": " << to_string(journal.damage)
+              << " left out; the runs in them are made again\n";
+  }
 }
 
 MutantRuns::MutantRuns() = default;

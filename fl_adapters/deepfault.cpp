@@ -199,16 +199,10 @@ Localisation localise(Measure measure, const FaultyProgram& faulty,
   result.seconds = run->seconds;
   if (run->trouble.status != LocalisationStatus::kOk) return without(run->trouble);
   result.ranking = ranking(run->layers, measure);
-  const std::set<int> first = first_layers(result.ranking);
-  ToolMessage message =
-      message_table().message("suspicious_neurons", first, neurons_text(result.ranking));
-  message.epochs = {run->last_epoch};
-  if (first.empty()) {
-    message.faults.clear();
-    message.ignored = "no layer stands out";
-  }
-  result.messages.push_back(std::move(message));
-  result.faults = answer_of(result.messages);
+  answer_with(result,
+              message_table().message("suspicious_neurons", first_layers(result.ranking),
+                                      neurons_text(result.ranking)),
+              run->last_epoch);
   return result;
 }
 

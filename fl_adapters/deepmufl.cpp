@@ -225,28 +225,26 @@ class MutantRun {
     });
   }
 
-  /// The weights of a mutated structure; nullopt where they don't fit or Keras would refuse it.
-  std::optional<ModelWeights> fitting_weights(const ModelMutant& mutant) const {
-    if (!mutant.program || trainer_.refusal(*mutant.program)) return std::nullopt;
+  /// Do the weights fit a mutated structure, and would Keras take it?
+  bool fits(const ModelMutant& mutant) const {
+    if (!mutant.program || trainer_.refusal(*mutant.program)) return false;
     ResolvedProgram changed;
     try {
       changed = trainer_.resolved(*mutant.program);
     } catch (const Error& error) {
       if (error.exit() != Exit::kBadInput) throw;
-      return std::nullopt;
+      return false;
     }
-    if (changed.layers.size() != mutant.origin.size()) return std::nullopt;
-    ModelWeights weights;
+    if (changed.layers.size() != mutant.origin.size()) return false;
     for (std::size_t i = 0; i < changed.layers.size(); ++i) {
       const std::vector<Weight>& now = changed.layers[i].weights;
       const std::vector<Weight>& before = resolved_.layers[mutant.origin[i]].weights;
       if (!std::equal(now.begin(), now.end(), before.begin(), before.end(),
                       [](const Weight& a, const Weight& b) { return a.shape == b.shape; })) {
-        return std::nullopt;
+        return false;
       }
-      weights.push_back(weights_[mutant.origin[i]]);
     }
-    return weights;
+    return true;
   }
 
   /// Does the mutant have layers from this one on, and those before it from the model?
@@ -258,14 +256,12 @@ class MutantRun {
     const std::size_t layer = mutants.front().layer;
     Tally tally{std::vector<MutantResult>(mutants.size()), std::vector<bool>(inputs_.size()),
                 std::vector<bool>(inputs_.size())};
-    std::vector<std::optional<ModelWeights>> structures(mutants.size());
     for (std::size_t i = 0; i < mutants.size(); ++i) {
       if (mutants[i].kind != ModelMutant::Kind::kStructure) continue;
-      structures[i] = fitting_weights(mutants[i]);
-      tally.mutants[i].viable = structures[i].has_value();
-      if (!structures[i] || runs_from(mutants[i], layer)) continue;
+      tally.mutants[i].viable = fits(mutants[i]);
+      if (!tally.mutants[i].viable || runs_from(mutants[i], layer)) continue;
       const auto whole = trainer_.predictor(*mutants[i].program, DataPart::kTest, {});
-      set_weights(*whole, *structures[i]);
+      set_weights(*whole, weights_, 0, mutants[i].origin);
       test(*whole, 0, rows_.count, tally.mutants[i], tally);
     }
 
@@ -289,9 +285,10 @@ class MutantRun {
           change(*unchanged, mutants[i]);
           test(*unchanged, first, count, tally.mutants[i], tally);
           restore(*unchanged, mutants[i]);
-        } else if (structures[i] && runs_from(mutants[i], layer)) {
+        } else if (mutants[i].kind == ModelMutant::Kind::kStructure && tally.mutants[i].viable &&
+                   runs_from(mutants[i], layer)) {
           const auto changed = rest(*mutants[i].program);
-          set_weights(*changed, *structures[i], layer);
+          set_weights(*changed, weights_, layer, mutants[i].origin);
           test(*changed, first, count, tally.mutants[i], tally);
         }
       }
@@ -414,16 +411,10 @@ Localisation localise(const Formula& formula, const FaultyProgram& faulty,
   result.seconds = run->seconds;
   if (run->trouble.status != LocalisationStatus::kOk) return without(run->trouble);
   result.ranking = ranking(run->results, formula, context.variant);
-  const std::set<int> first = first_layers(result.ranking);
-  ToolMessage message =
-      message_table().message("suspicious_layers", first, counts_text(run->results));
-  message.epochs = {run->last_epoch};
-  if (first.empty()) {
-    message.faults.clear();
-    message.ignored = "no layer stands out";
-  }
-  result.messages.push_back(std::move(message));
-  result.faults = answer_of(result.messages);
+  answer_with(result,
+              message_table().message("suspicious_layers", first_layers(result.ranking),
+                                      counts_text(run->results)),
+              run->last_epoch);
   return result;
 }
 

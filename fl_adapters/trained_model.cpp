@@ -29,15 +29,17 @@ TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& con
   return model;
 }
 
-void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first) {
+void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first,
+                 std::span<const std::size_t> origin) {
   Weights& to = predictor.weights();
-  for (std::size_t i = first; i < weights.size(); ++i) {
+  const std::size_t layers = origin.empty() ? weights.size() : origin.size();
+  for (std::size_t i = first; i < layers; ++i) {
     const std::vector<Weights::Variable>& variables = to.of_layer(i - first);
-    assert(variables.size() == weights[i].size());
+    const std::vector<std::vector<float>>& from = weights[origin.empty() ? i : origin[i]];
+    assert(variables.size() == from.size());
     for (std::size_t k = 0; k < variables.size(); ++k) {
-      assert(variables[k].extent.size == weights[i][k].size());
-      std::copy(weights[i][k].begin(), weights[i][k].end(),
-                variables[k].extent.of(to.all()).begin());
+      assert(variables[k].extent.size == from[k].size());
+      std::copy(from[k].begin(), from[k].end(), variables[k].extent.of(to.all()).begin());
     }
   }
 }
@@ -106,6 +108,16 @@ std::set<int> first_layers(const std::vector<Suspect>& ranking) {
   const bool says_nothing = ranked == 0 || !(ranking.front().suspiciousness > 0) ||
                             (ranked > 1 && static_cast<int>(first.size()) == ranked);
   return says_nothing ? std::set<int>{} : first;
+}
+
+void answer_with(Localisation& result, ToolMessage message, std::int64_t last_epoch) {
+  message.epochs = {last_epoch};
+  if (message.layers.empty()) {
+    message.faults.clear();
+    message.ignored = "no layer stands out";
+  }
+  result.messages.push_back(std::move(message));
+  result.faults = answer_of(result.messages);
 }
 
 std::string work_key(const FaultyProgram& faulty, const LocaliseContext& context) {

@@ -35,8 +35,10 @@ struct TrainedModel {
 /// The training run of `context`.
 TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& context);
 
-/// Gives layer i of the predictor's model the weights of layer i + `first`.
-void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first = 0);
+/// Gives layer i of the predictor's model the weights of layer i + `first`; of layer
+/// origin[i + first] where a structure has its layers from there.
+void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first = 0,
+                 std::span<const std::size_t> origin = {});
 
 /// Throws Error(kInterrupted) when the run is to be given up.
 void check_stop(const LocaliseContext& context);
@@ -63,6 +65,10 @@ void sort_ranking(std::vector<Suspect>& ranking);
 /// The layers that share the first place. Empty where nothing is suspicious or all are alike: such
 /// a ranking says nothing.
 std::set<int> first_layers(const std::vector<Suspect>& ranking);
+
+/// The answer of a tool that ranks: `message` about the layers that stand out, of the model after
+/// epoch `last_epoch`. It blames none where it has no layers.
+void answer_with(Localisation& result, ToolMessage message, std::int64_t last_epoch);
 
 /// What several tools of a family find out alike, found out once. Keeps the last results, so that
 /// tools may be asked one after the other, each with all its runs. Thread safe.

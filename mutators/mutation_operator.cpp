@@ -35,7 +35,7 @@ const Json* of_subject(const Target& target, const char* table, std::string_view
   return entries != nullptr ? member(*entries, op) : nullptr;
 }
 
-std::string value_text(const Json& value) {
+std::string json_text(const Json& value) {
   return value.is_number() ? shortest(value.get<double>()) : value.dump();
 }
 
@@ -44,7 +44,7 @@ std::optional<Inapplicable> check_value(const MutationOperator& op, const Json& 
   const OperatorParameter& parameter = op.parameter;
   const auto refuse = [&](const std::string& allowed) {
     const std::string name = parameter.name.empty() ? "value" : std::string(parameter.name);
-    return Inapplicable{"the " + name + " " + value_text(value), allowed};
+    return Inapplicable{"the " + name + " " + json_text(value), allowed};
   };
   constexpr double kMostWhole = 9007199254740992.0;  // beyond it doubles have gaps
   const bool whole = value.is_number() && std::abs(value.get<double>()) <= kMostWhole &&
@@ -194,9 +194,9 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                         problem.allowed};
   }
   if (canonical(mutant) == target.identity) {
-    const std::string what =
-        value.is_null() ? std::string(op.id)
-                        : "the " + std::string(op.parameter.name) + " " + value_text(value);
+    const std::string what = value.is_null()
+                                 ? std::string(op.id)
+                                 : "the " + std::string(op.parameter.name) + " " + json_text(value);
     return Inapplicable{what + ", which changes nothing", "what changes the program", true};
   }
   return mutant;

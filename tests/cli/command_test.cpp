@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "program/json.h"
 #include "tests/cli/command.h"
@@ -138,6 +139,26 @@ TEST(Command, ParseReadsRecordedOutput) {
   EXPECT_EQ(score.exit, 0) << score.err;
 }
 
+TEST(Command, ScoreNamesTheProgramsThatItLeavesOut) {
+  const Folder folder;
+  folder.write("deepfd.txt",
+               "working on subject:  48221692\nDiagnosed / Localized by DeepFD:\n"
+               "Fault 1: [lr], Lines: []\ncase end\n"
+               "working on subject:  51181393\nDiagnosed / Localized by DeepFD:\n"
+               "Fault 1: [loss], Lines: []\ncase end\n");
+  ASSERT_EQ(call({"parse", "--tool", "deepfd", "deepfd.txt", "--format", "answers", "-o", "a.csv"},
+                 folder.path())
+                .exit,
+            0);
+  EXPECT_EQ(folder.read("a.csv"),
+            "fault,tool,answer,runs\n48221692,deepfd,HLR,1\nD7,deepfd,LCH,1\n");
+  const Called score = call({"score", "--answers", "a.csv", "--json"}, folder.path());
+  ASSERT_EQ(score.exit, 0) << score.err;
+  EXPECT_EQ(parse_json(score.out, "out")["scores"].size(), 1u);
+  EXPECT_NE(score.err.find("a.csv: answers on 48221692 are not used"), std::string::npos)
+      << score.err;
+}
+
 TEST(Command, ParseRefusesWhatNoToolPrinted) {
   const Folder folder;
   folder.write("log.txt", "Epoch 1/3\nhello\n");
@@ -229,6 +250,37 @@ TEST(Command, MutantsAreProgramsAndFaultsThatOtherVerbsTake) {
       0);
   const Called trained = call({"train", "m.json", "-n", "1", "--json"}, folder.path());
   EXPECT_EQ(trained.exit, 0) << trained.err;
+}
+
+TEST(Command, KillRecordsWhyThereIsNoMutant) {
+  const Folder folder;
+  Json program = read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"];
+  program["task"] = "classification";
+  program["model"]["config"]["layers"][2]["config"] = {{"units", 1}, {"activation", "sigmoid"}};
+  program["compile"] = {
+      {"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"metrics", {"accuracy"}}};
+  program["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
+  program["data"] = {{"source", "csv"},
+                     {"arguments", {{"file", "one.csv"}}},
+                     {"split", {{"test_size", 2}, {"seed", 1}}}};
+  folder.write("p.json", to_text(program));
+  std::string rows = "x,y\n";  // of one class
+  for (int i = 0; i < 8; ++i) rows += std::to_string(i) + ",1\n";
+  folder.write("one.csv", rows);
+  const Called called =
+      call({"mutate", "p.json", "--kill", "--runs", "2", "--operator", "TCL", "--operator", "HNE",
+            "--operator", "RRW", "--json", "-o", "killed.json"},
+           folder.path());
+  ASSERT_EQ(called.exit, 0) << called.err;
+  EXPECT_EQ(called.out, "");
+  const Json killed = parse_json(folder.read("killed.json"), "killed.json");
+  std::map<std::string, std::string> reasons;
+  for (const Json& entry : killed["not_applicable"])
+    reasons[entry["operator"].get<std::string>()] = entry["reason"].get<std::string>();
+  ASSERT_EQ(reasons.size(), 2u) << killed["not_applicable"];
+  EXPECT_EQ(reasons["change_label"], "does not apply: training rows of one class");
+  EXPECT_EQ(reasons.count("remove_weights_regularisation"), 1u);
+  for (const Json& mutant : killed["mutants"]) EXPECT_EQ(mutant["operator"], "change_epochs");
 }
 
 TEST(Command, CheckFindsThatTheFaultOfD7Shows) {

@@ -8,6 +8,7 @@
 
 #include "fl_adapters/deepfault.h"
 #include "fl_adapters/deepmufl.h"
+#include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/hdf5_file.h"

@@ -174,8 +174,8 @@ void remove_rows(Part& part, Rows gone) {
 
 void append_rows(const MutationStep& step, Part& part, const Rows& rows) {
   const double after = static_cast<double>(part.x.rows()) + static_cast<double>(rows.size());
-  if (after * static_cast<double>(part.x.row_size()) > kMaxElements) {
-    step.refuse("more than " + shortest(kMaxElements) + " numbers after it", "fewer");
+  if (after * static_cast<double>(part.x.row_size()) > kMaxNumbers) {
+    step.refuse("more than " + shortest(kMaxNumbers) + " numbers after it", "fewer");
   }
   for (Table* table : {&part.x, &part.y}) {
     const Table copies = table->select(rows);

@@ -67,7 +67,7 @@ void one_hot(Table& table, const Step& step) {
                       "; allowed: 1 or more");
   }
   if (table.extents.size() > 1 && table.extents.back() == 1) table.extents.pop_back();
-  if (static_cast<double>(table.values.size()) * static_cast<double>(classes) > kMaxElements) {
+  if (static_cast<double>(table.values.size()) * static_cast<double>(classes) > kMaxNumbers) {
     throw input_error(step.place + ".classes: found " + std::to_string(classes) + " for " +
                       std::to_string(table.values.size()) +
                       " labels; allowed: a table of at most 2147483648 numbers");
