@@ -170,7 +170,9 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
     const std::vector<Json> values = op.values(target, site);
     if (std::find(values.begin(), values.end(), value) == values.end()) {
       std::vector<std::string> words;
-      for (const Json& allowed : values) words.push_back(value_text(allowed));
+      for (const Json& allowed : values) {
+        words.push_back(allowed.is_string() ? allowed.get<std::string>() : value_text(allowed));
+      }
       return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value),
                           join(words)};
     }

@@ -96,9 +96,9 @@ TEST(TrainingDataOperators, StepsWithFieldsOfTheirOwn) {
   EXPECT_EQ(step_of(regressor(), "class_imbalance=10"),
             json(R"({"op": "class_imbalance", "ratio": 10.0, "seed": 7, "targets": "values"})"));
   EXPECT_EQ(range(classifier(), "class_imbalance"), (ValueRange{1, 100, 1, 1}));
-  EXPECT_NE(refusal(classifier(), "class_imbalance=1").find("the ratio 1.0, which changes nothing"),
+  EXPECT_NE(refusal(classifier(), "class_imbalance=1").find("the ratio 1, which changes nothing"),
             std::string::npos);
-  EXPECT_NE(refusal(classifier(), "class_imbalance=0.5").find("from 1.0 to 1000000.0"),
+  EXPECT_NE(refusal(classifier(), "class_imbalance=0.5").find("a number from 1 to 1"),
             std::string::npos);
   EXPECT_EQ(step_of(classifier(), "missing_values_nan=5"),
             json(R"({"op": "missing_values", "percentage": 5.0, "seed": 7, "fill": "nan"})"));
@@ -589,7 +589,7 @@ TEST(RemovePreprocessing, ScalingStepsOnly) {
   const Mutant mutant = apply_all(classifier(), {parse_application("CPP=1", 0)}, &data);
   EXPECT_EQ(mutant.program.document["data"]["preprocess"].size(), 2u);
   EXPECT_EQ(to_string(mutant.faults), "CPP");
-  EXPECT_NE(refusal(classifier(), "CPP=0").find("the step 0.0; allowed: 1"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "CPP=0").find("the step 0; allowed: 1"), std::string::npos);
   EXPECT_EQ(nowhere(regressor(), "CPP"), "does not apply: no step that scales the data");
 }
 
