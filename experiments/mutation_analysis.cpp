@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "evaluators/statistics.h"
-#include "fl_adapters/trained_model.h"
 #include "program/error.h"
 #include "search/store.h"
 #include "training/metrics.h"
@@ -55,11 +54,11 @@ class LocalMutantTrainer final : public MutantTrainer {
   }
 
   MutantRun run(const Program& program, int run) override {
-    WeightKeeper last;
     TrainingJob job = limits_;
     job.program = &program;
     job.replica = run;
-    const ReplicaResult trained = trainer_.train(job, &last);
+    const TrainedModel model = trainer_.train_model(job);
+    const ReplicaResult& trained = model.training;
     MutantRun result;
     result.status = trained.status;
     result.message = trained.message;
@@ -67,17 +66,17 @@ class LocalMutantTrainer final : public MutantTrainer {
     result.metrics = {{TestSet::kTrain, kNaN}, {TestSet::kTest, trained.metric}};
     if (trained.status != RunStatus::kOk && trained.status != RunStatus::kDiverged) return result;
     // What a mutant does to its training rows is no part of the question.
-    Program asked = program;
+    Program asked = model.program;
     Json& data = asked.document["data"];
     data.erase("mutations");
     take_over(original_.document["data"], data, "validation");
     take_over(original_.document["fit"], asked.document["fit"], "validation_split");
     Metric metric(metric_);
-    ask(asked, DataPart::kTraining, last.weights,
+    ask(asked, DataPart::kTraining, model.weights,
         [&](const Batch& outputs, const Batch& targets) { metric.add(outputs, targets); });
     result.metrics[TestSet::kTrain] = metric.value();
     if (metric_ != "accuracy") return result;
-    ask(asked, DataPart::kHoldout, last.weights, [&](const Batch& outputs, const Batch& targets) {
+    ask(asked, DataPart::kHoldout, model.weights, [&](const Batch& outputs, const Batch& targets) {
       const auto rows = static_cast<std::size_t>(outputs.extents[0]);
       const std::size_t width = outputs.values.size() / rows,
                         target_width = targets.values.size() / rows;
@@ -105,7 +104,7 @@ class LocalMutantTrainer final : public MutantTrainer {
   void ask(const Program& program, DataPart part, const ModelWeights& weights, F look) {
     const DataRows rows = trainer_.rows(program, part);
     const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part);
-    set_weights(*predictor, weights);
+    predictor->weights().assign(weights);
     std::int64_t width = 1;
     for (const std::int64_t n : rows.target) width *= n;
     for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {

@@ -10,8 +10,8 @@
 
 namespace neutra {
 
-/// What a mutation operator changes: the families of DeepCrime's catalogue, and two of further
-/// operators (layers, preprocessing).
+/// What a mutation operator changes: the families of DeepCrime's catalogue, and those of further
+/// operators (layers, preprocessing, the trained model).
 enum class OperatorGroup {
   kTrainingData,
   kHyperparameters,
@@ -22,7 +22,8 @@ enum class OperatorGroup {
   kOptimisation,
   kValidation,
   kLayers,
-  kPreprocessing
+  kPreprocessing,
+  kTrainedModel
 };
 std::string_view to_string(OperatorGroup group);  ///< "training_data", "hyperparameters", ...
 
@@ -164,6 +165,13 @@ inline constexpr OperatorParameter kPercentageOfRemoved{
 /// Appends a step to data.mutations; `extra`: further fields.
 void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
                        std::uint64_t seed, const Json& extra = Json::object());
+/// Appends a step to trained.mutations; `fields`: all but its op.
+void add_trained_mutation(Json& document, std::string_view op, const Json& fields);
+/// Refusals for such steps: no Dense or Conv2D layer, or none with a kernel that `fits` (where its
+/// shape is known); a layer that the step can't change.
+std::string refuse_without_kernel(const Target& target,
+                                  bool (*fits)(const Shape& kernel) = nullptr);
+std::string refuse_trained_step(const Target& target, Site site, std::string_view op);
 /// Refusals: all targets are known to be one class; a layer has no activation, or a linear one.
 std::string refuse_one_class(const Target& target, Site site);
 std::string refuse_linear(const Target& target, Site site);

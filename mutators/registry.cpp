@@ -11,6 +11,7 @@ namespace neutra {
 // One line for each operator, sorted by id; its file defines the object of this name.
 #define NEUTRA_MUTATION_OPERATORS(OPERATOR) \
   OPERATOR(activation_function_removal)     \
+  OPERATOR(activation_removal)              \
   OPERATOR(add_activation_function)         \
   OPERATOR(add_bias)                        \
   OPERATOR(add_noise)                       \
@@ -34,10 +35,16 @@ namespace neutra {
   OPERATOR(delete_training_data)            \
   OPERATOR(disable_batching)                \
   OPERATOR(duplicate_layer)                 \
+  OPERATOR(gaussian_fuzz)                   \
   OPERATOR(label_error)                     \
   OPERATOR(layer_addition)                  \
+  OPERATOR(layer_copy)                      \
+  OPERATOR(layer_deactivation)              \
   OPERATOR(layer_removal)                   \
   OPERATOR(make_output_classes_overlap)     \
+  OPERATOR(neuron_activation_inverse)       \
+  OPERATOR(neuron_effect_block)             \
+  OPERATOR(neuron_switch)                   \
   OPERATOR(noise_perturbation)              \
   OPERATOR(remove_activation_function)      \
   OPERATOR(remove_bias)                     \
@@ -45,7 +52,8 @@ namespace neutra {
   OPERATOR(remove_preprocessing)            \
   OPERATOR(remove_validation_set)           \
   OPERATOR(remove_weights_regularisation)   \
-  OPERATOR(unbalance_train_data)
+  OPERATOR(unbalance_train_data)            \
+  OPERATOR(weight_shuffle)
 
 #define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \
   OPERATOR(change_activation_function)        \

@@ -40,6 +40,25 @@ void rename_copy(Json& copy, const Json& layers) {
   copy["config"]["name"] = fresh;
 }
 
+/// Steps on the trained model go on naming the layers that they name when one is put before `index`
+/// (by = 1) or the one there is removed (by = -1), with which its own steps go.
+void renumber_steps(Json& document, std::size_t index, int by) {
+  const Json* trained = member(document, "trained");
+  const Json* steps = trained != nullptr ? member(*trained, "mutations") : nullptr;
+  if (steps == nullptr || !steps->is_array()) return;
+  Json kept = Json::array();
+  for (Json step : *steps) {
+    if (const Json* layer = member(step, "layer"); layer != nullptr && layer->is_number()) {
+      const auto named = layer->get<double>();
+      if (by < 0 && named == static_cast<double>(index)) continue;
+      if (named >= static_cast<double>(index))
+        step["layer"] = static_cast<std::int64_t>(named) + by;
+    }
+    kept.push_back(std::move(step));
+  }
+  document["trained"]["mutations"] = std::move(kept);
+}
+
 }  // namespace
 
 Json& layers_of(Json& document) { return document[Json::json_pointer(layers_path(document))]; }
@@ -49,6 +68,7 @@ void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
   if (count == 0) {
     const Json removed = layers[index];
     layers.erase(index);
+    renumber_steps(document, index, -1);
     const Json* config = member(removed, "config");
     if (index > 0 || layers.empty() || config == nullptr) return;
     for (const char* field : kInputFields) {
@@ -68,6 +88,7 @@ void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
 void insert_layer(Json& document, std::size_t index, Json layer) {
   Json& layers = layers_of(document);
   layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(index), std::move(layer));
+  renumber_steps(document, index, 1);
 }
 
 void set_layer_field(Json& document, std::size_t index, std::string_view field, Json value) {

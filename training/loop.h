@@ -28,6 +28,10 @@ struct TrainingState {
   std::size_t bytes() const;
 };
 
+/// The metric on the hold-out rows of the model that the engine has.
+void measure(const ResolvedProgram& program, const Rows& holdout, Engine& engine,
+             ReplicaResult& result);
+
 /// The training of one job with an engine: epochs, batches, callbacks, observer, metric.
 class TrainingLoop {
  public:
@@ -43,14 +47,14 @@ class TrainingLoop {
   /// Goes on from there instead of from the start.
   void resume(const TrainingState& state);
   TrainingState state();
-  std::size_t state_bytes();  ///< of state()
+  std::size_t state_bytes();                      ///< of state()
+  std::int64_t epochs() const { return epoch_; }  ///< that were finished
 
   /// Trains up to `epochs` of the program's; false: it ended before (callback, observer, time
   /// limit, every weight NaN).
   bool run(const TrainingJob& job, std::chrono::steady_clock::time_point start, std::int64_t epochs,
            ReplicaResult& result);
-  /// The metric on the hold-out rows.
-  void measure(ReplicaResult& result);
+  void measure(ReplicaResult& result) { neutra::measure(program_, rows_.holdout, engine_, result); }
   /// Ends the training: restores what callbacks want.
   void finish();
 

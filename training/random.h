@@ -24,16 +24,25 @@ PhiloxCounter philox(PhiloxCounter counter, RandomKey key);
 /// XXH3 of study seed, program hash and replica.
 RandomKey random_key(std::uint64_t seed, const Hash& hash, int replica);
 
-enum class Stream : std::uint32_t { kInit, kShuffle, kDropout, kNoise, kSplit, kMutation };
+enum class Stream : std::uint32_t {
+  kInit,
+  kShuffle,
+  kDropout,
+  kNoise,
+  kSplit,
+  kMutation,
+  kTrained
+};
 
 /// A sequence of words: word e is word e % 4 of the block with counter (e / 4, step, layer,
 /// stream). At most 2^34 words.
 struct RandomStream {
   RandomKey key;
   Stream stream = Stream::kInit;
-  std::uint32_t layer = 0;  ///< index over the model's layers; kMutation: over data.mutations
+  std::uint32_t layer = 0;  ///< index over the model's layers; kMutation, kTrained: over the
+                            ///< steps of data.mutations, trained.mutations
   std::uint32_t step = 0;   ///< kInit: variable of the layer; kShuffle: epoch; kDropout, kNoise:
-                            ///< optimiser step; kMutation: draw
+                            ///< optimiser step; kMutation, kTrained: draw
 };
 
 void fill_words(const RandomStream& stream, std::span<std::uint32_t> words);

@@ -192,7 +192,7 @@ TEST_P(RankingTools, LayersOnImages) {
   own.trainer = trainer.get();
   const FaultyProgram faulty{"images", p};
 
-  const TrainedModel model = train_model(faulty, own);
+  const TrainedModel model = trainer->train_model(training_job(p, own));
   ASSERT_EQ(model.training.status, RunStatus::kOk) << model.training.message;
   const deepmufl::Results results = run_mutants(faulty, own, model.weights);
   std::filesystem::remove_all(folder);
