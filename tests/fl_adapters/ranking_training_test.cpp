@@ -245,6 +245,34 @@ TEST_P(RankingTools, AnswerAfterATraining) {
   }
 }
 
+TEST_P(RankingTools, AskTheModelThatTrainedMutationsLeave) {
+  Program p =
+      program("moons", 2, Json::array({dense(8, "relu"), dense(8, "relu"), dense(1, "sigmoid")}),
+              "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 3);
+  const auto mutated = [&](Json step) {
+    Program mutant = p;
+    mutant.document["trained"]["mutations"] = Json::array({std::move(step)});
+    return mutant;
+  };
+  for (const std::string name : {"deepfault-tarantula", "deepmufl-muse"}) {
+    const auto ranking = [&](const Program& asked) {
+      const Localisation found = find_tool(name)->localise({"moons", asked}, context(kRepaired));
+      EXPECT_EQ(found.status, LocalisationStatus::kOk) << found.reason;
+      std::vector<double> values;
+      for (const Suspect& suspect : found.ranking) values.push_back(suspect.suspiciousness);
+      return values;
+    };
+    const auto original = ranking(p);
+    EXPECT_NE(ranking(mutated({{"op", "neuron_activation_inverse"}, {"percentage", 100}})),
+              original);
+    EXPECT_NE(ranking(mutated({{"op", "activation_removal"}, {"layer", 0}})), original);
+    const Localisation found = find_tool(name)->localise(
+        {"moons", mutated({{"op", "layer_copy"}, {"layer", 1}})}, context(kRepaired));
+    EXPECT_EQ(found.status, LocalisationStatus::kNotApplicable);
+    EXPECT_NE(found.reason.find("other layers"), std::string::npos) << found.reason;
+  }
+}
+
 TEST_P(RankingTools, PublishedOchiaiEndsInAnError) {
   const Localisation found =
       find_tool("deepfault-ochiai")->localise({"moons", moons(1)}, context());
