@@ -68,6 +68,30 @@ TEST(ProgramSchema, HasTheWordsOfTheProgram) {
             names(Vocabulary::kOptimizer));
   EXPECT_EQ(words("/properties/fit/properties/callbacks/items/properties/class_name/enum"),
             names(Vocabulary::kCallback));
+  EXPECT_EQ(words("/properties/trained/properties/mutations/items/properties/op/enum"),
+            names(Vocabulary::kTrainedMutation));
+}
+
+/// D6 with steps on the trained model.
+Program with_steps() {
+  Program program = load_fault("D6").buggy;
+  program.document["trained"]["mutations"] =
+      Json::array({{{"op", "gaussian_fuzz"}, {"percentage", 5}, {"seed", 3}},
+                   {{"op", "activation_removal"}, {"layer", 0}}});
+  return program;
+}
+
+TEST(ProgramSchema, HoldsForStepsOnTheTrainedModel) {
+  const Json document = program_for_tools(with_steps(), nullptr);
+  EXPECT_EQ(Schema(kDocs / "schemas/program.schema.json").problem(document), "");
+  // What tools get means the same.
+  EXPECT_EQ(program_hash({document}), program_hash(with_steps()));
+}
+
+TEST(KerasScript, HasNoStepsOnTheTrainedModel) {
+  EXPECT_EQ(keras_script_refusal(load_fault("D6").buggy), std::nullopt);
+  ASSERT_TRUE(keras_script_refusal(with_steps()));
+  EXPECT_THROW(keras_script(with_steps(), {}), Error);
 }
 
 TEST(ProgramSchema, RefusesWhatIsWrong) {
