@@ -294,14 +294,18 @@ class Inference {
       }
       std::string found = trained_step_refusal(op, resolved_, layer);
       int& count = copies.emplace(layer, 1).first->second;
-      const bool twice = op == "activation_removal" && !linear.insert(layer).second;
+      const bool twice = op == "activation_removal" && linear.contains(layer);
       if (count == 0 || twice) {
         found = "layer " + std::to_string(layer) + " behind a step that " +
                 (twice ? "made it linear" : "left it out");
       }
+      if (!found.empty()) {
+        report(found, "layers that " + op + " can change");
+        continue;
+      }
+      if (op == "activation_removal") linear.insert(layer);
       if (op == "layer_copy") ++count;
-      if (op == "layer_deactivation" && count > 0) --count;
-      if (!found.empty()) report(found, "layers that " + op + " can change");
+      if (op == "layer_deactivation") --count;
     }
   }
 
