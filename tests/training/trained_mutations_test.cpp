@@ -255,6 +255,18 @@ TEST(TrainedStructure, LayersLeaveAndAreCopied) {
   EXPECT_EQ(activations, (std::vector<std::string>{"relu", "linear", "linear", "sigmoid"}));
 }
 
+/// A convolution of equal shapes.
+Program convolution() {
+  return program("moons", 2,
+                 Json::array({dense(256, "relu"), layer("Reshape", {{"target_shape", {4, 4, 16}}}),
+                              layer("Conv2D", {{"filters", 16},
+                                               {"kernel_size", {3, 3}},
+                                               {"padding", "same"},
+                                               {"activation", "relu"}}),
+                              layer("Flatten", Json::object()), dense(1, "sigmoid")}),
+                 "binary_crossentropy", "accuracy", optimizer("Adam", 0.002), 2);
+}
+
 class TrainedMutations : public EachBackend {
  protected:
   static TrainingJob job(const Program& p, int replica = 0, StreamKey stream = StreamKey::kPrefix) {
@@ -281,18 +293,8 @@ NEUTRA_EACH_BACKEND(TrainedMutations);
 
 TEST_P(TrainedMutations, AReplicaIsTheOriginalsThenMutated) {
   const auto trainer = this->trainer();
-  const Program original = square(5);
   std::set<double> metrics;
-  for (const std::vector<Json>& steps :
-       {std::vector<Json>{step("gaussian_fuzz", 50, {{"stddev", 2}})},
-        {step("weight_shuffle", 50)},
-        {step("neuron_effect_block", 50)},
-        {step("neuron_activation_inverse", 50)},
-        {step("neuron_switch", 50)},
-        {layer_step("layer_deactivation", 1)},
-        {layer_step("layer_copy", 1)},
-        {layer_step("activation_removal", 1)},
-        {step("neuron_activation_inverse", 30, {{"seed", 4}}), layer_step("layer_copy", 2)}}) {
+  const auto check = [&](const Program& original, const std::vector<Json>& steps) {
     const Program mutant = with_steps(original, steps);
     SCOPED_TRACE(steps[0].dump());
     const TrainedModel before = trainer->train_model(job(original, 2));
@@ -310,17 +312,37 @@ TEST_P(TrainedMutations, AReplicaIsTheOriginalsThenMutated) {
     EXPECT_EQ(after.training.metric, metric(*trainer, after));
     EXPECT_EQ(after.training.metric, trainer->train(job(mutant, 2)).metric);
     metrics.insert(after.training.metric);
+  };
+  for (const std::vector<Json>& steps :
+       {std::vector<Json>{step("gaussian_fuzz", 50, {{"stddev", 2}})},
+        {step("weight_shuffle", 50)},
+        {step("neuron_effect_block", 50)},
+        {step("neuron_activation_inverse", 50)},
+        {step("neuron_switch", 50)},
+        {layer_step("layer_deactivation", 1)},
+        {layer_step("layer_copy", 1)},
+        {layer_step("activation_removal", 1)},
+        {step("neuron_activation_inverse", 30, {{"seed", 4}}), layer_step("layer_copy", 2)}}) {
+    check(square(5), steps);
+  }
+  for (const std::vector<Json>& steps : {std::vector<Json>{layer_step("layer_deactivation", 2)},
+                                         {layer_step("layer_copy", 2)},
+                                         {step("neuron_effect_block", 50, {{"layer", 2}})},
+                                         {step("neuron_activation_inverse", 50, {{"layer", 2}})}}) {
+    check(convolution(), steps);
   }
   EXPECT_GT(metrics.size(), 5u);
 }
 
 TEST_P(TrainedMutations, StepsWithoutEffectLeaveTheMetricAsItIs) {
   const auto trainer = this->trainer();
-  for (const char* name : {"accuracy", "loss"}) {
-    Program p = moons(4);
-    p.document["metric"] = {{"name", name}, {"goal", *name == 'a' ? "maximize" : "minimize"}};
-    p.document["model"]["config"]["layers"][0]["config"]["kernel_regularizer"] = "l2";
-    const Program same = with_steps(p, {step("neuron_activation_inverse", 1)});
+  Program penalised = moons(4), images = convolution();
+  penalised.document["model"]["config"]["layers"][0]["config"]["kernel_regularizer"] = "l2";
+  for (Program* p : {&penalised, &images}) {
+    p->document["metric"] = {{"name", "loss"}, {"goal", "minimize"}};
+  }
+  for (const Program& p : {moons(4), penalised, images}) {
+    const Program same = with_steps(p, {step("neuron_activation_inverse", 0.1)});
     const Program other = with_steps(p, {step("neuron_activation_inverse", 100)});
     const ReplicaResult original = trainer->train(job(p));
     const ReplicaResult result = trainer->train(job(same));
