@@ -25,6 +25,15 @@ double Engine::step(std::span<const std::int64_t> rows, std::uint32_t step, Want
   return loss;
 }
 
+ResolvedProgram without_initial_values(ResolvedProgram program) {
+  for (ResolvedLayer& layer : program.layers) {
+    for (const Weight& weight : layer.weights) {
+      layer.config[weight.initializer] = {{"class_name", "Zeros"}, {"config", Json::object()}};
+    }
+  }
+  return program;
+}
+
 std::int64_t element_product(const Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }

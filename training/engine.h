@@ -91,6 +91,9 @@ class Engine {
   std::unique_ptr<Optimizer> optimizer_;
 };
 
+/// The program with zeros for initial values, for engines whose weights are set anyway.
+ResolvedProgram without_initial_values(ResolvedProgram program);
+
 /// Elements of one row.
 std::int64_t element_product(const Shape& shape);
 

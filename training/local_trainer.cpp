@@ -324,15 +324,6 @@ class PreparedPrograms {
   std::deque<std::string> oldest_first_;
 };
 
-/// For weights that are given.
-void start_at_zero(ResolvedProgram& program) {
-  for (ResolvedLayer& layer : program.layers) {
-    for (const Weight& weight : layer.weights) {
-      layer.config[weight.initializer] = {{"class_name", "Zeros"}, {"config", Json::object()}};
-    }
-  }
-}
-
 std::unique_ptr<Engine> make_engine(const ResolvedProgram& program, const Rows& training,
                                     RandomKey key, bool fused) {
   return fused ? make_fused_engine(program, training, key)
@@ -347,13 +338,12 @@ class EnginePredictor final : public Predictor {
   EnginePredictor(ResolvedProgram program, Rows rows, Array targets, bool fused,
                   std::shared_ptr<const Prepared> owner)
       : owner_(std::move(owner)),
-        program_(std::move(program)),
+        program_(without_initial_values(std::move(program))),
         targets_(std::move(targets)),
         rows_(rows) {
     at::set_num_threads(1);
     if (rows_.y == nullptr) rows_.y = &targets_;
     program_.batch_size = std::clamp<std::int64_t>(kFloats / row_elements(program_), 1, kRows);
-    start_at_zero(program_);
     engine_ = make_engine(program_, rows_, {}, fused && !fused_refusal(program_, rows_));
   }
 
@@ -630,12 +620,11 @@ class Local final : public LocalTrainer {
     if (prepared.evaluated) {
       mutate_weights(prepared.program, weights);
       weights = weights_of(*prepared.structure, weights);
-      ResolvedProgram program = prepared.evaluated->program;
-      start_at_zero(program);
+      const ResolvedProgram program = without_initial_values(prepared.evaluated->program);
       const TrainingRows& rows = prepared.evaluated->rows;
       const auto engine = make_engine(program, rows.training, key, prepared.evaluated->fused);
       engine->weights().assign(weights);
-      measure(program, rows.holdout, *engine, result);
+      TrainingLoop(program, rows, key, *engine, {}, nullptr).measure(result);
     }
     if (model == nullptr) return;
     if (prepared.structure) model->program = prepared.structure->program;

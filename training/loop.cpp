@@ -288,22 +288,21 @@ bool TrainingLoop::end_epoch() {
   return stop;
 }
 
-void measure(const ResolvedProgram& program, const Rows& holdout, Engine& engine,
-             ReplicaResult& result) {
+void TrainingLoop::measure(ReplicaResult& result) {
   constexpr std::int64_t kEvaluateRows = 32;  // batch size of Keras's evaluate
   Metrics metrics;
-  if (program.metric == "loss") {
-    result.metric = engine.evaluate(holdout, metrics, kEvaluateRows);
+  if (program_.metric == "loss") {
+    result.metric = engine_.evaluate(rows_.holdout, metrics, kEvaluateRows);
   } else {
-    const auto it = metrics.emplace(program.metric, Metric(program.metric)).first;
-    engine.evaluate(holdout, metrics, 0);
+    const auto it = metrics.emplace(program_.metric, Metric(program_.metric)).first;
+    engine_.evaluate(rows_.holdout, metrics, 0);
     result.metric = it->second.value();
     result.correct = it->second.correct();
     result.total = it->second.total();
   }
   result.status = RunStatus::kOk;
   result.message.clear();
-  if (!std::isfinite(result.metric) || !engine.weights().all_finite()) {
+  if (!std::isfinite(result.metric) || !engine_.weights().all_finite()) {
     result.status = RunStatus::kDiverged;
     result.message = "weights or metric are not finite";
   }

@@ -28,10 +28,6 @@ struct TrainingState {
   std::size_t bytes() const;
 };
 
-/// The metric on the hold-out rows of the model that the engine has.
-void measure(const ResolvedProgram& program, const Rows& holdout, Engine& engine,
-             ReplicaResult& result);
-
 /// The training of one job with an engine: epochs, batches, callbacks, observer, metric.
 class TrainingLoop {
  public:
@@ -54,7 +50,8 @@ class TrainingLoop {
   /// limit, every weight NaN).
   bool run(const TrainingJob& job, std::chrono::steady_clock::time_point start, std::int64_t epochs,
            ReplicaResult& result);
-  void measure(ReplicaResult& result) { neutra::measure(program_, rows_.holdout, engine_, result); }
+  /// The metric on the hold-out rows.
+  void measure(ReplicaResult& result);
   /// Ends the training: restores what callbacks want.
   void finish();
 

@@ -138,14 +138,19 @@ Operation operation(const std::string& op) {
 
 ModelStructure mutated_structure(const Program& program, const ResolvedProgram& resolved) {
   ModelStructure structure(program, resolved.layers.size());
-  structure.program.document.erase("trained");
+  Json& document = structure.program.document;
+  document.erase("trained");
+  // Layers that only the training names.
+  if (const Json::json_pointer loop("/fit/loop"); document.contains(loop)) {
+    for (const char* field : {"left_out", "detached"}) document[loop].erase(field);
+  }
   std::map<std::size_t, std::int64_t> counts;
   for (const Json& step : resolved.trained_mutations) {
     const std::string op = step.at("op");
     if (operation(op) != nullptr) continue;
     const std::size_t layer = step.at("layer");
     if (op == "activation_removal") {
-      set_layer_field(structure.program.document, layer, "activation", "linear");
+      set_layer_field(document, layer, "activation", "linear");
       continue;
     }
     counts.emplace(layer, 1).first->second += op == "layer_copy" ? 1 : -1;

@@ -243,6 +243,11 @@ TEST(TrainedStructure, LayersLeaveAndAreCopied) {
   EXPECT_EQ(origin({layer_step("layer_copy", 1), layer_step("layer_deactivation", 1)}),
             (Origin{0, 1, 2, 3}));
   EXPECT_EQ(origin({step("gaussian_fuzz", 5)}), (Origin{0, 1, 2, 3}));
+  Program left_out = with_steps(square(), {layer_step("layer_deactivation", 1)});
+  left_out.document["fit"]["loop"] = {{"left_out", {3}}, {"detached", 3}, {"eval_mode", false}};
+  const Program rest = mutated_structure(left_out, resolve(left_out)).program;
+  EXPECT_TRUE(validate(rest.document).empty());
+  EXPECT_EQ(rest.document["fit"]["loop"], Json::parse(R"({"eval_mode": false})"));
   // Steps name the program's layers, whatever others did.
   const ModelStructure linear =
       structure({layer_step("layer_deactivation", 1), layer_step("activation_removal", 2),
