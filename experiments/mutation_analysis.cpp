@@ -10,7 +10,6 @@
 #include <set>
 
 #include "evaluators/statistics.h"
-#include "fl_adapters/trained_model.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "search/store.h"
@@ -55,11 +54,11 @@ class LocalMutantTrainer final : public MutantTrainer {
   }
 
   MutantRun run(const Program& program, int run) override {
-    WeightKeeper last;
     TrainingJob job = limits_;
     job.program = &program;
     job.replica = run;
-    const ReplicaResult trained = trainer_.train(job, &last);
+    const TrainedModel model = trainer_.train_model(job);
+    const ReplicaResult& trained = model.training;
     MutantRun result;
     result.status = trained.status;
     result.message = trained.message;
@@ -67,14 +66,13 @@ class LocalMutantTrainer final : public MutantTrainer {
     result.metrics = {{TestSet::kTrain, kNaN}, {TestSet::kTest, trained.metric}};
     if (trained.status != RunStatus::kOk && trained.status != RunStatus::kDiverged) return result;
     // What a mutant does to its training rows is no part of the question.
-    Program asked = program;
+    Program asked = model.program;
     Json& data = asked.document["data"];
     data.erase("mutations");
     take_over(original_.document["data"], data, "validation");
     take_over(original_.document["fit"], asked.document["fit"], "validation_split");
-    const RandomKey key = random_key(job.seed, program_hash(program), run);
     Metric metric(metric_);
-    ask(asked, DataPart::kTraining, last.weights, key,
+    ask(asked, DataPart::kTraining, model,
         [&](const Batch& outputs, const Batch& targets) { metric.add(outputs, targets); });
     result.metrics[TestSet::kTrain] = metric.value();
     if (metric_ != "accuracy") return result;
@@ -94,7 +92,7 @@ class LocalMutantTrainer final : public MutantTrainer {
         result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
       }
     };
-    ask(asked, DataPart::kHoldout, last.weights, key, judge);
+    ask(asked, DataPart::kHoldout, model, judge);
     return result;
   }
 
@@ -104,11 +102,10 @@ class LocalMutantTrainer final : public MutantTrainer {
 
  private:
   template <typename F>
-  void ask(const Program& program, DataPart part, const ModelWeights& weights, RandomKey key,
-           F look) {
+  void ask(const Program& program, DataPart part, const TrainedModel& model, F look) {
     const DataRows rows = trainer_.rows(program, part);
-    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part, key);
-    set_weights(*predictor, weights);
+    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part, model.key);
+    predictor->weights().assign(model.weights);
     std::int64_t width = 1;
     for (const std::int64_t n : rows.target) width *= n;
     for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {

@@ -183,6 +183,12 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     no_answer(LocalisationStatus::kNotApplicable, to_string(problems.front()));
     return run;
   }
+  if (description_.inputs.contains(ToolInput::kScript)) {
+    if (const auto refusal = keras_script_refusal(faulty.program)) {
+      no_answer(LocalisationStatus::kNotApplicable, "no Keras script has " + *refusal);
+      return run;
+    }
+  }
 
   const RunFolder folder(context.keep.empty()
                              ? fs::path()

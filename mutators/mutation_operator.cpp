@@ -10,15 +10,17 @@
 #include "mutators/embedded.h"
 #include "program/error.h"
 #include "program/layer.h"
+#include "program/trained_mutations.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra {
 namespace {
 
-constexpr std::string_view kGroupWords[] = {
-    "training_data", "hyperparameters", "activation", "regularisation", "weights",      "loss",
-    "optimisation",  "validation",      "layers",     "preprocessing",  "training_loop"};
+constexpr std::string_view kGroupWords[] = {"training_data",  "hyperparameters", "activation",
+                                            "regularisation", "weights",         "loss",
+                                            "optimisation",   "validation",      "layers",
+                                            "preprocessing",  "training_loop",   "trained_model"};
 constexpr std::string_view kSearchWords[] = {"none", "binary", "exhaustive"};
 constexpr std::string_view kTypeWords[] = {"none", "integer", "number", "word"};
 
@@ -265,6 +267,32 @@ void add_data_step(Json& document, Json step) {
   Json& steps = document["data"]["mutations"];
   if (!steps.is_array()) steps = Json::array();
   steps.push_back(std::move(step));
+}
+
+void add_trained_mutation(Json& document, std::string_view op, const Json& fields) {
+  Json step = {{"op", op}};
+  step.update(fields);
+  Json& steps = document["trained"]["mutations"];
+  if (!steps.is_array()) steps = Json::array();
+  steps.push_back(std::move(step));
+}
+
+std::string refuse_without_kernel(const Target& target, bool (*fits)(const Shape& kernel)) {
+  bool any = false;
+  for (const ResolvedLayer& layer : target.resolved.layers) {
+    if (!has_kernel(layer)) continue;
+    any = true;
+    if (fits == nullptr || layer.weights.empty() || fits(layer.weights.front().shape)) return "";
+  }
+  return any ? "no layer with two inputs" : "no Dense or Conv2D layer";
+}
+
+std::string refuse_trained_step(const Target& target, Site site, std::string_view op) {
+  const bool shapes = op != "activation_removal";
+  if (shapes && has_kernel(layer_at(target, site)) && layer_at(target, site).output_shape.empty()) {
+    return layer_text(target, site, "has an unknown shape");
+  }
+  return trained_step_refusal(op, target.resolved.layers, static_cast<std::size_t>(site));
 }
 
 std::string refuse_one_class(const Target& target, Site) {

@@ -10,8 +10,8 @@
 
 namespace neutra {
 
-/// What a mutation operator changes: the families of DeepCrime's catalogue, and three of further
-/// operators (layers, preprocessing, training loop).
+/// What a mutation operator changes: the families of DeepCrime's catalogue, and those of further
+/// operators (layers, preprocessing, the training loop, the trained model).
 enum class OperatorGroup {
   kTrainingData,
   kHyperparameters,
@@ -23,7 +23,8 @@ enum class OperatorGroup {
   kValidation,
   kLayers,
   kPreprocessing,
-  kTrainingLoop
+  kTrainingLoop,
+  kTrainedModel
 };
 std::string_view to_string(OperatorGroup group);  ///< "training_data", "hyperparameters", ...
 
@@ -180,6 +181,13 @@ void add_data_step(Json& document, Json step);
 /// One with a percentage and a seed; `extra`: further fields.
 void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
                        std::uint64_t seed, const Json& extra = Json::object());
+/// Appends a step to trained.mutations; `fields`: all but its op.
+void add_trained_mutation(Json& document, std::string_view op, const Json& fields);
+/// Refusals for such steps: no Dense or Conv2D layer, or none with a kernel that `fits` (where its
+/// shape is known); a layer that the step can't change.
+std::string refuse_without_kernel(const Target& target,
+                                  bool (*fits)(const Shape& kernel) = nullptr);
+std::string refuse_trained_step(const Target& target, Site site, std::string_view op);
 /// Refusals: all targets are known to be one class, or are no classes; a layer has no activation,
 /// or a linear one; the program trains nothing; a layer isn't trained, or is the only one that is.
 std::string refuse_one_class(const Target& target, Site site);

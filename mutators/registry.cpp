@@ -11,6 +11,7 @@ namespace neutra {
 // One line for each operator, sorted by id; its file defines the object of this name.
 #define NEUTRA_MUTATION_OPERATORS(OPERATOR) \
   OPERATOR(activation_function_removal)     \
+  OPERATOR(activation_removal)              \
   OPERATOR(add_activation_function)         \
   OPERATOR(add_bias)                        \
   OPERATOR(add_noise)                       \
@@ -46,8 +47,11 @@ namespace neutra {
   OPERATOR(disable_shuffle)                 \
   OPERATOR(duplicate_layer)                 \
   OPERATOR(freeze_layer)                    \
+  OPERATOR(gaussian_fuzz)                   \
   OPERATOR(label_error)                     \
   OPERATOR(layer_addition)                  \
+  OPERATOR(layer_copy)                      \
+  OPERATOR(layer_deactivation)              \
   OPERATOR(layer_removal)                   \
   OPERATOR(make_output_classes_overlap)     \
   OPERATOR(misplaced_zero_grad)             \
@@ -57,6 +61,9 @@ namespace neutra {
   OPERATOR(missing_values_nan)              \
   OPERATOR(missing_values_sentinel)         \
   OPERATOR(missing_zero_grad)               \
+  OPERATOR(neuron_activation_inverse)       \
+  OPERATOR(neuron_effect_block)             \
+  OPERATOR(neuron_switch)                   \
   OPERATOR(noise_perturbation)              \
   OPERATOR(out_of_distribution)             \
   OPERATOR(parameters_left_out)             \
@@ -73,6 +80,8 @@ namespace neutra {
   OPERATOR(softmax_before_cross_entropy)    \
   OPERATOR(sum_reduction)                   \
   OPERATOR(unbalance_train_data)
+  OPERATOR(unbalance_train_data)            \
+  OPERATOR(weight_shuffle)
 
 #define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \
   OPERATOR(change_activation_function)        \

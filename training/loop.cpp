@@ -108,10 +108,9 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
       options_(options),
       observer_(observer),
       callbacks_(program.callbacks),
-      logs_for_observer_(observer && observer->wants_logs()),
       order_(static_cast<std::size_t>(rows.training.count())) {
   for (const char* metric : {"accuracy", "mae", "mse"}) {
-    if (callbacks_.monitors(metric) || (logs_for_observer_ && program.metric == metric)) {
+    if (callbacks_.monitors(metric) || (observer && program.metric == metric)) {
       logged_.emplace_back(metric);
     }
   }
@@ -218,7 +217,7 @@ void TrainingLoop::finish() {
 }
 
 bool TrainingLoop::needs_loss() const {
-  return logs_for_observer_ || callbacks_.terminate_on_nan || callbacks_.monitors("loss");
+  return observer_ || callbacks_.terminate_on_nan || callbacks_.monitors("loss");
 }
 
 void TrainingLoop::begin_epoch() {
@@ -321,17 +320,14 @@ double TrainingLoop::evaluate(const Rows& rows, Metrics& metrics, std::int64_t l
 bool TrainingLoop::end_epoch() {
   if (!observer_ && callbacks_.early_stopping.empty() && program_.loop.eval_mode) return false;
   Logs logs = this->logs();
-  if (rows_.validation.count() > 0 && !validates_on_test_ &&
-      (logs_for_observer_ || callbacks_.monitors_validation() || !program_.loop.eval_mode)) {
-    validate(logs);
-  }
+  if (rows_.validation.count() > 0 && !validates_on_test_) validate(logs);
   bool stop = false;
   for (EarlyStopping& callback : callbacks_.early_stopping) {
     stop = callback.epoch_end(logs, engine_.weights().all()) || stop;
   }
   if (observer_) {
     // After the callbacks: an observer changes nothing.
-    if (validates_on_test_ && logs_for_observer_) validate(logs);
+    if (validates_on_test_) validate(logs);
     const std::vector<LayerView> layers = views(false, false);
     EngineProbe probe(*this);
     observer_->epoch_end({epoch_, logs, layers, &probe});

@@ -48,7 +48,8 @@ class TrainingLoop {
   /// Goes on from there instead of from the start.
   void resume(const TrainingState& state);
   TrainingState state();
-  std::size_t state_bytes();  ///< of state()
+  std::size_t state_bytes();                      ///< of state()
+  std::int64_t epochs() const { return epoch_; }  ///< that were finished
 
   /// Trains up to `epochs` of the program's; false: it ended before (callback, observer, time
   /// limit, every weight NaN).
@@ -80,7 +81,6 @@ class TrainingLoop {
   Options options_;
   Observer* observer_;
   Callbacks callbacks_;
-  bool logs_for_observer_ = false;
   bool validates_on_test_ = false;   ///< for the observer alone
   std::vector<std::string> logged_;  ///< metrics that callbacks or the observer want each epoch
   std::vector<std::int64_t> order_;

@@ -89,9 +89,6 @@ class Observer {
   /// Asked before the training: true has a program without a validation split validated on its test
   /// rows.
   virtual bool wants_validation() const { return false; }
-  /// Asked before the training: false leaves the logs of batches and epochs empty, and saves what
-  /// they cost: losses, metrics and an evaluation of the validation rows after each epoch.
-  virtual bool wants_logs() const { return true; }
   /// Before the first batch.
   virtual void begin(const DataView&, Probe&) {}
   /// Asked before each batch; `step` counts from 0 over the whole training.

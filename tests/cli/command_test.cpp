@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -7,6 +8,7 @@
 
 #include "program/json.h"
 #include "tests/cli/command.h"
+#include "tests/schema.h"
 
 namespace neutra::cli {
 namespace {
@@ -281,6 +283,50 @@ TEST(Command, KillRecordsWhyThereIsNoMutant) {
   EXPECT_EQ(reasons["change_label"], "does not apply: training rows of one class");
   EXPECT_EQ(reasons.count("remove_weights_regularisation"), 1u);
   for (const Json& mutant : killed["mutants"]) EXPECT_EQ(mutant["operator"], "change_epochs");
+}
+
+TEST(Command, MutantsOfTheTrainedModelAreKilledAndReported) {
+  const Folder folder;
+  const std::vector<std::string> arguments = {
+      "mutate",        "D6",         "--version", "fixed",      "--operator",
+      "gaussian_fuzz", "--operator", "LAm",       "--operator", "neuron_effect_block",
+      "--kill",        "--runs",     "3",         "--json"};
+  std::vector<Json> results;
+  for (const char* workers : {"1", "3"}) {
+    std::vector<std::string> own = arguments;
+    own.insert(own.end(), {"--workers", workers, "--report", "report.json"});
+    const Called called = call(own, folder.path());
+    ASSERT_EQ(called.exit, 0) << called.err;
+    Json json = parse_json(called.out, "out");
+    for (Json& mutant : json["mutants"]) mutant.erase("seconds");
+    results.push_back(std::move(json));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  const Json& mutants = results[0]["mutants"];
+  std::map<std::string, Json> by_id;
+  for (const Json& mutant : mutants)
+    by_id[mutant["operator"].get<std::string>() + "=" + mutant["value"].get<std::string>()] =
+        mutant;
+  // No weight is left.
+  EXPECT_TRUE(by_id["neuron_effect_block=100"]["verdicts"]["test"]["killed"].get<bool>());
+  EXPECT_TRUE(by_id.contains("gaussian_fuzz=100"));
+
+  const Json report = parse_json(folder.read("report.json"), "report.json");
+  EXPECT_EQ(Schema(NEUTRA_TEST_DATA "/mutation_report.schema.json").problem(report), "");
+  const Json& file = report["files"]["D6.json"];
+  ASSERT_EQ(file["mutants"].size(), mutants.size());
+  const std::string source = file["source"];
+  const auto lines = std::count(source.begin(), source.end(), '\n');
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    const Json& mutant = file["mutants"][i];
+    EXPECT_EQ(mutant["id"], mutants[i]["id"]);
+    EXPECT_LE(mutant["location"]["end"]["line"], lines);
+    EXPECT_EQ(mutant["status"] == "Killed", mutant.contains("killedBy"));
+    for (const Json& set : mutant.value("killedBy", Json::array())) {
+      EXPECT_TRUE(mutants[i]["verdicts"][set.get<std::string>()]["killed"].get<bool>());
+    }
+  }
+  EXPECT_EQ(report["testFiles"]["test sets"]["tests"].size(), 2u);
 }
 
 TEST(Command, CheckFindsThatTheFaultOfD7Shows) {

@@ -583,6 +583,63 @@ TEST(LoopOperators, ShuffleAndSchedule) {
   EXPECT_EQ(nowhere(slowing, "HRS"), "does not apply: a schedule that leaves the rate as it is");
 }
 
+TEST(TrainedModelOperators, AppendStepsOfTheirOwn) {
+  for (const char* op : {"gaussian_fuzz", "weight_shuffle", "neuron_effect_block",
+                         "neuron_activation_inverse", "neuron_switch"}) {
+    const Json step = {{"op", op}, {"percentage", 0.5}, {"seed", 7}};
+    EXPECT_EQ(
+        patch(classifier(), std::string(op) + "=0.5"),
+        Json::array({{{"op", "add"}, {"path", "/trained"}, {"value", {{"mutations", {step}}}}}}));
+    EXPECT_EQ(range(classifier(), op), (ValueRange{0, 100, 5, 2})) << op;
+    EXPECT_NE(refusal(classifier(), std::string(op) + "=0").find("changes nothing"),
+              std::string::npos);
+    EXPECT_NE(refusal(classifier(), std::string(op) + "=101").find("from 0 to 100"),
+              std::string::npos);
+  }
+  // Behind those that are there.
+  const Mutant both =
+      apply_all(classifier(), {parse_application("GF=5", 1), parse_application("AFRm@4", 0)});
+  EXPECT_EQ(both.program.document["trained"]["mutations"],
+            json(R"([{"op": "gaussian_fuzz", "percentage": 5.0, "seed": 1},
+                     {"op": "activation_removal", "layer": 4}])"));
+  EXPECT_EQ(to_string(both.faults), "AFRm(4), GF");
+}
+
+TEST(TrainedModelOperators, Layers) {
+  EXPECT_EQ(sites(classifier(), "LD"), (Layers{4, 5}));  // 4: Flatten makes 2 x 2 x 4 = 16
+  EXPECT_EQ(sites(classifier(), "LAm"), (Layers{4, 5}));
+  EXPECT_EQ(sites(classifier(), "AFRm"), (Layers{0, 4}));
+  EXPECT_EQ(patch(classifier(), "LAm@5"), json(R"([{"op": "add", "path": "/trained",
+                      "value": {"mutations": [{"op": "layer_copy", "layer": 5}]}}])"));
+  EXPECT_NE(refusal(classifier(), "LD@6").find("which is the output layer"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "LD@3").find("which is neither Dense nor Conv2D"),
+            std::string::npos);
+  EXPECT_NE(refusal(classifier(), "LAm@0").find("which makes "), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "AFRm@5").find("which is linear"), std::string::npos);
+  EXPECT_NE(refusal(classifier(), "AFRm@6").find("which is the output layer"), std::string::npos);
+  // A layer can leave once.
+  EXPECT_NE(refusal(apply_all(classifier(), {parse_application("LD@5", 0)}).program, "LD@5")
+                .find("behind a step that left it out"),
+            std::string::npos);
+}
+
+TEST(TrainedModelOperators, WantKernels) {
+  Program program = regressor();
+  Json& model = program.document["model"]["config"];
+  const Json input = {{"batch_input_shape", {nullptr, 1}}};
+  Json one = Json::array({{{"class_name", "Dense"}, {"config", input}}});
+  one[0]["config"]["units"] = 1;
+  (model.is_array() ? model : model["layers"]) = one;
+  EXPECT_EQ(nowhere(program, "NS"), "does not apply: no layer with two inputs");
+  EXPECT_EQ(nowhere(program, "WS"), "does not apply: no layer with two inputs");
+  EXPECT_EQ(nowhere(program, "NAI"), "");
+  one[0] = {{"class_name", "BatchNormalization"}, {"config", input}};
+  (model.is_array() ? model : model["layers"]) = one;
+  for (const char* op : {"GF", "WS", "NEB", "NAI", "NS"}) {
+    EXPECT_EQ(nowhere(program, op), "does not apply: no Dense or Conv2D layer");
+  }
+}
+
 TEST(RemovePreprocessing, ScalingStepsOnly) {
   EXPECT_EQ(values(classifier(), "CPP"), (Values{1}));
   const DataInfo data = images();

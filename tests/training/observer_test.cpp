@@ -161,37 +161,5 @@ TEST_P(Observers, LessDetailIsWhatWasAsked) {
   EXPECT_EQ(asking.batches, 2 * 13);
 }
 
-TEST_P(Observers, LogsAreLeftOutWhereNobodyWantsThem) {
-  struct Silent final : Observer {
-    explicit Silent(bool logs) : wants_(logs) {}
-    bool wants_logs() const override { return wants_; }
-    BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
-      return BatchDetail::kLogs;
-    }
-    void batch_end(const BatchEvent& event) override { logs += event.logs.size(); }
-    void epoch_end(const EpochEvent& event) override {
-      ++epochs;
-      logs += event.logs.size();
-    }
-    bool wants_;
-    std::size_t logs = 0;
-    int epochs = 0;
-  };
-  Program stopping = moons(20);
-  stopping.document["fit"]["validation_split"] = 0.25;
-  stopping.document["fit"]["callbacks"] = {
-      {{"class_name", "EarlyStopping"},
-       {"config", {{"monitor", "val_accuracy"}, {"patience", 1}}}}};
-  for (const Program& p : {moons(), stopping}) {
-    Silent silent(false), told(true);
-    const double metric = trainer()->train({&p}, &silent).metric;
-    EXPECT_EQ(metric, trainer()->train({&p}, &told).metric);
-    EXPECT_EQ(metric, trainer()->train(TrainingJob{&p}).metric);
-    EXPECT_EQ(silent.epochs, told.epochs);
-    EXPECT_EQ(p.document == stopping.document, silent.logs > 0);  // the callback's own
-    EXPECT_GT(told.logs, silent.logs);
-  }
-}
-
 }  // namespace
 }  // namespace neutra
