@@ -173,9 +173,9 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
     if (std::find(values.begin(), values.end(), value) == values.end()) {
       std::vector<std::string> words;
       for (const Json& allowed : values) {
-        words.push_back(allowed.is_string() ? allowed.get<std::string>() : value_text(allowed));
+        words.push_back(allowed.is_string() ? allowed.get<std::string>() : json_text(allowed));
       }
-      return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value),
+      return Inapplicable{"the " + std::string(op.parameter.name) + " " + json_text(value),
                           join(words)};
     }
   }
@@ -183,7 +183,7 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
   const bool harmless = op.group == OperatorGroup::kTrainingData && op.range != nullptr &&
                         value == op.range(target).from;
   if (harmless || (op.random && value == 0)) {
-    return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value) +
+    return Inapplicable{"the " + std::string(op.parameter.name) + " " + json_text(value) +
                             ", which changes nothing",
                         "what changes the program", true};
   }

@@ -79,7 +79,6 @@ namespace neutra {
   OPERATOR(skew_preprocessing)              \
   OPERATOR(softmax_before_cross_entropy)    \
   OPERATOR(sum_reduction)                   \
-  OPERATOR(unbalance_train_data)
   OPERATOR(unbalance_train_data)            \
   OPERATOR(weight_shuffle)
 
