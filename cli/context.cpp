@@ -22,6 +22,8 @@
 
 #include "cli/build_info.h"
 #include "program/error.h"
+#include "program/files.h"
+#include "program/printable.h"
 #include "program/words.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
@@ -80,6 +82,10 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
   return make_local_trainer(trainer_options(arguments, own_file));
 }
 
+void require_output(const Arguments& arguments) {
+  if (arguments.has("output")) require_writable(arguments.text("output"), "--output");
+}
+
 void put_result(const Arguments& arguments, const std::string& text) {
   if (arguments.has("output"))
     write_file_atomically(arguments.text("output"), text);
@@ -108,13 +114,9 @@ const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
   return *fault.fixed;
 }
 
-std::string chosen_format(const Arguments& arguments, const std::vector<std::string>& allowed) {
+std::string chosen_format(const Arguments& arguments) {
   if (arguments.flag("json")) return "json";
-  if (!arguments.has("format")) return allowed.front();
-  const std::string& format = arguments.text("format");
-  if (std::find(allowed.begin(), allowed.end(), format) == allowed.end())
-    throw usage_error("--format: found '" + format + "'; allowed: " + join(allowed));
-  return format;
+  return arguments.has("format") ? arguments.text("format") : "text";
 }
 
 int worker_count(const Arguments& arguments) {
@@ -165,7 +167,7 @@ void ProgressLine::update(double fraction, const std::string& text) {
   if (time - last_ < (terminal_ ? 0.1 : 60)) return;
   last_ = time;
   std::ostringstream line;
-  line << what_ << ": ";
+  line << printable(what_) << ": ";
   const double elapsed = time - started_;
   if (fraction >= 0) {
     fraction = std::min(fraction, 1.0);
@@ -201,7 +203,10 @@ std::string progress_text(const Progress& progress) {
 }
 
 TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-void TextTable::add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+void TextTable::add(std::vector<std::string> row) {
+  for (std::string& cell : row) cell = printable(cell);
+  rows_.push_back(std::move(row));
+}
 
 std::string TextTable::text() const {
   std::vector<std::size_t> widths;

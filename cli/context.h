@@ -28,9 +28,11 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
 
 int worker_count(const Arguments& arguments);
 
-/// --json or --format; the first of `allowed` when neither is given. Throws usage_error for a
-/// format of another verb.
-std::string chosen_format(const Arguments& arguments, const std::vector<std::string>& allowed);
+/// The form of the result: --json or --format; "text" of a verb that takes no --format.
+std::string chosen_format(const Arguments& arguments);
+
+/// Can the file of --output be written, if one is given? Asked before any work. Throws input_error.
+void require_output(const Arguments& arguments);
 
 /// Writes a result to the file of --output, or to standard output.
 void put_result(const Arguments& arguments, const std::string& text);
@@ -73,6 +75,7 @@ class ProgressLine {
 std::string progress_text(const Progress& progress);
 
 /// Left-aligned text columns, numbers (cells that start with a digit, '-' or '.') to the right.
+/// Cells are printable(), so that each row stays one line.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header);

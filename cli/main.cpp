@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <iostream>
 #include <new>
+#include <optional>
 
 #include "cli/build_info.h"
 #include "cli/context.h"
+#include "cli/printable_text.h"
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "program/words.h"
@@ -90,6 +92,8 @@ int run(const std::vector<std::string>& words) {
       std::cout << verb_help(*verb);
       return 0;
     }
+    std::optional<PrintableText> for_people;
+    if (chosen_format(arguments) == "text") for_people.emplace(std::cout);
     return verb->run(arguments);
   } catch (const Error& error) {
     if (error.exit() != Exit::kUsage) throw;
@@ -111,28 +115,28 @@ int main(int argc, char** argv) {
   // by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  const neutra::cli::PrintableText messages(std::cerr);
   int code = static_cast<int>(Exit::kFailed);
   try {
     code = neutra::cli::run({argv + 1, argv + argc});
     std::cout.flush();
     if (!std::cout) {
-      std::fputs("neutra: error: standard output cannot be written\n", stderr);
+      std::cerr << "neutra: error: standard output cannot be written\n";
       code = static_cast<int>(Exit::kFailed);
     }
   } catch (const neutra::Error& error) {
     std::cout.flush();
-    std::fprintf(stderr,
-                 error.exit() == Exit::kInterrupted ? "neutra: %s\n" : "neutra: error: %s\n",
-                 error.what());
+    std::cerr << (error.exit() == Exit::kInterrupted ? "neutra: " : "neutra: error: ")
+              << error.what() << '\n';
     code = static_cast<int>(error.exit());
   } catch (const std::filesystem::filesystem_error& error) {
-    std::fprintf(stderr, "neutra: error: %s: %s\n", error.path1().c_str(),
-                 error.code().message().c_str());
+    std::cerr << "neutra: error: " << error.path1().string() << ": " << error.code().message()
+              << '\n';
     code = static_cast<int>(neutra::Exit::kBadInput);
   } catch (const std::bad_alloc&) {
-    std::fputs("neutra: error: out of memory\n", stderr);
+    std::fputs("neutra: error: out of memory\n", stderr);  // as it takes none
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "neutra: error: %s\n", error.what());
+    std::cerr << "neutra: error: " << error.what() << '\n';
   }
   return code;
 }

@@ -259,7 +259,7 @@ std::vector<TestSet> chosen_sets(const Arguments& arguments) {
 int analyse(const Arguments& arguments, const std::string& id, const std::filesystem::path& file,
             const Target& target, const std::vector<const MutationOperator*>& operators) {
   catch_signals();
-  const std::string format = chosen_format(arguments, {"text", "csv", "json"});
+  const std::string format = chosen_format(arguments);
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   MutationOptions options;
   options.runs = static_cast<int>(arguments.integer("runs"));
@@ -318,13 +318,13 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
                           to_text(report_of(analysis, options, target.program, id)));
   }
   if (format == "csv") {
-    std::cout << csv_of(analysis, task, options);
+    put_result(arguments, csv_of(analysis, task, options));
   } else if (format == "json") {
     Json json = {{"format", "neutra-mutation-analysis"}, {"version", 1}, {"program", id}};
     json.update(json_of(analysis, task, options));
-    std::cout << to_text(json);
+    put_result(arguments, to_text(json));
   } else {
-    std::cout << text_of(analysis, task, options, id);
+    put_result(arguments, text_of(analysis, task, options, id));
     for (const LeftOutOperator& o : task.left_out)
       std::cerr << "no mutant: " << o.op->id << ": " << o.reason << '\n';
   }

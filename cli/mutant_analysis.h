@@ -9,8 +9,9 @@
 
 namespace neutra::cli {
 
-/// `mutate --kill`: which mutants of `target` do test sets kill? Prints the verdicts and the
-/// scores. `file`: of the original, whose folder its data are looked up in first.
+/// `mutate --kill`: which mutants of `target` do test sets kill? Prints or, with
+/// --output, writes the verdicts and the scores. `file`: of the original, whose folder its data are
+/// looked up in first.
 int analyse(const Arguments& arguments, const std::string& id, const std::filesystem::path& file,
             const Target& target, const std::vector<const MutationOperator*>& operators);
 

@@ -159,7 +159,7 @@ const std::vector<Option>& option_table() {
        {"answers", "csv", "dot", "graphml", "json", "latex", "text", "tsv"},
        0,
        0,
-       "form of the output: one of those in the usage line, by default the first"},
+       "form of the output"},
       {"fresh",
        0,
        kFlag,

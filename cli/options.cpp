@@ -5,11 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "program/error.h"
+#include "program/files.h"
 #include "program/json.h"
 #include "program/words.h"
 
@@ -65,9 +64,20 @@ std::string complaint(const Option& option, const std::string& text) {
 
 std::vector<std::string> all_names(const VerbOptions& verb) {
   std::vector<std::string> names = verb.names;
+  if (!verb.formats.empty()) names.emplace_back("format");
   names.insert(names.end(), common_options().begin(), common_options().end());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+/// The option as the verb takes it: with its own formats.
+Option option_of(const VerbOptions& verb, const std::string& name) {
+  Option option = *find_option(name);
+  if (name == "format") {
+    option.choices = verb.formats;
+    option.fallback = verb.formats.front();
+  }
+  return option;
 }
 
 po::options_description description(const VerbOptions& verb) {
@@ -87,9 +97,7 @@ po::options_description description(const VerbOptions& verb) {
 }
 
 void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
-  std::ifstream stream(file);
-  if (!stream || std::filesystem::is_directory(file))
-    throw input_error(describe(file, "", "no readable file", "a file of 'name = value' lines"));
+  std::istringstream stream(read_file(file, "a file of 'name = value' lines"));
   const auto names = all_names(verb);
   std::string line;
   std::map<std::string, std::vector<std::string>> values;
@@ -122,7 +130,7 @@ void read_config(Arguments& arguments, const std::string& file, const VerbOption
   // A file may serve several verbs: options of other verbs are checked above and passed over here.
   for (const auto& [name, list] : values)
     if (std::find(names.begin(), names.end(), name) != names.end())
-      arguments.set(*find_option(name), list, file + ": " + name);
+      arguments.set(option_of(verb, name), list, file + ": " + name);
 }
 
 }  // namespace
@@ -292,7 +300,7 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   Arguments arguments;
   arguments.words = words;
   for (const auto& name : names) {
-    const Option& option = *find_option(name);
+    const Option option = option_of(verb, name);
     if (!option.fallback.empty()) arguments.set(option, {option.fallback}, "default of --" + name);
   }
   const auto config_variable = std::getenv("NEUTRA_CONFIG");
@@ -301,7 +309,7 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   else if (config_variable && *config_variable)
     read_config(arguments, config_variable, verb);
   for (const auto& name : names) {
-    const Option& option = *find_option(name);
+    const Option option = option_of(verb, name);
     const std::string variable = environment_name(option);
     if (const char* text = std::getenv(variable.c_str());
         text && *text && name != "config" && name != "help")
@@ -309,7 +317,7 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   }
   for (const auto& name : names) {
     if (!given.count(name)) continue;
-    const Option& option = *find_option(name);
+    const Option option = option_of(verb, name);
     if (option.type == OptionType::kFlag)
       arguments.set(option, {"true"}, "--" + name);
     else
@@ -328,20 +336,20 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
 }
 
 std::string option_help(const VerbOptions& verb) {
-  std::vector<std::pair<std::string, const Option*>> rows;
+  std::vector<std::pair<std::string, Option>> rows;
   std::size_t width = 0;
   for (const auto& name : all_names(verb)) {
-    const Option& option = *find_option(name);
+    const Option option = option_of(verb, name);
     std::string left = option.letter ? "-" + std::string(1, option.letter) + ", " : "    ";
     left += "--" + name + (option.argument.empty() ? "" : " " + option.argument);
     width = std::max(width, left.size());
-    rows.emplace_back(left, &option);
+    rows.emplace_back(left, option);
   }
   std::ostringstream out;
   for (const auto& [left, option] : rows) {
-    out << "  " << left << std::string(width - left.size() + 2, ' ') << option->help;
-    if (option->type == OptionType::kChoice) out << " (" << join(option->choices) << ")";
-    if (!option->fallback.empty()) out << " [" << option->fallback << "]";
+    out << "  " << left << std::string(width - left.size() + 2, ' ') << option.help;
+    if (option.type == OptionType::kChoice) out << " (" << join(option.choices) << ")";
+    if (!option.fallback.empty()) out << " [" << option.fallback << "]";
     out << '\n';
   }
   return out.str();

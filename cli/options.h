@@ -66,7 +66,8 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 struct VerbOptions {
   std::vector<std::string> names;  ///< of the option table, besides those every verb takes
   int least_positional = 0, most_positional = 0;
-  std::string positional_name;  ///< "FAULT"
+  std::string positional_name;            ///< "FAULT"
+  std::vector<std::string> formats = {};  ///< of --format, the default first; empty: it isn't taken
 };
 
 /// Parses the words after the verb. Throws usage_error (command line, environment) or input_error

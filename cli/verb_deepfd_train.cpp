@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
@@ -31,9 +33,8 @@ std::vector<FaultyProgram> programs(const Arguments& arguments, const char* opti
   return result;
 }
 
-deepfd::Table make_table(const Arguments& arguments, const std::vector<FaultyProgram>& bases,
-                         const std::string& what) {
-  const auto trainer = make_trainer(arguments, {});
+deepfd::Table make_table(const Arguments& arguments, LocalTrainer& trainer,
+                         const std::vector<FaultyProgram>& bases, const std::string& what) {
   deepfd::SeedingOptions options;
   options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   options.workers = worker_count(arguments);
@@ -43,7 +44,7 @@ deepfd::Table make_table(const Arguments& arguments, const std::vector<FaultyPro
     progress.update(static_cast<double>(done) / static_cast<double>(all),
                     std::to_string(done) + " of " + std::to_string(all) + " trainings");
   };
-  return deepfd::make_table(bases, *trainer, options);
+  return deepfd::make_table(bases, trainer, options);
 }
 
 std::string summary(const deepfd::Table& table) {
@@ -90,6 +91,11 @@ std::string text_of(const Evaluation& e) {
          std::to_string(e.correct) + "\n";
 }
 
+[[noreturn]] void refuse_held_out(const std::string& program, const std::string& faults) {
+  throw input_error(describe(program, "--held-out", faults + ", a program of the model",
+                             "programs that the model wasn't trained on"));
+}
+
 int run(const Arguments& arguments) {
   catch_signals();
   const bool judge = arguments.has("evaluate");
@@ -98,32 +104,49 @@ int run(const Arguments& arguments) {
         "found " +
         std::string(judge ? "both --evaluate and --output" : "neither --output nor --evaluate") +
         "; allowed: one of them");
-  std::string text;
-  if (!judge) {
-    text = deepfd::to_text(
-        make_table(arguments, programs(arguments, "programs", "training"), "deepfd-train"),
-        deepfd::kKeptTrainings);
-    write_file_atomically(arguments.text("output"), text);
-  }
+  require_output(arguments);
   const std::string file = arguments.text(judge ? "evaluate" : "output");
-  const deepfd::Table table = deepfd::table_from_json(read_json(file), file);
-  const deepfd::Table held_out =
-      make_table(arguments, programs(arguments, "held-out", "held_out"), "held-out programs");
-  for (const deepfd::Example& example : held_out.examples) {
-    if (table.find(example.hash) != nullptr)
-      throw input_error(describe(example.program, "--held-out",
-                                 example.faults + ", a program of the model",
-                                 "programs that the model wasn't trained on"));
+  const auto read = [&] { return deepfd::table_from_json(read_json(file), file); };
+  std::optional<deepfd::Table> table;
+  std::vector<FaultyProgram> bases;
+  if (judge) {
+    table = read();
+  } else {
+    bases = programs(arguments, "programs", "training");
   }
+  const std::vector<FaultyProgram> bases_held_out = programs(arguments, "held-out", "held_out");
+
+  // What can't work is said before hours of training.
+  for (const FaultyProgram& held_out : bases_held_out) {
+    const Hash hash = program_hash(held_out.program);
+    const bool known = judge ? table->find(hash) != nullptr
+                             : std::any_of(bases.begin(), bases.end(), [&](const auto& base) {
+                                 return program_hash(base.program) == hash;
+                               });
+    if (known) refuse_held_out(held_out.id, "origin");
+  }
+  const auto trainer = make_trainer(arguments, {});
+  deepfd::require_seedable(bases_held_out, *trainer);
+  if (!judge) {
+    write_file_atomically(file,
+                          deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
+                                          deepfd::kKeptTrainings));
+    table = read();  // as others read it
+  }
+  const deepfd::Table held_out =
+      make_table(arguments, *trainer, bases_held_out, "held-out programs");
+  for (const deepfd::Example& example : held_out.examples)
+    if (table->find(example.hash) != nullptr) refuse_held_out(example.program, example.faults);
   Json json{{"format", "neutra-deepfd-train"},
             {"version", 1},
             {"model", file},
-            {"programs", table.programs},
-            {"examples", table.examples.size()},
+            {"programs", table->programs},
+            {"examples", table->examples.size()},
             {"held_out", held_out.programs}};
-  std::string report = "learned from " + summary(table) + "\nheld out: " + summary(held_out) + "\n";
+  std::string report =
+      "learned from " + summary(*table) + "\nheld out: " + summary(held_out) + "\n";
   for (const ToolVariant variant : deepfd::kVariants) {
-    const Evaluation evaluation = evaluate(deepfd::Model(table, variant), held_out);
+    const Evaluation evaluation = evaluate(deepfd::Model(*table, variant), held_out);
     json[std::string(deepfd::to_string(variant))] = json_of(evaluation);
     report += "\n" + std::string(deepfd::to_string(variant)) + "\n" + text_of(evaluation);
   }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <map>
 #include <numeric>
@@ -7,9 +6,12 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/external.h"
+#include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -66,19 +68,6 @@ int list_tools(const std::vector<const Tool*>& chosen, bool json) {
   return 0;
 }
 
-/// "0-5, 8"
-std::string ranges(const std::set<std::int64_t>& numbers) {
-  std::string text;
-  for (auto it = numbers.begin(); it != numbers.end();) {
-    const std::int64_t first = *it;
-    std::int64_t last = first;
-    while (++it != numbers.end() && *it == last + 1) last = *it;
-    text += (text.empty() ? "" : ", ") + std::to_string(first);
-    if (last > first) text += "-" + std::to_string(last);
-  }
-  return text;
-}
-
 /// What a message adds to the answer: "ACH(1)", "LRM|LAD", "-".
 std::string answer_text(const ToolMessage& message) {
   return to_string(FaultSet{true, message.faults.empty()
@@ -99,13 +88,6 @@ TextTable message_table(const std::vector<Localisation>& runs) {
          answer_text(message) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
   }
   return table;
-}
-
-/// A number as a person reads it.
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
 }
 
 /// The first places of the rankings: layers, by their mean rank over the runs that rank them. Equal
@@ -242,6 +224,19 @@ LocaliseContext context_of(const Arguments& arguments, LocalTrainer& trainer) {
   return context;
 }
 
+/// What can't be read or written is said before tools run for hours.
+void require_inputs_and_outputs(const LocaliseContext& context,
+                                const std::vector<const Tool*>& tools, const FaultyProgram& faulty,
+                                std::size_t runs) {
+  if (!context.model.empty())
+    deepfd::table_from_json(read_json(context.model), context.model.string());
+  if (context.keep.empty()) return;
+  require_writable_folder(context.keep, "--keep");
+  for (const Tool* tool : tools) {
+    if (tool->kind == ToolKind::kExternal) require_run_folders(context.keep, faulty, *tool, runs);
+  }
+}
+
 /// Runs an external tool on a small program and says step by step whether it keeps to the protocol.
 int check(const Arguments& arguments) {
   constexpr const char* kSmallFault = "D6";  // two layers and 200 rows, bundled
@@ -289,8 +284,9 @@ int run(const Arguments& arguments) {
 
   std::vector<ToolAnswers> results;
   const LocaliseContext context = context_of(arguments, *trainer);
+  const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
+  require_inputs_and_outputs(context, chosen, faulty, runs);
   for (const Tool* tool : chosen) {
-    const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
     results.push_back(
         localise_runs(*tool, faulty, context, runs, worker_count(arguments), [&](std::size_t done) {

@@ -9,6 +9,7 @@
 #include "mutators/mutants.h"
 #include "mutators/registry.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "training/data/dataset.h"
 
 namespace neutra::cli {
@@ -27,7 +28,7 @@ Json describe_parameter(const MutationOperator& op) {
   return entry;
 }
 
-int list_operators(bool json) {
+int list_operators(const std::string& format) {
   Json list = Json::array();
   TextTable table({"operator", "abbreviation", "group", "site", "parameter", "search", "tried"});
   for (const MutationOperator* op : mutation_operators()) {
@@ -47,7 +48,7 @@ int list_operators(bool json) {
                std::string(op->parameter.name), std::string(to_string(op->parameter.search)),
                std::string(op->parameter.values)});
   }
-  std::cout << (json ? to_text(list) : table.text());
+  std::cout << (format == "json" ? to_text(list) : table.text());
   return 0;
 }
 
@@ -211,11 +212,14 @@ Json document_of(const Mutant& mutant, const Original& original, bool as_fault) 
 }
 
 int run(const Arguments& arguments) {
-  if (arguments.flag("list")) return list_operators(arguments.flag("json"));
+  const bool kill = arguments.flag("kill");
+  const std::string format = chosen_format(arguments);
+  if (format == "csv" && !kill)
+    throw usage_error("--format: found csv without --kill; allowed: text, json");
+  if (arguments.flag("list")) return list_operators(format);
   if (arguments.positional.empty()) throw usage_error("found no FAULT; allowed: one, or --list");
   const int ways = arguments.has("apply") + arguments.has("order") +
                    (arguments.flag("all") || arguments.has("operator"));
-  const bool kill = arguments.flag("kill");
   for (const char* option : {"report", "store", "test-set"}) {
     if (!kill && arguments.has(option))
       throw usage_error("--" + std::string(option) + ": found it without --kill; allowed: with it");
@@ -230,6 +234,21 @@ int run(const Arguments& arguments) {
         "and --layer: values are searched");
   if (arguments.has("apply") && ways > 1)
     throw usage_error("--apply: found other operators beside it; allowed: all of them in --apply");
+  if (arguments.flag("all") && arguments.has("operator"))
+    throw usage_error("--all: found --operator beside it; allowed: one of them");
+  for (const char* option : {"layer", "value", "range"}) {
+    if (arguments.has(option) && (arguments.has("apply") || arguments.has("order")))
+      throw usage_error("--" + std::string(option) + ": found --apply or --order beside it; " +
+                        "allowed: with --operator (--apply ID@LAYER=VALUE says layer and value)");
+  }
+  const std::filesystem::path output = arguments.has("output") ? arguments.text("output") : "";
+  const bool one_file = kill || output.extension() == ".json";
+  if (one_file) {
+    require_output(arguments);
+  } else if (!output.empty()) {
+    require_writable_folder(output, "--output");
+  }
+  if (arguments.has("report")) require_writable(arguments.text("report"), "--report");
 
   const Original original = load_original(arguments);
   require_valid(original.program.document, original.file.string());
@@ -260,8 +279,6 @@ int run(const Arguments& arguments) {
     throw input_error(original.id + ": no operator applies" + reasons);
   }
 
-  const std::filesystem::path output = arguments.has("output") ? arguments.text("output") : "";
-  const bool one_file = output.extension() == ".json";
   if (one_file && list.mutants.size() != 1)
     throw usage_error("--output: found the file " + output.string() + " for " +
                       std::to_string(list.mutants.size()) + " mutants; allowed: a folder");
@@ -291,7 +308,7 @@ int run(const Arguments& arguments) {
                          {"skipped", std::move(skipped)}};
   if (!output.empty() && !one_file)
     write_file_atomically(output / "manifest.json", to_text(manifest));
-  if (arguments.flag("json")) {
+  if (format == "json") {
     std::cout << to_text(manifest);
   } else {
     std::cout << (arguments.flag("show") ? shown : table.text());
@@ -309,14 +326,15 @@ Verb mutate_verb() {
       "make faulty programs with mutation operators",
       "mutate FAULT|SUBJECT|FILE --all|--operator ID|--apply ID@LAYER=VALUE|--order N [options] "
       "| mutate --list",
-      {{"all",          "apply",    "as",     "backend", "bounds",   "count",      "data-dir",
-        "early",        "format",   "fresh",  "kill",    "layer",    "list",       "memory",
-        "memory-limit", "operator", "order",  "output",  "range",    "report",     "rows-train",
-        "runs",         "seed",     "show",   "store",   "test-set", "time-limit", "value",
-        "variant",      "version",  "workers"},
+      {{"all",      "apply",        "as",       "backend", "bounds",  "count",
+        "data-dir", "early",        "fresh",    "kill",    "layer",   "list",
+        "memory",   "memory-limit", "operator", "order",   "output",  "range",
+        "report",   "rows-train",   "runs",     "seed",    "show",    "store",
+        "test-set", "time-limit",   "value",    "variant", "version", "workers"},
        0,
        1,
-       "FAULT|SUBJECT|FILE"},
+       "FAULT|SUBJECT|FILE",
+       {"text", "csv", "json"}},
       "--all and --operator make first-order mutants: each layer where an operator applies, "
       "each value that is tried,\n"
       "the most severe end of a range. --apply, given up to five times, makes one mutant of "
@@ -328,7 +346,8 @@ Verb mutate_verb() {
       "With --kill original and mutants are trained --runs times each: which mutants do the test "
       "sets "
       "kill, and how well do\n"
-      "they score (docs/methods/killing.md)? The same command goes on from an unfinished --store.",
+      "they score (docs/methods/killing.md)? The same command goes on from an unfinished --store; "
+      "-o FILE takes the scores.",
       "  neutra mutate --list\n  neutra mutate F1 --version fixed --operator change_label "
       "--value 25 --show\n  neutra mutate mnist_cnn --all -o mutants\n  neutra mutate "
       "d7 --order 3 --count 10 --seed 1 --as fault -o faults\n  neutra mutate d8 --all --kill "

@@ -13,6 +13,8 @@ namespace {
 
 /// A store must not be overwritten by its own export.
 bool is_hdf5(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // waits for no pipe
   static const std::string signature = "\x89HDF\r\n\x1a\n";
   std::ifstream stream(file, std::ios::binary);
   for (const std::streamoff offset : {0, 512}) {  // a store has a user block
@@ -38,6 +40,10 @@ std::string comparison_text(const NetworkComparison& comparison) {
 }
 
 int run(const Arguments& arguments) {
+  require_output(arguments);
+  if (arguments.has("output") && is_hdf5(arguments.text("output")))
+    throw usage_error("--output: found " + arguments.text("output") +
+                      ", an HDF5 file; allowed: a new file or a text");
   const std::filesystem::path file = arguments.positional.front();
   const NetworkFile loaded = read_network_file(
       file,
@@ -49,7 +55,7 @@ int run(const Arguments& arguments) {
     std::cerr << "neutra: " << file.string()
               << ": root is no bundled fault's buggy program; --fault FILE gives metric and known "
                  "fix\n";
-  const std::string format = chosen_format(arguments, {"tsv", "graphml", "dot", "json", "text"});
+  const std::string format = chosen_format(arguments);
   std::ostringstream out;
   if (arguments.has("compare")) {
     const auto comparison =
@@ -75,9 +81,6 @@ int run(const Arguments& arguments) {
   } else {
     out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr);
   }
-  if (arguments.has("output") && is_hdf5(arguments.text("output")))
-    throw usage_error("--output: found " + arguments.text("output") +
-                      ", an HDF5 file; allowed: a new file or a text");
   put_result(arguments, out.str());
   return 0;
 }
@@ -89,7 +92,11 @@ Verb network_verb() {
       "network",
       "print the neutrality network of a search or of a recorded TSV file",
       "network STORE|FILE.tsv [--format tsv|graphml|dot|json|text] [-o FILE] [--compare FILE.tsv]",
-      {{"compare", "fault", "format", "output"}, 1, 1, "STORE|FILE.tsv"},
+      {{"compare", "fault", "output"},
+       1,
+       1,
+       "STORE|FILE.tsv",
+       {"tsv", "graphml", "dot", "json", "text"}},
       "Rows are the edges of the network, by the parent's dequeue order, then node id. Two "
       "searches found the same\n"
       "network when their tsv forms are equal byte for byte. json carries complexity and "

@@ -1,7 +1,5 @@
 #include <algorithm>
-#include <fstream>
 #include <iostream>
-#include <iterator>
 #include <map>
 
 #include "cli/context.h"
@@ -10,6 +8,7 @@
 #include "experiments/recorded_names.h"
 #include "fl_adapters/parsers/parser.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -28,17 +27,7 @@ const parsers::LogParser& chosen_parser(const Arguments& arguments) {
 }
 
 /// Outputs are megabytes at most; what is larger is no output of these tools.
-std::string read_log(const std::string& file) {
-  constexpr std::uintmax_t kLargest = std::uintmax_t{1} << 30;
-  std::error_code problem;
-  const auto size = std::filesystem::file_size(file, problem);
-  std::ifstream stream(file, std::ios::binary);
-  if (problem || !stream)
-    throw input_error(describe(file, "", "a file that can't be read", "recorded output of a tool"));
-  if (size > kLargest)
-    throw input_error(describe(file, "", std::to_string(size) + " bytes", "at most 1 GiB"));
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
+constexpr std::uint64_t kLargestLog = std::uint64_t{1} << 30;
 
 /// The faults whose programs a recording is about.
 class Faults {
@@ -144,9 +133,10 @@ std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, F
 }
 
 int run(const Arguments& arguments) {
+  require_output(arguments);
   const parsers::LogParser& parser = chosen_parser(arguments);
   const std::string& file = arguments.positional.front();
-  const std::string format = chosen_format(arguments, {"text", "json", "answers"});
+  const std::string format = chosen_format(arguments);
   Faults faults(arguments);
   parsers::ParseOptions options;
   options.name = std::filesystem::path(file).stem().string();
@@ -155,7 +145,8 @@ int run(const Arguments& arguments) {
     const Fault* fault = faults.find(name);
     return fault != nullptr ? &fault->buggy : nullptr;
   };
-  const parsers::ParsedLog log = parsers::parse_log(parser, read_log(file), options);
+  const parsers::ParsedLog log = parsers::parse_log(
+      parser, read_file(file, "recorded output of a tool", kLargestLog), options);
   for (const parsers::ParseWarning& warning : log.warnings)
     std::cerr << "neutra: " << file << ":" << warning.line << ": " << warning.text << "\n";
   if (log.programs.empty())
@@ -191,7 +182,7 @@ Verb parse_verb() {
       "parse --tool umlaut|deepdiagnosis|deeplocalize|neuralint|deepfd FILE\n"
       "                    [--fault FAULT] [--keep-misleading] [--format text|json|answers] "
       "[-o FILE]",
-      {{"fault", "format", "keep-misleading", "output", "tool"}, 1, 1, "FILE"},
+      {{"fault", "keep-misleading", "output", "tool"}, 1, 1, "FILE", {"text", "json", "answers"}},
       "Reads console logs and collections of them: progress bars, colour codes and whatever "
       "else was printed are passed\n"
       "over and counted. Of each program: its runs, its messages, and the answer that most runs "

@@ -12,7 +12,7 @@
 namespace neutra::cli {
 namespace {
 
-/// One entry for each network; without networks one for each fault that the answers name.
+/// One entry for each network; without networks one for each bundled fault that the answers name.
 std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
                                          const std::vector<Answer>& answers) {
   const std::vector<std::string>& files = arguments.list("network");
@@ -47,21 +47,24 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
     add({*named, std::nullopt, ""});
     return faults;
   }
+  const auto bundled = fault_ids();
   for (const Answer& answer : answers) {
-    if (std::any_of(faults.begin(), faults.end(),
-                    [&](const ScoredFault& scored) { return scored.fault.id == answer.fault; }))
-      continue;
-    const auto bundled = fault_ids();
-    if (std::find(bundled.begin(), bundled.end(), answer.fault) == bundled.end())
-      throw input_error(describe(arguments.text("answers"), "fault", "'" + answer.fault + "'",
-                                 "the id of a bundled fault (neutra faults), or --fault FILE for a "
-                                 "fault of your own"));
-    add({load_fault(answer.fault), std::nullopt, ""});
+    const bool known = std::find(bundled.begin(), bundled.end(), answer.fault) != bundled.end();
+    const bool there = std::any_of(faults.begin(), faults.end(), [&](const ScoredFault& scored) {
+      return scored.fault.id == answer.fault;
+    });
+    if (known && !there) add({load_fault(answer.fault), std::nullopt, ""});
   }
+  if (faults.empty() && !answers.empty())
+    throw input_error(describe(arguments.text("answers"), "fault",
+                               "'" + answers.front().fault + "'",
+                               "the id of a bundled fault (neutra faults), or --fault FILE for a "
+                               "fault of your own"));
   return faults;
 }
 
 int run(const Arguments& arguments) {
+  require_output(arguments);
   if (!arguments.has("answers")) throw usage_error("--answers is missing: what did the tools say?");
   const std::string& file = arguments.text("answers");
   const std::vector<Answer> answers = read_answers(file);
@@ -69,7 +72,7 @@ int run(const Arguments& arguments) {
                        *parse_match(arguments.text("match")),
                        *parse_unlocated(arguments.text("unlocated"))};
   options.top = static_cast<int>(arguments.integer("top"));
-  const std::string format = chosen_format(arguments, {"text", "csv", "json", "latex"});
+  const std::string format = chosen_format(arguments);
   const std::vector<ScoredFault> faults = faults_to_score(arguments, answers);
   const ScoreSheet sheet = score_answers(faults, answers, options);
   if (sheet.rows.empty())
@@ -82,7 +85,9 @@ int run(const Arguments& arguments) {
       unused.insert(answer.fault);
   if (!unused.empty())
     std::cerr << "neutra: " << file << ": answers on " << join({unused.begin(), unused.end()})
-              << " are not used: no network of these faults\n";
+              << (arguments.has("network")
+                      ? " are not used: no network of these faults\n"
+                      : " are not used: no bundled faults (--fault FILE scores one of your own)\n");
   for (const std::string& pair : sheet.missing)
     std::cerr << "neutra: " << file << ": no answer of " << pair << "; left out\n";
 
@@ -100,10 +105,11 @@ Verb score_verb() {
       "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
       "corrected|as-published]\n                    [--match type|layer] [--unlocated "
       "count|exclude|half] [--top K] [--format text|csv|json|latex]",
-      {{"answers", "fault", "format", "match", "network", "output", "top", "unlocated", "variant"},
+      {{"answers", "fault", "match", "network", "output", "top", "unlocated", "variant"},
        0,
        0,
-       ""},
+       "",
+       {"text", "csv", "json", "latex"}},
       "Recall, precision and F3 of each tool's answer: before neutrality analysis (against the "
       "known fix) and after\n"
       "it (the largest recall over the known fix and all repairs of the network, with the "
@@ -111,7 +117,9 @@ Verb score_verb() {
       "over those that attain it). Of several networks, averages over artificial, real and "
       "all faults and signed-rank\n"
       "tests between the tools follow. Of tools that rank: Top@1, 5 and 10, MRR and MAP. Without "
-      "a network only the\nknown fix counts.",
+      "a network only the\nknown fixes of bundled faults count, or that of --fault. Answers on "
+      "other "
+      "faults are left out and named.",
       "  neutra score --network D7.h5 --answers answers.csv\n"
       "  neutra score --network D1.tsv --network D4.tsv --answers answers.csv --format latex",
       run};

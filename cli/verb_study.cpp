@@ -10,7 +10,7 @@ namespace neutra::cli {
 namespace {
 
 int run(const Arguments& arguments) {
-  const std::string format = chosen_format(arguments, {"text", "csv", "json", "latex"});
+  const std::string format = chosen_format(arguments);
   const Study study = load_study(study_file(arguments.positional.front()), arguments.flag("quick"));
 
   catch_signals();
@@ -78,11 +78,12 @@ Verb study_verb() {
       "study",
       "search several faults, ask tools about them and score the answers",
       "study FILE|NAME [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
-      {{"backend", "data-dir", "folder", "format", "memory", "quick", "reuse-epochs", "seed",
-        "skip-dead", "workers"},
+      {{"backend", "data-dir", "folder", "memory", "quick", "reuse-epochs", "seed", "skip-dead",
+        "workers"},
        1,
        1,
-       "FILE|NAME"},
+       "FILE|NAME",
+       {"text", "csv", "json", "latex"}},
       "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or reads "
       "a recorded network,\n"
       "asks fault-localisation tools or reads their recorded answers, and scores these before "

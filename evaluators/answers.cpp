@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <map>
-#include <sstream>
 
 #include "evaluators/csv_table.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/json.h"
 
 namespace neutra {
@@ -99,13 +98,8 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
 }
 
 std::vector<Answer> read_answers(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (!stream || !(text << stream.rdbuf())) {
-    throw input_error(describe(file.string(), "", "no readable file or an empty one",
-                               "a CSV file of answers (docs/formats/answers.md)"));
-  }
-  return parse_answers(text.str(), file.string());
+  return parse_answers(read_file(file, "a CSV file of answers (docs/formats/answers.md)"),
+                       file.string());
 }
 
 std::string to_csv(const std::vector<Answer>& answers) {

@@ -32,8 +32,9 @@ struct RankScore {
 
 /// Over distinct places. A place is right when it names an item of the truth as `options` say (a
 /// place without a type: when an item has its layer); a right one that names nothing new is passed
-/// over, so that a fault of several layers counts once. Of tied places the wrong ones come first: a
-/// tool that suspects all alike has said nothing.
+/// over, so that a fault of several layers counts once. Of tied places the wrong ones come first (a
+/// tool that suspects all alike has said nothing), then the right ones by layer and type, whatever
+/// the order in which the tool names them.
 RankScore rank_score(const Ranking& ranking, const FaultSet& truth, const ScoreOptions& options,
                      AveragePrecision kind = AveragePrecision::kStandard);
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <compare>
+#include <map>
+#include <numeric>
+#include <tuple>
 
 #include "program/error.h"
 
@@ -12,12 +16,16 @@ bool same_place(const Suspect& a, const Suspect& b) {
   return a.layer == b.layer && a.type == b.type;
 }
 
+/// The order of places that are suspected alike.
+bool before(const Suspect& a, const Suspect& b) {
+  return std::tie(a.layer, a.type) < std::tie(b.layer, b.type);
+}
+
 bool tied(const Suspect& a, const Suspect& b) { return a.suspiciousness == b.suspiciousness; }
 
-Suspect* find_place(Ranking& ranking, const Suspect& place) {
-  const auto found = std::find_if(ranking.begin(), ranking.end(),
-                                  [&](const Suspect& one) { return same_place(one, place); });
-  return found == ranking.end() ? nullptr : &*found;
+bool names(const Ranking& ranking, const Suspect& place) {
+  return std::any_of(ranking.begin(), ranking.end(),
+                     [&](const Suspect& one) { return same_place(one, place); });
 }
 
 std::string place_text(const Suspect& suspect) {
@@ -71,7 +79,13 @@ Ranking distinct_places(const Ranking& ranking) {
   Ranking places;
   for (Suspect suspect : ranking) {
     suspect.neuron = -1;
-    if (find_place(places, suspect) == nullptr) places.push_back(std::move(suspect));
+    if (!names(places, suspect)) places.push_back(std::move(suspect));
+  }
+  for (auto first = places.begin(); first != places.end();) {
+    const auto end = std::find_if_not(first, places.end(),
+                                      [&](const Suspect& one) { return tied(one, *first); });
+    std::sort(first, end, before);
+    first = end;
   }
   return places;
 }
@@ -91,17 +105,20 @@ FaultSet top_places(const Ranking& ranking, std::size_t count) {
 }
 
 Ranking merged(const std::vector<Ranking>& rankings) {
-  Ranking places;
+  std::map<Suspect, std::vector<double>, decltype(&before)> values(before);
   for (const Ranking& ranking : rankings) {
-    for (const Suspect& suspect : distinct_places(ranking)) {
-      const double share = suspect.suspiciousness / static_cast<double>(rankings.size());
-      if (Suspect* place = find_place(places, suspect)) {
-        place->suspiciousness += share;
-      } else {
-        places.push_back(suspect);
-        places.back().suspiciousness = share;
-      }
+    for (const Suspect& place : distinct_places(ranking)) {
+      values[place].push_back(place.suspiciousness);
     }
+  }
+  Ranking places;
+  for (auto& [place, list] : values) {
+    // Sums depend on their order: that of the values.
+    std::sort(list.begin(), list.end(),
+              [](double a, double b) { return std::strong_order(a, b) < 0; });
+    places.push_back(place);
+    places.back().suspiciousness =
+        std::accumulate(list.begin(), list.end(), 0.0) / static_cast<double>(rankings.size());
   }
   std::stable_sort(places.begin(), places.end(), [](const Suspect& a, const Suspect& b) {
     return a.suspiciousness > b.suspiciousness;

@@ -21,7 +21,7 @@ struct Suspect {
 using Ranking = std::vector<Suspect>;
 
 /// Neurons are taken for their layer; of several suspects that name one type and layer the first
-/// stays.
+/// stays. Tied places by layer, then type.
 Ranking distinct_places(const Ranking& ranking);
 
 /// The first `count` (at least 1) distinct places, and those that tie with the last of them, as an
@@ -31,7 +31,8 @@ Ranking distinct_places(const Ranking& ranking);
 FaultSet top_places(const Ranking& ranking, std::size_t count);
 
 /// One ranking of several, over distinct places: by the mean of their suspiciousness, 0 where a
-/// ranking leaves a place out; ties in the order of first mention.
+/// ranking leaves a place out. Tied places by layer, then type; the same for any order of
+/// `rankings`.
 Ranking merged(const std::vector<Ranking>& rankings);
 
 /// "ACH(2) > (0) = (1) > (3:17) > LCH": '>' between places, '=' between tied ones, a neuron behind

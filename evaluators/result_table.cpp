@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "program/printable.h"
+
 namespace neutra {
 
 const std::vector<Reporter>& reporters() {
@@ -20,7 +22,7 @@ const Reporter* find_reporter(std::string_view name) {
 }
 
 std::string shown_cell(const ResultTable::Column& column, const Cell& cell) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
   const auto* number = std::get_if<double>(&cell);
   if (number == nullptr) return "-";
   if (column.decimals < 0) return shortest(*number);

@@ -52,7 +52,8 @@ const std::vector<Reporter>& reporters();
 /// nullptr for an unknown word.
 const Reporter* find_reporter(std::string_view name);
 
-/// A cell as people read it: numbers with the column's decimals, nothing as "-".
+/// A cell as people read it: texts printable(), numbers with the column's decimals, nothing as
+/// "-".
 std::string shown_cell(const ResultTable::Column& column, const Cell& cell);
 
 /// Aligned columns: texts to the left, numbers to the right.

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "program/error.h"
-#include "program/json.h"
+#include "program/json_section.h"
 #include "program/words.h"
 
 namespace neutra {
@@ -23,79 +23,6 @@ std::string lower(std::string_view text) {
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
 }
-
-/// A JSON object of a file whose fields are read with checks.
-class Section {
- public:
-  /// Throws input_error when `json` is no object or has a field that is not in `allowed`.
-  Section(const Json& json, std::string file, std::string place,
-          const std::vector<std::string>& allowed)
-      : json_(json), file_(std::move(file)), place_(std::move(place)) {
-    if (!json_.is_object()) fail("", json_.type_name(), "an object");
-    for (const auto& [name, value] : json_.items()) {
-      if (std::find(allowed.begin(), allowed.end(), name) == allowed.end()) {
-        const std::string close = nearest(name, allowed);
-        fail("", "unknown field '" + name + "'",
-             join(allowed) + (close.empty() ? "" : "; did you mean '" + close + "'?"));
-      }
-    }
-  }
-
-  bool has(const std::string& name) const { return json_.contains(name); }
-
-  const Json& at(const std::string& name, const std::string& allowed) const {
-    if (!has(name)) fail("", "no field '" + name + "'", allowed);
-    return json_.at(name);
-  }
-
-  std::string text(const std::string& name) const {
-    const Json& value = at(name, "a string");
-    if (!value.is_string()) fail("/" + name, value.type_name(), "a string");
-    return value.get<std::string>();
-  }
-
-  std::string text_or(const std::string& name, const std::string& otherwise) const {
-    return has(name) ? text(name) : otherwise;
-  }
-
-  std::vector<std::string> texts(const std::string& name) const {
-    if (!has(name)) return {};
-    std::vector<std::string> result;
-    const Json& list = array(name);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!list[i].is_string()) {
-        fail("/" + name + "/" + std::to_string(i), list[i].type_name(), "a string");
-      }
-      result.push_back(list[i].get<std::string>());
-    }
-    return result;
-  }
-
-  const Json& array(const std::string& name) const {
-    const Json& value = at(name, "an array");
-    if (!value.is_array()) fail("/" + name, value.type_name(), "an array");
-    return value;
-  }
-
-  const Json& object(const std::string& name) const {
-    const Json& value = at(name, "an object");
-    if (!value.is_object()) fail("/" + name, value.type_name(), "an object");
-    return value;
-  }
-
-  [[noreturn]] void fail(const std::string& below, const std::string& found,
-                         const std::string& allowed) const {
-    throw input_error(describe(file_, place(below), found, allowed));
-  }
-
-  std::string place(const std::string& below) const {
-    return place_ + below == "" ? "/" : place_ + below;
-  }
-
- private:
-  const Json& json_;
-  std::string file_, place_;
-};
 
 std::string format_of(const Json& json, const std::string& file, const std::string& allowed) {
   if (!json.is_object() || !json.contains("format") || !json.at("format").is_string()) {
@@ -122,24 +49,21 @@ Program read_program(const Json& document, const std::string& file) {
 }
 
 /// "program": a document, or the name of a file beside `file`.
-Program program_of(const Section& section, const fs::path& file) {
-  const Json& value = section.at("program", "a program or the name of its file");
+Program program_of(const JsonSection& section, const fs::path& file) {
+  const Json& value = section.at("program");
   if (!value.is_string()) return read_program(value, file.string());
   const fs::path other = file.parent_path() / value.get<std::string>();
   return read_program(read_json(other), other.string());
 }
 
-std::vector<Key> read_keys(const Json& list, const std::string& file) {
+std::vector<Key> read_keys(const std::vector<Json>& list, const std::string& file) {
   std::vector<Key> keys;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const Section section(list[i], file, "/keys/" + std::to_string(i),
-                          {"name", "kind", "paths", "values"});
+    const JsonSection section(list[i], file, "/keys/" + std::to_string(i),
+                              {"name", "kind", "paths", "values"});
     Key key;
     key.name = section.text("name");
-    const std::string word = section.text("kind");
-    const std::optional<KeyKind> kind = parse_key_kind(word);
-    if (!kind) section.fail("/kind", "'" + word + "'", "a kind of hyperparameter");
-    key.kind = *kind;
+    key.kind = section.word("kind", parse_key_kind, "a kind of hyperparameter");
     key.paths = section.texts("paths");
     if (section.has("values")) {
       for (const auto& [spelling, meaning] : section.object("values").items()) {
@@ -152,7 +76,7 @@ std::vector<Key> read_keys(const Json& list, const std::string& file) {
 }
 
 /// Changed hyperparameters: {"act3": "sigmoid", "epochs": 100}.
-Parameters read_parameters(const Section& section) {
+Parameters read_parameters(const JsonSection& section) {
   Parameters parameters;
   if (!section.has("parameters")) return parameters;
   for (const auto& [key, value] : section.object("parameters").items()) {
@@ -163,16 +87,16 @@ Parameters read_parameters(const Section& section) {
     } else if (value.is_number()) {
       parameters[key] = python_repr(value.get<double>());
     } else {
-      section.fail("/parameters/" + key, value.type_name(), "a string or a number");
+      section.fail("parameters/" + key, value, "a string or a number");
     }
   }
   return parameters;
 }
 
 /// Operation `i` of a JSON Patch.
-void apply(const Json& operation, std::size_t i, const Section& section, Json& document) {
+void apply(const Json& operation, std::size_t i, const JsonSection& section, Json& document) {
   const auto fail = [&](const std::string& found, const std::string& allowed) {
-    section.fail("/patch/" + std::to_string(i), found, allowed);
+    section.fail_text(JsonSection::item_name("patch", i), found, allowed);
   };
   if (!operation.is_object()) fail(operation.dump().substr(0, 80), "an object");
   const auto text = [&](const char* field) -> std::string {
@@ -200,17 +124,17 @@ void apply(const Json& operation, std::size_t i, const Section& section, Json& d
 }
 
 /// One version (buggy or fixed) of a fault, as changes to the program that the file starts from.
-Program read_version(const ProgramSpace& start, const Section& section, const fs::path& file) {
+Program read_version(const ProgramSpace& start, const JsonSection& section, const fs::path& file) {
   if (section.has("program")) {
     if (section.has("parameters") || section.has("patch")) {
-      section.fail("", "a program and changes", "either a program or parameters and patch");
+      section.fail_text("", "a program and changes", "either a program or parameters and patch");
     }
     return program_of(section, file);
   }
-  const std::string where = file.string() + ": " + section.place("/parameters");
+  const std::string where = file.string() + ": " + section.place_of("parameters");
   Program program = start.instantiate(start.with_changes(read_parameters(section), where), where);
   if (section.has("patch")) {
-    const Json& patch = section.array("patch");
+    const std::vector<Json> patch = section.list("patch");
     for (std::size_t i = 0; i < patch.size(); ++i) apply(patch[i], i, section, program.document);
   }
   return read_program(program.document, file.string());
@@ -219,12 +143,12 @@ Program read_version(const ProgramSpace& start, const Section& section, const fs
 const std::vector<std::string> kVersionFields{"parameters", "patch", "program"};
 
 /// A layer's repeat count moves the layers behind it, so the paths of the keys would be wrong.
-void refuse_repeats(const Section& section, const std::vector<Key>& keys) {
+void refuse_repeats(const JsonSection& section, const std::vector<Key>& keys) {
   const Parameters changes = read_parameters(section);
   for (const Key& key : keys) {
     if (key.kind == KeyKind::kRepeat && changes.contains(key.name)) {
-      section.fail("/parameters/" + key.name, "a number of copies of a layer",
-                   "other keys; write the buggy program out to add or remove a layer");
+      section.fail_text("parameters/" + key.name, "a number of copies of a layer",
+                        "other keys; write the buggy program out to add or remove a layer");
     }
   }
 }
@@ -233,12 +157,12 @@ Subject read_subject(const fs::path& path) {
   const std::string file = path.string();
   const Json json = read_json(path);
   require_format(json, file, "neutra-subject");
-  const Section section(json, file, "",
-                        {"format", "version", "id", "title", "source", "program", "keys", "notes"});
+  const JsonSection section(
+      json, file, "", {"format", "version", "id", "title", "source", "program", "keys", "notes"});
   Program program = program_of(section, path);
   ProgramSpace space =
       section.has("keys")
-          ? ProgramSpace(std::move(program), read_keys(section.array("keys"), file), file)
+          ? ProgramSpace(std::move(program), read_keys(section.list("keys"), file), file)
           : ProgramSpace::with_default_keys(std::move(program));
   return {section.text("id"), section.text("title"), std::move(space), path};
 }
@@ -285,15 +209,15 @@ struct Start {
   std::vector<Key> keys;
 };
 
-Start read_start(const Section& section, const fs::path& path) {
+Start read_start(const JsonSection& section, const fs::path& path) {
   const bool own = section.has("program");
   if (own == section.has("subject")) {
-    section.fail("", own ? "a subject and a program" : "neither subject nor program",
-                 "one of the two");
+    section.fail_text("", own ? "a subject and a program" : "neither subject nor program",
+                      "one of the two");
   }
   const std::string file = path.string();
   std::vector<Key> keys;
-  if (section.has("keys")) keys = read_keys(section.array("keys"), file);
+  if (section.has("keys")) keys = read_keys(section.list("keys"), file);
   if (own) {
     Program program = program_of(section, path);
     if (keys.empty()) return {ProgramSpace::with_default_keys(std::move(program)), {}};
@@ -307,14 +231,14 @@ Start read_start(const Section& section, const fs::path& path) {
 Fault read_fault(const Json& json, const fs::path& path) {
   const std::string file = path.string();
   require_format(json, file, "neutra-fault");
-  const Section section(json, file, "",
-                        {"format", "version", "id", "title", "subject", "origin", "source",
-                         "declared", "tags", "program", "keys", "buggy", "fixed", "notes"});
+  const JsonSection section(json, file, "",
+                            {"format", "version", "id", "title", "subject", "origin", "source",
+                             "declared", "tags", "program", "keys", "buggy", "fixed", "notes"});
   const Start start = read_start(section, path);
 
   std::optional<ProgramSpace> space;
   if (section.has("buggy")) {
-    const Section changes(section.object("buggy"), file, "/buggy", kVersionFields);
+    const JsonSection changes(section.object("buggy"), file, "/buggy", kVersionFields);
     refuse_repeats(changes, start.keys);
     Program buggy = read_version(start.space, changes, path);
     space = start.keys.empty() ? ProgramSpace::with_default_keys(std::move(buggy))
@@ -322,7 +246,7 @@ Fault read_fault(const Json& json, const fs::path& path) {
   }
   std::optional<Program> fixed;
   if (section.has("fixed")) {
-    const Section changes(section.object("fixed"), file, "/fixed", kVersionFields);
+    const JsonSection changes(section.object("fixed"), file, "/fixed", kVersionFields);
     fixed = read_version(start.space, changes, path);
   }
 
@@ -331,13 +255,13 @@ Fault read_fault(const Json& json, const fs::path& path) {
     fault.id = section.text("id");
     require_id(fault.id, file);
   }
-  fault.title = section.text_or("title", "");
-  fault.subject = section.text_or("subject", "");
-  fault.origin = section.text_or("origin", "");
+  fault.title = section.text("title", "");
+  fault.subject = section.text("subject", "");
+  fault.origin = section.text("origin", "");
   if (fault.origin != "" && fault.origin != "real" && fault.origin != "artificial") {
-    section.fail("/origin", "'" + fault.origin + "'", "real, artificial");
+    section.fail("origin", fault.origin, "real, artificial");
   }
-  fault.source = section.text_or("source", "");
+  fault.source = section.text("source", "");
   fault.tags = section.texts("tags");
   if (section.has("declared")) {
     fault.declared = parse_fault_set(section.text("declared"), file + ": /declared");
@@ -350,7 +274,8 @@ std::vector<std::string> index_list(const std::string& name) {
   const fs::path path = resource_directory() / "index.json";
   const Json json = read_json(path);
   require_format(json, path.string(), "neutra-index");
-  return Section(json, path.string(), "", {"format", "version", "subjects", "faults"}).texts(name);
+  return JsonSection(json, path.string(), "", {"format", "version", "subjects", "faults"})
+      .texts(name);
 }
 
 /// The id of the list that is `word` in any case; "" where there is none.

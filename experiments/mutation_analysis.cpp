@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <fstream>
+#include <iostream>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
-#include <sstream>
 
 #include "evaluators/statistics.h"
-#include "fl_adapters/trained_model.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "search/store.h"
 #include "training/metrics.h"
 #include "training/parallel.h"
@@ -55,11 +54,11 @@ class LocalMutantTrainer final : public MutantTrainer {
   }
 
   MutantRun run(const Program& program, int run) override {
-    WeightKeeper last;
     TrainingJob job = limits_;
     job.program = &program;
     job.replica = run;
-    const ReplicaResult trained = trainer_.train(job, &last);
+    const TrainedModel model = trainer_.train_model(job);
+    const ReplicaResult& trained = model.training;
     MutantRun result;
     result.status = trained.status;
     result.message = trained.message;
@@ -67,14 +66,13 @@ class LocalMutantTrainer final : public MutantTrainer {
     result.metrics = {{TestSet::kTrain, kNaN}, {TestSet::kTest, trained.metric}};
     if (trained.status != RunStatus::kOk && trained.status != RunStatus::kDiverged) return result;
     // What a mutant does to its training rows is no part of the question.
-    Program asked = program;
+    Program asked = model.program;
     Json& data = asked.document["data"];
     data.erase("mutations");
     take_over(original_.document["data"], data, "validation");
     take_over(original_.document["fit"], asked.document["fit"], "validation_split");
-    const RandomKey key = random_key(job.seed, program_hash(program), run);
     Metric metric(metric_);
-    ask(asked, DataPart::kTraining, last.weights, key,
+    ask(asked, DataPart::kTraining, model,
         [&](const Batch& outputs, const Batch& targets) { metric.add(outputs, targets); });
     result.metrics[TestSet::kTrain] = metric.value();
     if (metric_ != "accuracy") return result;
@@ -94,7 +92,7 @@ class LocalMutantTrainer final : public MutantTrainer {
         result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
       }
     };
-    ask(asked, DataPart::kHoldout, last.weights, key, judge);
+    ask(asked, DataPart::kHoldout, model, judge);
     return result;
   }
 
@@ -104,11 +102,10 @@ class LocalMutantTrainer final : public MutantTrainer {
 
  private:
   template <typename F>
-  void ask(const Program& program, DataPart part, const ModelWeights& weights, RandomKey key,
-           F look) {
+  void ask(const Program& program, DataPart part, const TrainedModel& model, F look) {
     const DataRows rows = trainer_.rows(program, part);
-    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part, key);
-    set_weights(*predictor, weights);
+    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part, model.key);
+    predictor->weights().assign(model.weights);
     std::int64_t width = 1;
     for (const std::int64_t n : rows.target) width *= n;
     for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {
@@ -611,52 +608,50 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
                        const std::string& command)
     : file_(std::make_unique<File>(file, command)) {
   std::vector<Json> records{{{"type", "header"}, {"header", header}}};
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) {
-    if (!std::filesystem::is_regular_file(file, error)) {
-      throw input_error(describe(file.string(), "", "no regular file", "a file of mutant runs"));
-    }
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
-    const std::string bytes = std::move(text).str();
+  if (std::error_code error; std::filesystem::exists(file, error)) {
+    const std::string bytes = read_regular_file(file, "a file of mutant runs");
     if (!bytes.empty() && !may_be_journal(bytes)) {
       throw input_error(describe(file.string(), "", "another kind of file",
                                  "a file of mutant runs, or none yet"));
     }
-    const JournalContent journal = parse_journal(bytes);
-    if (!fresh && !journal.records.empty()) {
-      const Json& first = journal.records.front().payload;
-      if (first.value("type", "") != "header" || !first.contains("header") ||
-          !first["header"].is_object() ||
-          first["header"].value("format", "") != header.at("format").get<std::string>()) {
-        throw input_error(
-            describe(file.string(), "", "another kind of journal", "a file of mutant runs"));
-      }
-      for (const auto& [name, value] : header.items()) {
-        const Json stored = first["header"].contains(name) ? first["header"][name] : Json();
-        if (stored != value) {
-          throw input_error(describe(file.string(), name,
-                                     value.dump() + " now, " + stored.dump() + " in the file",
-                                     "the same, another file, or --fresh"));
-        }
-      }
-      for (const auto& [offset, payload] : journal.records) {
-        if (payload.value("type", "") != "run") continue;
-        try {
-          const auto hash = parse_hash(payload.at("program").get<std::string>());
-          if (!hash) continue;
-          runs_.emplace(std::pair{*hash, payload.at("run").get<int>()},
-                        mutant_run_from_json(payload));
-          records.push_back(payload);
-        } catch (const std::exception&) {
-          // A record that says nothing is a run to make again.
-        }
+    if (!fresh) read(parse_journal(bytes), file.string(), records);
+  }
+  file_->journal = std::make_unique<Journal>(file, records, nullptr);
+}
+
+void MutantRuns::read(JournalContent journal, const std::string& file, std::vector<Json>& records) {
+  if (!journal.records.empty()) {
+    const Json& header = records.front().at("header");
+    const Json& first = journal.records.front().payload;
+    if (first.value("type", "") != "header" || !first.contains("header") ||
+        !first["header"].is_object() ||
+        first["header"].value("format", "") != header.at("format").get<std::string>()) {
+      throw input_error(describe(file, "", "another kind of journal", "a file of mutant runs"));
+    }
+    for (const auto& [name, value] : header.items()) {
+      const Json stored = first["header"].contains(name) ? first["header"][name] : Json();
+      if (stored != value) {
+        throw input_error(describe(file, name,
+                                   value.dump() + " now, " + stored.dump() + " in the file",
+                                   "the same, another file, or --fresh"));
       }
     }
   }
-  file_->journal = std::make_unique<Journal>(file, records, nullptr);
+  for (const auto& [offset, payload] : journal.records) {
+    if (payload.value("type", "") != "run") continue;
+    try {
+      const auto hash = parse_hash(payload.at("program").get<std::string>());
+      if (!hash) throw input_error("no hash");
+      runs_.emplace(std::pair{*hash, payload.at("run").get<int>()}, mutant_run_from_json(payload));
+      records.push_back(payload);
+    } catch (const std::exception&) {
+      journal.damage.add(offset, journal_frame(payload).size());  // whole, but says nothing
+    }
+  }
+  if (journal.damage.bytes > 0) {
+    std::cerr << "warning: " << file << ": " << to_string(journal.damage)
+              << " left out; the runs in them are made again\n";
+  }
 }
 
 MutantRuns::MutantRuns() = default;

@@ -119,12 +119,15 @@ struct MutationAnalysis {
   std::size_t saved = 0;      ///< trainings that could change no verdict, or of twins
 };
 
+struct JournalContent;
+
 /// Trained runs, in memory and, if there is a file, in a journal that a later process goes on from.
 class MutantRuns {
  public:
   MutantRuns();  ///< nothing is kept
   /// Throws input_error naming the difference when the file was made from other things than
-  /// `header` says; failure() when another process has it.
+  /// `header` says; failure() when another process has it. Damaged records are left out, with a
+  /// warning on standard error.
   MutantRuns(const std::filesystem::path& file, const Json& header, bool fresh,
              const std::string& command);
   MutantRuns(const MutantRuns&) = delete;
@@ -136,6 +139,8 @@ class MutantRuns {
 
  private:
   struct File;
+  /// Takes the runs of a file, also as `records` behind the header there; warns of damage.
+  void read(JournalContent journal, const std::string& file, std::vector<Json>& records);
   std::map<std::pair<Hash, int>, MutantRun> runs_;
   std::unique_ptr<File> file_;
 };

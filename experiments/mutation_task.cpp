@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "mutators/mutants.h"
 #include "program/error.h"
 
 namespace neutra {
-namespace {
-
-/// A value as it is shown, and read again by value_of().
-std::string value_text(const Json& value) {
-  if (value.is_null()) return "";
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_number() ? shortest(value.get<double>()) : value.dump();
-}
-
-}  // namespace
 
 MutationTask mutation_task(const std::vector<const MutationOperator*>& operators,
                            const Target& target, const std::vector<Site>& layers,

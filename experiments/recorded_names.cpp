@@ -1,23 +1,14 @@
 #include "experiments/recorded_names.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "evaluators/csv_table.h"
 #include "experiments/catalog.h"
-#include "program/error.h"
+#include "program/files.h"
 
 namespace neutra {
 
 std::optional<std::string> fault_of_recorded_name(const std::string& name) {
   const auto file = resource_directory() / "tables" / "recorded_names.csv";
-  std::ifstream stream(file);
-  if (!stream) {
-    throw input_error(
-        describe(file.string(), "", "a file that can't be read", "the study's names"));
-  }
-  const CsvTable table =
-      parse_csv_table(std::string(std::istreambuf_iterator<char>(stream), {}), file.string());
+  const CsvTable table = parse_csv_table(read_file(file, "the study's names"), file.string());
   std::string plain;
   for (const char c : name) {
     if (c != '_' || plain.empty() || plain.back() != '_') plain += c;

@@ -7,7 +7,9 @@
 #include "evaluators/result_table.h"
 #include "experiments/network_file.h"
 #include "experiments/search_task.h"
+#include "fl_adapters/tool_folder.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/words.h"
 #include "search/search.h"
 #include "training/parallel.h"
@@ -101,6 +103,7 @@ class Questions {
                  {"memory_limit", asked.memory_limit},
                  {"seed", options.seed},
                  {"run", run}};
+        if (!asked.tool->digest.empty()) key["tool_digest"] = asked.tool->digest;
         const auto known = journal.find(key);
         if (known && known->status != LocalisationStatus::kFailed) {
           runs_.back()[run] = *known;
@@ -163,6 +166,7 @@ class Questions {
     context.memory_limit = asked.memory_limit;
     context.variant = asked.variant;
     context.stop = options_.search.stop;
+    context.data_files = data_files_;
     Localisation run = run_guarded(*asked.tool, faulty_, context);
     journal_.add(question.key, run);
     runs_[question.tool][question.run] = std::move(run);
@@ -173,6 +177,7 @@ class Questions {
   LocalTrainer& trainer_;
   RunJournal& journal_;
   const std::vector<StudyTool>& tools_;
+  const std::shared_ptr<DataFiles> data_files_ = std::make_shared<DataFiles>();
   std::vector<std::vector<Localisation>> runs_;  ///< by tool
   std::vector<Question> open_;
 };
@@ -205,6 +210,8 @@ void check_outputs(const Study& study, const fs::path& folder) {
     throw input_error(describe(input.string(), "", "a file that the study reads and would replace",
                                "results in another folder (--folder)"));
   }
+  for (const fs::path& output : outputs) require_writable(output, "--folder");
+  require_writable_folder(folder / "tables", "--folder");
 }
 
 StudyResult run_study(const Study& study, const StudyOptions& options) {

@@ -79,7 +79,7 @@ struct StudyResult {
   std::vector<Trouble> troubles;
 };
 
-/// Throws input_error when a result would replace a file that the study reads.
+/// Throws input_error when a result would replace a file that the study reads, or can't be written.
 void check_outputs(const Study& study, const std::filesystem::path& folder);
 
 /// Runs the searches one after the other, each in parallel, and after each the tools, all their

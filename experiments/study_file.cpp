@@ -7,81 +7,12 @@
 #include "fl_adapters/external.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
-#include "program/words.h"
+#include "program/json_section.h"
 
 namespace neutra {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// An object of a study file, with its place for messages.
-class Section {
- public:
-  Section(const Json& json, std::string file, std::string place, std::set<std::string> fields)
-      : json_(json), file_(std::move(file)), place_(std::move(place)) {
-    if (!json.is_object()) fail("", json.dump(), "an object");
-    for (const auto& [name, value] : json.items()) {
-      if (fields.count(name) == 0) {
-        fail(name, "an unknown field", join({fields.begin(), fields.end()}));
-      }
-    }
-  }
-
-  bool has(const char* name) const { return json_.contains(name); }
-  const Json& at(const char* name) const {
-    if (!has(name)) fail(name, "nothing", "a value");
-    return json_.at(name);
-  }
-  std::string text(const char* name) const {
-    const Json& value = at(name);
-    if (!value.is_string() || value.get<std::string>().empty()) fail(name, value.dump(), "a text");
-    return value.get<std::string>();
-  }
-  std::string text(const char* name, const std::string& fallback) const {
-    return has(name) ? text(name) : fallback;
-  }
-  std::int64_t whole(const char* name, std::int64_t least, std::int64_t most) const {
-    const Json& value = at(name);
-    const bool fits = value.is_number_integer() &&
-                      value.get<double>() >= static_cast<double>(least) &&
-                      value.get<double>() <= static_cast<double>(most);
-    if (!fits) {
-      fail(name, value.dump(),
-           "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-    }
-    return value.get<std::int64_t>();
-  }
-  double number(const char* name, double least) const {
-    const Json& value = at(name);
-    if (!value.is_number() || !(value.get<double>() >= least)) {
-      fail(name, value.dump(), "a number from " + shortest(least));
-    }
-    return value.get<double>();
-  }
-  /// A word that `parse` knows.
-  template <typename Parse>
-  auto word(const char* name, Parse parse, const char* allowed) const {
-    const auto value = parse(text(name));
-    if (!value) fail(name, at(name).dump(), allowed);
-    return *value;
-  }
-  std::vector<Json> list(const char* name) const {
-    if (!has(name)) return {};
-    if (!at(name).is_array()) fail(name, at(name).dump(), "a list");
-    return {at(name).begin(), at(name).end()};
-  }
-  std::string place_of(const std::string& name) const { return place_ + "/" + name; }
-  [[noreturn]] void fail(const std::string& name, const std::string& found,
-                         const std::string& allowed) const {
-    const std::string place = name.empty() ? place_ : place_of(name);
-    throw input_error(describe(file_, place.empty() ? "/" : place, found, allowed));
-  }
-  const std::string& file() const { return file_; }
-
- private:
-  const Json& json_;
-  std::string file_, place_;
-};
 
 constexpr std::int64_t kMostWhole = 1000000000;
 constexpr std::int64_t kMostRuns = 1000;  ///< as the command's --runs and --replicas
@@ -89,9 +20,10 @@ constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 
 void read_search(const Json& json, const std::string& file, const std::string& place,
                  SearchConfig& config) {
-  const Section search(json, file, place,
-                       {"preset", "rule", "top_k", "replicas", "max_depth", "budget_evaluations",
-                        "budget_seconds", "ground_truth_metric", "time_limit", "memory_limit"});
+  const JsonSection search(
+      json, file, place,
+      {"preset", "rule", "top_k", "replicas", "max_depth", "budget_evaluations", "budget_seconds",
+       "ground_truth_metric", "time_limit", "memory_limit"});
   if (search.has("preset")) config.preset = search.word("preset", parse_preset, "paper, keras");
   if (search.has("rule")) config.rule = search.word("rule", parse_rule, "algorithm1, recorded");
   const auto small = [&](const char* name) {
@@ -105,7 +37,7 @@ void read_search(const Json& json, const std::string& file, const std::string& p
   if (search.has("budget_evaluations")) config.budget_evaluations = small("budget_evaluations");
   if (search.has("budget_seconds")) config.budget_seconds = search.number("budget_seconds", 0);
   if (search.has("ground_truth_metric")) {
-    config.ground_truth_metric = search.number("ground_truth_metric", -1e308);
+    config.ground_truth_metric = search.number("ground_truth_metric");
   }
   if (search.has("time_limit")) config.time_limit = search.number("time_limit", 0);
   if (search.has("memory_limit")) {
@@ -113,7 +45,8 @@ void read_search(const Json& json, const std::string& file, const std::string& p
   }
 }
 
-StudyFault read_fault(const Section& entry, const fs::path& folder, const SearchConfig& common) {
+StudyFault read_fault(const JsonSection& entry, const fs::path& folder,
+                      const SearchConfig& common) {
   const std::string named = entry.text("fault");
   const bool is_file = fs::path(named).extension() == ".json";
   StudyFault result{load_fault(is_file ? (folder / named).string() : named), common, std::nullopt};
@@ -123,15 +56,16 @@ StudyFault read_fault(const Section& entry, const fs::path& folder, const Search
   if (entry.has("network")) {
     result.network = folder / entry.text("network");
     if (!fs::is_regular_file(*result.network)) {
-      entry.fail("network", result.network->string(), "a file of a recorded network");
+      entry.fail_text("network", result.network->string(), "a file of a recorded network");
     }
   } else if (!result.fault.fixed && !result.search.ground_truth_metric) {
-    entry.fail("fault", named + ", which has no known fix", "search/ground_truth_metric beside it");
+    entry.fail_text("fault", named + ", which has no known fix",
+                    "search/ground_truth_metric beside it");
   }
   return result;
 }
 
-ScoreOptions read_score(const Section& score) {
+ScoreOptions read_score(const JsonSection& score) {
   ScoreOptions options;
   if (score.has("variant")) {
     options.variant = score.word("variant", parse_variant, "corrected, as-published");
@@ -151,9 +85,9 @@ std::optional<ToolVariant> parse_tool_variant(std::string_view word) {
 }
 
 /// Everything that says how a tool is asked.
-const std::set<std::string> kAsking = {"runs", "time_limit", "memory_limit", "defects"};
+const std::vector<std::string> kAsking = {"runs", "time_limit", "memory_limit", "defects"};
 
-void read_asking(const Section& section, StudyTool& tool) {
+void read_asking(const JsonSection& section, StudyTool& tool) {
   if (section.has("runs")) tool.runs = static_cast<int>(section.whole("runs", 1, kMostRuns));
   if (section.has("time_limit")) tool.time_limit = section.number("time_limit", 0);
   if (section.has("memory_limit")) {
@@ -166,7 +100,7 @@ void read_asking(const Section& section, StudyTool& tool) {
 
 /// A name, a description file in `folder`, "all", or an object with `tool` and how it is asked. A
 /// tool that is named twice is asked as its own entry says, wherever "all" stands.
-std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
+std::vector<StudyTool> read_tools(const JsonSection& root, const fs::path& folder,
                                   const StudyTool& common, std::vector<fs::path>& inputs) {
   std::vector<StudyTool> asked;
   std::set<std::string> by_name;
@@ -181,9 +115,9 @@ std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
     }
     const std::string name = "tools/" + std::to_string(i);
     const Json object = entries[i].is_object() ? entries[i] : Json{{"tool", entries[i]}};
-    std::set<std::string> fields = kAsking;
-    fields.insert("tool");
-    const Section entry(object, root.file(), root.place_of(name), fields);
+    std::vector<std::string> fields = kAsking;
+    fields.emplace_back("tool");
+    const JsonSection entry(object, root.file(), root.place_of(name), fields);
     StudyTool tool = common;
     if (entry.has("tool") && entry.at("tool").is_string()) {
       const fs::path named = entry.at("tool").get<std::string>();
@@ -198,12 +132,11 @@ std::vector<StudyTool> read_tools(const Section& root, const fs::path& folder,
       std::vector<std::string> names = {"all"};
       for (const Tool* known : tools()) names.push_back(known->name);
       names.emplace_back("the description file of an external tool, FILE.json");
-      root.fail(name, object.contains("tool") ? object.at("tool").dump() : entries[i].dump(),
-                join(names));
+      root.fail(name, object.contains("tool") ? object.at("tool") : entries[i], join(names));
     }
     read_asking(entry, tool);
     if (!by_name.insert(name_here(*tool.tool)).second) {
-      root.fail(name, name_here(*tool.tool) + " a second time", "each tool once");
+      root.fail_text(name, name_here(*tool.tool) + " a second time", "each tool once");
     }
     asked.push_back(tool);
   }
@@ -263,13 +196,10 @@ Study load_study(const fs::path& file, bool quick) {
                                  "a name of files: letters, digits, '_', '-', '.'"));
     }
   };
-  const Section root(json, file.string(), "",
-                     {"format", "version", "name", "title", "search", "faults", "answers", "tools",
-                      "runs", "time_limit", "memory_limit", "defects", "score"});
-  if (root.text("format") != "neutra-study") {
-    root.fail("format", root.at("format").dump(), "\"neutra-study\"");
-  }
-  root.whole("version", 1, 1);
+  const JsonSection root(json, file.string(), "",
+                         {"format", "version", "name", "title", "search", "faults", "answers",
+                          "tools", "runs", "time_limit", "memory_limit", "defects", "score"});
+  root.require_format("neutra-study", 1);
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
 
   Study study;
@@ -280,25 +210,26 @@ Study load_study(const fs::path& file, bool quick) {
   SearchConfig common;
   if (root.has("search")) read_search(root.at("search"), root.file(), "/search", common);
   const std::vector<Json> faults = root.list("faults");
-  if (faults.empty()) root.fail("faults", "nothing", "a list of at least one fault");
+  if (faults.empty()) root.fail_text("faults", "nothing", "a list of at least one fault");
   std::set<std::string> seen;
   for (std::size_t i = 0; i < faults.size(); ++i) {
     const Json entry = faults[i].is_string() ? Json{{"fault", faults[i]}} : faults[i];
-    const Section section(entry, root.file(), "/faults/" + std::to_string(i),
-                          {"fault", "search", "network"});
+    const JsonSection section(entry, root.file(), "/faults/" + std::to_string(i),
+                              {"fault", "search", "network"});
     study.faults.push_back(read_fault(section, folder, common));
     const StudyFault& added = study.faults.back();
     study.inputs.push_back(added.fault.file);
     if (added.network) study.inputs.push_back(*added.network);
     const std::string& id = added.fault.id;
     require_name("/faults/" + std::to_string(i), id);
-    if (!seen.insert(id).second) section.fail("fault", id + " a second time", "each fault once");
+    if (!seen.insert(id).second)
+      section.fail_text("fault", id + " a second time", "each fault once");
   }
 
   const std::vector<Json> answers = root.list("answers");
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (!answers[i].is_string()) {
-      root.fail("answers/" + std::to_string(i), answers[i].dump(), "the name of an answers file");
+      root.fail("answers/" + std::to_string(i), answers[i], "the name of an answers file");
     }
     study.inputs.push_back(folder / answers[i].get<std::string>());
     for (Answer& answer : read_answers(study.inputs.back())) {
@@ -307,8 +238,8 @@ Study load_study(const fs::path& file, bool quick) {
             return other.fault == answer.fault && other.tool == answer.tool;
           });
       if (twice) {
-        root.fail("answers/" + std::to_string(i),
-                  "a second answer of " + answer.tool + " on " + answer.fault, "one");
+        root.fail_text("answers/" + std::to_string(i),
+                       "a second answer of " + answer.tool + " on " + answer.fault, "one");
       }
       if (seen.count(answer.fault)) study.answers.push_back(std::move(answer));
     }
@@ -319,17 +250,17 @@ Study load_study(const fs::path& file, bool quick) {
   for (const StudyTool& asked : study.tools) {
     for (const Answer& answer : study.answers) {
       if (answer.tool == name_here(*asked.tool)) {
-        root.fail("tools", "a tool whose answers are in the answers files, as " + answer.tool,
-                  "answers from one of the two");
+        root.fail_text("tools", "a tool whose answers are in the answers files, as " + answer.tool,
+                       "answers from one of the two");
       }
     }
   }
   if (study.answers.empty() && study.tools.empty()) {
-    root.fail("tools", "neither tools nor answers on these faults", "at least one of them");
+    root.fail_text("tools", "neither tools nor answers on these faults", "at least one of them");
   }
   if (root.has("score")) {
-    study.score = read_score(
-        Section(root.at("score"), root.file(), "/score", {"variant", "match", "unlocated", "top"}));
+    study.score = read_score(JsonSection(root.at("score"), root.file(), "/score",
+                                         {"variant", "match", "unlocated", "top"}));
   }
   return study;
 }

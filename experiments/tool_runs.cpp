@@ -9,11 +9,12 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <sstream>
 
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/files.h"
+#include "search/journal.h"
 
 namespace neutra {
 namespace {
@@ -83,10 +84,7 @@ RunJournal::RunJournal(const std::filesystem::path& file) : file_(file) {
       throw failure(describe(file_.string(), "", "another study that writes to this folder",
                              "one at a time"));
     }
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream all;
-    all << stream.rdbuf();
-    std::string text = all.str();
+    std::string text = read_regular_file(file, "a file of runs");
     const std::size_t end = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
     if (end < text.size()) {
       text.resize(end);
@@ -122,17 +120,9 @@ RunJournal::RunJournal(const std::filesystem::path& file) : file_(file) {
 RunJournal::~RunJournal() { ::close(descriptor_); }
 
 void RunJournal::append(const std::string& line) {
-  for (std::size_t done = 0; done < line.size();) {
-    const ssize_t written = ::write(descriptor_, line.data() + done, line.size() - done);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      throw failure(describe(file_.string(), "",
-                             std::string("no way to write: ") + std::strerror(errno),
-                             "space on the disk"));
-    }
-    done += static_cast<std::size_t>(written);
+  if (!write_all(descriptor_, line) || ::fdatasync(descriptor_) != 0) {
+    throw_system_error("cannot write", file_);
   }
-  ::fdatasync(descriptor_);
 }
 
 std::optional<Localisation> RunJournal::find(const Json& key) const {

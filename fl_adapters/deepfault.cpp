@@ -112,7 +112,7 @@ std::vector<LayerSpectrum> spectra(const FaultyProgram& faulty, const LocaliseCo
   const DataRows rows = context.trainer->rows(faulty.program, DataPart::kTest);
   const std::unique_ptr<Predictor> predictor =
       context.trainer->predictor(faulty.program, DataPart::kTest, {});
-  set_weights(*predictor, weights);
+  predictor->weights().assign(weights);
   const std::vector<std::size_t> positions = spectrum_layers(program, context.variant);
   std::vector<LayerSpectrum> layers;
   for (const std::size_t i : positions) {
@@ -187,28 +187,22 @@ Localisation localise(Measure measure, const FaultyProgram& faulty,
   static SharedWork<Run> work;
   const auto run = work.get(work_key(faulty, context), [&] {
     const auto start = std::chrono::steady_clock::now();
-    const TrainedModel model = train_model(faulty, context);
+    const TrainedModel model = context.trainer->train_model(training_job(faulty.program, context));
     Run made;
     made.trouble = trouble_of(model.training);
-    made.last_epoch = model.last_epoch;
+    made.last_epoch = model.epochs - 1;
     const bool whole = made.trouble.status == LocalisationStatus::kOk;
-    if (whole) made.layers = spectra(faulty, context, model.weights);
+    if (whole) made.layers = spectra({faulty.id, model.program}, context, model.weights);
     made.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::pair(std::move(made), whole);
   });
   result.seconds = run->seconds;
   if (run->trouble.status != LocalisationStatus::kOk) return without(run->trouble);
   result.ranking = ranking(run->layers, measure);
-  const std::set<int> first = first_layers(result.ranking);
-  ToolMessage message =
-      message_table().message("suspicious_neurons", first, neurons_text(result.ranking));
-  message.epochs = {run->last_epoch};
-  if (first.empty()) {
-    message.faults.clear();
-    message.ignored = "no layer stands out";
-  }
-  result.messages.push_back(std::move(message));
-  result.faults = answer_of(result.messages);
+  answer_with(result,
+              message_table().message("suspicious_neurons", first_layers(result.ranking),
+                                      neurons_text(result.ranking)),
+              run->last_epoch);
   return result;
 }
 

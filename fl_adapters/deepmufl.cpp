@@ -9,6 +9,7 @@
 #include "fl_adapters/embedded.h"
 #include "mutators/model_mutants.h"
 #include "program/error.h"
+#include "training/trained_mutations.h"
 
 namespace neutra {
 namespace deepmufl {
@@ -145,7 +146,7 @@ class MutantRun {
         rows_(trainer_.rows(program_, DataPart::kTest)),
         model_(trainer_.predictor(program_, DataPart::kTest, {})),
         inputs_(input_numbers(rows_)) {
-    set_weights(*model_, weights_);
+    model_->weights().assign(weights_);
     original_.resize(static_cast<std::size_t>(rows_.count));
     passed_.resize(original_.size());
     for_rows(*model_, 0, rows_.count, [&](std::size_t row, std::span<const float> output) {
@@ -225,47 +226,45 @@ class MutantRun {
     });
   }
 
-  /// The weights of a mutated structure; nullopt where they don't fit or Keras would refuse it.
-  std::optional<ModelWeights> fitting_weights(const ModelMutant& mutant) const {
-    if (!mutant.program || trainer_.refusal(*mutant.program)) return std::nullopt;
+  /// Do the weights fit a mutated structure, and would Keras take it?
+  bool fits(const ModelMutant& mutant) const {
+    if (!mutant.structure || trainer_.refusal(mutant.structure->program)) return false;
     ResolvedProgram changed;
     try {
-      changed = trainer_.resolved(*mutant.program);
+      changed = trainer_.resolved(mutant.structure->program);
     } catch (const Error& error) {
       if (error.exit() != Exit::kBadInput) throw;
-      return std::nullopt;
+      return false;
     }
-    if (changed.layers.size() != mutant.origin.size()) return std::nullopt;
-    ModelWeights weights;
-    for (std::size_t i = 0; i < changed.layers.size(); ++i) {
+    const std::vector<std::size_t>& origin = mutant.structure->origin;
+    if (changed.layers.size() != origin.size()) return false;
+    for (std::size_t i = 0; i < origin.size(); ++i) {
       const std::vector<Weight>& now = changed.layers[i].weights;
-      const std::vector<Weight>& before = resolved_.layers[mutant.origin[i]].weights;
+      const std::vector<Weight>& before = resolved_.layers[origin[i]].weights;
       if (!std::equal(now.begin(), now.end(), before.begin(), before.end(),
                       [](const Weight& a, const Weight& b) { return a.shape == b.shape; })) {
-        return std::nullopt;
+        return false;
       }
-      weights.push_back(weights_[mutant.origin[i]]);
     }
-    return weights;
+    return true;
   }
 
   /// Does the mutant have layers from this one on, and those before it from the model?
   static bool runs_from(const ModelMutant& mutant, std::size_t layer) {
-    return mutant.first == layer && layer < mutant.origin.size();
+    return mutant.first == layer && layer < mutant.structure->origin.size();
   }
 
   void run_layer(std::span<const ModelMutant> mutants) {
     const std::size_t layer = mutants.front().layer;
     Tally tally{std::vector<MutantResult>(mutants.size()), std::vector<bool>(inputs_.size()),
                 std::vector<bool>(inputs_.size())};
-    std::vector<std::optional<ModelWeights>> structures(mutants.size());
     for (std::size_t i = 0; i < mutants.size(); ++i) {
       if (mutants[i].kind != ModelMutant::Kind::kStructure) continue;
-      structures[i] = fitting_weights(mutants[i]);
-      tally.mutants[i].viable = structures[i].has_value();
-      if (!structures[i] || runs_from(mutants[i], layer)) continue;
-      const auto whole = trainer_.predictor(*mutants[i].program, DataPart::kTest, {});
-      set_weights(*whole, *structures[i]);
+      tally.mutants[i].viable = fits(mutants[i]);
+      if (!tally.mutants[i].viable || runs_from(mutants[i], layer)) continue;
+      const ModelStructure& structure = *mutants[i].structure;
+      const auto whole = trainer_.predictor(structure.program, DataPart::kTest, {});
+      whole->weights().assign(weights_, 0, structure.origin);
       test(*whole, 0, rows_.count, tally.mutants[i], tally);
     }
 
@@ -283,15 +282,17 @@ class MutantRun {
                           : trainer_.predictor(program, layer, inputs);
       };
       const auto unchanged = rest(program_);
-      set_weights(*unchanged, weights_, layer);
+      unchanged->weights().assign(weights_, layer);
       for (std::size_t i = 0; i < mutants.size(); ++i) {
         if (mutants[i].kind == ModelMutant::Kind::kWeights) {
           change(*unchanged, mutants[i]);
           test(*unchanged, first, count, tally.mutants[i], tally);
           restore(*unchanged, mutants[i]);
-        } else if (structures[i] && runs_from(mutants[i], layer)) {
-          const auto changed = rest(*mutants[i].program);
-          set_weights(*changed, *structures[i], layer);
+        } else if (mutants[i].kind == ModelMutant::Kind::kStructure && tally.mutants[i].viable &&
+                   runs_from(mutants[i], layer)) {
+          const ModelStructure& structure = *mutants[i].structure;
+          const auto changed = rest(structure.program);
+          changed->weights().assign(weights_, layer, structure.origin);
           test(*changed, first, count, tally.mutants[i], tally);
         }
       }
@@ -369,11 +370,12 @@ struct Run {
 Run train_and_mutate(const FaultyProgram& faulty, const LocaliseContext& context) {
   const auto started = std::chrono::steady_clock::now();
   Run run;
-  const TrainedModel model = train_model(faulty, context);
+  const TrainedModel model = context.trainer->train_model(training_job(faulty.program, context));
   run.trouble = trouble_of(model.training);
-  run.last_epoch = model.last_epoch;
+  run.last_epoch = model.epochs - 1;
   if (run.trouble.status == LocalisationStatus::kOk) {
-    run.results = run_mutants(faulty, context, model.weights, started, run.trouble);
+    run.results =
+        run_mutants({faulty.id, model.program}, context, model.weights, started, run.trouble);
   }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   return run;
@@ -414,16 +416,10 @@ Localisation localise(const Formula& formula, const FaultyProgram& faulty,
   result.seconds = run->seconds;
   if (run->trouble.status != LocalisationStatus::kOk) return without(run->trouble);
   result.ranking = ranking(run->results, formula, context.variant);
-  const std::set<int> first = first_layers(result.ranking);
-  ToolMessage message =
-      message_table().message("suspicious_layers", first, counts_text(run->results));
-  message.epochs = {run->last_epoch};
-  if (first.empty()) {
-    message.faults.clear();
-    message.ignored = "no layer stands out";
-  }
-  result.messages.push_back(std::move(message));
-  result.faults = answer_of(result.messages);
+  answer_with(result,
+              message_table().message("suspicious_layers", first_layers(result.ranking),
+                                      counts_text(run->results)),
+              run->last_epoch);
   return result;
 }
 

@@ -67,26 +67,34 @@ std::string file_name(std::string text) {
   return text;
 }
 
-/// The folder of one run: kept where the context says so, else temporary.
+/// Where a run is kept.
+fs::path kept_folder(const fs::path& keep, const FaultyProgram& faulty, const std::string& tool,
+                     int run) {
+  return fs::absolute(keep / file_name(faulty.id + "-" + tool + "-" + std::to_string(run)));
+}
+
+/// Throws input_error where something is that no run left.
+void require_run_folder(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder, ignored) || fs::exists(folder / kRunFile, ignored) ||
+      fs::exists(folder / kRequestFile, ignored) || fs::is_empty(folder, ignored)) {
+    return;
+  }
+  throw input_error(
+      describe(folder.string(), "", "something that is no run of a tool", "another --keep folder"));
+}
+
+/// The folder of one run: `kept`, emptied, or where that is empty a temporary one.
 class RunFolder {
  public:
-  RunFolder(const fs::path& keep, const std::string& name) {
-    if (keep.empty()) {
+  explicit RunFolder(const fs::path& kept) : path_(kept) {
+    if (kept.empty()) {
       temporary_.emplace("neutra-run");
       path_ = temporary_->path();
       return;
     }
-    path_ = fs::absolute(keep / name);
-    std::error_code ignored;
-    if (fs::exists(path_, ignored)) {
-      const bool ours = fs::exists(path_ / kRunFile, ignored) ||
-                        fs::exists(path_ / kRequestFile, ignored) || fs::is_empty(path_, ignored);
-      if (!ours) {
-        throw input_error(describe(path_.string(), "", "something that is no run of a tool",
-                                   "another --keep folder"));
-      }
-      fs::remove_all(path_);
-    }
+    require_run_folder(path_);
+    fs::remove_all(path_);
     fs::create_directories(path_);
   }
   const fs::path& path() const { return path_; }
@@ -175,9 +183,16 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     no_answer(LocalisationStatus::kNotApplicable, to_string(problems.front()));
     return run;
   }
+  if (description_.inputs.contains(ToolInput::kScript)) {
+    if (const auto refusal = keras_script_refusal(faulty.program)) {
+      no_answer(LocalisationStatus::kNotApplicable, "no Keras script has " + *refusal);
+      return run;
+    }
+  }
 
-  const RunFolder folder(context.keep, file_name(faulty.id + "-" + description_.name + "-" +
-                                                 std::to_string(context.run)));
+  const RunFolder folder(context.keep.empty()
+                             ? fs::path()
+                             : kept_folder(context.keep, faulty, description_.name, context.run));
   std::shared_ptr<const Dataset> data;
   std::optional<DataInfo> info;
   if (description_.inputs.contains(ToolInput::kData)) {
@@ -185,7 +200,8 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     data = context.trainer->dataset(faulty.program);
     assert(data != nullptr);
     info = data->info();
-    run.files = data_.put(faulty.program.document.at("data"), *data, folder.path());
+    const auto files = context.data_files ? context.data_files : std::make_shared<DataFiles>();
+    run.files = files->put(faulty.program.document.at("data"), *data, folder.path());
   }
   const auto write = [&](const char* name, const std::string& text) {
     write_file_atomically(folder.path() / name, text);
@@ -303,13 +319,22 @@ Tool external_tool(ToolDescription description) {
             {ToolNeed::kProgram, ToolNeed::kCommand},
             description.description,
             description.source,
-            {}};
+            {},
+            description.digest};
   if (description.inputs.contains(ToolInput::kData)) tool.needs.insert(ToolNeed::kTraining);
   tool.localise = [runner = std::make_shared<ExternalTool>(std::move(description))](
                       const FaultyProgram& faulty, const LocaliseContext& context) {
     return runner->run(faulty, context).answer;
   };
   return tool;
+}
+
+void require_run_folders(const fs::path& keep, const FaultyProgram& faulty, const Tool& tool,
+                         std::size_t runs) {
+  if (!tool.needs.contains(ToolNeed::kTraining)) runs = 1;
+  for (std::size_t run = 0; run < runs; ++run) {
+    require_run_folder(kept_folder(keep, faulty, tool.name, static_cast<int>(run)));
+  }
 }
 
 const Tool* load_tool(const fs::path& file) {

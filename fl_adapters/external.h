@@ -31,12 +31,16 @@ class ExternalTool {
 
  private:
   ToolDescription description_;
-  DataFiles data_;
 };
 
 /// As a tool like any other. A tool that doesn't get the data counts as one that only reads the
 /// program: it is run once.
 Tool external_tool(ToolDescription description);
+
+/// Are the folders that `runs` runs of an external tool are kept in free, or left by earlier runs?
+/// Throws input_error.
+void require_run_folders(const std::filesystem::path& keep, const FaultyProgram& faulty,
+                         const Tool& tool, std::size_t runs);
 
 /// The tool that a description file is about. It stays for the life of the process, and a file is
 /// read once. Throws what read_tool_description() throws.

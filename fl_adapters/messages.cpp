@@ -1,70 +1,30 @@
 #include "fl_adapters/messages.h"
 
 #include <algorithm>
+#include <optional>
 
-#include "program/error.h"
-#include "program/json.h"
+#include "program/json_section.h"
 
 namespace neutra {
 namespace {
 
-/// Reads fields of one object; errors name the file and the place.
-class Reader {
- public:
-  Reader(const Json& object, const std::string& file, std::string place)
-      : object_(object), file_(file), place_(std::move(place)) {
-    if (!object.is_object()) fail("", object.dump().substr(0, 80), "an object");
-  }
-
-  std::string text(const char* name) const {
-    const Json& value = field(name);
-    if (!value.is_string() || value.get<std::string>().empty()) {
-      fail(name, value.dump().substr(0, 80), "a text");
-    }
-    return value;
-  }
-  double number(const char* name) const {
-    const Json& value = field(name);
-    if (!value.is_number()) fail(name, value.dump().substr(0, 80), "a number");
-    return value;
-  }
-  const Json& field(const char* name) const {
-    const Json* value = member(object_, name);
-    if (value == nullptr) fail(name, "nothing", "a value");
-    return *value;
-  }
-  [[noreturn]] void fail(const std::string& name, const std::string& found,
-                         const std::string& allowed) const {
-    throw input_error(describe(file_, name.empty() ? place_ : place_ + "/" + name, found, allowed));
-  }
-
- private:
-  const Json& object_;
-  const std::string& file_;
-  std::string place_;
-};
-
-Actionability actionability_of(const Reader& reader) {
-  const std::string word = reader.text("actionability");
+std::optional<Actionability> parse_actionability(std::string_view word) {
   for (const Actionability known :
        {Actionability::kNone, Actionability::kLocation, Actionability::kFix}) {
     if (word == to_string(known)) return known;
   }
-  reader.fail("actionability", word, "none, location, fix");
+  return std::nullopt;
 }
 
-std::vector<std::string> faults_of(const Reader& reader) {
-  const Json& list = reader.field("faults");
-  if (!list.is_array()) reader.fail("faults", list.dump().substr(0, 80), "a list of fault types");
-  std::vector<std::string> faults;
-  for (const Json& fault : list) {
-    const auto& types = fault_types();
-    if (!fault.is_string() || std::none_of(types.begin(), types.end(), [&](const auto& known) {
-          return known.first == fault.get<std::string>();
-        })) {
-      reader.fail("faults", fault.dump().substr(0, 80), "types of program/fault_types.json");
+std::vector<std::string> faults_of(const JsonSection& section) {
+  section.at("faults");
+  const std::vector<std::string> faults = section.texts("faults");
+  const auto& types = fault_types();
+  for (const std::string& fault : faults) {
+    if (std::none_of(types.begin(), types.end(),
+                     [&](const auto& known) { return known.first == fault; })) {
+      section.fail_text("faults", fault, "types of program/fault_types.json");
     }
-    faults.push_back(fault);
   }
   return faults;
 }
@@ -73,32 +33,28 @@ std::vector<std::string> faults_of(const Reader& reader) {
 
 MessageTable::MessageTable(std::string_view text, const std::string& file) {
   const Json json = parse_json(text, file);
-  const Reader document(json, file, "");
-  if (document.text("format") != "neutra-messages") {
-    document.fail("format", document.text("format"), "neutra-messages");
-  }
-  if (document.number("version") != 1) {
-    document.fail("version", shortest(document.number("version")), "1");
-  }
-  const Json& thresholds = document.field("thresholds");
-  if (!thresholds.is_object()) document.fail("thresholds", thresholds.dump(), "an object");
-  for (const auto& [name, entry] : thresholds.items()) {
-    const Reader threshold(entry, file, "/thresholds/" + name);
+  const JsonSection document(
+      json, file, "", {"format", "version", "tool", "source", "thresholds", "messages", "repairs"});
+  document.require_format("neutra-messages", 1);
+  for (const auto& [name, entry] : document.object("thresholds").items()) {
+    const JsonSection threshold(entry, file, "/thresholds/" + name, {"value", "source"});
     threshold.text("source");
     thresholds_[name] = threshold.number("value");
   }
-  const Json& messages = document.field("messages");
-  if (!messages.is_array()) document.fail("messages", messages.dump(), "a list");
+  document.at("messages");
+  const std::vector<Json> messages = document.list("messages");
   for (std::size_t i = 0; i < messages.size(); ++i) {
-    const Reader message(messages[i], file, "/messages/" + std::to_string(i));
+    const JsonSection message(messages[i], file, "/" + JsonSection::item_name("messages", i),
+                              {"code", "severity", "text", "actionability", "faults", "source"});
     const std::string code = message.text("code");
     const bool added =
         kinds_
             .emplace(code, MessageKind{message.text("severity"), message.text("text"),
-                                       actionability_of(message), faults_of(message),
-                                       message.text("source")})
+                                       message.word("actionability", parse_actionability,
+                                                    "none, location, fix"),
+                                       faults_of(message), message.text("source")})
             .second;
-    if (!added) message.fail("code", code + " a second time", "each code once");
+    if (!added) message.fail_text("code", code + " a second time", "each code once");
     codes_.push_back(code);
   }
 }

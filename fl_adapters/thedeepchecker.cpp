@@ -9,6 +9,7 @@
 #include "evaluators/rank_tests.h"
 #include "fl_adapters/embedded.h"
 #include "program/json.h"
+#include "program/words.h"
 #include "training/observer.h"
 
 namespace neutra::thedeepchecker {
@@ -86,20 +87,6 @@ bool is_standardized(const Column& column) {
   return almost_equal(column.stddev, 1) && almost_equal(column.mean, 0);
 }
 
-/// "0-2, 5"
-std::string ranges(const std::vector<std::size_t>& sorted) {
-  std::string text;
-  for (std::size_t i = 0; i < sorted.size();) {
-    std::size_t end = i;
-    while (end + 1 < sorted.size() && sorted[end + 1] == sorted[end] + 1) ++end;
-    if (!text.empty()) text += ", ";
-    text += std::to_string(sorted[i]);
-    if (end > i) text.append("-").append(std::to_string(sorted[end]));
-    i = end + 1;
-  }
-  return text;
-}
-
 /// Features or targets. The message of each kind has all its columns in the detail.
 Messages check_columns(const std::vector<Column>& columns, const std::string& one,
                        double constant_up_to, bool constant_is_unnormalized, bool stops) {
@@ -120,7 +107,8 @@ Messages check_columns(const std::vector<Column>& columns, const std::string& on
     if (columns.size() > 1) {
       messages.push_back(said(one + "_" + what, kNowhere, {std::to_string(which.front())},
                               std::to_string(which.size()) + " of " +
-                                  std::to_string(columns.size()) + ": " + ranges(which)));
+                                  std::to_string(columns.size()) + ": " +
+                                  ranges({which.begin(), which.end()})));
       return;
     }
     const Column& column = columns.front();

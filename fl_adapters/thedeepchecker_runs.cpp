@@ -6,6 +6,7 @@
 
 #include "fl_adapters/thedeepchecker.h"
 #include "fl_adapters/watch.h"
+#include "program/edit.h"
 #include "program/json.h"
 
 namespace neutra {
@@ -14,11 +15,6 @@ namespace {
 
 std::size_t count_of(const char* threshold) {
   return static_cast<std::size_t>(message_table().threshold(threshold));
-}
-
-Json& layers_of(Json& document) {
-  Json& config = document["model"]["config"];
-  return config.is_array() ? config : config["layers"];
 }
 
 /// A layer as the tool sees it.

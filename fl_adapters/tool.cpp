@@ -4,7 +4,6 @@
 #include <map>
 
 #include "evaluators/scores.h"
-#include "training/parallel.h"
 
 namespace neutra {
 
@@ -139,20 +138,6 @@ double ToolAnswers::mean_seconds() const {
   double sum = 0;
   for (const Localisation& run : runs) sum += run.seconds;
   return sum / static_cast<double>(runs.size());
-}
-
-ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
-                          const LocaliseContext& context, std::size_t runs, int workers,
-                          const std::function<void(std::size_t)>& done) {
-  if (!tool.needs.contains(ToolNeed::kTraining)) runs = 1;
-  ToolAnswers answers{&tool, std::vector<Localisation>(runs)};
-  const auto localise = [&](std::size_t run) {
-    LocaliseContext own = context;
-    own.run = static_cast<int>(run);
-    answers.runs[run] = tool.localise(faulty, own);
-  };
-  run_all(runs, workers, context.stop, localise, done);
-  return answers;
 }
 
 }  // namespace neutra

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -84,6 +85,8 @@ struct FaultyProgram {
   Program program;
 };
 
+class DataFiles;
+
 /// One run of a tool.
 struct LocaliseContext {
   LocalTrainer* trainer = nullptr;          ///< given to tools that need a training run
@@ -95,6 +98,8 @@ struct LocaliseContext {
   ToolVariant variant = ToolVariant::kAsPublished;
   std::filesystem::path model;  ///< what a tool that learns has learned; empty: what is bundled
   std::filesystem::path keep;   ///< external tools' folders are kept in here; empty: they are not
+  /// The rows as files, for all runs that share them and no longer; nullptr: each run has its own.
+  std::shared_ptr<DataFiles> data_files;
 };
 
 /// A fault-localisation tool: one file each, one line in registry.cpp.
@@ -108,6 +113,8 @@ struct Tool {
   /// Thread safe; the result depends on the arguments alone. Throws Error for what a user must mend
   /// (a missing data file); anything else that goes wrong is a status.
   std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise;
+  /// Of an external tool: digest of its description and its own files. Empty: it has none.
+  std::string digest = {};
 };
 
 /// A message with the runs and epochs that had it.
@@ -130,10 +137,5 @@ struct ToolAnswers {
   const FaultSet& answer() const;
   double mean_seconds() const;
 };
-/// Runs a tool `runs` times in parallel, once if no training is part of it; run i is replica i.
-/// `done` is called as in run_all, whose errors it throws.
-ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
-                          const LocaliseContext& context, std::size_t runs, int workers,
-                          const std::function<void(std::size_t finished)>& done = {});
 
 }  // namespace neutra

@@ -1,9 +1,12 @@
 #include "fl_adapters/tool_description.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 
 #include "fl_adapters/parsers/parser.h"
+#include "program/files.h"
 #include "program/json_section.h"
 
 namespace neutra {
@@ -55,6 +58,19 @@ std::set<ToolInput> inputs_of(const JsonSection& root) {
   return inputs;
 }
 
+/// A tool that changes without another version shall still be asked again.
+std::string digest_of(const Json& description, const std::vector<std::string>& command) {
+  std::string text = description.dump(-1, ' ', true, Json::error_handler_t::replace);
+  for (const std::string& word : command) {
+    const std::filesystem::path file = word;
+    std::error_code ignored;
+    const bool is_own = file.is_absolute() && std::filesystem::is_regular_file(file, ignored) &&
+                        ::access(word.c_str(), R_OK) == 0;
+    if (is_own) text += " " + file_digest(file);
+  }
+  return digest(text);
+}
+
 }  // namespace
 
 std::string filled_in(std::string text, std::string_view placeholder, const std::string& value) {
@@ -86,6 +102,7 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
   if (root.has("output_limit")) {
     tool.output_limit = static_cast<std::uint64_t>(root.whole("output_limit", 1, kMostOutput));
   }
+  tool.digest = digest_of(json, tool.command);
   if (const std::string answer = root.text("answer", "json"); answer != "json") {
     const parsers::LogParser* parser = parsers::find_log_parser(answer);
     if (parser == nullptr) {

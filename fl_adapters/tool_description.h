@@ -34,6 +34,8 @@ struct ToolDescription {
   std::uint64_t memory_limit = 0;                        ///< bytes; 0: none
   std::uint64_t output_limit = std::uint64_t{16} << 20;  ///< bytes
   OutputParser parser;  ///< reads what it prints; empty: it answers in JSON
+  /// Of the description's text and of the files that the command names by an absolute path.
+  std::string digest;
 };
 
 /// `text` with each `placeholder` replaced.

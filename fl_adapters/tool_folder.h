@@ -28,7 +28,8 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-/// Data sets as files, each written once and then linked into the folders of runs. Thread safe.
+/// Data sets as files, each written once and then linked into the folders of runs. They go with the
+/// object. Thread safe.
 class DataFiles {
  public:
   /// Puts the files of `data`, the data set of `recipe`, into `folder`. Returns their names.

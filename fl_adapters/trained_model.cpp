@@ -9,39 +9,6 @@
 
 namespace neutra {
 
-void WeightKeeper::end(Probe& probe) {
-  const std::int64_t row = 0;
-  for (const LayerView& layer : probe.forward({&row, 1}).layers) {
-    auto& variables = weights.emplace_back();
-    for (const std::span<const float> values : layer.weights) {
-      variables.emplace_back(values.begin(), values.end());
-    }
-  }
-}
-
-TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& context) {
-  assert(context.trainer != nullptr);
-  WeightKeeper keeper;
-  TrainedModel model;
-  model.training = context.trainer->train(training_job(faulty.program, context), &keeper);
-  model.weights = std::move(keeper.weights);
-  model.last_epoch = keeper.last_epoch;
-  return model;
-}
-
-void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first) {
-  Weights& to = predictor.weights();
-  for (std::size_t i = first; i < weights.size(); ++i) {
-    const std::vector<Weights::Variable>& variables = to.of_layer(i - first);
-    assert(variables.size() == weights[i].size());
-    for (std::size_t k = 0; k < variables.size(); ++k) {
-      assert(variables[k].extent.size == weights[i][k].size());
-      std::copy(weights[i][k].begin(), weights[i][k].end(),
-                variables[k].extent.of(to.all()).begin());
-    }
-  }
-}
-
 void check_stop(const LocaliseContext& context) {
   if (context.stop != nullptr && context.stop->load(std::memory_order_relaxed)) {
     throw Error(Exit::kInterrupted, "interrupted");
@@ -54,6 +21,12 @@ Trouble program_trouble(const FaultyProgram& faulty, const LocaliseContext& cont
   }
   if (const auto refusal = context.trainer->refusal(faulty.program)) {
     return {LocalisationStatus::kNotApplicable, *refusal};
+  }
+  for (const Json& step : resolve(faulty.program).trained_mutations) {
+    if (step.at("op") == "layer_copy" || step.at("op") == "layer_deactivation") {
+      return {LocalisationStatus::kNotApplicable,
+              "trained.mutations leave a model of other layers than the program's"};
+    }
   }
   return {};
 }
@@ -106,6 +79,16 @@ std::set<int> first_layers(const std::vector<Suspect>& ranking) {
   const bool says_nothing = ranked == 0 || !(ranking.front().suspiciousness > 0) ||
                             (ranked > 1 && static_cast<int>(first.size()) == ranked);
   return says_nothing ? std::set<int>{} : first;
+}
+
+void answer_with(Localisation& result, ToolMessage message, std::int64_t last_epoch) {
+  message.epochs = {last_epoch};
+  if (message.layers.empty()) {
+    message.faults.clear();
+    message.ignored = "no layer stands out";
+  }
+  result.messages.push_back(std::move(message));
+  result.faults = answer_of(result.messages);
 }
 
 std::string work_key(const FaultyProgram& faulty, const LocaliseContext& context) {

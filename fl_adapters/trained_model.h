@@ -14,33 +14,11 @@
 /// What tools share that look at the model a program ends with.
 namespace neutra {
 
-/// A model's variables by position in ResolvedProgram::layers, in Keras's order and layout.
-using ModelWeights = std::vector<std::vector<std::vector<float>>>;
-
-/// Keeps the weights that a training ends with.
-class WeightKeeper final : public Observer {
- public:
-  void epoch_end(const EpochEvent& event) override { last_epoch = event.epoch; }
-  void end(Probe& probe) override;
-  ModelWeights weights;
-  std::int64_t last_epoch = -1;  ///< from 0; -1: none was finished
-};
-
-struct TrainedModel {
-  ReplicaResult training;
-  ModelWeights weights;          ///< empty where nothing was trained
-  std::int64_t last_epoch = -1;  ///< from 0; -1: none was finished
-};
-/// The training run of `context`.
-TrainedModel train_model(const FaultyProgram& faulty, const LocaliseContext& context);
-
-/// Gives layer i of the predictor's model the weights of layer i + `first`.
-void set_weights(Predictor& predictor, const ModelWeights& weights, std::size_t first = 0);
-
 /// Throws Error(kInterrupted) when the run is to be given up.
 void check_stop(const LocaliseContext& context);
 
-/// Why the program can't be trained, and so its model can't be asked; ok: it can.
+/// Why the program can't be trained, or its model has other layers than the program, and so can't
+/// be asked; ok: it can.
 Trouble program_trouble(const FaultyProgram& faulty, const LocaliseContext& context);
 /// The result of a tool that had that trouble.
 Localisation with_trouble(Localisation result, const Trouble& trouble);
@@ -62,6 +40,10 @@ void sort_ranking(std::vector<Suspect>& ranking);
 /// The layers that share the first place. Empty where nothing is suspicious or all are alike: such
 /// a ranking says nothing.
 std::set<int> first_layers(const std::vector<Suspect>& ranking);
+
+/// The answer of a tool that ranks: `message` about the layers that stand out, of the model after
+/// epoch `last_epoch`. It blames none where it has no layers.
+void answer_with(Localisation& result, ToolMessage message, std::int64_t last_epoch);
 
 /// What several tools of a family find out alike, found out once. Keeps the last results, so that
 /// tools may be asked one after the other, each with all its runs. Thread safe.

@@ -61,16 +61,10 @@ class Generator {
   /// The program with some fields of the layer's configuration changed.
   void add_changed(const std::string& op, const Json& fields) {
     ModelMutant& mutant = add(op, Kind::kStructure);
-    mutant.program = program_;
-    Json& layers = layers_of(mutant.program->document);
-    layers[static_cast<std::size_t>(layer().index)]["config"].update(fields);
-    mutant.origin = own_weights();
+    mutant.structure = own_structure();
+    layers_of(mutant.structure->program.document)[layer_]["config"].update(fields);
   }
-  std::vector<std::size_t> own_weights() const {
-    std::vector<std::size_t> origin(resolved_.layers.size());
-    std::iota(origin.begin(), origin.end(), std::size_t{0});
-    return origin;
-  }
+  ModelStructure own_structure() const { return {program_, resolved_.layers.size()}; }
 
   void change_weights() {
     const bool dense = layer().class_name == "Dense";
@@ -132,11 +126,8 @@ class Generator {
       }
     }
     ModelMutant& mutant = add("DEL_LAYER", Kind::kStructure);
-    mutant.program = program_;
-    erase_layer(mutant.program->document,
-                static_cast<std::size_t>(resolved_.layers[deleted].index));
-    mutant.origin = own_weights();
-    mutant.origin.erase(mutant.origin.begin() + static_cast<std::ptrdiff_t>(deleted));
+    mutant.structure = own_structure();
+    mutant.structure->repeat(deleted, 0);
     mutant.first = deleted;
   }
 
@@ -147,14 +138,8 @@ class Generator {
       return;
     }
     ModelMutant& mutant = add("DUP_LAYER", Kind::kStructure);
-    mutant.program = program_;
-    const auto place = static_cast<std::size_t>(layer().index);
-    Json copy = layers_of(mutant.program->document)[place];
-    copy["config"].erase("batch_input_shape");
-    copy["config"].erase("name");
-    insert_layer(mutant.program->document, place + 1, std::move(copy));
-    mutant.origin = own_weights();
-    mutant.origin.insert(mutant.origin.begin() + static_cast<std::ptrdiff_t>(layer_) + 1, layer_);
+    mutant.structure = own_structure();
+    mutant.structure->repeat(layer_, 2);
   }
 
   const Program& program_;
@@ -165,6 +150,21 @@ class Generator {
 };
 
 }  // namespace
+
+ModelStructure::ModelStructure(Program own, std::size_t layers)
+    : program(std::move(own)), origin(layers) {
+  std::iota(origin.begin(), origin.end(), std::size_t{0});
+}
+
+void ModelStructure::repeat(std::size_t position, std::int64_t count) {
+  repeat_layer(program.document, position, count);
+  const auto at = origin.begin() + static_cast<std::ptrdiff_t>(position);
+  if (count == 0) {
+    origin.erase(at);
+  } else {
+    origin.insert(at, static_cast<std::size_t>(count - 1), *at);
+  }
+}
 
 void apply(const WeightChange& change, const Shape& shape, std::span<float> values) {
   assert(!shape.empty() && values.size() % static_cast<std::size_t>(shape.back()) == 0);

@@ -22,20 +22,29 @@ struct WeightChange {
 /// `values`: the variable, in Keras's layout.
 void apply(const WeightChange& change, const Shape& shape, std::span<float> values);
 
+/// Another structure over the weights of a trained model.
+struct ModelStructure {
+  /// The program's own, of so many layers.
+  ModelStructure(Program program, std::size_t layers);
+  Program program;
+  std::vector<std::size_t> origin;  ///< for each layer the one of the model whose weights it has
+  /// Makes `count` layers of the one at a position: 0 removes it.
+  void repeat(std::size_t position, std::int64_t count);
+};
+
 /// One mutant. It belongs to a layer, by position in ResolvedProgram::layers.
 struct ModelMutant {
   enum class Kind {
     kWeights,    ///< `change` of the layer's weights
-    kStructure,  ///< `program`, with the weights that `origin` says
+    kStructure,  ///< `structure`
     kEquivalent  ///< the model as it is
   };
   std::string op;  ///< "MATH_WEIGHT"
   std::size_t layer = 0;
   Kind kind = Kind::kWeights;
   WeightChange change;
-  std::optional<Program> program;   ///< nullopt: a structure that cannot be
-  std::vector<std::size_t> origin;  ///< for each layer of the program the one whose weights it has
-  std::size_t first = 0;            ///< layers before this one are as they are in the model
+  std::optional<ModelStructure> structure;  ///< nullopt: one that cannot be
+  std::size_t first = 0;                    ///< layers before this one are as they are in the model
 };
 
 /// The mutants that deepmufl makes (Ghanbari et al., ASE 2023; mutation_generator.py), by layer and

@@ -12,11 +12,6 @@
 namespace neutra {
 namespace {
 
-std::string value_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  return value.is_number() ? shortest(value.get<double>()) : value.dump();
-}
-
 /// A value as a user spells it: a number where the operator takes one.
 Json parse_value(const MutationOperator& op, std::string_view text) {
   double number = 0;
@@ -138,6 +133,12 @@ Application application_from_json(const Json& json, const std::string& where) {
     }
   }
   return application;
+}
+
+std::string value_text(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number() ? shortest(value.get<double>()) : value.dump();
 }
 
 std::string to_string(const Application& application) {

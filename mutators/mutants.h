@@ -20,6 +20,8 @@ struct Application {
 Json to_json(const Application& application);
 /// Throws input_error (place: `where`) for what to_json never makes.
 Application application_from_json(const Json& json, const std::string& where);
+/// A value as people write it: "relu", "0.25"; "" for null.
+std::string value_text(const Json& value);
 /// "change_activation_function@3=relu", "change_label=25", "disable_batching".
 std::string to_string(const Application& application);
 /// Inverse of to_string(); abbreviations and any case are understood. Throws input_error.

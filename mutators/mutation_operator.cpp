@@ -10,14 +10,17 @@
 #include "mutators/embedded.h"
 #include "program/error.h"
 #include "program/layer.h"
+#include "program/trained_mutations.h"
 #include "program/vocabulary.h"
+#include "program/words.h"
 
 namespace neutra {
 namespace {
 
-constexpr std::string_view kGroupWords[] = {
-    "training_data", "hyperparameters", "activation", "regularisation", "weights",      "loss",
-    "optimisation",  "validation",      "layers",     "preprocessing",  "training_loop"};
+constexpr std::string_view kGroupWords[] = {"training_data",  "hyperparameters", "activation",
+                                            "regularisation", "weights",         "loss",
+                                            "optimisation",   "validation",      "layers",
+                                            "preprocessing",  "training_loop",   "trained_model"};
 constexpr std::string_view kSearchWords[] = {"none", "binary", "exhaustive"};
 constexpr std::string_view kTypeWords[] = {"none", "integer", "number", "word"};
 
@@ -34,7 +37,7 @@ const Json* of_subject(const Target& target, const char* table, std::string_view
   return entries != nullptr ? member(*entries, op) : nullptr;
 }
 
-std::string value_text(const Json& value) {
+std::string json_text(const Json& value) {
   return value.is_number() ? shortest(value.get<double>()) : value.dump();
 }
 
@@ -43,7 +46,7 @@ std::optional<Inapplicable> check_value(const MutationOperator& op, const Json& 
   const OperatorParameter& parameter = op.parameter;
   const auto refuse = [&](const std::string& allowed) {
     const std::string name = parameter.name.empty() ? "value" : std::string(parameter.name);
-    return Inapplicable{"the " + name + " " + value_text(value), allowed};
+    return Inapplicable{"the " + name + " " + json_text(value), allowed};
   };
   constexpr double kMostWhole = 9007199254740992.0;  // beyond it doubles have gaps
   const bool whole = value.is_number() && std::abs(value.get<double>()) <= kMostWhole &&
@@ -165,8 +168,23 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                                           Site site, const Json& value, std::uint64_t seed) {
   if (const auto refusal = check_site(op, target, site)) return *refusal;
   if (const auto refusal = check_value(op, value)) return *refusal;
-  if (op.random && value == 0) {
-    return Inapplicable{"the " + std::string(op.parameter.name) + " 0, which changes nothing",
+  if (op.parameter.closed) {
+    const std::vector<Json> values = op.values(target, site);
+    if (std::find(values.begin(), values.end(), value) == values.end()) {
+      std::vector<std::string> words;
+      for (const Json& allowed : values) {
+        words.push_back(allowed.is_string() ? allowed.get<std::string>() : value_text(allowed));
+      }
+      return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value),
+                          join(words)};
+    }
+  }
+  // A step on the data that changes no row would still be another document.
+  const bool harmless = op.group == OperatorGroup::kTrainingData && op.range != nullptr &&
+                        value == op.range(target).from;
+  if (harmless || (op.random && value == 0)) {
+    return Inapplicable{"the " + std::string(op.parameter.name) + " " + value_text(value) +
+                            ", which changes nothing",
                         "what changes the program", true};
   }
   Program mutant = target.program;
@@ -180,9 +198,9 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                         problem.allowed};
   }
   if (canonical(mutant) == target.identity) {
-    const std::string what =
-        value.is_null() ? std::string(op.id)
-                        : "the " + std::string(op.parameter.name) + " " + value_text(value);
+    const std::string what = value.is_null()
+                                 ? std::string(op.id)
+                                 : "the " + std::string(op.parameter.name) + " " + json_text(value);
     return Inapplicable{what + ", which changes nothing", "what changes the program", true};
   }
   return mutant;
@@ -242,15 +260,50 @@ void add_data_mutation(Json& document, std::string_view op, const Json& percenta
                        std::uint64_t seed, const Json& extra) {
   Json step = {{"op", op}, {"percentage", percentage}, {"seed", seed}};
   step.update(extra);
+  add_data_step(document, std::move(step));
+}
+
+void add_data_step(Json& document, Json step) {
   Json& steps = document["data"]["mutations"];
   if (!steps.is_array()) steps = Json::array();
   steps.push_back(std::move(step));
+}
+
+void add_trained_mutation(Json& document, std::string_view op, const Json& fields) {
+  Json step = {{"op", op}};
+  step.update(fields);
+  Json& steps = document["trained"]["mutations"];
+  if (!steps.is_array()) steps = Json::array();
+  steps.push_back(std::move(step));
+}
+
+std::string refuse_without_kernel(const Target& target, bool (*fits)(const Shape& kernel)) {
+  bool any = false;
+  for (const ResolvedLayer& layer : target.resolved.layers) {
+    if (!has_kernel(layer)) continue;
+    any = true;
+    if (fits == nullptr || layer.weights.empty() || fits(layer.weights.front().shape)) return "";
+  }
+  return any ? "no layer with two inputs" : "no Dense or Conv2D layer";
+}
+
+std::string refuse_trained_step(const Target& target, Site site, std::string_view op) {
+  const bool shapes = op != "activation_removal";
+  if (shapes && has_kernel(layer_at(target, site)) && layer_at(target, site).output_shape.empty()) {
+    return layer_text(target, site, "has an unknown shape");
+  }
+  return trained_step_refusal(op, target.resolved.layers, static_cast<std::size_t>(site));
 }
 
 std::string refuse_one_class(const Target& target, Site) {
   const bool one = target.resolved.task != "regression" && target.data &&
                    element_count(target.data->y) == 1 && target.data->y_min == target.data->y_max;
   return one ? "training rows of one class" : "";
+}
+
+std::string refuse_no_classes(const Target& target, Site site) {
+  if (target.resolved.task == "regression") return "a regression, whose targets are no labels";
+  return refuse_one_class(target, site);
 }
 
 std::string refuse_linear(const Target& target, Site site) {
@@ -308,6 +361,22 @@ std::optional<std::int64_t> steps_per_epoch(const Target& target) {
 Json targets_of(const Target& target) {
   if (target.resolved.task == "regression") return {{"targets", "values"}};
   return Json::object();
+}
+
+std::vector<Json> scaling_steps(const Target& target) {
+  constexpr std::string_view kScaling[] = {"scale", "add", "standardize", "normalize"};
+  const Json* steps = member(target.resolved.data, "preprocess");
+  std::vector<Json> found;
+  if (steps == nullptr || !steps->is_array()) return {};
+  for (std::size_t i = 0; i < steps->size(); ++i) {
+    const Json* op = member((*steps)[i], "op");
+    if (op != nullptr && op->is_string() &&
+        std::find(std::begin(kScaling), std::end(kScaling), op->get<std::string>()) !=
+            std::end(kScaling)) {
+      found.push_back(i);
+    }
+  }
+  return found;
 }
 
 const ResolvedLayer& layer_at(const Target& target, Site site) {

@@ -10,8 +10,8 @@
 
 namespace neutra {
 
-/// What a mutation operator changes: the families of DeepCrime's catalogue, and three of further
-/// operators (layers, preprocessing, training loop).
+/// What a mutation operator changes: the families of DeepCrime's catalogue, and those of further
+/// operators (layers, preprocessing, the training loop, the trained model).
 enum class OperatorGroup {
   kTrainingData,
   kHyperparameters,
@@ -23,7 +23,8 @@ enum class OperatorGroup {
   kValidation,
   kLayers,
   kPreprocessing,
-  kTrainingLoop
+  kTrainingLoop,
+  kTrainedModel
 };
 std::string_view to_string(OperatorGroup group);  ///< "training_data", "hyperparameters", ...
 
@@ -55,6 +56,7 @@ struct OperatorParameter {
   ValueSearch search = ValueSearch::kNone;
   std::string_view values;     ///< one sentence: which are tried
   double least = 0, most = 0;  ///< what a number may be; both 0: what the program may hold
+  bool closed = false;         ///< exhaustive: no values but those to try
 };
 
 /// A program as operators look at it.
@@ -149,6 +151,14 @@ inline constexpr std::string_view kDeepMutation =
 inline constexpr std::string_view kFaultStudy =
     "Humbatova et al., An Empirical Study of Fault Localisation Techniques for Deep Learning, "
     "2025, Table 1";
+inline constexpr std::string_view kRealFaults =
+    "Humbatova et al., Taxonomy of Real Faults in Deep Learning Systems, ICSE 2020";
+inline constexpr std::string_view kDataBugs =
+    "Shah, Understanding the Challenges of Reproducing Deep Learning Bugs, thesis, Dalhousie "
+    "University, 2024, chapter 3";
+inline constexpr std::string_view kTensorBugs =
+    "Shah, Understanding the Challenges of Reproducing Deep Learning Bugs, thesis, Dalhousie "
+    "University, 2024, section 2.1.3";
 
 inline constexpr std::string_view kSilentBugs =
     "Hong, Sun, Gao and Tan, Investigating and Detecting Silent Bugs in PyTorch Programs, SANER "
@@ -166,12 +176,22 @@ inline constexpr OperatorParameter kRegularizer{"regularizer", ValueType::kWord,
 /// 100 % would leave no row.
 inline constexpr OperatorParameter kPercentageOfRemoved{
     "percentage", ValueType::kNumber, ValueSearch::kBinary, "0 to 99 %", 0, 99};
-/// Appends a step to data.mutations; `extra`: further fields.
+/// Appends a step, an object, to data.mutations.
+void add_data_step(Json& document, Json step);
+/// One with a percentage and a seed; `extra`: further fields.
 void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
                        std::uint64_t seed, const Json& extra = Json::object());
-/// Refusals: all targets are known to be one class; a layer has no activation, or a linear one; the
-/// program trains nothing; a layer isn't trained, or is the only one that is.
+/// Appends a step to trained.mutations; `fields`: all but its op.
+void add_trained_mutation(Json& document, std::string_view op, const Json& fields);
+/// Refusals for such steps: no Dense or Conv2D layer, or none with a kernel that `fits` (where its
+/// shape is known); a layer that the step can't change.
+std::string refuse_without_kernel(const Target& target,
+                                  bool (*fits)(const Shape& kernel) = nullptr);
+std::string refuse_trained_step(const Target& target, Site site, std::string_view op);
+/// Refusals: all targets are known to be one class, or are no classes; a layer has no activation,
+/// or a linear one; the program trains nothing; a layer isn't trained, or is the only one that is.
 std::string refuse_one_class(const Target& target, Site site);
+std::string refuse_no_classes(const Target& target, Site site);
 std::string refuse_linear(const Target& target, Site site);
 std::string refuse_untrained(const Target& target, Site site);
 std::string refuse_untrained_layer(const Target& target, Site site);
@@ -181,6 +201,9 @@ bool is_trained(const Target& target, Site site);
 std::optional<std::int64_t> steps_per_epoch(const Target& target);
 /// {"targets": "values"} for regression, for steps that look at targets; {} for classification.
 Json targets_of(const Target& target);
+/// Positions in data.preprocess of the steps that only change numbers (scale, add, standardize,
+/// normalize): without them the program still trains.
+std::vector<Json> scaling_steps(const Target& target);
 /// The layer at a site.
 const ResolvedLayer& layer_at(const Target& target, Site site);
 /// Its setting `field`, null where it has none; and whether it has such a field at all.

@@ -42,7 +42,7 @@ void rename_copy(Json& copy, const Json& layers) {
 
 /// Gives new positions to the layers that fit.loop names: those at `from` and behind it are now
 /// `by` further on. by = -1: the one at `from` is gone.
-void renumber_layers(Json& document, std::int64_t from, std::int64_t by) {
+void renumber_loop(Json& document, std::int64_t from, std::int64_t by) {
   if (!document.contains("fit") || !document["fit"].contains("loop")) return;
   Json& loop = document["fit"]["loop"];
   if (loop.contains("left_out")) {
@@ -63,13 +63,37 @@ void renumber_layers(Json& document, std::int64_t from, std::int64_t by) {
   }
 }
 
+/// Steps on the trained model go on naming the layers that they name when one is put before `index`
+/// (by = 1) or the one there is removed (by = -1), with which its own steps go.
+void renumber_steps(Json& document, std::int64_t index, std::int64_t by) {
+  const Json* trained = member(document, "trained");
+  const Json* steps = trained != nullptr ? member(*trained, "mutations") : nullptr;
+  if (steps == nullptr || !steps->is_array()) return;
+  Json kept = Json::array();
+  for (Json step : *steps) {
+    if (const Json* layer = member(step, "layer"); layer != nullptr && layer->is_number()) {
+      const auto named = layer->get<double>();
+      if (by < 0 && named == static_cast<double>(index)) continue;
+      if (named >= static_cast<double>(index))
+        step["layer"] = static_cast<std::int64_t>(named) + by;
+    }
+    kept.push_back(std::move(step));
+  }
+  document["trained"]["mutations"] = std::move(kept);
+}
+
+void renumber_layers(Json& document, std::size_t from, std::int64_t by) {
+  renumber_loop(document, static_cast<std::int64_t>(from), by);
+  renumber_steps(document, static_cast<std::int64_t>(from), by);
+}
+
 }  // namespace
 
 Json& layers_of(Json& document) { return document[Json::json_pointer(layers_path(document))]; }
 
 void erase_layer(Json& document, std::size_t index) {
   layers_of(document).erase(index);
-  renumber_layers(document, static_cast<std::int64_t>(index), -1);
+  renumber_layers(document, index, -1);
 }
 
 void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
@@ -96,7 +120,7 @@ void repeat_layer(Json& document, std::size_t index, std::int64_t count) {
 void insert_layer(Json& document, std::size_t index, Json layer) {
   Json& layers = layers_of(document);
   layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(index), std::move(layer));
-  renumber_layers(document, static_cast<std::int64_t>(index), 1);
+  renumber_layers(document, index, 1);
 }
 
 void set_layer_field(Json& document, std::size_t index, std::string_view field, Json value) {

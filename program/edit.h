@@ -8,7 +8,8 @@
 namespace neutra {
 
 /// Edits of a document that has layers, a compile section and a fit section. Everything else stays
-/// as it is written: aliases, names, the order of keys.
+/// as it is written: aliases, names, the order of keys. Steps of trained.mutations go on naming the
+/// layers that they name.
 
 /// The array of layers.
 Json& layers_of(Json& document);

@@ -16,7 +16,8 @@ namespace {
 /// A row of fault_types.json.
 struct TypeInfo {
   std::string type, meaning;
-  std::string mutation;  ///< op of data.mutations that makes this fault; "" for others
+  /// Op of data.mutations or trained.mutations that makes this fault; "" for others.
+  std::string mutation;
 };
 
 const std::vector<TypeInfo>& type_infos() {
@@ -131,8 +132,10 @@ class Difference {
       return nlohmann::json(section(document, "data").value("preprocess", Json()));
     };
     if (steps(buggy) != steps(fixed)) add("CPP");
-    mutations(section(buggy, "data").value("mutations", Json::array()),
-              section(fixed, "data").value("mutations", Json::array()));
+    for (const char* part : {"data", "trained"}) {
+      mutations(section(buggy, part).value("mutations", Json::array()),
+                section(fixed, part).value("mutations", Json::array()));
+    }
     layers(buggy, fixed);
   }
 
@@ -159,7 +162,8 @@ class Difference {
     found_[type].insert(static_cast<int>(layer));
   }
 
-  /// Mutations of the training data that only one program has: each step is a fault of its type.
+  /// Mutations of the training data or the trained model that only one program has: each step is a
+  /// fault of its type.
   void mutations(const Json& buggy, const Json& fixed) {
     const auto steps = [](const Json& list) {
       std::multiset<nlohmann::json> all;
@@ -172,7 +176,13 @@ class Difference {
     for (const nlohmann::json& step : only) {
       const auto op = step.is_object() ? step.value("op", nlohmann::json()) : nlohmann::json();
       for (const TypeInfo& info : type_infos()) {
-        if (!info.mutation.empty() && info.mutation == op) add(info.type);
+        if (info.mutation.empty() || info.mutation != op) continue;
+        const auto layer = step.value("layer", nlohmann::json());
+        if (layer.is_number_integer() && layer >= 0) {
+          add(info.type, layer.get<std::size_t>());
+        } else {
+          add(info.type);
+        }
       }
     }
   }

@@ -10,17 +10,16 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <unordered_set>
 
 #include "program/error.h"
+#include "program/files.h"
 
 namespace neutra {
 namespace {
 
 constexpr std::size_t kMaxDepth = 100;
-constexpr std::uintmax_t kMaxFileBytes = 64U << 20;
 constexpr std::size_t kMaxQuoted = 120;  ///< longest excerpt of a bad file in a message
 
 /// Input iterator over a text that tells how far the parser has read, also inside its callbacks.
@@ -197,29 +196,7 @@ Json parse_json(std::string_view text, const std::string& file) {
 }
 
 Json read_json(const std::filesystem::path& file) {
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) {
-    throw input_error(file.string() + ": there is no such file");
-  }
-  if (std::filesystem::is_directory(status)) {
-    throw input_error(describe(file.string(), "", "a folder", "a JSON file"));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) {
-    throw input_error(file.string() + ": cannot be read: " + std::strerror(errno));
-  }
-  // Reads to the limit instead of asking for the size, so that pipes work too.
-  std::string text;
-  std::array<char, 1 << 16> block;
-  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kMaxFileBytes) {
-      throw input_error(describe(file.string(), "", "more than 64 MiB", "at most 64 MiB"));
-    }
-  }
-  if (stream.bad()) throw input_error(file.string() + ": cannot be read");
-  return parse_json(text, file.string());
+  return parse_json(read_file(file, "a JSON file"), file.string());
 }
 
 const Json* member(const Json& object, std::string_view key) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <initializer_list>
-#include <set>
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,55 +17,66 @@ class JsonSection {
  public:
   /// `fields`: all that may be there. The object must outlive the section.
   JsonSection(const Json& json, std::string file, std::string place,
-              std::initializer_list<const char*> fields)
+              const std::vector<std::string>& fields)
       : json_(json), file_(std::move(file)), place_(std::move(place)) {
     if (!json.is_object()) fail("", json, "an object");
-    const std::set<std::string> known(fields.begin(), fields.end());
     for (const auto& [name, value] : json.items()) {
-      if (!known.contains(name)) {
-        const std::vector<std::string> all(fields.begin(), fields.end());
-        const std::string near = nearest(name, all);
+      if (std::find(fields.begin(), fields.end(), name) == fields.end()) {
+        const std::string near = nearest(name, fields);
         fail_text(name, "an unknown field",
-                  join(all) + (near.empty() ? "" : "; did you mean " + near + "?"));
+                  join(fields) + (near.empty() ? "" : "; did you mean " + near + "?"));
       }
     }
   }
 
-  bool has(const char* name) const { return json_.contains(name); }
-  const Json& at(const char* name) const {
+  bool has(const std::string& name) const { return json_.contains(name); }
+  const Json& at(const std::string& name) const {
     if (!has(name)) fail_text(name, "nothing", "a value");
     return json_.at(name);
   }
   /// Not empty.
-  std::string text(const char* name) const {
+  std::string text(const std::string& name) const {
     const Json& value = at(name);
     if (!value.is_string() || value.get_ref<const std::string&>().empty()) {
       fail(name, value, "a text");
     }
     return value;
   }
-  std::string text(const char* name, const std::string& fallback) const {
+  std::string text(const std::string& name, const std::string& fallback) const {
     if (!has(name)) return fallback;
     if (!at(name).is_string()) fail(name, at(name), "a text");
     return at(name);
   }
-  std::int64_t whole(const char* name, std::int64_t least, std::int64_t most) const {
+  /// A word that `parse` knows: it gives an optional.
+  template <typename Parse>
+  auto word(const std::string& name, Parse parse, const std::string& allowed) const {
+    const auto value = parse(text(name));
+    if (!value) fail(name, at(name), allowed);
+    return *value;
+  }
+  std::int64_t whole(const std::string& name, std::int64_t least, std::int64_t most) const {
     return whole_of(at(name), name, least, most);
   }
-  double number(const char* name, double least, double most) const {
+  double number(const std::string& name, double least = -kLargest, double most = kLargest) const {
     const Json& value = at(name);
     if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most)) {
-      fail(name, value, "a number from " + shortest(least) + " to " + shortest(most));
+      fail(name, value,
+           "a number" + (least > -kLargest ? " from " + shortest(least) : "") +
+               (most < kLargest ? " to " + shortest(most) : ""));
     }
     return value;
   }
+  const Json& object(const std::string& name) const {
+    if (!at(name).is_object()) fail(name, at(name), "an object");
+    return at(name);
+  }
   /// The items of a list; none if the field is missing.
-  std::vector<Json> list(const char* name) const {
+  std::vector<Json> list(const std::string& name) const {
     if (!has(name)) return {};
     if (!at(name).is_array()) fail(name, at(name), "a list");
     return {at(name).begin(), at(name).end()};
   }
-  std::vector<std::string> texts(const char* name) const {
+  std::vector<std::string> texts(const std::string& name) const {
     std::vector<std::string> result;
     for (const Json& item : list(name)) {
       if (!item.is_string()) fail(item_name(name, result.size()), item, "a text");
@@ -73,7 +84,8 @@ class JsonSection {
     }
     return result;
   }
-  std::vector<std::int64_t> wholes(const char* name, std::int64_t least, std::int64_t most) const {
+  std::vector<std::int64_t> wholes(const std::string& name, std::int64_t least,
+                                   std::int64_t most) const {
     std::vector<std::int64_t> result;
     for (const Json& item : list(name)) {
       result.push_back(whole_of(item, item_name(name, result.size()), least, most));
@@ -106,6 +118,8 @@ class JsonSection {
   }
 
  private:
+  static constexpr double kLargest = std::numeric_limits<double>::max();
+
   std::int64_t whole_of(const Json& value, const std::string& name, std::int64_t least,
                         std::int64_t most) const {
     const bool fits = value.is_number_integer() &&

@@ -135,6 +135,8 @@ class Normaliser {
         return layer_list(value, path);
       case FieldType::kTrained:
         return object(value, path, "trained");
+      case FieldType::kTrainedMutations:
+        return trained_mutations(value, path);
       case FieldType::kData:
         return object(value, path, "data");
       case FieldType::kSplit:
@@ -462,6 +464,30 @@ class Normaliser {
     Json result = Json::array();
     for (std::size_t i = 0; i < value.size(); ++i) {
       result.push_back(named(Vocabulary::kCallback, value[i], path + "/" + std::to_string(i)));
+    }
+    return result;
+  }
+
+  Json trained_mutations(const Json& value, const std::string& path) {
+    if (!value.is_array()) return report(path, value, "an array of steps {op, ...}");
+    Json result = Json::array();
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const std::string place = path + "/" + std::to_string(i);
+      const Json* op = member(value[i], "op");
+      const Entry* entry = op != nullptr && op->is_string()
+                               ? find(Vocabulary::kTrainedMutation, op->get<std::string>())
+                               : nullptr;
+      if (entry == nullptr) {
+        unknown_word(Vocabulary::kTrainedMutation, op != nullptr ? *op : value[i],
+                     op != nullptr ? place + "/op" : place);
+        result.push_back(value[i]);
+        continue;
+      }
+      Json fields = value[i];
+      fields.erase("op");
+      Json step = {{"op", entry->name}};
+      step.update(section(fields, place, entry->fields));
+      result.push_back(std::move(step));
     }
     return result;
   }

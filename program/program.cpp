@@ -8,10 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <set>
 
 #include "program/error.h"
 #include "program/layer.h"
 #include "program/normal.h"
+#include "program/trained_mutations.h"
 #include "program/vocabulary.h"
 
 namespace neutra {
@@ -59,6 +61,7 @@ class Inference {
     if (output_ && data != nullptr && !resolved_.empty()) check_target();
     if (data != nullptr) check_split();
     check_loop();
+    check_trained();
   }
 
   const Json& normal() const { return normal_; }
@@ -266,6 +269,46 @@ class Inference {
     if (!loop.at("detached").is_null()) check(loop.at("detached"), "detached");
   }
 
+  /// Steps on the trained model can change the layers that they name.
+  void check_trained() {
+    if (has_problem("/trained") || has_problem(path_)) return;
+    std::map<std::size_t, int> copies;
+    std::set<std::size_t> linear;
+    const Json& steps = normal_.at("trained").at("mutations");
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const std::string place = "/trained/mutations/" + std::to_string(i) + "/layer";
+      const std::string op = steps[i].at("op");
+      const auto report = [&](const std::string& found, const std::string& allowed) {
+        problems_.push_back({place, found, allowed});
+      };
+      if (steps[i].at("layer").is_null()) {
+        if (std::none_of(resolved_.begin(), resolved_.end(), has_kernel)) {
+          report("no layer", "a model with Dense or Conv2D layers");
+        }
+        continue;
+      }
+      const std::size_t layer = steps[i].at("layer");
+      if (layer >= resolved_.size()) {
+        report("layer " + std::to_string(layer), "0 to " + std::to_string(resolved_.size() - 1));
+        continue;
+      }
+      std::string found = trained_step_refusal(op, resolved_, layer);
+      int& count = copies.emplace(layer, 1).first->second;
+      const bool twice = op == "activation_removal" && linear.contains(layer);
+      if (count == 0 || twice) {
+        found = "layer " + std::to_string(layer) + " behind a step that " +
+                (twice ? "made it linear" : "left it out");
+      }
+      if (!found.empty()) {
+        report(found, "layers that " + op + " can change");
+        continue;
+      }
+      if (op == "activation_removal") linear.insert(layer);
+      if (op == "layer_copy") ++count;
+      if (op == "layer_deactivation") --count;
+    }
+  }
+
   void check_split() {
     if (has_problem("/fit")) return;
     const double share = normal_.at("fit").at("validation_split");
@@ -392,8 +435,10 @@ void keep_effective_callbacks(Json& normal, const Json& document) {
 
 LoopStyle loop_style(const Json& loop) {
   using enum LoopStyle::ZeroGrad;
-  static const std::map<std::string, LoopStyle::ZeroGrad> words = {
-      {"each_step", kEachStep}, {"each_epoch", kEachEpoch}, {"never", kNever}, {"before_step", kBeforeStep}};
+  static const std::map<std::string, LoopStyle::ZeroGrad> words = {{"each_step", kEachStep},
+                                                                   {"each_epoch", kEachEpoch},
+                                                                   {"never", kNever},
+                                                                   {"before_step", kBeforeStep}};
   LoopStyle style;
   style.zero_grad = words.at(loop.at("zero_grad"));
   style.step = loop.at("step");
@@ -478,6 +523,7 @@ Hash stream_hash(const Program& program) {
     fit->erase("epochs");
     if (fit->empty()) document.erase(fit);
   }
+  if (document.is_object()) document.erase("trained");  // comes after the training
   return hash_text(document);
 }
 

@@ -58,8 +58,8 @@ struct ResolvedLayer {
 
 enum class Goal { kMaximize, kMinimize };
 
-/// How the loop around the model is written. Keras's own loop is the default; every other value is a
-/// silent fault that a loop written by hand can have (docs/methods/training.md, "The loop").
+/// How the loop around the model is written. Keras's own loop is the default; every other value is
+/// a silent fault that a loop written by hand can have (docs/methods/training.md, "The loop").
 struct LoopStyle {
   enum class ZeroGrad {
     kEachStep,   ///< before the backward pass of each step
@@ -99,7 +99,7 @@ struct ResolvedProgram {
   Json callbacks;
   std::optional<RateSchedule> schedule;
   LoopStyle loop;
-  /// What is done to the trained model before it is evaluated, in order: the list as written.
+  /// What is done to the trained model before it is evaluated, in order; every field present.
   Json trained_mutations;
   Json data;         ///< the data section as written
   std::string task;  ///< "classification" | "regression"
@@ -130,8 +130,8 @@ struct Hash {
 std::string to_string(const Hash& hash);  ///< 32 lower-case hex digits
 std::optional<Hash> parse_hash(std::string_view hex);
 Hash program_hash(const Program& program);
-/// The same without `fit.epochs`: the key of the random streams, so that a shorter run is a prefix
-/// of a longer one.
+/// The same without `fit.epochs` and `trained`: the key of the random streams, so that a shorter
+/// run is a prefix of a longer one, and a mutated model that of its original.
 Hash stream_hash(const Program& program);
 
 }  // namespace neutra

@@ -43,6 +43,7 @@ const std::map<std::string, FieldType, std::less<>>& field_types() {
       {"loop", kLoop},
       {"layer_list", kLayerList},
       {"trained", kTrained},
+      {"trained_mutations", kTrainedMutations},
       {"data", kData},
       {"metric", kMetric}};
   return types;
@@ -111,8 +112,8 @@ const Family& family(Vocabulary vocabulary) {
   static const std::vector<Family> families = [] {
     std::vector<Family> all;
     // In the order of the enumeration.
-    for (const char* name :
-         {"activation", "initializer", "regularizer", "loss", "optimizer", "metric", "callback"}) {
+    for (const char* name : {"activation", "initializer", "regularizer", "loss", "optimizer",
+                             "metric", "callback", "trained_mutation"}) {
       all.emplace_back(names().at(name));
     }
     return all;

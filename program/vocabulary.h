@@ -44,6 +44,7 @@ enum class FieldType {
   kLoop,
   kLayerList,  ///< array of positions in config.layers -> sorted, each once
   kTrained,
+  kTrainedMutations,  ///< array of {op, ...}, each op with fields of its own
   kData,
   kSplit,       ///< {test_size, seed}
   kValidation,  ///< a split, or "test"
@@ -72,7 +73,8 @@ enum class Vocabulary {
   kLoss,
   kOptimizer,
   kMetric,
-  kCallback
+  kCallback,
+  kTrainedMutation  ///< ops of trained.mutations
 };
 
 /// A name that Keras knows.

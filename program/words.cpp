@@ -46,4 +46,16 @@ std::string join(const std::vector<std::string>& words, std::string_view between
   return text;
 }
 
+std::string ranges(const std::set<std::int64_t>& numbers) {
+  std::string text;
+  for (auto it = numbers.begin(); it != numbers.end();) {
+    const std::int64_t first = *it;
+    std::int64_t last = first;
+    while (++it != numbers.end() && *it == last + 1) last = *it;
+    text += (text.empty() ? "" : ", ") + std::to_string(first);
+    if (last > first) text += "-" + std::to_string(last);
+  }
+  return text;
+}
+
 }  // namespace neutra

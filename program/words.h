@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,5 +14,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 
 /// "a, b, c"
 std::string join(const std::vector<std::string>& words, std::string_view between = ", ");
+
+/// "0-5, 8"
+std::string ranges(const std::set<std::int64_t>& numbers);
 
 }  // namespace neutra

@@ -68,6 +68,16 @@ bool may_be_journal(std::string_view bytes) {
   return kMagic.substr(0, bytes.size()) == bytes.substr(0, kMagic.size());
 }
 
+void JournalDamage::add(std::uint64_t offset, std::uint64_t count) {
+  if (bytes == 0) first = offset;
+  bytes += count;
+}
+
+std::string to_string(const JournalDamage& damage) {
+  return std::to_string(damage.bytes) + " damaged bytes, the first at byte " +
+         std::to_string(damage.first) + ",";
+}
+
 std::string journal_frame(const Json& payload) {
   // Text that is not UTF-8 (a file name in a message) must not stop the search.
   const std::string text = payload.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -101,7 +111,7 @@ JournalContent parse_journal(std::string_view bytes) {
     // Records don't depend on each other: go on at the next one that is whole.
     const std::size_t next = bytes.find(kMagic, at + 1);
     const std::size_t end = next == std::string_view::npos ? bytes.size() : next;
-    content.damaged += end - at;
+    content.damage.add(at, end - at);
     at = end;
   }
   return content;

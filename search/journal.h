@@ -15,6 +15,15 @@
 
 namespace neutra {
 
+/// Bytes of a journal that belong to no whole record.
+struct JournalDamage {
+  std::uint64_t bytes = 0;
+  std::uint64_t first = 0;  ///< offset of the first of them
+  void add(std::uint64_t offset, std::uint64_t count);
+};
+/// "12 damaged bytes, the first at byte 480,"
+std::string to_string(const JournalDamage& damage);
+
 /// What the bytes of a journal hold (docs/formats/store.md).
 struct JournalContent {
   struct Record {
@@ -22,7 +31,7 @@ struct JournalContent {
     Json payload;
   };
   std::vector<Record> records;
-  std::uint64_t damaged = 0;  ///< bytes that belong to no whole record
+  JournalDamage damage;
 };
 
 /// Never throws for damaged bytes: what is no whole record is skipped and counted.

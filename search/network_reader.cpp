@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/files.h"
 
 namespace neutra {
 namespace {
@@ -237,13 +236,8 @@ Network parse_network_tsv(std::string_view text, const std::string& file) {
 }
 
 Network read_network_tsv(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in || std::filesystem::is_directory(file)) {
-    throw input_error(describe(file.string(), "", "no readable file", ""));
-  }
-  return parse_network_tsv(text.str(), file.string());
+  constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+  return parse_network_tsv(read_file(file, "a network in TSV form", kLargest), file.string());
 }
 
 }  // namespace neutra

@@ -4,7 +4,6 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +20,7 @@
 #include <thread>
 
 #include "program/error.h"
+#include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/words.h"
 
@@ -37,6 +37,8 @@ constexpr auto kLockPatience = std::chrono::milliseconds(500);
 /// Saving for readers costs at most a fiftieth of the time.
 constexpr int kSaveShare = 50;
 constexpr auto kSaveInterval = std::chrono::seconds(2);
+/// How to get rid of a store; other verbs than search come here, too.
+constexpr const char* kAnew = "remove it to start anew (neutra search --fresh does)";
 
 fs::path beside(const fs::path& store, const char* suffix) { return store.string() + suffix; }
 
@@ -47,14 +49,6 @@ std::string now_text() {
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
   return text.data();
-}
-
-std::string read_bytes(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
-  std::ostringstream text;
-  text << in.rdbuf();
-  return std::move(text).str();
 }
 
 // --- JSON ---
@@ -305,21 +299,6 @@ void read_network(const Hdf5File& file, const fs::path& name, Network& network) 
   }
 }
 
-std::string digest(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(kUserBlock));
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       &XXH3_freeState);
-  XXH3_128bits_reset(state.get());
-  std::vector<char> buffer(1 << 20);
-  while (in) {
-    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    XXH3_128bits_update(state.get(), buffer.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
-  return to_string(Hash{hash.high64, hash.low64});
-}
-
 /// The line at the start of every store.
 std::string signature(int version, const std::string& digest) {
   return std::string(kFormat) + " version " + std::to_string(version) + " xxh3-128 " + digest +
@@ -335,8 +314,8 @@ void write_store(const fs::path& file, const StoreContent& content) {
     write_content(hdf5, content);
     std::string bytes = hdf5.image();
     hdf5.close();
-    const XXH128_hash_t hash = XXH3_128bits(bytes.data() + kUserBlock, bytes.size() - kUserBlock);
-    const std::string line = signature(kVersion, to_string(Hash{hash.high64, hash.low64}));
+    const std::string line =
+        signature(kVersion, digest(std::string_view(bytes).substr(kUserBlock)));
     bytes.replace(0, line.size(), line);
     const int descriptor =
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -392,10 +371,10 @@ Signature read_signature(const fs::path& file) {
 
 void read_hdf5(const fs::path& store, StoreContent& content) {
   const Signature stated = read_signature(store);
-  if (const std::string found = digest(store); found != stated.digest) {
-    throw input_error(describe(store.string(), "", "digest " + found,
-                               stated.digest + ": the file is damaged; take a copy of it, or start "
-                                               "anew with --fresh"));
+  if (const std::string found = file_digest(store, kUserBlock); found != stated.digest) {
+    throw input_error(
+        describe(store.string(), "", "digest " + found,
+                 stated.digest + ": the file is damaged; take a copy of it, and " + kAnew));
   }
   const Hdf5File file = Hdf5File::open(store);
   const auto texts = file.read_strings("/header");
@@ -431,7 +410,7 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
 /// Adds what the journal holds beyond the HDF5 file.
 void apply_journal(const std::string& bytes, const fs::path& file, StoreContent& content) {
   const JournalContent journal = parse_journal(bytes);
-  content.journal_damaged = journal.damaged;
+  content.journal_damage = journal.damage;
   if (journal.records.empty()) {
     if (content.header.empty() && !may_be_journal(bytes)) {
       throw input_error(describe(file.string(), "", "another kind of file", "a journal of neutra"));
@@ -459,7 +438,8 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
   } else if (content.header.empty()) {
     throw input_error(describe(file.string(), "", "evaluations after a damaged first record",
                                "a first record that says what was searched; take a copy of the "
-                               "file, or start anew with --fresh"));
+                               "file, and " +
+                                   std::string(kAnew)));
   }
   content.journal_bytes = bytes.size();
   std::map<Hash, std::set<int>> in_flight;
@@ -480,7 +460,7 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
         content.elapsed = std::max(content.elapsed, payload.at("seconds").get<double>());
       }
     } catch (const std::exception&) {
-      ++content.journal_damaged;  // whole, but not ours
+      content.journal_damage.add(offset, journal_frame(payload).size());  // whole, but not ours
     }
   }
   // One process wrote this journal: each program in its hands when it died counts once.
@@ -537,7 +517,7 @@ StoreContent load_store(const fs::path& store) {
       // The journal first: an HDF5 file that is renamed meanwhile holds all of it.
       std::optional<std::string> bytes;
       try {
-        if (fs::exists(journal)) bytes = read_bytes(journal);
+        if (fs::exists(journal)) bytes = read_regular_file(journal, "a journal of neutra");
       } catch (const Error&) {
         if (fs::exists(journal)) throw;  // else its writer has just finished
       }
@@ -646,15 +626,16 @@ Store::Store(fs::path store, Json header, bool fresh)
   } else if (const auto differences = header_differences(content_.header, header);
              !differences.empty()) {
     throw input_error(file_.string() + ": made with other options: " + join(differences, "; ") +
-                      "; give the old ones, another --store (--reuse " + file_.string() +
-                      " takes over what was trained), or --fresh to start anew");
+                      "; give the old ones, or another file (neutra search --reuse " +
+                      file_.string() + " takes over what was trained), or " + kAnew);
   } else if (content_.finished) {
     ::unlink(journal_file_.c_str());  // the process died between the last two steps
     return;
   } else {
-    if (content_.journal_damaged > 0) {
-      std::cerr << "warning: " << journal_file_.string() << ": " << content_.journal_damaged
-                << " damaged bytes are left out; the evaluations in them are made again\n";
+    if (content_.journal_damage.bytes > 0) {
+      std::cerr << "warning: " << journal_file_.string() << ": "
+                << to_string(content_.journal_damage)
+                << " left out; the evaluations in them are made again\n";
     }
     write_store(file_, content_);
   }
@@ -770,10 +751,9 @@ std::vector<std::string> check_store(const fs::path& store) {
   } catch (const Error& error) {
     return {error.what()};
   }
-  if (content.journal_damaged > 0) {
+  if (content.journal_damage.bytes > 0) {
     problems.push_back(beside(store, ".journal").string() + ": " +
-                       std::to_string(content.journal_damaged) +
-                       " bytes are no whole record; the next start leaves them out");
+                       to_string(content.journal_damage) + " which the next start leaves out");
   }
   for (const Node& node : content.network.nodes) {
     for (std::size_t replica = 0; replica < node.metrics.size(); ++replica) {

@@ -25,9 +25,9 @@ struct StoreContent {
   double elapsed = 0;          ///< seconds, all processes
   bool finished = false;
   SearchEnd end = SearchEnd::kInterrupted;
-  std::string journal_id;             ///< of the journal that the HDF5 file has taken in ...
-  std::uint64_t journal_bytes = 0;    ///< ... up to here
-  std::uint64_t journal_damaged = 0;  ///< bytes of the journal that are no whole record
+  std::string journal_id;           ///< of the journal that the HDF5 file has taken in ...
+  std::uint64_t journal_bytes = 0;  ///< ... up to here
+  JournalDamage journal_damage;
 };
 
 /// Throws input_error: not a store, damaged, of a newer version.

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "training/loop.h"
 #include "training/prefix_cache.h"
 #include "training/torch.h"
+#include "training/trained_mutations.h"
 
 namespace neutra {
 namespace {
@@ -39,6 +41,8 @@ constexpr const char* kNoMemory =
 
 /// Data sets that no training uses are kept up to this: mutants of data are many.
 constexpr std::uint64_t kKeptBytes = std::uint64_t{1} << 30;
+/// Likewise trained models: their mutants come one behind the other.
+constexpr std::uint64_t kKeptModelBytes = std::uint64_t{64} << 20;
 
 /// A data set with what validation needs to know of it.
 struct Resident {
@@ -64,6 +68,38 @@ struct Resident {
   mutable SparseDataset sparse_;
 };
 
+/// The values used last, by key, as many as have so many bytes, or one.
+template <typename Key, typename Value>
+class UsedLast {
+ public:
+  explicit UsedLast(std::uint64_t limit) : limit_(limit) {}
+
+  std::shared_ptr<const Value> find(const Key& key) {
+    const auto known = index_.find(key);
+    if (known == index_.end()) return nullptr;
+    entries_.splice(entries_.end(), entries_, known->second);
+    return known->second->second;
+  }
+  /// Unless one with that key is there.
+  void add(const Key& key, std::shared_ptr<const Value> value) {
+    if (index_.contains(key)) return;
+    bytes_ += value->bytes();
+    index_[key] = entries_.emplace(entries_.end(), key, std::move(value));
+    while (bytes_ > limit_ && entries_.size() > 1) {
+      bytes_ -= entries_.front().second->bytes();
+      index_.erase(entries_.front().first);
+      entries_.pop_front();
+    }
+  }
+
+ private:
+  using Entries = std::list<std::pair<Key, std::shared_ptr<const Value>>>;
+  const std::uint64_t limit_;
+  Entries entries_;  ///< the one used last at the end
+  std::map<Key, typename Entries::iterator> index_;
+  std::uint64_t bytes_ = 0;
+};
+
 /// The data sets used last, by recipe.
 class DataCache {
  public:
@@ -72,30 +108,50 @@ class DataCache {
   std::shared_ptr<const Resident> get(const Json& recipe) {
     const std::lock_guard lock(mutex_);
     const std::string text = recipe.dump();
-    const auto known = std::find_if(entries_.begin(), entries_.end(),
-                                    [&](const auto& entry) { return entry.first == text; });
-    if (known != entries_.end()) {
-      entries_.splice(entries_.end(), entries_, known);
-      return known->second;
-    }
+    if (auto known = entries_.find(text)) return known;
     const auto made = std::make_shared<Resident>();
     made->data = load_dataset(recipe, path_);
     made->info = made->data->info();
-    entries_.emplace_back(text, made);
-    bytes_ += made->bytes();
-    while (bytes_ > kKeptBytes && entries_.size() > 1) {
-      bytes_ -= entries_.front().second->bytes();
-      entries_.pop_front();
-    }
+    entries_.add(text, made);
     return made;
   }
 
  private:
   std::vector<std::filesystem::path> path_;
   std::mutex mutex_;
-  /// The one used last at the end.
-  std::list<std::pair<std::string, std::shared_ptr<const Resident>>> entries_;
-  std::uint64_t bytes_ = 0;
+  UsedLast<std::string, Resident> entries_{kKeptBytes};
+};
+
+/// The models that trainings ended with, for what trained.mutations make of them.
+class FinishedTrainings {
+ public:
+  /// Of the streams, study seed, replica, epochs.
+  using Key = std::tuple<Hash, std::uint64_t, int, std::int64_t>;
+  struct Training {
+    ReplicaResult result;  ///< without a metric
+    ModelWeights weights;
+    std::int64_t epochs = 0;  ///< that were finished
+    std::uint64_t bytes() const {
+      std::uint64_t floats = 0;
+      for (const auto& layer : weights) {
+        for (const std::vector<float>& values : layer) floats += values.size();
+      }
+      return floats * sizeof(float);
+    }
+  };
+
+  std::shared_ptr<const Training> find(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    return entries_.find(key);
+  }
+  void add(const Key& key, std::shared_ptr<const Training> training) {
+    const std::lock_guard lock(mutex_);
+    entries_.add(key, std::move(training));
+  }
+
+ private:
+  std::mutex mutex_;
+  UsedLast<Key, Training> entries_{kKeptModelBytes};
 };
 
 /// Lets trainings start while what they need together stays below a limit.
@@ -178,8 +234,21 @@ struct Prepared {
   std::optional<std::string> fused_refusal;
   bool fused = false;
   std::uint64_t bytes = 0;
-  Hash stream_hash, program_hash;
+  Hash stream_hash, independent_hash;
+  /// Where trained.mutations make another model of the trained one: that model.
+  std::optional<ModelStructure> structure;
+  std::shared_ptr<const Prepared> evaluated;
 };
+
+/// The hash that keys independent samples.
+Hash independent_hash(const Program& program, bool mutated) {
+  if (!mutated) return program_hash(program);
+  Program trained = program;
+  trained.document.erase("trained");
+  Hash hash = program_hash(trained);
+  hash.high = ~hash.high;  // other trainings than its own
+  return hash;
+}
 
 Prepared prepare(const Program& program, std::shared_ptr<const Resident> resident,
                  Backend backend) {
@@ -210,7 +279,16 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
     made.bytes += std::max(bytes(made.rows.holdout), bytes(made.rows.validation));
   }
   made.stream_hash = stream_hash(program);
-  made.program_hash = program_hash(program);
+  const bool mutated = !made.program.trained_mutations.empty();
+  made.independent_hash = independent_hash(program, mutated);
+  if (mutated) {
+    made.structure = mutated_structure(program, made.program);
+    auto evaluated = prepare(made.structure->program, made.data, backend);
+    made.refusal = evaluated.refusal;
+    made.failure = evaluated.failure;
+    made.bytes = std::max(made.bytes, evaluated.bytes);
+    made.evaluated = std::make_shared<const Prepared>(std::move(evaluated));
+  }
   return made;
 }
 
@@ -252,6 +330,12 @@ class PreparedPrograms {
   std::deque<std::string> oldest_first_;
 };
 
+std::unique_ptr<Engine> make_engine(const ResolvedProgram& program, const Rows& training,
+                                    RandomKey key, bool fused) {
+  return fused ? make_fused_engine(program, training, key)
+               : make_eager_engine(program, training, key);
+}
+
 /// An engine that never trains. It sees its rows as training rows.
 class EnginePredictor final : public Predictor {
  public:
@@ -269,10 +353,8 @@ class EnginePredictor final : public Predictor {
     if (program_.loop.eval_mode) {
       program_.batch_size = std::clamp<std::int64_t>(kFloats / row_elements(program_), 1, kRows);
     }
-    if (fused && fused_refusal(program_, rows_)) fused = false;
-    key = evaluation_key(key);
     engine_ =
-        fused ? make_fused_engine(program_, rows_, key) : make_eager_engine(program_, rows_, key);
+        make_engine(program_, rows_, evaluation_key(key), fused && !fused_refusal(program_, rows_));
   }
 
   Weights& weights() override { return engine_->weights(); }
@@ -314,43 +396,17 @@ class Local final : public LocalTrainer {
     prepare_libraries();
   }
 
-  ReplicaResult train(const TrainingJob& job) override { return train(job, nullptr); }
+  ReplicaResult train(const TrainingJob& job) override { return train(job, nullptr, nullptr); }
 
   ReplicaResult train(const TrainingJob& job, Observer* observer) override {
-    const Clock::time_point start = Clock::now();
-    // Parallelism is over trainings: two threads in one are slower, and change the rounding.
-    at::set_num_threads(1);
-    const FlushDenormals guard;
-    ReplicaResult result;
-    result.backend =
-        to_string(options_.backend == Backend::kAuto ? Backend::kEager : options_.backend);
-    result.metric = std::numeric_limits<double>::quiet_NaN();
-    try {
-      const std::shared_ptr<const Prepared> prepared =
-          prepared_.get(*job.program, cache_, options_.backend);
-      try {
-        run(job, *prepared, observer, result);
-      } catch (const Error& e) {
-        if (e.exit() != Exit::kBadInput) throw;
-        result.status = RunStatus::kFailed;
-        result.message = e.what();
-      }
-    } catch (const c10::Error& e) {
-      // A machine short of memory says nothing about the program.
-      const std::string reason = e.what_without_backtrace();
-      if (reason.find("not enough memory") != std::string::npos) throw failure(kNoMemory);
-      result.status = RunStatus::kFailed;
-      result.message = reason;
-    } catch (const Error&) {
-      throw;  // interrupted, or for the user to mend
-    } catch (const std::bad_alloc&) {
-      throw failure(kNoMemory);
-    } catch (const std::exception& e) {
-      result.status = RunStatus::kFailed;
-      result.message = e.what();
-    }
-    result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    return result;
+    return train(job, observer, nullptr);
+  }
+
+  TrainedModel train_model(const TrainingJob& job) override {
+    TrainedModel model;
+    model.program = *job.program;
+    model.training = train(job, nullptr, &model);
+    return model;
   }
 
   std::shared_ptr<const Dataset> dataset(const Program& program) override {
@@ -416,6 +472,44 @@ class Local final : public LocalTrainer {
   }
 
  private:
+  /// `model`: gets the model where it isn't null.
+  ReplicaResult train(const TrainingJob& job, Observer* observer, TrainedModel* model) {
+    const Clock::time_point start = Clock::now();
+    // Parallelism is over trainings: two threads in one are slower, and change the rounding.
+    at::set_num_threads(1);
+    const FlushDenormals guard;
+    ReplicaResult result;
+    result.backend =
+        to_string(options_.backend == Backend::kAuto ? Backend::kEager : options_.backend);
+    result.metric = std::numeric_limits<double>::quiet_NaN();
+    try {
+      const std::shared_ptr<const Prepared> prepared =
+          prepared_.get(*job.program, cache_, options_.backend);
+      try {
+        run(job, *prepared, observer, result, model);
+      } catch (const Error& e) {
+        if (e.exit() != Exit::kBadInput) throw;
+        result.status = RunStatus::kFailed;
+        result.message = e.what();
+      }
+    } catch (const c10::Error& e) {
+      // A machine short of memory says nothing about the program.
+      const std::string reason = e.what_without_backtrace();
+      if (reason.find("not enough memory") != std::string::npos) throw failure(kNoMemory);
+      result.status = RunStatus::kFailed;
+      result.message = reason;
+    } catch (const Error&) {
+      throw;  // interrupted, or for the user to mend
+    } catch (const std::bad_alloc&) {
+      throw failure(kNoMemory);
+    } catch (const std::exception& e) {
+      result.status = RunStatus::kFailed;
+      result.message = e.what();
+    }
+    result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return result;
+  }
+
   std::shared_ptr<const Prepared> prepare_to_look(const Program& program) {
     std::shared_ptr<const Prepared> prepared = prepared_.get(program, cache_, options_.backend);
     if (prepared->refusal) throw input_error(*prepared->refusal);
@@ -444,17 +538,15 @@ class Local final : public LocalTrainer {
   }
 
   void run(const TrainingJob& job, const Prepared& prepared, Observer* observer,
-           ReplicaResult& result) {
+           ReplicaResult& result, TrainedModel* model) {
     if (prepared.refusal) {
       result.status = RunStatus::kInvalid;
       result.message = *prepared.refusal;
       return;
     }
     if (prepared.failure) throw input_error(*prepared.failure);
-    if (options_.backend == Backend::kFused && !prepared.fused) {
-      throw input_error("the fused back end doesn't know: " + *prepared.fused_refusal +
-                        "; --backend auto trains such programs with the eager one");
-    }
+    require_backend(prepared);
+    if (prepared.evaluated) require_backend(*prepared.evaluated);
     const ResolvedProgram& program = prepared.program;
     result.backend = to_string(prepared.fused ? Backend::kFused : Backend::kEager);
     if (job.memory_limit > 0 && prepared.bytes > job.memory_limit) {
@@ -463,15 +555,16 @@ class Local final : public LocalTrainer {
                        " MiB; allowed: " + std::to_string(job.memory_limit >> 20) + " MiB";
       return;
     }
-    const Hash& hash =
-        job.stream == StreamKey::kPrefix ? prepared.stream_hash : prepared.program_hash;
+    const bool prefix = job.stream == StreamKey::kPrefix;
+    const Hash& hash = prefix ? prepared.stream_hash : prepared.independent_hash;
     const RandomKey key = random_key(job.seed, hash, job.replica);
-    const PrefixCache::Key prefix{hash, job.seed, job.replica};
     // Not with a time limit: whether one is kept must not depend on other trainings.
-    const bool remember = options_.reuse_epochs && !observer && job.time_limit == 0 &&
-                          job.stream == StreamKey::kPrefix;
-    if (remember) {
-      if (const std::optional<ReplicaResult> known = prefixes_.result(prefix, program.epochs)) {
+    const bool shared = !observer && job.time_limit == 0;
+    const bool mutated = prepared.evaluated != nullptr;
+    const PrefixCache::Key stem{hash, job.seed, job.replica};
+    const bool remember = options_.reuse_epochs && shared && prefix;
+    if (remember && !mutated && model == nullptr) {
+      if (const std::optional<ReplicaResult> known = prefixes_.result(stem, program.epochs)) {
         result = *known;
         result.epochs_reused = program.epochs;
         result.samples_reused = result.samples;
@@ -479,46 +572,88 @@ class Local final : public LocalTrainer {
       }
     }
     const MemoryGate::Share share = gate_.wait(prepared.bytes, job);
+    const FinishedTrainings::Key own{hash, job.seed, job.replica, program.epochs};
+    if (mutated && shared) {
+      if (const auto known = finished_.find(own)) {
+        result = known->result;
+        result.epochs_reused = known->epochs;
+        result.samples_reused = result.samples;
+        evaluate(prepared, *known, key, result, model);
+        return;
+      }
+    }
     const TrainingRows& rows = prepared.rows;
-    const std::unique_ptr<Engine> engine = prepared.fused
-                                               ? make_fused_engine(program, rows.training, key)
-                                               : make_eager_engine(program, rows.training, key);
+    std::unique_ptr<Engine> engine = make_engine(program, rows.training, key, prepared.fused);
     const Clock::time_point start = Clock::now();  // time limits don't count what came before
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
+    const auto complete = [&] {
+      if (!mutated) loop.measure(result);
+      if (!mutated && model == nullptr) return;
+      const auto training =
+          std::make_shared<const FinishedTrainings::Training>(FinishedTrainings::Training{
+              result, engine->weights().by_layer(), loop.epochs() + result.epochs_saved});
+      engine.reset();
+      if (mutated && shared) finished_.add(own, training);
+      evaluate(prepared, *training, key, result, model);
+    };
     if (!remember || !loop.has_prefixes()) {
       loop.run(job, start, program.epochs, result);
       loop.finish();
-      if (result.status == RunStatus::kTimeout) return;
-      loop.measure(result);
+      if (result.status != RunStatus::kTimeout) complete();
       return;
     }
-    if (const std::shared_ptr<const TrainingState> state =
-            prefixes_.state(prefix, program.epochs)) {
+    if (const std::shared_ptr<const TrainingState> state = prefixes_.state(stem, program.epochs)) {
       loop.resume(*state);
       result.epochs_reused = state->epochs;
-      result.samples_reused = state->samples;
+      result.steps = state->steps;
+      result.samples = result.samples_reused = state->samples;
     }
     const std::int64_t half = program.epochs / 2;
-    if (half > result.epochs_reused) {
-      if (!loop.run(job, start, half, result)) {  // every weight is NaN
-        loop.measure(result);
-        return;
-      }
+    if (!mutated && half > result.epochs_reused) {
+      if (!loop.run(job, start, half, result)) return complete();  // every weight is NaN
       ReplicaResult at_half = result;
       loop.measure(at_half);
-      prefixes_.add_result(prefix, half, std::move(at_half));
+      prefixes_.add_result(stem, half, std::move(at_half));
     }
-    const bool whole = loop.run(job, start, program.epochs, result);
-    loop.measure(result);
-    if (whole && engine->resumable() && prefixes_.has_room(loop.state_bytes())) {
-      prefixes_.add_state(prefix, std::make_shared<const TrainingState>(loop.state()));
+    if (loop.run(job, start, program.epochs, result) && engine->resumable() &&
+        prefixes_.has_room(loop.state_bytes())) {
+      prefixes_.add_state(stem, std::make_shared<const TrainingState>(loop.state()));
     }
+    complete();
+  }
+
+  void require_backend(const Prepared& prepared) const {
+    if (options_.backend == Backend::kFused && !prepared.fused) {
+      throw input_error("the fused back end doesn't know: " + *prepared.fused_refusal +
+                        "; --backend auto trains such programs with the eager one");
+    }
+  }
+
+  /// What trained.mutations make of a trained model, with its metric; any other as it is.
+  static void evaluate(const Prepared& prepared, const FinishedTrainings::Training& training,
+                       RandomKey key, ReplicaResult& result, TrainedModel* model) {
+    ModelWeights weights = training.weights;
+    if (prepared.evaluated) {
+      mutate_weights(prepared.program, weights);
+      weights = weights_of(*prepared.structure, weights);
+      const ResolvedProgram program = without_initial_values(prepared.evaluated->program);
+      const TrainingRows& rows = prepared.evaluated->rows;
+      const auto engine = make_engine(program, rows.training, key, prepared.evaluated->fused);
+      engine->weights().assign(weights);
+      TrainingLoop(program, rows, key, *engine, {}, nullptr).measure(result);
+    }
+    if (model == nullptr) return;
+    if (prepared.structure) model->program = prepared.structure->program;
+    model->weights = std::move(weights);
+    model->key = key;
+    model->epochs = training.epochs;
   }
 
   TrainerOptions options_;
   DataCache cache_;
   PreparedPrograms prepared_;
   PrefixCache prefixes_;
+  FinishedTrainings finished_;
   MemoryGate gate_;
 };
 

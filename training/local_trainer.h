@@ -30,11 +30,22 @@ struct TrainerOptions {
   bool skip_dead_epochs = true;
   Backend backend = Backend::kAuto;
   /// Remember each training's metric at half its epochs and its last state, so that the same
-  /// program with half the epochs is known and one with more goes on from there (exact).
+  /// program with half the epochs is known and one with more, or a mutant of the trained model,
+  /// goes on from there (exact).
   bool reuse_epochs = false;
   std::uint64_t state_bytes = std::uint64_t{256} << 20;  ///< at most this for those states
   /// What all trainings at once may need, those states included; others wait. 0: no limit.
   std::uint64_t memory = 0;
+};
+
+/// A training and the model that its metric is of.
+struct TrainedModel {
+  ReplicaResult training;
+  /// What was trained, with the layers that trained.mutations leave, and without these steps.
+  Program program;
+  ModelWeights weights;     ///< empty where no training came to its end
+  RandomKey key;            ///< of the training
+  std::int64_t epochs = 0;  ///< that were finished
 };
 
 /// Trains in this process, with Keras 2.4's semantics. Data sets are loaded once and shared by all
@@ -44,6 +55,10 @@ class LocalTrainer : public Trainer {
   using Trainer::train;
   /// With an observer; its exceptions pass through.
   virtual ReplicaResult train(const TrainingJob& job, Observer* observer) = 0;
+  /// Trains as train() does and keeps the model.
+  virtual TrainedModel train_model(const TrainingJob& /*job*/) {
+    throw failure("this trainer keeps no model");
+  }
   /// The rows that a program is trained on; null where a trainer needs none. Throws Error like
   /// train().
   virtual std::shared_ptr<const Dataset> dataset(const Program&) { return nullptr; }

@@ -48,7 +48,8 @@ class TrainingLoop {
   /// Goes on from there instead of from the start.
   void resume(const TrainingState& state);
   TrainingState state();
-  std::size_t state_bytes();  ///< of state()
+  std::size_t state_bytes();                      ///< of state()
+  std::int64_t epochs() const { return epoch_; }  ///< that were finished
 
   /// Trains up to `epochs` of the program's; false: it ended before (callback, observer, time
   /// limit, every weight NaN).

@@ -33,7 +33,7 @@ void PrefixCache::add_state(const Key& key, std::shared_ptr<const TrainingState>
 
 std::shared_ptr<const TrainingState> PrefixCache::state(const Key& key, std::int64_t epochs) const {
   const std::lock_guard lock(mutex_);
-  auto it = states_.lower_bound({key, epochs});
+  auto it = states_.upper_bound({key, epochs});
   if (it == states_.begin()) return nullptr;
   --it;
   return it->first.first == key ? it->second : nullptr;

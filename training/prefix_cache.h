@@ -34,7 +34,7 @@ class PrefixCache {
     return bytes <= limit_;
   }  ///< for a state of that size
   void add_state(const Key& key, std::shared_ptr<const TrainingState> state);
-  /// The state with the most epochs, fewer than `epochs`; null where there is none.
+  /// The state with the most epochs, at most `epochs`; null where there is none.
   std::shared_ptr<const TrainingState> state(const Key& key, std::int64_t epochs) const;
 
  private:

@@ -31,7 +31,8 @@ enum class Stream : std::uint32_t {
   kNoise,
   kSplit,
   kMutation,
-  kEvaluation
+  kEvaluation,
+  kTrained
 };
 
 /// A sequence of words: word e is word e % 4 of the block with counter (e / 4, step, layer,
@@ -39,9 +40,10 @@ enum class Stream : std::uint32_t {
 struct RandomStream {
   RandomKey key;
   Stream stream = Stream::kInit;
-  std::uint32_t layer = 0;  ///< index over the model's layers; kMutation: over data.mutations
+  std::uint32_t layer = 0;  ///< index over the model's layers; kMutation, kTrained: over the
+                            ///< steps of data.mutations, trained.mutations
   std::uint32_t step = 0;   ///< kInit: variable of the layer; kShuffle: epoch; kDropout, kNoise:
-                            ///< optimiser step; kMutation: draw; kEvaluation: epoch
+                            ///< optimiser step; kMutation, kTrained: draw; kEvaluation: epoch
 };
 
 /// A key made of the stream's first words: for numbers that have streams of their own.

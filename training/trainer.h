@@ -28,8 +28,10 @@ std::optional<RunStatus> parse_run_status(std::string_view word);
 
 /// Which hash keys the random streams.
 enum class StreamKey {
-  kPrefix,      ///< hash without epochs: a shorter run is a prefix of a longer one (search)
-  kIndependent  ///< full hash: independent samples (kill tests)
+  kPrefix,  ///< hash without epochs: a shorter run is a prefix of a longer one (search)
+  /// Full hash: independent samples (kill tests). All that trained.mutations make of one program
+  /// come from the same trainings, other ones than its own.
+  kIndependent
 };
 
 /// One replica of one program to train.

@@ -1,6 +1,7 @@
 #include "training/weights.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "program/layer.h"
@@ -65,6 +66,31 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
                  layers_[i][k].extent.of(all()));
       const Regularizer penalty = regularizer(layer.config, weight.name + "_regularizer");
       if (penalty.active()) penalties_.push_back({layers_[i][k], penalty});
+    }
+  }
+}
+
+ModelWeights Weights::by_layer() {
+  ModelWeights copy;
+  for (const std::vector<Variable>& variables : layers_) {
+    auto& layer = copy.emplace_back();
+    for (const Variable& variable : variables) {
+      const std::span<float> values = variable.extent.of(all());
+      layer.emplace_back(values.begin(), values.end());
+    }
+  }
+  return copy;
+}
+
+void Weights::assign(const ModelWeights& weights, std::size_t first,
+                     std::span<const std::size_t> origin) {
+  assert((origin.empty() ? weights.size() : origin.size()) == layers_.size() + first);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const auto& from = weights[origin.empty() ? i + first : origin[i + first]];
+    assert(from.size() == layers_[i].size());
+    for (std::size_t k = 0; k < from.size(); ++k) {
+      assert(from[k].size() == layers_[i][k].extent.size);
+      std::copy(from[k].begin(), from[k].end(), layers_[i][k].extent.of(all()).begin());
     }
   }
 }

@@ -11,6 +11,9 @@
 
 namespace neutra {
 
+/// A model's variables by position in ResolvedProgram::layers, in Keras's order and layout.
+using ModelWeights = std::vector<std::vector<std::vector<float>>>;
+
 /// The variables of a program on two flat buffers (weights, gradients): first those that the
 /// optimiser updates, then others with a gradient, then those without; each at a multiple of 64
 /// bytes, in Keras's order and layout. The gaps between them hold zeros.
@@ -34,6 +37,12 @@ class Weights {
   /// Those of the layer at `position` in ResolvedProgram::layers.
   const std::vector<Variable>& of_layer(std::size_t position) const { return layers_[position]; }
   const std::vector<Extent>& updated_variables() const { return updated_variables_; }
+
+  ModelWeights by_layer();  ///< a copy of all
+  /// Gives layer i the weights of layer i + `first`; of layer origin[i + first] where a structure
+  /// has its layers from there. Precondition: they have the same shapes.
+  void assign(const ModelWeights& weights, std::size_t first = 0,
+              std::span<const std::size_t> origin = {});
 
   double penalty();              ///< of weight regularisers: l1 sum |w| + l2 sum w^2
   void add_penalty_gradients();  ///< l1 sign(w) + 2 l2 w

@@ -248,8 +248,22 @@ std::vector<Labels> label_sets(std::size_t count) {
 
 }  // namespace
 
+void require_seedable(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer) {
+  for (const FaultyProgram& program : programs) {
+    require_valid(program.program.document, program.id);
+    if (const ResolvedProgram resolved = resolve(program.program); resolved.metric != "accuracy") {
+      throw input_error(
+          describe(program.id, "metric", resolved.metric, "accuracy: mutants are killed by it"));
+    }
+    if (const auto reason = trainer.refusal(program.program)) {
+      throw input_error(describe(program.id, "", *reason, ""));
+    }
+  }
+}
+
 Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer,
                  const SeedingOptions& options) {
+  require_seedable(programs, trainer);
   Table table;
   table.seed = options.seed;
   std::vector<Seeder> seeders;
@@ -259,14 +273,6 @@ Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& train
   };
   for (std::size_t base = 0; base < programs.size(); ++base) {
     const FaultyProgram& program = programs[base];
-    require_valid(program.program.document, program.id);
-    if (const ResolvedProgram resolved = resolve(program.program); resolved.metric != "accuracy") {
-      throw input_error(
-          describe(program.id, "metric", resolved.metric, "accuracy: mutants are killed by it"));
-    }
-    if (const auto reason = trainer.refusal(program.program)) {
-      throw input_error(describe(program.id, "", *reason, ""));
-    }
     table.programs.push_back(program.id);
     const Seeder& seeder = seeders.emplace_back(program.program);
     singles.push_back({base, {}, seeder.seed({}), {}});

@@ -59,9 +59,12 @@ struct SeedingOptions {
   std::function<void(std::size_t done, std::size_t all)> progress;
 };
 
+/// Throws input_error for a program that isn't valid, isn't a classification or can't be trained.
+void require_seedable(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer);
+
 /// Trains programs and their mutants 20 times each and keeps the programs and the mutants that are
-/// killed. Faults that were killed alone are combined to mutants with several. Throws input_error
-/// for a program that isn't valid, isn't a classification or can't be trained.
+/// killed. Faults that were killed alone are combined to mutants with several. Throws what
+/// require_seedable() throws.
 Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer,
                  const SeedingOptions& options);
 

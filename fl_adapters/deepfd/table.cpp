@@ -4,11 +4,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "program/error.h"
-#include "program/json.h"
+#include "program/json_section.h"
 
 namespace neutra::deepfd {
 namespace {
+
+constexpr std::int64_t kMostWhole = std::int64_t{1} << 53;
 
 /// Shortest decimal that reads back as this float.
 std::string shortest_float(float value) {
@@ -16,46 +17,7 @@ std::string shortest_float(float value) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
 }
 
-/// Fields of an object; errors name the file and the place.
-class Reader {
- public:
-  Reader(const Json& object, const std::string& file, std::string place)
-      : object_(object), file_(file), place_(std::move(place)) {
-    if (!object.is_object()) fail("", object, "an object");
-  }
-  [[noreturn]] void fail(const std::string& name, const Json& found, const char* allowed) const {
-    throw input_error(describe(file_, name.empty() ? place_ : place_ + "/" + name,
-                               found.is_null() ? "nothing" : found.dump().substr(0, 80), allowed));
-  }
-  const Json& field(const std::string& name) const {
-    const Json* value = member(object_, name);
-    if (value == nullptr) fail(name, nullptr, "a value");
-    return *value;
-  }
-  std::string text(const char* name) const {
-    if (!field(name).is_string()) fail(name, field(name), "a text");
-    return field(name);
-  }
-  std::uint64_t whole(const char* name) const {
-    if (!field(name).is_number_unsigned()) fail(name, field(name), "a whole number");
-    return field(name);
-  }
-  double number(const char* name) const {
-    if (!field(name).is_number()) fail(name, field(name), "a number");
-    return field(name);
-  }
-  const Json& list(const char* name) const {
-    if (!field(name).is_array() || field(name).empty()) fail(name, field(name), "a list");
-    return field(name);
-  }
-
- private:
-  const Json& object_;
-  const std::string& file_;
-  std::string place_;
-};
-
-Labels labels_of(const std::string& faults, const Reader& reader) {
+Labels labels_of(const std::string& faults, const JsonSection& section) {
   Labels labels{};
   if (faults == "origin") return labels;
   for (std::size_t begin = 0; begin < faults.size();) {
@@ -68,7 +30,7 @@ Labels labels_of(const std::string& faults, const Reader& reader) {
     begin = end + 2;
     if (begin >= faults.size()) return labels;
   }
-  reader.fail("faults", faults, "\"origin\", or faults such as \"lr_1e-12__epoch_2\"");
+  section.fail("faults", faults, "\"origin\", or faults such as \"lr_1e-12__epoch_2\"");
 }
 
 }  // namespace
@@ -145,36 +107,33 @@ std::string to_text(const Table& table, std::size_t trainings) {
 }
 
 Table table_from_json(const Json& json, const std::string& file) {
-  const Reader document(json, file, "");
-  if (document.text("format") != "neutra-deepfd-model") {
-    document.fail("format", document.field("format"), "neutra-deepfd-model");
-  }
-  if (document.whole("version") != 1) document.fail("version", document.field("version"), "1");
+  const JsonSection document(json, file, "",
+                             {"format", "version", "seed", "mutants_trained", "trainings",
+                              "programs", "examples", "features"});
+  document.require_format("neutra-deepfd-model", 1);
   Table table;
-  table.seed = document.whole("seed");
-  table.mutants = document.whole("mutants_trained");
-  const std::size_t trainings = document.whole("trainings");
-  if (trainings == 0 || trainings > 1000) {
-    document.fail("trainings", document.field("trainings"), "1 to 1000");
+  table.seed = static_cast<std::uint64_t>(document.whole("seed", 0, kMostWhole));
+  table.mutants = static_cast<std::size_t>(document.whole("mutants_trained", 0, kMostWhole));
+  const auto trainings = static_cast<std::size_t>(document.whole("trainings", 1, 1000));
+  table.programs = document.texts("programs");
+  const std::vector<Json> examples = document.list("examples");
+  for (const char* list : {"programs", "examples"}) {
+    if (document.at(list).empty()) document.fail(list, document.at(list), "a list");
   }
-  for (const Json& name : document.list("programs")) {
-    if (!name.is_string()) document.fail("programs", name, "texts");
-    table.programs.push_back(name);
-  }
-  const Json& examples = document.list("examples");
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    const Reader reader(examples[i], file, "/examples/" + std::to_string(i));
+    const JsonSection section(examples[i], file, "/" + JsonSection::item_name("examples", i),
+                              {"program", "faults", "hash", "accuracy"});
     Example example;
-    example.program = reader.text("program");
-    example.faults = reader.text("faults");
-    const auto hash = parse_hash(reader.text("hash"));
-    if (!hash) reader.fail("hash", reader.field("hash"), "32 hex digits");
-    example.hash = *hash;
-    example.accuracy = reader.number("accuracy");
-    example.labels = labels_of(example.faults, reader);
+    example.program = section.text("program");
+    example.faults = section.text("faults");
+    example.hash = section.word("hash", parse_hash, "32 hex digits");
+    example.accuracy = section.number("accuracy");
+    example.labels = labels_of(example.faults, section);
     table.examples.push_back(std::move(example));
   }
-  const Reader variants(document.field("features"), file, "/features");
+  const JsonSection variants(
+      document.at("features"), file, "/features",
+      {std::string(to_string(kVariants[0])), std::string(to_string(kVariants[1]))});
   for (const ToolVariant variant : kVariants) {
     const auto& names = feature_names(variant);
     for (Example& example : table.examples) {
@@ -182,10 +141,9 @@ Table table_from_json(const Json& json, const std::string& file) {
           trainings, std::vector<float>(names.size(), 0.0f));
     }
     const std::string word(to_string(variant));
-    const Reader columns(variants.field(word), file, "/features/" + word);
-    for (const auto& [name, values] : variants.field(word).items()) {
+    const JsonSection columns(variants.at(word), file, "/features/" + word, names);
+    for (const auto& [name, values] : variants.object(word).items()) {
       const auto at = std::find(names.begin(), names.end(), name);
-      if (at == names.end()) columns.fail(name, name, "names of features");
       const auto column = static_cast<std::size_t>(at - names.begin());
       if (!values.is_array() || values.size() != table.examples.size() * trainings) {
         columns.fail(name, values.size(), "a number for each training of each example");

@@ -11,10 +11,7 @@ extern const MutationOperator label_error{
     .source = kDeepMutation,
     .parameter = kPercentage,
     .random = true,
-    .refusal = [](const Target& target, Site site) -> std::string {
-      if (target.resolved.task == "regression") return "a regression, whose targets are no labels";
-      return refuse_one_class(target, site);
-    },
+    .refusal = refuse_no_classes,
     .range = [](const Target&) { return percentages(100); },
     .edit = [](Json& document, const Target&, Site, const Json& value,
                std::uint64_t seed) { add_data_mutation(document, "label_error", value, seed); }};

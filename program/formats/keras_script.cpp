@@ -210,7 +210,16 @@ class Writer {
 
 }  // namespace
 
+std::optional<std::string> keras_script_refusal(const Program& program) {
+  if (resolve(program).trained_mutations.empty()) return std::nullopt;
+  return "trained.mutations, whose random numbers and layers a Keras script doesn't have";
+}
+
 std::string keras_script(const Program& program, const KerasScriptOptions& options) {
+  if (const auto refusal = keras_script_refusal(program)) {
+    throw input_error(
+        describe("", "Keras script", *refusal, "programs that such a script can train"));
+  }
   return Writer(program, options).script();
 }
 

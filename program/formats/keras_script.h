@@ -15,11 +15,13 @@ struct KerasScriptOptions {
   std::uint32_t seed = 0;      ///< of NumPy and TensorFlow
 };
 
+/// Why no script does what the program does; nullopt: one does.
+std::optional<std::string> keras_script_refusal(const Program& program);
+
 /// A Python script that builds, compiles and fits the program with tf.keras 2.4 on the rows of
 /// x_train.npy and y_train.npy, the way people write such scripts: one model.add a layer, required
 /// arguments by position, settings that are Keras's defaults left out. It uses nothing of neutra.
-/// Throws input_error, naming the field of fit.loop, for a loop that Keras's fit can't be.
-/// Precondition: the program is valid.
+/// Precondition: the program is valid. Throws input_error where there is a refusal.
 std::string keras_script(const Program& program, const KerasScriptOptions& options);
 
 }  // namespace neutra

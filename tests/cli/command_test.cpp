@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "program/json.h"
 #include "tests/cli/command.h"
+#include "tests/schema.h"
 
 namespace neutra::cli {
 namespace {
@@ -138,6 +141,26 @@ TEST(Command, ParseReadsRecordedOutput) {
   EXPECT_EQ(score.exit, 0) << score.err;
 }
 
+TEST(Command, ScoreNamesTheProgramsThatItLeavesOut) {
+  const Folder folder;
+  folder.write("deepfd.txt",
+               "working on subject:  48221692\nDiagnosed / Localized by DeepFD:\n"
+               "Fault 1: [lr], Lines: []\ncase end\n"
+               "working on subject:  51181393\nDiagnosed / Localized by DeepFD:\n"
+               "Fault 1: [loss], Lines: []\ncase end\n");
+  ASSERT_EQ(call({"parse", "--tool", "deepfd", "deepfd.txt", "--format", "answers", "-o", "a.csv"},
+                 folder.path())
+                .exit,
+            0);
+  EXPECT_EQ(folder.read("a.csv"),
+            "fault,tool,answer,runs\n48221692,deepfd,HLR,1\nD7,deepfd,LCH,1\n");
+  const Called score = call({"score", "--answers", "a.csv", "--json"}, folder.path());
+  ASSERT_EQ(score.exit, 0) << score.err;
+  EXPECT_EQ(parse_json(score.out, "out")["scores"].size(), 1u);
+  EXPECT_NE(score.err.find("a.csv: answers on 48221692 are not used"), std::string::npos)
+      << score.err;
+}
+
 TEST(Command, ParseRefusesWhatNoToolPrinted) {
   const Folder folder;
   folder.write("log.txt", "Epoch 1/3\nhello\n");
@@ -229,6 +252,81 @@ TEST(Command, MutantsAreProgramsAndFaultsThatOtherVerbsTake) {
       0);
   const Called trained = call({"train", "m.json", "-n", "1", "--json"}, folder.path());
   EXPECT_EQ(trained.exit, 0) << trained.err;
+}
+
+TEST(Command, KillRecordsWhyThereIsNoMutant) {
+  const Folder folder;
+  Json program = read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"];
+  program["task"] = "classification";
+  program["model"]["config"]["layers"][2]["config"] = {{"units", 1}, {"activation", "sigmoid"}};
+  program["compile"] = {
+      {"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"metrics", {"accuracy"}}};
+  program["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
+  program["data"] = {{"source", "csv"},
+                     {"arguments", {{"file", "one.csv"}}},
+                     {"split", {{"test_size", 2}, {"seed", 1}}}};
+  folder.write("p.json", to_text(program));
+  std::string rows = "x,y\n";  // of one class
+  for (int i = 0; i < 8; ++i) rows += std::to_string(i) + ",1\n";
+  folder.write("one.csv", rows);
+  const Called called =
+      call({"mutate", "p.json", "--kill", "--runs", "2", "--operator", "TCL", "--operator", "HNE",
+            "--operator", "RRW", "--json", "-o", "killed.json"},
+           folder.path());
+  ASSERT_EQ(called.exit, 0) << called.err;
+  EXPECT_EQ(called.out, "");
+  const Json killed = parse_json(folder.read("killed.json"), "killed.json");
+  std::map<std::string, std::string> reasons;
+  for (const Json& entry : killed["not_applicable"])
+    reasons[entry["operator"].get<std::string>()] = entry["reason"].get<std::string>();
+  ASSERT_EQ(reasons.size(), 2u) << killed["not_applicable"];
+  EXPECT_EQ(reasons["change_label"], "does not apply: training rows of one class");
+  EXPECT_EQ(reasons.count("remove_weights_regularisation"), 1u);
+  for (const Json& mutant : killed["mutants"]) EXPECT_EQ(mutant["operator"], "change_epochs");
+}
+
+TEST(Command, MutantsOfTheTrainedModelAreKilledAndReported) {
+  const Folder folder;
+  const std::vector<std::string> arguments = {
+      "mutate",        "D6",         "--version", "fixed",      "--operator",
+      "gaussian_fuzz", "--operator", "LAm",       "--operator", "neuron_effect_block",
+      "--kill",        "--runs",     "3",         "--json"};
+  std::vector<Json> results;
+  for (const char* workers : {"1", "3"}) {
+    std::vector<std::string> own = arguments;
+    own.insert(own.end(), {"--workers", workers, "--report", "report.json"});
+    const Called called = call(own, folder.path());
+    ASSERT_EQ(called.exit, 0) << called.err;
+    Json json = parse_json(called.out, "out");
+    for (Json& mutant : json["mutants"]) mutant.erase("seconds");
+    results.push_back(std::move(json));
+  }
+  EXPECT_EQ(results[0], results[1]);
+  const Json& mutants = results[0]["mutants"];
+  std::map<std::string, Json> by_id;
+  for (const Json& mutant : mutants)
+    by_id[mutant["operator"].get<std::string>() + "=" + mutant["value"].get<std::string>()] =
+        mutant;
+  // No weight is left.
+  EXPECT_TRUE(by_id["neuron_effect_block=100"]["verdicts"]["test"]["killed"].get<bool>());
+  EXPECT_TRUE(by_id.contains("gaussian_fuzz=100"));
+
+  const Json report = parse_json(folder.read("report.json"), "report.json");
+  EXPECT_EQ(Schema(NEUTRA_TEST_DATA "/mutation_report.schema.json").problem(report), "");
+  const Json& file = report["files"]["D6.json"];
+  ASSERT_EQ(file["mutants"].size(), mutants.size());
+  const std::string source = file["source"];
+  const auto lines = std::count(source.begin(), source.end(), '\n');
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    const Json& mutant = file["mutants"][i];
+    EXPECT_EQ(mutant["id"], mutants[i]["id"]);
+    EXPECT_LE(mutant["location"]["end"]["line"], lines);
+    EXPECT_EQ(mutant["status"] == "Killed", mutant.contains("killedBy"));
+    for (const Json& set : mutant.value("killedBy", Json::array())) {
+      EXPECT_TRUE(mutants[i]["verdicts"][set.get<std::string>()]["killed"].get<bool>());
+    }
+  }
+  EXPECT_EQ(report["testFiles"]["test sets"]["tests"].size(), 2u);
 }
 
 TEST(Command, CheckFindsThatTheFaultOfD7Shows) {

@@ -78,6 +78,41 @@ TEST(ExternalTool, OneThatFailsSpoilsNoOther) {
   EXPECT_NE(called.out.find("answer in 1 of 1 runs: -"), std::string::npos);
 }
 
+TEST(ExternalTool, WhatItSaysCannotSteerATerminal) {
+  const Folder folder;
+  write_tool(
+      folder, "red",
+      "cat > answer.json <<'END'\n" +
+          Json{{"format", "neutra-answer"},
+               {"version", 1},
+               {"messages",
+                {{{"text", "\x1b[31mred\r\nneutra: error"}, {"severity", "\x1b]0;title\x07"}}}},
+               {"reason", "be\bll\x07"}}
+              .dump() +
+          "\nEND");
+  const std::vector<std::string> arguments{"localise", "D6", "--tool", "red.json", "--runs", "1"};
+  const Called text = call(arguments, folder.path());
+  ASSERT_EQ(text.exit, 0) << text.err;
+  for (const char c : text.out + text.err) {
+    EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << static_cast<int>(c);
+  }
+  EXPECT_NE(text.out.find("\\x1b]0;title\\x07: \\x1b[31mred\\x0d\\x0aneutra: error"),
+            std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("be\\x08ll\\x07"), std::string::npos) << text.out;
+  std::vector<std::string> as_json = arguments;
+  as_json.emplace_back("--json");
+  const Called json = call(as_json, folder.path());
+  ASSERT_EQ(json.exit, 0) << json.err;
+  EXPECT_EQ(parse_json(json.out, "out")["tools"][0]["runs"][0]["messages"][0]["text"],
+            "\x1b[31mred\r\nneutra: error");
+
+  const Called error = call({"show", "\x1b[31m.json"}, folder.path());
+  EXPECT_EQ(error.exit, 3);
+  EXPECT_NE(error.err.find("\\x1b[31m.json: there is no such file"), std::string::npos)
+      << error.err;
+}
+
 TEST(ExternalTool, InterruptedNothingIsLeft) {
   const Folder folder;
   const std::string own = mark();

@@ -78,6 +78,28 @@ TEST(ParseArguments, DefaultsAndCommandLine) {
   EXPECT_EQ(given.positional, std::vector<std::string>{"D7"});
 }
 
+TEST(ParseArguments, FormatsAreThoseOfTheVerb) {
+  VerbOptions verb = kVerb;
+  EXPECT_EQ(option_help(verb).find("--format"), std::string::npos);
+  verb.formats = {"tsv", "json"};
+  EXPECT_NE(option_help(verb).find("(tsv, json) [tsv]"), std::string::npos) << option_help(verb);
+  EXPECT_EQ(parse_arguments(verb, {}).text("format"), "tsv");
+  EXPECT_EQ(parse_arguments(verb, {"-f", "json"}).text("format"), "json");
+  try {
+    parse_arguments(verb, {"--format", "dot"});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::kUsage);
+    EXPECT_STREQ(error.what(), "--format: found 'dot'; allowed: tsv, json");
+  }
+  for (const Verb& known : verbs()) {
+    for (const std::string& format : known.options.formats) {
+      const auto& all = find_option("format")->choices;
+      EXPECT_NE(std::find(all.begin(), all.end(), format), all.end()) << known.name << format;
+    }
+  }
+}
+
 TEST(ParseArguments, FileBeforeEnvironmentBeforeCommandLine) {
   const auto file =
       std::filesystem::temp_directory_path() / ("neutra_config_" + std::to_string(getpid()));

@@ -57,6 +57,13 @@ TEST(RankScore, OfTiedPlacesTheWrongOnesComeFirst) {
   EXPECT_EQ(score_of("(3) > (0) = (1)", "ACH(1)").first, 3);
 }
 
+TEST(RankScore, TiedPlacesCountTheSameInAnyOrder) {
+  // (0) finds both faults of that layer, ACH(0) one of them.
+  for (const char* ranking : {"(1) = (0) = ACH(0)", "ACH(0) = (0) = (1)", "ACH(0) = (1) = (0)"}) {
+    EXPECT_EQ(score_of(ranking, "ACH(0), WCI(0)").average_precision, 0.5) << ranking;
+  }
+}
+
 TEST(RankScore, LayersAsTheOptionsSay) {
   ScoreOptions options;
   EXPECT_EQ(score_of("HLR > ACH", "ACH(1)", options).first, 2);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "program/error.h"
 
 namespace neutra {
@@ -60,6 +62,31 @@ TEST(Ranking, RunsAreMergedByMeanSuspiciousness) {
   EXPECT_DOUBLE_EQ(both[0].suspiciousness, 0.6);
   EXPECT_DOUBLE_EQ(both[2].suspiciousness, 0.3);  // 0 in the first
   EXPECT_TRUE(merged({}).empty());
+}
+
+TEST(Ranking, TheOrderOfRunsMakesNoDifference) {
+  // 0.1, 0.2 and 0.3 have another sum from the other end.
+  std::vector<Ranking> runs = {{{2, -1, "", 0.1}, {0, -1, "LCH", 0.1}, {0, -1, "ACH", 0.1}},
+                               {{0, -1, "ACH", 0.2}, {2, -1, "", 0.2}},
+                               {{0, -1, "LCH", 0.5}, {0, -1, "ACH", 0.3}, {2, -1, "", 0.3}}};
+  ASSERT_NE((0.1 + 0.2) + 0.3, (0.3 + 0.2) + 0.1);
+  const Ranking first = merged(runs);
+  EXPECT_EQ(to_string(first), "ACH(0) = (2) > LCH(0)");
+  std::vector<int> order = {0, 1, 2};
+  while (std::next_permutation(order.begin(), order.end())) {
+    std::vector<Ranking> permuted;
+    for (const int run : order) permuted.push_back(runs[static_cast<std::size_t>(run)]);
+    const Ranking again = merged(permuted);
+    ASSERT_EQ(to_string(again), to_string(first));
+    for (std::size_t i = 0; i < again.size(); ++i) {
+      EXPECT_EQ(again[i].suspiciousness, first[i].suspiciousness);
+    }
+  }
+}
+
+TEST(Ranking, TiedPlacesComeByLayerAndType) {
+  EXPECT_EQ(to_string(distinct_places(ranking("(4) > LCH = (2:7) = ACH(2) = HLR = (1) > (0)"))),
+            "(4) > HLR = LCH = (1) = (2) = ACH(2) > (0)");
 }
 
 }  // namespace

@@ -304,7 +304,7 @@ TEST_F(OwnFile, MistakesNameTheirPlace) {
   json = fault();
   json["subject"] = "d7";
   json["fixd"] = Json::object();
-  reject(json, {"fixd", "did you mean 'fixed'"});
+  reject(json, {"fixd", "did you mean fixed?"});
   json.erase("fixd");
   json["fixed"] = 3;
   reject(json, {"/fixed", "an object"});

@@ -6,6 +6,7 @@
 
 #include "evaluators/answers.h"
 #include "experiments/catalog.h"
+#include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 
 namespace neutra {

@@ -2,10 +2,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validator.hpp>
 
 #include "experiments/catalog.h"
 #include "fl_adapters/external.h"
@@ -15,38 +11,12 @@
 #include "program/formats/program_for_tools.h"
 #include "program/layer.h"
 #include "program/normal.h"
+#include "tests/schema.h"
 
 namespace neutra {
 namespace {
 
 const std::filesystem::path kDocs = NEUTRA_SOURCE_DIR "/docs";
-
-/// A JSON Schema of docs/schemas.
-class Schema {
- public:
-  explicit Schema(const std::string& name) : json_(plain(read_json(kDocs / "schemas" / name))) {
-    const valijson::adapters::NlohmannJsonAdapter adapter(json_);
-    valijson::SchemaParser(valijson::SchemaParser::kDraft7).populateSchema(adapter, schema_);
-  }
-  const nlohmann::json& json() const { return json_; }
-  /// What is wrong, "" for nothing.
-  std::string problem(const Json& document) const {
-    const nlohmann::json copy = plain(document);
-    const valijson::adapters::NlohmannJsonAdapter adapter(copy);
-    valijson::ValidationResults results;
-    if (valijson::Validator().validate(schema_, adapter, &results)) return "";
-    valijson::ValidationResults::Error error;
-    results.popError(error);
-    std::string text;
-    for (const std::string& step : error.context) text += step;
-    return text + ": " + error.description;
-  }
-
- private:
-  static nlohmann::json plain(const Json& json) { return nlohmann::json::parse(json.dump()); }
-  nlohmann::json json_;
-  valijson::Schema schema_;
-};
 
 /// Reads data, trains nothing.
 class Reader : public LocalTrainer {
@@ -67,7 +37,7 @@ std::vector<std::string> names(Vocabulary vocabulary) {
 }
 
 TEST(ProgramSchema, HoldsForAllFaultsAsToolsGetThem) {
-  const Schema schema("program.schema.json");
+  const Schema schema(kDocs / "schemas/program.schema.json");
   for (const std::string& id : fault_ids()) {
     const Fault fault = load_fault(id);
     for (const Program& program : {fault.buggy, *fault.fixed}) {
@@ -80,7 +50,7 @@ TEST(ProgramSchema, HoldsForAllFaultsAsToolsGetThem) {
 }
 
 TEST(ProgramSchema, HasTheWordsOfTheProgram) {
-  const nlohmann::json schema = Schema("program.schema.json").json();
+  const nlohmann::json schema = Schema(kDocs / "schemas/program.schema.json").json();
   const auto words = [&](const char* pointer) {
     return schema.at(nlohmann::json::json_pointer(pointer)).get<std::vector<std::string>>();
   };
@@ -98,10 +68,34 @@ TEST(ProgramSchema, HasTheWordsOfTheProgram) {
             names(Vocabulary::kOptimizer));
   EXPECT_EQ(words("/properties/fit/properties/callbacks/items/properties/class_name/enum"),
             names(Vocabulary::kCallback));
+  EXPECT_EQ(words("/properties/trained/properties/mutations/items/properties/op/enum"),
+            names(Vocabulary::kTrainedMutation));
+}
+
+/// D6 with steps on the trained model.
+Program with_steps() {
+  Program program = load_fault("D6").buggy;
+  program.document["trained"]["mutations"] =
+      Json::array({{{"op", "gaussian_fuzz"}, {"percentage", 5}, {"seed", 3}},
+                   {{"op", "activation_removal"}, {"layer", 0}}});
+  return program;
+}
+
+TEST(ProgramSchema, HoldsForStepsOnTheTrainedModel) {
+  const Json document = program_for_tools(with_steps(), nullptr);
+  EXPECT_EQ(Schema(kDocs / "schemas/program.schema.json").problem(document), "");
+  // What tools get means the same.
+  EXPECT_EQ(program_hash({document}), program_hash(with_steps()));
+}
+
+TEST(KerasScript, HasNoStepsOnTheTrainedModel) {
+  EXPECT_EQ(keras_script_refusal(load_fault("D6").buggy), std::nullopt);
+  ASSERT_TRUE(keras_script_refusal(with_steps()));
+  EXPECT_THROW(keras_script(with_steps(), {}), Error);
 }
 
 TEST(ProgramSchema, RefusesWhatIsWrong) {
-  const Schema schema("program.schema.json");
+  const Schema schema(kDocs / "schemas/program.schema.json");
   const Json good = program_for_tools(load_fault("D6").buggy, nullptr);
   for (
       const char* patch :
@@ -119,7 +113,7 @@ TEST(ProgramSchema, RefusesWhatIsWrong) {
 }
 
 TEST(ToolSchema, AgreesWithTheReader) {
-  const Schema schema("tool.schema.json");
+  const Schema schema(kDocs / "schemas/tool.schema.json");
   const TemporaryFolder folder("neutra-test");
   const Json good = read_json(kDocs / "examples/rate.json");
   ASSERT_EQ(schema.problem(good), "");
@@ -145,7 +139,7 @@ TEST(ToolSchema, AgreesWithTheReader) {
 }
 
 TEST(AnswerSchema, AgreesWithTheReader) {
-  const Schema schema("answer.schema.json");
+  const Schema schema(kDocs / "schemas/answer.schema.json");
   std::vector<std::string> types;
   for (const auto& [type, meaning] : fault_types()) types.push_back(type);
   EXPECT_EQ(schema.json().at("definitions").at("fault_type").at("enum"), types);
@@ -278,7 +272,7 @@ class ExampleTool : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExampleTool, Conforms) {
   const auto file = kDocs / "examples" / (std::string(GetParam()) + ".json");
-  EXPECT_EQ(Schema("tool.schema.json").problem(read_json(file)), "");
+  EXPECT_EQ(Schema(kDocs / "schemas/tool.schema.json").problem(read_json(file)), "");
   Reader reader;
   LocaliseContext context;
   context.trainer = &reader;

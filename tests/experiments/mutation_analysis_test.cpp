@@ -271,6 +271,29 @@ TEST_F(KeptRuns, OfAnotherAnalysisAreRefused) {
   EXPECT_NE(message(header(1)).find("another kind of file"), std::string::npos);
 }
 
+TEST_F(KeptRuns, DamagedRecordsAreLeftOutWithAWarning) {
+  const Hash hash{1, 2};
+  std::uintmax_t ends[3];
+  {
+    MutantRuns runs(file_, header(), false, "test");
+    for (int run = 0; run < 3; ++run) {
+      runs.add(hash, run, {});
+      ends[run] = std::filesystem::file_size(file_);
+    }
+  }
+  std::fstream(file_).seekp(static_cast<std::streamoff>(ends[0] + 30)).put('#');
+  ::testing::internal::CaptureStderr();
+  const MutantRuns runs(file_, header(), false, "test");
+  const std::string warning = ::testing::internal::GetCapturedStderr();
+  EXPECT_NE(warning.find(file_.string() + ": " + std::to_string(ends[1] - ends[0]) +
+                         " damaged bytes, the first at byte " + std::to_string(ends[0])),
+            std::string::npos)
+      << warning;
+  EXPECT_NE(runs.find(hash, 0), nullptr);
+  EXPECT_EQ(runs.find(hash, 1), nullptr);
+  EXPECT_NE(runs.find(hash, 2), nullptr);
+}
+
 TEST_F(KeptRuns, HaveOneWriter) {
   MutantRuns first(file_, header(), false, "first");
   EXPECT_THROW(MutantRuns(file_, header(), false, "second"), Error);

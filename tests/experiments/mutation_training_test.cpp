@@ -69,12 +69,56 @@ TEST(MutationTraining, RowsAreAskedForAsTheProgramEvaluates) {
   EXPECT_NE(share(0), share(1));
 }
 
+Program with_steps(std::vector<Json> steps) {
+  Program p = original();
+  p.document["trained"]["mutations"] = steps;
+  return p;
+}
+
+TEST(MutationTraining, TrainedModelsAreMeasuredAsMutated) {
+  const auto trainer = make_local_trainer({});
+  const Program p = original();
+  const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
+  for (const Json& step : {Json{{"op", "neuron_activation_inverse"}, {"percentage", 100}},
+                           Json{{"op", "activation_removal"}, {"layer", 0}},
+                           Json{{"op", "gaussian_fuzz"}, {"percentage", 100}, {"stddev", 5}}}) {
+    const MutantRun run = mutants->run(with_steps({step}), 1);
+    SCOPED_TRACE(step.dump());
+    ASSERT_EQ(run.status, RunStatus::kOk) << run.message;
+    const auto right = std::count(run.right.begin(), run.right.end(), true);
+    EXPECT_DOUBLE_EQ(static_cast<double>(right) / static_cast<double>(run.right.size()),
+                     run.metrics.at(TestSet::kTest));
+    EXPECT_LT(run.metrics.at(TestSet::kTest), 0.97);
+    EXPECT_NEAR(run.metrics.at(TestSet::kTrain), run.metrics.at(TestSet::kTest), 0.15);
+  }
+}
+
+TEST(MutationTraining, TrainedModelsHaveTrainingsApartFromTheOriginals) {
+  const auto trainer = make_local_trainer({});
+  Program p = moons(2);  // not learned yet: runs differ
+  const auto without_effect = [&](const char* op) {
+    Program mutant = p;
+    mutant.document["trained"]["mutations"] = Json::array({{{"op", op}, {"percentage", 0.1}}});
+    return mutant;
+  };
+  const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
+  int same_as_original = 0, runs = 6;
+  for (int run = 0; run < runs; ++run) {
+    const MutantRun one = mutants->run(without_effect("neuron_switch"), run);
+    const MutantRun two = mutants->run(without_effect("weight_shuffle"), run);
+    EXPECT_EQ(one.metrics, two.metrics);
+    EXPECT_EQ(one.right, two.right);
+    same_as_original += one.right == mutants->run(p, run).right;
+  }
+  EXPECT_LT(same_as_original, runs);
+}
+
 TEST(MutationTraining, OperatorsEndToEnd) {
   const auto trainer = make_local_trainer({});
   const Program p = original();
   const Target target = make_target(p, nullptr);
   std::vector<const MutationOperator*> operators;
-  for (const char* name : {"TCL", "HLR", "ARM", "RCP"}) {
+  for (const char* name : {"TCL", "HLR", "ARM", "RCP", "NAI", "AFRm"}) {
     operators.push_back(&find_mutation_operator(name));
   }
   const MutationTask task = mutation_task(operators, target, {}, 0);
@@ -102,6 +146,10 @@ TEST(MutationTraining, OperatorsEndToEnd) {
   ASSERT_TRUE(search.killed);
   EXPECT_LE(*search.killed, 100);
   EXPECT_LE(*search.killed - *search.survived, 5);
+  const auto nai = std::find_if(one.operators.begin(), one.operators.end(),
+                                [](const OperatorResult& o) { return o.abbreviation == "NAI"; });
+  ASSERT_NE(nai, one.operators.end());
+  EXPECT_TRUE(one.sites[nai->sites[0]].searches.at(TestSet::kTest).killed);
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
     ++broken_calls;
     throw std::runtime_error("it broke");
   });
-  const Tool wise = fake_tool("wise", [&](int run) {
+  Tool wise = fake_tool("wise", [&](int run) {
     ++wise_calls;
     return answer_of(run == 0 ? "LCH" : "HLR", 2);
   });
@@ -208,6 +208,10 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
     return write_csv(study_report(study, result, Layout::kOneTable));
   };
   EXPECT_EQ(text(first), text(again));
+
+  wise.digest = "an external tool that changed";
+  EXPECT_EQ(text(first), text(run_study(study, options)));
+  EXPECT_EQ(wise_calls, 12);
 
   // Tables and figures.
   const std::string table = folder.read("results/tables/table4-7_wise-native.csv");

@@ -1,14 +1,27 @@
 #include "experiments/tool_runs.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
 
 #include "program/error.h"
+
+namespace {
+bool disk_fails = false;
+}
+
+/// Stands before the system's: disks that fail are rare.
+extern "C" int fdatasync(int descriptor) {
+  if (!disk_fails) return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+  errno = EIO;
+  return -1;
+}
 
 namespace neutra {
 namespace {
@@ -101,6 +114,21 @@ TEST(RunJournal, WhatIsNoJournalIsNamedWithItsLine) {
     }
     EXPECT_EQ(file.text(), text);
   }
+}
+
+TEST(RunJournal, ADiskThatFailsIsAnError) {
+  const JournalFile file;
+  RunJournal journal(file.path());
+  disk_fails = true;
+  try {
+    journal.add(key_of(0), run_of("HLR"));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::kFailed);
+    EXPECT_EQ(error.what(), "cannot write " + file.path().string() + ": Input/output error");
+  }
+  disk_fails = false;
+  EXPECT_FALSE(journal.find(key_of(0)));
 }
 
 TEST(RunJournal, HasOneWriter) {

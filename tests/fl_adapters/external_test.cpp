@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <thread>
 
+#include "fl_adapters/localise_runs.h"
 #include "program/error.h"
 #include "program/formats/program_for_tools.h"
 #include "program/hdf5_file.h"
@@ -156,6 +158,32 @@ TEST(External, RunsAtOnceShareTheData) {
     EXPECT_EQ(sum, folder.read("L1-shell-0/sum"));
     EXPECT_NE(sum.find("-r--"), std::string::npos) << sum;
   }
+}
+
+TEST(External, DataFilesAreSharedByRunsAndGoWithThem) {
+  const TestFolder temporary, kept;
+  Shell shell("stat -c %i x_train.npy > inode; ls -d " + temporary.path().string() +
+              "/neutra-data-* > there; " + answering(kAnswer));
+  shell.description.inputs = {ToolInput::kData};
+  shell.context.trainer = &shell.trainer;
+  shell.context.keep = kept.path();
+  const char* before = std::getenv("TMPDIR");
+  const std::optional<std::string> saved =
+      before ? std::optional<std::string>(before) : std::nullopt;
+  setenv("TMPDIR", temporary.path().c_str(), 1);
+  const ToolAnswers answers =
+      localise_runs(external_tool(shell.description), line(), shell.context, 3, 1);
+  EXPECT_EQ(to_string(answers.answer()), "HLR");
+  for (const char* run : {"L1-shell-0/", "L1-shell-1/", "L1-shell-2/"}) {
+    EXPECT_EQ(kept.read(std::string(run) + "inode"), kept.read("L1-shell-0/inode"));
+    EXPECT_EQ(kept.read(std::string(run) + "there"), kept.read("L1-shell-0/there"));
+  }
+  EXPECT_NE(kept.read("L1-shell-0/there"), "");
+  EXPECT_TRUE(std::filesystem::is_empty(temporary.path()));
+  shell.context.keep.clear();
+  EXPECT_EQ(shell.run().status, LocalisationStatus::kOk);  // one run alone
+  EXPECT_TRUE(std::filesystem::is_empty(temporary.path()));
+  saved ? setenv("TMPDIR", saved->c_str(), 1) : unsetenv("TMPDIR");
 }
 
 TEST(External, NamedParserReadsStandardOutput) {

@@ -8,6 +8,7 @@
 
 #include "fl_adapters/deepfault.h"
 #include "fl_adapters/deepmufl.h"
+#include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/hdf5_file.h"
@@ -192,7 +193,7 @@ TEST_P(RankingTools, LayersOnImages) {
   own.trainer = trainer.get();
   const FaultyProgram faulty{"images", p};
 
-  const TrainedModel model = train_model(faulty, own);
+  const TrainedModel model = trainer->train_model(training_job(p, own));
   ASSERT_EQ(model.training.status, RunStatus::kOk) << model.training.message;
   const deepmufl::Results results = run_mutants(faulty, own, model.weights);
   std::filesystem::remove_all(folder);
@@ -242,6 +243,34 @@ TEST_P(RankingTools, AnswerAfterATraining) {
       ASSERT_EQ(found.faults.items.size(), 1u) << name;
       for (const FaultEntry& fault : found.faults.items[0]) EXPECT_EQ(fault.layers, first);
     }
+  }
+}
+
+TEST_P(RankingTools, AskTheModelThatTrainedMutationsLeave) {
+  Program p =
+      program("moons", 2, Json::array({dense(8, "relu"), dense(8, "relu"), dense(1, "sigmoid")}),
+              "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 3);
+  const auto mutated = [&](Json step) {
+    Program mutant = p;
+    mutant.document["trained"]["mutations"] = Json::array({std::move(step)});
+    return mutant;
+  };
+  for (const std::string name : {"deepfault-tarantula", "deepmufl-muse"}) {
+    const auto ranking = [&](const Program& asked) {
+      const Localisation found = find_tool(name)->localise({"moons", asked}, context(kRepaired));
+      EXPECT_EQ(found.status, LocalisationStatus::kOk) << found.reason;
+      std::vector<double> values;
+      for (const Suspect& suspect : found.ranking) values.push_back(suspect.suspiciousness);
+      return values;
+    };
+    const auto original = ranking(p);
+    EXPECT_NE(ranking(mutated({{"op", "neuron_activation_inverse"}, {"percentage", 100}})),
+              original);
+    EXPECT_NE(ranking(mutated({{"op", "activation_removal"}, {"layer", 0}})), original);
+    const Localisation found = find_tool(name)->localise(
+        {"moons", mutated({{"op", "layer_copy"}, {"layer", 1}})}, context(kRepaired));
+    EXPECT_EQ(found.status, LocalisationStatus::kNotApplicable);
+    EXPECT_NE(found.reason.find("other layers"), std::string::npos) << found.reason;
   }
 }
 

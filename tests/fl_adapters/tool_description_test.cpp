@@ -46,6 +46,21 @@ TEST(ToolDescription, AllFields) {
   EXPECT_FALSE(tool.parser);
 }
 
+TEST(ToolDescription, DigestChangesWithTheToolAlone) {
+  const TestFolder folder, other;
+  folder.write("a.py", "1");
+  other.write("a.py", "1");
+  const std::string digest = read(good(), folder).digest;
+  EXPECT_EQ(digest.size(), 32u);
+  EXPECT_EQ(read(good(), folder).digest, digest);
+  EXPECT_EQ(read(good(), other).digest, digest);  // the same tool elsewhere
+  Json json = good();
+  json["description"] = "another";
+  EXPECT_NE(read(json, folder).digest, digest);
+  folder.write("a.py", "2");
+  EXPECT_NE(read(good(), folder).digest, digest);
+}
+
 TEST(ToolDescription, KnowsAllParsers) {
   for (const parsers::LogParser* parser : parsers::log_parsers()) {
     Json json = good();

@@ -92,7 +92,7 @@ TEST(DeepmuflMutants, WindowsGrowAndShrinkByOneOrAsPublishedByTwo) {
   const auto published = deepmufl_mutants(p, resolve(p), true);
   const auto repaired = deepmufl_mutants(p, resolve(p), false);
   const auto config = [](const ModelMutant& mutant) {
-    return mutant.program->document["model"]["config"]["layers"][1]["config"];
+    return mutant.structure->program.document["model"]["config"]["layers"][1]["config"];
   };
   EXPECT_EQ(config(find(published, 1, "MATH_POOL_SZ", 0))["pool_size"], Json::parse("[3, 3]"));
   // The strides stay what they were.
@@ -107,16 +107,17 @@ TEST(DeepmuflMutants, DeletionAndDuplication) {
   const Program p = cnn();
   const auto repaired = deepmufl_mutants(p, resolve(p), false);
   const ModelMutant& deleted = find(repaired, 5, "DEL_LAYER");
-  EXPECT_EQ(deleted.origin, (std::vector<std::size_t>{0, 1, 2, 3, 4, 6}));
+  EXPECT_EQ(deleted.structure->origin, (std::vector<std::size_t>{0, 1, 2, 3, 4, 6}));
   EXPECT_EQ(deleted.first, 5u);
-  EXPECT_TRUE(validate(deleted.program->document).empty());
+  EXPECT_TRUE(validate(deleted.structure->program.document).empty());
   const ModelMutant& doubled = find(repaired, 5, "DUP_LAYER");
-  EXPECT_EQ(doubled.origin, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 5, 6}));
-  EXPECT_TRUE(validate(doubled.program->document).empty());
-  EXPECT_EQ(resolve(*doubled.program).layers.size(), 8u);
+  EXPECT_EQ(doubled.structure->origin, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 5, 6}));
+  EXPECT_TRUE(validate(doubled.structure->program.document).empty());
+  EXPECT_EQ(resolve(doubled.structure->program).layers.size(), 8u);
   // As published, the fifth layer is deleted, and nothing is doubled.
   const auto published = deepmufl_mutants(p, resolve(p), true);
-  EXPECT_EQ(find(published, 5, "DEL_LAYER").origin, (std::vector<std::size_t>{0, 1, 2, 3, 5, 6}));
+  EXPECT_EQ(find(published, 5, "DEL_LAYER").structure->origin,
+            (std::vector<std::size_t>{0, 1, 2, 3, 5, 6}));
   EXPECT_EQ(find(published, 5, "DUP_LAYER").kind, Kind::kEquivalent);
   Program small = cnn();
   Json& layers = small.document["model"]["config"]["layers"];
@@ -132,10 +133,10 @@ TEST(DeepmuflMutants, ActivationsAreAllOthers) {
   std::set<std::string> activations;
   for (const ModelMutant& mutant : deepmufl_mutants(p, resolve(p), true)) {
     if (mutant.layer != 6) continue;
-    EXPECT_TRUE(validate(mutant.program->document).empty());
+    EXPECT_TRUE(validate(mutant.structure->program.document).empty());
     EXPECT_EQ(mutant.first, 6u);
     activations.insert(
-        mutant.program->document["model"]["config"]["layers"][6]["config"]["activation"]);
+        mutant.structure->program.document["model"]["config"]["layers"][6]["config"]["activation"]);
   }
   EXPECT_EQ(activations.size(), 10u);
   EXPECT_FALSE(activations.contains("softmax"));

@@ -163,6 +163,30 @@ TEST(Diff, NamesMutationsOfTheData) {
   EXPECT_EQ(of(Json::array({5, {{"op", 1}}, {{"op", "unknown"}}}), none), "-");
 }
 
+TEST(Diff, NamesMutationsOfTheTrainedModel) {
+  const auto of = [](const Json& buggy, const Json& fixed) {
+    return diff_of("mlp", "/trained", {{"mutations", buggy}}, {{"mutations", fixed}});
+  };
+  const Json none = Json::array();
+  for (const auto& [op, type] : {std::pair{"gaussian_fuzz", "GF"},
+                                 {"weight_shuffle", "WS"},
+                                 {"neuron_effect_block", "NEB"},
+                                 {"neuron_activation_inverse", "NAI"},
+                                 {"neuron_switch", "NS"}}) {
+    const Json all = {{"op", op}, {"percentage", 50}};
+    Json one = all;
+    one["layer"] = 2;
+    EXPECT_EQ(of(Json::array({all}), none), type);
+    EXPECT_EQ(of(none, Json::array({one})), std::string(type) + "(2)");
+    EXPECT_EQ(of(Json::array({one, all}), Json::array({all})), std::string(type) + "(2)");
+  }
+  for (const auto& [op, type] : {std::pair{"layer_deactivation", "LD(1)"},
+                                 {"layer_copy", "LAm(1)"},
+                                 {"activation_removal", "AFRm(1)"}}) {
+    EXPECT_EQ(of(Json::array({{{"op", op}, {"layer", 1}}}), none), type);
+  }
+}
+
 Program with_layers(const std::vector<Json>& layers) {
   Program program = sample("mlp");
   at(program, "/model/config/layers") = layers;

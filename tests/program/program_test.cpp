@@ -4,6 +4,7 @@
 #include <random>
 #include <set>
 
+#include "program/edit.h"
 #include "program/layer.h"
 #include "support.h"
 
@@ -56,7 +57,9 @@ TEST(Validate, RequireValidListsFileAndAllProblems) {
 }
 
 TEST(Validate, NothingMakesItThrow) {
-  const Program program = sample("mlp");
+  Program program = sample("mlp");
+  at(program, "/trained/mutations") = Json::array(
+      {{{"op", "gaussian_fuzz"}, {"percentage", 5}}, {{"op", "activation_removal"}, {"layer", 0}}});
   const Json flat = program.document.flatten();
   for (const auto& [path, value] : flat.items()) {
     for (const Json& other : {Json(), Json(true), Json(-1), Json(1e300), Json("x"), Json("é\xFF"),
@@ -238,6 +241,10 @@ TEST(Canonical, SpellingDoesNotMatter) {
       {"/fit/verbose", 2},
       {"/fit/callbacks", Json::array()},
       {"/fit/validation_split", 0},
+      {"/fit/schedule", nullptr},
+      {"/fit/loop", Json::object()},
+      {"/fit/loop", {{"zero_grad", "each_step"}, {"step", true}, {"left_out", Json::array()}}},
+      {"/trained", {{"mutations", Json::array()}}},
       {"/metric", {{"name", "accuracy"}}},
       {"/data/holdout", nullptr},
       {"/data/preprocess", Json::array()},
@@ -253,6 +260,27 @@ TEST(Canonical, SpellingDoesNotMatter) {
   at(bare, "/model/config") = layers;
   EXPECT_TRUE(validate(bare.document).empty());
   EXPECT_EQ(program_hash(bare), hash);
+}
+
+TEST(Canonical, LayersLeftOutAreASet) {
+  Program program = sample("mlp");
+  at(program, "/fit/loop") = {{"left_out", {2, 0, 2.0}}};
+  Program sorted = sample("mlp");
+  at(sorted, "/fit/loop") = {{"left_out", {0, 2}}};
+  EXPECT_EQ(program_hash(program), program_hash(sorted));
+}
+
+TEST(Resolve, LoopAndSchedule) {
+  Program program = sample("mlp");
+  EXPECT_EQ(resolve(program).loop, LoopStyle{});
+  EXPECT_FALSE(resolve(program).schedule);
+  at(program, "/fit/loop") = {{"zero_grad", "never"}, {"step", false},      {"eval_mode", false},
+                              {"reduction", "sum"},   {"left_out", {2, 0}}, {"detached", 1}};
+  at(program, "/fit/schedule") = {{"decay_rate", 0.5}, {"every", "batch"}};
+  const ResolvedProgram resolved = resolve(program);
+  EXPECT_EQ(resolved.loop, (LoopStyle{LoopStyle::ZeroGrad::kNever, false, false, true, {0, 2}, 1}));
+  EXPECT_EQ(resolved.schedule->decay_rate, 0.5);
+  EXPECT_TRUE(resolved.schedule->every_batch);
 }
 
 TEST(Canonical, EveryHyperparameterMatters) {
@@ -283,6 +311,16 @@ TEST(Canonical, EveryHyperparameterMatters) {
       {"/fit/validation_split", 0.1},
       {"/fit/callbacks", {{{"class_name", "TerminateOnNaN"}}}},
       {"/fit/callbacks", {{{"class_name", "EarlyStopping"}}}},
+      {"/fit/schedule", {{"decay_rate", 0.9}}},
+      {"/fit/schedule", {{"decay_rate", 0.9}, {"every", "batch"}}},
+      {"/fit/loop", {{"zero_grad", "never"}}},
+      {"/fit/loop", {{"zero_grad", "each_epoch"}}},
+      {"/fit/loop", {{"zero_grad", "before_step"}}},
+      {"/fit/loop", {{"step", false}}},
+      {"/fit/loop", {{"eval_mode", false}}},
+      {"/fit/loop", {{"reduction", "sum"}}},
+      {"/fit/loop", {{"left_out", {0, 2}}}},
+      {"/fit/loop", {{"detached", 0}}},
       {"/metric", {{"name", "loss"}}},
       {"/metric", {{"name", "accuracy"}, {"goal", "minimize"}}},
       {"/data/source", "csv"},
@@ -351,6 +389,49 @@ TEST(Hash, StreamsDoNotDependOnEpochs) {
   EXPECT_EQ(stream_hash(program), stream);
   at(program, "/fit/batch_size") = 50;
   EXPECT_NE(stream_hash(program), stream);
+}
+
+TEST(Hash, TheTrainedModelsMutationsAreNoPartOfTheTraining) {
+  Program program = sample("mlp");
+  const Hash full = program_hash(program), stream = stream_hash(program);
+  at(program, "/trained/mutations") =
+      Json::array({{{"op", "gaussian_fuzz"}, {"percentage", 5}, {"seed", 0}}});
+  const Hash mutated = program_hash(program);
+  EXPECT_NE(mutated, full);
+  EXPECT_EQ(stream_hash(program), stream);
+  // One spelling of everything.
+  at(program, "/trained/mutations/0") = {
+      {"stddev", 0.1}, {"layer", nullptr}, {"percentage", 5.0}, {"op", "gaussian_fuzz"}};
+  EXPECT_EQ(program_hash(program), mutated);
+  EXPECT_EQ(resolve(program).trained_mutations, Json::array({{{"op", "gaussian_fuzz"},
+                                                              {"percentage", 5},
+                                                              {"distribution", "normal"},
+                                                              {"stddev", 0.1},
+                                                              {"seed", 0},
+                                                              {"layer", nullptr}}}));
+  at(program, "/trained/mutations") = Json::array();
+  EXPECT_EQ(program_hash(program), full);
+}
+
+TEST(Edit, StepsOnTheTrainedModelKeepTheirLayers) {
+  Program program = sample("mlp");
+  const auto steps = [&](std::vector<int> layers) {
+    Json list = Json::array({{{"op", "weight_shuffle"}, {"percentage", 5}}});
+    for (const int layer : layers) {
+      list.push_back({{"op", "weight_shuffle"}, {"layer", layer}, {"percentage", 5}});
+    }
+    return list;
+  };
+  at(program, "/trained/mutations") = steps({0, 1, 2});
+  Program edited = program;
+  repeat_layer(edited.document, 1, 0);
+  EXPECT_EQ(at(edited, "/trained/mutations"), steps({0, 1}));
+  edited = program;
+  repeat_layer(edited.document, 1, 3);
+  EXPECT_EQ(at(edited, "/trained/mutations"), steps({0, 1, 4}));
+  edited = program;
+  insert_layer(edited.document, 1, {{"class_name", "Flatten"}});
+  EXPECT_EQ(at(edited, "/trained/mutations"), steps({0, 2, 3}));
 }
 
 TEST(Hash, TextReadsBack) {

@@ -56,7 +56,10 @@ TEST(JournalFormat, EveryTruncationKeepsTheWholeRecords) {
     const auto whole = std::upper_bound(ends.begin(), ends.end(), length) - ends.begin();
     ASSERT_EQ(content.records.size(), static_cast<std::size_t>(whole));
     const std::size_t kept = whole == 0 ? 0 : ends[static_cast<std::size_t>(whole) - 1];
-    EXPECT_EQ(content.damaged, length - kept);
+    EXPECT_EQ(content.damage.bytes, length - kept);
+    if (kept < length) {
+      EXPECT_EQ(content.damage.first, kept);
+    }
     EXPECT_TRUE(may_be_journal(bytes.substr(0, length)));
   }
 }
@@ -68,7 +71,7 @@ TEST(JournalFormat, EveryFlippedBitCostsItsRecordOnly) {
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
     const JournalContent content = parse_journal(flipped);
     ASSERT_EQ(content.records.size(), 4U) << bit;
-    EXPECT_GT(content.damaged, 0U);
+    EXPECT_GT(content.damage.bytes, 0U);
   }
 }
 

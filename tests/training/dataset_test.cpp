@@ -123,17 +123,24 @@ TEST_F(Data, Hdf5InParts) {
 TEST_F(Data, StatisticsOfPartsComeFromTheTrainingRows) {
   {
     Hdf5File file = Hdf5File::create(folder_ / "s.h5");
-    file.write("/x_train", std::vector<double>{0, 4}, {2, 1});
-    file.write("/y_train", std::vector<double>{0, 1});
+    file.write("/x_train", std::vector<double>{0, std::nan(""), 4}, {3, 1});
+    file.write("/y_train", std::vector<double>{0, 1, 1});
     file.write("/x_test", std::vector<double>{8}, {1, 1});
     file.write("/y_test", std::vector<double>{1});
     file.close();
   }
-  Json data = Json::parse(R"({"source":"hdf5","arguments":{"file":"s.h5"},
+  // Missing values stay, and are left out.
+  Json data = Json::parse(R"({"source":"hdf5","arguments":{"file":"s.h5","allow_nan":true},
                               "preprocess":[{"op":"standardize"}]})");
   EXPECT_EQ(load(data)->x_test.values, std::vector<float>{3});
+  EXPECT_EQ(load(data)->x_train.values[2], 1);
+  EXPECT_TRUE(std::isnan(load(data)->x_train.values[1]));
   data["preprocess"][0]["op"] = "normalize";
   EXPECT_EQ(load(data)->x_test.values, std::vector<float>{2});
+  // Training rows that go without the step.
+  data["preprocess"][0]["part"] = "test";
+  EXPECT_EQ(load(data)->x_test.values, std::vector<float>{2});
+  EXPECT_EQ(load(data)->x_train.values[2], 4);
 }
 
 TEST_F(Data, Generators) {

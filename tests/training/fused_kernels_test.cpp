@@ -384,6 +384,16 @@ TEST(FusedKernels, ActivationsOfSpecialValues) {
     Aligned<T> x(16, kInfinity), y(16);
     table.activate({Function::kTanh}, 16, x.data(), y.data());
     EXPECT_EQ(y[0], 1) << name;
+    // From where on float has nothing below 1 that is nearer: else saturated neurons would learn.
+    if constexpr (sizeof(T) == 4) {
+      Aligned<T> bounds(16);
+      for (std::size_t i = 0; i < 8; ++i) {
+        bounds[i] = 9.02F + 0.12F * static_cast<float>(i);
+        bounds[i + 8] = -bounds[i];
+      }
+      table.activate({Function::kTanh}, 16, bounds.data(), y.data());
+      for (std::size_t i = 0; i < 16; ++i) EXPECT_EQ(y[i], i < 8 ? 1 : -1) << name << bounds[i];
+    }
     table.activate({Function::kSigmoid}, 16, x.data(), y.data());
     EXPECT_EQ(y[0], 1) << name;
     table.activate({Function::kSoftplus}, 16, x.data(), y.data());

@@ -5,48 +5,11 @@
 #include <limits>
 #include <set>
 
-#include "program/error.h"
+#include "mutation_steps.h"
 #include "training/data/dataset.h"
-#include "training/data/sources.h"
 
 namespace neutra {
 namespace {
-
-/// Rows whose one feature is their number.
-Part numbered(std::vector<double> y) {
-  const auto rows = static_cast<std::int64_t>(y.size());
-  Part part{{{rows, 1}, {}}, {{rows}, std::move(y)}};
-  for (std::int64_t i = 0; i < rows; ++i) part.x.values.push_back(static_cast<double>(i));
-  return part;
-}
-
-Json step(const char* op, double percentage, std::uint64_t seed = 1) {
-  return {{"op", op}, {"percentage", percentage}, {"seed", seed}};
-}
-Json on_values(Json step) {
-  step["targets"] = "values";
-  return step;
-}
-
-Part mutated(Part part, const Json& steps) {
-  mutate(steps.is_array() ? steps : Json::array({steps}), part);
-  EXPECT_EQ(part.x.rows(), part.y.rows());
-  EXPECT_EQ(part.x.values.size(), static_cast<std::size_t>(part.x.rows() * part.x.row_size()));
-  EXPECT_EQ(part.y.values.size(), static_cast<std::size_t>(part.y.rows() * part.y.row_size()));
-  return part;
-}
-
-std::string message(Part part, const Json& step) {
-  try {
-    mutate(Json::array({step}), part);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.exit(), Exit::kBadInput);
-    return error.what();
-  }
-  return "accepted";
-}
-
-using Numbers = std::vector<double>;
 
 std::int64_t count(const Part& part, double label) {
   return std::count(part.y.values.begin(), part.y.values.end(), label);
@@ -55,13 +18,6 @@ std::int64_t count(const Part& part, double label) {
 /// The feature tells which row of the original each one was.
 bool ascending(const Part& part) {
   return std::is_sorted(part.x.values.begin(), part.x.values.end());
-}
-
-double deviation(const Numbers& values) {
-  double mean = 0, sum = 0;
-  for (const double v : values) mean += v / static_cast<double>(values.size());
-  for (const double v : values) sum += (v - mean) * (v - mean);
-  return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
 const Numbers kLabels = {1, 0, 0, 2, 0, 1, 0, 0, 2, 1};  // five of 0, three of 1, two of 2
@@ -100,7 +56,7 @@ TEST(ChangeLabel, BlursTargetsOfARegression) {
   const Part part = mutated(numbered(targets), on_values(step("change_label", 25)));
   Numbers noise;
   for (std::size_t i = 0; i < targets.size(); ++i) noise.push_back(part.y.values[i] - targets[i]);
-  EXPECT_NEAR(deviation(noise), deviation(targets) * 0.25, 0.1);
+  EXPECT_NEAR(deviation_of(noise), deviation_of(targets) * 0.25, 0.1);
 }
 
 TEST(DeleteTrainingData, TakesAShareOfEachClass) {
@@ -151,7 +107,7 @@ TEST(AddNoise, AsWideAsTheRow) {
     }
     if (std::all_of(noise.begin(), noise.end(), [](double v) { return v == 0; })) continue;
     ++changed;
-    EXPECT_NEAR(deviation(noise) / (static_cast<double>(row) / 2 * 0.4), 1, 0.15) << row;
+    EXPECT_NEAR(deviation_of(noise) / (static_cast<double>(row) / 2 * 0.4), 1, 0.15) << row;
   }
   EXPECT_GE(changed, 39);  // the first row is constant and stays
   EXPECT_LE(changed, 40);
@@ -223,7 +179,7 @@ TEST(DeepMutation, LabelsAndNoise) {
     if (difference != 0) noise.push_back(difference);
   }
   EXPECT_NEAR(static_cast<double>(noise.size()), 4000, 1);
-  EXPECT_NEAR(deviation(noise), 0.1, 0.004);
+  EXPECT_NEAR(deviation_of(noise), 0.1, 0.004);
 }
 
 TEST(Mutations, AreTheSameForTheSameSeed) {

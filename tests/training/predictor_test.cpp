@@ -14,39 +14,17 @@ namespace {
 class Predicting : public EachBackend {};
 NEUTRA_EACH_BACKEND(Predicting);
 
-/// Layer by layer, the variables that a training ends with.
-struct Kept final : Observer {
-  std::vector<std::vector<std::vector<float>>> weights;
-  void end(Probe& probe) override {
-    const std::int64_t row = 0;
-    for (const LayerView& layer : probe.forward({&row, 1}).layers) {
-      weights.emplace_back();
-      for (const auto values : layer.weights) {
-        weights.back().emplace_back(values.begin(), values.end());
-      }
-    }
-  }
-  void give(Predictor& predictor, std::size_t first = 0) const {
-    Weights& to = predictor.weights();
-    for (std::size_t i = first; i < weights.size(); ++i) {
-      for (std::size_t k = 0; k < weights[i].size(); ++k) {
-        std::copy(weights[i][k].begin(), weights[i][k].end(),
-                  to.of_layer(i - first)[k].extent.of(to.all()).begin());
-      }
-    }
-  }
-};
-
 std::vector<float> copy(std::span<const float> values) { return {values.begin(), values.end()}; }
 
 TEST_P(Predicting, GivesTheMetricOfTheTraining) {
   const auto trainer = this->trainer();
   for (const Program& p : {moons(5), line(20)}) {
-    Kept kept;
-    const ReplicaResult result = trainer->train({&p}, &kept);
-    ASSERT_EQ(result.status, RunStatus::kOk) << result.message;
+    const TrainedModel model = trainer->train_model({&p});
+    ASSERT_EQ(model.training.status, RunStatus::kOk) << model.training.message;
+    EXPECT_EQ(model.training.metric, trainer->train({&p}).metric);
+    EXPECT_EQ(model.epochs, p.document["fit"]["epochs"].get<std::int64_t>());
     const auto predictor = trainer->predictor(p, DataPart::kHoldout, {});
-    kept.give(*predictor);
+    predictor->weights().assign(model.weights);
     const DataRows rows = trainer->rows(p, DataPart::kHoldout);
     ASSERT_EQ(predictor->rows(), rows.count);
     Metric metric(p.document["metric"]["name"]);
@@ -57,17 +35,17 @@ TEST_P(Predicting, GivesTheMetricOfTheTraining) {
           rows.targets.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(count));
       metric.add({predictor->outputs(begin, count), {count, 1}}, {targets, {count, 1}});
     }
-    EXPECT_NEAR(metric.value(), result.metric, 1e-6);
+    EXPECT_NEAR(metric.value(), model.training.metric, 1e-6);
   }
 }
 
 TEST_P(Predicting, FromALayerOnWithThatLayersInputs) {
   const auto trainer = this->trainer();
   const Program p = moons(4);
-  Kept kept;
-  ASSERT_EQ(trainer->train({&p}, &kept).status, RunStatus::kOk);
+  const TrainedModel model = trainer->train_model({&p});
+  ASSERT_EQ(model.training.status, RunStatus::kOk);
   const auto whole = trainer->predictor(p, DataPart::kTest, {});
-  kept.give(*whole);
+  whole->weights().assign(model.weights);
   const std::int64_t count = std::min<std::int64_t>(whole->max_rows(), 50);
   const std::vector<float> outputs = copy(whole->outputs(3, count));
   const ResolvedProgram resolved = trainer->resolved(p);
@@ -79,7 +57,7 @@ TEST_P(Predicting, FromALayerOnWithThatLayersInputs) {
     Array inputs{resolved.layers[first].input_shape, activations[first - 1]};
     inputs.extents.insert(inputs.extents.begin(), count);
     const auto rest = trainer->predictor(p, first, inputs);
-    kept.give(*rest, first);
+    rest->weights().assign(model.weights, first);
     EXPECT_EQ(rest->rows(), count);
     EXPECT_EQ(copy(rest->outputs(0, count)), outputs) << first;
   }

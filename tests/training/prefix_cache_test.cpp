@@ -31,13 +31,14 @@ TEST(PrefixCache, ResultsByKeyAndEpochs) {
   EXPECT_EQ(cache.result(kKey, 5)->metric, 0.5);
 }
 
-TEST(PrefixCache, TheLongestShorterState) {
+TEST(PrefixCache, TheLongestStateThatIsNotTooLong) {
   PrefixCache cache(1 << 20);
   EXPECT_EQ(cache.state(kKey, 100), nullptr);
   for (const std::int64_t epochs : {7, 3, 5}) cache.add_state(kKey, state(epochs));
-  EXPECT_EQ(cache.state(kKey, 3), nullptr);
+  EXPECT_EQ(cache.state(kKey, 2), nullptr);
+  EXPECT_EQ(cache.state(kKey, 3)->epochs, 3);
   EXPECT_EQ(cache.state(kKey, 4)->epochs, 3);
-  EXPECT_EQ(cache.state(kKey, 7)->epochs, 5);
+  EXPECT_EQ(cache.state(kKey, 7)->epochs, 7);
   EXPECT_EQ(cache.state(kKey, 100)->epochs, 7);
   // Neighbours in the order of keys.
   EXPECT_EQ(cache.state({{1, 2}, 3, 5}, 100), nullptr);

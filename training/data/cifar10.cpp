@@ -43,7 +43,7 @@ void read_cifar10(ByteReader& reader, Part& part) {
       }
     }
     ++rows;
-    if (static_cast<double>(rows) * (kRow - 1) > kMaxElements) {
+    if (static_cast<double>(rows) * (kRow - 1) > kMaxNumbers) {
       reader.fail(std::to_string(rows) + " images", "a table of at most 2147483648 numbers");
     }
   } while (!reader.at_end());

@@ -45,7 +45,7 @@ double number(std::uint64_t bits, NumberType type) {
 }  // namespace
 
 std::uint64_t require_extents(const ByteReader& reader, const std::vector<std::uint64_t>& extents) {
-  constexpr auto kLimit = static_cast<std::uint64_t>(kMaxElements);
+  constexpr auto kLimit = static_cast<std::uint64_t>(kMaxNumbers);
   std::string text;
   for (const std::uint64_t extent : extents) {
     text += (text.empty() ? "" : " x ") + std::to_string(extent);

@@ -18,7 +18,7 @@ struct NumberType {
 };
 
 /// Throws input_error unless the extents are those of a table: at least one, none of them 0, at
-/// most kMaxElements numbers. Returns their number.
+/// most kMaxNumbers numbers. Returns their number.
 std::uint64_t require_extents(const ByteReader& reader, const std::vector<std::uint64_t>& extents);
 
 /// Reads a row-major table. What the extents claim is held against the size of the file first.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "program/error.h"
+#include "training/data/columns.h"
 #include "training/data/sources.h"
 #include "training/random.h"
 
@@ -25,30 +26,6 @@ struct Step {
     return it->get<double>();
   }
 };
-
-/// Mean and population standard deviation of each column.
-struct Columns {
-  std::vector<double> mean, stddev, min, max;
-};
-Columns describe_columns(const Table& table) {
-  const auto width = static_cast<std::size_t>(table.row_size());
-  const auto rows = static_cast<std::size_t>(table.rows());
-  Columns c{std::vector<double>(width), std::vector<double>(width),
-            std::vector<double>(width, INFINITY), std::vector<double>(width, -INFINITY)};
-  for (std::size_t i = 0; i < table.values.size(); ++i) {
-    const double v = table.values[i];
-    c.mean[i % width] += v;
-    c.min[i % width] = std::min(c.min[i % width], v);
-    c.max[i % width] = std::max(c.max[i % width], v);
-  }
-  for (double& m : c.mean) m /= static_cast<double>(rows);
-  for (std::size_t i = 0; i < table.values.size(); ++i) {
-    const double d = table.values[i] - c.mean[i % width];
-    c.stddev[i % width] += d * d;
-  }
-  for (double& s : c.stddev) s = std::sqrt(s / static_cast<double>(rows));
-  return c;
-}
 
 /// value -> (value - offset) / divisor by column; a divisor of 0 counts as 1 (as scikit-learn's
 /// scalers do).
@@ -90,7 +67,7 @@ void one_hot(Table& table, const Step& step) {
                       "; allowed: 1 or more");
   }
   if (table.extents.size() > 1 && table.extents.back() == 1) table.extents.pop_back();
-  if (static_cast<double>(table.values.size()) * static_cast<double>(classes) > kMaxElements) {
+  if (static_cast<double>(table.values.size()) * static_cast<double>(classes) > kMaxNumbers) {
     throw input_error(step.place + ".classes: found " + std::to_string(classes) + " for " +
                       std::to_string(table.values.size()) +
                       " labels; allowed: a table of at most 2147483648 numbers");

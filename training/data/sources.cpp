@@ -1,11 +1,10 @@
 #include "training/data/sources.h"
 
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include "program/error.h"
+#include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/words.h"
 #include "training/data/cifar10.h"
@@ -60,9 +59,9 @@ RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
         }
         double elements = 1;
         for (const std::int64_t n : table.extents) elements *= static_cast<double>(n);
-        if (elements > kMaxElements) {
+        if (elements > kMaxNumbers) {
           throw input_error(describe(path.string(), dataset, shortest(elements) + " elements",
-                                     "up to " + shortest(kMaxElements)));
+                                     "up to " + shortest(kMaxNumbers)));
         }
         table.values = file.read_doubles(dataset);
         require_finite(table, path.string() + ": " + dataset, arguments);
@@ -72,11 +71,9 @@ RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
 
 RawData read_csv(const Json& arguments, const SearchPath& search_path) {
   const fs::path path = find_file({text_argument(arguments, "file", "csv")}, search_path);
-  std::ifstream stream(path, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) throw input_error(describe(path.string(), "", "a file that can't be read", ""));
-  return {parse_csv(text.str(), csv_options(arguments), path.string()), {}, false};
+  return {parse_csv(read_regular_file(path, "a CSV file"), csv_options(arguments), path.string()),
+          {},
+          false};
 }
 
 /// Known, so that its programs can be read and changed, but not readable.

@@ -12,7 +12,7 @@ namespace neutra {
 
 using SearchPath = std::vector<std::filesystem::path>;
 
-constexpr double kMaxElements = 2147483648.0;  ///< of one table
+constexpr double kMaxNumbers = 2147483648.0;  ///< of one table
 constexpr double kMaxWhole = 9007199254740992.0;
 
 /// What a field of `data` may be. Whole numbers and numbers lie in [low, high].

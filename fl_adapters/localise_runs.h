@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "fl_adapters/tool.h"
+
+namespace neutra {
+
+/// Runs a tool `runs` times in parallel, once if no training is part of it; run i is replica i.
+/// `done` is called as in run_all, whose errors it throws.
+ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
+                          const LocaliseContext& context, std::size_t runs, int workers,
+                          const std::function<void(std::size_t finished)>& done = {});
+
+}  // namespace neutra

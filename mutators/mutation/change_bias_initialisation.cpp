@@ -1,0 +1,28 @@
+#include "mutators/mutation_operator.h"
+#include "program/edit.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator change_bias_initialisation{
+    .id = "change_bias_initialisation",
+    .abbreviation = "BCI",
+    .group = OperatorGroup::kWeights,
+    .by_layer = true,
+    .fault_type = "BCI",
+    .description = "Replaces the initialiser of the bias of a layer.",
+    .source = kFaultStudy,
+    .parameter = {.name = "initializer",
+                  .type = ValueType::kWord,
+                  .search = ValueSearch::kExhaustive,
+                  .values = "DeepCrime's list of initialisers"},
+    .refusal = [](const Target& target, Site site) -> std::string {
+      if (setting_at(target, site, "use_bias") == true) return "";
+      return layer_text(target, site, "has no bias");
+    },
+    .values = [](const Target&, Site) { return operator_values("initializer"); },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
+          set_layer_field(document, static_cast<std::size_t>(site), "bias_initializer", value);
+        }};
+
+}  // namespace neutra::mutation

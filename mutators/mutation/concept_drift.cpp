@@ -1,0 +1,25 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator concept_drift{
+    .id = "concept_drift",
+    .abbreviation = "TCN",
+    .group = OperatorGroup::kTrainingData,
+    .fault_type = "TCN",
+    .description =
+        "Gives a share of the training rows, the first ones, the labels of another rule: that of "
+        "the next class, or targets greater by their deviation.",
+    .source =
+        "Gama et al., A Survey on Concept Drift Adaptation, ACM Computing Surveys 46(4), 2014",
+    .parameter = kPercentage,
+    .refusal = refuse_one_class,
+    .range = [](const Target&) { return percentages(100); },
+    .edit =
+        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t) {
+          Json step = {{"op", "concept_drift"}, {"percentage", value}};
+          step.update(targets_of(target));
+          add_data_step(document, std::move(step));
+        }};
+
+}  // namespace neutra::mutation

@@ -1,0 +1,22 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator covariate_drift{
+    .id = "covariate_drift",
+    .abbreviation = "TVD",
+    .group = OperatorGroup::kTrainingData,
+    .fault_type = "TVD",
+    .description =
+        "Shifts the features of a share of the training rows, the first ones, by ever less than "
+        "their deviation.",
+    .source =
+        "Gama et al., A Survey on Concept Drift Adaptation, ACM Computing Surveys 46(4), 2014",
+    .parameter = kPercentage,
+    .range = [](const Target&) { return percentages(100); },
+    .edit =
+        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
+          add_data_step(document, {{"op", "covariate_drift"}, {"percentage", value}});
+        }};
+
+}  // namespace neutra::mutation

@@ -1,0 +1,20 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator layer_copy{
+    .id = "layer_copy",
+    .abbreviation = "LAm",
+    .group = OperatorGroup::kTrainedModel,
+    .by_layer = true,
+    .fault_type = "LAm",
+    .description = "Puts a copy of a layer of the trained model, with its weights, behind it.",
+    .source = kDeepMutation,
+    .refusal = [](const Target& target,
+                  Site site) { return refuse_trained_step(target, site, "layer_copy"); },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
+          add_trained_mutation(document, "layer_copy", {{"layer", site}});
+        }};
+
+}  // namespace neutra::mutation

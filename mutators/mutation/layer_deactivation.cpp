@@ -1,0 +1,21 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator layer_deactivation{
+    .id = "layer_deactivation",
+    .abbreviation = "LD",
+    .group = OperatorGroup::kTrainedModel,
+    .by_layer = true,
+    .fault_type = "LD",
+    .description =
+        "Leaves a layer of the trained model out whose output has the shape of its input.",
+    .source = kDeepMutation,
+    .refusal = [](const Target& target,
+                  Site site) { return refuse_trained_step(target, site, "layer_deactivation"); },
+    .edit =
+        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
+          add_trained_mutation(document, "layer_deactivation", {{"layer", site}});
+        }};
+
+}  // namespace neutra::mutation

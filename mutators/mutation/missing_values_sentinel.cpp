@@ -1,0 +1,20 @@
+#include "mutators/mutation_operator.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator missing_values_sentinel{
+    .id = "missing_values_sentinel",
+    .abbreviation = "TMS",
+    .group = OperatorGroup::kTrainingData,
+    .fault_type = "TMV",
+    .description = "Sets a share of the features of the training rows to -999, as missing values.",
+    .source = kDataBugs,
+    .parameter = kPercentage,
+    .random = true,
+    .range = [](const Target&) { return percentages(100); },
+    .edit =
+        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
+          add_data_mutation(document, "missing_values", value, seed, {{"fill", -999}});
+        }};
+
+}  // namespace neutra::mutation

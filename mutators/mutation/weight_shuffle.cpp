@@ -1,0 +1,26 @@
+#include "mutators/mutation_operator.h"
+#include "program/layer.h"
+
+namespace neutra::mutation {
+
+extern const MutationOperator weight_shuffle{
+    .id = "weight_shuffle",
+    .abbreviation = "WS",
+    .group = OperatorGroup::kTrainedModel,
+    .fault_type = "WS",
+    .description = "Shuffles the incoming weights of a share of the neurons of the trained model.",
+    .source = kDeepMutation,
+    .parameter = kPercentage,
+    .random = true,
+    .refusal =
+        [](const Target& target, Site) {
+          return refuse_without_kernel(
+              target, [](const Shape& kernel) { return element_count(kernel) > kernel.back(); });
+        },
+    .range = [](const Target&) { return percentages(100); },
+    .edit =
+        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
+          add_trained_mutation(document, "weight_shuffle", {{"percentage", value}, {"seed", seed}});
+        }};
+
+}  // namespace neutra::mutation

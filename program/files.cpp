@@ -1,0 +1,119 @@
+#include "program/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "program/error.h"
+#include "program/program.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string size_text(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+[[noreturn]] void refuse(const fs::path& file, const std::string& name) {
+  throw input_error(describe(name, "",
+                             file.string() + ", which can't be written: " + std::strerror(errno),
+                             "a place to write to"));
+}
+
+/// Makes a file whose name begins so and removes it: only that tells what a system allows (quotas,
+/// read-only disks). For `asked`.
+void try_to_make(std::string beginning, const fs::path& asked, const std::string& name) {
+  beginning += ".XXXXXX";
+  const int descriptor = ::mkstemp(beginning.data());
+  if (descriptor < 0) refuse(asked, name);
+  ::close(descriptor);
+  ::unlink(beginning.c_str());
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& file, std::string_view what, std::uint64_t limit) {
+  std::error_code error;
+  const auto status = fs::status(file, error);
+  if (!fs::exists(status)) throw input_error(file.string() + ": there is no such file");
+  if (fs::is_directory(status)) {
+    throw input_error(describe(file.string(), "", "a folder", what));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) {
+    throw input_error(describe(file.string(), "",
+                               std::string("no readable file: ") + std::strerror(errno), what));
+  }
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (stream.read(block.data(), block.size()), stream.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > limit) {
+      throw input_error(describe(file.string(), "", "more than " + size_text(limit),
+                                 std::string(what) + " of at most " + size_text(limit)));
+    }
+  }
+  if (stream.bad())
+    throw input_error(describe(file.string(), "", "a file that can't be read", what));
+  return text;
+}
+
+std::string read_regular_file(const fs::path& file, std::string_view what) {
+  std::error_code ignored;
+  if (fs::is_other(file, ignored)) {
+    throw input_error(describe(file.string(), "", "a pipe or device", what));
+  }
+  return read_file(file, what, std::numeric_limits<std::uint64_t>::max());
+}
+
+std::string digest(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return to_string(Hash{hash.high64, hash.low64});
+}
+
+std::string file_digest(const fs::path& file, std::uint64_t skipped) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw input_error(describe(file.string(), "", "a file that can't be read", ""));
+  in.seekg(static_cast<std::streamoff>(skipped));
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  XXH3_128bits_reset(state.get());
+  std::vector<char> buffer(1 << 20);
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    XXH3_128bits_update(state.get(), buffer.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  const XXH128_hash_t hash = XXH3_128bits_digest(state.get());
+  return to_string(Hash{hash.high64, hash.low64});
+}
+
+void require_writable(const fs::path& file, const std::string& name) {
+  std::error_code error;
+  const auto status = fs::status(file, error);
+  if (fs::is_directory(status)) {
+    throw input_error(describe(name, "", file.string() + ", a folder", "a file"));
+  }
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    if (::access(file.c_str(), W_OK) != 0) refuse(file, name);
+    return;
+  }
+  const fs::path target = fs::weakly_canonical(file, error);
+  try_to_make((error ? file : target).string(), file, name);
+}
+
+void require_writable_folder(const fs::path& folder, const std::string& name) {
+  std::error_code error;
+  fs::path there = fs::absolute(folder, error);
+  while (!fs::exists(there, error) && there.has_relative_path()) there = there.parent_path();
+  try_to_make((there / ".neutra").string(), folder, name);
+}
+
+}  // namespace neutra

@@ -1,0 +1,47 @@
+#include "program/trained_mutations.h"
+
+namespace neutra {
+namespace {
+
+std::string refuse_activation(const std::vector<ResolvedLayer>& layers, std::size_t position) {
+  const Json* activation = member(layers[position].config, "activation");
+  if (activation == nullptr) return "has no activation";
+  if (*activation == "linear") return "is linear";
+  return position + 1 == layers.size() ? "is the output layer" : "";
+}
+
+/// A layer that can be left out, or stand twice, and the others still fit.
+std::string refuse_shape(const std::vector<ResolvedLayer>& layers, std::size_t position) {
+  const ResolvedLayer& layer = layers[position];
+  if (position + 1 == layers.size()) return "is the output layer";
+  if (layer.output_shape == layer.input_shape) return "";
+  return "makes " + to_string(layer.output_shape) + " of " + to_string(layer.input_shape);
+}
+
+std::string refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
+                    std::size_t position) {
+  if (op == "activation_removal") return refuse_activation(layers, position);
+  if (!has_kernel(layers[position])) return "is neither Dense nor Conv2D";
+  if (op == "layer_copy") return refuse_shape(layers, position);
+  if (op == "layer_deactivation") {
+    const std::size_t first = layers.front().class_name == "InputLayer" ? 1 : 0;
+    return position == first ? "is the first layer" : refuse_shape(layers, position);
+  }
+  return "";
+}
+
+}  // namespace
+
+bool has_kernel(const ResolvedLayer& layer) {
+  return layer.class_name == "Dense" || layer.class_name == "Conv2D";
+}
+
+std::string trained_step_refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
+                                 std::size_t position) {
+  const std::string reason = refusal(op, layers, position);
+  if (reason.empty()) return "";
+  return "layer " + std::to_string(position) + " (" + layers[position].class_name + "), which " +
+         reason;
+}
+
+}  // namespace neutra

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/program.h"
+
+namespace neutra {
+
+/// What steps of trained.mutations may change (docs/mutators/index.md, "Trained models"; their
+/// fields: keras_names.json).
+
+/// Has the layer a kernel, whose weights steps change? Dense and Conv2D have.
+bool has_kernel(const ResolvedLayer& layer);
+
+/// Why the layer at a position can't be changed by a step, as the end of "found ...": "layer 4
+/// (Flatten), which is neither Dense nor Conv2D"; "" where it can. Unknown shapes fit.
+std::string trained_step_refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
+                                 std::size_t position);
+
+}  // namespace neutra
