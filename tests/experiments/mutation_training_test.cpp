@@ -51,6 +51,24 @@ TEST(MutationTraining, ARunIsMeasuredOnCleanRows) {
   EXPECT_EQ(trainer->train(job).metric, run.metrics.at(TestSet::kTest));
 }
 
+TEST(MutationTraining, RowsAreAskedForAsTheProgramEvaluates) {
+  const auto trainer = make_local_trainer({});
+  const Program p = original();
+  const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
+  Program noisy = p;
+  noisy.document["fit"]["loop"] = {{"eval_mode", false}};
+  noisy.document["model"]["config"]["layers"][1]["config"]["rate"] = 0.8;
+  const auto share = [&](int replica) {
+    const MutantRun run = mutants->run(noisy, replica);
+    const auto right = std::count(run.right.begin(), run.right.end(), true);
+    EXPECT_DOUBLE_EQ(static_cast<double>(right) / static_cast<double>(run.right.size()),
+                     run.metrics.at(TestSet::kTest));
+    EXPECT_LT(run.metrics.at(TestSet::kTrain), 0.95);
+    return run.right;
+  };
+  EXPECT_NE(share(0), share(1));
+}
+
 Program with_steps(std::vector<Json> steps) {
   Program p = original();
   p.document["trained"]["mutations"] = steps;

@@ -283,7 +283,7 @@ class TrainedMutations : public EachBackend {
   }
   /// The metric of a model on the hold-out rows.
   static double metric(LocalTrainer& trainer, const TrainedModel& model) {
-    const auto predictor = trainer.predictor(model.program, DataPart::kHoldout);
+    const auto predictor = trainer.predictor(model.program, DataPart::kHoldout, model.key);
     predictor->weights().assign(model.weights);
     const DataRows rows = trainer.rows(model.program, DataPart::kHoldout);
     Metric metric("accuracy");
