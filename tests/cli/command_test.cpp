@@ -211,7 +211,11 @@ TEST(Command, MutateListsOperators) {
   const Called list = call({"mutate", "--list", "--json"}, folder.path());
   ASSERT_EQ(list.exit, 0) << list.err;
   const Json operators = parse_json(list.out, "out");
-  EXPECT_EQ(operators.size(), 36u);
+  std::vector<std::string> ids;
+  for (const Json& op : operators) ids.push_back(op["id"]);
+  EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+  for (const char* id : {"change_label", "gaussian_fuzz", "missing_step", "missing_values"})
+    EXPECT_TRUE(std::binary_search(ids.begin(), ids.end(), id)) << id;
   for (const Json& op : operators) {
     for (const char* key : {"id", "abbreviation", "group", "parameters", "source"})
       EXPECT_TRUE(op.contains(key)) << op;

@@ -81,9 +81,9 @@ TEST(ClassConditionalNoise, GoesToTheNearestClass) {
 }
 
 TEST(ClassConditionalNoise, KnowsOneHotRowsAndMissingFeatures) {
-  Part part = table(2, {0, kNaN, 5, 0, 6, 7}, {0, 0, 0});
+  Part part = table(2, {0, kNaN, 4, 0, 6, 7}, {0, 0, 0});
   part.y = {{3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-  // (0, 0, 1) is 50 / 2 from (0, 1, 0) and 36 / 1 from (1, 0, 0).
+  // (0, 0, 1) is 53 / 2 from (0, 1, 0) and 36 / 1 from (1, 0, 0).
   EXPECT_EQ(mutated(part, share("class_conditional_noise", 100)).y.values,
             (Numbers{0, 1, 0, 1, 0, 0, 0, 1, 0}));
 }
