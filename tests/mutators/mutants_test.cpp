@@ -136,8 +136,7 @@ TEST(FirstOrder, EveryOperatorOrItsReason) {
     EXPECT_NE(seen.contains(std::string(op->id)), reasons.contains(std::string(op->id))) << op->id;
   }
   // The program has a place for all others.
-  EXPECT_EQ(absent,
-            (std::set<std::string>{"scheduler_per_batch", "sigmoid_on_regression_output"}));
+  EXPECT_EQ(absent, (std::set<std::string>{"scheduler_per_batch", "sigmoid_on_regression_output"}));
   EXPECT_TRUE(reasons.contains("change_dropout_rate@2=1"));
   EXPECT_TRUE(reasons.contains("change_weights_initialisation@0=identity"));
   EXPECT_TRUE(reasons.contains("change_filter_size@0=7"));
