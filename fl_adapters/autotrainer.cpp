@@ -319,10 +319,10 @@ std::string any_of(const std::vector<std::string>& words) {
   return text;
 }
 
-/// The numbers of a repair's tries.
-std::string tried(double first, double factor, int tries) {
+/// The numbers of a repair's tries: first, first * base^step, first * base^(2 step), ...
+std::string tried(double first, double base, int step, int tries) {
   std::vector<std::string> values;
-  for (int i = 0; i < tries; ++i) values.push_back(shortest(first * std::pow(factor, i)));
+  for (int i = 0; i < tries; ++i) values.push_back(shortest(first * std::pow(base, step * i)));
   return any_of(values);
 }
 
@@ -342,10 +342,10 @@ std::vector<std::string> values_of(const Repair& repair, const std::string& prob
                                    const ResolvedProgram& program) {
   const std::string optimizer = program.optimizer.at("class_name");
   if (repair.name == "lr") {
-    return {tried(optimizer == "SGD" ? 0.01 : 0.001, problem == "not_converge" ? 10 : 0.1,
+    return {tried(optimizer == "SGD" ? 0.01 : 0.001, 10, problem == "not_converge" ? 1 : -1,
                   repair.tries)};
   }
-  if (repair.name == "batch") return {tried(32, 2, repair.tries)};
+  if (repair.name == "batch") return {tried(32, 2, 1, repair.tries)};
   if (repair.name == "gradient") return {"9 to 10"};
   if (repair.name == "momentum") return {"0.01 to 0.9"};
   if (repair.name == "loss") return {other_loss(model_of(program))};

@@ -140,6 +140,7 @@ class Graph {
         {"Dropout", "dropout"}};
     static const std::map<std::string_view, std::string_view> overlooked{
         {"Reshape", "reshape"},
+        {"ZeroPadding2D", "zeropadding2d"},
         {"GlobalAveragePooling2D", "globalpooling2d"},
         {"GlobalMaxPooling2D", "globalpooling2d"}};
     for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -230,6 +231,12 @@ class Graph {
       const std::int64_t channels =
           node.is("conv2d") ? node.config.at("filters").get<std::int64_t>() : (*in)[2];
       return Shape{extent(window, "strides", 0), extent(window, "strides", 1), channels};
+    }
+    if (node.is("zeropadding2d")) {
+      if (in->size() != 3) return std::nullopt;
+      const auto padding = node.config.at("padding").get<std::vector<Shape>>();
+      return Shape{(*in)[0] + padding[0][0] + padding[0][1],
+                   (*in)[1] + padding[1][0] + padding[1][1], (*in)[2]};
     }
     if (node.is("globalpooling2d")) return in->empty() ? in : Shape{in->back()};
     if (node.is("flatten")) return Shape{product(*in)};

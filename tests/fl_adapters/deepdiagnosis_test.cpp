@@ -14,6 +14,10 @@ constexpr auto kPublished = ToolVariant::kAsPublished;
 constexpr auto kRepaired = ToolVariant::kRepaired;
 const float kNaN = std::nanf("");
 const float kInfinite = std::numeric_limits<float>::infinity();
+constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+constexpr float kHuge = std::numeric_limits<float>::max();
+float above(float value) { return std::nextafter(value, kInfinite); }
+float below(float value) { return std::nextafter(value, -kInfinite); }
 
 Json activation(const std::string& name) { return layer("Activation", {{"activation", name}}); }
 
@@ -31,6 +35,9 @@ struct Case {
   /// Changes what is seen at the end of an epoch.
   std::function<void(EpochTrace&, std::vector<Values>&)> change = [](EpochTrace&,
                                                                      std::vector<Values>&) {};
+
+  /// Layers before those of the model that the tool counts.
+  static int inputs(const CallbackModel& model) { return model.layers.front().index; }
 
   /// "problem | suggestion -> answer" of the first hit in `epochs` epochs, without "Batch" and
   /// ", terminating training"; a failure as it is; "" for none.
@@ -69,6 +76,11 @@ struct Case {
       const std::string start = "Batch " + std::to_string(epoch), end = ", terminating training";
       EXPECT_TRUE(text.starts_with(start)) << text;
       EXPECT_TRUE(text.ends_with(end)) << text;
+      const auto at = text.find(" layer ");
+      EXPECT_EQ(problem.layers, at == std::string::npos
+                                    ? std::set<int>{}
+                                    : std::set<int>{std::stoi(text.substr(at + 7)) + inputs(model)})
+          << text;
       text = text.substr(0, text.size() - end.size()).substr(start.size());
       if (finding.messages.size() > 1) text += " | " + finding.messages[1].text;
       EXPECT_LE(finding.messages.size(), 2u);
@@ -126,7 +138,7 @@ TEST(DeepDiagnosis, LinearOutputsOutOfRange) {
     Case c = ending(last, "mean_squared_error", 0, 0.1f);
     c.change = [](EpochTrace&, Values& v) { v[1].outputs = {-0.25f, 0.75f}; };  // ten times as wide
     EXPECT_EQ(c.said(1), "");
-    c.change = [](EpochTrace&, Values& v) { v[1].outputs = {-0.25f, 0.751f}; };
+    c.change = [](EpochTrace&, Values& v) { v[1].outputs = {-0.25f, above(above(0.75f))}; };
     EXPECT_EQ(c.said(1), kOut + kToSoftmax + "ACH(1)");
     // In the first epoch only.
     c.change = [](EpochTrace& e, Values& v) {
@@ -182,6 +194,13 @@ TEST(DeepDiagnosis, NumericalProblemForward) {
   EXPECT_EQ(c.said(1), "");
   c.change = [](EpochTrace&, Values& v) { v[1].outputs = {0, 0}; };
   EXPECT_NE(c.said(1), "");
+  // Numbers, however large, and means, however small.
+  c.variant = kPublished;
+  for (const std::vector<float>& fine :
+       {std::vector<float>{kHuge}, std::vector<float>{kTiny}, std::vector<float>{1, -below(1)}}) {
+    c.change = [&](EpochTrace&, Values& v) { v[1].outputs = fine; };
+    EXPECT_EQ(c.said(1), "");
+  }
   // After the last layer there is none.
   c.change = [](EpochTrace&, Values& v) { v[5].outputs = {kNaN}; };
   EXPECT_EQ(c.said(1),
@@ -205,24 +224,27 @@ TEST(DeepDiagnosis, SuggestionsForNumericalProblems) {
   c.setting.input_min = std::nextafter(-1.0f, -2.0f);
   EXPECT_EQ(c.said(1), problem + " | Normalize the data -> CPP");
   // Weights that are all alike: the published tool can't see that.
-  c.change = [](EpochTrace&, Values& v) {
-    v[0].outputs = {kNaN};
-    v[2].weights[0] = {0.3f, 0.301f, 0.299f};
+  const auto with_weights = [&](std::vector<float> kernel) {
+    c.change = [=](EpochTrace&, Values& v) {
+      v[0].outputs = {kNaN};
+      v[2].weights[0] = v[2].gradients[0] = kernel;
+    };
+    return c.said(1);
   };
   c.setting.input_min = 0;
-  EXPECT_EQ(c.said(1), problem + " | Please change the activaton function at layer: 1 -> ACH(1)");
+  const std::string fine =
+      problem + " | Please change the activaton function at layer: 1 -> ACH(1)";
+  EXPECT_EQ(with_weights({0.3f, 0.301f, 0.299f}), fine);
   c.variant = kRepaired;
-  EXPECT_EQ(c.said(1), problem + " | Poor Weight -> WCI");
-  c.change = [](EpochTrace&, Values& v) {
-    v[0].outputs = {kNaN};
-    v[2].weights[0] = {3, -3, 0.2f};  // variance 9.01
-  };
-  EXPECT_EQ(c.said(1), problem + " | Please change the activaton function at layer: 1 -> ACH(1)");
-  c.change = [](EpochTrace&, Values& v) {
-    v[0].outputs = {kNaN};
-    v[2].weights[0] = {3.2f, -3.2f, 0.2f};  // variance 10.25
-  };
-  EXPECT_EQ(c.said(1), problem + " | Poor Weight -> WCI");
+  EXPECT_EQ(with_weights({0.3f, 0.301f, 0.299f}), problem + " | Poor Weight -> WCI");
+  // The variance of -a and a is 2 a^2.
+  const float low = std::sqrt(5e-6f), high = std::sqrt(5.0f);
+  for (const float poor : {low * 0.999999f, high * 1.000001f}) {
+    EXPECT_EQ(with_weights({-poor, poor}), problem + " | Poor Weight -> WCI");
+  }
+  for (const float good : {low * 1.000001f, high * 0.999999f}) {
+    EXPECT_EQ(with_weights({-good, good}), fine);
+  }
 }
 
 /// rate * |gradient| / |weights|, within 1e-5 and 0.1.
@@ -246,11 +268,11 @@ TEST(DeepDiagnosis, LearningRateAgainstWeights) {
   };
   // The published tool goes through layers and arrays at once: the Dense layers 0, 2 and 4 meet the
   // gradients 0, 2 and 4, two of each layer.
-  EXPECT_EQ(said(99, 1, kPublished, 0), fine);
-  EXPECT_EQ(said(101, 1, kPublished, 0), problem + kRate);
-  EXPECT_EQ(said(0.0101f, 1, kPublished, 0), fine);
-  EXPECT_EQ(said(0.0099f, 1, kPublished, 0), problem + kRate);
-  EXPECT_EQ(said(101, 1, kPublished, 1), fine);  // a bias that meets no weights
+  EXPECT_EQ(said(100, 1, kPublished, 0), fine);
+  EXPECT_EQ(said(above(100), 1, kPublished, 0), problem + kRate);
+  EXPECT_EQ(said(above(0.01f), 1, kPublished, 0), fine);
+  EXPECT_EQ(said(0.01f, 1, kPublished, 0), problem + kRate);  // a little less than 0.01
+  EXPECT_EQ(said(101, 1, kPublished, 1), fine);               // a bias that meets no weights
   // The mean for the norm: |1| instead of |(0.9, 1.1)| = 1.42.
   EXPECT_EQ(said(101, 1, kRepaired, 0), fine);
   EXPECT_EQ(said(143, 1, kRepaired, 0), problem + kRate);
@@ -287,7 +309,7 @@ TEST(DeepDiagnosis, DeadNodesInTheLastEpoch) {
     c.setting.input_max = 1;
     c.setting.learning_rate = 10;
     EXPECT_EQ(c.said(2), " layer 1: Dead Node Problem" + kRate);
-    c.change = [](EpochTrace&, Values& v) { v[1].outputs = {0, 0, 0, 0, 0, 0, 9, 3, 1, 2}; };
+    c.change = [](EpochTrace&, Values& v) { v[1].outputs = {0, 0, 0, 0, 0, 0, kTiny, 3, 1, 2}; };
     EXPECT_EQ(c.said(2), "");
   }
   // Inside of a Dense layer the published tool doesn't see the function.
@@ -303,7 +325,7 @@ TEST(DeepDiagnosis, DeadNodesInTheLastEpoch) {
 }
 
 TEST(DeepDiagnosis, SaturatedActivation) {
-  const float below = std::nextafter(5.0f, 0.0f);
+  const float less = below(5);
   for (const std::string function : {"sigmoid", "tanh"}) {
     Case c;
     c.layers[3] = activation(function);
@@ -318,7 +340,7 @@ TEST(DeepDiagnosis, SaturatedActivation) {
     };
     EXPECT_EQ(c.said(5), "");
     c.change = [&](EpochTrace& e, Values& v) {
-      if (e.epoch == 4) v[2].outputs = {below, -below, below, below, below};
+      if (e.epoch == 4) v[2].outputs = {less, -less, less, less, less};
     };
     EXPECT_EQ(c.said(5), "");
     c.change = [](EpochTrace& e, Values& v) {
@@ -381,7 +403,10 @@ TEST(DeepDiagnosis, InvalidLossAndAccuracy) {
     };
     EXPECT_EQ(c.said(2), ": Invalid accuracy | Please change optimizer -> OCH");
   }
-  c.change = [](EpochTrace& e, Values&) { e.accuracy = 1e-9; };
+  c.change = [](EpochTrace& e, Values&) {
+    e.loss = std::numeric_limits<double>::max();
+    e.accuracy = std::numeric_limits<double>::denorm_min();
+  };
   EXPECT_EQ(c.said(2), "");
   c.change = [](EpochTrace& e, Values&) { e.accuracy = 0; };
   EXPECT_EQ(c.said(1), ": Invalid accuracy | Please change optimizer -> OCH");
@@ -448,7 +473,7 @@ TEST(DeepDiagnosis, NumericalErrorInDeltaWeights) {
                   "at layer: 5 -> ACH(5)|LCH");
   }
   EXPECT_NE(with_gradient(0, {1, -1}), "");
-  EXPECT_EQ(with_gradient(0, {1, -0.99f}), "");
+  EXPECT_EQ(with_gradient(0, {1, -below(1)}), "");
   c.variant = kRepaired;
   EXPECT_EQ(with_gradient(0, {1, -1}), "");
   EXPECT_NE(with_gradient(0, {0, 0}), "");
@@ -465,8 +490,8 @@ TEST(DeepDiagnosis, VanishingGradient) {
     return c.said(1);
   };
   const std::string problem = " layer 2: Vanishing Gradient Problem in delta Weights";
-  EXPECT_EQ(with_gradient(0.99e-7f), problem + kRate);
-  EXPECT_EQ(with_gradient(1.01e-7f), "");
+  EXPECT_EQ(with_gradient(below(1e-7f)), problem + kRate);
+  EXPECT_EQ(with_gradient(1e-7f), "");
   // The ratio of each pair of layer and array within its bounds.
   c.change = [](EpochTrace&, Values& v) {
     for (const std::size_t i : {0u, 2u, 4u}) {
@@ -490,7 +515,8 @@ TEST(DeepDiagnosis, NumericalErrorInWeights) {
   EXPECT_EQ(with_weights({1, kNaN}),
             problem + " | Please change the activaton function at layer: 3 -> ACH(3)");
   EXPECT_EQ(with_weights({1, -1}), problem + kRate);  // the gradient against 0
-  EXPECT_EQ(with_weights({1, -0.99f}), "");
+  EXPECT_EQ(with_weights({1, -below(1)}), "");
+  EXPECT_EQ(with_weights({kHuge}), "");
   c.variant = kRepaired;
   EXPECT_EQ(with_weights({1, -1}), "");
   EXPECT_EQ(with_weights({0, 0}), problem + " | Poor Weight -> WCI");
@@ -522,6 +548,101 @@ TEST(DeepDiagnosis, MeansBeforeASoftmaxStandStill) {
   EXPECT_EQ(c.said(5), " layer 4: Unchange Tensor  in Weights | Please change Optimizer -> OCH");
   c.variant = kRepaired;
   EXPECT_EQ(c.said(5), "");
+}
+
+/// Each problem's suggestions in their order, the last one where nothing else is odd.
+TEST(DeepDiagnosis, OrderOfSuggestions) {
+  enum Odd { kWeights, kInput, kStep };
+  const std::string weights = "Poor Weight -> WCI", input = "Normalize the data -> CPP",
+                    step = "Learning Rate -> HLR", metric = "Please change optimizer -> OCH",
+                    tensor = "Please change Optimizer -> OCH";
+  const struct {
+    const char* problem;
+    std::function<void(EpochTrace&, Values&)> change;
+    std::vector<Odd> order;  ///< of what is looked for
+    std::string last;
+  } problems[] = {
+      {" layer 2: Numerical Problem Forward",
+       [](EpochTrace&, Values& v) { v[2].outputs = {kNaN}; },
+       {kWeights, kInput, kStep},
+       "Please change the activaton function at layer: 3 -> ACH(3)"},
+      {" layer 2: Numerical Error in Weights",
+       [](EpochTrace&, Values& v) {
+         v[2].weights[0] = {kNaN, 1};
+       },
+       {kWeights, kInput, kStep},
+       "Please change the activaton function at layer: 3 -> ACH(3)"},
+      {" layer 2: Saturated Activation Problem",
+       [](EpochTrace& e, Values& v) {
+         if (e.epoch == 4) v[2].outputs = {9, 8, 7};
+       },
+       {kInput, kWeights, kStep},
+       "Add dropout layer or Missing activation function -> ACH(2)|LRM"},
+      {" layer 1: Dead Node Problem",
+       [](EpochTrace&, Values& v) {
+         v[1].outputs = {0, 0, 0, 1};
+       },
+       {kInput, kWeights, kStep},
+       "Add dropout layer or Missing activation function -> ACH(1)|LRM"},
+      {" layer 2: Unchange Tensor in forward",
+       [](EpochTrace&, Values& v) { v[2].outputs = {0.5f}; },
+       {kWeights, kStep},
+       tensor},
+      {" layer 2: Unchange Tensor in Delta Weights",
+       [](EpochTrace&, Values& v) {
+         v[2].gradients[0] = {0.5f, 0.25f};
+       },
+       {kWeights, kStep},
+       tensor},
+      {" layer 2: Unchange Tensor  in Weights",
+       [](EpochTrace&, Values& v) {
+         v[2].weights[0] = {0.5f, 0.25f};
+       },
+       {kWeights, kStep},
+       tensor},
+      {": Loss Not Decreasing",
+       [](EpochTrace& e, Values&) { e.loss = 0.5; },
+       {kWeights, kInput, kStep},
+       metric},
+      {": Accurcy Not Increasing",
+       [](EpochTrace& e, Values&) { e.accuracy = 0.5; },
+       {kWeights, kInput, kStep},
+       metric},
+      {": Invalid loss", [](EpochTrace& e, Values&) { e.loss = HUGE_VAL; }, {kStep}, metric},
+      {": Invalid accuracy", [](EpochTrace& e, Values&) { e.accuracy = 0; }, {kStep}, metric}};
+  for (const auto& each : problems) {
+    for (std::size_t first = 0; first <= each.order.size(); ++first) {
+      // Odd from here on.
+      const std::set<Odd> odd(each.order.begin() + static_cast<std::ptrdiff_t>(first),
+                              each.order.end());
+      Case c;
+      c.variant = kRepaired;
+      c.setting.epochs = std::string(each.problem).find("Dead") != std::string::npos ? 1 : 100;
+      if (odd.contains(kInput)) c.setting.input_max = above(1);
+      c.change = [&](EpochTrace& e, Values& v) {
+        each.change(e, v);
+        const auto moved = static_cast<float>(e.epoch);
+        if (odd.contains(kWeights)) v[0].weights[0] = {1e-3f, 2e-3f + 1e-5f * moved};
+        if (odd.contains(kStep)) v[4].gradients[0] = {1000, 2000 + moved};
+      };
+      std::string expected = each.last;
+      if (first < each.order.size()) {
+        expected = each.order[first] == kWeights ? weights
+                   : each.order[first] == kInput ? input
+                                                 : step;
+      }
+      EXPECT_EQ(c.said(20), each.problem + (" | " + expected));
+    }
+  }
+}
+
+TEST(DeepDiagnosis, LayersAreCountedWithTheInputLayer) {
+  Case c;
+  c.layers.insert(c.layers.begin(), layer("InputLayer", Json::object()));
+  c.change = [](EpochTrace&, Values& v) { v[1].outputs = {kNaN}; };
+  EXPECT_EQ(c.said(1),
+            " layer 1: Numerical Problem Forward | Please change the activaton function at layer: "
+            "2 -> ACH(3)");
 }
 
 TEST(DeepDiagnosis, OrderOfTheTool) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "fl_adapters/trained_model.h"
 
@@ -54,8 +55,9 @@ TEST(DeepFaultMeasures, ActiveExactlyWhereRowsFailIsTheMost) {
 
 TEST(DeepFaultSpectrum, CountsUnits) {
   LayerSpectrum layer{2, std::vector<Spectrum>(2)};
-  // Three rows of two units; 0 is not active.
-  const std::vector<float> outputs{1, 0, -1, 2, 0.5f, 3};
+  // Three rows of two units; 0 is not active, anything above it is.
+  constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+  const std::vector<float> outputs{1, 0, -kTiny, 2, kTiny, 3};
   layer.add(outputs, {true, false, false});
   EXPECT_EQ(layer.neurons[0], (Spectrum{1, 1, 1, 0}));
   EXPECT_EQ(layer.neurons[1], (Spectrum{2, 0, 0, 1}));

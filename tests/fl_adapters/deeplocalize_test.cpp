@@ -14,6 +14,8 @@ constexpr auto kPublished = ToolVariant::kAsPublished;
 constexpr auto kRepaired = ToolVariant::kRepaired;
 const float kNaN = std::nanf("");
 const float kInfinite = std::numeric_limits<float>::infinity();
+constexpr float kTiny = std::numeric_limits<float>::denorm_min();
+constexpr float kHuge = std::numeric_limits<float>::max();
 
 /// Dense, Activation, Flatten, Dense; behind an InputLayer, so that places are numbers plus one.
 CallbackModel model(ToolVariant variant = kPublished) {
@@ -104,7 +106,7 @@ TEST(DeepLocalize, ValuesThatAreNoNumbers) {
     }
     EXPECT_EQ(said(9,
                    [&](BatchTrace& b, int step) {
-                     if (step == 7) q.of(b) = {3e38f, false};
+                     if (step == 7) q.of(b) = {kHuge, false};
                    }),
               "");
   }
@@ -125,6 +127,11 @@ TEST(DeepLocalize, MeansOfZeroInHalfOfTheBatches) {
     EXPECT_EQ(zero_in({2, 3}, false, kPublished), "Batch 0 " + text);     // 2 of 4
     EXPECT_EQ(zero_in({2, 4}, false, kPublished), "");                    // 1 of 3, 2 of 5
     EXPECT_EQ(zero_in({2, 4, 5}, false, kPublished), "Batch 2 " + text);  // 3 of 6
+    EXPECT_EQ(said(8,
+                   [&](BatchTrace& b, int step) {
+                     q.of(b) = {kTiny * static_cast<float>(step % 2 + 1), false};
+                   }),
+              "");
     // A mean of other values may be 0.
     EXPECT_EQ(zero_in({0}, false, kRepaired), "");
     EXPECT_EQ(zero_in({0}, true, kRepaired), "Batch 0 " + text);
@@ -145,11 +152,15 @@ TEST(DeepLocalize, ValuesThatStandStill) {
     EXPECT_EQ(still_in(6, 11), "");  // five, but not those of a window
   }
   // Only Dense layers' weights are looked back at, and no Flatten's outputs.
-  EXPECT_EQ(said(12,
-                 [](BatchTrace& b, int) {
-                   b.layers[2].outputs = b.layers[2].output_gradient.emplace(Mean{0.5f, false});
-                 }),
-            "");
+  const auto flatten = [](BatchTrace& b, int) {
+    b.layers[2].outputs = b.layers[2].output_gradient.emplace(Mean{0.5f, false});
+  };
+  EXPECT_EQ(said(12, flatten), "");
+  const auto no_dense = [](BatchTrace& b, int) {
+    b.layers[1].weights = 2;
+    b.layers[1].kernel = Mean{0.5f, false};
+  };
+  EXPECT_EQ(said(12, no_dense), "");
 }
 
 TEST(DeepLocalize, MeansOfASoftmaxStandStill) {
@@ -180,6 +191,13 @@ TEST(DeepLocalize, InvalidMetrics) {
                    if (step == 4) b.accuracy = kNaN;
                  }),
             "Batch 1: Invalid accuracy, terminating training");
+  EXPECT_EQ(said(9,
+                 [](BatchTrace& b, int step) {
+                   if (step != 4) return;
+                   b.loss = kHuge;
+                   b.accuracy = 0;
+                 }),
+            "");
   EXPECT_EQ(said(9, [](BatchTrace& b, int) { b.accuracy.reset(); }), "");
 }
 

@@ -231,7 +231,18 @@ TEST_P(RankingTools, AnswerAfterATraining) {
     ASSERT_EQ(found.status, LocalisationStatus::kOk) << name << found.reason;
     EXPECT_GT(found.seconds, 0);
     ASSERT_EQ(found.messages.size(), 1u);
-    EXPECT_EQ(found.messages[0].epochs, std::vector<std::int64_t>{2});
+    const ToolMessage& message = found.messages[0];
+    EXPECT_EQ(message.epochs, std::vector<std::int64_t>{2});
+    EXPECT_EQ(message.severity, "Ranking");
+    EXPECT_EQ(message.layers, first_layers(found.ranking));
+    if (name.starts_with("deepfault")) {
+      EXPECT_EQ(message.text, "Suspicious neurons");
+      // Ten of the fourteen.
+      EXPECT_EQ(std::count(message.detail.begin(), message.detail.end(), '('), 10);
+    } else {
+      EXPECT_EQ(message.text, "Suspicious layers");
+      EXPECT_TRUE(message.detail.ends_with("of 100 tests fail")) << message.detail;
+    }
     const auto layers = std::count_if(found.ranking.begin(), found.ranking.end(),
                                       [](const Suspect& suspect) { return suspect.neuron < 0; });
     EXPECT_EQ(layers, 3) << name;

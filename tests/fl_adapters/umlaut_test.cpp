@@ -130,7 +130,8 @@ TEST(Umlaut, HighDropoutRate) {
                                    layer("Softmax", Json::object())}));
   };
   EXPECT_EQ(published(with_rates(0.5, 0.2)), Lines{});
-  EXPECT_EQ(published(with_rates(0.51, 0.5)), Lines{"high_dropout_rate(1) -> RCD(1)"});
+  EXPECT_EQ(published(with_rates(std::nextafter(0.5, 1.0), 0.5)),
+            Lines{"high_dropout_rate(1) -> RCD(1)"});
   EXPECT_EQ(published(with_rates(0.6, 0.9)), Lines{"high_dropout_rate(1,2) -> RCD(1,2)"});
 }
 
@@ -206,10 +207,11 @@ TEST(Umlaut, LearningRate) {
   const auto with_rate = [](double rate) {
     return after([&](Epoch& e) { e.learning_rate = rate; });
   };
+  // As Keras holds it, in single precision.
   EXPECT_EQ(with_rate(0.01), Lines{});
-  EXPECT_EQ(with_rate(0.010001), Lines{"lr_high() -> HLR"});
+  EXPECT_EQ(with_rate(std::nextafter(0.01f, 1.0f)), Lines{"lr_high() -> HLR"});
   EXPECT_EQ(with_rate(1e-7), Lines{});
-  EXPECT_EQ(with_rate(9.9e-8), Lines{"lr_low() -> HLR"});
+  EXPECT_EQ(with_rate(std::nextafter(1e-7f, 0.0f)), Lines{"lr_low() -> HLR"});
 }
 
 TEST(Umlaut, Overfitting) {
@@ -219,10 +221,10 @@ TEST(Umlaut, Overfitting) {
       e.logs["val_loss"] = validation;
     });
   };
-  EXPECT_EQ(with_losses(0.6, 0.7001), Lines{"overfitting() -> -"});
+  EXPECT_EQ(with_losses(0.6, std::nextafter(0.7, 1.0)), Lines{"overfitting() -> -"});
   EXPECT_EQ(with_losses(0.5, 0.8), Lines{"overfitting() -> -"});
   EXPECT_EQ(with_losses(0.6, 0.7), Lines{});
-  EXPECT_EQ(with_losses(0.6001, 0.8), Lines{});
+  EXPECT_EQ(with_losses(std::nextafter(0.6, 1.0), 0.8), Lines{});
   EXPECT_EQ(after([](Epoch& e) {
               e.previous.clear();  // the first epoch
               e.logs["val_loss"] = 9;
@@ -244,10 +246,10 @@ TEST(Umlaut, OverconfidentValidation) {
     });
   };
   const Lines fired{"overconfident_val() -> -"};
-  EXPECT_EQ(with_accuracies(3, 1, 0.951), fired);
+  EXPECT_EQ(with_accuracies(3, 1, std::nextafter(0.95, 1.0)), fired);
   EXPECT_EQ(with_accuracies(3, 1, 0.95), Lines{});
-  EXPECT_EQ(with_accuracies(3, 0.5, 0.5501), fired);
-  EXPECT_EQ(with_accuracies(3, 0.5, 0.5499), Lines{});
+  EXPECT_EQ(with_accuracies(3, 0, std::nextafter(0.05, 1.0)), fired);
+  EXPECT_EQ(with_accuracies(3, 0, 0.05), Lines{});
   EXPECT_EQ(with_accuracies(2, 0.5, 0.99), Lines{});
   EXPECT_EQ(after([](Epoch& e) {
               e.logs.erase("accuracy");
@@ -256,23 +258,43 @@ TEST(Umlaut, OverconfidentValidation) {
             Lines{});
 }
 
+/// All twelve, in its words.
 TEST(Umlaut, OrderOfTheTool) {
-  std::vector<std::string> codes;
-  for (const ToolMessage& message :
-       check_program(classifier(Json::array({dense(4, "linear"), layer("Dropout", {{"rate", 0.9}}),
-                                             dense(2, "tanh")})),
-                     kPublished)) {
-    codes.push_back(message.code);
-    EXPECT_TRUE(message.epochs.empty());
-  }
+  Lines lines;
+  const auto hear = [&](const std::vector<ToolMessage>& messages) {
+    for (const ToolMessage& message : messages) {
+      lines.push_back(message.severity + ": " + message.text);
+    }
+  };
+  const std::vector<ToolMessage> before = check_program(
+      classifier(
+          Json::array({dense(4, "linear"), layer("Dropout", {{"rate", 0.9}}), dense(2, "tanh")})),
+      kPublished);
+  for (const ToolMessage& message : before) EXPECT_TRUE(message.epochs.empty());
+  hear(before);
   Epoch epoch = quiet();
   epoch.input = {{8, 9, 1}, 0, 255, false};
   epoch.learning_rate = 1;
   epoch.logs = {{"loss", 0.1}, {"val_loss", 9}, {"accuracy", 0.9}, {"val_accuracy", 1}};
-  for (const ToolMessage& message : check_epoch(epoch)) codes.push_back(message.code);
-  EXPECT_EQ(codes, (Lines{"no_softmax", "missing_activations", "activation_final_layer",
-                          "high_dropout_rate", "input_wrong_shape", "input_normalization",
-                          "input_not_floating", "lr_high", "overfitting", "overconfident_val"}));
+  hear(check_epoch(epoch));
+  EXPECT_EQ(
+      lines,
+      (Lines{
+          "Critical: Missing Softmax layer before loss", "Critical: Missing activation functions",
+          "Warning: Last model layer has nonlinear activation", "Warning: High dropout rate",
+          "Error: Image data may have incorrect shape", "Error: Input data exceeds typical limits",
+          "Error: Input is not a Float type", "Warning: Learning Rate is high",
+          "Warning: Possible overfitting", "Warning: Check validation accuracy"}));
+  lines.clear();
+  epoch.input.min = epoch.input.max = std::nanf("");
+  epoch.learning_rate = 0;
+  epoch.logs["loss"] = std::nan("");
+  hear(check_epoch(epoch));
+  EXPECT_EQ(lines,
+            (Lines{"Error: Image data may have incorrect shape", "Error: Input is not a Float type",
+                   "Critical: NaN (Not a number) in input", "Warning: Learning Rate is low",
+                   "Warning: Check validation accuracy"}));
+  EXPECT_EQ(message_table().codes().size(), 12u);
 }
 
 }  // namespace
