@@ -517,9 +517,11 @@ int create(const Arguments& arguments) {
     const std::vector<std::string>& stores = arguments.list("network");
     add_alternatives(benchmark, {stores.begin(), stores.end()});
   }
-  if (const auto problems = check_benchmark(benchmark); !problems.empty())
+  const BenchmarkFiles files = to_files(benchmark);
+  if (const auto problems = check_benchmark(benchmark_from_files(files, output.string()));
+      !problems.empty())
     throw failure("the benchmark is not sound: " + problems.front());
-  write_benchmark_files(to_files(benchmark), output);
+  write_benchmark_files(files, output);
   if (!kept) fs::remove_all(build.runs);
 
   std::set<std::string> subjects, operators;

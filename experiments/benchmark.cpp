@@ -447,7 +447,10 @@ BenchmarkFiles to_files(const Benchmark& benchmark) {
   }
   for (const auto& [name, bytes] : benchmark.data) files[data_file(name)] = bytes;
   for (const NoEntry& none : benchmark.without) {
-    without.push_back({{"subject", none.subject}, {"operator", none.op}, {"reason", none.reason}});
+    without.push_back({{"subject", none.subject},
+                       {"operator", none.op},
+                       {"applies", none.applies},
+                       {"reason", none.reason}});
   }
   for (const auto& [name, bytes] : files) {
     list.push_back({{"name", name}, {"bytes", bytes.size()}, {"digest", digest(bytes)}});

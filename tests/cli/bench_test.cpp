@@ -23,7 +23,8 @@ class Bench : public testing::Test {
 
   void plan(const std::string& operators) const {
     folder.write("plan.json", R"({"format": "neutra-benchmark-plan", "version": 1, "name": "mine",
-      "runs": 5, "operators": )" + operators + R"(, "subjects": [
+      "runs": 5, "operators": )" + operators +
+                                  R"(, "subjects": [
       {"subject": "plane.json", "source": "made up", "licence": "none"}]})");
   }
 
@@ -135,10 +136,10 @@ TEST_F(Bench, OtherVerbsTakeWhatIsCheckedOutAndExported) {
   const Json difficulty = json_of({"info", "mine.h5", "1", "--network", "b.h5"});
   EXPECT_TRUE(difficulty[0]["alternatives"].is_number()) << difficulty.dump(1);
   EXPECT_TRUE(json_of({"info", "mine.h5", "1"})[0]["alternatives"].is_null());
-  ASSERT_EQ(bench({"create", "plan.json", "-o", "mine.h5", "--extend", "mine.h5", "--network",
-                   "b.h5"})
-                .exit,
-            0);
+  ASSERT_EQ(
+      bench({"create", "plan.json", "-o", "mine.h5", "--extend", "mine.h5", "--network", "b.h5"})
+          .exit,
+      0);
   EXPECT_EQ(json_of({"info", "mine.h5", "1"}), difficulty);
 
   ASSERT_EQ(bench({"export", "mine.h5", "1", "--format", "fault", "-o", "faults"}).exit, 0);

@@ -300,9 +300,9 @@ TEST(BenchmarkStore, NeverOverwritesAnythingElse) {
   fs::create_directories(folder.path() / "mine");
   std::ofstream(folder.path() / "mine" / "text") << "mine";
   for (const char* name : {"text.h5", "mine"}) {
-    EXPECT_NE(error_of([&] { write_benchmark_files(files, folder.path() / name); })
-                  .find("no benchmark"),
-              std::string::npos);
+    EXPECT_NE(
+        error_of([&] { write_benchmark_files(files, folder.path() / name); }).find("no benchmark"),
+        std::string::npos);
   }
   EXPECT_EQ(read_regular_file(folder.path() / "text.h5", ""), "mine");
   EXPECT_TRUE(fs::exists(folder.path() / "mine" / "text"));
@@ -356,15 +356,14 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
       {"data/wine.h5: found no such file", [](Benchmark& b) { b.data.erase("wine.h5"); }},
       {"data/more.h5: found a file that nothing", [](Benchmark& b) { b.data["more.h5"] = "x"; }},
       {"/licence", [](Benchmark& b) { b.subjects[0].licence = ""; }},
-      {"/fit/epochs",
-       [](Benchmark& b) { b.subjects[0].program.document["fit"]["epochs"] = -3; }},
+      {"/fit/epochs", [](Benchmark& b) { b.subjects[0].program.document["fit"]["epochs"] = -3; }},
   };
   EXPECT_TRUE(problems_after([](Benchmark&) {}).empty());
   for (const auto& [words, change] : mistakes) {
     const std::vector<std::string> problems = problems_after(change);
-    const bool found = std::any_of(problems.begin(), problems.end(), [&, &words = words](const auto& p) {
-      return p.find(words) != std::string::npos;
-    });
+    const bool found = std::any_of(
+        problems.begin(), problems.end(),
+        [&, &words = words](const auto& p) { return p.find(words) != std::string::npos; });
     EXPECT_TRUE(found) << words << " not in "
                        << (problems.empty() ? "no problem" : problems.front());
   }

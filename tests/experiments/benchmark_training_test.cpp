@@ -252,8 +252,8 @@ TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
       EXPECT_EQ(trainer->train(job).metric, recorded[run]);
       EXPECT_EQ(checkout["metrics"][run], recorded[run]);
     }
-    for (const char* name : {"README.md", "keras/train.py", "keras/x_train.npy",
-                             "keras/y_test.npy", "keras/requirements.txt"}) {
+    for (const char* name : {"README.md", "keras/train.py", "keras/x_train.npy", "keras/y_test.npy",
+                             "keras/requirements.txt"}) {
       EXPECT_TRUE(fs::exists(folder / name)) << name;
     }
     // The faulty version tells nothing of its fault.

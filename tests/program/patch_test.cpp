@@ -47,8 +47,9 @@ TEST(Patch, FieldsAndTheirOrder) {
 TEST(Patch, RefusesWhatDoesNotFit) {
   for (const char* patch :
        {R"([{"op":"remove","path":"/layers/7"}])", R"([{"op":"jump","path":"/layers"}])", "3"}) {
-    EXPECT_NE(error_of([&] { with_patch(layers({"a"}), Json::parse(patch), "here"); })
-                  .find("here: found "),
+    EXPECT_NE(error_of([&] {
+                with_patch(layers({"a"}), Json::parse(patch), "here");
+              }).find("here: found "),
               std::string::npos)
         << patch;
   }
