@@ -28,6 +28,8 @@ constexpr const char* kTensorFlow = ">=2.4,<2.5";
 
 using Entries = std::vector<const BenchmarkEntry*>;
 
+bool as_json(const Arguments& arguments) { return chosen_format(arguments) == "json"; }
+
 // --- choosing ---
 
 std::set<std::string> types_of(const BenchmarkEntry& entry) {
@@ -158,7 +160,7 @@ std::string kinds_text(const Json& kinds) {
 
 int list(const Benchmark& benchmark, const Arguments& arguments) {
   const Entries entries = chosen_entries(benchmark, arguments);
-  if (arguments.flag("json")) {
+  if (as_json(arguments)) {
     Json json = Json::array();
     for (const BenchmarkEntry* entry : entries) json.push_back(full_view(benchmark, *entry));
     std::cout << to_text(json);
@@ -222,7 +224,7 @@ int info(Benchmark& benchmark, const Arguments& arguments) {
       json.push_back(full_view(benchmark, *entry));
       text += (text.empty() ? "" : "\n") + entry_text(benchmark, *entry);
     }
-    std::cout << (arguments.flag("json") ? to_text(json) : text);
+    std::cout << (as_json(arguments) ? to_text(json) : text);
     return 0;
   }
   const Json kinds = kinds_without(benchmark);
@@ -235,7 +237,7 @@ int info(Benchmark& benchmark, const Arguments& arguments) {
     ++by_category[or_dash(entry.category)];
     ++by_operator[entry.application.op];
   }
-  if (arguments.flag("json")) {
+  if (as_json(arguments)) {
     Json subjects = Json::array();
     for (const BenchmarkSubject& subject : benchmark.subjects) {
       subjects.push_back({{"id", subject.id},
@@ -279,7 +281,7 @@ int info(Benchmark& benchmark, const Arguments& arguments) {
 int diff(const Benchmark& benchmark, const Arguments& arguments) {
   const BenchmarkEntry& entry = *one_entry(benchmark, arguments).entry;
   const Json& fixed = subject_of(benchmark, entry).program.document;
-  if (arguments.flag("json")) {
+  if (as_json(arguments)) {
     const Json buggy = program_of(benchmark, entry, EntryVersion::kBuggy).document;
     std::cout << to_text({{"entry", entry.id},
                           {"faults", to_string(entry.faults)},
@@ -307,7 +309,7 @@ int similar(const Benchmark& benchmark, const Arguments& arguments) {
     table.add({std::to_string(points), std::to_string(other->id), other->subject, other->name,
                site_text(*other), to_string(other->faults)});
   }
-  std::cout << (arguments.flag("json") ? to_text(json) : table.text());
+  std::cout << (as_json(arguments) ? to_text(json) : table.text());
   return 0;
 }
 
@@ -322,7 +324,7 @@ int check_out(const Benchmark& benchmark, const Arguments& arguments) {
   const std::string warning = neutra::check_out(benchmark, *address.entry, *address.version, folder,
                                                 data_path(arguments, folder / "program.json"));
   if (!warning.empty()) std::cerr << "neutra: no arrays for the Keras script: " << warning << '\n';
-  if (arguments.flag("json")) {
+  if (as_json(arguments)) {
     std::cout << to_text(
         {{"folder", folder.string()},
          {"entry", address.entry->id},
@@ -382,7 +384,7 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
                     [&](const EntryTest& entry) { return result.passes(entry); }));
   const bool all = passed == result.entries.size();
   const Json kinds = kinds_without(benchmark);
-  if (arguments.flag("json")) {
+  if (as_json(arguments)) {
     Json list = Json::array();
     for (const EntryTest& entry : result.entries)
       list.push_back({{"id", entry.entry->id},
@@ -417,11 +419,9 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
 }
 
 int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
-  const std::string format = chosen_format(arguments, {"csv", "json", "fault"});
+  const std::string format = chosen_format(arguments);
   const Entries entries = chosen_entries(benchmark, arguments);
-  if (format == "csv") {
-    put_result(arguments, to_csv(benchmark, entries));
-  } else if (format == "json") {
+  if (format == "json") {
     Json json = Json::array();
     for (const BenchmarkEntry* entry : entries) {
       Json view = full_view(benchmark, *entry);
@@ -430,7 +430,7 @@ int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
       json.push_back(std::move(view));
     }
     put_result(arguments, to_text(json));
-  } else {
+  } else if (format == "fault") {
     if (!arguments.has("output"))
       throw usage_error("found no --output; allowed: -o FOLDER for fault files");
     const fs::path folder = arguments.text("output");
@@ -441,6 +441,8 @@ int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
       write_data(benchmark, &subject_of(benchmark, *entry), folder);
     }
     std::cerr << "neutra: " << entries.size() << " faults in " << folder.string() << '\n';
+  } else {
+    put_result(arguments, to_csv(benchmark, entries));
   }
   return 0;
 }
@@ -457,7 +459,7 @@ int validate(const fs::path& file, const Arguments& arguments) {
     if (!is_benchmark(file)) throw;  // there is none
     problems.emplace_back(error.what());
   }
-  if (arguments.flag("json")) {
+  if (as_json(arguments)) {
     std::cout << to_text({{"benchmark", file.string()},
                           {"sound", problems.empty()},
                           {"entries", entries},
@@ -532,7 +534,7 @@ int create(const Arguments& arguments) {
     subjects.insert(entry.subject);
     operators.insert(entry.application.op);
   }
-  if (arguments.flag("json")) {
+  if (as_json(arguments)) {
     std::cout << to_text({{"benchmark", output.string()},
                           {"name", benchmark.name},
                           {"entries", active},
@@ -550,6 +552,9 @@ int create(const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
   const std::string& action = arguments.positional[0];
+  if (const std::string format = chosen_format(arguments);
+      action != "export" && (format == "csv" || format == "fault"))
+    throw usage_error("--format: found " + format + "; allowed: text, json; with export all");
   if (action == "create") return create(arguments);
   using Action = int (*)(const Benchmark&, const Arguments&);
   static const std::map<std::string, Action> actions{{"checkout", check_out},    {"diff", diff},
@@ -578,12 +583,12 @@ Verb bench_verb() {
       "-w "
       "FOLDER\n"
       "       neutra bench validate BENCHMARK",
-      {{"backend", "category", "data-dir", "deprecated", "extend", "fault-type", "format", "fresh",
-        "memory", "network", "operator", "output", "retries", "seed", "store", "subject", "work",
-        "workers"},
+      {{"backend", "category", "data-dir", "deprecated", "extend", "fault-type", "fresh", "memory",
+        "network", "operator", "output", "retries", "seed", "store", "subject", "work", "workers"},
        2,
        100000,
-       "ACTION PLAN|BENCHMARK [ENTRY ...]"},
+       "ACTION PLAN|BENCHMARK [ENTRY ...]",
+       {"text", "csv", "json", "fault"}},
       "create: mutates and trains the subjects of a plan (a file, or bundled: kinds, small, "
       "bundled) and keeps the faults that\n"
       "the test rows kill; the same command goes on after an interruption. list, info: the entries "

@@ -66,44 +66,62 @@ Json checkout_document(const Benchmark& benchmark, const BenchmarkEntry& entry,
 }
 
 std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version,
-                   bool arrays) {
+                   const std::string& script_refusal, bool arrays) {
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
   const bool buggy = version == EntryVersion::kBuggy;
+  const std::vector<double>& metrics = buggy ? entry.metrics : subject.metrics;
+  std::string absent;
+  for (const BenchmarkData& file : subject.files) {
+    if (!file.included) absent += "- " + file.name + ", XXH3-128 " + file.digest + "\n";
+  }
   std::string text =
       "# " + version_id(benchmark, entry, version) + "\n\nThe " + (buggy ? "faulty" : "correct") +
       " version of entry " + std::to_string(entry.id) + " of the benchmark " + benchmark.name +
       ". Subject " + subject.id + ": " + subject.title + ".\n\n- Source: " + subject.source +
       "\n- Licence: " + subject.licence + "\n\n";
-  std::string absent;
-  for (const BenchmarkData& file : subject.files) {
-    if (!file.included) absent += "- " + file.name + ", XXH3-128 " + file.digest + "\n";
-  }
   if (!absent.empty()) {
     text +=
         "Data files that are not in this folder; put them here under these names, or in the "
         "folder that\n`--data-dir` names:\n\n" +
         absent + "\n";
   }
-  const auto& metrics = buggy ? entry.metrics : subject.metrics;
-  text +=
-      "Train it with the random numbers of the benchmark (mean " + subject.metric + " " +
-      shortest(python_round(mean(metrics), 4)) +
-      "):\n\n    neutra train program.json --stream "
-      "independent --seed " +
-      std::to_string(benchmark.seed) + " --replicas " + std::to_string(metrics.size()) +
-      "\n\nSearch for repairs as good as the correct version, ask fault-localisation tools, make "
-      "mutants:\n\n    neutra search program.json --ground-truth-metric " +
-      shortest(mean(subject.metrics)) +
-      "\n    neutra localise program.json\n    neutra mutate program.json --all\n\nWith Keras "
-      "(TensorFlow " +
-      benchmark.environment.value("tensorflow", "2.4") + "), from the folder `keras`:\n\n" +
-      "    python train.py\n";
+  text += "Train it with the random numbers of the benchmark (mean " + subject.metric + " " +
+          shortest(python_round(mean(metrics), 4)) +
+          "):\n\n    neutra train program.json --stream independent --seed " +
+          std::to_string(benchmark.seed) + " --replicas " + std::to_string(metrics.size()) +
+          "\n\nSearch for repairs as good as the correct version, ask fault-localisation tools, "
+          "make mutants:\n\n    neutra search program.json --ground-truth-metric " +
+          shortest(mean(subject.metrics)) +
+          "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
+  if (!script_refusal.empty()) return text + "There is no Keras script: " + script_refusal + ".\n";
+  text += "With Keras (TensorFlow " + benchmark.environment.value("tensorflow", "2.4") +
+          "), from the folder `keras`:\n\n    python train.py\n";
   if (!arrays) {
     text +=
         "\nIts arrays are left out, since the data are not here: x_train.npy, y_train.npy, "
         "x_test.npy, y_test.npy.\n";
   }
   return text;
+}
+
+/// Writes the script and its arrays. Returns whether the arrays could be written.
+bool write_keras(const Benchmark& benchmark, const Program& program, const Shape& input,
+                 const fs::path& folder, const std::vector<fs::path>& data_path) {
+  KerasScriptOptions options{input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff)};
+  std::shared_ptr<const Dataset> data;
+  try {
+    data = load_dataset(program.document.at("data"), data_path);
+    options.input = data->info().x;
+    options.validation = !data->x_validation.values.empty();
+  } catch (const MissingData&) {
+  }
+  const std::string script = keras_script(program, options);
+  fs::create_directories(folder);
+  if (data) write_arrays(*data, folder);
+  write_file_atomically(folder / "train.py", script);
+  write_file_atomically(folder / "requirements.txt",
+                        "tensorflow" + benchmark.environment.value("tensorflow", "") + "\nnumpy\n");
+  return data != nullptr;
 }
 
 }  // namespace
@@ -127,28 +145,23 @@ std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, E
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
   Program program = program_of(benchmark, entry, version);
   program.document["name"] = version_id(benchmark, entry, version);
-  fs::create_directories(folder / "keras");
+  fs::create_directories(folder);
   write_data(benchmark, &subject, folder);
   write_file_atomically(folder / "program.json", to_text(program.document));
   write_file_atomically(folder / "checkout.json",
                         to_text(checkout_document(benchmark, entry, version)));
-  std::string warning;
-  KerasScriptOptions options{subject.rows.x, false,
-                             static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff)};
+  data_path.insert(data_path.begin(), folder);
+  std::string refusal;
+  bool arrays = false;
   try {
-    data_path.insert(data_path.begin(), folder);
-    const auto data = load_dataset(program.document.at("data"), data_path);
-    options.validation = !data->x_validation.values.empty();
-    options.input = data->info().x;
-    write_arrays(*data, folder / "keras");
-  } catch (const MissingData& missing) {
-    warning = missing.what();
+    arrays = write_keras(benchmark, program, subject.rows.x, folder / "keras", data_path);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::kBadInput) throw;
+    refusal = error.what();
   }
-  write_file_atomically(folder / "keras" / "train.py", keras_script(program, options));
-  write_file_atomically(folder / "keras" / "requirements.txt",
-                        "tensorflow" + benchmark.environment.value("tensorflow", "") + "\nnumpy\n");
-  write_file_atomically(folder / "README.md", readme(benchmark, entry, version, warning.empty()));
-  return warning;
+  write_file_atomically(folder / "README.md", readme(benchmark, entry, version, refusal, arrays));
+  if (!refusal.empty()) return "no Keras script: " + refusal;
+  return arrays ? "" : "no arrays for the Keras script: the data are not here";
 }
 
 }  // namespace neutra

@@ -14,8 +14,8 @@ namespace neutra {
 /// Writes one version of an entry into a folder that is empty or not there yet: program.json,
 /// checkout.json (seeds, environment, test, data), the included data files, README.md, and in
 /// keras/ a script with its arrays (docs/formats/benchmark.md). `data_path`: where files that the
-/// benchmark doesn't include are looked up. Returns a warning where they aren't here: the arrays
-/// are left out then; else "". Throws input_error for a folder that has something in it.
+/// benchmark doesn't include are looked up. Returns what is left out of keras/ and why; "" where
+/// nothing is. Throws input_error for a folder that has something in it.
 std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version,
                       const std::filesystem::path& folder,
                       std::vector<std::filesystem::path> data_path);

@@ -47,7 +47,9 @@ class Writer {
   }
 
   std::string script() {
-    const std::string body = model() + compile() + fit();
+    std::string body = model();  // one after the other: fit() knows what compile() found
+    body += compile();
+    body += fit();
     const std::string seed = std::to_string(options_.seed);
     std::string text = "import numpy as np\nimport tensorflow as tf\n";
     text += callbacks_.import_line("callbacks") + initializers_.import_line("initializers") +

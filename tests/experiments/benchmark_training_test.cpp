@@ -293,7 +293,7 @@ TEST_F(BenchmarkTraining, DataFilesGoAlong) {
   const Benchmark without = made();
   EXPECT_TRUE(without.data.empty());
   EXPECT_NE(check_out(without, without.entries[0], EntryVersion::kBuggy, path("c"), {path("none")})
-                .find("rows.csv"),
+                .find("no arrays"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(path("c/keras/x_train.npy")));
   const Json checkout = read_json(path("c/checkout.json"));
@@ -301,6 +301,17 @@ TEST_F(BenchmarkTraining, DataFilesGoAlong) {
   EXPECT_EQ(checkout["data"]["files"][0]["here"], false);
   EXPECT_EQ(check_out(without, without.entries[0], EntryVersion::kBuggy, path("d"), here), "");
   EXPECT_TRUE(fs::exists(path("d/keras/x_train.npy")));
+
+  // A program that Keras can't say has no script.
+  plan_["operators"] = {"missing_zero_grad"};
+  plan_["effect"] = 0;
+  const Benchmark loop = made();
+  ASSERT_FALSE(loop.entries.empty()) << loop.without.front().reason;
+  EXPECT_NE(check_out(loop, loop.entries[0], EntryVersion::kBuggy, path("e"), here)
+                .find("no Keras script"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(path("e/keras")));
+  EXPECT_TRUE(fs::exists(path("e/program.json")));
 }
 
 }  // namespace
