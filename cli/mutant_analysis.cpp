@@ -291,13 +291,7 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
 
   std::optional<MutantRuns> runs;
   if (arguments.has("store")) {
-    const Json header = {{"format", "neutra-mutant-runs"},
-                         {"version", 1},
-                         {"original", to_string(program_hash(target.program))},
-                         {"seed", seed},
-                         {"time_limit", limits.time_limit},
-                         {"memory_limit", limits.memory_limit},
-                         {"trainer", trainer->fingerprint(target.program)}};
+    const Json header = mutant_runs_header(target.program, *trainer, seed, limits);
     runs.emplace(arguments.text("store"), header, arguments.flag("fresh"), "neutra mutate " + id);
   } else {
     runs.emplace();

@@ -10,6 +10,7 @@
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/patch.h"
 #include "training/data/dataset.h"
 
 namespace neutra::cli {
@@ -166,21 +167,6 @@ MutantList chosen_mutants(const Target& target, const DataInfo* data, const Argu
   return list;
 }
 
-/// The changes as lines of a JSON patch: "replace /fit/epochs: 12 -> 1".
-std::string changes(const Program& original, const Program& mutant) {
-  std::string text;
-  for (const Json& step : Json::diff(original.document, mutant.document)) {
-    const std::string path = step.at("path");
-    text += "  " + step.at("op").get<std::string>() + " " + path + ": ";
-    if (step.at("op") != "add")
-      text += original.document.value(Json::json_pointer(path), Json()).dump();
-    if (step.at("op") == "replace") text += " -> ";
-    if (step.contains("value")) text += step.at("value").dump();
-    text += "\n";
-  }
-  return text;
-}
-
 Json entry_of(const Mutant& mutant, const std::string& file) {
   Json operators = Json::array();
   for (const Application& application : mutant.applications)
@@ -294,7 +280,8 @@ int run(const Arguments& arguments) {
           file, to_text(document_of(mutant, original, arguments.text("as") == "fault")));
     mutants.push_back(entry_of(mutant, file.filename().string()));
     table.add({mutant.name(), to_string(mutant.faults)});
-    shown += mutant.name() + "\n" + changes(original.program, mutant.program);
+    const Json& from = original.program.document;
+    shown += mutant.name() + "\n" + patch_text(from, json_patch(from, mutant.program.document));
   }
   Json skipped = Json::array();
   for (const auto& [what, reason] : list.skipped)

@@ -25,6 +25,7 @@ int run(const Arguments& arguments) {
     job.program = &program;
     job.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
     job.replica = replica;
+    if (arguments.text("stream") == "independent") job.stream = StreamKey::kIndependent;
     job.time_limit = arguments.seconds("time-limit");
     job.memory_limit = arguments.bytes("memory-limit");
     jobs.push_back(job);
@@ -95,7 +96,7 @@ Verb train_verb() {
           "train one program several times and print its metric",
           "train FAULT|FILE [--version buggy|fixed] [--replicas N] [options]",
           {{"backend", "data-dir", "memory-limit", "replicas", "rows-train", "seed", "skip-dead",
-            "time-limit", "version", "workers"},
+            "stream", "time-limit", "version", "workers"},
            1,
            1,
            "FAULT|FILE"},

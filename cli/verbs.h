@@ -29,6 +29,7 @@ std::string general_help();
 /// test compares it).
 std::string markdown_help();
 
+Verb bench_verb();
 Verb deepfd_train_verb();
 Verb faults_verb();
 Verb localise_verb();

@@ -15,8 +15,6 @@ namespace neutra {
 namespace {
 
 // DeepCrime: stats.py, mutation_score.py.
-constexpr double kLevel = 0.05;
-constexpr double kEffect = 0.5;
 constexpr double kPower = 0.8;
 
 bool all_finite(std::span<const double> values) {
@@ -45,10 +43,11 @@ KillVerdict kill_test(std::span<const double> original, std::span<const double> 
   }
   verdict.p = test_p(original, mutant, options.variant);
   verdict.d = cohens_d(original, mutant);
-  verdict.killed = verdict.p < kLevel && harm(original, mutant, options.maximize) >= kEffect;
+  verdict.killed =
+      verdict.p < kKillLevel && harm(original, mutant, options.maximize) >= kKillEffect;
   const double f =
       options.variant == KillVariant::kAsPublished ? verdict.d : std::abs(verdict.d) / 2;
-  verdict.power = anova_power(f, static_cast<double>(original.size() + mutant.size()), kLevel);
+  verdict.power = anova_power(f, static_cast<double>(original.size() + mutant.size()), kKillLevel);
   verdict.stable =
       verdict.power >= kPower && (verdict.killed || options.variant == KillVariant::kAsPublished);
   return verdict;
@@ -101,8 +100,8 @@ std::optional<bool> foregone(std::span<const double> original, std::span<const d
   if (!known.empty()) best = std::max(best, harm_at(std::clamp(mean(known), 0.0, 1.0)));
   // What p and d ask of d, with room for rounding.
   const double n = static_cast<double>(original.size()), m = static_cast<double>(runs);
-  const double z = quantile(boost::math::complement(boost::math::normal(), kLevel / 2));
-  const double needed = std::max(kEffect, z * std::sqrt(1 / n + 1 / m));
+  const double z = quantile(boost::math::complement(boost::math::normal(), kKillLevel / 2));
+  const double needed = std::max(kKillEffect, z * std::sqrt(1 / n + 1 / m));
   if (best < needed * (1 - 1e-9)) return false;
   return std::nullopt;
 }

@@ -19,7 +19,11 @@ struct KillOptions {
   KillVariant variant = KillVariant::kCorrected;
 };
 
-/// Killed: p < 0.05 and Cohen's d of at least 0.5 for the worse (DeepCrime, ISSTA 2021, section 3).
+inline constexpr double kKillLevel = 0.05;
+inline constexpr double kKillEffect = 0.5;
+
+/// Killed: p < kKillLevel and Cohen's d of at least kKillEffect for the worse (DeepCrime, ISSTA
+/// 2021, section 3).
 struct KillVerdict {
   double p = 1;
   double d = 0;      ///< (mean(original) - mean(mutant)) / pooled deviation

@@ -156,15 +156,29 @@ void refuse_repeats(const JsonSection& section, const std::vector<Key>& keys) {
 Subject read_subject(const fs::path& path) {
   const std::string file = path.string();
   const Json json = read_json(path);
+  if (format_of(json, file, "neutra-subject or neutra-program") == "neutra-program") {
+    return {.id = path.stem().string(),
+            .title = json.value("name", ""),
+            .source = "",
+            .licence = "",
+            .space = ProgramSpace::with_default_keys(read_program(json, file)),
+            .file = path};
+  }
   require_format(json, file, "neutra-subject");
   const JsonSection section(
-      json, file, "", {"format", "version", "id", "title", "source", "program", "keys", "notes"});
+      json, file, "",
+      {"format", "version", "id", "title", "source", "licence", "program", "keys", "notes"});
   Program program = program_of(section, path);
   ProgramSpace space =
       section.has("keys")
           ? ProgramSpace(std::move(program), read_keys(section.list("keys"), file), file)
           : ProgramSpace::with_default_keys(std::move(program));
-  return {section.text("id"), section.text("title"), std::move(space), path};
+  return {.id = section.text("id"),
+          .title = section.text("title"),
+          .source = section.text("source"),
+          .licence = section.text("licence", ""),
+          .space = std::move(space),
+          .file = path};
 }
 
 /// Ids name files.
@@ -318,11 +332,13 @@ std::vector<std::string> subject_ids() { return index_list("subjects"); }
 
 std::vector<std::string> fault_ids() { return index_list("faults"); }
 
-Subject load_subject(const std::string& id) {
+Subject load_subject(const std::string& id_or_file) {
   const std::vector<std::string> ids = subject_ids();
-  const std::string known = match(ids, id);
-  if (known.empty()) unknown("subject", id, ids);
-  return read_subject(resource_directory() / "subjects" / (known + ".json"));
+  if (const std::string id = match(ids, id_or_file); !id.empty()) {
+    return read_subject(resource_directory() / "subjects" / (id + ".json"));
+  }
+  if (fs::path(id_or_file).extension() != ".json") unknown("subject", id_or_file, ids);
+  return read_subject(id_or_file);
 }
 
 Fault load_fault(const std::string& id_or_file) {

@@ -15,6 +15,8 @@ namespace neutra {
 struct Subject {
   std::string id;  ///< "d7", "mnist_cnn"
   std::string title;
+  std::string source;   ///< of the program and its data
+  std::string licence;  ///< of both, where it is known
   ProgramSpace space;
   std::filesystem::path file;
 };
@@ -44,7 +46,9 @@ std::filesystem::path resource_directory();
 
 std::vector<std::string> subject_ids();
 std::vector<std::string> fault_ids();  ///< D1..D9, M1..M3, F1..F3, C1..C3, R1..R7
-Subject load_subject(const std::string& id);
+/// A bundled id (any case) or a JSON file (neutra-subject, or neutra-program with keys by the
+/// default rule).
+Subject load_subject(const std::string& id_or_file);
 /// A bundled id (any case) or a JSON file (neutra-fault or neutra-program). Unknown ids:
 /// input_error with the nearest ids.
 Fault load_fault(const std::string& id_or_file);

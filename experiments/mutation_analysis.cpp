@@ -671,6 +671,17 @@ void MutantRuns::add(const Hash& program, int run, MutantRun result) {
   runs_[{program, run}] = std::move(result);
 }
 
+Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uint64_t seed,
+                        const TrainingJob& limits) {
+  return {{"format", "neutra-mutant-runs"},
+          {"version", 1},
+          {"original", to_string(program_hash(original))},
+          {"seed", seed},
+          {"time_limit", limits.time_limit},
+          {"memory_limit", limits.memory_limit},
+          {"trainer", trainer.fingerprint(original)}};
+}
+
 MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
                                  const MutationOptions& options, MutantTrainer& trainer,
                                  MutantRuns& runs,

@@ -145,6 +145,10 @@ class MutantRuns {
   std::unique_ptr<File> file_;
 };
 
+/// What decides the runs of an original and its mutants: the header of their file.
+Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uint64_t seed,
+                        const TrainingJob& limits);
+
 /// Trains what verdicts need, in parallel, until every search has ended. The result depends on
 /// neither workers nor interruptions. Throws Error(kInterrupted) when `stop` is set: what was
 /// trained is in `runs`. Throws input_error when the original can't be trained or judged.

@@ -7,6 +7,26 @@
 #include "program/error.h"
 
 namespace neutra {
+namespace {
+
+Application application_at(const MutationTask::Place& place, const std::string& text) {
+  Application application{std::string(place.op->id), place.site, Json(), place.seed};
+  const auto known = place.values.find(text);
+  if (known != place.values.end()) {
+    application.value = known->second;
+  } else if (place.op->parameter.type == ValueType::kInteger) {
+    application.value = std::stoll(text);
+  } else {
+    application.value = std::stod(text);
+  }
+  return application;
+}
+
+}  // namespace
+
+Application MutationTask::application(std::size_t site, const std::string& value) const {
+  return application_at(places[site], value);
+}
 
 MutationTask mutation_task(const std::vector<const MutationOperator*>& operators,
                            const Target& target, const std::vector<Site>& layers,
@@ -37,7 +57,7 @@ MutationTask mutation_task(const std::vector<const MutationOperator*>& operators
       own.op = op->id;
       own.abbreviation = op->abbreviation;
       if (site != kWholeProgram) own.site = "layer " + std::to_string(site);
-      std::map<std::string, Json> values;
+      MutationTask::Place place{op, site, op->random ? seed : 0, {}};
       if (op->parameter.search == ValueSearch::kBinary) {
         const ValueRange range = search_range(*op, target);
         own.range = SearchRange{range.from, range.to, range.precision, range.decimals};
@@ -45,28 +65,20 @@ MutationTask mutation_task(const std::vector<const MutationOperator*>& operators
         for (const Candidate& candidate : candidates(*op, target, site)) {
           const std::string text = value_text(candidate.value);
           own.values.push_back(text);
-          values[text] = candidate.value;
+          place.values[text] = candidate.value;
         }
         if (own.values.empty()) {
           task.left_out.push_back({op, "every value of " + own.site + " is the program's own"});
           continue;
         }
       }
-      const bool whole = op->parameter.type == ValueType::kInteger;
-      own.make = [op, shared, site, seed, whole, values](const std::string& text) {
-        const auto known = values.find(text);
-        Json value;
-        if (known != values.end()) {
-          value = known->second;
-        } else if (whole) {
-          value = std::stoll(text);
-        } else {
-          value = std::stod(text);
-        }
-        auto made = apply(*op, *shared, site, value, seed);
+      own.make = [shared, place](const std::string& text) {
+        const Application wanted = application_at(place, text);
+        auto made = apply(*place.op, *shared, wanted.site, wanted.value, wanted.seed);
         if (auto* reason = std::get_if<Inapplicable>(&made)) throw input_error(to_string(*reason));
         return std::get<Program>(std::move(made));
       };
+      task.places.push_back(std::move(place));
       task.sites.push_back(std::move(own));
     }
     if (!any) task.left_out.push_back({op, "it applies at none of the layers that were asked for"});

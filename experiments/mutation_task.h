@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "experiments/mutation_analysis.h"
-#include "mutators/mutation_operator.h"
+#include "mutators/mutants.h"
 
 namespace neutra {
 
@@ -19,6 +19,16 @@ struct LeftOutOperator {
 struct MutationTask {
   std::vector<OperatorSite> sites;
   std::vector<LeftOutOperator> left_out;
+  /// What makes the mutant of sites[`site`] with a value.
+  Application application(std::size_t site, const std::string& value) const;
+
+  struct Place {
+    const MutationOperator* op = nullptr;
+    Site site = kWholeProgram;
+    std::uint64_t seed = 0;              ///< 0 for operators that draw nothing
+    std::map<std::string, Json> values;  ///< that are no numbers of a range, by their text
+  };
+  std::vector<Place> places;  ///< of the sites
 };
 /// `layers`: only at these, of operators on layers; empty: at all. `seed`: of operators that draw
 /// random numbers. Throws input_error for a layer that the program doesn't have.

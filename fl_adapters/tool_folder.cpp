@@ -12,21 +12,39 @@ namespace neutra {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> write_data_files(const Dataset& data, const fs::path& folder) {
-  std::vector<std::string> names{"data.h5"};
-  Hdf5File file = Hdf5File::create(folder / names.front());
+namespace {
+
+/// Calls `use` with the name and the rows of each array.
+template <typename F>
+void for_each_array(const Dataset& data, F use) {
   for (const auto& [name, array] : {std::pair{"x_train", &data.x_train},
                                     {"y_train", &data.y_train},
                                     {"x_test", &data.x_test},
                                     {"y_test", &data.y_test},
                                     {"x_validation", &data.x_validation},
                                     {"y_validation", &data.y_validation}}) {
-    if (array->values.empty()) continue;  // no rows to watch
-    file.write(std::string("/") + name, array->values,
-               {array->extents.begin(), array->extents.end()});
-    names.push_back(std::string(name) + ".npy");
-    write_npy(folder / names.back(), *array);
+    if (!array->values.empty()) use(std::string(name), *array);  // else no rows to watch
   }
+}
+
+}  // namespace
+
+std::vector<std::string> write_arrays(const Dataset& data, const fs::path& folder) {
+  std::vector<std::string> names;
+  for_each_array(data, [&](const std::string& name, const Array& array) {
+    names.push_back(name + ".npy");
+    write_npy(folder / names.back(), array);
+  });
+  return names;
+}
+
+std::vector<std::string> write_data_files(const Dataset& data, const fs::path& folder) {
+  std::vector<std::string> names = write_arrays(data, folder);
+  names.insert(names.begin(), "data.h5");
+  Hdf5File file = Hdf5File::create(folder / names.front());
+  for_each_array(data, [&](const std::string& name, const Array& array) {
+    file.write("/" + name, array.values, {array.extents.begin(), array.extents.end()});
+  });
   file.close();
   return names;
 }

@@ -11,8 +11,10 @@
 
 namespace neutra {
 
-/// Writes data.h5 and one .npy file for each of x_train, y_train, x_test, y_test and, where the
-/// program has rows to watch, x_validation, y_validation. Returns the names.
+/// Writes one .npy file for each of x_train, y_train, x_test, y_test and, where the program has
+/// rows to watch, x_validation, y_validation. Returns the names.
+std::vector<std::string> write_arrays(const Dataset& data, const std::filesystem::path& folder);
+/// The same and data.h5, which holds them all.
 std::vector<std::string> write_data_files(const Dataset& data, const std::filesystem::path& folder);
 
 /// A folder that goes with the object.

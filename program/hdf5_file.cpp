@@ -425,6 +425,12 @@ std::vector<std::string> Hdf5File::read_strings(const std::string& path,
   });
 }
 
+std::string Hdf5File::read_bytes(const std::string& path, std::uint64_t max_elements) const {
+  const Lock lock;
+  const auto bytes = read_numbers<std::uint8_t>({file_, path}, id_, H5T_NATIVE_UINT8, max_elements);
+  return {bytes.begin(), bytes.end()};
+}
+
 bool Hdf5File::has_attribute(const std::string& object, const std::string& name) const {
   const Lock lock;
   const Place place{file_, object};
@@ -483,6 +489,12 @@ void Hdf5File::write(const std::string& path, const std::vector<std::int64_t>& v
   const Lock lock;
   write_dataset({file_, path, true}, id_, H5T_STD_I64LE, H5T_NATIVE_INT64, values.data(),
                 values.size(), extents);
+}
+
+void Hdf5File::write_bytes(const std::string& path, std::string_view bytes) {
+  const Lock lock;
+  write_dataset({file_, path, true}, id_, H5T_STD_U8LE, H5T_NATIVE_UINT8, bytes.data(),
+                bytes.size(), {});
 }
 
 void Hdf5File::write(const std::string& path, const std::vector<std::string>& values) {

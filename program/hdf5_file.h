@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace neutra {
@@ -43,6 +44,8 @@ class Hdf5File {
   /// Fixed- or variable-length strings, NUL padded or terminated, ASCII or UTF-8.
   std::vector<std::string> read_strings(const std::string& path,
                                         std::uint64_t max_elements = 1ULL << 24) const;
+  /// Numbers of one byte as they are.
+  std::string read_bytes(const std::string& path, std::uint64_t max_elements = 1ULL << 31) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
   std::string read_string_attribute(const std::string& object, const std::string& name) const;
   std::int64_t read_integer_attribute(const std::string& object, const std::string& name) const;
@@ -56,6 +59,7 @@ class Hdf5File {
   void write(const std::string& path, const std::vector<std::int64_t>& values,
              const std::vector<std::uint64_t>& extents = {});
   void write(const std::string& path, const std::vector<std::string>& values);
+  void write_bytes(const std::string& path, std::string_view bytes);
   void write_attribute(const std::string& object, const std::string& name,
                        const std::string& value);
   void write_attribute(const std::string& object, const std::string& name, std::int64_t value);

@@ -22,6 +22,7 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
+#include "program/seal.h"
 #include "program/words.h"
 
 namespace neutra {
@@ -30,7 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kVersion = 1;
-constexpr std::uint64_t kUserBlock = 512;
 constexpr std::string_view kFormat = "neutra-store";
 constexpr std::string_view kLockBeginning = "pid ";
 constexpr auto kLockPatience = std::chrono::milliseconds(500);
@@ -299,24 +299,16 @@ void read_network(const Hdf5File& file, const fs::path& name, Network& network) 
   }
 }
 
-/// The line at the start of every store.
-std::string signature(int version, const std::string& digest) {
-  return std::string(kFormat) + " version " + std::to_string(version) + " xxh3-128 " + digest +
-         "\n";
-}
-
 /// Writes the complete store beside `file` and renames it.
 void write_store(const fs::path& file, const StoreContent& content) {
   const fs::path temporary = beside(file, ".tmp");
   try {
     // HDF5 crashes when it closes a file on a full disk: it never sees one.
-    Hdf5File hdf5 = Hdf5File::create_in_memory(temporary, kUserBlock);
+    Hdf5File hdf5 = Hdf5File::create_in_memory(temporary, kSealBytes);
     write_content(hdf5, content);
     std::string bytes = hdf5.image();
     hdf5.close();
-    const std::string line =
-        signature(kVersion, digest(std::string_view(bytes).substr(kUserBlock)));
-    bytes.replace(0, line.size(), line);
+    seal(bytes, kFormat, kVersion);
     const int descriptor =
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor < 0) throw_system_error("cannot create", temporary);
@@ -336,42 +328,27 @@ void write_store(const fs::path& file, const StoreContent& content) {
   }
 }
 
-struct Signature {
-  int version = 0;
-  std::string digest;
-};
-
 /// Throws input_error for a file that is no store or of a newer version.
-Signature read_signature(const fs::path& file) {
+Seal read_store_seal(const fs::path& file) {
   const auto foreign = [&](const std::string& found) {
     return input_error(describe(file.string(), "", found,
                                 "a store made by neutra search, or a name that is still free"));
   };
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) throw foreign("something that is no file");
-  std::ifstream in(file, std::ios::binary);
-  if (!in) throw input_error(describe(file.string(), "", "a file that cannot be read", ""));
-  std::string line;
-  std::getline(in, line);
-  if (line.size() > kUserBlock) line.resize(kUserBlock);
-  std::istringstream words(line);
-  std::string format, version_word, method;
-  Signature result;
-  words >> format >> version_word >> result.version >> method >> result.digest;
-  if (format != kFormat || version_word != "version" || !words || result.version < 1) {
-    throw foreign("another kind of file");
-  }
-  if (result.version > kVersion) {
+  const std::optional<Seal> found = read_seal(file);
+  if (!found || found->format != kFormat) throw foreign("another kind of file");
+  if (found->version > kVersion) {
     throw input_error(describe(
-        file.string(), "", std::string(kFormat) + " version " + std::to_string(result.version),
+        file.string(), "", std::string(kFormat) + " version " + std::to_string(found->version),
         "versions up to " + std::to_string(kVersion) + ": a newer neutra made it"));
   }
-  return result;
+  return *found;
 }
 
 void read_hdf5(const fs::path& store, StoreContent& content) {
-  const Signature stated = read_signature(store);
-  if (const std::string found = file_digest(store, kUserBlock); found != stated.digest) {
+  const Seal stated = read_store_seal(store);
+  if (const std::string found = sealed_digest(store); found != stated.digest) {
     throw input_error(
         describe(store.string(), "", "digest " + found,
                  stated.digest + ": the file is damaged; take a copy of it, and " + kAnew));
@@ -611,7 +588,7 @@ Store::Store(fs::path store, Json header, bool fresh)
   ::unlink(beside(file_, ".tmp").c_str());
   ::unlink(journal_temporary.c_str());
   if (fresh) {
-    if (fs::exists(file_)) read_signature(file_);  // never removes what is no store
+    if (fs::exists(file_)) read_store_seal(file_);  // never removes what is no store
     if (::unlink(journal_file_.c_str()) != 0 && errno != ENOENT) {
       throw_system_error("cannot remove", journal_file_);
     }

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Makes the exact data of the subjects d1, d6, d7 and d8 (docs/methods/subjects.md).
+"""Makes the bundled data files (docs/methods/subjects.md).
 
-Needs NumPy and h5py. Writes d1.h5, d6.h5, d7.h5 and d8.h5 into the folder given (default: this script's). The content does
-not depend on the version of NumPy: only the legacy generator and exact or correctly rounded operations are used.
+Needs NumPy, h5py and scikit-learn. Writes one NAME.h5 for each into the folder given (default: this script's). The content
+does not depend on versions: only NumPy's legacy generator, exact or correctly rounded operations, and the tables that come
+inside scikit-learn's package are used.
 """
 import pathlib
 import sys
 
 import h5py
 import numpy as np
+from sklearn import datasets
 
 
 def d1():
@@ -45,10 +47,41 @@ def d8():
     return {'x': x.astype(np.uint8), 'y': y.astype(np.uint8)}
 
 
+def table(load, dtype=np.float64, **arguments):
+    """One of scikit-learn's tables: features, and classes or values."""
+    x, y = load(return_X_y=True, **arguments)
+    return {'x': x.astype(dtype), 'y': y.astype(np.uint8 if y.dtype.kind == 'i' else np.float64)}
+
+
+def iris():
+    """Sepals and petals of 150 irises in cm; three species."""
+    return table(datasets.load_iris)
+
+
+def wine():
+    """Thirteen measurements of 178 wines; three cultivars."""
+    return table(datasets.load_wine)
+
+
+def breast_cancer():
+    """Thirty measurements of 569 tumours; 0 malignant, 1 benign."""
+    return table(datasets.load_breast_cancer)
+
+
+def diabetes():
+    """Ten measurements of 442 patients in their own units; progression of the disease after a year."""
+    return table(datasets.load_diabetes, scaled=False)
+
+
+def digits():
+    """1,797 images of 8 x 8 pixels from 0 to 16; ten digits."""
+    return table(datasets.load_digits, np.uint8)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
     folder = folder if folder.is_dir() else folder.parent
-    for make in (d1, d6, d7, d8):
+    for make in (d1, d6, d7, d8, iris, wine, breast_cancer, diabetes, digits):
         with h5py.File(folder / (make.__name__ + '.h5'), 'w', track_order=False) as file:
             for name, array in make().items():
                 file.create_dataset(name, data=array, chunks=array.shape, compression='gzip',

@@ -42,7 +42,7 @@ TEST(Command, ListsSubjectsAndFaults) {
   EXPECT_EQ(parse_json(faults.out, "out").size(), 25u);
   const Called subjects = call({"subjects", "--json"}, folder.path());
   ASSERT_EQ(subjects.exit, 0) << subjects.err;
-  EXPECT_EQ(parse_json(subjects.out, "out").size(), 14u);
+  EXPECT_EQ(parse_json(subjects.out, "out").size(), 22u);
 }
 
 TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {

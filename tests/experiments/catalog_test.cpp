@@ -56,7 +56,7 @@ std::set<std::string> stems(const fs::path& folder) {
 
 TEST(Catalog, IndexListsEveryFile) {
   const std::vector<std::string> subjects = subject_ids(), faults = fault_ids();
-  EXPECT_EQ(subjects.size(), 14u);
+  EXPECT_EQ(subjects.size(), 22u);
   EXPECT_EQ(faults.size(), 25u);
   EXPECT_EQ(faults.front(), "D1");
   EXPECT_EQ(faults.back(), "R7");

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "program/program.h"
@@ -38,6 +39,11 @@ Hash digest(const Dataset& data);
 /// names the place.
 std::shared_ptr<const Dataset> load_dataset(const Json& data,
                                             const std::vector<std::filesystem::path>& search_path);
+
+/// The files that a `data` section names, and where they are found. Empty for generated data.
+/// Throws like load_dataset() where one is missing.
+std::vector<std::pair<std::string, std::filesystem::path>> data_files(
+    const Json& data, const std::vector<std::filesystem::path>& search_path);
 
 /// scikit-learn's train_test_split as index lists: p = RandomState(seed).permutation(n), the first
 /// ceil(test_size * n) of p are the test rows, the rest, in the order of p, the training rows.

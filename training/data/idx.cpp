@@ -46,6 +46,10 @@ Table read_idx(ByteReader& reader) {
   return table;
 }
 
+std::vector<std::string> idx_spellings(const std::string& file) {
+  return {file, file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file + ".gz"};
+}
+
 RawData read_idx_source(const Json& arguments, const SearchPath& search_path) {
   check_fields(arguments, "data.arguments",
                {{"train_images", FieldRule::kText},
@@ -55,9 +59,7 @@ RawData read_idx_source(const Json& arguments, const SearchPath& search_path) {
                 {"allow_nan", FieldRule::kFlag}});
   const auto read = [&](const char* argument) {
     const std::string file = text_argument(arguments, argument, "idx");
-    const std::string other =
-        file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file + ".gz";
-    ByteReader reader = ByteReader::open(find_file({file, other}, search_path));
+    ByteReader reader = ByteReader::open(find_file(idx_spellings(file), search_path));
     Table table = read_idx(reader);
     require_finite(table, reader.file(), arguments);
     return table;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "training/data/byte_reader.h"
 #include "training/data/sources.h"
 #include "training/data/table.h"
@@ -10,6 +13,9 @@ namespace neutra {
 /// handwritten digits): two zero bytes, the type of the numbers, the number of extents, the extents
 /// as 32-bit numbers, the numbers; all big-endian.
 Table read_idx(ByteReader& reader);
+
+/// A name and, where the first is missing, the same packed or unpacked.
+std::vector<std::string> idx_spellings(const std::string& file);
 
 /// Source `idx`: {train_images, train_labels, test_images, test_labels}, four files, each also
 /// found with or without ".gz".

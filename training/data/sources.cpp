@@ -9,6 +9,7 @@
 #include "program/words.h"
 #include "training/data/cifar10.h"
 #include "training/data/csv.h"
+#include "training/data/dataset.h"
 #include "training/data/idx.h"
 #include "training/data/npy.h"
 
@@ -96,6 +97,18 @@ const std::map<std::string, ReadSource>& readers() {
       {"npz", read_npz_source},
       {"reuters", refuse_reuters}};
   return kReaders;
+}
+
+/// The arguments that name files, by source.
+const std::map<std::string, std::vector<const char*>>& file_arguments() {
+  static const std::map<std::string, std::vector<const char*>> kArguments{
+      {"cifar10", {"train", "test"}},
+      {"csv", {"file"}},
+      {"hdf5", {"file"}},
+      {"idx", {"train_images", "train_labels", "test_images", "test_labels"}},
+      {"npy", {"x", "y", "x_train", "y_train", "x_test", "y_test"}},
+      {"npz", {"file"}}};
+  return kArguments;
 }
 
 /// "csv, hdf5, ...".
@@ -208,6 +221,26 @@ void check_fields(const Json& object, const std::string& place,
         break;
     }
   }
+}
+
+std::vector<std::pair<std::string, fs::path>> data_files(const Json& data,
+                                                         const SearchPath& search_path) {
+  std::vector<std::pair<std::string, fs::path>> files;
+  const std::string source = data.value("source", "");
+  const auto names = file_arguments().find(source);
+  if (names == file_arguments().end()) return files;
+  const Json arguments = data.value("arguments", Json::object());
+  for (const char* name : names->second) {
+    const Json* value = member(arguments, name);
+    if (value == nullptr) continue;
+    for (const Json& file : value->is_array() ? *value : Json::array({*value})) {
+      if (!file.is_string()) continue;  // load_dataset() says what is wrong
+      const std::string text = file;
+      files.emplace_back(
+          text, find_file(source == "idx" ? idx_spellings(text) : std::vector{text}, search_path));
+    }
+  }
+  return files;
 }
 
 RawData read_source(const Json& data, const SearchPath& search_path) {

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "evaluators/kill_test.h"
+#include "mutators/mutants.h"
+
+/// Benchmarks of faulty models in the manner of Defects4J and gDefects4DL
+/// (docs/methods/benchmarks.md, docs/formats/benchmark.md).
+namespace neutra {
+
+/// A data file of a subject.
+struct BenchmarkData {
+  std::string name;  ///< as the program names it: "digits.h5"
+  std::uint64_t bytes = 0;
+  std::string digest;     ///< XXH3-128
+  bool included = false;  ///< are its bytes in the benchmark?
+};
+
+/// A correct program that faults were put into.
+struct BenchmarkSubject {
+  std::string id, title, source, licence;
+  Program program;
+  DataInfo rows;  ///< what operators know of the data
+  std::vector<BenchmarkData> files;
+  std::string data;     ///< digest of the rows, as a program gets them
+  std::string trainer;  ///< back end and libraries: the same metrics come from the same ones
+  std::string metric;
+  Goal goal = Goal::kMaximize;
+  std::vector<double> metrics;  ///< of the correct program's runs: a test compares with them
+};
+
+/// What is seen of a fault while it trains.
+struct Symptom {
+  std::string name;  ///< "metric_drop", "divergence"
+  double value = 0;  ///< how much worse the metric is; share of the runs
+  bool operator==(const Symptom&) const = default;
+};
+
+/// One fault.
+struct BenchmarkEntry {
+  int id = 0;               ///< from 1; never given to another fault
+  bool deprecated = false;  ///< kept for the id's sake
+  std::string name;         ///< "ACH-1-sigmoid"
+  std::string subject;
+  Application application;         ///< what made the fault
+  std::string place;               ///< class of the layer ("Dense"); "program" for none
+  FaultSet faults;                 ///< diff(faulty, correct)
+  std::string category, bug_type;  ///< words of fault_kinds.json; "" where it has none
+  int support = 0;                 ///< entries with the same root cause and fix, this one included
+  Json change;                     ///< JSON Patch that makes the faulty program of the correct one
+  Hash buggy, fixed;               ///< of both programs
+  std::vector<double> metrics;     ///< of the faulty program's runs
+  KillVerdict verdict;             ///< of the test rows
+  std::vector<Symptom> symptoms;
+  std::optional<double> triviality;  ///< share of test rows that tell the fault; classification
+  std::optional<int> alternatives;   ///< repairs that a search found besides the known one
+};
+
+/// A fault kind that a subject has no entry of, and why.
+struct NoEntry {
+  std::string subject, op;
+  bool applies = false;  ///< are there mutants at all?
+  std::string reason;
+};
+
+struct Benchmark {
+  std::string name, title;
+  std::uint64_t seed = 0;  ///< of draws, mutations and trainings
+  double effect = 0;       ///< an entry's least |d|
+  Json environment;        ///< versions: of neutra, and of TensorFlow for the scripts
+  std::vector<BenchmarkSubject> subjects;
+  std::vector<BenchmarkEntry> entries;  ///< by id
+  std::vector<NoEntry> without;
+  std::map<std::string, std::string> data;  ///< bytes of the included files
+};
+
+/// A benchmark as documents: "benchmark.json", "subjects/ID.json", "entries/NNNN.json",
+/// "data/FILE". The index lists the others with their digests.
+using BenchmarkFiles = std::map<std::string, std::string>;
+inline constexpr std::string_view kBenchmarkIndex = "benchmark.json";
+BenchmarkFiles to_files(const Benchmark& benchmark);
+/// Inverse. Throws input_error for the first mistake, or, if `problems` is given, adds all of them
+/// to it and leaves out what can't be read.
+Benchmark benchmark_from_files(const BenchmarkFiles& files, const std::string& where,
+                               std::vector<std::string>* problems = nullptr);
+/// "entries/0012.json"
+std::string entry_file(int id);
+/// A file of a benchmark has a relative name without "..".
+bool is_file_name(std::string_view name);
+
+/// "12", "12b", "12f"
+enum class EntryVersion { kBuggy, kFixed };
+struct EntryAddress {
+  const BenchmarkEntry* entry = nullptr;
+  std::optional<EntryVersion> version;
+};
+/// Throws usage_error for what is no address, input_error for an entry that isn't there.
+EntryAddress find_entry(const Benchmark& benchmark, std::string_view address);
+const BenchmarkSubject& subject_of(const Benchmark& benchmark, const BenchmarkEntry& entry);
+/// Throws input_error where the change doesn't fit the subject.
+Program program_of(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version);
+
+/// An entry with everything that is known of it, its subject's licence, source and test included.
+Json full_view(const Benchmark& benchmark, const BenchmarkEntry& entry);
+/// One line for each entry, the columns as in docs/formats/benchmark.md.
+std::string to_csv(const Benchmark& benchmark, const std::vector<const BenchmarkEntry*>& entries);
+/// A fault file whose known fix is the correct program (docs/formats/fault.md).
+Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry);
+/// Its id: "small-12".
+std::string fault_id(const Benchmark& benchmark, const BenchmarkEntry& entry);
+
+/// gDefects4DL's category and Shah's bug type of an entry, by its operator and, for numeric errors,
+/// its symptoms (experiments/fault_kinds.json); "" where the file has none.
+struct FaultKind {
+  std::string category, bug_type;
+};
+FaultKind fault_kind(const BenchmarkEntry& entry);
+
+/// The class of the layer at a site, or "program".
+std::string place_of(const Program& program, Site site);
+
+/// Sets every entry's support level: active entries of the same operator whose fix changes the same
+/// places, whatever the layer.
+void count_support(std::vector<BenchmarkEntry>& entries);
+
+/// Active entries that are like one, the most similar first; equal ones by id. Points: 4 same
+/// operator, 3 a fault type in common, 2 same kind of place, 1 same subject.
+std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchmark& benchmark,
+                                                                   const BenchmarkEntry& entry);
+
+/// Everything that can be checked without training: programs, changes, operators, hashes, verdicts,
+/// support levels, data files. Empty: sound.
+std::vector<std::string> check_benchmark(const Benchmark& benchmark);
+
+}  // namespace neutra

@@ -1,0 +1,167 @@
+#include "experiments/benchmark_checkout.h"
+
+#include "evaluators/statistics.h"
+#include "fl_adapters/tool_folder.h"
+#include "program/error.h"
+#include "program/formats/keras_script.h"
+#include "search/options.h"
+#include "training/data/dataset.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_empty(const fs::path& folder) {
+  std::error_code error;
+  const auto status = fs::status(folder, error);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status) || !fs::is_empty(folder, error)) {
+    throw input_error(describe(folder.string(), "", "a place that is in use",
+                               "an empty folder, or one that is still to be made"));
+  }
+}
+
+/// A faulty version tells nothing of its fault.
+std::string version_id(const Benchmark& benchmark, const BenchmarkEntry& entry,
+                       EntryVersion version) {
+  return fault_id(benchmark, entry) + (version == EntryVersion::kBuggy ? "b" : "f");
+}
+
+Json checkout_document(const Benchmark& benchmark, const BenchmarkEntry& entry,
+                       EntryVersion version) {
+  const BenchmarkSubject& subject = subject_of(benchmark, entry);
+  const bool buggy = version == EntryVersion::kBuggy;
+  const std::vector<double>& metrics = buggy ? entry.metrics : subject.metrics;
+  Json files = Json::array(), values = Json::array();
+  for (const BenchmarkData& file : subject.files) {
+    files.push_back({{"name", file.name},
+                     {"bytes", file.bytes},
+                     {"digest", file.digest},
+                     {"here", file.included}});
+  }
+  for (const double value : metrics) values.push_back(exact_number(value));
+  return {{"format", "neutra-checkout"},
+          {"version", 1},
+          {"benchmark", benchmark.name},
+          {"entry", entry.id},
+          {"program_version", buggy ? "buggy" : "fixed"},
+          {"hash", to_string(buggy ? entry.buggy : entry.fixed)},
+          {"subject", subject.id},
+          {"source", subject.source},
+          {"licence", subject.licence},
+          {"seed", benchmark.seed},
+          {"stream", "independent"},
+          {"metric", subject.metric},
+          {"goal", to_string(subject.goal)},
+          {"metrics", std::move(values)},
+          {"fixed_mean", exact_number(mean(subject.metrics))},
+          {"test",
+           {{"runs", subject.metrics.size()},
+            {"thresholds", {{"p", kKillLevel}, {"d", kKillEffect}}},
+            {"fails", buggy}}},
+          {"data", {{"rows", subject.data}, {"files", std::move(files)}}},
+          {"environment", benchmark.environment},
+          {"trainer", subject.trainer}};
+}
+
+std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version,
+                   const std::string& script_refusal, bool arrays) {
+  const BenchmarkSubject& subject = subject_of(benchmark, entry);
+  const bool buggy = version == EntryVersion::kBuggy;
+  const std::vector<double>& metrics = buggy ? entry.metrics : subject.metrics;
+  std::string absent;
+  for (const BenchmarkData& file : subject.files) {
+    if (!file.included) absent += "- " + file.name + ", XXH3-128 " + file.digest + "\n";
+  }
+  std::string text =
+      "# " + version_id(benchmark, entry, version) + "\n\nThe " + (buggy ? "faulty" : "correct") +
+      " version of entry " + std::to_string(entry.id) + " of the benchmark " + benchmark.name +
+      ". Subject " + subject.id + ": " + subject.title + ".\n\n- Source: " + subject.source +
+      "\n- Licence: " + subject.licence + "\n\n";
+  if (!absent.empty()) {
+    text +=
+        "Data files that are not in this folder; put them here under these names, or in the "
+        "folder that\n`--data-dir` names:\n\n" +
+        absent + "\n";
+  }
+  text += "Train it with the random numbers of the benchmark (mean " + subject.metric + " " +
+          shortest(python_round(mean(metrics), 4)) +
+          "):\n\n    neutra train program.json --stream independent --seed " +
+          std::to_string(benchmark.seed) + " --replicas " + std::to_string(metrics.size()) +
+          "\n\nSearch for repairs as good as the correct version, ask fault-localisation tools, "
+          "make mutants:\n\n    neutra search program.json --ground-truth-metric " +
+          shortest(mean(subject.metrics)) +
+          "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
+  if (!script_refusal.empty()) return text + "There is no Keras script: " + script_refusal + ".\n";
+  text += "With Keras (TensorFlow " + benchmark.environment.value("tensorflow", "2.4") +
+          "), from the folder `keras`:\n\n    python train.py\n";
+  if (!arrays) {
+    text +=
+        "\nIts arrays are left out, since the data are not here: x_train.npy, y_train.npy, "
+        "x_test.npy, y_test.npy.\n";
+  }
+  return text;
+}
+
+/// Writes the script and its arrays. Returns whether the arrays could be written.
+bool write_keras(const Benchmark& benchmark, const Program& program, const Shape& input,
+                 const fs::path& folder, const std::vector<fs::path>& data_path) {
+  KerasScriptOptions options{input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff)};
+  std::shared_ptr<const Dataset> data;
+  try {
+    data = load_dataset(program.document.at("data"), data_path);
+    options.input = data->info().x;
+    options.validation = !data->x_validation.values.empty();
+  } catch (const MissingData&) {
+  }
+  const std::string script = keras_script(program, options);
+  fs::create_directories(folder);
+  if (data) write_arrays(*data, folder);
+  write_file_atomically(folder / "train.py", script);
+  write_file_atomically(folder / "requirements.txt",
+                        "tensorflow" + benchmark.environment.value("tensorflow", "") + "\nnumpy\n");
+  return data != nullptr;
+}
+
+}  // namespace
+
+void write_data(const Benchmark& benchmark, const BenchmarkSubject* subject,
+                const fs::path& folder) {
+  for (const BenchmarkSubject& one : benchmark.subjects) {
+    if (subject != nullptr && one.id != subject->id) continue;
+    for (const BenchmarkData& file : one.files) {
+      if (!file.included) continue;
+      const fs::path path = folder / file.name;
+      fs::create_directories(path.parent_path());
+      write_file_atomically(path, benchmark.data.at(file.name));
+    }
+  }
+}
+
+std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version,
+                      const fs::path& folder, std::vector<fs::path> data_path) {
+  require_empty(folder);
+  const BenchmarkSubject& subject = subject_of(benchmark, entry);
+  Program program = program_of(benchmark, entry, version);
+  program.document["name"] = version_id(benchmark, entry, version);
+  fs::create_directories(folder);
+  write_data(benchmark, &subject, folder);
+  write_file_atomically(folder / "program.json", to_text(program.document));
+  write_file_atomically(folder / "checkout.json",
+                        to_text(checkout_document(benchmark, entry, version)));
+  data_path.insert(data_path.begin(), folder);
+  std::string refusal;
+  bool arrays = false;
+  try {
+    arrays = write_keras(benchmark, program, subject.rows.x, folder / "keras", data_path);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::kBadInput) throw;
+    refusal = error.what();
+  }
+  write_file_atomically(folder / "README.md", readme(benchmark, entry, version, refusal, arrays));
+  if (!refusal.empty()) return "no Keras script: " + refusal;
+  return arrays ? "" : "no arrays for the Keras script: the data are not here";
+}
+
+}  // namespace neutra

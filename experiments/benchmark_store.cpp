@@ -1,0 +1,192 @@
+#include "experiments/benchmark_store.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "program/error.h"
+#include "program/files.h"
+#include "program/hdf5_file.h"
+#include "program/seal.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kVersion = 1;
+constexpr std::string_view kFormat = "neutra-benchmark";
+constexpr std::string_view kDigestFile = "benchmark.json.xxh128";
+constexpr std::string_view kAnother = "another copy of it: this one was changed or damaged";
+
+bool is_hdf5_name(const fs::path& path) {
+  return path.extension() == ".h5" || path.extension() == ".hdf5";
+}
+
+/// What the digest file of a folder holds; xxh128sum -c reads it.
+std::string digest_text(const std::string& index) {
+  return digest(index) + "  " + std::string(kBenchmarkIndex) + "\n";
+}
+
+BenchmarkFiles read_folder(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_regular_file(folder / kBenchmarkIndex, error)) {
+    throw input_error(
+        describe(folder.string(), "", "no " + std::string(kBenchmarkIndex), "a benchmark"));
+  }
+  BenchmarkFiles files;
+  std::string stated;
+  for (const auto& item : fs::recursive_directory_iterator(folder)) {
+    if (item.is_directory() && !item.is_symlink()) continue;
+    const std::string name = item.path().lexically_relative(folder).generic_string();
+    if (!item.is_regular_file() || !is_file_name(name)) {
+      throw input_error(describe(folder.string(), "", name, "the files of a benchmark alone"));
+    }
+    std::string bytes = read_file(item.path(), "a file of a benchmark");
+    (name == kDigestFile ? stated : files[name]) = std::move(bytes);
+  }
+  const std::string& index = files[std::string(kBenchmarkIndex)];
+  if (stated != digest_text(index)) {
+    throw input_error(describe(
+        (folder / kBenchmarkIndex).string(), "",
+        "digest " + digest(index) + ", which is not what " + std::string(kDigestFile) + " says",
+        std::string(kAnother)));
+  }
+  return files;
+}
+
+void write_folder(const BenchmarkFiles& files, const fs::path& folder) {
+  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
+  std::string pattern = (parent / ".benchmark-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) {
+    throw input_error(describe(folder.string(), "", "a folder that can't be made here",
+                               "a place that can be written"));
+  }
+  const fs::path fresh = pattern;
+  std::error_code ignored;
+  try {
+    for (const auto& [name, bytes] : files) {
+      const fs::path file = fresh / name;
+      fs::create_directories(file.parent_path());
+      write_file_atomically(file, bytes);
+    }
+    write_file_atomically(fresh / kDigestFile, digest_text(files.at(std::string(kBenchmarkIndex))));
+    fs::permissions(fresh, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                               fs::perms::others_read | fs::perms::others_exec);
+    if (fs::exists(folder)) {
+      const fs::path old = fresh.string() + "-old";
+      fs::rename(folder, old);
+      fs::rename(fresh, folder);
+      fs::remove_all(old, ignored);
+    } else {
+      fs::rename(fresh, folder);
+    }
+  } catch (...) {
+    fs::remove_all(fresh, ignored);
+    throw;
+  }
+}
+
+void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
+  // HDF5 crashes when it closes a file on a full disk: it never sees one.
+  Hdf5File file = Hdf5File::create_in_memory(path, kSealBytes);
+  std::vector<std::string> names, texts;
+  for (const auto& [name, bytes] : files) {
+    const bool data = name.starts_with("data/");
+    names.push_back(name);
+    texts.push_back(data ? "" : bytes);
+    if (data) file.write_bytes("/" + name, bytes);
+  }
+  file.write_attribute("/", "format", std::string(kFormat));
+  file.write_attribute("/", "version", std::int64_t{kVersion});
+  file.write("/names", names);
+  file.write("/texts", texts);
+  std::string bytes = file.image();
+  file.close();
+  seal(bytes, kFormat, kVersion);
+  write_file_atomically(path, bytes);
+}
+
+BenchmarkFiles read_hdf5(const fs::path& path) {
+  const std::optional<Seal> stated = read_seal(path);
+  if (!stated || stated->format != kFormat) {
+    throw input_error(describe(path.string(), "", "bytes at its start that are no benchmark's",
+                               "a benchmark, or " + std::string(kAnother)));
+  }
+  if (stated->version > kVersion) {
+    throw input_error(describe(path.string(), "", "version " + std::to_string(stated->version),
+                               "up to " + std::to_string(kVersion) + ": a newer neutra made it"));
+  }
+  if (const std::string found = sealed_digest(path); found != stated->digest) {
+    throw input_error(describe(path.string(), "", "digest " + found,
+                               stated->digest + "; take " + std::string(kAnother)));
+  }
+  const Hdf5File file = Hdf5File::open(path);
+  const std::vector<std::string> names = file.read_strings("/names", 1 << 20),
+                                 texts = file.read_strings("/texts", 1 << 20);
+  if (names.size() != texts.size()) {
+    throw input_error(describe(path.string(), "/texts", std::to_string(texts.size()) + " texts",
+                               std::to_string(names.size()) + ", one for each name"));
+  }
+  BenchmarkFiles files;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    if (!is_file_name(name)) {
+      throw input_error(describe(path.string(), "/names", name, "the relative name of a file"));
+    }
+    files[name] = name.starts_with("data/") ? file.read_bytes("/" + name, kLargestFile) : texts[i];
+  }
+  return files;
+}
+
+}  // namespace
+
+bool is_benchmark(const fs::path& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (!fs::exists(status)) return false;
+  if (fs::is_directory(status)) {
+    if (fs::is_empty(path, error)) return false;
+    if (fs::is_regular_file(path / kBenchmarkIndex, error)) return true;
+  } else if (fs::is_regular_file(status)) {
+    const std::optional<Seal> found = read_seal(path);
+    if (found && found->format == kFormat) return true;
+  }
+  throw input_error(describe(path.string(), "", "something that is no benchmark",
+                             "a benchmark, or a name that is still free"));
+}
+
+BenchmarkFiles read_benchmark_files(const fs::path& path) {
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  if (fs::is_directory(status)) return read_folder(path);
+  if (!fs::is_regular_file(status)) {
+    throw input_error(describe(path.string(), "",
+                               fs::exists(status) ? "neither file nor folder" : "no such file",
+                               "a benchmark: an HDF5 file or a folder"));
+  }
+  return read_hdf5(path);
+}
+
+void write_benchmark_files(const BenchmarkFiles& files, const fs::path& path) {
+  is_benchmark(path);  // never over something else
+  std::error_code error;
+  if (is_hdf5_name(path)) {
+    if (fs::is_directory(path, error)) {
+      throw input_error(describe(path.string(), "", "a folder", "a file, as its name says"));
+    }
+    write_hdf5(files, path);
+  } else {
+    if (fs::is_regular_file(path, error)) {
+      throw input_error(
+          describe(path.string(), "", "a file", "a folder, or a name that ends in .h5"));
+    }
+    write_folder(files, path);
+  }
+}
+
+Benchmark load_benchmark(const fs::path& path) {
+  return benchmark_from_files(read_benchmark_files(path), path.string());
+}
+
+}  // namespace neutra

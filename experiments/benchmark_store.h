@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+
+#include "experiments/benchmark.h"
+
+namespace neutra {
+
+/// A folder with the documents, or one HDF5 file: its name ends in .h5 or .hdf5. Any changed byte
+/// is found before anything is believed (docs/formats/benchmark.md).
+
+/// Throws input_error for what is no benchmark, is damaged or of a newer version.
+BenchmarkFiles read_benchmark_files(const std::filesystem::path& path);
+
+/// Writes in one step: what was there stays until all is written. Throws input_error where
+/// something that is no benchmark would be overwritten, failure() where the disk is full.
+void write_benchmark_files(const BenchmarkFiles& files, const std::filesystem::path& path);
+
+/// Is there a benchmark, sound or damaged? Throws input_error for something else of that name.
+bool is_benchmark(const std::filesystem::path& path);
+
+/// Reads and understands.
+Benchmark load_benchmark(const std::filesystem::path& path);
+
+}  // namespace neutra

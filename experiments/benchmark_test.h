@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/benchmark.h"
+#include "training/local_trainer.h"
+
+namespace neutra {
+
+/// The triggering test of one version of an entry: new runs against those of the correct program
+/// that the benchmark holds.
+struct VersionTest {
+  std::vector<double> metrics;
+  KillVerdict verdict;
+  RunStatus status = RunStatus::kOk;  ///< the worst of the runs
+  std::string message;
+  int attempts = 1;
+  bool fails() const { return verdict.killed; }
+};
+
+struct EntryTest {
+  const BenchmarkEntry* entry = nullptr;
+  VersionTest buggy;
+  std::string subject;  ///< whose fixed version is tested once for all of its entries
+};
+
+struct BenchmarkTest {
+  std::vector<EntryTest> entries;
+  std::map<std::string, VersionTest> fixed;  ///< by subject
+  /// Does the buggy version fail and the fixed one pass?
+  bool passes(const EntryTest& test) const {
+    return test.buggy.fails() && !fixed.at(test.subject).fails();
+  }
+};
+
+struct BenchmarkTestOptions {
+  std::uint64_t seed = 0;  ///< draws are others than the benchmark's, and others for each seed
+  /// Trainings of a version that came out otherwise than it should are done anew this often.
+  int retries = 1;
+  int workers = 1;
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::size_t done, std::size_t count)> progress;
+};
+
+/// Trains both versions of the entries, as often as the benchmark has trained them, with draws that
+/// are independent of its own. `trainer` finds the data. Throws input_error for data that are not
+/// the benchmark's, Error(kInterrupted) when stopped.
+BenchmarkTest test_entries(const Benchmark& benchmark,
+                           const std::vector<const BenchmarkEntry*>& entries,
+                           const BenchmarkTestOptions& options, LocalTrainer& trainer);
+
+}  // namespace neutra

@@ -1,0 +1,318 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "evaluators/statistics.h"
+#include "experiments/benchmark_build.h"
+#include "experiments/benchmark_checkout.h"
+#include "experiments/benchmark_store.h"
+#include "experiments/benchmark_test.h"
+#include "fl_adapters/tool_folder.h"
+#include "mutators/registry.h"
+#include "program/error.h"
+#include "program/files.h"
+#include "tests/training/programs.h"
+
+/// Benchmarks from real trainings.
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A plan with two subjects and a folder for it and what comes of it.
+class BenchmarkTraining : public testing::Test {
+ protected:
+  BenchmarkTraining() {
+    for (const char* id : {"one", "two"}) {
+      Program p = moons(15);
+      p.document["fit"]["batch_size"] = 8;
+      if (id == std::string("two")) p.document["data"]["arguments"]["noise"] = 0.2;
+      write(std::string(id) + ".json", {{"format", "neutra-subject"},
+                                        {"version", 1},
+                                        {"id", id},
+                                        {"title", "moons"},
+                                        {"source", "generated"},
+                                        {"licence", "none"},
+                                        {"program", p.document}});
+    }
+    plan_ = {{"format", "neutra-benchmark-plan"},
+             {"version", 1},
+             {"name", "test"},
+             {"runs", 6},
+             {"operators", {"change_label", "change_optimisation_function", "data_shuffle", "RCP"}},
+             {"subjects", {"one.json", "two.json"}}};
+  }
+
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+  void write(const std::string& name, const Json& json) const {
+    std::ofstream(path(name)) << json.dump(1);
+  }
+
+  BenchmarkBuild build(int workers = 1) const {
+    BenchmarkBuild b;
+    b.trainer = [](const fs::path&) { return make_local_trainer({}); };
+    b.data_path = [](const fs::path& file) { return std::vector{file.parent_path()}; };
+    b.environment = {{"neutra", "0"}, {"tensorflow", ">=2.4,<2.5"}};
+    b.workers = workers;
+    return b;
+  }
+  Benchmark create(const Benchmark* earlier = nullptr, int workers = 1) const {
+    write("plan.json", plan_);
+    return build_benchmark(load_benchmark_plan(path("plan.json").string()), earlier,
+                           build(workers));
+  }
+
+  const TemporaryFolder folder_{"neutra-test"};
+  Json plan_;
+};
+
+const BenchmarkEntry& entry_with(const Benchmark& benchmark, const std::string& subject,
+                                 const std::string& op) {
+  for (const BenchmarkEntry& entry : benchmark.entries) {
+    if (entry.subject == subject && entry.application.op == op) return entry;
+  }
+  throw std::runtime_error("no entry of " + op);
+}
+
+std::string reason(const Benchmark& benchmark, const std::string& op) {
+  for (const NoEntry& none : benchmark.without) {
+    if (none.op == op) return none.reason;
+  }
+  return "";
+}
+
+TEST_F(BenchmarkTraining, EntriesAreWhatWasKilled) {
+  const Benchmark benchmark = create();
+  EXPECT_EQ(check_benchmark(benchmark), std::vector<std::string>{});
+  ASSERT_EQ(benchmark.subjects.size(), 2u);
+  EXPECT_EQ(benchmark.subjects[0].metrics.size(), 6u);
+  const BenchmarkEntry& labels = entry_with(benchmark, "one", "change_label");
+  EXPECT_EQ(to_string(labels.faults), "TCL");
+  EXPECT_EQ(labels.symptoms.front().name, "metric_drop");
+  EXPECT_NEAR(labels.symptoms.front().value,
+              mean(benchmark.subjects[0].metrics) - mean(labels.metrics), 1e-12);
+  EXPECT_GE(std::abs(labels.verdict.d), 2);
+  EXPECT_EQ(labels.category, "training_data");
+  // Two of each operator and subject at most.
+  for (const BenchmarkEntry& entry : benchmark.entries) {
+    EXPECT_LE(std::count_if(benchmark.entries.begin(), benchmark.entries.end(),
+                            [&](const BenchmarkEntry& other) {
+                              return other.subject == entry.subject &&
+                                     other.application.op == entry.application.op;
+                            }),
+              2);
+  }
+  // What gives no entry says why.
+  EXPECT_NE(reason(benchmark, "change_earlystopping_patience").find("no EarlyStopping"),
+            std::string::npos);
+  EXPECT_EQ(reason(benchmark, "data_shuffle").find("1 mutant: 1 not told from the correct"), 0u)
+      << reason(benchmark, "data_shuffle");
+}
+
+TEST_F(BenchmarkTraining, OneOfEachKind) {
+  plan_["per_kind"] = 1;
+  const Benchmark benchmark = create();
+  std::map<std::string, int> counts;
+  for (const BenchmarkEntry& entry : benchmark.entries) ++counts[entry.application.op];
+  EXPECT_EQ(counts["change_label"], 1);
+  EXPECT_EQ(counts["change_optimisation_function"], 1);
+  EXPECT_EQ(entry_with(benchmark, "one", "change_label").id, 1);
+}
+
+TEST_F(BenchmarkTraining, SameWithAnyNumberOfWorkersAndAfterInterruptions) {
+  const BenchmarkFiles files = to_files(create());
+  EXPECT_EQ(to_files(create(nullptr, 3)), files);
+  // Stopped after every few trainings until it is done.
+  const BenchmarkPlan plan = load_benchmark_plan(path("plan.json").string());
+  BenchmarkBuild b = build(2);
+  b.runs = path("runs");
+  fs::create_directories(b.runs);
+  std::atomic<bool> stop{false};
+  b.stop = &stop;
+  int interruptions = 0;
+  for (;; ++interruptions) {
+    ASSERT_LT(interruptions, 500);
+    stop = false;
+    int trained = 0;
+    b.progress = [&](std::size_t, std::size_t) {
+      if (++trained == 40) stop = true;
+    };
+    try {
+      EXPECT_EQ(to_files(build_benchmark(plan, nullptr, b)), files);
+      break;
+    } catch (const Error& error) {
+      ASSERT_EQ(error.exit(), Exit::kInterrupted) << error.what();
+    }
+  }
+  EXPECT_GT(interruptions, 2);
+}
+
+TEST_F(BenchmarkTraining, IdsStay) {
+  const Benchmark all = create();
+  const auto ids = [](const Benchmark& benchmark, bool deprecated) {
+    std::map<Hash, int> found;
+    for (const BenchmarkEntry& entry : benchmark.entries) {
+      if (entry.deprecated == deprecated) found[entry.buggy] = entry.id;
+    }
+    return found;
+  };
+  // Again: nothing changes.
+  EXPECT_EQ(to_files(create(&all)), to_files(all));
+
+  plan_["operators"] = {"change_label"};
+  const Benchmark fewer = create();
+  plan_["operators"] = {"change_label", "change_optimisation_function"};
+  const Benchmark more = create(&fewer);
+  ASSERT_GT(more.entries.size(), fewer.entries.size());
+  for (const auto& [hash, id] : ids(fewer, false)) EXPECT_EQ(ids(more, false).at(hash), id);
+  for (std::size_t i = 0; i < more.entries.size(); ++i) {
+    EXPECT_EQ(more.entries[i].id, static_cast<int>(i) + 1);
+  }
+  EXPECT_EQ(check_benchmark(more), std::vector<std::string>{});
+
+  // What does not come up again is deprecated, and comes back under its id.
+  plan_["operators"] = {"change_optimisation_function"};
+  const Benchmark other = create(&more);
+  EXPECT_EQ(other.entries.size(), more.entries.size());
+  EXPECT_EQ(ids(other, true), ids(fewer, false));
+  EXPECT_EQ(check_benchmark(other), std::vector<std::string>{});
+  plan_["operators"] = {"change_label", "change_optimisation_function"};
+  EXPECT_EQ(to_files(create(&other)), to_files(more));
+
+  // A subject that is left out keeps its place; one that changed is refused.
+  plan_["subjects"] = {"two.json"};
+  const Benchmark half = create(&more);
+  EXPECT_EQ(half.subjects.size(), 2u);
+  EXPECT_EQ(benchmark_from_files(to_files(half), "half").entries.size(), more.entries.size());
+  Json two = read_json(path("two.json"));
+  two["program"]["fit"]["epochs"] = 14;
+  write("two.json", two);
+  EXPECT_THROW(create(&more), Error);
+}
+
+TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
+  Benchmark benchmark = create();
+  std::vector<const BenchmarkEntry*> entries;
+  for (const BenchmarkEntry& entry : benchmark.entries) entries.push_back(&entry);
+  const auto trainer = make_local_trainer({});
+  BenchmarkTestOptions options;
+  options.workers = 2;
+  const BenchmarkTest test = test_entries(benchmark, entries, options, *trainer);
+  ASSERT_EQ(test.entries.size(), entries.size());
+  for (const EntryTest& entry : test.entries) {
+    EXPECT_TRUE(test.passes(entry)) << entry.entry->name << " d " << entry.buggy.verdict.d;
+    EXPECT_NE(entry.buggy.metrics, entry.entry->metrics);  // other draws
+  }
+  // The same again, on one worker.
+  options.workers = 1;
+  const BenchmarkTest again = test_entries(benchmark, entries, options, *trainer);
+  EXPECT_EQ(again.entries.front().buggy.metrics, test.entries.front().buggy.metrics);
+
+  // A change that is no fault passes, and so the entry does not.
+  BenchmarkEntry harmless = benchmark.entries.front();
+  harmless.change = Json::array({{{"op", "replace"}, {"path", "/fit/epochs"}, {"value", 16}}});
+  const BenchmarkTest wrong = test_entries(benchmark, {&harmless}, options, *trainer);
+  EXPECT_FALSE(wrong.entries.front().buggy.fails());
+  EXPECT_FALSE(wrong.passes(wrong.entries.front()));
+  EXPECT_EQ(wrong.entries.front().buggy.attempts, 2);
+  // A correct program that is measured against better ones fails.
+  for (BenchmarkSubject& subject : benchmark.subjects) {
+    for (double& metric : subject.metrics) metric += 0.3;
+  }
+  const BenchmarkTest worse = test_entries(benchmark, {entries.front()}, options, *trainer);
+  EXPECT_TRUE(worse.fixed.at(entries.front()->subject).fails());
+  EXPECT_FALSE(worse.passes(worse.entries.front()));
+  // Other data are no test at all.
+  benchmark.subjects.front().data[0] = benchmark.subjects.front().data[0] == '0' ? '1' : '0';
+  EXPECT_THROW(test_entries(benchmark, {entries.front()}, options, *trainer), Error);
+}
+
+TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
+  const Benchmark benchmark = create();
+  const BenchmarkEntry& entry = entry_with(benchmark, "two", "change_label");
+  for (const EntryVersion version : {EntryVersion::kBuggy, EntryVersion::kFixed}) {
+    const bool buggy = version == EntryVersion::kBuggy;
+    const fs::path folder = path(buggy ? "b" : "f");
+    EXPECT_EQ(check_out(benchmark, entry, version, folder, {}), "");
+    EXPECT_THROW(check_out(benchmark, entry, version, folder, {}), Error);  // in use
+    const Program program{read_json(folder / "program.json")};
+    require_valid(program.document, "program.json");
+    EXPECT_EQ(program_hash(program), buggy ? entry.buggy : entry.fixed);
+    const Json checkout = read_json(folder / "checkout.json");
+    const auto trainer = make_local_trainer({.data_path = {folder}});
+    const std::vector<double>& recorded =
+        buggy ? entry.metrics : subject_of(benchmark, entry).metrics;
+    for (std::size_t run = 0; run < recorded.size(); ++run) {
+      TrainingJob job;
+      job.program = &program;
+      job.seed = checkout["seed"];
+      job.replica = static_cast<int>(run);
+      job.stream = StreamKey::kIndependent;
+      EXPECT_EQ(trainer->train(job).metric, recorded[run]);
+      EXPECT_EQ(checkout["metrics"][run], recorded[run]);
+    }
+    for (const char* name : {"README.md", "keras/train.py", "keras/x_train.npy", "keras/y_test.npy",
+                             "keras/requirements.txt"}) {
+      EXPECT_TRUE(fs::exists(folder / name)) << name;
+    }
+    // The faulty version tells nothing of its fault.
+    EXPECT_EQ(read_regular_file(folder / "README.md", "").find("TCL"), std::string::npos);
+  }
+}
+
+TEST_F(BenchmarkTraining, DataFilesGoAlong) {
+  Json subject = read_json(path("one.json"));
+  Json& data = subject["program"]["data"];
+  data["source"] = "csv";
+  data["arguments"] = {{"file", "rows.csv"}};
+  write("one.json", subject);
+  std::ofstream csv(path("rows.csv"));
+  for (int i = 0; i < 200; ++i) {
+    csv << i % 7 * 0.1 << "," << i % 11 * 0.1 << "," << (i % 7 > 3 ? 1 : 0) << "\n";
+  }
+  csv.close();
+  const std::string bytes = read_regular_file(path("rows.csv"), "");
+  plan_["subjects"] = {"one.json"};
+  plan_["operators"] = {"change_label"};
+  BenchmarkBuild b = build();
+  const std::vector<fs::path> here{folder_.path()};
+  b.trainer = [&](const fs::path&) { return make_local_trainer({.data_path = here}); };
+  const auto made = [&] {
+    write("plan.json", plan_);
+    return build_benchmark(load_benchmark_plan(path("plan.json").string()), nullptr, b);
+  };
+  const Benchmark with = made();
+  ASSERT_FALSE(with.entries.empty());
+  EXPECT_EQ(with.data.at("rows.csv"), bytes);
+  EXPECT_EQ(check_out(with, with.entries[0], EntryVersion::kBuggy, path("b"), {}), "");
+  EXPECT_EQ(read_regular_file(path("b/rows.csv"), ""), bytes);
+
+  // Too large: a recipe. The arrays are left out where the file isn't here.
+  plan_["data_limit"] = 100;
+  const Benchmark without = made();
+  EXPECT_TRUE(without.data.empty());
+  EXPECT_NE(check_out(without, without.entries[0], EntryVersion::kBuggy, path("c"), {path("none")})
+                .find("no arrays"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(path("c/keras/x_train.npy")));
+  const Json checkout = read_json(path("c/checkout.json"));
+  EXPECT_EQ(checkout["data"]["files"][0]["digest"], digest(bytes));
+  EXPECT_EQ(checkout["data"]["files"][0]["here"], false);
+  EXPECT_EQ(check_out(without, without.entries[0], EntryVersion::kBuggy, path("d"), here), "");
+  EXPECT_TRUE(fs::exists(path("d/keras/x_train.npy")));
+
+  // A program that Keras can't say has no script.
+  plan_["operators"] = {"missing_zero_grad"};
+  plan_["effect"] = 0;
+  const Benchmark loop = made();
+  ASSERT_FALSE(loop.entries.empty()) << loop.without.front().reason;
+  EXPECT_NE(check_out(loop, loop.entries[0], EntryVersion::kBuggy, path("e"), here)
+                .find("no Keras script"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(path("e/keras")));
+  EXPECT_TRUE(fs::exists(path("e/program.json")));
+}
+
+}  // namespace
+}  // namespace neutra
