@@ -12,25 +12,6 @@ namespace {
 
 using Found = std::vector<std::vector<Symptom>>;  ///< of each training
 
-/// Each training with the clean one of the same place, if there are any.
-Found symptoms_of(const MonitorFile& file, const MonitorFile* clean, const SymptomRules& rules) {
-  Found found;
-  for (std::size_t i = 0; i < file.runs.size(); ++i)
-    found.push_back(find_symptoms(file.runs[i], clean ? &clean->runs[i] : nullptr, rules));
-  return found;
-}
-
-/// Clean trainings, each with the next one: none of them is its own measure. Empty for fewer than
-/// two.
-Found clean_symptoms(const MonitorFile& clean, bool relative, const SymptomRules& rules) {
-  if (!relative) return symptoms_of(clean, nullptr, rules);
-  const std::size_t count = clean.runs.size();
-  Found found;
-  for (std::size_t i = 0; count > 1 && i < count; ++i)
-    found.push_back(find_symptoms(clean.runs[i], &clean.runs[(i + 1) % count], rules));
-  return found;
-}
-
 /// The likeliest fault of the data, by its id; "none" where clean data are likelier.
 std::string likeliest(const std::vector<DataFaultScore>& scores) {
   return !scores.empty() && scores.front().log_odds > 0 ? scores.front().fault->id : "none";
@@ -113,8 +94,13 @@ int run(const Arguments& arguments) {
                                      std::to_string(file.runs.size())));
   }
   const bool relative = clean && !arguments.flag("absolute");
-  const Found found = symptoms_of(file, relative ? &*clean : nullptr, own);
-  const Found expected = clean ? clean_symptoms(*clean, relative, own) : Found{};
+  const std::vector<MonitoredRun> measure = relative ? clean->runs : std::vector<MonitoredRun>{};
+  const Found found = find_all_symptoms(file.runs, measure, own);
+  // A clean training can't be its own measure.
+  Found expected;
+  if (clean && (!relative || clean->runs.size() > 1)) {
+    expected = find_all_symptoms(clean->runs, measure, own);
+  }
   const std::vector<SymptomCount> counts = count_symptoms(found, expected, own);
   const std::size_t runs = file.runs.size();
 
@@ -201,12 +187,11 @@ Verb symptoms_verb() {
       "Reads what neutra train --monitor recorded and says which of 16 symptoms each training "
       "shows (Shah, 2024), in which\n"
       "layers, with which values and bounds, and which fault of the data is the likeliest cause. "
-      "With --clean each training\n"
-      "is held against one of the clean program, and the symptoms of both are compared: McNemar's "
-      "exact p and the odds\n"
-      "ratio within pairs (docs/methods/monitors.md). Clean trainings are held against each other. "
-      "Without --clean, or with\n"
-      "--absolute, bounds are numbers; they depend on the network.",
+      "With --clean, training i\n"
+      "is held against all clean ones but the i-th, and so is the i-th clean one; McNemar's exact p "
+      "and the odds ratio compare\n"
+      "them (docs/methods/monitors.md). Without --clean, or with --absolute, bounds are numbers, "
+      "which depend on the network.",
       "  neutra train D6 --monitor buggy.h5\n  neutra train D6 --version fixed --monitor clean.h5\n"
       "  neutra symptoms buggy.h5 --clean clean.h5",
       run};

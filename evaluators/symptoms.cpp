@@ -213,7 +213,7 @@ bool holds(const Condition& condition, double value, double clean) {
     case Comparison::kBelow:
       return value < condition.bound;
     case Comparison::kRatioAtLeast:
-      return clean >= 0 && value > clean && value >= condition.bound * clean;
+      return clean >= 0 && value > 0 && value >= condition.bound * clean;
     case Comparison::kRatioBelow:
       return clean >= 0 && value < condition.bound * clean;
     case Comparison::kDifferenceAtLeast:
@@ -289,9 +289,8 @@ std::vector<SymptomCase> read_cases(const JsonSection& in, const char* name, Sym
       shown.least_values = item.whole("least_values", 1, std::int64_t{1} << 32);
     }
     shown.source = item.text("source");
-    if (shown.each.empty() ? shown.run.empty() || !shown.beside.empty() : !shown.run.empty()) {
-      item.fail_text("", "neither a rule about layers nor one about the training",
-                     "each, and perhaps beside; or run");
+    if (shown.each.empty() && (shown.run.empty() || !shown.beside.empty())) {
+      item.fail_text("", "no condition on layers or the training", "each, run, or both");
     }
     cases.push_back(std::move(shown));
   }
@@ -352,23 +351,21 @@ std::vector<std::optional<std::size_t>> partners(const std::vector<MonitoredLaye
 
 class Detector {
  public:
-  Detector(const MonitoredRun& run, const MonitoredRun* clean, const SymptomRules& rules)
+  Detector(const MonitoredRun& run, const std::vector<const MonitoredRun*>& clean,
+           const SymptomRules& rules)
       : run_(run), clean_(clean), rules_(rules) {
-    if (clean != nullptr) {
-      partners_ = partners(run.layers, clean->layers);
-    } else {
-      partners_.resize(run.layers.size());
+    for (const MonitoredRun* other : clean) {
+      partners_.push_back(partners(run.layers, other->layers));
     }
   }
 
   std::optional<Symptom> find(const SymptomRule& rule) const {
-    const SymptomMode mode = clean_ != nullptr ? SymptomMode::kRelative : SymptomMode::kAbsolute;
+    const SymptomMode mode = clean_.empty() ? SymptomMode::kAbsolute : SymptomMode::kRelative;
     for (const SymptomCase& shown : rule.cases.at(mode)) {
       Symptom symptom;
       symptom.rule = &rule;
       symptom.shown = &shown;
-      const bool found = shown.each.empty() ? of_run(symptom) : of_layers(symptom);
-      if (found) return symptom;
+      if (of_run(symptom) && (shown.each.empty() || of_layers(symptom))) return symptom;
     }
     return std::nullopt;
   }
@@ -377,12 +374,13 @@ class Detector {
   bool of_run(Symptom& symptom) const {
     for (const Condition& condition : symptom.shown->run) {
       const RunMeasure& measure = *run_measure(condition.of);
-      SymptomValue value{&condition, measure.of(run_), kNan};
-      if (clean_ != nullptr && (!measure.same_loss || run_.loss == clean_->loss)) {
-        value.clean = measure.of(*clean_);
+      std::vector<double> clean;
+      for (const MonitoredRun* other : clean_) {
+        clean.push_back(measure.same_loss && run_.loss != other->loss ? kNan : measure.of(*other));
       }
-      if (!holds(condition, value.value, value.clean)) return false;
-      symptom.values.push_back(value);
+      const std::optional<SymptomValue> met = judged(condition, measure.of(run_), clean);
+      if (!met) return false;
+      symptom.values.push_back(*met);
     }
     return true;
   }
@@ -418,7 +416,9 @@ class Detector {
         const Property property = layer_measure(c.of)->property.value_or(Property::kGradients);
         return run_.layers[i].counts[static_cast<std::size_t>(property)] >= shown.least_values;
       });
-      if (fits && (clean_ == nullptr || partners_[i])) layers.push_back(i);
+      const bool paired = std::all_of(partners_.begin(), partners_.end(),
+                                      [&](const auto& partner) { return partner[i]; });
+      if (fits && paired) layers.push_back(i);
     }
     if (layers.empty()) return layers;
     if (rule.where == SymptomRule::Where::kEarly) layers.resize((layers.size() + 1) / 2);
@@ -438,15 +438,32 @@ class Detector {
   /// The values of a layer that meets all conditions.
   std::optional<std::vector<SymptomValue>> met(const std::vector<Condition>& conditions,
                                                std::size_t layer) const {
+    if (conditions.empty()) return std::nullopt;
     std::vector<SymptomValue> values;
     for (const Condition& condition : conditions) {
-      SymptomValue found{&condition, value(condition, run_, layer), kNan};
-      if (clean_ != nullptr) found.clean = value(condition, *clean_, *partners_[layer]);
-      if (!holds(condition, found.value, found.clean)) return std::nullopt;
-      values.push_back(found);
+      std::vector<double> clean;
+      for (std::size_t i = 0; i < clean_.size() && is_relative(condition.comparison); ++i) {
+        clean.push_back(value(condition, *clean_[i], *partners_[i][layer]));
+      }
+      const auto found = judged(condition, value(condition, run_, layer), clean);
+      if (!found) return std::nullopt;
+      values.push_back(*found);
     }
-    if (values.empty()) return std::nullopt;
     return values;
+  }
+
+  /// Held against the nearest of the clean values, and so against each. NaNs are none.
+  static std::optional<SymptomValue> judged(const Condition& condition, double value,
+                                            const std::vector<double>& clean) {
+    SymptomValue result{&condition, value, kNan};
+    if (is_relative(condition.comparison)) {
+      const bool below = condition.comparison == Comparison::kRatioBelow;
+      for (const double other : clean) {
+        result.clean = below ? std::fmin(result.clean, other) : std::fmax(result.clean, other);
+      }
+    }
+    if (!holds(condition, value, result.clean)) return std::nullopt;
+    return result;
   }
 
   SymptomLayer described(std::size_t layer, std::vector<SymptomValue> values) const {
@@ -454,9 +471,10 @@ class Detector {
   }
 
   const MonitoredRun& run_;
-  const MonitoredRun* clean_;
+  const std::vector<const MonitoredRun*>& clean_;
   const SymptomRules& rules_;
-  std::vector<std::optional<std::size_t>> partners_;
+  /// Of each clean training.
+  std::vector<std::vector<std::optional<std::size_t>>> partners_;
 };
 
 std::string four_digits(double value) {
@@ -485,11 +503,11 @@ std::string SymptomCondition::bound_text() const {
     case Comparison::kBelow:
       return "below " + number;
     case Comparison::kRatioAtLeast:
-      return "at least " + number + " times the clean training's";
+      return "at least " + number + " times the largest clean one";
     case Comparison::kRatioBelow:
-      return "below " + number + " times the clean training's";
+      return "below " + number + " times the smallest clean one";
     case Comparison::kDifferenceAtLeast:
-      return "at least " + number + " above the clean training's";
+      return "at least " + number + " above the largest clean one";
   }
   return "";
 }
@@ -514,7 +532,7 @@ SymptomRules::SymptomRules(std::string_view json, const std::string& file) {
   };
   const std::vector<Json> faults = in.list("data_faults");
   for (std::size_t i = 0; i < faults.size(); ++i) {
-    const JsonSection item(faults[i], file, "/" + JsonSection::item_name("data_faults", i),
+    const JsonSection item(faults[i], file, in.place_of(JsonSection::item_name("data_faults", i)),
                            {"id", "name"});
     once(item);
     data_faults_.push_back({item.text("id"), item.text("name")});
@@ -522,7 +540,7 @@ SymptomRules::SymptomRules(std::string_view json, const std::string& file) {
   const std::vector<Json> rules = in.list("rules");
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const JsonSection item(
-        rules[i], file, "/" + JsonSection::item_name("rules", i),
+        rules[i], file, in.place_of(JsonSection::item_name("rules", i)),
         {"number", "id", "name", "data", "meaning", "layer_kinds", "where", "share", "prevalence",
          "clean", "absolute", "relative"});
     once(item);
@@ -542,6 +560,7 @@ const SymptomRules& SymptomRules::bundled() {
 std::string Symptom::explanation() const {
   if (layers.empty()) return text_of(values);
   std::vector<std::string> texts;
+  if (!values.empty()) texts.push_back(text_of(values));
   for (const SymptomLayer& layer : layers) {
     texts.push_back("layer " + std::to_string(layer.index) + " (" + layer.class_name +
                     "): " + text_of(layer.values));
@@ -550,7 +569,8 @@ std::string Symptom::explanation() const {
          " layers: " + join(texts, "; ");
 }
 
-std::vector<Symptom> find_symptoms(const MonitoredRun& run, const MonitoredRun* clean,
+std::vector<Symptom> find_symptoms(const MonitoredRun& run,
+                                   const std::vector<const MonitoredRun*>& clean,
                                    const SymptomRules& rules) {
   const Detector detector(run, clean, rules);
   std::vector<Symptom> symptoms;
@@ -558,6 +578,20 @@ std::vector<Symptom> find_symptoms(const MonitoredRun& run, const MonitoredRun* 
     if (auto symptom = detector.find(rule)) symptoms.push_back(std::move(*symptom));
   }
   return symptoms;
+}
+
+std::vector<std::vector<Symptom>> find_all_symptoms(const std::vector<MonitoredRun>& runs,
+                                                    const std::vector<MonitoredRun>& clean,
+                                                    const SymptomRules& rules) {
+  std::vector<std::vector<Symptom>> found;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    std::vector<const MonitoredRun*> others;
+    for (std::size_t j = 0; j < clean.size(); ++j) {
+      if (j != i || clean.size() == 1) others.push_back(&clean[j]);
+    }
+    found.push_back(find_symptoms(runs[i], others, rules));
+  }
+  return found;
 }
 
 std::vector<DataFaultScore> rank_data_faults(const std::vector<Symptom>& symptoms,

@@ -18,7 +18,7 @@ namespace neutra {
 
 /// What values are held against.
 enum class SymptomMode {
-  kRelative,  ///< a training of the clean program
+  kRelative,  ///< trainings of the clean program
   kAbsolute   ///< numbers, which hold for networks like those of the thesis
 };
 
@@ -27,9 +27,9 @@ struct SymptomCondition {
   enum class Comparison {
     kAtLeast,
     kBelow,
-    kRatioAtLeast,      ///< value / that of the clean training; both at least 0
+    kRatioAtLeast,      ///< value / that of each clean training; all at least 0
     kRatioBelow,        ///< likewise
-    kDifferenceAtLeast  ///< value - that of the clean training
+    kDifferenceAtLeast  ///< value - that of each clean training
   };
   enum class Over { kLast, kMedian, kHighest };  ///< epochs
 
@@ -41,7 +41,7 @@ struct SymptomCondition {
   Over over = Over::kLast;
   Comparison comparison{};
   double bound = 0;
-  std::string bound_text() const;  ///< "at least 3 times the clean training's"
+  std::string bound_text() const;  ///< "at least 3 times the largest clean one"
 };
 
 /// One way in which a symptom shows.
@@ -49,7 +49,7 @@ struct SymptomCase {
   std::vector<SymptomCondition> each;    ///< all hold in an affected layer
   std::vector<SymptomCondition> beside;  ///< all hold in some other layer, or there is no symptom
   bool beside_counts = false;            ///< such layers are affected, too
-  std::vector<SymptomCondition> run;     ///< all hold for the training as a whole
+  std::vector<SymptomCondition> run;     ///< all hold for the training, or there is no symptom
   std::int64_t least_values = 1;         ///< layers with fewer values aren't looked at
   std::string source;                    ///< of the bounds
 };
@@ -98,7 +98,7 @@ class SymptomRules {
 struct SymptomValue {
   const SymptomCondition* condition = nullptr;
   double value = 0;
-  double clean = 0;  ///< NaN in absolute mode
+  double clean = 0;  ///< the nearest of the clean trainings; NaN where it is held against a number
 };
 struct SymptomLayer {
   int index = 0;  ///< over model.config.layers
@@ -116,11 +116,19 @@ struct Symptom {
   std::string explanation() const;   ///< one line: values and bounds
 };
 
-/// The symptoms of a training, in the order of the rules; with a clean training, those relative to
-/// it. Layers are paired by class from the first and from the last on; rules about layers pass over
-/// those without a partner. `rules` outlives the result.
-std::vector<Symptom> find_symptoms(const MonitoredRun& run, const MonitoredRun* clean,
+/// The symptoms of a training, in the order of the rules: relative to every one of the clean
+/// trainings if there are any, else by numbers. Layers are paired by class from the first and from
+/// the last on; rules about layers pass over those without a partner. `rules` outlives the result.
+std::vector<Symptom> find_symptoms(const MonitoredRun& run,
+                                   const std::vector<const MonitoredRun*>& clean = {},
                                    const SymptomRules& rules = SymptomRules::bundled());
+
+/// Those of several trainings, faulty or clean. Training i is held against all clean ones but the
+/// i-th, so that a faulty and a clean training have the same measure, and none is its own; against
+/// the only one if there is no other.
+std::vector<std::vector<Symptom>> find_all_symptoms(
+    const std::vector<MonitoredRun>& runs, const std::vector<MonitoredRun>& clean,
+    const SymptomRules& rules = SymptomRules::bundled());
 
 /// How likely a fault of the data made these symptoms.
 struct DataFaultScore {

@@ -31,7 +31,7 @@ std::string detail_of(const DataFaultScore& score) {
 }
 
 void judge(const MonitoredRun& run, Localisation& result) {
-  const std::vector<Symptom> found = find_symptoms(run, nullptr);
+  const std::vector<Symptom> found = find_symptoms(run);
   for (const Symptom& symptom : found) record(result.messages, message_of(symptom));
   const std::vector<DataFaultScore> scores = rank_data_faults(found);
   for (const DataFaultScore& score : scores) {

@@ -62,8 +62,10 @@ Aggregates TrainingMonitor::aggregates_of(const std::vector<std::span<const floa
   return aggregates(values_, close_to_zero_);
 }
 
-double TrainingMonitor::dead_neurons(const Layer& layer, const LayerView& view) {
+double TrainingMonitor::dead_neurons(const Layer& layer, const LayerView& view,
+                                     double largest) {
   if (view.gradients.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto bound = static_cast<float>(close_to_zero_ * largest);
   alive_.assign(layer.neurons, 0);
   for (std::size_t i = 0; i < view.gradients.size(); ++i) {
     if (!layer.by_neuron[i]) continue;
@@ -71,7 +73,7 @@ double TrainingMonitor::dead_neurons(const Layer& layer, const LayerView& view) 
     for (std::size_t begin = 0; begin < gradients.size(); begin += layer.neurons) {
       for (std::size_t j = 0; j < layer.neurons; ++j) {
         // A NaN is no standstill.
-        alive_[j] |= !(std::abs(gradients[begin + j]) <= close_to_zero_);
+        alive_[j] |= !(std::abs(gradients[begin + j]) <= bound);
       }
     }
   }
@@ -83,8 +85,11 @@ void TrainingMonitor::batch_end(const BatchEvent& event) {
   next_.layers.resize(layers_.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerView& view = event.layers[layers_[i].position];
-    next_.layers[i][at(Property::kGradients)] = aggregates_of(view.gradients);
-    next_.dead.push_back(dead_neurons(layers_[i], view));
+    const Aggregates gradients = aggregates_of(view.gradients);
+    const double largest =
+        std::fmax(std::abs(gradients[Aggregate::kMin]), std::abs(gradients[Aggregate::kMax]));
+    next_.layers[i][at(Property::kGradients)] = gradients;
+    next_.dead.push_back(dead_neurons(layers_[i], view, std::isnan(largest) ? 0 : largest));
   }
 }
 

@@ -38,7 +38,8 @@ class TrainingMonitor final : public Observer {
     std::size_t neurons = 0;
   };
   Aggregates aggregates_of(const std::vector<std::span<const float>>& parts);
-  double dead_neurons(const Layer& layer, const LayerView& view);
+  /// `largest`: magnitude of the layer's gradients.
+  double dead_neurons(const Layer& layer, const LayerView& view, double largest);
 
   const double close_to_zero_;
   std::vector<Layer> layers_;

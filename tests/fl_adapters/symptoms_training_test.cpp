@@ -31,7 +31,7 @@ std::vector<DataFaultScore> scores_of(const Program& p, std::vector<std::string>
   TrainingMonitor monitor(trainer->resolved(p));
   const TrainingJob job{&p};
   const MonitoredRun run = monitor.run(job, trainer->train(job, &monitor));
-  const std::vector<Symptom> found = find_symptoms(run, nullptr);
+  const std::vector<Symptom> found = find_symptoms(run);
   for (const Symptom& symptom : found) symptoms.push_back(symptom.rule->id);
   return rank_data_faults(found);
 }
