@@ -125,13 +125,14 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers, const std::function<void(std::size_t)>& done) {
+std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
+                                     int workers, const std::function<void(std::size_t)>& done,
+                                     const std::vector<Observer*>& observers) {
   std::vector<ReplicaResult> results(jobs.size());
   const auto train = [&](std::size_t i) {
     TrainingJob job = jobs[i];
     job.stop = &g_stop;
-    results[i] = trainer.train(job);
+    results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
   };
   run_all(jobs.size(), workers, &g_stop, train, done);
   return results;

@@ -45,9 +45,11 @@ Fault with_fewer_rows(Fault fault, const Arguments& arguments);
 const Program& chosen_version(const Fault& fault, const Arguments& arguments);
 
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
-std::vector<ReplicaResult> train_all(Trainer& trainer, const std::vector<TrainingJob>& jobs,
+/// `observers`: one for each job, or none.
+std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
                                      int workers,
-                                     const std::function<void(std::size_t finished)>& done = {});
+                                     const std::function<void(std::size_t finished)>& done = {},
+                                     const std::vector<Observer*>& observers = {});
 
 /// Set by SIGINT and SIGTERM once catch_signals() was called; a second signal ends the process at
 /// once.

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <deque>
 #include <iostream>
 
 #include "cli/context.h"
@@ -6,9 +7,45 @@
 #include "evaluators/statistics.h"
 #include "program/error.h"
 #include "search/options.h"
+#include "training/monitor.h"
 
 namespace neutra::cli {
 namespace {
+
+/// The monitors of --monitor, one for each job, and the file that they make.
+class Monitors {
+ public:
+  Monitors(const Arguments& arguments, const Program& program, std::size_t jobs,
+           LocalTrainer& trainer) {
+    if (!arguments.has("monitor")) return;
+    file_ = arguments.text("monitor");
+    const std::filesystem::path folder = file_.has_parent_path() ? file_.parent_path() : ".";
+    if (!std::filesystem::is_directory(folder))
+      throw input_error(
+          describe("--monitor", "", file_.string(), "a file in a folder that exists"));
+    const ResolvedProgram resolved = trainer.resolved(program);
+    for (std::size_t i = 0; i < jobs; ++i) monitors_.emplace_back(resolved);
+  }
+
+  std::vector<Observer*> observers() {
+    std::vector<Observer*> observers;
+    for (TrainingMonitor& monitor : monitors_) observers.push_back(&monitor);
+    return observers;
+  }
+
+  /// `content`: all but the runs.
+  void write(MonitorFile content, const std::vector<TrainingJob>& jobs,
+             const std::vector<ReplicaResult>& results) const {
+    if (monitors_.empty()) return;
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      content.runs.push_back(monitors_[i].run(jobs[i], results[i]));
+    write_monitor_file(content, file_);
+  }
+
+ private:
+  std::filesystem::path file_;
+  std::deque<TrainingMonitor> monitors_;
+};
 
 int run(const Arguments& arguments) {
   catch_signals();
@@ -30,14 +67,26 @@ int run(const Arguments& arguments) {
     job.memory_limit = arguments.bytes("memory-limit");
     jobs.push_back(job);
   }
+  Monitors monitors(arguments, program, jobs.size(), *trainer);
   std::vector<ReplicaResult> results;
   {
     ProgressLine progress(arguments.flag("quiet"), "train " + fault.id);
-    results = train_all(*trainer, jobs, worker_count(arguments), [&](std::size_t done) {
+    const auto show = [&](std::size_t done) {
       progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
                       std::to_string(done) + " of " + std::to_string(jobs.size()) + " replicas");
-    });
+    };
+    results = train_all(*trainer, jobs, worker_count(arguments), show, monitors.observers());
   }
+  MonitorFile recorded;
+  recorded.program = fault.id;
+  recorded.variant = arguments.text("version");
+  recorded.hash = to_string(program_hash(program));
+  recorded.backend = results.front().backend;
+  recorded.metric = metric.name;
+  recorded.goal = to_string(metric.goal);
+  recorded.seed = arguments.integer("seed");
+  recorded.provenance = provenance();
+  monitors.write(std::move(recorded), jobs, results);
   const bool all_trained = std::all_of(results.begin(), results.end(), [](const auto& result) {
     return result.status == RunStatus::kOk || result.status == RunStatus::kDiverged;
   });
@@ -94,16 +143,18 @@ int run(const Arguments& arguments) {
 Verb train_verb() {
   return {"train",
           "train one program several times and print its metric",
-          "train FAULT|FILE [--version buggy|fixed] [--replicas N] [options]",
-          {{"backend", "data-dir", "memory-limit", "replicas", "rows-train", "seed", "skip-dead",
-            "stream", "time-limit", "version", "workers"},
+          "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--monitor FILE.h5] [options]",
+          {{"backend", "data-dir", "memory-limit", "monitor", "replicas", "rows-train", "seed",
+            "skip-dead", "stream", "time-limit", "version", "workers"},
            1,
            1,
            "FAULT|FILE"},
           "Each replica has random streams of its own, fixed by seed, program and replica: the "
           "same call gives the same\n"
-          "numbers with any number of workers. Exit 1 when a replica was cut off or failed.",
-          "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json",
+          "numbers with any number of workers. Exit 1 when a replica was cut off or failed.\n"
+          "--monitor changes no number; neutra symptoms reads its file (docs/formats/monitor.md).",
+          "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json\n"
+          "  neutra train D7 --monitor D7.h5",
           run};
 }
 

@@ -42,6 +42,7 @@ Verb show_verb();
 Verb store_verb();
 Verb study_verb();
 Verb subjects_verb();
+Verb symptoms_verb();
 Verb train_verb();
 Verb train_isolated_verb();
 Verb verify_verb();

@@ -13,6 +13,7 @@ extern const std::string_view deepfd_messages;
 extern const std::string_view deeplocalize_messages;
 extern const std::string_view deepmufl_messages;
 extern const std::string_view neuralint_messages;
+extern const std::string_view symptoms_messages;
 extern const std::string_view thedeepchecker_messages;
 extern const std::string_view umlaut_messages;
 

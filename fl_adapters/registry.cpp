@@ -21,6 +21,7 @@ namespace neutra {
   TOOL(deepmufl_metallaxis2_sbi_max)    \
   TOOL(deepmufl_muse)                   \
   TOOL(neuralint)                       \
+  TOOL(symptoms)                        \
   TOOL(thedeepchecker)                  \
   TOOL(umlaut)
 

@@ -61,6 +61,58 @@ TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {
   EXPECT_EQ(metrics[0], metrics[2]);
 }
 
+TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
+  const Folder folder;
+  const auto metrics = [](const Called& called) {
+    Json values;
+    for (const auto& replica : parse_json(called.out, "out")["replicas"])
+      values.push_back(replica["metric"]);
+    return values;
+  };
+  const auto train = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"train", "D7", "-n", "3", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, 0) << called.err;
+    return called;
+  };
+  const Json alone = metrics(train({}));
+  EXPECT_EQ(metrics(train({"--monitor", "a.h5", "--workers", "1"})), alone);
+  EXPECT_EQ(metrics(train({"--monitor", "b.h5", "--workers", "3"})), alone);
+  EXPECT_EQ(folder.read("a.h5"), folder.read("b.h5"));
+  train({"--monitor", "clean.h5", "--version", "fixed"});
+
+  const Called shown = call({"symptoms", "a.h5", "--clean", "clean.h5"}, folder.path());
+  ASSERT_EQ(shown.exit, 0) << shown.err;
+  EXPECT_NE(shown.out.find("D7 (buggy), 3 trainings, against clean ones of D7 (fixed)"),
+            std::string::npos)
+      << shown.out;
+  EXPECT_NE(shown.out.find("likeliest fault of the data"), std::string::npos);
+  const Called json = call({"symptoms", "a.h5", "--clean", "clean.h5", "--json"}, folder.path());
+  const Json result = parse_json(json.out, "out");
+  EXPECT_EQ(result["mode"], "relative");
+  ASSERT_EQ(result["replicas"].size(), 3u);
+  EXPECT_EQ(result["replicas"][2]["epochs"], 200);
+  EXPECT_EQ(result["replicas"][0]["data_faults"].size(), 4u);
+  ASSERT_EQ(result["prevalence"].size(), 16u);
+  const Json& count = result["prevalence"][0];
+  EXPECT_EQ(count["pairs"]["faulty_only"].get<int>() + count["pairs"]["both"].get<int>(),
+            count["faulty"]);
+  EXPECT_LE(count["mcnemar"]["exact_p"].get<double>(), 1);
+  EXPECT_TRUE(count["odds_ratio"].contains("high"));
+
+  const Called numbers = call({"symptoms", "a.h5", "--json"}, folder.path());
+  EXPECT_EQ(parse_json(numbers.out, "out")["mode"], "absolute");
+  EXPECT_FALSE(parse_json(numbers.out, "out")["prevalence"][0].contains("mcnemar"));
+
+  ASSERT_EQ(call({"train", "D7", "-n", "1", "--monitor", "one.h5"}, folder.path()).exit, 0);
+  const Called fewer = call({"symptoms", "a.h5", "--clean", "one.h5"}, folder.path());
+  EXPECT_EQ(fewer.exit, 3);
+  EXPECT_NE(fewer.err.find("one.h5: /replicas: found 1 replicas; allowed: as many as in a.h5: 3"),
+            std::string::npos)
+      << fewer.err;
+}
+
 TEST(Command, LocaliseIsTheSameWithAnyNumberOfWorkers) {
   const Folder folder;
   std::vector<Json> answers;

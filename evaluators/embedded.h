@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string_view>
+
+/// Data files of this room, compiled in by neutra_embed.
+namespace neutra::embedded {
+
+extern const std::string_view symptom_rules;  ///< symptoms.json
+
+}  // namespace neutra::embedded

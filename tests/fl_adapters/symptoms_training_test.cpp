@@ -1,0 +1,75 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "evaluators/symptoms.h"
+#include "fl_adapters/registry.h"
+#include "tests/training/programs.h"
+#include "training/monitor.h"
+
+namespace neutra {
+namespace {
+
+/// Features a thousand times as large as they should be.
+Program unscaled() {
+  Program p = moons(6);
+  p.document["data"]["preprocess"] =
+      Json::array({{{"op", "scale"}, {"on", "x"}, {"by", 0.001}}});
+  return p;
+}
+
+Localisation ask(const Program& p, double time_limit = 0) {
+  const auto trainer = make_local_trainer({});
+  LocaliseContext context;
+  context.trainer = trainer.get();
+  context.time_limit = time_limit;
+  return find_tool("symptoms")->localise({"test", p}, context);
+}
+
+std::vector<DataFaultScore> scores_of(const Program& p, std::vector<std::string>& symptoms) {
+  const auto trainer = make_local_trainer({});
+  TrainingMonitor monitor(trainer->resolved(p));
+  const TrainingJob job{&p};
+  const MonitoredRun run = monitor.run(job, trainer->train(job, &monitor));
+  const std::vector<Symptom> found = find_symptoms(run);
+  for (const Symptom& symptom : found) symptoms.push_back(symptom.rule->id);
+  return rank_data_faults(found);
+}
+
+TEST(SymptomsTool, SaysSymptomsAndTheLikeliestFaultOfTheData) {
+  std::vector<std::string> expected;
+  const std::vector<DataFaultScore> scores = scores_of(unscaled(), expected);
+  const Localisation found = ask(unscaled());
+  ASSERT_EQ(found.status, LocalisationStatus::kOk) << found.reason;
+  EXPECT_NE(std::find(expected.begin(), expected.end(), "exploding_gradients"), expected.end());
+  std::vector<std::string> codes;
+  for (const ToolMessage& message : found.messages) {
+    EXPECT_EQ(message.epochs, std::vector<std::int64_t>{5});
+    EXPECT_FALSE(message.detail.empty());
+    if (message.severity == "Symptom") codes.push_back(message.code);
+  }
+  EXPECT_EQ(codes, expected);
+  ASSERT_EQ(scores.front().fault->id, "missing_preprocessing");
+  EXPECT_EQ(to_string(found.faults), "CPP");
+  ASSERT_FALSE(found.ranking.empty());
+  EXPECT_EQ(found.ranking.front().type, "CPP");
+  EXPECT_EQ(found.ranking.front().suspiciousness, scores.front().probability);
+}
+
+TEST(SymptomsTool, SaysNothingWithoutSymptoms) {
+  const Localisation found = ask(line(1));
+  EXPECT_EQ(found.status, LocalisationStatus::kOk);
+  EXPECT_TRUE(found.faults.items.empty()) << to_string(found.faults);
+}
+
+TEST(SymptomsTool, ProgramsThatKerasRefusesAndTrainingsCutOff) {
+  Program p = moons();
+  p.document["model"]["config"]["layers"][2]["config"]["units"] = 0;
+  EXPECT_EQ(ask(p).status, LocalisationStatus::kNotApplicable);
+  const Localisation cut = ask(moons(100000), 0.05);
+  EXPECT_EQ(cut.status, LocalisationStatus::kTimeout);
+  EXPECT_TRUE(cut.messages.empty());
+}
+
+}  // namespace
+}  // namespace neutra

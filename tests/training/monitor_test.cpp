@@ -1,0 +1,198 @@
+#include "training/monitor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "programs.h"
+
+namespace neutra {
+namespace {
+
+class Monitoring : public EachBackend {
+ protected:
+  MonitoredRun record(const Program& p, ReplicaResult* result = nullptr) const {
+    const auto trainer = this->trainer();
+    TrainingMonitor monitor(trainer->resolved(p));
+    const TrainingJob job{&p};
+    const ReplicaResult trained = trainer->train(job, &monitor);
+    if (result != nullptr) *result = trained;
+    return monitor.run(job, trained);
+  }
+};
+NEUTRA_EACH_BACKEND(Monitoring);
+
+const Aggregates& of(const MonitoredEpoch& epoch, std::size_t layer, Property property) {
+  return epoch.layers[layer][static_cast<std::size_t>(property)];
+}
+
+void expect_same(const Aggregates& a, const Aggregates& b) {
+  for (std::size_t i = 0; i < kAggregates; ++i) {
+    if (std::isnan(a.values[i])) {
+      EXPECT_TRUE(std::isnan(b.values[i])) << i;
+    } else {
+      EXPECT_EQ(a.values[i], b.values[i]) << to_string(static_cast<Aggregate>(i));
+    }
+  }
+}
+
+std::vector<float> joined(const std::vector<std::span<const float>>& parts) {
+  std::vector<float> values;
+  for (const auto& part : parts) values.insert(values.end(), part.begin(), part.end());
+  return values;
+}
+
+/// Dense, BatchNormalization, Dropout, Dense, Dense.
+Program normalised() {
+  Program p = moons();
+  Json& layers = p.document["model"]["config"]["layers"];
+  layers.insert(layers.begin() + 1, layer("BatchNormalization", Json::object()));
+  return p;
+}
+
+TEST_P(Monitoring, RecordsWhatTheTrainingDoes) {
+  /// The same by hand: 400 rows are twelve whole batches and half of one.
+  struct ByHand final : Observer {
+    bool wants_validation() const override { return true; }
+    BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+      return BatchDetail::kWeights;
+    }
+    void batch_end(const BatchEvent& event) override {
+      if (event.step != event.epoch * 13 + 11) return;
+      EXPECT_EQ(event.rows, 32);
+      std::vector<float> kernel = joined({event.layers[4].gradients[0]});
+      gradients.push_back(joined(event.layers[4].gradients));
+      float largest = 0;
+      for (const float g : gradients.back()) largest = std::max(largest, std::abs(g));
+      std::size_t dead = 0;
+      for (std::size_t j = 0; j < 8; ++j) {
+        bool alive = std::abs(event.layers[4].gradients.size() > 1
+                                  ? event.layers[4].gradients[1][j]
+                                  : 0) > 1e-8F * largest;
+        for (std::size_t i = j; i < kernel.size(); i += 8) {
+          alive |= std::abs(kernel[i]) > 1e-8F * largest;
+        }
+        dead += alive ? 0 : 1;
+      }
+      dead_shares.push_back(static_cast<double>(dead) / 8);
+    }
+    void epoch_end(const EpochEvent& event) override {
+      logs.push_back(event.logs);
+      weights.push_back(joined({event.layers[1].weights[0]}));
+      biases.push_back(joined({event.layers[1].weights[1]}));
+    }
+    std::vector<std::vector<float>> gradients, weights, biases;
+    std::vector<double> dead_shares;
+    std::vector<std::map<std::string, double>> logs;
+  } by_hand;
+  Program p = normalised();
+  Json& layers = p.document["model"]["config"]["layers"];
+  layers.insert(layers.begin() + 3, layer("Activation", {{"activation", "relu"}}));
+  ReplicaResult result;
+  const MonitoredRun run = record(p, &result);
+  EXPECT_EQ(trainer()->train({&p}, &by_hand).metric, result.metric);
+  EXPECT_EQ(trainer()->train(TrainingJob{&p}).metric, result.metric);  // nothing is changed
+
+  EXPECT_EQ(run.status, "ok");
+  EXPECT_EQ(run.metric, result.metric);
+  EXPECT_EQ(run.loss, "binary_crossentropy");
+  ASSERT_EQ(run.layers.size(), 4U);
+  EXPECT_EQ(run.layers[0], (MonitoredLayer{0, "Dense", {48, 32, 16}}));
+  EXPECT_EQ(run.layers[1], (MonitoredLayer{1, "BatchNormalization", {32, 16, 16}}));
+  EXPECT_EQ(run.layers[2], (MonitoredLayer{4, "Dense", {136, 128, 8}}));
+  EXPECT_EQ(run.layers[3], (MonitoredLayer{5, "Dense", {9, 8, 1}}));
+  ASSERT_EQ(run.epochs.size(), 3U);
+  ASSERT_EQ(by_hand.gradients.size(), 3U);
+  for (std::size_t e = 0; e < 3; ++e) {
+    const MonitoredEpoch& epoch = run.epochs[e];
+    EXPECT_EQ(epoch.logs, by_hand.logs[e]);
+    EXPECT_TRUE(epoch.logs.contains("val_loss") && epoch.logs.contains("val_accuracy"));
+    expect_same(of(epoch, 2, Property::kGradients), aggregates(by_hand.gradients[e]));
+    expect_same(of(epoch, 1, Property::kWeights), aggregates(by_hand.weights[e]));
+    expect_same(of(epoch, 1, Property::kBiases), aggregates(by_hand.biases[e]));
+    EXPECT_EQ(epoch.dead[2], by_hand.dead_shares[e]);
+  }
+}
+
+TEST_P(Monitoring, SeesDeadNeurons) {
+  Program p = moons();
+  p.document["model"]["config"]["layers"][0]["config"]["bias_initializer"] = {
+      {"class_name", "Constant"}, {"config", {{"value", -100}}}};
+  const MonitoredRun run = record(p);
+  for (const MonitoredEpoch& epoch : run.epochs) {
+    EXPECT_EQ(epoch.dead[0], 1);
+    EXPECT_EQ(of(epoch, 0, Property::kGradients)[Aggregate::kSpar], 1);
+    // Its input is zero, so that only the bias learns: its neurons live.
+    EXPECT_EQ(epoch.dead[1], 0);
+  }
+}
+
+TEST_P(Monitoring, DivergedTrainings) {
+  Program p = line();
+  p.document["compile"]["optimizer"] = optimizer("SGD", 1e30);
+  const MonitoredRun run = record(p);
+  EXPECT_EQ(run.status, "diverged");
+  ASSERT_EQ(run.epochs.size(), 3U);
+  const MonitoredEpoch& last = run.epochs.back();
+  EXPECT_EQ(of(last, 0, Property::kWeights)[Aggregate::kNonfinite], 1);
+  EXPECT_TRUE(std::isnan(of(last, 0, Property::kWeights)[Aggregate::kMean]));
+  EXPECT_EQ(last.dead[0], 0);
+}
+
+TEST_P(Monitoring, ShortEpochsAndCutOffOnes) {
+  Program p = line(2);
+  p.document["fit"]["batch_size"] = 1000;  // one batch, not a full one
+  MonitoredRun run = record(p);
+  ASSERT_EQ(run.epochs.size(), 2U);
+  EXPECT_TRUE(std::isfinite(of(run.epochs[1], 0, Property::kGradients)[Aggregate::kMean]));
+
+  p = line(2);
+  p.document["compile"]["optimizer"] = optimizer("SGD", 1e30);
+  p.document["fit"]["callbacks"] =
+      Json::array({{{"class_name", "TerminateOnNaN"}, {"config", Json::object()}}});
+  run = record(p);
+  ASSERT_EQ(run.epochs.size(), 1U);  // cut off before the watched batch
+  EXPECT_TRUE(std::isnan(of(run.epochs[0], 0, Property::kGradients)[Aggregate::kNonfinite]));
+  EXPECT_TRUE(std::isnan(run.epochs[0].dead[0]));
+  EXPECT_EQ(of(run.epochs[0], 0, Property::kBiases)[Aggregate::kNonfinite], 1);
+}
+
+TEST_P(Monitoring, ASecondTimeIsTheSame) {
+  const Program p = normalised();
+  const MonitoredRun a = record(p), b = record(p);
+  ASSERT_EQ(a.epochs.size(), b.epochs.size());
+  for (std::size_t e = 0; e < a.epochs.size(); ++e) {
+    EXPECT_EQ(a.epochs[e].logs, b.epochs[e].logs);
+    EXPECT_EQ(a.epochs[e].dead, b.epochs[e].dead);
+    for (std::size_t i = 0; i < a.layers.size(); ++i) {
+      for (std::size_t k = 0; k < kProperties; ++k) {
+        expect_same(a.epochs[e].layers[i][k], b.epochs[e].layers[i][k]);
+      }
+    }
+  }
+}
+
+TEST(Monitors, BackEndsAgree) {
+  const Program p = normalised();
+  std::vector<MonitoredRun> runs;
+  for (const Backend backend : {Backend::kEager, Backend::kFused}) {
+    const auto trainer = make_local_trainer(trained_by(backend));
+    TrainingMonitor monitor(trainer->resolved(p));
+    const TrainingJob job{&p};
+    runs.push_back(monitor.run(job, trainer->train(job, &monitor)));
+  }
+  EXPECT_EQ(runs[0].layers, runs[1].layers);
+  const MonitoredEpoch &a = runs[0].epochs.front(), &b = runs[1].epochs.front();
+  for (std::size_t i = 0; i < runs[0].layers.size(); ++i) {
+    for (const Property property : {Property::kGradients, Property::kWeights, Property::kBiases}) {
+      for (const Aggregate aggregate :
+           {Aggregate::kMax, Aggregate::kMedian, Aggregate::kStd, Aggregate::kMeanAbs}) {
+        const double x = of(a, i, property)[aggregate], y = of(b, i, property)[aggregate];
+        EXPECT_NEAR(x, y, 1e-3 * std::max(1e-3, std::abs(x))) << i << to_string(property);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace neutra
