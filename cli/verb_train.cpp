@@ -21,7 +21,8 @@ class Monitors {
     file_ = arguments.text("monitor");
     const std::filesystem::path folder = file_.has_parent_path() ? file_.parent_path() : ".";
     if (!std::filesystem::is_directory(folder))
-      throw input_error(describe("--monitor", "", file_.string(), "a file in a folder that exists"));
+      throw input_error(
+          describe("--monitor", "", file_.string(), "a file in a folder that exists"));
     const ResolvedProgram resolved = trainer.resolved(program);
     for (std::size_t i = 0; i < jobs; ++i) monitors_.emplace_back(resolved);
   }
@@ -142,8 +143,8 @@ Verb train_verb() {
   return {"train",
           "train one program several times and print its metric",
           "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--monitor FILE.h5] [options]",
-          {{"backend", "data-dir", "memory-limit", "monitor", "replicas", "rows-train", "seed", "skip-dead",
-            "time-limit", "version", "workers"},
+          {{"backend", "data-dir", "memory-limit", "monitor", "replicas", "rows-train", "seed",
+            "skip-dead", "time-limit", "version", "workers"},
            1,
            1,
            "FAULT|FILE"},
