@@ -6,7 +6,14 @@ const std::vector<Option>& option_table() {
   using enum OptionType;
   static const std::vector<std::string> on_off = {"on", "off"};
   static const std::vector<Option> table = {
-      {"absolute", 0, kFlag, "", "", {}, 0, 0,
+      {"absolute",
+       0,
+       kFlag,
+       "",
+       "",
+       {},
+       0,
+       0,
        "hold trainings against numbers, also where there are clean ones"},
       {"all", 0, kFlag, "", "", {}, 0, 0, "with every mutation operator"},
       {"answers",

@@ -65,9 +65,8 @@ Json json_of(const SymptomCount& count, std::size_t runs, bool paired) {
                     {"faulty_only", count.pairs.first_only},
                     {"clean_only", count.pairs.second_only},
                     {"neither", count.pairs.neither}};
-  entry["mcnemar"] = {{"exact_p", test.exact_p},
-                      {"statistic", test.statistic},
-                      {"corrected_p", test.corrected_p}};
+  entry["mcnemar"] = {
+      {"exact_p", test.exact_p}, {"statistic", test.statistic}, {"corrected_p", test.corrected_p}};
   entry["odds_ratio"] = {{"estimate", exact_number(odds.estimate)},
                          {"haldane", odds.haldane},
                          {"low", odds.low},
@@ -88,10 +87,9 @@ int run(const Arguments& arguments) {
   if (arguments.has("clean")) {
     clean = read_monitor_file(arguments.text("clean"));
     if (clean->runs.size() != file.runs.size())
-      throw input_error(describe(arguments.text("clean"), "/replicas",
-                                 std::to_string(clean->runs.size()) + " replicas",
-                                 "as many as in " + name + ": " +
-                                     std::to_string(file.runs.size())));
+      throw input_error(describe(
+          arguments.text("clean"), "/replicas", std::to_string(clean->runs.size()) + " replicas",
+          "as many as in " + name + ": " + std::to_string(file.runs.size())));
   }
   const bool relative = clean && !arguments.flag("absolute");
   const std::vector<MonitoredRun> measure = relative ? clean->runs : std::vector<MonitoredRun>{};
@@ -136,10 +134,9 @@ int run(const Arguments& arguments) {
                          : ", against numbers, which hold for networks like those of the thesis "
                            "(docs/methods/monitors.md)")
             << "\n\n";
-  TextTable table(expected.empty()
-                      ? std::vector<std::string>{"symptom", "trainings"}
-                      : std::vector<std::string>{"symptom", "trainings", "clean ones",
-                                                 "McNemar's p", "odds ratio (95 %)"});
+  TextTable table(expected.empty() ? std::vector<std::string>{"symptom", "trainings"}
+                                   : std::vector<std::string>{"symptom", "trainings", "clean ones",
+                                                              "McNemar's p", "odds ratio (95 %)"});
   std::string details;
   for (const SymptomCount& count : counts) {
     if (count.faulty + count.clean == 0) continue;
@@ -188,7 +185,8 @@ Verb symptoms_verb() {
       "shows (Shah, 2024), in which\n"
       "layers, with which values and bounds, and which fault of the data is the likeliest cause. "
       "With --clean, training i\n"
-      "is held against all clean ones but the i-th, and so is the i-th clean one; McNemar's exact p "
+      "is held against all clean ones but the i-th, and so is the i-th clean one; McNemar's exact "
+      "p "
       "and the odds ratio compare\n"
       "them (docs/methods/monitors.md). Without --clean, or with --absolute, bounds are numbers, "
       "which depend on the network.",

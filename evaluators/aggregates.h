@@ -26,7 +26,8 @@ enum class Aggregate {
   kNonfinite,  ///< share of values that are NaN or infinite, and left out of all others
 };
 inline constexpr std::size_t kAggregates = 12;
-std::string_view to_string(Aggregate aggregate);  ///< "max", ..., "mean_abs", "min_abs", "nonfinite"
+std::string_view to_string(
+    Aggregate aggregate);  ///< "max", ..., "mean_abs", "min_abs", "nonfinite"
 std::optional<Aggregate> parse_aggregate(std::string_view word);
 
 /// NaN where there is no value.

@@ -273,7 +273,8 @@ MonitorFile read_monitor_file(const std::filesystem::path& path) {
   const std::vector<double> metrics = reader.doubles("/replicas/metric", {count});
   const std::vector<std::int64_t> epochs = reader.wholes("/replicas/epochs", count);
   for (std::size_t r = 0; r < count; ++r) {
-    if (replicas[r] > std::numeric_limits<int>::max() || (r > 0 && replicas[r] <= replicas[r - 1])) {
+    if (replicas[r] > std::numeric_limits<int>::max() ||
+        (r > 0 && replicas[r] <= replicas[r - 1])) {
       reader.fail("/replicas/replica", std::to_string(replicas[r]), "ascending numbers");
     }
     MonitoredRun run;

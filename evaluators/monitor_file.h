@@ -56,14 +56,14 @@ struct MonitoredRun {
 
 /// Trainings of one program, as `neutra train --monitor` keeps them (docs/formats/monitor.md).
 struct MonitorFile {
-  std::string program;        ///< id or name
-  std::string variant;        ///< "buggy", "fixed"
-  std::string hash;           ///< of the program
-  std::string backend;        ///< "eager", "fused"
-  std::string metric, goal;   ///< "accuracy", "maximize"
-  std::int64_t seed = 0;      ///< of the study
+  std::string program;       ///< id or name
+  std::string variant;       ///< "buggy", "fixed"
+  std::string hash;          ///< of the program
+  std::string backend;       ///< "eager", "fused"
+  std::string metric, goal;  ///< "accuracy", "maximize"
+  std::int64_t seed = 0;     ///< of the study
   double close_to_zero = kCloseToZero;
-  Json provenance;            ///< versions, machine
+  Json provenance;                 ///< versions, machine
   std::vector<MonitoredRun> runs;  ///< at least one; all with the same layers and loss
 };
 

@@ -151,8 +151,8 @@ double gradient_drop(const MonitoredRun& run) {
   std::vector<double> drops;
   for (const MonitoredEpoch& epoch : run.epochs) {
     const auto mean_abs = [&](std::size_t layer) {
-      return epoch.layers[layer][static_cast<std::size_t>(Property::kGradients)]
-                         [Aggregate::kMeanAbs];
+      return epoch
+          .layers[layer][static_cast<std::size_t>(Property::kGradients)][Aggregate::kMeanAbs];
     };
     drops.push_back(mean_abs(layers.back()) / mean_abs(layers.front()));
   }
@@ -539,10 +539,9 @@ SymptomRules::SymptomRules(std::string_view json, const std::string& file) {
   }
   const std::vector<Json> rules = in.list("rules");
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    const JsonSection item(
-        rules[i], file, in.place_of(JsonSection::item_name("rules", i)),
-        {"number", "id", "name", "data", "meaning", "layer_kinds", "where", "share", "prevalence",
-         "clean", "absolute", "relative"});
+    const JsonSection item(rules[i], file, in.place_of(JsonSection::item_name("rules", i)),
+                           {"number", "id", "name", "data", "meaning", "layer_kinds", "where",
+                            "share", "prevalence", "clean", "absolute", "relative"});
     once(item);
     rules_.push_back(read_rule(item, data_faults_, models_));
   }

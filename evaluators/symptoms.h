@@ -33,10 +33,10 @@ struct SymptomCondition {
   };
   enum class Over { kLast, kMedian, kHighest };  ///< epochs
 
-  /// Of a layer: "PROPERTY.AGGREGATE", with max_abs (largest magnitude; infinite where a value isn't
-  /// finite) and span (max_abs / min_abs) besides the aggregates, or "dead"; in bars ("|..|"), its
-  /// magnitude. Of the training: "gradient_drop", "improvement", "mean_loss", "mean_val_loss",
-  /// "overfit_gap".
+  /// Of a layer: "PROPERTY.AGGREGATE", with max_abs (largest magnitude; infinite where a value
+  /// isn't finite) and span (max_abs / min_abs) besides the aggregates, or "dead"; in bars
+  /// ("|..|"), its magnitude. Of the training: "gradient_drop", "improvement", "mean_loss",
+  /// "mean_val_loss", "overfit_gap".
   std::string of;
   Over over = Over::kLast;
   Comparison comparison{};
@@ -57,13 +57,13 @@ struct SymptomCase {
 struct SymptomRule {
   enum class Where { kAll, kEarly, kOutput };  ///< layers: all, the first half, the last
 
-  std::string id;                        ///< "reduced_capacity"
-  int number = 0;                        ///< in the list of docs/methods/monitors.md
+  std::string id;  ///< "reduced_capacity"
+  int number = 0;  ///< in the list of docs/methods/monitors.md
   std::string name, meaning;
   std::string data;                      ///< kind of data that the thesis saw it with
   std::vector<std::string> layer_kinds;  ///< layers that it saw affected most
   Where where = Where::kAll;
-  double share = 0;                      ///< of the layers of an affected model
+  double share = 0;                                       ///< of the layers of an affected model
   std::map<SymptomMode, std::vector<SymptomCase>> cases;  ///< one is enough
   std::map<std::string, int> prevalence;  ///< models with it, by data fault; none: not reported
   int clean = 0;                          ///< models on clean data with it
@@ -83,7 +83,7 @@ class SymptomRules {
 
   const std::vector<SymptomRule>& rules() const { return rules_; }
   const std::vector<DataFault>& data_faults() const { return data_faults_; }
-  int models() const { return models_; }          ///< that shares of models are of
+  int models() const { return models_; }           ///< that shares of models are of
   double share_factor() const { return factor_; }  ///< part of `share` that must be affected
   double normal_kurtosis() const { return normal_kurtosis_; }  ///< 0: of excess; 3: Pearson's
 
@@ -133,8 +133,8 @@ std::vector<std::vector<Symptom>> find_all_symptoms(
 /// How likely a fault of the data made these symptoms.
 struct DataFaultScore {
   const DataFault* fault = nullptr;
-  /// Naive Bayes: log of P(symptoms | fault) / P(symptoms | clean data), with (n + 1) / (models + 2)
-  /// for n models of the thesis. What it doesn't report says nothing.
+  /// Naive Bayes: log of P(symptoms | fault) / P(symptoms | clean data), with (n + 1) / (models +
+  /// 2) for n models of the thesis. What it doesn't report says nothing.
   double log_odds = 0;
   double probability = 0;  ///< among all faults and clean data, before as likely as each other
 };

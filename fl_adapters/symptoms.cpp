@@ -12,7 +12,8 @@ namespace symptoms {
 namespace {
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::symptoms_messages, "fl_adapters/messages/symptoms.json");
+  static const MessageTable table(embedded::symptoms_messages,
+                                  "fl_adapters/messages/symptoms.json");
   return table;
 }
 

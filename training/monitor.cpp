@@ -62,8 +62,7 @@ Aggregates TrainingMonitor::aggregates_of(const std::vector<std::span<const floa
   return aggregates(values_, close_to_zero_);
 }
 
-double TrainingMonitor::dead_neurons(const Layer& layer, const LayerView& view,
-                                     double largest) {
+double TrainingMonitor::dead_neurons(const Layer& layer, const LayerView& view, double largest) {
   if (view.gradients.empty()) return std::numeric_limits<double>::quiet_NaN();
   const auto bound = static_cast<float>(close_to_zero_ * largest);
   alive_.assign(layer.neurons, 0);

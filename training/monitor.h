@@ -16,8 +16,7 @@ namespace neutra {
 class TrainingMonitor final : public Observer {
  public:
   /// `program`: that of the training, with its shapes.
-  explicit TrainingMonitor(const ResolvedProgram& program,
-                           double close_to_zero = kCloseToZero);
+  explicit TrainingMonitor(const ResolvedProgram& program, double close_to_zero = kCloseToZero);
 
   bool wants_validation() const override { return true; }
   void begin(const DataView& data, Probe& probe) override;

@@ -121,8 +121,8 @@ void write_changed(const std::filesystem::path& from, const std::filesystem::pat
       out.write_attribute("/", name, in.read_integer_attribute("/", name));
     }
   }
-  for (const char* path : {"/aggregates", "/layers/class_name", "/replicas/status",
-                           "/replicas/message"}) {
+  for (const char* path :
+       {"/aggregates", "/layers/class_name", "/replicas/status", "/replicas/message"}) {
     if (!left_out.contains(path)) out.write(path, in.read_strings(path));
   }
   for (const char* path : {"/layers/index", "/layers/gradients", "/layers/weights",
@@ -145,9 +145,11 @@ TEST_F(MonitorFiles, EachMistakeIsNamed) {
     std::string message;
   };
   const std::vector<Case> cases{
-      {{"format"}, [](Hdf5File& f) { f.write_attribute("/", "format", "neutra-store"); },
+      {{"format"},
+       [](Hdf5File& f) { f.write_attribute("/", "format", "neutra-store"); },
        "/@format: found neutra-store; allowed: neutra-monitor"},
-      {{"version"}, [](Hdf5File& f) { f.write_attribute("/", "version", 2); },
+      {{"version"},
+       [](Hdf5File& f) { f.write_attribute("/", "version", 2); },
        "/@version: found 2; allowed: 1"},
       {{"hash"}, [](Hdf5File&) {}, "/@hash: found nothing"},
       {{"/aggregates"},
@@ -155,16 +157,24 @@ TEST_F(MonitorFiles, EachMistakeIsNamed) {
        "/aggregates: found other names"},
       {{"/runs/0/weights"}, [](Hdf5File&) {}, "/runs/0/weights"},
       {{"/runs/0/weights"},
-       [](Hdf5File& f) { f.write("/runs/0/weights", std::vector<double>(36), {3, 1, 12}); },
+       [](Hdf5File& f) {
+         f.write("/runs/0/weights", std::vector<double>(36), {3, 1, 12});
+       },
        "/runs/0/weights: found 3 x 1 x 12 values; allowed: 3 x 6 x 12 values"},
       {{"/runs/0/dead"},
-       [](Hdf5File& f) { f.write("/runs/0/dead", std::vector<double>(18, 1.5), {3, 6}); },
+       [](Hdf5File& f) {
+         f.write("/runs/0/dead", std::vector<double>(18, 1.5), {3, 6});
+       },
        "/runs/0/dead: found 1.5; allowed: shares from 0 to 1"},
       {{"/runs/0/biases"},
-       [](Hdf5File& f) { f.write("/runs/0/biases", std::vector<double>(216, 2), {3, 6, 12}); },
+       [](Hdf5File& f) {
+         f.write("/runs/0/biases", std::vector<double>(216, 2), {3, 6, 12});
+       },
        "/runs/0/biases: found a share of 2"},
       {{"/layers/index"},
-       [](Hdf5File& f) { f.write("/layers/index", std::vector<std::int64_t>{0, 1, 1, 2, 3, 4}); },
+       [](Hdf5File& f) {
+         f.write("/layers/index", std::vector<std::int64_t>{0, 1, 1, 2, 3, 4});
+       },
        "/layers/index: found 1; allowed: ascending"},
       {{"/replicas/epochs"},
        [](Hdf5File& f) {
@@ -172,9 +182,12 @@ TEST_F(MonitorFiles, EachMistakeIsNamed) {
        },
        "/runs/0/dead: found 3 x 6 values"},
       {{"/replicas/epochs"},
-       [](Hdf5File& f) { f.write("/replicas/epochs", std::vector<std::int64_t>{-1, 0}); },
+       [](Hdf5File& f) {
+         f.write("/replicas/epochs", std::vector<std::int64_t>{-1, 0});
+       },
        "/replicas/epochs: found -1"},
-      {{"close_to_zero"}, [](Hdf5File& f) { f.write_attribute("/", "close_to_zero", "small"); },
+      {{"close_to_zero"},
+       [](Hdf5File& f) { f.write_attribute("/", "close_to_zero", "small"); },
        "/@close_to_zero: found small; allowed: a number from 0"},
   };
   for (const Case& c : cases) {

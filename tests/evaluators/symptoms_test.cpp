@@ -132,8 +132,7 @@ TEST(Symptoms, IncorrectLearning) {
   EXPECT_EQ(relative(biases(0.0059, 0.29, {0})), Ids{"incorrect_learning"});
   EXPECT_EQ(relative(biases(0.0061, 0.29, {0})), Ids{});
   EXPECT_EQ(relative(biases(0.0059, 0.27, {0})), Ids{});
-  const std::vector<Symptom> found =
-      find_symptoms(changed(biases(0.0099, 1, {0})));
+  const std::vector<Symptom> found = find_symptoms(changed(biases(0.0099, 1, {0})));
   ASSERT_EQ(found.back().layers.size(), 3U);
   EXPECT_EQ(found.back().layers[0].index, 0);
   EXPECT_EQ(found.back().layers[1].index, 4);
@@ -148,7 +147,7 @@ TEST(Symptoms, DistortedDistributions) {
   };
   const Ids expected{"distorted_distributions"};
   for (const auto& in : {absolute<decltype(shape(0, 0))>, relative<decltype(shape(0, 0))>}) {
-    EXPECT_EQ(in(shape(1, 6)), expected);   // an excess of 3
+    EXPECT_EQ(in(shape(1, 6)), expected);  // an excess of 3
     EXPECT_EQ(in(shape(-1, 6)), expected);
     EXPECT_EQ(in(shape(0.99, 6)), Ids{});
     EXPECT_EQ(in(shape(1, 5.9)), Ids{});
@@ -308,7 +307,7 @@ TEST(Symptoms, PoorOptimisation) {
   // The mean losses of the clean training are 19/30 and 22/30.
   EXPECT_EQ(relative(losses({1.3, 1.1, 1})), expected);
   EXPECT_EQ(relative(losses({1.3, 1.05, 0.94})), Ids{});
-  EXPECT_EQ(relative(losses({1.5, 1, 0.85})), Ids{});  // high, but falling
+  EXPECT_EQ(relative(losses({1.5, 1, 0.85})), Ids{});           // high, but falling
   EXPECT_EQ(relative(losses({0.4, 0.3985, 0.397})), expected);  // low, but standing still
   EXPECT_EQ(relative(losses({0.4, 0.3985, 0.395})), Ids{});
   // Other losses can't be compared, standing still can.
@@ -332,9 +331,8 @@ TEST(Symptoms, ExplodingGradients) {
   EXPECT_EQ(relative(largest(2, 0)), expected);
   EXPECT_EQ(relative(largest(1.99, 0)), Ids{});
   // Four times as large as very small ones is still small.
-  const MonitoredRun run = changed([](MonitoredRun& r) {
-    set(r, kGradients, kMax, 0.9, kEachLayer);
-  });
+  const MonitoredRun run =
+      changed([](MonitoredRun& r) { set(r, kGradients, kMax, 0.9, kEachLayer); });
   const MonitoredRun clean = changed([](MonitoredRun& r) {
     set(r, kGradients, kMax, 0.1, kEachLayer);
     set(r, kGradients, kMin, -0.1, kEachLayer);
@@ -443,8 +441,8 @@ TEST(DataFaults, LogOddsOfThePrevalences) {
   // Present: abnormal weights 28, gradient skewness 23 (clean 2 and 3); absent: the other seven
   // that are reported of concept drift.
   double expected = std::log(29.0 / 3) + std::log(24.0 / 4);
-  for (const auto& [drift, clean] : {std::pair(17, 1), {19, 2}, {5, 3}, {13, 2}, {4, 2}, {5, 3},
-                                     {3, 4}}) {
+  for (const auto& [drift, clean] :
+       {std::pair(17, 1), {19, 2}, {5, 3}, {13, 2}, {4, 2}, {5, 3}, {3, 4}}) {
     expected += std::log((31.0 - drift) / (31.0 - clean));
   }
   EXPECT_NEAR(scores[0].log_odds, expected, 1e-12);
@@ -455,11 +453,11 @@ TEST(DataFaults, LogOddsOfThePrevalences) {
 TEST(SymptomCounts, PairByPlace) {
   const auto found = [](double variance) {
     return find_symptoms(changed([=](MonitoredRun& run) {
-                           set(run, kWeights, kVar, variance, {3, 4, 5});
-                         }));
+      set(run, kWeights, kVar, variance, {3, 4, 5});
+    }));
   };
-  const std::vector<SymptomCount> counts =
-      count_symptoms({found(2), found(2), found(0), found(2)}, {found(2), found(0), found(2), found(0)});
+  const std::vector<SymptomCount> counts = count_symptoms({found(2), found(2), found(0), found(2)},
+                                                          {found(2), found(0), found(2), found(0)});
   ASSERT_EQ(counts.size(), 16U);
   for (const SymptomCount& count : counts) {
     const bool seen = count.rule->id == "abnormal_weights";
@@ -500,10 +498,9 @@ Json own_rules(const std::string& pointer, const Json& value) {
 TEST(SymptomRules, OwnRulesAndPearsonsKurtosis) {
   const SymptomRules rules(own_rules("", {}).dump(), "own.json");
   const auto found = [&](double kurt) {
-    return ids(find_symptoms(changed([=](MonitoredRun& run) {
-                               set(run, kWeights, kKurt, kurt, kEachLayer);
-                             }),
-                             {}, rules));
+    return ids(find_symptoms(
+        changed([=](MonitoredRun& run) { set(run, kWeights, kKurt, kurt, kEachLayer); }), {},
+        rules));
   };
   EXPECT_EQ(found(5), Ids{"heavy"});
   EXPECT_EQ(found(4.9), Ids{});

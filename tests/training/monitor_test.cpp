@@ -66,9 +66,8 @@ TEST_P(Monitoring, RecordsWhatTheTrainingDoes) {
       for (const float g : gradients.back()) largest = std::max(largest, std::abs(g));
       std::size_t dead = 0;
       for (std::size_t j = 0; j < 8; ++j) {
-        bool alive = std::abs(event.layers[4].gradients.size() > 1
-                                  ? event.layers[4].gradients[1][j]
-                                  : 0) > 1e-8F * largest;
+        bool alive = std::abs(event.layers[4].gradients.size() > 1 ? event.layers[4].gradients[1][j]
+                                                                   : 0) > 1e-8F * largest;
         for (std::size_t i = j; i < kernel.size(); i += 8) {
           alive |= std::abs(kernel[i]) > 1e-8F * largest;
         }
