@@ -281,7 +281,8 @@ int run(const Arguments& arguments) {
     mutants.push_back(entry_of(mutant, file.filename().string()));
     table.add({mutant.name(), to_string(mutant.faults)});
     const Json& from = original.program.document;
-    shown += mutant.name() + "\n" + patch_text(from, json_patch(from, mutant.program.document));
+    shown +=
+        mutant.name() + "\n" + patch_text(from, json_patch(from, mutant.program.document), "  ");
   }
   Json skipped = Json::array();
   for (const auto& [what, reason] : list.skipped)

@@ -38,11 +38,11 @@ Json numbers(const std::vector<double>& values) {
 // --- reading ---
 
 double read_number(const JsonSection& section, const char* name, const Json& value) {
-  try {
-    return exact_number(value);
-  } catch (const std::exception&) {
-    section.fail(name, value, "a number");
-  }
+  // Texts stand for what JSON has no numbers for.
+  if (!value.is_number() && !value.is_string()) section.fail(name, value, "a number");
+  const double number = exact_number(value);
+  if (exact_number(number) != value) section.fail(name, value, "a number");
+  return number;
 }
 double read_number(const JsonSection& section, const char* name) {
   return read_number(section, name, section.at(name));
@@ -212,7 +212,12 @@ BenchmarkEntry entry_from_json(const Json& json, const std::string& file) {
   entry.bug_type = section.text("bug_type", "");
   entry.support = static_cast<int>(section.whole("support", 0, kMostEntries));
   entry.change = section.at("change");
-  if (!entry.change.is_array() || entry.change.empty()) {
+  const auto is_step = [](const Json& step) {
+    const Json *op = member(step, "op"), *path = member(step, "path");
+    return op != nullptr && op->is_string() && path != nullptr && path->is_string();
+  };
+  if (!entry.change.is_array() || entry.change.empty() ||
+      !std::all_of(entry.change.begin(), entry.change.end(), is_step)) {
     section.fail("change", entry.change, "a JSON Patch");
   }
   entry.buggy = read_hash(section, "buggy");

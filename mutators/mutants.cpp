@@ -117,7 +117,11 @@ Application application_from_json(const Json& json, const std::string& where) {
                                "the id of a mutation operator"));
   }
   Application application;
-  application.op = find_mutation_operator(name->get<std::string>()).id;
+  try {
+    application.op = find_mutation_operator(name->get<std::string>()).id;
+  } catch (const Error& error) {
+    throw input_error(where + ": " + error.what());
+  }
   for (const auto& [key, value] : json.items()) {
     const bool whole = value.is_number_integer() && value >= 0;
     if (key == "layer" && whole && value < 1'000'000) {

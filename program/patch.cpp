@@ -85,12 +85,12 @@ Json with_patch(const Json& document, const Json& patch, const std::string& wher
   }
 }
 
-std::string patch_text(const Json& document, const Json& patch) {
+std::string patch_text(const Json& document, const Json& patch, const std::string& indent) {
   std::string text;
   Json now = document;
   for (const Json& step : patch) {
     const std::string op = step.at("op"), path = step.at("path");
-    text += op + " " + path + ": ";
+    text += indent + op + " " + path + ": ";
     if (op != "add") text += now.value(Json::json_pointer(path), Json()).dump();
     if (op == "replace") text += " -> ";
     if (step.contains("value")) text += step.at("value").dump();

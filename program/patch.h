@@ -13,7 +13,7 @@ Json json_patch(const Json& from, const Json& to);
 /// or doesn't fit the document.
 Json with_patch(const Json& document, const Json& patch, const std::string& where);
 
-/// A line for each step: "replace /fit/epochs: 12 -> 1".
-std::string patch_text(const Json& document, const Json& patch);
+/// A line for each step: "replace /fit/epochs: 12 -> 1", behind the indent.
+std::string patch_text(const Json& document, const Json& patch, const std::string& indent = "");
 
 }  // namespace neutra
