@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <mutex>
 #include <random>
 #include <set>
 #include <sstream>
@@ -92,6 +93,8 @@ class FakeTrainer : public Trainer {
       std::this_thread::sleep_for(std::chrono::microseconds(landscape_.microseconds));
     }
     ReplicaResult result = result_of(text, job.replica);
+    // Together: the other worker must not begin another training between the two.
+    const std::lock_guard lock(mutex_);
     if (++trainings == stop_after) stop = true;
     return result;
   }
@@ -127,6 +130,7 @@ class FakeTrainer : public Trainer {
  private:
   static double share(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
   Landscape landscape_;
+  std::mutex mutex_;
 };
 
 /// A folder of its own that goes away; in memory where possible, since stores sync often.

@@ -98,8 +98,14 @@ TEST(Store, StoppedAfterEachTrainingItEndsInTheSameNetwork) {
     options.fresh = true;
     options.stop = &first.stop;
     const auto part = run(c, options, first, folder / "s.h5");
-    ASSERT_EQ(part.end, SearchEnd::kInterrupted);
     EXPECT_LE(first.trainings, stop + 1);
+    if (part.end != SearchEnd::kInterrupted) {
+      // The last training was under way beside the one that stopped: nothing was left to do.
+      ASSERT_GT(options.workers, 1);
+      ASSERT_EQ(stop + 1, whole.trainings);
+      ASSERT_EQ(tsv(part.network), expected);
+      continue;
+    }
     EXPECT_FALSE(read_store(folder / "s.h5").finished);
     EXPECT_TRUE(check_store(folder / "s.h5").empty());
 
