@@ -72,27 +72,9 @@ class LocalMutantTrainer final : public MutantTrainer {
     take_over(original_.document["data"], data, "validation");
     take_over(original_.document["fit"], asked.document["fit"], "validation_split");
     Metric metric(metric_);
-    ask(asked, DataPart::kTraining, model,
-        [&](const Batch& outputs, const Batch& targets) { metric.add(outputs, targets); });
+    ask_for_training_rows(asked, model, metric);
     result.metrics[TestSet::kTrain] = metric.value();
-    if (metric_ != "accuracy") return result;
-    const auto judge = [&](const Batch& outputs, const Batch& targets) {
-      const auto rows = static_cast<std::size_t>(outputs.extents[0]);
-      const std::size_t width = outputs.values.size() / rows,
-                        target_width = targets.values.size() / rows;
-      for (std::size_t i = 0; i < rows; ++i) {
-        const auto output = outputs.values.subspan(i * width, width);
-        Batch one{output, outputs.extents},
-            target{targets.values.subspan(i * target_width, target_width), targets.extents};
-        one.extents[0] = target.extents[0] = 1;
-        Metric right("accuracy");
-        right.add(one, target);
-        result.right.push_back(right.value() == 1);
-        const float p = output[argmax(output)];
-        result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
-      }
-    };
-    ask(asked, DataPart::kHoldout, model, judge);
+    if (metric_ == "accuracy") judge_test_rows(model, result);
     return result;
   }
 
@@ -101,22 +83,42 @@ class LocalMutantTrainer final : public MutantTrainer {
   }
 
  private:
-  template <typename F>
-  void ask(const Program& program, DataPart part, const TrainedModel& model, F look) {
-    const DataRows rows = trainer_.rows(program, part);
-    const std::unique_ptr<Predictor> predictor = trainer_.predictor(program, part, model.key);
+  static Batch rows_of(std::span<const float> outputs, std::int64_t count) {
+    return {outputs, {count, static_cast<std::int64_t>(outputs.size()) / count}};
+  }
+  static Batch targets_of(const DataRows& rows, std::int64_t begin, std::int64_t count) {
+    const auto width =
+        static_cast<std::int64_t>(rows.targets.size()) / std::max<std::int64_t>(rows.count, 1);
+    Batch target{rows.targets.subspan(static_cast<std::size_t>(begin * width),
+                                      static_cast<std::size_t>(count * width)),
+                 rows.target};
+    if (target.extents.empty()) target.extents = {1};
+    target.extents.insert(target.extents.begin(), count);
+    return target;
+  }
+
+  void ask_for_training_rows(const Program& program, const TrainedModel& model, Metric& metric) {
+    const DataRows rows = trainer_.rows(program, DataPart::kTraining);
+    const std::unique_ptr<Predictor> predictor =
+        trainer_.predictor(program, DataPart::kTraining, model.key);
     predictor->weights().assign(model.weights);
-    std::int64_t width = 1;
-    for (const std::int64_t n : rows.target) width *= n;
     for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {
       const std::int64_t count = std::min(predictor->max_rows(), rows.count - begin);
-      const std::span<const float> outputs = predictor->outputs(begin, count);
-      Batch target{rows.targets.subspan(static_cast<std::size_t>(begin * width),
-                                        static_cast<std::size_t>(count * width)),
-                   rows.target};
-      if (target.extents.empty()) target.extents = {1};
-      target.extents.insert(target.extents.begin(), count);
-      look(Batch{outputs, {count, static_cast<std::int64_t>(outputs.size()) / count}}, target);
+      metric.add(rows_of(predictor->outputs(begin, count), count), targets_of(rows, begin, count));
+    }
+  }
+
+  void judge_test_rows(const TrainedModel& model, MutantRun& result) {
+    const DataRows rows = trainer_.rows(model.program, DataPart::kHoldout);
+    const std::size_t width = model.outputs.size() / static_cast<std::size_t>(rows.count);
+    for (std::int64_t i = 0; i < rows.count; ++i) {
+      const auto output =
+          std::span(model.outputs).subspan(static_cast<std::size_t>(i) * width, width);
+      Metric right("accuracy");
+      right.add(rows_of(output, 1), targets_of(rows, i, 1));
+      result.right.push_back(right.value() == 1);
+      const float p = output[argmax(output)];
+      result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
     }
   }
 

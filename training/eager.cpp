@@ -90,7 +90,8 @@ class EagerEngine final : public Engine {
     return value + weights_.penalty();
   }
 
-  double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) override {
+  double evaluate(const Rows& rows, const OutputListener& listener,
+                  std::int64_t loss_rows) override {
     const c10::InferenceMode guard;
     const at::Tensor x = as_tensor(*rows.x), y = as_tensor(*rows.y);
     const std::int64_t n = rows.count();
@@ -102,7 +103,7 @@ class EagerEngine final : public Engine {
       const at::Tensor targets = y.narrow(0, first, count);
       const Model::Result result = model_.forward(x.narrow(0, first, count), {false, key_, 0});
       const at::Tensor output = model_.output(result.raw).contiguous();
-      for (auto& [name, metric] : metrics) metric.add(as_batch(output), as_batch(targets));
+      if (listener) listener(as_batch(output), as_batch(targets));
       if (loss_rows <= 0) continue;
       const at::Tensor& source = loss_.on_logits() ? result.raw : output;
       for (std::int64_t at = 0; at < count; at += loss_rows) {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -26,7 +26,8 @@ struct Rows {
   std::int64_t count() const { return end - begin; }
 };
 
-using Metrics = std::map<std::string, Metric>;
+/// Hears the model's outputs for rows after rows, with their targets.
+using OutputListener = std::function<void(const Batch& outputs, const Batch& targets)>;
 
 /// What a back end computes for one program in training: gradients and evaluations. The loop over
 /// epochs (training/loop.h) is the same for all, and so is what LoopStyle makes of a step.
@@ -66,10 +67,11 @@ class Engine {
   /// Likewise: each layer's outputs, row-major; valid until the next step or look().
   virtual std::vector<std::span<const float>> activations() = 0;
 
-  /// Inference: feeds the metrics with the model's outputs for the rows. Returns the loss where
+  /// Inference: `listener`, where there is one, hears all rows in order. Returns the loss where
   /// `loss_rows` > 0, as Keras takes it: mean over batches of that many rows (the hinge losses
   /// look at the labels of a whole batch), weighted with their rows, with regularisers; else 0.
-  virtual double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) = 0;
+  virtual double evaluate(const Rows& rows, const OutputListener& listener,
+                          std::int64_t loss_rows) = 0;
 
   /// Both settle the engine first; ask again after each step.
   Weights& weights() {

@@ -587,7 +587,7 @@ class Local final : public LocalTrainer {
     const Clock::time_point start = Clock::now();  // time limits don't count what came before
     TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
     const auto complete = [&] {
-      if (!mutated) loop.measure(result);
+      if (!mutated) loop.measure(result, model ? &model->outputs : nullptr);
       if (!mutated && model == nullptr) return;
       const auto training =
           std::make_shared<const FinishedTrainings::Training>(FinishedTrainings::Training{
@@ -640,7 +640,8 @@ class Local final : public LocalTrainer {
       const TrainingRows& rows = prepared.evaluated->rows;
       const auto engine = make_engine(program, rows.training, key, prepared.evaluated->fused);
       engine->weights().assign(weights);
-      TrainingLoop(program, rows, key, *engine, {}, nullptr).measure(result);
+      TrainingLoop(program, rows, key, *engine, {}, nullptr)
+          .measure(result, model ? &model->outputs : nullptr);
     }
     if (model == nullptr) return;
     if (prepared.structure) model->program = prepared.structure->program;

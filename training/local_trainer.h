@@ -46,6 +46,8 @@ struct TrainedModel {
   ModelWeights weights;     ///< empty where no training came to its end
   RandomKey key;            ///< of the training
   std::int64_t epochs = 0;  ///< that were finished
+  /// For the hold-out rows, row-major: what the metric is of. Empty where weights are.
+  std::vector<float> outputs;
 };
 
 /// Trains in this process, with Keras 2.4's semantics. Data sets are loaded once and shared by all

@@ -286,15 +286,19 @@ void TrainingLoop::validate(Logs& logs) {
   for (const std::string& name : logged_) metrics.emplace(name, Metric(name));
   const RandomKey key =
       derived_key({key_, Stream::kEvaluation, 0, static_cast<std::uint32_t>(epoch_)});
-  logs["val_loss"] =
-      evaluate(rows_.validation, metrics, program_.batch_size, key, !validates_on_test_);
+  logs["val_loss"] = evaluate(
+      rows_.validation,
+      [&](const Batch& outputs, const Batch& targets) {
+        for (auto& [name, metric] : metrics) metric.add(outputs, targets);
+      },
+      program_.batch_size, key, !validates_on_test_);
   for (const auto& [name, metric] : metrics) logs["val_" + name] = metric.value();
 }
 
-double TrainingLoop::evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows,
-                              RandomKey key, bool moves) {
+double TrainingLoop::evaluate(const Rows& rows, const OutputListener& listener,
+                              std::int64_t loss_rows, RandomKey key, bool moves) {
   if (program_.loop.eval_mode || rows.count() == 0) {
-    return engine_.evaluate(rows, metrics, loss_rows);
+    return engine_.evaluate(rows, listener, loss_rows);
   }
   const ResolvedProgram program = without_initial_values(program_);
   const std::unique_ptr<Engine> twin = engine_.twin(program, rows, key);
@@ -306,12 +310,11 @@ double TrainingLoop::evaluate(const Rows& rows, Metrics& metrics, std::int64_t l
   std::uint32_t batch = 0;
   for (std::span<const std::int64_t> left = order; !left.empty(); ++batch) {
     const std::size_t count = std::min(static_cast<std::size_t>(program.batch_size), left.size());
-    const double loss = twin->gradients(left.first(count), batch, {true, !metrics.empty(), false});
+    const double loss =
+        twin->gradients(left.first(count), batch, {true, listener != nullptr, false});
     left = left.subspan(count);
     sum += loss * static_cast<double>(count);
-    if (metrics.empty()) continue;
-    const Batch output = twin->output(), targets = twin->targets();
-    for (auto& [name, metric] : metrics) metric.add(output, targets);
+    if (listener) listener(twin->output(), twin->targets());
   }
   if (moves) std::copy(copies.begin(), copies.end(), weights.begin());
   return sum / static_cast<double>(rows.count());
@@ -336,18 +339,29 @@ bool TrainingLoop::end_epoch() {
   return stop;
 }
 
-void TrainingLoop::measure(ReplicaResult& result) {
+void TrainingLoop::measure(ReplicaResult& result, std::vector<float>* outputs) {
   constexpr std::int64_t kEvaluateRows = 32;  // batch size of Keras's evaluate
-  Metrics metrics;
   const RandomKey key = evaluation_key(key_);
+  const auto keep = [&](const Batch& batch) {
+    if (outputs) outputs->insert(outputs->end(), batch.values.begin(), batch.values.end());
+  };
+  if (outputs) outputs->clear();
   if (program_.metric == "loss") {
-    result.metric = evaluate(rows_.holdout, metrics, kEvaluateRows, key, true);
+    result.metric = evaluate(
+        rows_.holdout, [&](const Batch& batch, const Batch&) { keep(batch); }, kEvaluateRows, key,
+        true);
   } else {
-    const auto it = metrics.emplace(program_.metric, Metric(program_.metric)).first;
-    evaluate(rows_.holdout, metrics, 0, key, true);
-    result.metric = it->second.value();
-    result.correct = it->second.correct();
-    result.total = it->second.total();
+    Metric metric(program_.metric);
+    evaluate(
+        rows_.holdout,
+        [&](const Batch& batch, const Batch& targets) {
+          metric.add(batch, targets);
+          keep(batch);
+        },
+        0, key, true);
+    result.metric = metric.value();
+    result.correct = metric.correct();
+    result.total = metric.total();
   }
   result.status = RunStatus::kOk;
   result.message.clear();

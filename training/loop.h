@@ -55,8 +55,8 @@ class TrainingLoop {
   /// limit, every weight NaN).
   bool run(const TrainingJob& job, std::chrono::steady_clock::time_point start, std::int64_t epochs,
            ReplicaResult& result);
-  /// The metric on the hold-out rows.
-  void measure(ReplicaResult& result);
+  /// The metric on the hold-out rows. `outputs`: gets the model's outputs for them, row-major.
+  void measure(ReplicaResult& result, std::vector<float>* outputs = nullptr);
   /// Ends the training: restores what callbacks want.
   void finish();
 
@@ -71,8 +71,8 @@ class TrainingLoop {
   void validate(Logs& logs);
   /// As Engine::evaluate() does, or as a step would, in the program's batches, where the loop knows
   /// no inference mode. `moves`: averages stay moved.
-  double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows, RandomKey key,
-                  bool moves);
+  double evaluate(const Rows& rows, const OutputListener& listener, std::int64_t loss_rows,
+                  RandomKey key, bool moves);
 
   const ResolvedProgram& program_;
   TrainingRows rows_;
@@ -86,6 +86,7 @@ class TrainingLoop {
   std::vector<std::int64_t> order_;
 
   std::int64_t epoch_ = 0, steps_ = 0, samples_ = 0;
+  using Metrics = std::map<std::string, Metric>;
   double loss_sum_ = 0;
   std::int64_t rows_seen_ = 0;
   Metrics metrics_;

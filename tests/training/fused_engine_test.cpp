@@ -182,12 +182,15 @@ Observation pass(Engine& engine, const ResolvedProgram& program, std::span<const
 Observation evaluation(Engine& engine, const Rows& rows) {
   Observation seen;
   for (const std::int64_t loss_rows : {0, 10, 32}) {
-    Metrics metrics;
-    for (const char* name : {"accuracy", "mae", "mse"}) metrics.emplace(name, Metric(name));
+    std::vector<std::pair<std::string, Metric>> metrics;
+    for (const char* name : {"accuracy", "mae", "mse"}) metrics.emplace_back(name, Metric(name));
+    const auto listener = [&](const Batch& outputs, const Batch& targets) {
+      for (auto& [name, metric] : metrics) metric.add(outputs, targets);
+    };
     const std::string suffix = " of batches of " + std::to_string(loss_rows);
     seen.emplace_back(
         "loss" + suffix,
-        std::vector<float>{static_cast<float>(engine.evaluate(rows, metrics, loss_rows))});
+        std::vector<float>{static_cast<float>(engine.evaluate(rows, listener, loss_rows))});
     for (const auto& [name, metric] : metrics) {
       seen.emplace_back(name + suffix, std::vector<float>{static_cast<float>(metric.value())});
     }

@@ -175,16 +175,15 @@ TEST_P(Loops, ASummedLossIsAsManyTimesTheMeanAsThereAreRows) {
   Tiny t = make(loop_field("reduction", "sum"));
   const std::vector<std::int64_t> two{0, 2};
   EXPECT_NEAR(t.engine->look(two), 4 + 9 + 0.5, 1e-5);
-  Metrics metrics;
   // A batch of two and one of one, weighted with their rows.
-  EXPECT_NEAR(t.engine->evaluate(t.rows(), metrics, 2), ((4 + 1) * 2 + 9 * 1) / 3.0 + 0.5, 1e-5);
+  EXPECT_NEAR(t.engine->evaluate(t.rows(), {}, 2), ((4 + 1) * 2 + 9 * 1) / 3.0 + 0.5, 1e-5);
   EXPECT_NEAR(t.step({0, 2}), 4 + 9 + 0.5, 1e-5);
   const double g = slope(1, 1, 3) + slope(1, -1, 2) + 2 * 0.5;  // the penalty's isn't summed
   EXPECT_NEAR(t.gradient(0), g, 1e-5);
   EXPECT_NEAR(t.weight(0), 1 - 0.1 * g, 1e-5);
 
   Tiny mean = make(Json::object());
-  EXPECT_NEAR(mean.engine->evaluate(mean.rows(), metrics, 2), (4 + 1 + 9) / 3.0 + 0.5, 1e-5);
+  EXPECT_NEAR(mean.engine->evaluate(mean.rows(), {}, 2), (4 + 1 + 9) / 3.0 + 0.5, 1e-5);
 }
 
 /// Three layers of one weight, the middle one with a batch normalisation before it.

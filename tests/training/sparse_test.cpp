@@ -387,10 +387,7 @@ struct Subject {
   }
 };
 
-double evaluate(Engine& engine, const Rows& rows) {
-  Metrics metrics;
-  return engine.evaluate(rows, metrics, 32);
-}
+double evaluate(Engine& engine, const Rows& rows) { return engine.evaluate(rows, {}, 32); }
 
 const char* const kOptimizers[] = {"SGD",  "RMSprop", "Adagrad", "Adadelta",
                                    "Adam", "Adamax",  "Nadam",   "Ftrl"};

@@ -110,7 +110,8 @@ class FusedEngine final : public Engine {
     return batch_loss(loss(0, nullptr, true, lanes_)) + weights_.penalty();
   }
 
-  double evaluate(const Rows& rows, Metrics& metrics, std::int64_t loss_rows) override {
+  double evaluate(const Rows& rows, const OutputListener& listener,
+                  std::int64_t loss_rows) override {
     settle();
     choose_route();
     double sum = 0;
@@ -126,10 +127,7 @@ class FusedEngine final : public Engine {
       const std::int64_t count = std::min(chunk, rows.count() - begin);
       std::iota(indices_.begin(), indices_.begin() + count, begin);
       forward(rows, {indices_.data(), static_cast<std::size_t>(count)}, {false, key_, 0, {}});
-      if (!metrics.empty()) {
-        const Batch output = this->output(), targets = this->targets();
-        for (auto& [name, metric] : metrics) metric.add(output, targets);
-      }
+      if (listener) listener(output(), targets());
       for (std::int64_t at = 0; loss_rows > 0 && at < count; at += loss_rows) {
         const Lanes part{static_cast<std::size_t>(std::min(loss_rows, count - at)), lanes_.stride};
         sum += loss(static_cast<std::size_t>(at), nullptr, true, part) * loss_scale(part.rows);
