@@ -46,6 +46,8 @@ std::string name_here(const Tool& tool);
 struct StudyOptions {
   std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
   std::uint64_t seed = 0;
+  std::vector<std::string> only;  ///< these faults; empty: all
+  bool searches_only = false;     ///< ask no tool and score nothing
   RunOptions search;  ///< workers, stop, provenance, ...; `isolated` is made for each fault
   std::function<std::unique_ptr<LocalTrainer>(const Fault&)> trainer;
   std::function<decltype(RunOptions::isolated)(const Fault&)> isolated;
@@ -85,7 +87,7 @@ void check_outputs(const Study& study, const std::filesystem::path& folder);
 /// Runs the searches one after the other, each in parallel, and after each the tools, all their
 /// runs in parallel. Started again with the same folder it continues: it trains and asks only what
 /// is missing, and failed runs. A fault whose data can't be read is skipped; a tool's failure is
-/// its answer. Throws what run_search() throws, input_error when no fault is left, and
+/// its answer. With searches_only neither answers nor scores. Throws what run_search() throws, input_error when no fault is left, and
 /// Error(kInterrupted) when stopped.
 StudyResult run_study(const Study& study, const StudyOptions& options);
 

@@ -60,6 +60,9 @@ std::optional<StoreSummary> repair_store(const std::filesystem::path& store,
 StoreSummary merge_stores(const std::vector<std::filesystem::path>& stores,
                           const std::filesystem::path& out);
 
+/// Who writes a store just now, in the words of its lock; nullopt: nobody.
+std::optional<std::string> store_owner(const std::filesystem::path& store);
+
 /// Integrity of a store and its journal: every problem found, empty when sound.
 std::vector<std::string> check_store(const std::filesystem::path& store);
 

@@ -561,6 +561,20 @@ static void require_ours(const fs::path& file, std::string_view beginning) {
   }
 }
 
+namespace {
+
+/// What a lock says of its owner, on one line.
+std::string owner_text(int descriptor) {
+  std::array<char, 1024> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size() - 1, 0);
+  std::string owner(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  while (!owner.empty() && owner.back() == '\n') owner.pop_back();
+  std::replace(owner.begin(), owner.end(), '\n', ',');
+  return owner.empty() ? "just starting" : owner;
+}
+
+}  // namespace
+
 StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::move(file)) {
   require_ours(file_, kLockBeginning);
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
@@ -579,8 +593,7 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
       continue;
     }
     const int error = errno;
-    std::array<char, 1024> text{};
-    const ssize_t length = ::pread(descriptor_, text.data(), text.size() - 1, 0);
+    const std::string owner = owner_text(descriptor_);
     ::close(descriptor_);
     descriptor_ = -1;
     if (error != EWOULDBLOCK) {
@@ -588,11 +601,8 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
       throw_system_error("cannot lock", file_);
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      std::string owner(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-      while (!owner.empty() && owner.back() == '\n') owner.pop_back();
-      std::replace(owner.begin(), owner.end(), '\n', ',');
-      throw failure(file_.string() + ": the store is in use by another search (" +
-                    (owner.empty() ? "just starting" : owner) + "); wait for it or stop it");
+      throw failure(file_.string() + ": the store is in use by another search (" + owner +
+                    "); wait for it or stop it");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -605,6 +615,17 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
       ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
     std::cerr << "warning: " << file_.string() << " cannot name its owner\n";
   }
+}
+
+std::optional<std::string> store_owner(const fs::path& store) {
+  const int descriptor = ::open(beside(store, ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::optional<std::string> owner;
+  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    owner = owner_text(descriptor);
+  }
+  ::close(descriptor);
+  return owner;
 }
 
 StoreLock::~StoreLock() {
