@@ -49,8 +49,12 @@ ResultTable search_table(const std::vector<BatchState>& states) {
 ResultTable job_table() {
   ResultTable table{"jobs",
                     "Jobs of Slurm",
-                    {{"job", "job"}, {"name", "name"}, {"state", "state"}, {"time", "time"},
-                     {"time_limit", "limit"}, {"where", "where"}},
+                    {{"job", "job"},
+                     {"name", "name"},
+                     {"state", "state"},
+                     {"time", "time"},
+                     {"time_limit", "limit"},
+                     {"where", "where"}},
                     {}};
   constexpr double kPatience = 10;  // seconds: a controller that doesn't answer is no news
   const ProcessResult result =

@@ -46,6 +46,7 @@ int run(const Arguments& arguments) {
   if (local && arguments.has("sbatch-arg"))
     throw usage_error("found --sbatch-arg with --executor local; allowed: with --executor slurm");
 
+  require_faults(study, arguments.list("only"));
   Batch batch;
   batch.name = study.name;
   for (const StudyFault& entry : study.faults) {
@@ -57,8 +58,8 @@ int run(const Arguments& arguments) {
   if (batch.faults.empty())
     throw input_error(describe(file.string(), "faults", "no fault that is searched",
                                "a study with faults that have no recorded network"));
-  batch.folder = fs::absolute(arguments.has("folder") ? arguments.text("folder")
-                                                      : study.name + "-results");
+  batch.folder =
+      fs::absolute(arguments.has("folder") ? arguments.text("folder") : study.name + "-results");
   const std::string text = batch.folder.string();
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }))
     throw input_error(describe("--folder", "", "a name with control characters", "one without"));

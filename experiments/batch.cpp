@@ -122,8 +122,7 @@ std::string slurm_script(const Batch& batch) {
          << "#SBATCH --open-mode=append\n"
          << "#SBATCH --output=" << shell_quoted((batch.folder / "logs" / "%A_%a.log").string())
          << "\n"
-         << faults_line(batch)
-         << "fault=${faults[$SLURM_ARRAY_TASK_ID]}\n"
+         << faults_line(batch) << "fault=${faults[$SLURM_ARRAY_TASK_ID]}\n"
          << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
          << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
          << "\"\n"
@@ -146,8 +145,7 @@ std::string local_script(const Batch& batch) {
   std::ostringstream script;
   script << "#!/bin/bash\n"
          << "# " << job_name(batch) << ": searches, one after the other.\n"
-         << faults_line(batch)
-         << "stopped=0\n"
+         << faults_line(batch) << "stopped=0\n"
          << "trap 'stopped=1' INT  # the terminal tells the search, too\n"
          << "trap 'stopped=1; kill -TERM $child' TERM USR2\n"
          << "result=0\n"
@@ -176,8 +174,8 @@ std::string local_script(const Batch& batch) {
 }
 
 Json to_json(const Batch& batch) {
-  return {{"format", kFormat},        {"version", kVersion},      {"name", batch.name},
-          {"faults", batch.faults},   {"command", batch.command}, {"ranks", batch.ranks},
+  return {{"format", kFormat},        {"version", kVersion},       {"name", batch.name},
+          {"faults", batch.faults},   {"command", batch.command},  {"ranks", batch.ranks},
           {"workers", batch.workers}, {"attempts", batch.attempts}};
 }
 
@@ -201,6 +199,7 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
   std::set<fs::path> stores, waiting;
   for (const fs::path& path : paths) {
     if (!fs::is_directory(path)) {
+      if (!fs::exists(path)) read_store(path);  // says what is missing
       stores.insert(path);
       continue;
     }

@@ -46,9 +46,9 @@ struct BatchState {
   std::string state;
   std::string note;  ///< who runs it, how it ended, or what is wrong
   std::int64_t nodes = 0, alternatives = 0, evaluations = 0;
-  double seconds = 0;                        ///< that it has taken, resumes included
+  double seconds = 0;  ///< that it has taken, resumes included
   std::optional<double> evaluations_an_hour;
-  std::optional<double> seconds_left;        ///< to the end of its budget, at this rate
+  std::optional<double> seconds_left;  ///< to the end of its budget, at this rate
 };
 /// Of every store among `paths`, and in the folders among them, those of batch.json that have none
 /// yet included; by path. Throws input_error where there is nothing.

@@ -39,16 +39,6 @@ bool wanted(const StudyFault& entry, const StudyOptions& options) {
   return named && !(options.searches_only && entry.network);
 }
 
-void require_faults(const Study& study, const std::vector<std::string>& names) {
-  std::vector<std::string> known;
-  for (const StudyFault& entry : study.faults) known.push_back(entry.fault.id);
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw input_error(describe("--only", "", "'" + name + "'", "a fault of the study: " + join(known, ", ")));
-    }
-  }
-}
-
 /// Why a fault can't be studied on this machine.
 std::optional<std::string> obstacle(const Fault& fault, const StudyOptions& options) {
   try {
@@ -201,6 +191,17 @@ class Questions {
 
 }  // namespace
 
+void require_faults(const Study& study, const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const StudyFault& entry : study.faults) known.push_back(entry.fault.id);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw input_error(
+          describe("--only", "", "'" + name + "'", "a fault of the study: " + join(known, ", ")));
+    }
+  }
+}
+
 void check_outputs(const Study& study, const fs::path& folder) {
   std::vector<fs::path> outputs;
   for (const char* name :
@@ -232,6 +233,10 @@ void check_outputs(const Study& study, const fs::path& folder) {
 }
 
 StudyResult run_study(const Study& study, const StudyOptions& options) {
+  if (!options.searches_only && study.answers.empty() && study.tools.empty()) {
+    throw input_error(describe(study.name, "/tools", "neither tools nor answers on these faults",
+                               "at least one of them, or --searches-only"));
+  }
   check_outputs(study, options.folder);
   const auto stage = [&](const std::string& text) {
     if (options.stage) options.stage(text);
@@ -253,7 +258,8 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
   }
   if (entries.empty()) {
     throw input_error(describe(
-        "", "faults", result.skipped.empty() ? "recorded networks alone" : result.skipped.front().reason,
+        "", "faults",
+        result.skipped.empty() ? "recorded networks alone" : result.skipped.front().reason,
         result.skipped.empty() ? "faults to search" : "data of at least one fault of the study"));
   }
 

@@ -25,7 +25,7 @@ std::string get(const fs::path& file) {
 }
 
 /// A search that is interrupted twice before it ends; "bad" fails at once, "dead" is killed always.
-constexpr const char* kSearch = R"(#!/bin/bash
+constexpr const char* kSearch = R"sh(#!/bin/bash
 cd "$(dirname "$0")"
 fault="${@: -1}"
 echo "$@" >> calls
@@ -34,7 +34,7 @@ count=$(grep -c -- "--only $fault" calls)
 [[ $fault == dead ]] && kill -9 $$
 (( count < 3 )) && exit 75
 exit 0
-)";
+)sh";
 
 Batch batch_in(const fs::path& folder) {
   Batch batch;
@@ -64,11 +64,12 @@ TEST(Batch, HereSearchesGoOnUntilTheyAreThrough) {
   const ProcessResult result = run_process({{"bash", "batch.sh"}, (folder / "")});
   EXPECT_EQ(result.end, ProcessEnd::kExited);
   EXPECT_EQ(result.code, 1) << result.err;  // one failed
-  EXPECT_EQ(get((folder / "") / "calls"),
-            "study a b --quiet --only D6\nstudy a b --quiet --only D6\nstudy a b --quiet --only D6\n"
-            "study a b --quiet --only bad\n"
-            "study a b --quiet --only it's\nstudy a b --quiet --only it's\n"
-            "study a b --quiet --only it's\n");
+  EXPECT_EQ(
+      get((folder / "") / "calls"),
+      "study a b --quiet --only D6\nstudy a b --quiet --only D6\nstudy a b --quiet --only D6\n"
+      "study a b --quiet --only bad\n"
+      "study a b --quiet --only it's\nstudy a b --quiet --only it's\n"
+      "study a b --quiet --only it's\n");
   EXPECT_NE(get((folder / "") / "logs/D6.log").find("attempt 3 of 5"), std::string::npos);
   EXPECT_NE(get((folder / "") / "logs/bad.log").find("exit 3"), std::string::npos);
 
@@ -97,7 +98,8 @@ TEST(Batch, SlurmRequeuesWhatWasSavedOrKilled) {
   TemporaryFolder folder;
   const fs::path tools = (folder / "") / "tools";
   fs::create_directory(tools);
-  put(tools / "srun", "#!/bin/bash\necho \"srun $*\" >> \"$LOG\"\n[[ $1 == --mpi=pmix ]] && shift\n\"$@\"\n");
+  put(tools / "srun",
+      "#!/bin/bash\necho \"srun $*\" >> \"$LOG\"\n[[ $1 == --mpi=pmix ]] && shift\n\"$@\"\n");
   put(tools / "scontrol", "#!/bin/bash\necho \"scontrol $*\" >> \"$LOG\"\nkill -TERM $PPID\n");
   Batch batch = batch_in((folder / ""));
   batch.faults = {"D6", "bad", "dead"};
@@ -116,10 +118,11 @@ TEST(Batch, SlurmRequeuesWhatWasSavedOrKilled) {
                          "LOG=" + ((folder / "") / "log").string(), "SLURM_ARRAY_JOB_ID=7",
                          "SLURM_ARRAY_TASK_ID=" + std::to_string(element),
                          "SLURM_RESTART_COUNT=" + std::to_string(restarts), "bash", "batch.sh"},
-                        (folder / ""), 20});
+                        (folder / ""),
+                        20});
   };
-  const std::string step = "srun --mpi=pmix " + ((folder / "") / "search").string() +
-                           " study a b --quiet --only ";
+  const std::string step =
+      "srun --mpi=pmix " + ((folder / "") / "search").string() + " study a b --quiet --only ";
   ProcessResult result = run(0, 0);
   EXPECT_EQ(result.end, ProcessEnd::kSignalled);  // as Slurm does
   EXPECT_EQ(get((folder / "") / "log"), step + "D6\nscontrol requeue 7_0\n");
