@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What the scripts of checked out programs run with.
-constexpr const char* kTensorFlow = ">=2.4,<2.5";
+constexpr const char* kTensorFlow = ">=2.4,<2.16";
 
 using Entries = std::vector<const BenchmarkEntry*>;
 

@@ -95,7 +95,8 @@ std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, Entr
           "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
   if (!script_refusal.empty()) return text + "There is no Keras script: " + script_refusal + ".\n";
   text += "With Keras (TensorFlow " + benchmark.environment.value("tensorflow", "2.4") +
-          "), from the folder `keras`:\n\n    python train.py\n";
+          "), from the folder `keras`; its last line is the metric, and another\nseed may be "
+          "given:\n\n    python train.py 1\n";
   if (!arrays) {
     text +=
         "\nIts arrays are left out, since the data are not here: x_train.npy, y_train.npy, "
@@ -104,10 +105,12 @@ std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, Entr
   return text;
 }
 
-/// Writes the script and its arrays. Returns whether the arrays could be written.
+/// Writes the script and its arrays; x_test.npy and y_test.npy are the rows that give the metric.
+/// Returns whether the arrays could be written.
 bool write_keras(const Benchmark& benchmark, const Program& program, const Shape& input,
                  const fs::path& folder, const std::vector<fs::path>& data_path) {
-  KerasScriptOptions options{input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff)};
+  KerasScriptOptions options{input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff),
+                             true};
   std::shared_ptr<const Dataset> data;
   try {
     data = load_dataset(program.document.at("data"), data_path);
@@ -117,7 +120,12 @@ bool write_keras(const Benchmark& benchmark, const Program& program, const Shape
   }
   const std::string script = keras_script(program, options);
   fs::create_directories(folder);
-  if (data) write_arrays(*data, folder);
+  if (data) {
+    Dataset rows = *data;
+    rows.x_test = rows.x_holdout;
+    rows.y_test = rows.y_holdout;
+    write_arrays(rows, folder);
+  }
   write_file_atomically(folder / "train.py", script);
   write_file_atomically(folder / "requirements.txt",
                         "tensorflow" + benchmark.environment.value("tensorflow", "") + "\nnumpy\n");

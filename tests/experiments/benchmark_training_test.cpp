@@ -13,6 +13,8 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "tests/training/programs.h"
+#include "training/data/dataset.h"
+#include "training/data/npy.h"
 
 /// Benchmarks from real trainings.
 namespace neutra {
@@ -229,6 +231,9 @@ TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
 }
 
 TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
+  Json subject = read_json(path("two.json"));
+  subject["program"]["data"]["holdout"] = {{"test_size", 0.8}, {"seed", 1}};
+  write("two.json", subject);
   const Benchmark benchmark = create();
   const BenchmarkEntry& entry = entry_with(benchmark, "two", "change_label");
   for (const EntryVersion version : {EntryVersion::kBuggy, EntryVersion::kFixed}) {
@@ -256,6 +261,10 @@ TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
                              "keras/requirements.txt"}) {
       EXPECT_TRUE(fs::exists(folder / name)) << name;
     }
+    // The rows that the script measures are those that give the metric.
+    write_npy(path("holdout.npy"), load_dataset(program.document["data"], {})->x_holdout);
+    EXPECT_EQ(read_regular_file(folder / "keras/x_test.npy", ""),
+              read_regular_file(path("holdout.npy"), ""));
     // The faulty version tells nothing of its fault.
     EXPECT_EQ(read_regular_file(folder / "README.md", "").find("TCL"), std::string::npos);
   }
