@@ -251,10 +251,10 @@ Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
       const std::string name(to_string(set));
       entry.covered_by.push_back(name);
       if (v.killed) entry.killed_by.push_back(name);
-      reasons.push_back(name + ": " +
-                        (v.missing ? "no verdict"
-                                   : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) +
-                        ", " + std::to_string(m.runs) + " runs");
+      reasons.push_back(
+          name + ": " +
+          (v.missing ? "no verdict" : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) + ", " +
+          std::to_string(m.runs) + " runs");
     }
     entry.reason = join(reasons, "; ");
     mutants.push_back(std::move(entry));

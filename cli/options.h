@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,9 @@ class Arguments {
  public:
   std::vector<std::string> words;  ///< as given, behind the verb
   std::vector<std::string> positional;
+  /// Names of the options on the command line itself: those that a verb has no use for are the
+  /// user's mistake, while a file or the environment may serve several verbs.
+  std::set<std::string, std::less<>> given;
 
   bool has(std::string_view name) const;  ///< given or has a default
   bool flag(std::string_view name) const;

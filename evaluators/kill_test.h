@@ -80,8 +80,8 @@ struct BinarySearch {
   std::optional<double> killed, survived;
 };
 /// DeepCrime's bisection for the mildest value that is killed. It ends where the severe end
-/// survives; where there is no verdict it goes on to milder values. `test` is asked for the verdict of a
-/// value against a reference: an earlier value that survived, or nullopt for the original. The
+/// survives; where there is no verdict it goes on to milder values. `test` is asked for the verdict
+/// of a value against a reference: an earlier value that survived, or nullopt for the original. The
 /// published tool replaces the original by the last survivor; the corrected search never does.
 using KillTest = std::function<KillVerdict(double value, std::optional<double> reference)>;
 BinarySearch bisect(const SearchRange& range, KillVariant variant, const KillTest& test);

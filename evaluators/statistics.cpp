@@ -171,8 +171,8 @@ Comparison compare(std::span<const double> candidate, std::span<const double> re
   Comparison result{glm_p(candidate, reference), cohens_d(candidate, reference), false};
   // One value a side has no spread: any difference would look certain.
   const bool enough = candidate.size() > 1 && reference.size() > 1;
-  result.significant = enough && result.p < kSignificanceLevel &&
-                       (maximize ? result.d : -result.d) >= kLeastEffect;
+  result.significant =
+      enough && result.p < kSignificanceLevel && (maximize ? result.d : -result.d) >= kLeastEffect;
   return result;
 }
 

@@ -722,9 +722,9 @@ void MutantRuns::read(JournalContent journal, const Json& stored, const Json& he
   for (auto& [offset, payload] : journal.records) {
     if (payload.value("type", "") != "run") continue;
     if (headless && payload.value("analysis", "") != analysis_) {
-      throw input_error(describe(file, "",
-                                 "a damaged header, and runs that aren't known to be of this analysis",
-                                 "a whole header, another file, or --fresh"));
+      throw input_error(
+          describe(file, "", "a damaged header, and runs that aren't known to be of this analysis",
+                   "a whole header, another file, or --fresh"));
     }
     MutantRun run;
     try {
@@ -757,10 +757,8 @@ const MutantRun* MutantRuns::find(const Hash& program, int run) const {
 
 void MutantRuns::add(const Hash& program, int run, MutantRun result) {
   if (file_) {
-    Json record = {{"type", "run"},
-                   {"analysis", analysis_},
-                   {"program", to_string(program)},
-                   {"run", run}};
+    Json record = {
+        {"type", "run"}, {"analysis", analysis_}, {"program", to_string(program)}, {"run", run}};
     record.update(to_json(result));
     file_->journal->append(record);
   }

@@ -57,8 +57,8 @@ class MutantTrainer {
 /// Independent draws: the streams are keyed by the whole program, so that runs of an original and
 /// of its mutants share nothing. The rows of the training set are the original's, whatever a mutant
 /// does to its own, prepared as the mutant prepares test rows. `limits`: time_limit, memory_limit
-/// and stop are taken. Everything outlives the result. Throws input_error for a program whose metric is its loss: rows can't be
-/// asked for it.
+/// and stop are taken. Everything outlives the result. Throws input_error for a program whose
+/// metric is its loss: rows can't be asked for it.
 std::unique_ptr<MutantTrainer> make_mutant_trainer(const Program& original, LocalTrainer& trainer,
                                                    std::uint64_t seed, const TrainingJob& limits);
 
@@ -98,8 +98,8 @@ struct AnalysedMutant {
   /// Over `runs`, where these have per-input results: classifications. Mutants compare where it is
   /// over all runs.
   std::optional<double> triviality;
-  std::optional<bool> redundant;     ///< killed mutants alone, where all runs were made
-  std::string id() const;            ///< "12:change_label=50"; unique
+  std::optional<bool> redundant;  ///< killed mutants alone, where all runs were made
+  std::string id() const;         ///< "12:change_label=50"; unique
 
   std::string op;  ///< id of the operator
 };
@@ -149,8 +149,8 @@ class MutantRuns {
   struct File;
   /// Takes the runs of a file with the header `stored`, also as `records` behind the header there;
   /// warns of damage.
-  void read(JournalContent journal, const Json& stored, const Json& header,
-            const std::string& file, std::vector<Json>& records);
+  void read(JournalContent journal, const Json& stored, const Json& header, const std::string& file,
+            std::vector<Json>& records);
   std::map<std::pair<Hash, int>, MutantRun> runs_;
   std::unique_ptr<File> file_;
   std::string analysis_;  ///< digest of the header

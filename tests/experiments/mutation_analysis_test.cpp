@@ -163,7 +163,8 @@ TEST(MutationAnalysis, WhatIsNoVerdict) {
   EXPECT_EQ(refused.status, RunStatus::kInvalid);
   EXPECT_EQ(refused.reason, "refused");
   EXPECT_TRUE(refused.verdicts.at(TestSet::kTest).missing);
-  const AnalysedMutant& slow = mutant(analysis, "1:change_loss_function=kullback_leibler_divergence");
+  const AnalysedMutant& slow =
+      mutant(analysis, "1:change_loss_function=kullback_leibler_divergence");
   EXPECT_EQ(slow.status, RunStatus::kTimeout);
   EXPECT_TRUE(slow.verdicts.at(TestSet::kTest).missing);
   EXPECT_FALSE(slow.verdicts.at(TestSet::kTest).killed);
@@ -173,7 +174,8 @@ TEST(MutationAnalysis, WhatIsNoVerdict) {
 TEST(MutationAnalysis, WhatDivergesButHasAnAccuracyIsJudgedByIt) {
   const MutationAnalysis analysis = analyse(options()).analysis;
   for (const auto& [loss, killed] : {std::pair{"poisson", true}, {"mean_absolute_error", false}}) {
-    const AnalysedMutant& diverged = mutant(analysis, std::string("1:change_loss_function=") + loss);
+    const AnalysedMutant& diverged =
+        mutant(analysis, std::string("1:change_loss_function=") + loss);
     EXPECT_EQ(diverged.status, RunStatus::kDiverged) << loss;
     EXPECT_FALSE(diverged.verdicts.at(TestSet::kTest).missing) << loss;
     EXPECT_EQ(diverged.verdicts.at(TestSet::kTest).killed, killed) << loss;
@@ -216,8 +218,7 @@ TEST(MutationAnalysis, PublishedKillsAgainstTheLastSurvivorWithThePowerAgainstTh
   MutationOptions o = options();
   o.variant = KillVariant::kAsPublished;
   MutantRuns runs;
-  const MutationAnalysis analysis =
-      analyse_mutants(original(), {epochs_site()}, o, trainer, runs);
+  const MutationAnalysis analysis = analyse_mutants(original(), {epochs_site()}, o, trainer, runs);
   const auto values = [](int epochs) {
     std::vector<double> list;
     for (int run = 0; run < 10; ++run) list.push_back(Sloped::metric(epochs, run));

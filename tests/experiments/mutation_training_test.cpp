@@ -66,7 +66,8 @@ TEST(MutationTraining, WithoutAFitSection) {
 TEST(MutationTraining, TrainingRowsArePreparedAsTestRows) {
   const auto trainer = make_local_trainer({});
   Program p = original();
-  p.document["data"]["preprocess"] = Json::array({{{"op", "standardize"}}, {{"op", "add"}, {"value", 9}}});
+  p.document["data"]["preprocess"] =
+      Json::array({{{"op", "standardize"}}, {{"op", "add"}, {"value", 9}}});
   const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
   const auto metrics = [&](const Program& program) { return mutants->run(program, 0).metrics; };
   // It learns the rows as they are and is asked about rows far from them.
