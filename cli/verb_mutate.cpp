@@ -132,8 +132,8 @@ ValueRange given_range(const MutationOperator& op, const Target& target, Site si
                    number(view.substr(colon + 1)));
 }
 
-/// First-order mutants as --operator, --layer, --value and --range choose them. A value that can't be
-/// is an error.
+/// First-order mutants as --operator, --layer, --value and --range choose them. A value that can't
+/// be is an error.
 MutantList chosen_mutants(const Target& target, const Arguments& arguments) {
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   const auto operators = chosen_operators(arguments);

@@ -274,10 +274,12 @@ OperatorPlaces find_places(const Target& target,
       }
       std::vector<Candidate> values = candidates(*op, target, site);
       if (values.empty()) {
+        const std::string own =
+            site == kWholeProgram ? "the program's own" : "that of layer " + std::to_string(site);
         result.left_out.push_back({op, site,
                                    op->parameter.name.empty()
                                        ? "it changes nothing"
-                                       : "every value that is tried is the program's own"});
+                                       : "every value that is tried is " + own});
         continue;
       }
       result.places.push_back({op, site, std::move(values)});

@@ -366,10 +366,10 @@ void write_even_classes(const Folder& folder, const Json& fit) {
 TEST(Command, KillTakesAProgramWithoutAFit) {
   const Folder folder;
   write_even_classes(folder, Json());
-  const Called called = call({"mutate", "p.json", "--operator", "TCL", "--operator", "HBS",
-                              "--operator", "RCD", "--layer", "1", "--kill", "--runs", "2",
-                              "--json"},
-                             folder.path());
+  const Called called =
+      call({"mutate", "p.json", "--operator", "TCL", "--operator", "HBS", "--operator", "RCD",
+            "--layer", "1", "--kill", "--runs", "2", "--json"},
+           folder.path());
   ASSERT_EQ(called.exit, 0) << called.err;
   const Json killed = parse_json(called.out, "out");
   for (const Json& mutant : killed["mutants"])
@@ -415,9 +415,11 @@ TEST(Command, MutatePassesNoOptionOver) {
     options.insert(options.end(), own.begin(), own.end());
     refused(options, own.front().substr(2));
   }
-  for (const std::vector<std::string>& own :
-       {std::vector<std::string>{"--runs", "5"}, {"--variant", "corrected"}, {"--early", "on"},
-        {"--store", "a.runs"}, {"--fresh"}}) {
+  for (const std::vector<std::string>& own : {std::vector<std::string>{"--runs", "5"},
+                                              {"--variant", "corrected"},
+                                              {"--early", "on"},
+                                              {"--store", "a.runs"},
+                                              {"--fresh"}}) {
     std::vector<std::string> options{"--all"};
     options.insert(options.end(), own.begin(), own.end());
     refused(options, own.front().substr(2));
@@ -426,16 +428,16 @@ TEST(Command, MutatePassesNoOptionOver) {
   refused({"--all", "--kill", "--fresh"}, "fresh");
   // Defaults and what a file says are no mistake.
   folder.write("neutra.conf", "runs = 5\n");
-  EXPECT_EQ(call({"mutate", "d7", "--operator", "HNE", "--config", "neutra.conf"}, folder.path())
-                .exit,
-            0);
+  EXPECT_EQ(
+      call({"mutate", "d7", "--operator", "HNE", "--config", "neutra.conf"}, folder.path()).exit,
+      0);
 }
 
 TEST(Command, MutateSaysWhereAnOperatorApplies) {
   const Folder folder;
   write_even_classes(folder, {{"epochs", 1}});
-  const Called range = call({"mutate", "p.json", "--operator", "HNE", "--range", "8:2"},
-                            folder.path());
+  const Called range =
+      call({"mutate", "p.json", "--operator", "HNE", "--range", "8:2"}, folder.path());
   EXPECT_EQ(range.exit, 3);
   EXPECT_NE(range.err.find("found one epoch; allowed: a program that change_epochs applies to"),
             std::string::npos)

@@ -198,8 +198,7 @@ TEST(ApplyAll, RefusesWhatEndsAsTheOriginal) {
       apply_all(classifier(), {parse_application(first, 0), parse_application(second, 0)});
       ADD_FAILURE() << first << " " << second;
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("operators that undo each other"),
-                std::string::npos)
+      EXPECT_NE(std::string(error.what()).find("operators that undo each other"), std::string::npos)
           << error.what();
     }
   }

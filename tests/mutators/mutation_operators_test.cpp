@@ -728,9 +728,9 @@ TEST(Subjects, HaveBoundsForProgramsThatBeginThere) {
   EXPECT_EQ(reason(classifier(), "RCP", "audio"), "");
   // DeepCrime has no batch sizes for these.
   for (const char* subject : {"audio", "udacity"}) {
-    EXPECT_EQ(reason(classifier(), "HBS", subject),
-              "does not apply: the bounds " + std::string(subject) +
-                  ", which have no values for it");
+    EXPECT_EQ(
+        reason(classifier(), "HBS", subject),
+        "does not apply: the bounds " + std::string(subject) + ", which have no values for it");
   }
   EXPECT_EQ(reason(classifier(), "HBS", "lenet"), "");
 }
