@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,9 +35,7 @@ class Arguments {
  public:
   std::vector<std::string> words;  ///< as given, behind the verb
   std::vector<std::string> positional;
-  /// Names of the options on the command line itself: those that a verb has no use for are the
-  /// user's mistake, while a file or the environment may serve several verbs.
-  std::set<std::string, std::less<>> given;
+  std::vector<std::string> given;  ///< names of the options on the command line
 
   bool has(std::string_view name) const;  ///< given or has a default
   bool flag(std::string_view name) const;

@@ -209,21 +209,25 @@ int run(const Arguments& arguments) {
                    (arguments.flag("all") || arguments.has("operator"));
   if (ways == 0)
     throw usage_error("found nothing to do; allowed: --all, --operator, --apply, --order");
-  // Nothing that is asked for is passed over.
+  // Nothing that is asked for is passed over. A file or the environment may be for other verbs.
+  const auto given = [&](std::string_view option) {
+    return std::find(arguments.given.begin(), arguments.given.end(), option) !=
+           arguments.given.end();
+  };
   for (const char* option : {"backend", "early", "fresh", "memory", "memory-limit", "report",
                              "runs", "store", "test-set", "time-limit", "variant", "workers"}) {
-    if (!kill && arguments.given.contains(option))
+    if (!kill && given(option))
       throw usage_error("--" + std::string(option) + ": found it without --kill; allowed: with it");
   }
   for (const char* option : {"apply", "as", "count", "order", "range", "show", "value"}) {
-    if (kill && arguments.given.contains(option))
+    if (kill && given(option))
       throw usage_error("--" + std::string(option) +
                         ": found it beside --kill; allowed: --all or " +
                         "--operator, and --layer: values are searched");
   }
-  if (arguments.given.contains("fresh") && !arguments.has("store"))
+  if (given("fresh") && !arguments.has("store"))
     throw usage_error("--fresh: found it without --store; allowed: with it");
-  if (arguments.given.contains("count") && !arguments.has("order"))
+  if (given("count") && !arguments.has("order"))
     throw usage_error("--count: found it without --order; allowed: with it");
   if (arguments.has("apply") && ways > 1)
     throw usage_error("--apply: found other operators beside it; allowed: all of them in --apply");
