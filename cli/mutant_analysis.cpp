@@ -24,12 +24,20 @@ bool killed_by_any(const AnalysedMutant& mutant) {
 MutantStatus status_of(const AnalysedMutant& mutant) {
   if (!mutant.program || mutant.status == RunStatus::kInvalid) return MutantStatus::kInvalid;
   if (!mutant.same_as.empty()) return MutantStatus::kIgnored;
-  if (mutant.status == RunStatus::kTimeout) return MutantStatus::kTimeout;
   if (killed_by_any(mutant)) return MutantStatus::kKilled;
-  return mutant.status == RunStatus::kOk ? MutantStatus::kSurvived : MutantStatus::kError;
+  const bool judged = std::none_of(mutant.verdicts.begin(), mutant.verdicts.end(),
+                                   [](const auto& v) { return v.second.missing; });
+  if (judged) return MutantStatus::kSurvived;
+  return mutant.status == RunStatus::kTimeout ? MutantStatus::kTimeout : MutantStatus::kError;
 }
 
-/// "killed", "survived", "not applicable: ...", "diverged: ...", "same as ..."
+/// Share of inputs that kill, where it compares with that of other mutants: over all runs.
+std::optional<double> triviality_of(const AnalysedMutant& mutant, const MutationOptions& options) {
+  return mutant.runs == options.runs ? mutant.triviality : std::nullopt;
+}
+
+/// "killed", "killed, not stable", "survived", "the original"; where there is no verdict "not
+/// applicable", "invalid", "-" (not tried), or what became of the training: "diverged", "timeout".
 std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   if (!mutant.program) return "not applicable";
   if (mutant.status == RunStatus::kInvalid) return "invalid";
@@ -37,17 +45,18 @@ std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   if (verdict == mutant.verdicts.end()) return "-";
   if (verdict->second.killed) return verdict->second.stable ? "killed" : "killed, not stable";
   if (mutant.same_as == "original") return "the original";
-  return mutant.status == RunStatus::kOk ? "survived" : std::string(to_string(mutant.status));
+  return verdict->second.missing ? std::string(to_string(mutant.status)) : "survived";
 }
 
 Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
              const MutationOptions& options) {
   const auto verdict_json = [](const KillVerdict& v) -> Json {
-    return {{"killed", v.killed},
-            {"p", json_number(v.p)},
-            {"d", json_number(v.d)},
-            {"power", json_number(v.power)},
-            {"stable", v.stable}};
+    const auto given = [&](Json value) { return v.missing ? Json() : value; };
+    return {{"killed", given(v.killed)},
+            {"p", given(json_number(v.p))},
+            {"d", given(json_number(v.d))},
+            {"power", given(json_number(v.power))},
+            {"stable", given(v.stable)}};
   };
   Json mutants = Json::array();
   for (const AnalysedMutant& m : analysis.mutants) {
@@ -68,9 +77,9 @@ Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
       sets[std::string(to_string(set))] = std::move(own);
     }
     entry["verdicts"] = std::move(sets);
-    if (m.triviality) {
-      entry["triviality"] = *m.triviality;
-      entry["trivial"] = *m.triviality >= kTrivial;
+    if (const auto share = triviality_of(m, options)) {
+      entry["triviality"] = *share;
+      entry["trivial"] = *share >= kTrivial;
     }
     if (m.redundant) entry["redundant"] = *m.redundant;
     entry["seconds"] = m.seconds;
@@ -136,17 +145,23 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
                                  m.value.empty() ? "-" : m.value, std::to_string(m.runs)};
     for (const TestSet set : options.sets) {
       const auto verdict = m.verdicts.find(set);
-      const bool measured = verdict != m.verdicts.end() && m.means.contains(set);
+      const bool trained = verdict != m.verdicts.end() && m.means.contains(set);
+      const bool measured = trained && !verdict->second.missing;
       row.push_back(outcome(m, set));
-      row.push_back(measured ? rounded(m.means.at(set)) : "-");
+      row.push_back(trained ? rounded(m.means.at(set)) : "-");
       row.push_back(measured ? rounded(verdict->second.p) : "-");
       row.push_back(measured ? rounded(verdict->second.d) : "-");
     }
-    row.push_back(m.triviality
-                      ? rounded(*m.triviality) + (*m.triviality >= kTrivial     ? ", trivial"
-                                                  : m.redundant && *m.redundant ? ", redundant"
-                                                                                : "")
-                      : "-");
+    std::string inputs = "-";
+    if (const auto share = triviality_of(m, options)) {
+      inputs = rounded(*share);
+      if (*share >= kTrivial) {
+        inputs += ", trivial";
+      } else if (m.redundant && *m.redundant) {
+        inputs += ", redundant";
+      }
+    }
+    row.push_back(std::move(inputs));
     table.add(row);
   }
   text += table.text() + "\n";
@@ -197,10 +212,13 @@ std::string csv_of(const MutationAnalysis& analysis, const MutationTask& task,
         continue;
       }
       const KillVerdict& v = verdict->second;
-      row.insert(row.end(), {v.killed ? "true" : "false", shortest(m.means.at(set)), shortest(v.p),
-                             shortest(v.d), shortest(v.power), v.stable ? "true" : "false"});
+      const auto given = [&](const std::string& text) { return v.missing ? "" : text; };
+      row.insert(row.end(), {given(v.killed ? "true" : "false"), shortest(m.means.at(set)),
+                             given(shortest(v.p)), given(shortest(v.d)), given(shortest(v.power)),
+                             given(v.stable ? "true" : "false")});
     }
-    row.push_back(m.triviality ? shortest(*m.triviality) : "");
+    const auto share = triviality_of(m, options);
+    row.push_back(share ? shortest(*share) : "");
     row.push_back(m.redundant ? (*m.redundant ? "true" : "false") : "");
     text += csv_line(row);
   }
@@ -229,12 +247,14 @@ Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
     if (!m.reason.empty()) reasons.push_back(m.reason);
     if (!m.same_as.empty()) reasons.push_back("the same program as " + m.same_as);
     for (const auto& [set, v] : m.verdicts) {
+      if (!m.means.contains(set)) continue;  // it was never trained
       const std::string name(to_string(set));
       entry.covered_by.push_back(name);
       if (v.killed) entry.killed_by.push_back(name);
-      if (m.means.contains(set))
-        reasons.push_back(name + ": p = " + rounded(v.p) + ", d = " + rounded(v.d) + ", " +
-                          std::to_string(m.runs) + " runs");
+      reasons.push_back(
+          name + ": " +
+          (v.missing ? "no verdict" : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) + ", " +
+          std::to_string(m.runs) + " runs");
     }
     entry.reason = join(reasons, "; ");
     mutants.push_back(std::move(entry));

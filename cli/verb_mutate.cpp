@@ -2,6 +2,7 @@
 #include <charconv>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 
 #include "cli/context.h"
 #include "cli/mutant_analysis.h"
@@ -74,16 +75,28 @@ Original load_original(const Arguments& arguments) {
   return {fault.id, chosen_version(fault, arguments), fault.file};
 }
 
-/// What is known of the rows; nullopt where the data set is not here, which is said.
-std::optional<DataInfo> data_info(const Original& original, const Arguments& arguments) {
+/// Its rows; null where the data set is not here, which is said.
+std::shared_ptr<const Dataset> rows_of(const Original& original, const Arguments& arguments) {
   try {
-    return load_dataset(original.program.document.at("data"), data_path(arguments, original.file))
-        ->info();
+    return load_dataset(original.program.document.at("data"), data_path(arguments, original.file));
   } catch (const MissingData&) {
     std::cerr << "neutra: " << original.id
               << ": its data are not here; operators that need them don't apply\n";
-    return std::nullopt;
+    return nullptr;
   }
+}
+
+/// The original as operators look at it, with all that is known of its rows.
+Target target_of(const Original& original, const Arguments& arguments) {
+  require_valid(original.program.document, original.file.string());
+  const std::shared_ptr<const Dataset> rows = rows_of(original, arguments);
+  const auto info = rows ? std::optional(rows->info()) : std::nullopt;
+  const DataInfo* data = info ? &*info : nullptr;
+  require_valid(original.program.document, original.file.string(), data);
+  Target target =
+      make_target(original.program, data, arguments.has("bounds") ? arguments.text("bounds") : "");
+  target.even_classes = rows && !has_small_class(*rows, target.resolved.task == "regression");
+  return target;
 }
 
 std::vector<const MutationOperator*> chosen_operators(const Arguments& arguments) {
@@ -97,12 +110,13 @@ std::vector<const MutationOperator*> chosen_operators(const Arguments& arguments
 }
 
 /// --range FROM:TO of the operator's values.
-ValueRange given_range(const MutationOperator& op, const Target& target, const std::string& text) {
+ValueRange given_range(const MutationOperator& op, const Target& target, Site site,
+                       const std::string& text) {
   if (op.parameter.search != ValueSearch::kBinary)
     throw usage_error("--range: found one for " + std::string(op.id) +
                       "; allowed: operators that search a range");
-  if (const Sites sites = find_sites(op, target); sites.sites.empty())
-    throw input_error(describe("", std::string(op.id), sites.reason, ""));
+  if (const auto refusal = site_refusal(op, target, site))
+    throw input_error(describe("", std::string(op.id), refusal->found, refusal->allowed));
   const auto number = [&](std::string_view part) {
     double value = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
@@ -118,50 +132,37 @@ ValueRange given_range(const MutationOperator& op, const Target& target, const s
                    number(view.substr(colon + 1)));
 }
 
-/// First-order mutants as --operator, --layer, --value and --range choose them. What is asked for
-/// by name and can't be is an error.
-MutantList chosen_mutants(const Target& target, const DataInfo* data, const Arguments& arguments) {
+/// First-order mutants as --operator, --layer, --value and --range choose them. A value that can't
+/// be is an error.
+MutantList chosen_mutants(const Target& target, const Arguments& arguments) {
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   const auto operators = chosen_operators(arguments);
-  const bool by_hand = arguments.has("layer") || arguments.has("value") || arguments.has("range");
-  if (!by_hand) return first_order_mutants(target, operators, seed);
+  std::vector<Site> layers;
+  if (arguments.has("layer")) layers = {static_cast<Site>(arguments.integer("layer"))};
+  if (!arguments.has("value") && !arguments.has("range"))
+    return first_order_mutants(target, operators, seed, layers);
   if (operators.size() != 1)
-    throw usage_error("--layer, --value and --range: found " + std::to_string(operators.size()) +
+    throw usage_error("--value and --range: found " + std::to_string(operators.size()) +
                       " operators; allowed: one, named with --operator");
   const MutationOperator& op = *operators.front();
-  std::vector<Site> sites = find_sites(op, target).sites;
-  if (arguments.has("layer")) sites = {static_cast<Site>(arguments.integer("layer"))};
-  MutantList list;
-  const auto add = [&](Application application) {
-    if (!op.random) application.seed = 0;
-    list.mutants.push_back(apply_all(target.program, {std::move(application)}, data));
-  };
+  std::vector<Site> sites = layers.empty() ? find_sites(op, target).sites : layers;
   if (sites.empty()) sites = {op.by_layer ? 0 : kWholeProgram};  // the error says why
+  MutantList list;
   for (const Site site : sites) {
-    Application application{std::string(op.id), site, Json(), seed};
+    Application application{std::string(op.id), site, Json(), op.random ? seed : 0};
     if (arguments.has("value")) {
       std::string text = std::string(op.id) + "=" + arguments.text("value");
       application.value = parse_application(text, 0).value;
-      add(application);
-    } else if (arguments.has("range")) {
-      const ValueRange range = given_range(op, target, arguments.text("range"));
-      for (const double end : {range.from, range.to}) {
-        application.value = end;
-        const auto mutant = apply(op, target, site, end, seed);
-        const auto* refusal = std::get_if<Inapplicable>(&mutant);
-        if (refusal == nullptr || !refusal->unchanged) add(application);
-      }
-    } else {
-      const std::vector<Candidate> values = candidates(op, target, site);
-      if (values.empty()) add(application);  // throws the reason
-      for (const Candidate& candidate : values) {
-        application.value = candidate.value;
-        if (candidate.refusal) {
-          list.skipped.push_back({to_string(application), to_string(*candidate.refusal)});
-        } else {
-          add(application);
-        }
-      }
+      list.mutants.push_back(apply_all(target, {application}));
+      continue;
+    }
+    const ValueRange range = given_range(op, target, site, arguments.text("range"));
+    for (const double end : {range.from, range.to}) {
+      application.value = end;
+      const auto mutant = apply(op, target, site, end, seed);
+      const auto* refusal = std::get_if<Inapplicable>(&mutant);
+      if (refusal == nullptr || !refusal->unchanged)
+        list.mutants.push_back(apply_all(target, {application}));
     }
   }
   return list;
@@ -206,23 +207,33 @@ int run(const Arguments& arguments) {
   if (arguments.positional.empty()) throw usage_error("found no FAULT; allowed: one, or --list");
   const int ways = arguments.has("apply") + arguments.has("order") +
                    (arguments.flag("all") || arguments.has("operator"));
-  for (const char* option : {"report", "store", "test-set"}) {
-    if (!kill && arguments.has(option))
-      throw usage_error("--" + std::string(option) + ": found it without --kill; allowed: with it");
-  }
   if (ways == 0)
     throw usage_error("found nothing to do; allowed: --all, --operator, --apply, --order");
-  if (kill && (arguments.has("apply") || arguments.has("order") || arguments.has("value") ||
-               arguments.has("range")))
-    throw usage_error(
-        "--kill: found --apply, --order, --value or --range beside it; allowed: --all or "
-        "--operator, "
-        "and --layer: values are searched");
+  // Nothing that is asked for is passed over. A file or the environment may be for other verbs.
+  const auto given = [&](std::string_view option) {
+    return std::find(arguments.given.begin(), arguments.given.end(), option) !=
+           arguments.given.end();
+  };
+  for (const char* option : {"backend", "early", "fresh", "memory", "memory-limit", "report",
+                             "runs", "store", "test-set", "time-limit", "variant", "workers"}) {
+    if (!kill && given(option))
+      throw usage_error("--" + std::string(option) + ": found it without --kill; allowed: with it");
+  }
+  for (const char* option : {"apply", "as", "count", "order", "range", "show", "value"}) {
+    if (kill && given(option))
+      throw usage_error("--" + std::string(option) +
+                        ": found it beside --kill; allowed: --all or " +
+                        "--operator, and --layer: values are searched");
+  }
+  if (given("fresh") && !arguments.has("store"))
+    throw usage_error("--fresh: found it without --store; allowed: with it");
+  if (given("count") && !arguments.has("order"))
+    throw usage_error("--count: found it without --order; allowed: with it");
   if (arguments.has("apply") && ways > 1)
     throw usage_error("--apply: found other operators beside it; allowed: all of them in --apply");
   if (arguments.flag("all") && arguments.has("operator"))
     throw usage_error("--all: found --operator beside it; allowed: one of them");
-  for (const char* option : {"layer", "value", "range"}) {
+  for (const char* option : {"bounds", "layer", "value", "range"}) {
     if (arguments.has(option) && (arguments.has("apply") || arguments.has("order")))
       throw usage_error("--" + std::string(option) + ": found --apply or --order beside it; " +
                         "allowed: with --operator (--apply ID@LAYER=VALUE says layer and value)");
@@ -237,12 +248,7 @@ int run(const Arguments& arguments) {
   if (arguments.has("report")) require_writable(arguments.text("report"), "--report");
 
   const Original original = load_original(arguments);
-  require_valid(original.program.document, original.file.string());
-  const auto info = data_info(original, arguments);
-  const DataInfo* data = info ? &*info : nullptr;
-  require_valid(original.program.document, original.file.string(), data);
-  const Target target =
-      make_target(original.program, data, arguments.has("bounds") ? arguments.text("bounds") : "");
+  const Target target = target_of(original, arguments);
   if (kill)
     return analyse(arguments, original.id, original.file, target, chosen_operators(arguments));
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
@@ -251,13 +257,13 @@ int run(const Arguments& arguments) {
     std::vector<Application> applications;
     for (const std::string& text : arguments.list("apply"))
       applications.push_back(parse_application(text, seed));
-    list.mutants.push_back(apply_all(original.program, applications, data));
+    list.mutants.push_back(apply_all(target, applications));
   } else if (arguments.has("order")) {
     list.mutants = random_mutants(target, chosen_operators(arguments),
                                   static_cast<int>(arguments.integer("order")),
                                   static_cast<int>(arguments.integer("count")), seed);
   } else {
-    list = chosen_mutants(target, data, arguments);
+    list = chosen_mutants(target, arguments);
   }
   if (list.mutants.empty()) {
     std::string reasons;

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 
-#include "evaluators/statistics.h"
 #include "program/json.h"
 
 namespace neutra {
@@ -17,39 +16,22 @@ namespace {
 // DeepCrime: stats.py, mutation_score.py.
 constexpr double kPower = 0.8;
 
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
-}
-
-double test_p(std::span<const double> original, std::span<const double> mutant,
-              KillVariant variant) {
-  const double p = glm_p(original, mutant);
-  return variant == KillVariant::kAsPublished ? python_round(p, 3) : p;
-}
-
-/// d of the mutant as a number to be large: positive where it is worse.
-double harm(std::span<const double> original, std::span<const double> mutant, bool maximize) {
-  const double d = cohens_d(original, mutant);
-  return maximize ? d : -d;
-}
-
 }  // namespace
 
 KillVerdict kill_test(std::span<const double> original, std::span<const double> mutant,
                       const KillOptions& options) {
   KillVerdict verdict;
-  if (original.size() < 2 || mutant.size() < 2 || !all_finite(original) || !all_finite(mutant)) {
-    return verdict;
-  }
-  verdict.p = test_p(original, mutant, options.variant);
-  verdict.d = cohens_d(original, mutant);
-  verdict.killed =
-      verdict.p < kKillLevel && harm(original, mutant, options.maximize) >= kKillEffect;
-  const double f =
-      options.variant == KillVariant::kAsPublished ? verdict.d : std::abs(verdict.d) / 2;
+  verdict.missing =
+      original.size() < 2 || mutant.size() < 2 || !all_finite(original) || !all_finite(mutant);
+  if (verdict.missing) return verdict;
+  const bool published = options.variant == KillVariant::kAsPublished;
+  const Comparison original_better = compare(original, mutant, options.maximize);
+  verdict.d = original_better.d;
+  verdict.p = published ? python_round(original_better.p, 3) : original_better.p;
+  verdict.killed = original_better.significant && verdict.p < kKillLevel;
+  const double f = published ? verdict.d : std::abs(verdict.d) / 2;
   verdict.power = anova_power(f, static_cast<double>(original.size() + mutant.size()), kKillLevel);
-  verdict.stable =
-      verdict.power >= kPower && (verdict.killed || options.variant == KillVariant::kAsPublished);
+  verdict.stable = verdict.power >= kPower && (verdict.killed || published);
   return verdict;
 }
 
@@ -83,7 +65,8 @@ std::optional<bool> foregone(std::span<const double> original, std::span<const d
 
   const auto harm_at = [&](double t) {
     std::fill(others.begin(), others.end(), t);
-    return harm(original, values, maximize);
+    const double d = cohens_d(original, values);
+    return maximize ? d : -d;
   };
   // The largest d by ternary search: quasi-concave where positive. Without any spread it is
   // infinite: that can only be at the mean of the known runs.
@@ -133,25 +116,27 @@ BinarySearch bisect(const SearchRange& range, KillVariant variant, const KillTes
   BinarySearch search;
   double low = range.harmless, high = range.severe;
   std::optional<double> reference;
-  const auto verdict_of = [&](double value) {
+  // Without a verdict a mutant isn't killed, but it may be too severe for one: the search goes on
+  // to milder values, as after one that was killed.
+  const auto survives = [&](double value) {
     const KillVerdict verdict = test(value, reference);
     search.steps.push_back({low, high, value, verdict});
-    return verdict.killed;
+    if (verdict.killed) search.killed = value;
+    return !verdict.killed && !verdict.missing;
   };
-  if (!verdict_of(high)) return search;
+  if (survives(high)) return search;
   while (std::abs(high - low) > range.precision) {
     const double middle = python_round((low + high) / 2, range.decimals);
     // Rounding may leave nothing between the two.
     if (middle == low || middle == high) break;
-    if (verdict_of(middle)) {
-      high = middle;
-    } else {
+    if (survives(middle)) {
       low = middle;
       if (variant == KillVariant::kAsPublished) reference = middle;
+    } else {
+      high = middle;
     }
   }
-  search.killed = high;
-  search.survived = low;
+  if (search.killed) search.survived = low;
   return search;
 }
 

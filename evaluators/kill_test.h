@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "evaluators/statistics.h"
+
 namespace neutra {
 
 /// DeepCrime's kill test and what its published form gets wrong (docs/methods/killing.md).
@@ -19,12 +21,15 @@ struct KillOptions {
   KillVariant variant = KillVariant::kCorrected;
 };
 
-inline constexpr double kKillLevel = 0.05;
-inline constexpr double kKillEffect = 0.5;
+inline constexpr double kKillLevel = kSignificanceLevel;
+inline constexpr double kKillEffect = kLeastEffect;
 
-/// Killed: p < kKillLevel and Cohen's d of at least kKillEffect for the worse (DeepCrime, ISSTA
-/// 2021, section 3).
+/// Killed: the original is significantly better, p < kKillLevel and Cohen's d of at least
+/// kKillEffect for the worse (DeepCrime, ISSTA 2021, section 3).
 struct KillVerdict {
+  /// There is none: fewer than two runs a side, or a metric that isn't finite. Such a mutant is an
+  /// error, neither killed nor a survivor.
+  bool missing = false;
   double p = 1;
   double d = 0;      ///< (mean(original) - mean(mutant)) / pooled deviation
   double power = 0;  ///< of finding an effect of that size; in [0, 1]
@@ -32,13 +37,13 @@ struct KillVerdict {
   /// Killed with a power of at least 0.8. Published: any verdict with that power.
   bool stable = false;
 };
-/// Metrics of the runs. Nothing is killed by fewer than two runs a side, or where a value isn't
-/// finite: such a mutant is an error, not a result.
+/// Metrics of the runs.
 KillVerdict kill_test(std::span<const double> original, std::span<const double> mutant,
                       const KillOptions& options);
 
-/// Will kill_test() say killed and stable (true), or survived (false), when the mutant's other runs
-/// are there, whatever they give? Metrics lie in [0, 1]. nullopt: it is open. `runs`: of the
+/// Will kill_test() say killed and stable (true), or not killed (false: survived or no verdict),
+/// when the mutant's other runs are there, whatever they give? Metrics lie in [0, 1], or aren't
+/// finite. nullopt: it is open. `runs`: of the
 /// mutant, in all; `known`: those that are there. The corrected variant alone has foregone
 /// outcomes: in the published one stability depends on all runs of survivors, too.
 std::optional<bool> foregone(std::span<const double> original, std::span<const double> known,
@@ -69,12 +74,14 @@ struct SearchStep {
 };
 struct BinarySearch {
   std::vector<SearchStep> steps;
-  /// Nearest to the harmless end of those that were killed, and the value next to it that was not
-  /// (the harmless end itself, if none survived). Empty: the severe end survived.
+  /// Nearest to the harmless end of those that were killed, and the value next to it that survived
+  /// (the harmless end itself, if none did; between the two are at most values without a verdict).
+  /// Empty: nothing was killed.
   std::optional<double> killed, survived;
 };
-/// DeepCrime's bisection for the mildest value that is killed. `test` is asked for the verdict of a
-/// value against a reference: an earlier value that survived, or nullopt for the original. The
+/// DeepCrime's bisection for the mildest value that is killed. It ends where the severe end
+/// survives; where there is no verdict it goes on to milder values. `test` is asked for the verdict
+/// of a value against a reference: an earlier value that survived, or nullopt for the original. The
 /// published tool replaces the original by the last survivor; the corrected search never does.
 using KillTest = std::function<KillVerdict(double value, std::optional<double> reference)>;
 BinarySearch bisect(const SearchRange& range, KillVariant variant, const KillTest& test);

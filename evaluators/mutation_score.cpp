@@ -15,48 +15,52 @@ double published(double value, KillVariant variant) {
   return variant == KillVariant::kAsPublished ? python_round(value, 2) : value;
 }
 
-/// Values as severities: 0 at the harmless end, so that ranges that fall (learning rates, epochs)
-/// are like others. The published tool looks at the values themselves.
-class Severity {
- public:
-  Severity(const SearchRange& range, KillVariant variant)
-      : falls_(range.severe < range.harmless),
-        origin_(variant == KillVariant::kAsPublished ? 0 : range.harmless),
-        mirrored_(variant == KillVariant::kCorrected && falls_) {}
-  double of(double value) const { return mirrored_ ? origin_ - value : value - origin_; }
-  /// Do larger numbers mean milder mutants?
-  bool falls() const { return falls_ && !mirrored_; }
-
- private:
-  bool falls_;
-  double origin_;
-  bool mirrored_;
-};
-
 /// DeepCrime's sum of the distances of two configurations from the one that the training set kills:
 /// the last without and the first with enough power on the test set, in the order of the values.
-double range_instability(const SearchRange& range, KillVariant variant, double train_killed,
-                         double test_killed, const BinarySearch& test) {
-  const Severity severity(range, variant);
+/// Survivors count, and ranges that fall (learning rates, epochs) have rules of their own.
+double published_instability(const SearchRange& range, double train_killed, double test_killed,
+                             const BinarySearch& test) {
+  const bool falls = range.severe < range.harmless;
   std::map<double, bool> stable_by_value;
   for (const SearchStep& step : test.steps) {
-    stable_by_value[severity.of(step.value)] = step.verdict.stable;
+    if (!step.verdict.missing) stable_by_value[step.value] = step.verdict.stable;
   }
-  const double train = severity.of(train_killed), killed = severity.of(test_killed);
-  const double severe = severity.of(range.severe);
   double unstable = 0;
   std::optional<double> stable;
   for (const auto& [value, is_stable] : stable_by_value) {
     if (!is_stable) unstable = value;
-    if (is_stable && !stable && value >= killed) stable = value;
+    if (is_stable && !stable && value >= test_killed) stable = value;
   }
-  if (!stable || (unstable > *stable && !severity.falls())) return 2;
-  if (severity.falls() ? *stable < unstable && train < unstable : unstable < train) return 0;
-  if (severe == train || unstable == 0) return 0;
-  if (unstable == severe) return 2;
-  const double whole = std::abs(severe - train);
-  return published(std::abs(unstable - train) / whole, variant) +
-         published(std::abs(*stable - train) / whole, variant);
+  if (!stable || (unstable > *stable && !falls)) return 2;
+  if (falls ? *stable < unstable && train_killed < unstable : unstable < train_killed) return 0;
+  if (range.severe == train_killed || unstable == 0) return 0;
+  if (unstable == range.severe) return 2;
+  const double whole = std::abs(range.severe - train_killed);
+  return python_round(std::abs(unstable - train_killed) / whole, 2) +
+         python_round(std::abs(*stable - train_killed) / whole, 2);
+}
+
+/// The same of the configurations that the test set kills, by severity: survivors have no power to
+/// be killed with, and say nothing of the kills.
+double corrected_instability(const SearchRange& range, double train_killed,
+                             const BinarySearch& test) {
+  const auto severity = [&](double value) { return std::abs(value - range.harmless); };
+  std::optional<double> unstable, stable;  // the most severe without, the mildest with power
+  for (const SearchStep& step : test.steps) {
+    if (!step.verdict.killed) continue;
+    const double own = severity(step.value);
+    if (step.verdict.stable) {
+      stable = std::min(own, stable.value_or(own));
+    } else {
+      unstable = std::max(own, unstable.value_or(own));
+    }
+  }
+  if (!unstable) return 0;
+  if (!stable || *unstable > *stable) return 2;
+  const double train = severity(train_killed);
+  if (*unstable < train) return 0;
+  const double whole = severity(range.severe) - train;
+  return (*unstable - train + *stable - train) / whole;
 }
 
 }  // namespace
@@ -79,7 +83,9 @@ OperatorScore range_score(const SearchRange& range, KillVariant variant, const B
     result.score = std::min(
         1.0, published((range.severe - test_killed) / (range.severe - train_killed), variant));
   }
-  result.instability = range_instability(range, variant, train_killed, test_killed, test);
+  result.instability = variant == KillVariant::kAsPublished
+                           ? published_instability(range, train_killed, test_killed, test)
+                           : corrected_instability(range, train_killed, test);
   return result;
 }
 

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <optional>
-#include <set>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "evaluators/kill_test.h"
@@ -16,8 +14,8 @@ struct OperatorScore {
   /// Share of what the training set kills that the test set kills, in [0, 1]; nullopt: the training
   /// set kills nothing that could be compared, and the operator is left out.
   std::optional<double> score;
-  /// How far verdicts on the test set are from being certain: 0 where all have enough power. A
-  /// mutation score counts operators without instability only.
+  /// How far kills by the test set are from being certain: 0 where all have enough power, and
+  /// where there are none. A mutation score counts operators without instability only.
   double instability = 0;
 };
 
@@ -28,7 +26,6 @@ OperatorScore range_score(const SearchRange& range, KillVariant variant, const B
 
 /// One configuration of an operator without a range.
 struct ConfigurationVerdict {
-  std::string configuration;
   KillVerdict train, test;
 };
 OperatorScore list_score(std::span<const ConfigurationVerdict> verdicts, KillVariant variant);

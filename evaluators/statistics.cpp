@@ -15,15 +15,6 @@ namespace neutra {
 
 namespace {
 
-/// Thresholds of the study (section 3: GLM with level 0.05, Cohen's d of at least 0.5).
-constexpr double kLevel = 0.05;
-constexpr double kEffect = 0.5;
-
-bool all_finite(std::span<const double> values) {
-  return std::all_of(values.begin(), values.end(),
-                     [](double value) { return std::isfinite(value); });
-}
-
 /// Pooled variance of two samples, ddof 1 each; 0 where neither has two values.
 double pooled_variance(std::span<const double> a, std::span<const double> b) {
   const double degrees = static_cast<double>(a.size()) + static_cast<double>(b.size()) - 2;
@@ -135,6 +126,11 @@ long sample_hits(const Pool& pool, const Distance& observed, long draws) {
 
 }  // namespace
 
+bool all_finite(std::span<const double> values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](double value) { return std::isfinite(value); });
+}
+
 double mean(std::span<const double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   // Ten times 0.1 has mean 0.1 exactly, so that equal values have no spread.
@@ -175,7 +171,8 @@ Comparison compare(std::span<const double> candidate, std::span<const double> re
   Comparison result{glm_p(candidate, reference), cohens_d(candidate, reference), false};
   // One value a side has no spread: any difference would look certain.
   const bool enough = candidate.size() > 1 && reference.size() > 1;
-  result.significant = enough && result.p < kLevel && (maximize ? result.d : -result.d) >= kEffect;
+  result.significant =
+      enough && result.p < kSignificanceLevel && (maximize ? result.d : -result.d) >= kLeastEffect;
   return result;
 }
 

@@ -4,6 +4,12 @@
 
 namespace neutra {
 
+/// Thresholds of a significant difference (the study, section 3; DeepCrime, ISSTA 2021, section 3).
+inline constexpr double kSignificanceLevel = 0.05;  ///< of p
+inline constexpr double kLeastEffect = 0.5;         ///< of Cohen's d
+
+bool all_finite(std::span<const double> values);
+
 /// Sum in order, divided by the count; exactly the common value when all are equal. NaN for an
 /// empty list or with a NaN.
 double mean(std::span<const double> values);
@@ -19,10 +25,11 @@ double cohens_d(std::span<const double> a, std::span<const double> b);
 /// means, 0 otherwise. 1 when a sample is empty or holds a NaN or an infinity.
 double glm_p(std::span<const double> a, std::span<const double> b);
 
-/// Significantly different in the study's sense: glm_p < 0.05 and |d| >= 0.5 with `better` ahead.
+/// Significantly better in the study's sense: glm_p < kSignificanceLevel and d of at least
+/// kLeastEffect for the better; never with fewer than two values a side.
 struct Comparison {
   double p = 1;
-  double d = 0;
+  double d = 0;  ///< of `candidate` against `reference`, whichever is better
   bool significant = false;
 };
 /// Is `candidate` significantly better than `reference`? `maximize`: larger is better.

@@ -28,13 +28,41 @@ std::string bits_text(const std::vector<bool>& bits) {
   return text;
 }
 
-/// Makes a field of an object what it is in another one.
-void take_over(const Json& from, Json& to, const char* field) {
-  if (const Json* value = member(from, field)) {
-    to[field] = *value;
-  } else {
-    to.erase(field);
+/// Makes a field of a section what it is in another document: absent where it is absent there.
+void take_over(const Json& from, Json& to, const char* section, const char* field) {
+  const Json* source = member(from, section);
+  if (const Json* value = source != nullptr ? member(*source, field) : nullptr) {
+    to[section][field] = *value;
+  } else if (const auto own = to.find(section); own != to.end() && own->is_object()) {
+    own->erase(field);
   }
+}
+
+/// Does the mutant prepare test rows with a step that training rows go without, other than the
+/// original?
+bool is_skewed(const Json& original, const Json& step) {
+  const Json* part = member(step, "part");
+  if (part == nullptr || *part != "test") return false;
+  const Json* own = member(original.at("data"), "preprocess");
+  return own == nullptr || std::find(own->begin(), own->end(), step) == own->end();
+}
+bool is_skewed(const Program& original, const Program& mutant) {
+  const Json* steps = member(mutant.document.at("data"), "preprocess");
+  return steps != nullptr && std::any_of(steps->begin(), steps->end(), [&](const Json& step) {
+           return is_skewed(original.document, step);
+         });
+}
+/// Its steps with such ones done to the training rows, too, which are asked about as test rows are.
+/// Right behind the step itself: so both take its statistics from the same rows.
+Json without_skew(const Json& original, const Json& steps) {
+  Json all = Json::array();
+  for (const Json& step : steps) {
+    all.push_back(step);
+    if (!is_skewed(original, step)) continue;
+    all.push_back(step);
+    all.back()["part"] = "train";
+  }
+  return all;
 }
 
 // --- training ---
@@ -69,8 +97,11 @@ class LocalMutantTrainer final : public MutantTrainer {
     Program asked = model.program;
     Json& data = asked.document["data"];
     data.erase("mutations");
-    take_over(original_.document["data"], data, "validation");
-    take_over(original_.document["fit"], asked.document["fit"], "validation_split");
+    if (is_skewed(original_, asked)) {
+      data["preprocess"] = without_skew(original_.document, data["preprocess"]);
+    }
+    take_over(original_.document, asked.document, "data", "validation");
+    take_over(original_.document, asked.document, "fit", "validation_split");
     Metric metric(metric_);
     ask_for_training_rows(asked, model, metric);
     result.metrics[TestSet::kTrain] = metric.value();
@@ -174,12 +205,19 @@ class Analyst {
  private:
   std::size_t run_count() const { return static_cast<std::size_t>(options_.runs); }
 
+  const MutantRun* find(const Hash& program, int run) const {
+    const MutantRun* kept = runs_.find(program, run);
+    const bool other_rows =
+        kept != nullptr && kept->version < kMutantRunVersion && skewed_.contains(program);
+    return other_rows ? nullptr : kept;
+  }
+
   /// Trains what is wanted: all first runs, then all second ones, ...
   void train(bool early, const std::function<void(std::size_t, std::size_t)>& progress) {
     std::vector<std::pair<Hash, int>> tasks;
     for (int run = 0; run < options_.runs; ++run) {
       for (const auto& [hash, program] : wanted_) {
-        if (runs_.find(hash, run) == nullptr) tasks.emplace_back(hash, run);
+        if (find(hash, run) == nullptr) tasks.emplace_back(hash, run);
       }
     }
     std::mutex mutex;
@@ -205,7 +243,7 @@ class Analyst {
 
   void judge_original() {
     for (int run = 0; run < options_.runs; ++run) {
-      const MutantRun& r = *runs_.find(original_hash_, run);
+      const MutantRun& r = *find(original_hash_, run);
       const std::string which = "run " + std::to_string(run) + " of the original ";
       if (r.status != RunStatus::kOk) {
         throw input_error(which + "is " + std::string(to_string(r.status)) + ": " + r.message +
@@ -260,7 +298,7 @@ class Analyst {
                                             std::size_t count) const {
     std::vector<double> list;
     for (std::size_t run = 0; run < count; ++run) {
-      const MutantRun* r = runs_.find(hash, static_cast<int>(run));
+      const MutantRun* r = find(hash, static_cast<int>(run));
       if (r == nullptr) return std::nullopt;
       list.push_back(metric(*r, set));
     }
@@ -274,7 +312,7 @@ class Analyst {
     Settled& known = settled_[hash];
     while (!known.settles) {
       const std::size_t count = known.count + 1;
-      if (runs_.find(hash, static_cast<int>(count) - 1) == nullptr) return std::nullopt;
+      if (find(hash, static_cast<int>(count) - 1) == nullptr) return std::nullopt;
       known.count = count;
       known.settles =
           count == run_count() ||
@@ -301,6 +339,7 @@ class Analyst {
       try {
         made.program = sites_[site].make(value);
         made.hash = program_hash(*made.program);
+        if (is_skewed(original_, *made.program)) skewed_.insert(made.hash);
         if (made.hash != original_hash_) made.refusal = trainer_.refusal(*made.program);
       } catch (const Error& e) {
         // The operator, or the data that it mutates, refuse.
@@ -329,11 +368,17 @@ class Analyst {
     return it->second;
   }
 
-  /// Its verdict; throws Missing and asks for its runs where they aren't there.
+  /// Its verdict; throws Missing and asks for its runs where they aren't there. `reference`: what
+  /// kills it instead of the original, against which its power is in any case (DeepCrime:
+  /// mutation_score.py).
   KillVerdict verdict(MutationAnalysis& result, std::size_t index, TestSet set,
                       const std::vector<double>* reference = nullptr) {
     AnalysedMutant& mutant = result.mutants[index];
-    if (!mutant.program || mutant.status == RunStatus::kInvalid) return {};
+    if (!mutant.program || mutant.status == RunStatus::kInvalid) {
+      KillVerdict none;
+      none.missing = true;
+      return none;
+    }
     const Made& made = programs_.at({mutant.site, mutant.value});
     if (made.hash == original_hash_) {
       mutant.runs = options_.runs;
@@ -347,8 +392,15 @@ class Analyst {
     mutant.runs = static_cast<int>(*count);
     const std::vector<double> own = *values(made.hash, set, *count);
     mutant.means[set] = mean(own);
-    return kill_test(reference ? *reference : original_values_.at(set), own,
-                     {maximize_, options_.variant});
+    const KillOptions test{maximize_, options_.variant};
+    KillVerdict verdict = kill_test(original_values_.at(set), own, test);
+    if (reference) {
+      const KillVerdict other = kill_test(*reference, own, test);
+      verdict.p = other.p;
+      verdict.d = other.d;
+      verdict.killed = other.killed;
+    }
+    return verdict;
   }
 
   void search(MutationAnalysis& result, std::size_t site, TestSet set) {
@@ -405,7 +457,7 @@ class Analyst {
       const Made& made = programs_.at({mutant.site, mutant.value});
       if (made.hash == original_hash_) continue;
       for (int run = 0; run < mutant.runs; ++run) {
-        const MutantRun& r = *runs_.find(made.hash, run);
+        const MutantRun& r = *find(made.hash, run);
         mutant.seconds += r.seconds;
         if (r.status > mutant.status) {
           mutant.status = r.status;
@@ -434,8 +486,8 @@ class Analyst {
       const Made& made = programs_.at({mutant.site, mutant.value});
       std::vector<std::vector<bool>> ours, theirs;
       for (int run = 0; run < mutant.runs; ++run) {
-        ours.push_back(runs_.find(original_hash_, run)->right);
-        theirs.push_back(runs_.find(made.hash, run)->right);
+        ours.push_back(find(original_hash_, run)->right);
+        theirs.push_back(find(made.hash, run)->right);
         if (theirs.back().empty() || ours.back().size() != theirs.back().size()) break;
       }
       if (ours.size() < static_cast<std::size_t>(mutant.runs) || theirs.back().empty()) continue;
@@ -501,7 +553,7 @@ class Analyst {
       for (const std::size_t index : found.mutants) {
         const AnalysedMutant& mutant = result.mutants[index];
         if (!mutant.program || mutant.status == RunStatus::kInvalid) continue;
-        list.push_back({mutant.id(), mutant.verdicts.at(TestSet::kTrain), mutant.verdicts.at(set)});
+        list.push_back({mutant.verdicts.at(TestSet::kTrain), mutant.verdicts.at(set)});
       }
     }
     if (lists) return list_score(list, options_.variant);
@@ -530,6 +582,7 @@ class Analyst {
   std::map<std::pair<std::size_t, std::string>, Made> programs_;
   std::map<std::pair<std::size_t, std::string>, std::size_t> index_;
   std::map<Hash, std::size_t> first_with_;
+  std::set<Hash> skewed_;
   struct Settled {
     std::size_t count = 0;  ///< first runs that were looked at
     bool settles = false;   ///< do they settle all verdicts?
@@ -565,6 +618,7 @@ Json to_json(const MutantRun& run) {
     metrics[std::string(to_string(set))] = exact_number(value);
   }
   Json json = {{"status", to_string(run.status)}, {"metrics", metrics}, {"seconds", run.seconds}};
+  if (run.version != kMutantRunVersion) json["version"] = run.version;
   if (!run.message.empty()) json["message"] = run.message;
   if (!run.right.empty()) json["right"] = bits_text(run.right);
   if (!run.certainty.empty()) json["certainty"] = run.certainty;
@@ -581,6 +635,7 @@ MutantRun mutant_run_from_json(const Json& json) {
     if (!set) throw input_error("no test set");
     run.metrics[*set] = exact_number(value);
   }
+  run.version = json.value("version", kMutantRunVersion);
   run.seconds = json.at("seconds");
   run.message = json.value("message", "");
   for (const char c : json.value("right", "")) run.right.push_back(c == '1');
@@ -606,49 +661,85 @@ struct MutantRuns::File {
   std::unique_ptr<Journal> journal;
 };
 
+namespace {
+
+constexpr const char* kFormat = "neutra-mutant-runs";
+
+/// What the first record of a file says; an empty object where it is damaged and runs are left.
+/// Throws input_error for any other journal.
+Json header_of(const JournalContent& journal, const std::string& file) {
+  if (journal.records.empty()) {
+    throw input_error(describe(file, "", "a journal without a whole record",
+                               "a file of mutant runs, or none yet"));
+  }
+  const Json& first = journal.records.front().payload;
+  if (first.value("type", "") == "run" && first.contains("program")) return Json::object();
+  const Json* header = member(first, "header");
+  const Json* format = header != nullptr ? member(*header, "format") : nullptr;
+  if (format == nullptr || *format != kFormat) {
+    throw input_error(describe(file, "", "another kind of journal", "a file of mutant runs"));
+  }
+  return *header;
+}
+
+void check_same_analysis(const Json& stored, const Json& wanted, const std::string& file) {
+  for (const auto& [name, value] : wanted.items()) {
+    const Json own = stored.contains(name) ? stored[name] : Json();
+    const bool older = name == "version" && own.is_number_integer() && own >= 1 && own < value;
+    if (own == value || older) continue;
+    throw input_error(describe(file, name, value.dump() + " now, " + own.dump() + " in the file",
+                               "the same, another file, or --fresh"));
+  }
+}
+
+}  // namespace
+
 MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bool fresh,
                        const std::string& command)
-    : file_(std::make_unique<File>(file, command)) {
+    : file_(std::make_unique<File>(file, command)), analysis_(digest(header.dump())) {
   std::vector<Json> records{{{"type", "header"}, {"header", header}}};
   if (std::error_code error; std::filesystem::exists(file, error)) {
     const std::string bytes = read_regular_file(file, "a file of mutant runs");
-    if (!bytes.empty() && !may_be_journal(bytes)) {
-      throw input_error(describe(file.string(), "", "another kind of file",
-                                 "a file of mutant runs, or none yet"));
+    if (!bytes.empty()) {
+      if (!may_be_journal(bytes)) {
+        throw input_error(describe(file.string(), "", "another kind of file",
+                                   "a file of mutant runs, or none yet"));
+      }
+      JournalContent journal = parse_journal(bytes);
+      const Json stored = header_of(journal, file.string());
+      if (!fresh) read(std::move(journal), stored, header, file.string(), records);
     }
-    if (!fresh) read(parse_journal(bytes), file.string(), records);
   }
   file_->journal = std::make_unique<Journal>(file, records, nullptr);
 }
 
-void MutantRuns::read(JournalContent journal, const std::string& file, std::vector<Json>& records) {
-  if (!journal.records.empty()) {
-    const Json& header = records.front().at("header");
-    const Json& first = journal.records.front().payload;
-    if (first.value("type", "") != "header" || !first.contains("header") ||
-        !first["header"].is_object() ||
-        first["header"].value("format", "") != header.at("format").get<std::string>()) {
-      throw input_error(describe(file, "", "another kind of journal", "a file of mutant runs"));
-    }
-    for (const auto& [name, value] : header.items()) {
-      const Json stored = first["header"].contains(name) ? first["header"][name] : Json();
-      if (stored != value) {
-        throw input_error(describe(file, name,
-                                   value.dump() + " now, " + stored.dump() + " in the file",
-                                   "the same, another file, or --fresh"));
-      }
-    }
-  }
-  for (const auto& [offset, payload] : journal.records) {
+void MutantRuns::read(JournalContent journal, const Json& stored, const Json& header,
+                      const std::string& file, std::vector<Json>& records) {
+  // Runs say what they are of, for the case that the header is lost.
+  const bool headless = stored.empty();
+  if (!headless) check_same_analysis(stored, header, file);
+  const int version = stored.value("version", kMutantRunVersion);
+  for (auto& [offset, payload] : journal.records) {
     if (payload.value("type", "") != "run") continue;
+    if (headless && payload.value("analysis", "") != analysis_) {
+      throw input_error(
+          describe(file, "", "a damaged header, and runs that aren't known to be of this analysis",
+                   "a whole header, another file, or --fresh"));
+    }
+    MutantRun run;
     try {
       const auto hash = parse_hash(payload.at("program").get<std::string>());
       if (!hash) throw input_error("no hash");
-      runs_.emplace(std::pair{*hash, payload.at("run").get<int>()}, mutant_run_from_json(payload));
-      records.push_back(payload);
+      run = mutant_run_from_json(payload);
+      if (!payload.contains("version")) run.version = version;
+      runs_[{*hash, payload.at("run").get<int>()}] = run;
     } catch (const std::exception&) {
       journal.damage.add(offset, journal_frame(payload).size());  // whole, but says nothing
+      continue;
     }
+    payload["analysis"] = analysis_;
+    if (run.version != kMutantRunVersion) payload["version"] = run.version;
+    records.push_back(std::move(payload));
   }
   if (journal.damage.bytes > 0) {
     std::cerr << "warning: " << file << ": " << to_string(journal.damage)
@@ -666,7 +757,8 @@ const MutantRun* MutantRuns::find(const Hash& program, int run) const {
 
 void MutantRuns::add(const Hash& program, int run, MutantRun result) {
   if (file_) {
-    Json record = {{"type", "run"}, {"program", to_string(program)}, {"run", run}};
+    Json record = {
+        {"type", "run"}, {"analysis", analysis_}, {"program", to_string(program)}, {"run", run}};
     record.update(to_json(result));
     file_->journal->append(record);
   }
@@ -675,8 +767,8 @@ void MutantRuns::add(const Hash& program, int run, MutantRun result) {
 
 Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uint64_t seed,
                         const TrainingJob& limits) {
-  return {{"format", "neutra-mutant-runs"},
-          {"version", 1},
+  return {{"format", kFormat},
+          {"version", kMutantRunVersion},
           {"original", to_string(program_hash(original))},
           {"seed", seed},
           {"time_limit", limits.time_limit},

@@ -20,12 +20,16 @@ namespace neutra {
 
 /// What kills: rows that a trained program is asked about.
 enum class TestSet {
-  kTrain,  ///< the original's training rows
+  kTrain,  ///< the original's training rows, prepared as test rows are
   kTest,   ///< the rows that give the metric
   kWeak    ///< the half of the test rows of which the original is most certain
 };
 std::string_view to_string(TestSet set);  ///< "train", "test", "weak"
 std::optional<TestSet> parse_test_set(std::string_view word);
+
+/// Of kept runs. In version 1 mutants were asked about training rows without the steps of
+/// data.preprocess that they did to test rows alone.
+inline constexpr int kMutantRunVersion = 2;
 
 /// One training of a program, and what came of it.
 struct MutantRun {
@@ -36,6 +40,7 @@ struct MutantRun {
   /// Likewise: the largest of the class probabilities. Kept of the original's first run alone.
   std::vector<float> certainty;
   double seconds = 0;
+  int version = kMutantRunVersion;  ///< of the rules by which it was made
 };
 Json to_json(const MutantRun& run);
 MutantRun mutant_run_from_json(const Json& json);
@@ -50,10 +55,10 @@ class MutantTrainer {
   virtual std::optional<std::string> refusal(const Program& program) = 0;
 };
 /// Independent draws: the streams are keyed by the whole program, so that runs of an original and
-/// of its mutants share nothing. The original's data give the rows of the training set, whatever a
-/// mutant does to its own. `limits`: time_limit, memory_limit and stop are taken. Everything
-/// outlives the result. Throws input_error for a program whose metric is its loss: rows can't be
-/// asked for it.
+/// of its mutants share nothing. The rows of the training set are the original's, whatever a mutant
+/// does to its own, prepared as the mutant prepares test rows. `limits`: time_limit, memory_limit
+/// and stop are taken. Everything outlives the result. Throws input_error for a program whose
+/// metric is its loss: rows can't be asked for it.
 std::unique_ptr<MutantTrainer> make_mutant_trainer(const Program& original, LocalTrainer& trainer,
                                                    std::uint64_t seed, const TrainingJob& limits);
 
@@ -90,9 +95,11 @@ struct AnalysedMutant {
   std::map<TestSet, KillVerdict> verdicts;
   std::map<TestSet, double> means;
   double seconds = 0;
-  std::optional<double> triviality;  ///< from runs with per-input results; classification only
-  std::optional<bool> redundant;     ///< killed mutants alone, where all runs were made
-  std::string id() const;            ///< "12:change_label=50"; unique
+  /// Over `runs`, where these have per-input results: classifications. Mutants compare where it is
+  /// over all runs.
+  std::optional<double> triviality;
+  std::optional<bool> redundant;  ///< killed mutants alone, where all runs were made
+  std::string id() const;         ///< "12:change_label=50"; unique
 
   std::string op;  ///< id of the operator
 };
@@ -126,8 +133,9 @@ class MutantRuns {
  public:
   MutantRuns();  ///< nothing is kept
   /// Throws input_error naming the difference when the file was made from other things than
-  /// `header` says; failure() when another process has it. Damaged records are left out, with a
-  /// warning on standard error.
+  /// `header` says, and for any other file, also one that `fresh` would replace; failure() when
+  /// another process has it. Damaged records, also the header, are left out, with a warning on
+  /// standard error. Runs of older versions are taken; find() tells them by MutantRun::version.
   MutantRuns(const std::filesystem::path& file, const Json& header, bool fresh,
              const std::string& command);
   MutantRuns(const MutantRuns&) = delete;
@@ -139,10 +147,13 @@ class MutantRuns {
 
  private:
   struct File;
-  /// Takes the runs of a file, also as `records` behind the header there; warns of damage.
-  void read(JournalContent journal, const std::string& file, std::vector<Json>& records);
+  /// Takes the runs of a file with the header `stored`, also as `records` behind the header there;
+  /// warns of damage.
+  void read(JournalContent journal, const Json& stored, const Json& header, const std::string& file,
+            std::vector<Json>& records);
   std::map<std::pair<Hash, int>, MutantRun> runs_;
   std::unique_ptr<File> file_;
+  std::string analysis_;  ///< digest of the header
 };
 
 /// What decides the runs of an original and its mutants: the header of their file.

@@ -89,8 +89,6 @@ const char* word(MutantStatus status) {
       return "Timeout";
     case MutantStatus::kIgnored:
       return "Ignored";
-    case MutantStatus::kPending:
-      return "Pending";
   }
   return "";
 }

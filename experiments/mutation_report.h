@@ -28,16 +28,15 @@ enum class MutantStatus {
   kKilled,
   kSurvived,
   kInvalid,  ///< "CompileError": Keras would refuse the program
-  kError,    ///< "RuntimeError": a metric isn't finite, or the training broke
+  kError,    ///< "RuntimeError": a metric isn't finite
   kTimeout,  ///< "Timeout"
-  kIgnored,  ///< "Ignored": the same program as another mutant or the original
-  kPending   ///< "Pending": not run, or not all of it
+  kIgnored   ///< "Ignored": the same program as another mutant or the original
 };
 
 struct ReportedMutant {
   std::string id, op;  ///< op: id of the mutation operator
   const Program* program = nullptr;
-  MutantStatus status = MutantStatus::kPending;
+  MutantStatus status = MutantStatus::kSurvived;
   std::string reason;                              ///< "p = 0.003, d = 1.2, 20 runs"
   std::string replacement;                         ///< what the operator set
   std::vector<std::string> killed_by, covered_by;  ///< ids of test sets

@@ -1,6 +1,5 @@
 #include "experiments/mutation_task.h"
 
-#include <algorithm>
 #include <memory>
 
 #include "mutators/mutants.h"
@@ -31,57 +30,34 @@ Application MutationTask::application(std::size_t site, const std::string& value
 MutationTask mutation_task(const std::vector<const MutationOperator*>& operators,
                            const Target& target, const std::vector<Site>& layers,
                            std::uint64_t seed) {
-  const auto count = static_cast<Site>(target.resolved.layers.size());
-  for (const Site layer : layers) {
-    if (layer < 0 || layer >= count) {
-      throw input_error(
-          describe("", "layer", std::to_string(layer), "0 to " + std::to_string(count - 1)));
-    }
-  }
+  const OperatorPlaces found = find_places(target, operators, layers);
   const auto shared = std::make_shared<const Target>(target);
   MutationTask task;
-  for (const MutationOperator* op : operators) {
-    const Sites found = find_sites(*op, target);
-    if (found.sites.empty()) {
-      task.left_out.push_back({op, found.reason});
-      continue;
-    }
-    bool any = false;
-    for (const Site site : found.sites) {
-      if (op->by_layer && !layers.empty() &&
-          std::find(layers.begin(), layers.end(), site) == layers.end()) {
-        continue;
+  for (const auto& [op, site, reason] : found.left_out) task.left_out.push_back({op, reason});
+  for (const auto& [op, site, values] : found.places) {
+    OperatorSite own;
+    own.op = op->id;
+    own.abbreviation = op->abbreviation;
+    if (site != kWholeProgram) own.site = "layer " + std::to_string(site);
+    MutationTask::Place place{op, site, op->random ? seed : 0, {}};
+    if (op->parameter.search == ValueSearch::kBinary) {
+      const ValueRange range = search_range(*op, target);
+      own.range = SearchRange{range.from, range.to, range.precision, range.decimals};
+    } else {
+      for (const Candidate& candidate : values) {
+        const std::string text = value_text(candidate.value);
+        own.values.push_back(text);
+        place.values[text] = candidate.value;
       }
-      any = true;
-      OperatorSite own;
-      own.op = op->id;
-      own.abbreviation = op->abbreviation;
-      if (site != kWholeProgram) own.site = "layer " + std::to_string(site);
-      MutationTask::Place place{op, site, op->random ? seed : 0, {}};
-      if (op->parameter.search == ValueSearch::kBinary) {
-        const ValueRange range = search_range(*op, target);
-        own.range = SearchRange{range.from, range.to, range.precision, range.decimals};
-      } else {
-        for (const Candidate& candidate : candidates(*op, target, site)) {
-          const std::string text = value_text(candidate.value);
-          own.values.push_back(text);
-          place.values[text] = candidate.value;
-        }
-        if (own.values.empty()) {
-          task.left_out.push_back({op, "every value of " + own.site + " is the program's own"});
-          continue;
-        }
-      }
-      own.make = [shared, place](const std::string& text) {
-        const Application wanted = application_at(place, text);
-        auto made = apply(*place.op, *shared, wanted.site, wanted.value, wanted.seed);
-        if (auto* reason = std::get_if<Inapplicable>(&made)) throw input_error(to_string(*reason));
-        return std::get<Program>(std::move(made));
-      };
-      task.places.push_back(std::move(place));
-      task.sites.push_back(std::move(own));
     }
-    if (!any) task.left_out.push_back({op, "it applies at none of the layers that were asked for"});
+    own.make = [shared, place](const std::string& text) {
+      const Application wanted = application_at(place, text);
+      auto made = apply(*place.op, *shared, wanted.site, wanted.value, wanted.seed);
+      if (auto* reason = std::get_if<Inapplicable>(&made)) throw input_error(to_string(*reason));
+      return std::get<Program>(std::move(made));
+    };
+    task.places.push_back(std::move(place));
+    task.sites.push_back(std::move(own));
   }
   return task;
 }

@@ -8,7 +8,7 @@
 
 namespace neutra {
 
-/// An operator that gives no mutant of a program, and why.
+/// An operator that gives no mutant of a program, or none at one of its layers, and why.
 struct LeftOutOperator {
   const MutationOperator* op = nullptr;
   std::string reason;
@@ -30,8 +30,7 @@ struct MutationTask {
   };
   std::vector<Place> places;  ///< of the sites
 };
-/// `layers`: only at these, of operators on layers; empty: at all. `seed`: of operators that draw
-/// random numbers. Throws input_error for a layer that the program doesn't have.
+/// As find_places() has it, `layers` too. `seed`: of operators that draw random numbers.
 MutationTask mutation_task(const std::vector<const MutationOperator*>& operators,
                            const Target& target, const std::vector<Site>& layers,
                            std::uint64_t seed);

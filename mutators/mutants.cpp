@@ -8,6 +8,7 @@
 
 #include "mutators/registry.h"
 #include "program/error.h"
+#include "program/words.h"
 
 namespace neutra {
 namespace {
@@ -19,6 +20,15 @@ Json parse_value(const MutationOperator& op, std::string_view text) {
   const bool numeric = error == std::errc() && end == text.data() + text.size();
   if (op.parameter.type == ValueType::kWord || !numeric) return std::string(text);
   return number;
+}
+
+const DataInfo* rows_of(const Target& target) { return target.data ? &*target.data : nullptr; }
+
+/// The mutant as the next operator looks at it.
+Target mutated(const Target& before, Program program) {
+  Target after = make_target(std::move(program), rows_of(before), before.subject);
+  after.even_classes = before.even_classes && after.resolved.data == before.resolved.data;
+  return after;
 }
 
 Mutant make_mutant(const Program& original, std::vector<Application> applications,
@@ -61,6 +71,22 @@ std::optional<Json> draw_value(const MutationOperator& op, const Target& target,
   return values[draws.below(values.size())].value;
 }
 
+/// May both make one fault? A fault type is a choice, such as "LRM|ACH".
+bool may_be_one_fault(const MutationOperator& a, const MutationOperator& b) {
+  const auto words = [](std::string_view choice) {
+    std::set<std::string_view> set;
+    for (auto end = choice.find('|'); end != choice.npos; end = choice.find('|')) {
+      set.insert(choice.substr(0, end));
+      choice.remove_prefix(end + 1);
+    }
+    set.insert(choice);
+    return set;
+  };
+  const std::set<std::string_view> types = words(a.fault_type), others = words(b.fault_type);
+  return std::any_of(types.begin(), types.end(),
+                     [&](std::string_view type) { return others.contains(type); });
+}
+
 /// Operators that replace or move what others set come first: an optimiser brings its own settings,
 /// layers take theirs along.
 int rank(const MutationOperator& op) {
@@ -74,9 +100,9 @@ std::optional<Mutant> draw_mutant(const Target& target,
   std::vector<const MutationOperator*> chosen;
   for (const MutationOperator* op : operators) {
     if (static_cast<int>(chosen.size()) == order) break;
-    const bool taken = std::any_of(
-        chosen.begin(), chosen.end(),
-        [&](const MutationOperator* other) { return other->fault_type == op->fault_type; });
+    const bool taken =
+        std::any_of(chosen.begin(), chosen.end(),
+                    [&](const MutationOperator* other) { return may_be_one_fault(*other, *op); });
     if (!taken && !find_sites(*op, target).sites.empty()) chosen.push_back(op);
   }
   if (static_cast<int>(chosen.size()) < order) return std::nullopt;
@@ -94,10 +120,12 @@ std::optional<Mutant> draw_mutant(const Target& target,
     auto mutant = apply(*op, current, site, *value, seed);
     if (std::holds_alternative<Inapplicable>(mutant)) return std::nullopt;
     applications.push_back({std::string(op->id), site, *value, seed});
-    current = make_target(std::get<Program>(std::move(mutant)),
-                          target.data ? &*target.data : nullptr, target.subject);
+    current = mutated(current, std::get<Program>(std::move(mutant)));
   }
-  return make_mutant(target.program, std::move(applications), std::move(current.program));
+  Mutant mutant = make_mutant(target.program, std::move(applications), std::move(current.program));
+  // One operator may have undone what another did.
+  if (static_cast<int>(mutant.faults.items.size()) < order) return std::nullopt;
+  return mutant;
 }
 
 }  // namespace
@@ -190,44 +218,95 @@ std::string Mutant::name() const {
   return text;
 }
 
-Mutant apply_all(const Program& original, const std::vector<Application>& applications,
-                 const DataInfo* data) {
+Mutant apply_all(const Target& original, const std::vector<Application>& applications) {
   if (applications.empty() || applications.size() > static_cast<std::size_t>(kMaxOrder)) {
     throw input_error(describe("", "mutant", std::to_string(applications.size()) + " operators",
                                "1 to " + std::to_string(kMaxOrder)));
   }
-  Program program = original;
+  Target current = original;
   for (const Application& application : applications) {
-    const Target target = make_target(program, data);
-    auto mutant = apply(find_mutation_operator(application.op), target, application.site,
+    auto mutant = apply(find_mutation_operator(application.op), current, application.site,
                         application.value, application.seed);
     if (const auto* reason = std::get_if<Inapplicable>(&mutant)) {
       throw input_error(describe("", to_string(application), reason->found, reason->allowed));
     }
-    program = std::get<Program>(std::move(mutant));
+    current = mutated(current, std::get<Program>(std::move(mutant)));
   }
-  return make_mutant(original, applications, std::move(program));
+  if (current.identity == original.identity) {
+    std::vector<std::string> words;
+    for (const Application& application : applications) words.push_back(to_string(application));
+    throw input_error(
+        describe("", join(words), "operators that undo each other", "what changes the program"));
+  }
+  return make_mutant(original.program, applications, std::move(current.program));
+}
+
+Mutant apply_all(const Program& original, const std::vector<Application>& applications,
+                 const DataInfo* data) {
+  return apply_all(make_target(original, data), applications);
+}
+
+OperatorPlaces find_places(const Target& target,
+                           const std::vector<const MutationOperator*>& operators,
+                           const std::vector<Site>& layers) {
+  const auto count = static_cast<Site>(target.resolved.layers.size());
+  for (const Site layer : layers) {
+    if (layer < 0 || layer >= count) {
+      throw input_error(
+          describe("", "layer", std::to_string(layer), "0 to " + std::to_string(count - 1)));
+    }
+  }
+  OperatorPlaces result;
+  for (const MutationOperator* op : operators) {
+    const Sites found = find_sites(*op, target);
+    if (found.sites.empty()) {
+      result.left_out.push_back({op, kWholeProgram, found.reason});
+      continue;
+    }
+    if (!layers.empty() && !op->by_layer) {
+      result.left_out.push_back({op, kWholeProgram, "it changes the whole program, not a layer"});
+      continue;
+    }
+    for (const Site site : layers.empty() ? found.sites : layers) {
+      if (const auto refusal = site_refusal(*op, target, site)) {
+        result.left_out.push_back({op, site, to_string(*refusal)});
+        continue;
+      }
+      std::vector<Candidate> values = candidates(*op, target, site);
+      if (values.empty()) {
+        const std::string own =
+            site == kWholeProgram ? "the program's own" : "that of layer " + std::to_string(site);
+        result.left_out.push_back({op, site,
+                                   op->parameter.name.empty()
+                                       ? "it changes nothing"
+                                       : "every value that is tried is " + own});
+        continue;
+      }
+      result.places.push_back({op, site, std::move(values)});
+    }
+  }
+  return result;
 }
 
 MutantList first_order_mutants(const Target& target,
                                const std::vector<const MutationOperator*>& operators,
-                               std::uint64_t seed) {
+                               std::uint64_t seed, const std::vector<Site>& layers) {
+  const OperatorPlaces found = find_places(target, operators, layers);
   MutantList list;
-  for (const MutationOperator* op : operators) {
-    const Sites sites = find_sites(*op, target);
-    if (sites.sites.empty()) list.skipped.push_back({std::string(op->id), sites.reason});
-    for (const Site site : sites.sites) {
-      for (const Candidate& candidate : candidates(*op, target, site)) {
-        const Application application{std::string(op->id), site, candidate.value,
-                                      op->random ? seed : 0};
-        if (candidate.refusal) {
-          list.skipped.push_back({to_string(application), to_string(*candidate.refusal)});
-          continue;
-        }
-        auto mutant = apply(*op, target, site, candidate.value, seed);
-        list.mutants.push_back(
-            make_mutant(target.program, {application}, std::get<Program>(std::move(mutant))));
+  for (const auto& [op, site, reason] : found.left_out) {
+    list.skipped.push_back({to_string(Application{std::string(op->id), site, Json(), 0}), reason});
+  }
+  for (const auto& [op, site, values] : found.places) {
+    for (const Candidate& candidate : values) {
+      const Application application{std::string(op->id), site, candidate.value,
+                                    op->random ? seed : 0};
+      if (candidate.refusal) {
+        list.skipped.push_back({to_string(application), to_string(*candidate.refusal)});
+        continue;
       }
+      auto mutant = apply(*op, target, site, candidate.value, seed);
+      list.mutants.push_back(
+          make_mutant(target.program, {application}, std::get<Program>(std::move(mutant))));
     }
   }
   return list;
@@ -243,7 +322,7 @@ std::vector<Mutant> random_mutants(const Target& target,
   constexpr int kTriesForEach = 50;
   Draws draws(seed);
   std::vector<Mutant> mutants;
-  std::set<Hash> seen;
+  std::set<Hash> seen{program_hash(target.program)};
   for (int tries = 0; static_cast<int>(mutants.size()) < count; ++tries) {
     if (tries == count * kTriesForEach) {
       throw input_error(describe("", "mutants",

@@ -40,9 +40,33 @@ struct Mutant {
   std::string name() const;
 };
 
-/// Applies all in order. Throws input_error that names the application and why it gives no mutant.
+/// Applies all in order. Throws input_error that names the application and why it gives no mutant,
+/// and where the last one leaves the original.
+Mutant apply_all(const Target& original, const std::vector<Application>& applications);
 Mutant apply_all(const Program& original, const std::vector<Application>& applications,
                  const DataInfo* data = nullptr);
+
+/// Where an operator applies and has values to try.
+struct OperatorPlace {
+  const MutationOperator* op = nullptr;
+  Site site = kWholeProgram;
+  std::vector<Candidate> values;  ///< candidates(), not empty
+};
+/// All places of some operators, in this order: operators, sites; and why there is none.
+struct OperatorPlaces {
+  std::vector<OperatorPlace> places;
+  struct LeftOut {
+    const MutationOperator* op = nullptr;
+    Site site = kWholeProgram;  ///< also of an operator on layers, where it has no place at all
+    std::string reason;
+  };
+  std::vector<LeftOut> left_out;
+};
+/// `layers`: only at these, without operators on the whole program; empty: at all. Throws
+/// input_error for a layer that the program doesn't have.
+OperatorPlaces find_places(const Target& target,
+                           const std::vector<const MutationOperator*>& operators,
+                           const std::vector<Site>& layers = {});
 
 /// First-order mutants, and what gave none.
 struct MutantList {
@@ -53,13 +77,14 @@ struct MutantList {
   };
   std::vector<Skipped> skipped;
 };
-/// All candidates of the operators at all their sites, in this order: operators, sites, values.
+/// All values at all places, in their order.
 MutantList first_order_mutants(const Target& target,
                                const std::vector<const MutationOperator*>& operators,
-                               std::uint64_t seed = 0);
+                               std::uint64_t seed = 0, const std::vector<Site>& layers = {});
 
-/// `count` different mutants of `order` operators each, which are of different fault types; sites
-/// and values at random. A pure function of its arguments. Throws input_error for an order that is
+/// `count` different mutants of `order` operators each, which can't be of one fault type; sites and
+/// values at random. Each differs from the original by a fault for each operator at least. A pure
+/// function of its arguments. Throws input_error for an order that is
 /// not 1 to kMaxOrder and where there are not so many mutants.
 std::vector<Mutant> random_mutants(const Target& target,
                                    const std::vector<const MutationOperator*>& operators, int order,

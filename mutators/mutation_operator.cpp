@@ -8,6 +8,7 @@
 #include <map>
 
 #include "mutators/embedded.h"
+#include "program/edit.h"
 #include "program/error.h"
 #include "program/layer.h"
 #include "program/trained_mutations.h"
@@ -79,30 +80,23 @@ bool is_site(const MutationOperator& op, const Target& target, Site site) {
   return op.by_layer ? site >= 0 && site < layers : site == kWholeProgram;
 }
 
-/// Why the operator does not apply at a site that there is; "" where it does.
-std::string refusal_at(const MutationOperator& op, const Target& target, Site site) {
-  return op.refusal != nullptr ? op.refusal(target, site) : "";
+/// Why the bounds of the target's subject are none for its program; "" where they are.
+std::string refuse_bounds(const MutationOperator& op, const Target& target) {
+  const std::string bounds = "the bounds " + target.subject;
+  if (const Json* own = of_subject(target, "values", op.id); own != nullptr && own->empty()) {
+    return bounds + ", which have no values for it";
+  }
+  if (of_subject(target, "ranges", op.id) == nullptr) return "";
+  const double from = search_range(op, target).from, own = op.range(target).from;
+  if (from == own) return "";
+  return "the " + std::string(op.parameter.name) + " " + shortest(own) + ", where " + bounds +
+         " begin at " + shortest(from);
 }
 
-/// Why there is no mutant at a site, and where there are some.
-std::optional<Inapplicable> check_site(const MutationOperator& op, const Target& target,
-                                       Site site) {
-  const auto layers = static_cast<Site>(target.resolved.layers.size());
-  if (!is_site(op, target, site)) {
-    if (!op.by_layer) {
-      return Inapplicable{"layer " + std::to_string(site),
-                          "none: " + std::string(op.id) + " changes the whole program"};
-    }
-    return Inapplicable{site == kWholeProgram ? "no layer" : "layer " + std::to_string(site),
-                        "layers 0 to " + std::to_string(layers - 1)};
-  }
-  const std::string found = refusal_at(op, target, site);
-  if (found.empty()) return std::nullopt;
-  std::string others;
-  for (const Site other : find_sites(op, target).sites) {
-    others += (others.empty() ? "layer " : ", ") + std::to_string(other);
-  }
-  return Inapplicable{found, others};
+/// Why the operator does not apply at a site that there is; "" where it does.
+std::string refusal_at(const MutationOperator& op, const Target& target, Site site) {
+  const std::string own = op.refusal != nullptr ? op.refusal(target, site) : "";
+  return own.empty() ? refuse_bounds(op, target) : own;
 }
 
 /// The values to try at a site where the operator applies.
@@ -117,6 +111,15 @@ std::vector<Json> values_at(const MutationOperator& op, const Target& target, Si
 Json typed(const MutationOperator& op, const Json& value) {
   if (op.parameter.type != ValueType::kInteger) return value;
   return static_cast<std::int64_t>(value.get<double>());
+}
+
+/// Appends a step to trained.mutations; `fields`: all but its op.
+void add_trained_mutation(Json& document, std::string_view op, const Json& fields) {
+  Json step = {{"op", op}};
+  step.update(fields);
+  Json& steps = document["trained"]["mutations"];
+  if (!steps.is_array()) steps = Json::array();
+  steps.push_back(std::move(step));
 }
 
 }  // namespace
@@ -164,9 +167,30 @@ std::string to_string(const Inapplicable& reason) {
   return describe("", "", reason.found, reason.allowed);
 }
 
+std::optional<Inapplicable> site_refusal(const MutationOperator& op, const Target& target,
+                                         Site site) {
+  const auto layers = static_cast<Site>(target.resolved.layers.size());
+  if (!is_site(op, target, site)) {
+    if (!op.by_layer) {
+      return Inapplicable{"layer " + std::to_string(site),
+                          "none: " + std::string(op.id) + " changes the whole program"};
+    }
+    return Inapplicable{site == kWholeProgram ? "no layer" : "layer " + std::to_string(site),
+                        "layers 0 to " + std::to_string(layers - 1)};
+  }
+  const std::string found = refusal_at(op, target, site);
+  if (found.empty()) return std::nullopt;
+  std::string others;
+  for (const Site other : op.by_layer ? find_sites(op, target).sites : std::vector<Site>()) {
+    others += (others.empty() ? "layer " : ", ") + std::to_string(other);
+  }
+  if (others.empty()) others = "a program that " + std::string(op.id) + " applies to";
+  return Inapplicable{found, others};
+}
+
 std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Target& target,
                                           Site site, const Json& value, std::uint64_t seed) {
-  if (const auto refusal = check_site(op, target, site)) return *refusal;
+  if (const auto refusal = site_refusal(op, target, site)) return *refusal;
   if (const auto refusal = check_value(op, value)) return *refusal;
   if (op.parameter.closed) {
     const std::vector<Json> values = op.values(target, site);
@@ -188,7 +212,7 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                         "what changes the program", true};
   }
   Program mutant = target.program;
-  op.edit(mutant.document, target, site, typed(op, value), seed);
+  op.edit(op, mutant.document, target, site, typed(op, value), seed);
   // Another preparation of the data has other targets than those that are known.
   const bool same_data = target.data && op.group != OperatorGroup::kPreprocessing;
   if (const auto problems = validate(mutant.document, same_data ? &*target.data : nullptr);
@@ -254,14 +278,8 @@ const std::vector<Json>& operator_values(std::string_view set) {
   return sets.find(set)->second;
 }
 
-ValueRange percentages(double most) { return {0, most, 5, 2}; }
-
-void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
-                       std::uint64_t seed, const Json& extra) {
-  Json step = {{"op", op}, {"percentage", percentage}, {"seed", seed}};
-  step.update(extra);
-  add_data_step(document, std::move(step));
-}
+ValueRange percentages(const Target&) { return {0, 100, 5, 2}; }
+ValueRange percentages_of_removed(const Target&) { return {0, 99, 5, 2}; }
 
 void add_data_step(Json& document, Json step) {
   Json& steps = document["data"]["mutations"];
@@ -269,12 +287,49 @@ void add_data_step(Json& document, Json step) {
   steps.push_back(std::move(step));
 }
 
-void add_trained_mutation(Json& document, std::string_view op, const Json& fields) {
-  Json step = {{"op", op}};
-  step.update(fields);
-  Json& steps = document["trained"]["mutations"];
-  if (!steps.is_array()) steps = Json::array();
-  steps.push_back(std::move(step));
+void add_percentage_step(const MutationOperator& op, Json& document, const Target&, Site,
+                         const Json& value, std::uint64_t seed) {
+  Json step = {{"op", op.id}, {"percentage", value}};
+  if (op.random) step["seed"] = seed;
+  add_data_step(document, std::move(step));
+}
+
+void add_percentage_step_on_targets(const MutationOperator& op, Json& document,
+                                    const Target& target, Site site, const Json& value,
+                                    std::uint64_t seed) {
+  add_percentage_step(op, document, target, site, value, seed);
+  document["data"]["mutations"].back().update(targets_of(target));
+}
+
+void add_trained_percentage_step(const MutationOperator& op, Json& document, const Target&, Site,
+                                 const Json& value, std::uint64_t seed) {
+  add_trained_mutation(document, op.id, {{"percentage", value}, {"seed", seed}});
+}
+
+void add_trained_layer_step(const MutationOperator& op, Json& document, const Target&, Site site,
+                            const Json&, std::uint64_t) {
+  add_trained_mutation(document, op.id, {{"layer", site}});
+}
+
+void set_field(const MutationOperator& op, Json& document, const Target&, Site site,
+               const Json& value, std::uint64_t) {
+  set_layer_field(document, static_cast<std::size_t>(site), op.field, value);
+}
+void set_field_true(const MutationOperator& op, Json& document, const Target& target, Site site,
+                    const Json&, std::uint64_t seed) {
+  set_field(op, document, target, site, true, seed);
+}
+void set_field_false(const MutationOperator& op, Json& document, const Target& target, Site site,
+                     const Json&, std::uint64_t seed) {
+  set_field(op, document, target, site, false, seed);
+}
+void make_linear(const MutationOperator& op, Json& document, const Target& target, Site site,
+                 const Json&, std::uint64_t seed) {
+  set_field(op, document, target, site, "linear", seed);
+}
+
+std::string refuse_no_kernel(const Target& target, Site) {
+  return refuse_without_kernel(target, nullptr);
 }
 
 std::string refuse_without_kernel(const Target& target, bool (*fits)(const Shape& kernel)) {
@@ -306,14 +361,26 @@ std::string refuse_no_classes(const Target& target, Site site) {
   return refuse_one_class(target, site);
 }
 
+std::string refuse_no_activation(const Target& target, Site site) {
+  if (has_setting(target, site, "activation")) return "";
+  return layer_text(target, site, "has no activation");
+}
+
 std::string refuse_linear(const Target& target, Site site) {
-  if (!has_setting(target, site, "activation")) {
-    return layer_text(target, site, "has no activation");
-  }
-  if (setting_at(target, site, "activation") == "linear") {
-    return layer_text(target, site, "is linear");
-  }
-  return "";
+  const bool linear = setting_at(target, site, "activation") == "linear";
+  return linear ? layer_text(target, site, "is linear") : refuse_no_activation(target, site);
+}
+
+std::string refuse_not_linear(const Target& target, Site site) {
+  const Json activation = setting_at(target, site, "activation");
+  if (activation.is_null()) return refuse_no_activation(target, site);
+  if (activation == "linear") return "";
+  return layer_text(target, site, "has the activation " + activation.get<std::string>());
+}
+
+std::string refuse_no_regularizer(const Target& target, Site site) {
+  if (!setting_at(target, site, "kernel_regularizer").is_null()) return "";
+  return layer_text(target, site, "has no regulariser");
 }
 
 bool is_trained(const Target& target, Site site) {

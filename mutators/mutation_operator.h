@@ -66,6 +66,8 @@ struct Target {
   nlohmann::json identity;       ///< canonical(program)
   std::optional<DataInfo> data;  ///< what is known of its rows before any mutation
   std::string subject;           ///< DeepCrime's subject whose bounds hold; "": those of the rules
+  /// Known: no class of the training rows (of a regression: no bucket) is smaller than the mean.
+  bool even_classes = false;
 };
 /// Throws input_error for a program that is not valid and for an unknown subject.
 Target make_target(Program program, const DataInfo* data = nullptr,
@@ -89,7 +91,8 @@ struct MutationOperator {
   std::string_view description;  ///< one sentence
   std::string_view source;       ///< where the rule is from
   OperatorParameter parameter = {};
-  bool random = false;  ///< draws random numbers: the mutant depends on the seed
+  bool random = false;          ///< draws random numbers: the mutant depends on the seed
+  std::string_view field = {};  ///< of a layer's config, where the edit sets one
 
   /// Why it does not apply at a site, as the end of "found ..."; "" where it does. nullptr: it
   /// always does. The site exists.
@@ -99,9 +102,10 @@ struct MutationOperator {
   std::vector<Json> (*values)(const Target& target, Site site) = nullptr;
   /// Binary: the range to search where the subject has none of its own.
   ValueRange (*range)(const Target& target) = nullptr;
-  /// Makes the mutant of the program's document. The operator applies, the value has its type.
-  void (*edit)(Json& document, const Target& target, Site site, const Json& value,
-               std::uint64_t seed) = nullptr;
+  /// Makes the mutant of the program's document. The operator, `op`, applies, the value has its
+  /// type.
+  void (*edit)(const MutationOperator& op, Json& document, const Target& target, Site site,
+               const Json& value, std::uint64_t seed) = nullptr;
 };
 
 /// Where an operator applies, or why it does nowhere.
@@ -117,6 +121,10 @@ struct Inapplicable {
   bool unchanged = false;  ///< the mutant would be the program itself
 };
 std::string to_string(const Inapplicable& reason);
+/// Why there is no mutant at a site, which need not exist, whatever the value; nullopt: there may
+/// be one.
+std::optional<Inapplicable> site_refusal(const MutationOperator& op, const Target& target,
+                                         Site site);
 
 /// The mutant that `op` makes at `site` with `value` (null for operators without a parameter), or
 /// why there is none: no such site, a value of a wrong type or out of range, nothing changed, a
@@ -166,8 +174,9 @@ inline constexpr std::string_view kSilentBugs =
 
 /// A list of mutators/values/operators.json: "activation", "loss", ...
 const std::vector<Json>& operator_values(std::string_view set);
-/// 0 to `most` percent, DeepCrime's precision of 5 and two decimals.
-ValueRange percentages(double most);
+/// 0 to 100 or 99 percent, DeepCrime's precision of 5 and two decimals.
+ValueRange percentages(const Target& target);
+ValueRange percentages_of_removed(const Target& target);
 inline constexpr OperatorParameter kPercentage{
     "percentage", ValueType::kNumber, ValueSearch::kBinary, "0 to 100 %", 0, 100};
 inline constexpr OperatorParameter kRegularizer{"regularizer", ValueType::kWord,
@@ -178,21 +187,42 @@ inline constexpr OperatorParameter kPercentageOfRemoved{
     "percentage", ValueType::kNumber, ValueSearch::kBinary, "0 to 99 %", 0, 99};
 /// Appends a step, an object, to data.mutations.
 void add_data_step(Json& document, Json step);
-/// One with a percentage and a seed; `extra`: further fields.
-void add_data_mutation(Json& document, std::string_view op, const Json& percentage,
-                       std::uint64_t seed, const Json& extra = Json::object());
-/// Appends a step to trained.mutations; `fields`: all but its op.
-void add_trained_mutation(Json& document, std::string_view op, const Json& fields);
-/// Refusals for such steps: no Dense or Conv2D layer, or none with a kernel that `fits` (where its
-/// shape is known); a layer that the step can't change.
-std::string refuse_without_kernel(const Target& target,
-                                  bool (*fits)(const Shape& kernel) = nullptr);
+/// Edits. A step of data.mutations named like the operator, with the value as percentage, a seed
+/// where the operator is random, and for operators that look at targets what these are.
+void add_percentage_step(const MutationOperator& op, Json& document, const Target& target,
+                         Site site, const Json& value, std::uint64_t seed);
+void add_percentage_step_on_targets(const MutationOperator& op, Json& document,
+                                    const Target& target, Site site, const Json& value,
+                                    std::uint64_t seed);
+/// A step of trained.mutations named like the operator, with percentage and seed, or the layer.
+void add_trained_percentage_step(const MutationOperator& op, Json& document, const Target& target,
+                                 Site site, const Json& value, std::uint64_t seed);
+void add_trained_layer_step(const MutationOperator& op, Json& document, const Target& target,
+                            Site site, const Json& value, std::uint64_t seed);
+/// The operator's `field` of the layer becomes the value (null without a parameter), true, false,
+/// or linear.
+void set_field(const MutationOperator& op, Json& document, const Target& target, Site site,
+               const Json& value, std::uint64_t seed);
+void set_field_true(const MutationOperator& op, Json& document, const Target& target, Site site,
+                    const Json& value, std::uint64_t seed);
+void set_field_false(const MutationOperator& op, Json& document, const Target& target, Site site,
+                     const Json& value, std::uint64_t seed);
+void make_linear(const MutationOperator& op, Json& document, const Target& target, Site site,
+                 const Json& value, std::uint64_t seed);
+/// Refusals for steps of trained.mutations: no Dense or Conv2D layer, or none with a kernel that
+/// `fits` (where its shape is known); a layer that the step can't change.
+std::string refuse_no_kernel(const Target& target, Site site);
+std::string refuse_without_kernel(const Target& target, bool (*fits)(const Shape& kernel));
 std::string refuse_trained_step(const Target& target, Site site, std::string_view op);
 /// Refusals: all targets are known to be one class, or are no classes; a layer has no activation,
-/// or a linear one; the program trains nothing; a layer isn't trained, or is the only one that is.
+/// or none but a linear one, or one that isn't linear; it has no regulariser; the program trains
+/// nothing; a layer isn't trained, or is the only one that is.
 std::string refuse_one_class(const Target& target, Site site);
 std::string refuse_no_classes(const Target& target, Site site);
+std::string refuse_no_activation(const Target& target, Site site);
 std::string refuse_linear(const Target& target, Site site);
+std::string refuse_not_linear(const Target& target, Site site);
+std::string refuse_no_regularizer(const Target& target, Site site);
 std::string refuse_untrained(const Target& target, Site site);
 std::string refuse_untrained_layer(const Target& target, Site site);
 /// Has the layer variables that updates change?

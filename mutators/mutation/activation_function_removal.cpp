@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -11,15 +10,13 @@ extern const MutationOperator activation_function_removal{
     .fault_type = "ACH",
     .description = "Makes the activation of a layer linear, the output layer excepted.",
     .source = kDeepMutation,
+    .field = "activation",
     .refusal = [](const Target& target, Site site) -> std::string {
       if (site + 1 == static_cast<Site>(target.resolved.layers.size())) {
         return layer_text(target, site, "is the output layer");
       }
       return refuse_linear(target, site);
     },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "activation", "linear");
-        }};
+    .edit = make_linear};
 
 }  // namespace neutra::mutation

@@ -13,8 +13,7 @@ extern const MutationOperator add_noise{
     .source = kDeepCrime,
     .parameter = kPercentage,
     .random = true,
-    .range = [](const Target&) { return percentages(100); },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
-               std::uint64_t seed) { add_data_mutation(document, "add_noise", value, seed); }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

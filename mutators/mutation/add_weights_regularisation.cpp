@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -12,6 +11,7 @@ extern const MutationOperator add_weights_regularisation{
     .description = "Adds a regulariser to the kernel of a layer that has none.",
     .source = kDeepCrime,
     .parameter = kRegularizer,
+    .field = "kernel_regularizer",
     .refusal = [](const Target& target, Site site) -> std::string {
       if (!has_setting(target, site, "kernel_regularizer")) {
         return layer_text(target, site, "has no kernel");
@@ -20,9 +20,6 @@ extern const MutationOperator add_weights_regularisation{
       return layer_text(target, site, "has a regulariser");
     },
     .values = [](const Target&, Site) { return operator_values("regularizer"); },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "kernel_regularizer", value);
-        }};
+    .edit = set_field};
 
 }  // namespace neutra::mutation

@@ -16,7 +16,8 @@ extern const MutationOperator cast_features{
                   .closed = true},
     .values = [](const Target&, Site) { return operator_values("cast_type"); },
     .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
+           std::uint64_t) {
           add_data_step(document, {{"op", "cast_features"}, {"percentage", 100}, {"type", value}});
         }};
 

@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -15,14 +14,9 @@ extern const MutationOperator change_activation_function{
                   .type = ValueType::kWord,
                   .search = ValueSearch::kExhaustive,
                   .values = "DeepCrime's list of activations"},
-    .refusal = [](const Target& target, Site site) -> std::string {
-      if (has_setting(target, site, "activation")) return "";
-      return layer_text(target, site, "has no activation");
-    },
+    .field = "activation",
+    .refusal = refuse_no_activation,
     .values = [](const Target&, Site) { return operator_values("activation"); },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "activation", value);
-        }};
+    .edit = set_field};
 
 }  // namespace neutra::mutation

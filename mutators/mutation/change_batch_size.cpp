@@ -26,7 +26,7 @@ extern const MutationOperator change_batch_size{
           }
           return values;
         },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
                std::uint64_t) { set_section_field(document, "fit", "batch_size", value); }};
 
 }  // namespace neutra::mutation

@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -15,14 +14,12 @@ extern const MutationOperator change_bias_initialisation{
                   .type = ValueType::kWord,
                   .search = ValueSearch::kExhaustive,
                   .values = "DeepCrime's list of initialisers"},
+    .field = "bias_initializer",
     .refusal = [](const Target& target, Site site) -> std::string {
       if (setting_at(target, site, "use_bias") == true) return "";
       return layer_text(target, site, "has no bias");
     },
     .values = [](const Target&, Site) { return operator_values("initializer"); },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "bias_initializer", value);
-        }};
+    .edit = set_field};
 
 }  // namespace neutra::mutation

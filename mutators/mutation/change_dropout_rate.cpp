@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -15,14 +14,12 @@ extern const MutationOperator change_dropout_rate{
                   .type = ValueType::kNumber,
                   .search = ValueSearch::kExhaustive,
                   .values = "0.125, 0.25, 0.75, 1"},
+    .field = "rate",
     .refusal = [](const Target& target, Site site) -> std::string {
       if (layer_at(target, site).class_name == "Dropout") return "";
       return layer_text(target, site, "is no Dropout layer");
     },
     .values = [](const Target&, Site) { return operator_values("dropout_rate"); },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "rate", value);
-        }};
+    .edit = set_field};
 
 }  // namespace neutra::mutation

@@ -33,7 +33,8 @@ extern const MutationOperator change_earlystopping_patience{
       return {static_cast<double>(*patience_of(target)), 1, 1, 0};
     },
     .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
+           std::uint64_t) {
           for (Json& callback : document["fit"]["callbacks"]) {
             if (callback == "EarlyStopping") callback = {{"class_name", callback}};
             if (!callback.is_object() || callback.value("class_name", "") != "EarlyStopping")

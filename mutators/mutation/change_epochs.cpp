@@ -25,7 +25,7 @@ extern const MutationOperator change_epochs{
       const auto epochs = static_cast<double>(target.resolved.epochs);
       return {epochs, 1, std::max(1.0, std::floor(epochs / 10)), 0};
     },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
                std::uint64_t) { set_section_field(document, "fit", "epochs", value); }};
 
 }  // namespace neutra::mutation

@@ -21,7 +21,8 @@ extern const MutationOperator change_filter_size{
     },
     .values = [](const Target&, Site) { return operator_values("kernel_size"); },
     .edit =
-        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site site, const Json& value,
+           std::uint64_t) {
           set_layer_field(document, static_cast<std::size_t>(site), "kernel_size",
                           Json::array({value, value}));
         }};

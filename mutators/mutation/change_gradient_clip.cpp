@@ -29,7 +29,8 @@ extern const MutationOperator change_gradient_clip{
     },
     .values = [](const Target&, Site) { return operator_values("clip"); },
     .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target& target, Site, const Json& value,
+           std::uint64_t) {
           for (const std::string_view clip : clips(target))
             set_optimizer_field(document, clip, value);
         }};

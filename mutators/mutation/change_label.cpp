@@ -14,10 +14,7 @@ extern const MutationOperator change_label{
     .parameter = kPercentage,
     .random = true,
     .refusal = refuse_one_class,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "change_label", value, seed, targets_of(target));
-        }};
+    .range = percentages,
+    .edit = add_percentage_step_on_targets};
 
 }  // namespace neutra::mutation

@@ -38,7 +38,8 @@ extern const MutationOperator change_layout{
     },
     .values = [](const Target& target, Site) { return layouts(target); },
     .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
+           std::uint64_t) {
           add_data_step(document,
                         {{"op", "change_layout"}, {"percentage", 100}, {"layout", value}});
         }};

@@ -35,7 +35,7 @@ extern const MutationOperator change_learning_rate{
       const int decimals = std::max(0, static_cast<int>(std::ceil(-std::log10(precision))));
       return {rate, decimal_clean(rate / 10), precision, decimals};
     },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
                std::uint64_t) { set_optimizer_field(document, "learning_rate", value); }};
 
 }  // namespace neutra::mutation

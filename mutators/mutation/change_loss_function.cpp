@@ -15,7 +15,7 @@ extern const MutationOperator change_loss_function{
                   .search = ValueSearch::kExhaustive,
                   .values = "DeepCrime's list of losses"},
     .values = [](const Target&, Site) { return operator_values("loss"); },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
                std::uint64_t) { set_section_field(document, "compile", "loss", value); }};
 
 }  // namespace neutra::mutation

@@ -26,7 +26,8 @@ extern const MutationOperator change_optimisation_function{
           return values;
         },
     .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
+           std::uint64_t) {
           const Entry* entry = find(Vocabulary::kOptimizer, value.get<std::string>());
           optimizer_of(document) = {{"class_name", entry != nullptr ? Json(entry->name) : value}};
         }};

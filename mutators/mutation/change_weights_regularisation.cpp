@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -12,14 +11,9 @@ extern const MutationOperator change_weights_regularisation{
     .description = "Replaces the regulariser of the kernel of a layer.",
     .source = kDeepCrime,
     .parameter = kRegularizer,
-    .refusal = [](const Target& target, Site site) -> std::string {
-      if (!setting_at(target, site, "kernel_regularizer").is_null()) return "";
-      return layer_text(target, site, "has no regulariser");
-    },
+    .field = "kernel_regularizer",
+    .refusal = refuse_no_regularizer,
     .values = [](const Target&, Site) { return operator_values("regularizer"); },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "kernel_regularizer", value);
-        }};
+    .edit = set_field};
 
 }  // namespace neutra::mutation

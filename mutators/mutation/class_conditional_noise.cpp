@@ -15,10 +15,7 @@ extern const MutationOperator class_conditional_noise{
     .parameter = kPercentage,
     .random = true,
     .refusal = refuse_no_classes,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "class_conditional_noise", value, seed);
-        }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

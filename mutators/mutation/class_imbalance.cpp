@@ -22,7 +22,8 @@ extern const MutationOperator class_imbalance{
           return ValueRange{1, 100, 1, 1};
         },
     .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t seed) {
+        [](const MutationOperator&, Json& document, const Target& target, Site, const Json& value,
+           std::uint64_t seed) {
           Json step = {{"op", "class_imbalance"}, {"ratio", value}, {"seed", seed}};
           step.update(targets_of(target));
           add_data_step(document, std::move(step));

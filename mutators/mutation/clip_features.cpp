@@ -10,10 +10,7 @@ extern const MutationOperator clip_features{
     .description = "Cuts a share off the range of each feature of the training rows.",
     .source = kRealFaults,
     .parameter = kPercentage,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
-          add_data_step(document, {{"op", "clip_features"}, {"percentage", value}});
-        }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

@@ -14,12 +14,7 @@ extern const MutationOperator concept_drift{
         "Gama et al., A Survey on Concept Drift Adaptation, ACM Computing Surveys 46(4), 2014",
     .parameter = kPercentage,
     .refusal = refuse_one_class,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t) {
-          Json step = {{"op", "concept_drift"}, {"percentage", value}};
-          step.update(targets_of(target));
-          add_data_step(document, std::move(step));
-        }};
+    .range = percentages,
+    .edit = add_percentage_step_on_targets};
 
 }  // namespace neutra::mutation

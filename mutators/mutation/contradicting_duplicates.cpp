@@ -15,10 +15,7 @@ extern const MutationOperator contradicting_duplicates{
     .parameter = kPercentage,
     .random = true,
     .refusal = refuse_one_class,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "contradicting_duplicates", value, seed);
-        }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

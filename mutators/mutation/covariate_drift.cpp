@@ -13,10 +13,7 @@ extern const MutationOperator covariate_drift{
     .source =
         "Gama et al., A Survey on Concept Drift Adaptation, ACM Computing Surveys 46(4), 2014",
     .parameter = kPercentage,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
-          add_data_step(document, {{"op", "covariate_drift"}, {"percentage", value}});
-        }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

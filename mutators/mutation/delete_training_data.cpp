@@ -11,10 +11,7 @@ extern const MutationOperator delete_training_data{
     .source = kDeepCrime,
     .parameter = kPercentageOfRemoved,
     .random = true,
-    .range = [](const Target&) { return percentages(99); },
-    .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "delete_training_data", value, seed, targets_of(target));
-        }};
+    .range = percentages_of_removed,
+    .edit = add_percentage_step_on_targets};
 
 }  // namespace neutra::mutation

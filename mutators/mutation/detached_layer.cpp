@@ -23,7 +23,7 @@ extern const MutationOperator detached_layer{
       }
       return layer_text(target, site, "is the last one that is trained");
     },
-    .edit = [](Json& document, const Target&, Site site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
                std::uint64_t) { set_loop_field(document, "detached", site); }};
 
 }  // namespace neutra::mutation

@@ -14,10 +14,13 @@ extern const MutationOperator disable_batching{
       if (!target.data || target.data->training_rows < 1) {
         return "an unknown number of training rows: the data are not at hand";
       }
-      return target.resolved.batch_size < target.data->training_rows ? "" : "one batch of all rows";
+      const bool one =
+          target.resolved.batch_size >= target.data->training_rows || steps_per_epoch(target) == 1;
+      return one ? "one batch of all rows" : "";
     },
     .edit =
-        [](Json& document, const Target& target, Site, const Json&, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target& target, Site, const Json&,
+           std::uint64_t) {
           set_section_field(document, "fit", "batch_size", target.data->training_rows);
         }};
 

@@ -14,7 +14,7 @@ extern const MutationOperator disable_shuffle{
       if (!target.resolved.shuffle) return "rows that are not shuffled";
       return steps_per_epoch(target) == 1 ? "one batch of all rows" : "";
     },
-    .edit = [](Json& document, const Target&, Site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
                std::uint64_t) { set_section_field(document, "fit", "shuffle", false); }};
 
 }  // namespace neutra::mutation

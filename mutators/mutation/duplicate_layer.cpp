@@ -17,7 +17,7 @@ extern const MutationOperator duplicate_layer{
       }
       return "";
     },
-    .edit = [](Json& document, const Target&, Site site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
                std::uint64_t) { repeat_layer(document, static_cast<std::size_t>(site), 2); }};
 
 }  // namespace neutra::mutation

@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -11,9 +10,8 @@ extern const MutationOperator freeze_layer{
     .fault_type = "LFZ",
     .description = "Freezes a layer.",
     .source = "PyTorch documentation, torch.nn.Module.requires_grad_: freezing part of a module",
+    .field = "trainable",
     .refusal = refuse_untrained_layer,
-    .edit = [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-      set_layer_field(document, static_cast<std::size_t>(site), "trainable", false);
-    }};
+    .edit = set_field_false};
 
 }  // namespace neutra::mutation

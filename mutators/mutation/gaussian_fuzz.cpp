@@ -12,11 +12,8 @@ extern const MutationOperator gaussian_fuzz{
     .source = kDeepMutation,
     .parameter = kPercentage,
     .random = true,
-    .refusal = [](const Target& target, Site) { return refuse_without_kernel(target); },
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_trained_mutation(document, "gaussian_fuzz", {{"percentage", value}, {"seed", seed}});
-        }};
+    .refusal = refuse_no_kernel,
+    .range = percentages,
+    .edit = add_trained_percentage_step};
 
 }  // namespace neutra::mutation

@@ -12,8 +12,7 @@ extern const MutationOperator label_error{
     .parameter = kPercentage,
     .random = true,
     .refusal = refuse_no_classes,
-    .range = [](const Target&) { return percentages(100); },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
-               std::uint64_t seed) { add_data_mutation(document, "label_error", value, seed); }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

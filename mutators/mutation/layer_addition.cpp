@@ -21,7 +21,8 @@ extern const MutationOperator layer_addition{
     },
     .values = [](const Target&, Site) { return operator_values("added_layer"); },
     .edit =
-        [](Json& document, const Target&, Site site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site site, const Json& value,
+           std::uint64_t) {
           insert_layer(document, static_cast<std::size_t>(site) + 1,
                        {{"class_name", value}, {"config", Json::object()}});
         }};

@@ -12,9 +12,6 @@ extern const MutationOperator layer_copy{
     .source = kDeepMutation,
     .refusal = [](const Target& target,
                   Site site) { return refuse_trained_step(target, site, "layer_copy"); },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-          add_trained_mutation(document, "layer_copy", {{"layer", site}});
-        }};
+    .edit = add_trained_layer_step};
 
 }  // namespace neutra::mutation

@@ -13,9 +13,6 @@ extern const MutationOperator layer_deactivation{
     .source = kDeepMutation,
     .refusal = [](const Target& target,
                   Site site) { return refuse_trained_step(target, site, "layer_deactivation"); },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-          add_trained_mutation(document, "layer_deactivation", {{"layer", site}});
-        }};
+    .edit = add_trained_layer_step};
 
 }  // namespace neutra::mutation

@@ -27,7 +27,7 @@ extern const MutationOperator layer_removal{
           target, site,
           "makes " + to_string(layer.output_shape) + " of " + to_string(layer.input_shape));
     },
-    .edit = [](Json& document, const Target&, Site site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
                std::uint64_t) { repeat_layer(document, static_cast<std::size_t>(site), 0); }};
 
 }  // namespace neutra::mutation

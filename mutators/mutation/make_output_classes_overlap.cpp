@@ -14,11 +14,7 @@ extern const MutationOperator make_output_classes_overlap{
     .parameter = kPercentage,
     .random = true,
     .refusal = refuse_one_class,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "make_output_classes_overlap", value, seed,
-                            targets_of(target));
-        }};
+    .range = percentages,
+    .edit = add_percentage_step_on_targets};
 
 }  // namespace neutra::mutation

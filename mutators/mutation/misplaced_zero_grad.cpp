@@ -16,7 +16,7 @@ extern const MutationOperator misplaced_zero_grad{
       }
       return refuse_untrained(target, site);
     },
-    .edit = [](Json& document, const Target&, Site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
                std::uint64_t) { set_loop_field(document, "zero_grad", "before_step"); }};
 
 }  // namespace neutra::mutation

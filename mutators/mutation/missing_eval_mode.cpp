@@ -23,7 +23,7 @@ extern const MutationOperator missing_eval_mode{
                  ? ""
                  : "no layer that does something else in training";
     },
-    .edit = [](Json& document, const Target&, Site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
                std::uint64_t) { set_loop_field(document, "eval_mode", false); }};
 
 }  // namespace neutra::mutation

@@ -11,8 +11,7 @@ extern const MutationOperator missing_step{
     .description = "Leaves out the update.",
     .source = kSilentBugs,
     .refusal = refuse_untrained,
-    .edit = [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
-      set_loop_field(document, "step", false);
-    }};
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
+               std::uint64_t) { set_loop_field(document, "step", false); }};
 
 }  // namespace neutra::mutation

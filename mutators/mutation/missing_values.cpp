@@ -11,8 +11,7 @@ extern const MutationOperator missing_values{
     .source = kDataBugs,
     .parameter = kPercentage,
     .random = true,
-    .range = [](const Target&) { return percentages(100); },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
-               std::uint64_t seed) { add_data_mutation(document, "missing_values", value, seed); }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

@@ -11,10 +11,12 @@ extern const MutationOperator missing_values_nan{
     .source = kDataBugs,
     .parameter = kPercentage,
     .random = true,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "missing_values", value, seed, {{"fill", "nan"}});
-        }};
+    .range = percentages,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
+               std::uint64_t seed) {
+      add_data_step(
+          document,
+          {{"op", "missing_values"}, {"percentage", value}, {"seed", seed}, {"fill", "nan"}});
+    }};
 
 }  // namespace neutra::mutation

@@ -23,7 +23,8 @@ extern const MutationOperator missing_zero_grad{
     },
     .values = [](const Target&, Site) { return operator_values("zero_grad"); },
     .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target& target, Site, const Json& value,
+           std::uint64_t) {
           // In an epoch of one step nothing adds up.
           if (value == "each_epoch" && steps_per_epoch(target) == 1) return;
           set_loop_field(document, "zero_grad", value);

@@ -11,12 +11,8 @@ extern const MutationOperator neuron_effect_block{
     .source = kDeepMutation,
     .parameter = kPercentage,
     .random = true,
-    .refusal = [](const Target& target, Site) { return refuse_without_kernel(target); },
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_trained_mutation(document, "neuron_effect_block",
-                               {{"percentage", value}, {"seed", seed}});
-        }};
+    .refusal = refuse_no_kernel,
+    .range = percentages,
+    .edit = add_trained_percentage_step};
 
 }  // namespace neutra::mutation

@@ -17,10 +17,7 @@ extern const MutationOperator neuron_switch{
           return refuse_without_kernel(
               target, [](const Shape& kernel) { return kernel[kernel.size() - 2] > 1; });
         },
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_trained_mutation(document, "neuron_switch", {{"percentage", value}, {"seed", seed}});
-        }};
+    .range = percentages,
+    .edit = add_trained_percentage_step};
 
 }  // namespace neutra::mutation

@@ -12,10 +12,7 @@ extern const MutationOperator noise_perturbation{
     .source = kDeepMutation,
     .parameter = kPercentage,
     .random = true,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "noise_perturbation", value, seed);
-        }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

@@ -12,10 +12,7 @@ extern const MutationOperator out_of_distribution{
     .source = "Wang et al., Iterative Learning with Open-set Noisy Labels, CVPR 2018",
     .parameter = kPercentage,
     .random = true,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "out_of_distribution", value, seed);
-        }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

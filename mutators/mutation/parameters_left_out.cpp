@@ -12,7 +12,8 @@ extern const MutationOperator parameters_left_out{
     .description = "Does not give the variables of a layer to the optimiser.",
     .source = kSilentBugs,
     .refusal = refuse_untrained_layer,
-    .edit = [](Json& document, const Target& target, Site site, const Json&, std::uint64_t) {
+    .edit = [](const MutationOperator&, Json& document, const Target& target, Site site,
+               const Json&, std::uint64_t) {
       Json layers = target.resolved.loop.left_out;
       layers.push_back(site);
       set_loop_field(document, "left_out", std::move(layers));

@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -11,9 +10,8 @@ extern const MutationOperator remove_activation_function{
     .fault_type = "ACH",
     .description = "Makes the activation of a layer linear.",
     .source = kDeepCrime,
+    .field = "activation",
     .refusal = refuse_linear,
-    .edit = [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-      set_layer_field(document, static_cast<std::size_t>(site), "activation", "linear");
-    }};
+    .edit = make_linear};
 
 }  // namespace neutra::mutation

@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -11,6 +10,7 @@ extern const MutationOperator remove_bias{
     .fault_type = "WRB",
     .description = "Takes the bias off a layer.",
     .source = kDeepCrime,
+    .field = "use_bias",
     .refusal = [](const Target& target, Site site) -> std::string {
       if (!has_setting(target, site, "use_bias")) {
         return layer_text(target, site, "can have no bias");
@@ -18,9 +18,6 @@ extern const MutationOperator remove_bias{
       if (setting_at(target, site, "use_bias") != false) return "";
       return layer_text(target, site, "has no bias");
     },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "use_bias", false);
-        }};
+    .edit = set_field_false};
 
 }  // namespace neutra::mutation

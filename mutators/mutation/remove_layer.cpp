@@ -17,7 +17,7 @@ extern const MutationOperator remove_layer{
       }
       return target.resolved.layers.size() > 1 ? "" : layer_text(target, site, "is the only one");
     },
-    .edit = [](Json& document, const Target&, Site site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
                std::uint64_t) { repeat_layer(document, static_cast<std::size_t>(site), 0); }};
 
 }  // namespace neutra::mutation

@@ -20,7 +20,7 @@ extern const MutationOperator remove_preprocessing{
       return scaling_steps(target).empty() ? "no step that scales the data" : "";
     },
     .values = [](const Target& target, Site) { return scaling_steps(target); },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
                std::uint64_t) { document["data"]["preprocess"].erase(value.get<std::size_t>()); }};
 
 }  // namespace neutra::mutation

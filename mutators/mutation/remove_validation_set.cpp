@@ -16,7 +16,8 @@ extern const MutationOperator remove_validation_set{
       return watched ? "" : "no validation rows";
     },
     .edit =
-        [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
+           std::uint64_t) {
           if (document.contains("fit")) document["fit"].erase("validation_split");
           document["data"].erase("validation");
         }};

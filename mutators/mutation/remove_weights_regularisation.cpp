@@ -1,5 +1,4 @@
 #include "mutators/mutation_operator.h"
-#include "program/edit.h"
 
 namespace neutra::mutation {
 
@@ -11,13 +10,8 @@ extern const MutationOperator remove_weights_regularisation{
     .fault_type = "RRW",
     .description = "Removes the regulariser of the kernel of a layer.",
     .source = kDeepCrime,
-    .refusal = [](const Target& target, Site site) -> std::string {
-      if (!setting_at(target, site, "kernel_regularizer").is_null()) return "";
-      return layer_text(target, site, "has no regulariser");
-    },
-    .edit =
-        [](Json& document, const Target&, Site site, const Json&, std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "kernel_regularizer", Json());
-        }};
+    .field = "kernel_regularizer",
+    .refusal = refuse_no_regularizer,
+    .edit = set_field};
 
 }  // namespace neutra::mutation

@@ -11,8 +11,7 @@ extern const MutationOperator scale_features{
     .source = kRealFaults,
     .parameter = kPercentage,
     .random = true,
-    .range = [](const Target&) { return percentages(100); },
-    .edit = [](Json& document, const Target&, Site, const Json& value,
-               std::uint64_t seed) { add_data_mutation(document, "scale_features", value, seed); }};
+    .range = percentages,
+    .edit = add_percentage_step};
 
 }  // namespace neutra::mutation

@@ -17,7 +17,7 @@ extern const MutationOperator scheduler_per_batch{
       if (steps_per_epoch(target) == 1) return "epochs of one step";
       return refuse_untrained(target, site);
     },
-    .edit = [](Json& document, const Target&, Site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
                std::uint64_t) { document["fit"]["schedule"]["every"] = "batch"; }};
 
 }  // namespace neutra::mutation

@@ -12,16 +12,11 @@ extern const MutationOperator sigmoid_on_regression_output{
     .source = kSilentBugs,
     .refusal = [](const Target& target, Site) -> std::string {
       if (target.resolved.task != "regression") return "a " + target.resolved.task;
-      const auto last = static_cast<Site>(target.resolved.layers.size()) - 1;
-      if (!has_setting(target, last, "activation")) {
-        return layer_text(target, last, "has no activation");
-      }
-      const Json activation = setting_at(target, last, "activation");
-      if (activation == "linear") return "";
-      return layer_text(target, last, "has the activation " + activation.get<std::string>());
+      return refuse_not_linear(target, static_cast<Site>(target.resolved.layers.size()) - 1);
     },
     .edit =
-        [](Json& document, const Target& target, Site, const Json&, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target& target, Site, const Json&,
+           std::uint64_t) {
           set_layer_field(document, target.resolved.layers.size() - 1, "activation", "sigmoid");
         }};
 

@@ -48,7 +48,8 @@ extern const MutationOperator skew_preprocessing{
     },
     .values = [](const Target& target, Site) { return last_scaling_steps(target); },
     .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
+           std::uint64_t) {
           document["data"]["preprocess"][value.get<std::size_t>()]["part"] = "test";
         }};
 

@@ -25,7 +25,8 @@ extern const MutationOperator softmax_before_cross_entropy{
       return softmax ? "" : layer_text(target, site, "makes no softmax");
     },
     .edit =
-        [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
+           std::uint64_t) {
           insert_layer(document, layers_of(document).size(),
                        {{"class_name", "Activation"}, {"config", {{"activation", "softmax"}}}});
         }};

@@ -15,7 +15,7 @@ extern const MutationOperator sum_reduction{
       if (target.resolved.batch_size == 1) return "batches of one row";
       return refuse_untrained(target, site);
     },
-    .edit = [](Json& document, const Target&, Site, const Json&,
+    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
                std::uint64_t) { set_loop_field(document, "reduction", "sum"); }};
 
 }  // namespace neutra::mutation

@@ -13,10 +13,10 @@ extern const MutationOperator unbalance_train_data{
     .source = kDeepCrime,
     .parameter = kPercentage,
     .random = true,
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target& target, Site, const Json& value, std::uint64_t seed) {
-          add_data_mutation(document, "unbalance_train_data", value, seed, targets_of(target));
-        }};
+    .refusal = [](const Target& target, Site) -> std::string {
+      return target.even_classes ? "training rows of classes of equal size" : "";
+    },
+    .range = percentages,
+    .edit = add_percentage_step_on_targets};
 
 }  // namespace neutra::mutation

@@ -17,10 +17,7 @@ extern const MutationOperator weight_shuffle{
           return refuse_without_kernel(
               target, [](const Shape& kernel) { return element_count(kernel) > kernel.back(); });
         },
-    .range = [](const Target&) { return percentages(100); },
-    .edit =
-        [](Json& document, const Target&, Site, const Json& value, std::uint64_t seed) {
-          add_trained_mutation(document, "weight_shuffle", {{"percentage", value}, {"seed", seed}});
-        }};
+    .range = percentages,
+    .edit = add_trained_percentage_step};
 
 }  // namespace neutra::mutation

@@ -341,6 +341,136 @@ TEST(Command, KillRecordsWhyThereIsNoMutant) {
   for (const Json& mutant : killed["mutants"]) EXPECT_EQ(mutant["operator"], "change_epochs");
 }
 
+/// Points on a line in two classes of equal size, and a program for them.
+void write_even_classes(const Folder& folder, const Json& fit) {
+  Json program = read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"];
+  program["task"] = "classification";
+  program["model"]["config"]["layers"][2]["config"] = {{"units", 1}, {"activation", "sigmoid"}};
+  program["compile"] = {
+      {"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"metrics", {"accuracy"}}};
+  program["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
+  program["data"] = {{"source", "csv"},
+                     {"arguments", {{"file", "rows.csv"}}},
+                     {"split", {{"test_size", 10}, {"seed", 0}}}};  // takes five of each class
+  if (fit.is_null()) {
+    program.erase("fit");
+  } else {
+    program["fit"] = fit;
+  }
+  folder.write("p.json", to_text(program));
+  std::string rows = "x,y\n";
+  for (int i = 0; i < 40; ++i) rows += std::to_string(i) + (i < 20 ? ",0\n" : ",1\n");
+  folder.write("rows.csv", rows);
+}
+
+TEST(Command, KillTakesAProgramWithoutAFit) {
+  const Folder folder;
+  write_even_classes(folder, Json());
+  const Called called =
+      call({"mutate", "p.json", "--operator", "TCL", "--operator", "HBS", "--operator", "RCD",
+            "--layer", "1", "--kill", "--runs", "2", "--json"},
+           folder.path());
+  ASSERT_EQ(called.exit, 0) << called.err;
+  const Json killed = parse_json(called.out, "out");
+  for (const Json& mutant : killed["mutants"])
+    EXPECT_EQ(mutant["operator"], "change_dropout_rate") << mutant;
+  ASSERT_EQ(killed["not_applicable"].size(), 2u) << killed["not_applicable"];
+  for (const Json& entry : killed["not_applicable"])
+    EXPECT_EQ(entry["reason"], "it changes the whole program, not a layer");
+  const Called all = call({"mutate", "p.json", "--operator", "TCL", "--operator", "HBS", "--kill",
+                           "--runs", "2", "--json", "--report", "report.json"},
+                          folder.path());
+  ASSERT_EQ(all.exit, 0) << all.err;
+  EXPECT_TRUE(parse_json(all.out, "out")["not_applicable"].empty());
+  // Test sets of what was trained alone.
+  const Json report = parse_json(folder.read("report.json"), "report.json");
+  for (const auto& [name, file] : report["files"].items()) {
+    EXPECT_FALSE(file["mutants"].empty());
+    for (const Json& mutant : file["mutants"])
+      EXPECT_EQ(mutant["coveredBy"].empty(), mutant["status"] == "CompileError") << mutant;
+  }
+}
+
+TEST(Command, KillTellsNoVerdictFromSurvival) {
+  const Folder folder;
+  folder.write("p.json", to_text(read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"]));
+  // One NaN among the features and every weight is NaN; the error, too.
+  const std::vector<std::string> kill = {"mutate", "p.json", "--operator", "TMN",   "--kill",
+                                         "--runs", "2",      "--store",    "p.runs"};
+  auto json = kill, csv = kill;
+  json.insert(json.end(), {"--json", "--report", "report.json"});
+  csv.insert(csv.end(), {"--format", "csv"});
+  const Called called = call(json, folder.path());
+  ASSERT_EQ(called.exit, 0) << called.err;
+  const Json mutants = parse_json(called.out, "out")["mutants"];
+  const Json report = parse_json(folder.read("report.json"), "report.json");
+  const Json& reported = report["files"].begin().value()["mutants"];
+  EXPECT_GT(mutants.size(), 1u);  // milder ones than that of 100 %
+  ASSERT_EQ(reported.size(), mutants.size());
+  for (std::size_t i = 0; i < mutants.size(); ++i) {
+    EXPECT_EQ(mutants[i]["status"], "diverged");
+    for (const char* field : {"killed", "p", "d", "power", "stable", "mean"})
+      EXPECT_TRUE(mutants[i]["verdicts"]["test"][field].is_null()) << field;
+    EXPECT_EQ(reported[i]["status"], "RuntimeError");
+  }
+  const Called table = call(csv, folder.path());
+  EXPECT_NE(table.out.find("\n0:missing_values_nan=100,"), std::string::npos) << table.out;
+  EXPECT_NE(table.out.find(",2,,nan,,,,,,nan,,,,,,\n"), std::string::npos) << table.out;
+}
+
+TEST(Command, MutateWritesNoFaultWhoseDataCannotBeLoaded) {
+  const Folder folder;
+  write_even_classes(folder, {{"epochs", 1}});
+  for (const auto& [way, what] : {std::pair{"--operator", "TUD"}, {"--apply", "TUD=50"}}) {
+    const Called called = call({"mutate", "p.json", way, what, "-o", "m"}, folder.path());
+    EXPECT_EQ(called.exit, 3) << called.out;
+    EXPECT_NE(called.err.find("classes of equal size"), std::string::npos) << called.err;
+  }
+}
+
+TEST(Command, MutatePassesNoOptionOver) {
+  const Folder folder;
+  const auto refused = [&](std::vector<std::string> options, const std::string& named) {
+    options.insert(options.begin(), {"mutate", "d7"});
+    const Called called = call(options, folder.path());
+    EXPECT_EQ(called.exit, 2) << named << called.out;
+    EXPECT_NE(called.err.find("--" + named + ": found it"), std::string::npos) << called.err;
+  };
+  for (const std::vector<std::string>& own :
+       {std::vector<std::string>{"--show"}, {"--as", "fault"}, {"--count", "3"}}) {
+    std::vector<std::string> options{"--all", "--kill"};
+    options.insert(options.end(), own.begin(), own.end());
+    refused(options, own.front().substr(2));
+  }
+  for (const std::vector<std::string>& own : {std::vector<std::string>{"--runs", "5"},
+                                              {"--variant", "corrected"},
+                                              {"--early", "on"},
+                                              {"--store", "a.runs"},
+                                              {"--fresh"}}) {
+    std::vector<std::string> options{"--all"};
+    options.insert(options.end(), own.begin(), own.end());
+    refused(options, own.front().substr(2));
+  }
+  refused({"--all", "--count", "3"}, "count");
+  refused({"--all", "--kill", "--fresh"}, "fresh");
+  // Defaults and what a file says are no mistake.
+  folder.write("neutra.conf", "runs = 5\n");
+  EXPECT_EQ(
+      call({"mutate", "d7", "--operator", "HNE", "--config", "neutra.conf"}, folder.path()).exit,
+      0);
+}
+
+TEST(Command, MutateSaysWhereAnOperatorApplies) {
+  const Folder folder;
+  write_even_classes(folder, {{"epochs", 1}});
+  const Called range =
+      call({"mutate", "p.json", "--operator", "HNE", "--range", "8:2"}, folder.path());
+  EXPECT_EQ(range.exit, 3);
+  EXPECT_NE(range.err.find("found one epoch; allowed: a program that change_epochs applies to"),
+            std::string::npos)
+      << range.err;
+}
+
 TEST(Command, MutantsOfTheTrainedModelAreKilledAndReported) {
   const Folder folder;
   const std::vector<std::string> arguments = {

@@ -41,7 +41,7 @@ TEST(KillTest, ErrorsAreWorseWhenLarger) {
 }
 
 TEST(KillTest, RoundingDecidesAtTheLevel) {
-  // Two against two with d = 1.96...: p just under 0.05.
+  // 20 against 20, z = 1.9636: p just under 0.05.
   const double spread = 0.01, n = 20;
   std::vector<double> original, mutant;
   for (int i = 0; i < 20; ++i) original.push_back(0.9 + (i % 2 == 0 ? spread : -spread));
@@ -63,13 +63,16 @@ TEST(KillTest, WithoutSpread) {
   EXPECT_FALSE(kill_test(ones, ones, {}).killed);
 }
 
-TEST(KillTest, TooFewRunsOrNoNumbersKillNothing) {
+TEST(KillTest, NoVerdictOfTooFewRunsOrNoNumbers) {
   const std::vector<double> one{1.0}, other{0.1}, some{1.0, 1.0, 0.9};
-  EXPECT_FALSE(kill_test(one, other, {}).killed);
-  EXPECT_FALSE(kill_test({}, {}, {}).killed);
   const std::vector<double> nan{0.1, std::nan(""), 0.1};
-  EXPECT_FALSE(kill_test(some, nan, {}).killed);
-  EXPECT_FALSE(kill_test(some, nan, kPublished).killed);
+  for (const KillVerdict& v : {kill_test(one, other, {}), kill_test({}, {}, {}),
+                               kill_test(some, nan, {}), kill_test(some, nan, kPublished)}) {
+    EXPECT_TRUE(v.missing);
+    EXPECT_FALSE(v.killed);
+    EXPECT_FALSE(v.stable);
+  }
+  EXPECT_FALSE(kill_test(some, some, {}).missing);
 }
 
 TEST(Power, AgreesWithStatsmodels) {
@@ -206,6 +209,29 @@ TEST(Bisection, FallingRangesAndEnds) {
       bisect({0, 100, 5, 0}, KillVariant::kCorrected, kills_from(-1, false, nullptr));
   EXPECT_EQ(all.survived, 0);
   EXPECT_LE(*all.killed, 5);
+}
+
+TEST(Bisection, GoesOnToMilderValuesWithoutAVerdict) {
+  // Nothing can be said from 60 on; killed from 30 on.
+  const auto test = [](double killed, double missing) {
+    return [=](double value, std::optional<double>) {
+      KillVerdict verdict;
+      verdict.missing = value >= missing;
+      verdict.killed = !verdict.missing && value >= killed;
+      return verdict;
+    };
+  };
+  for (const KillVariant variant : {KillVariant::kCorrected, KillVariant::kAsPublished}) {
+    const BinarySearch search = bisect({0, 100, 5, 0}, variant, test(30, 60));
+    EXPECT_TRUE(search.steps.front().verdict.missing);
+    EXPECT_EQ(search.killed, 32);
+    EXPECT_EQ(search.survived, 28);
+  }
+  // Survivors up to where nothing can be said.
+  const BinarySearch none = bisect({0, 100, 5, 0}, KillVariant::kCorrected, test(60, 60));
+  EXPECT_EQ(none.killed, std::nullopt);
+  EXPECT_EQ(none.survived, std::nullopt);
+  EXPECT_GT(none.steps.size(), 1u);
 }
 
 TEST(Bisection, EndsWhereRoundingLeavesNothingBetween) {

@@ -2,97 +2,98 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace neutra {
 namespace {
 
 constexpr SearchRange kPercent{0, 100, 5, 0};
 
-SearchStep tried(double value, bool killed, bool stable = true) {
-  SearchStep step;
-  step.value = value;
-  step.verdict.killed = killed;
-  step.verdict.stable = stable;
-  return step;
+/// The search of a set that kills from `limit` on towards the severe end, without enough power at
+/// the values `weak`. Survivors have none either.
+BinarySearch searched(double limit, const std::set<double>& weak = {},
+                      const SearchRange& range = kPercent) {
+  return bisect(range, KillVariant::kCorrected, [&](double value, std::optional<double>) {
+    KillVerdict verdict;
+    verdict.killed = range.severe < range.harmless ? value <= limit : value >= limit;
+    verdict.stable = verdict.killed && !weak.contains(value);
+    return verdict;
+  });
 }
-BinarySearch killed_at(double killed, double survived, std::vector<SearchStep> steps) {
-  BinarySearch search;
-  search.steps = std::move(steps);
-  search.killed = killed;
-  search.survived = survived;
-  return search;
-}
+// Training rows that kill from 20 on: 100, 50, 25 killed, 12, 18 not, 22 killed.
+const BinarySearch kTrain = searched(20);
 
 TEST(RangeScore, DistanceToTheSevereEnd) {
-  // (100 - 60) / (100 - 20)
-  const BinarySearch train = killed_at(20, 16, {tried(100, true), tried(20, true)});
-  const BinarySearch test = killed_at(60, 56, {tried(100, true), tried(60, true)});
-  for (const KillVariant variant : {KillVariant::kCorrected, KillVariant::kAsPublished}) {
-    const OperatorScore score = range_score(kPercent, variant, train, test);
-    EXPECT_DOUBLE_EQ(score.score.value(), 0.5);
-    EXPECT_EQ(score.instability, 0);
-  }
-}
-
-TEST(RangeScore, RoundedAsPublished) {
-  const BinarySearch train = killed_at(25, 20, {tried(100, true)});
-  const BinarySearch test = killed_at(50, 45, {tried(100, true), tried(50, true)});
-  EXPECT_DOUBLE_EQ(range_score(kPercent, KillVariant::kCorrected, train, test).score.value(),
-                   50.0 / 75);
-  EXPECT_DOUBLE_EQ(range_score(kPercent, KillVariant::kAsPublished, train, test).score.value(),
-                   0.67);
+  // 100 killed, 50 not, 75, 62 killed, 56, 59 not.
+  const BinarySearch test = searched(60);
+  const OperatorScore score = range_score(kPercent, KillVariant::kCorrected, kTrain, test);
+  EXPECT_DOUBLE_EQ(score.score.value(), (100.0 - 62) / (100 - 22));
+  // That milder ones survive makes the kills no less certain: the operator counts.
+  EXPECT_EQ(score.instability, 0);
+  EXPECT_EQ(mutation_score(std::vector{score}), score.score);
+  // The published tool rounds, and takes the last survivor for uncertain:
+  // (59 - 22) / 78 + (62 - 22) / 78.
+  const OperatorScore published = range_score(kPercent, KillVariant::kAsPublished, kTrain, test);
+  EXPECT_DOUBLE_EQ(published.score.value(), 0.49);
+  EXPECT_DOUBLE_EQ(published.instability, 0.47 + 0.51);
 }
 
 TEST(RangeScore, AtTheEnds) {
   const auto corrected = KillVariant::kCorrected, published = KillVariant::kAsPublished;
-  const BinarySearch none{{tried(100, false)}, {}, {}};
-  const BinarySearch severe = killed_at(100, 97, {tried(100, true)});
-  const BinarySearch mild = killed_at(20, 16, {tried(100, true), tried(20, true)});
+  const BinarySearch none = searched(200), severe = searched(100);
   // The training set kills nothing: left out.
-  EXPECT_EQ(range_score(kPercent, corrected, none, mild).score, std::nullopt);
-  // The test set kills nothing.
-  EXPECT_EQ(range_score(kPercent, corrected, mild, none).score, 0);
-  EXPECT_EQ(range_score(kPercent, published, mild, none).score, 0);
+  EXPECT_EQ(range_score(kPercent, corrected, none, kTrain).score, std::nullopt);
+  // The test set kills nothing, which is certain.
+  EXPECT_EQ(range_score(kPercent, corrected, kTrain, none).score, 0);
+  EXPECT_EQ(range_score(kPercent, corrected, kTrain, none).instability, 0);
+  EXPECT_EQ(range_score(kPercent, published, kTrain, none).score, 0);
+  EXPECT_EQ(range_score(kPercent, published, kTrain, none).instability, 2);
   EXPECT_EQ(range_score(kPercent, corrected, severe, none).score, 0);
   EXPECT_EQ(range_score(kPercent, published, severe, none).score, 1);  // taken for killed
   // The training set kills the severe end alone.
-  EXPECT_EQ(range_score(kPercent, corrected, severe, mild).score, 1);
-  EXPECT_EQ(range_score(kPercent, published, severe, mild).score, std::nullopt);
+  EXPECT_EQ(range_score(kPercent, corrected, severe, kTrain).score, 1);
+  EXPECT_EQ(range_score(kPercent, published, severe, kTrain).score, std::nullopt);
   EXPECT_EQ(range_score(kPercent, corrected, severe, severe).score, 1);
   // Better than the training set is no more than as good.
-  EXPECT_EQ(range_score(kPercent, corrected, killed_at(40, 36, {}), mild).score, 1);
+  EXPECT_EQ(range_score(kPercent, corrected, searched(40), kTrain).score, 1);
 }
 
 TEST(RangeScore, FallingRange) {
-  const SearchRange rate{1, 0, 0.01, 2};
-  const BinarySearch train = killed_at(0.8, 0.81, {tried(0, true)});
-  const BinarySearch test = killed_at(0.4, 0.41, {tried(0, true), tried(0.4, true)});
-  EXPECT_DOUBLE_EQ(range_score(rate, KillVariant::kCorrected, train, test).score.value(), 0.5);
-  EXPECT_DOUBLE_EQ(range_score(rate, KillVariant::kAsPublished, train, test).score.value(), 0.5);
+  const SearchRange rate{1, 0, 0.1, 3};
+  // Killed from 0.75 and from 0.375 on.
+  const BinarySearch train = searched(0.8, {}, rate), test = searched(0.4, {}, rate);
+  for (const KillVariant variant : {KillVariant::kCorrected, KillVariant::kAsPublished}) {
+    EXPECT_DOUBLE_EQ(range_score(rate, variant, train, test).score.value(), 0.5);
+  }
+  EXPECT_EQ(range_score(rate, KillVariant::kCorrected, train, test).instability, 0);
 }
 
 TEST(RangeScore, Instability) {
-  const BinarySearch train = killed_at(20, 16, {});
-  // 40 has too little power, the first with enough at or beyond the killed one is 60:
-  // (40 - 20) / 80 + (60 - 20) / 80.
-  const BinarySearch test = killed_at(
-      40, 36, {tried(100, true), tried(60, true), tried(40, true, false), tried(20, false)});
-  EXPECT_DOUBLE_EQ(range_score(kPercent, KillVariant::kCorrected, train, test).instability, 0.75);
-  EXPECT_DOUBLE_EQ(range_score(kPercent, KillVariant::kAsPublished, train, test).instability, 0.75);
+  const auto instability = [](const BinarySearch& test, const BinarySearch& train = kTrain) {
+    return range_score(kPercent, KillVariant::kCorrected, train, test).instability;
+  };
+  // Of 100, 50, 44 and 41, which are killed, 41 has too little power:
+  // (41 - 22) / 78 + (44 - 22) / 78.
+  const BinarySearch test = searched(40, {41});
+  EXPECT_DOUBLE_EQ(instability(test), 41.0 / 78);
+  EXPECT_DOUBLE_EQ(range_score(kPercent, KillVariant::kAsPublished, kTrain, test).instability,
+                   0.24 + 0.28);
   // The mirror image: the same for a range that falls.
   const SearchRange falling{100, 0, 5, 0};
-  const BinarySearch mirrored_train = killed_at(80, 84, {});
-  const BinarySearch mirrored = killed_at(
-      60, 64, {tried(0, true), tried(40, true), tried(60, true, false), tried(80, false)});
-  EXPECT_DOUBLE_EQ(
-      range_score(falling, KillVariant::kCorrected, mirrored_train, mirrored).instability, 0.75);
-  // No verdict with power at all.
-  const BinarySearch uncertain = killed_at(40, 36, {tried(100, true, false)});
-  EXPECT_EQ(range_score(kPercent, KillVariant::kCorrected, train, uncertain).instability, 2);
+  EXPECT_DOUBLE_EQ(range_score(falling, KillVariant::kCorrected, searched(80, {}, falling),
+                               searched(60, {59}, falling))
+                       .instability,
+                   41.0 / 78);
+  // No kill with power at all, or a more severe one without than the mildest with.
+  EXPECT_EQ(instability(searched(40, {100, 50, 44, 41})), 2);
+  EXPECT_EQ(instability(searched(40, {100})), 2);
+  // What is milder than all that the training set kills takes nothing from the score.
+  EXPECT_EQ(instability(test, searched(60)), 0);
 }
 
-ConfigurationVerdict configuration(const char* name, bool train, bool train_stable, bool test,
+ConfigurationVerdict configuration(bool train, bool train_stable, bool test,
                                    bool test_stable = true) {
-  ConfigurationVerdict v{name, {}, {}};
+  ConfigurationVerdict v;
   v.train.killed = train;
   v.train.stable = train_stable;
   v.test.killed = test;
@@ -102,31 +103,31 @@ ConfigurationVerdict configuration(const char* name, bool train, bool train_stab
 
 TEST(ListScore, ShareOfWhatTrainingKills) {
   const std::vector<ConfigurationVerdict> verdicts{
-      configuration("a", true, true, true), configuration("b", true, true, false),
-      configuration("c", false, true, true), configuration("d", true, false, true)};
+      configuration(true, true, true), configuration(true, true, false),
+      configuration(false, true, true), configuration(true, false, true)};
   const OperatorScore score = list_score(verdicts, KillVariant::kCorrected);
   EXPECT_DOUBLE_EQ(score.score.value(), 0.5);
   EXPECT_EQ(score.instability, 0);
 }
 
 TEST(ListScore, PublishedMissesTheNextAfterOneThatItDrops) {
-  const std::vector<ConfigurationVerdict> verdicts{configuration("a", true, false, true),
-                                                   configuration("b", true, false, true),
-                                                   configuration("c", true, true, false)};
+  const std::vector<ConfigurationVerdict> verdicts{configuration(true, false, true),
+                                                   configuration(true, false, true),
+                                                   configuration(true, true, false)};
   EXPECT_EQ(list_score(verdicts, KillVariant::kCorrected).score, 0);
   EXPECT_EQ(list_score(verdicts, KillVariant::kAsPublished).score, 0.5);
 }
 
 TEST(ListScore, NothingToCompare) {
   EXPECT_EQ(list_score({}, KillVariant::kCorrected).score, std::nullopt);
-  const std::vector<ConfigurationVerdict> uncertain{configuration("a", true, false, true)};
+  const std::vector<ConfigurationVerdict> uncertain{configuration(true, false, true)};
   EXPECT_EQ(list_score(uncertain, KillVariant::kCorrected).score, std::nullopt);
   EXPECT_EQ(list_score(uncertain, KillVariant::kAsPublished).score, 0);
 }
 
 TEST(ListScore, Instability) {
-  const std::vector<ConfigurationVerdict> verdicts{configuration("a", true, true, true),
-                                                   configuration("b", true, true, true, false)};
+  const std::vector<ConfigurationVerdict> verdicts{configuration(true, true, true),
+                                                   configuration(true, true, true, false)};
   const OperatorScore score = list_score(verdicts, KillVariant::kCorrected);
   EXPECT_EQ(score.score, 1);
   EXPECT_EQ(score.instability, 0.5);

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "program/error.h"
+#include "search/journal.h"
 #include "tests/training/programs.h"
 
 namespace neutra {
@@ -39,12 +40,14 @@ OperatorSite loss_site() {
           "LCH",
           "",
           std::nullopt,
-          {"binary_crossentropy", "mean_squared_error", "hinge", "poisson", "huber", "logcosh"},
+          {"binary_crossentropy", "mean_squared_error", "hinge", "poisson", "mean_absolute_error",
+           "kullback_leibler_divergence", "huber", "logcosh"},
           with_loss};
 }
 
 /// Metrics without training: on the test rows less than 20, on the training rows less than 10
-/// epochs are bad; hinge is bad, poisson diverges, logcosh is refused.
+/// epochs are bad; hinge is bad; poisson and mean_absolute_error diverge, which leaves an accuracy,
+/// a bad and a good one; kullback_leibler_divergence runs out of time; logcosh is refused.
 class FakeTrainer final : public MutantTrainer {
  public:
   MutantRun run(const Program& program, int run) override {
@@ -59,9 +62,9 @@ class FakeTrainer final : public MutantTrainer {
     const double noise = 0.02 * static_cast<double>((run * 7 + epochs) % 5);
     MutantRun result;
     const auto metric = [&](bool bad) { return (bad ? 0.5 : 0.9) + noise; };
-    const bool hinge = loss == "hinge";
-    result.metrics = {{TestSet::kTrain, metric(epochs < 10 || hinge)},
-                      {TestSet::kTest, metric(epochs < 20 || hinge)}};
+    const bool hinge = loss == "hinge", bad_loss = hinge || loss == "poisson";
+    result.metrics = {{TestSet::kTrain, metric(epochs < 10 || bad_loss)},
+                      {TestSet::kTest, metric(epochs < 20 || bad_loss)}};
     // The first half of the rows is easy and lost with hinge alone.
     for (std::size_t i = 0; i < kInputs; ++i) {
       const bool easy = i < kInputs / 2;
@@ -69,10 +72,14 @@ class FakeTrainer final : public MutantTrainer {
                                   : epochs >= 20 && i % 5 != static_cast<unsigned>(run) % 5);
       result.certainty.push_back(easy ? 1.0f : 0.6f);
     }
-    if (loss == "poisson") {
+    if (loss == "poisson" || loss == "mean_absolute_error") {
       result.status = RunStatus::kDiverged;
       result.message = "weights are not finite";
+    }
+    if (loss == "kullback_leibler_divergence") {
+      result.status = RunStatus::kTimeout;
       for (auto& [set, value] : result.metrics) value = std::nan("");
+      result.right.clear();
     }
     result.seconds = 1;
     return result;
@@ -137,7 +144,7 @@ TEST(MutationAnalysis, SearchesAndScores) {
   // Test rows kill more than the training rows: no better than 1.
   ASSERT_EQ(analysis.operators.size(), 2u);
   EXPECT_EQ(analysis.operators[0].scores.at(TestSet::kTest).score, 1);
-  // Of the losses both kill hinge alone.
+  // Both kill the same losses.
   EXPECT_EQ(analysis.operators[1].scores.at(TestSet::kTest).score, 1);
   EXPECT_EQ(analysis.scores.at(TestSet::kTest), 1);
   EXPECT_EQ(analysis.original.at(TestSet::kTest).size(), 10u);
@@ -155,10 +162,77 @@ TEST(MutationAnalysis, WhatIsNoVerdict) {
   const AnalysedMutant& refused = mutant(analysis, "1:change_loss_function=logcosh");
   EXPECT_EQ(refused.status, RunStatus::kInvalid);
   EXPECT_EQ(refused.reason, "refused");
-  const AnalysedMutant& diverged = mutant(analysis, "1:change_loss_function=poisson");
-  EXPECT_EQ(diverged.status, RunStatus::kDiverged);
-  EXPECT_FALSE(diverged.verdicts.at(TestSet::kTest).killed);
+  EXPECT_TRUE(refused.verdicts.at(TestSet::kTest).missing);
+  const AnalysedMutant& slow =
+      mutant(analysis, "1:change_loss_function=kullback_leibler_divergence");
+  EXPECT_EQ(slow.status, RunStatus::kTimeout);
+  EXPECT_TRUE(slow.verdicts.at(TestSet::kTest).missing);
+  EXPECT_FALSE(slow.verdicts.at(TestSet::kTest).killed);
   EXPECT_TRUE(mutant(analysis, "1:change_loss_function=hinge").verdicts.at(TestSet::kTest).killed);
+}
+
+TEST(MutationAnalysis, WhatDivergesButHasAnAccuracyIsJudgedByIt) {
+  const MutationAnalysis analysis = analyse(options()).analysis;
+  for (const auto& [loss, killed] : {std::pair{"poisson", true}, {"mean_absolute_error", false}}) {
+    const AnalysedMutant& diverged =
+        mutant(analysis, std::string("1:change_loss_function=") + loss);
+    EXPECT_EQ(diverged.status, RunStatus::kDiverged) << loss;
+    EXPECT_FALSE(diverged.verdicts.at(TestSet::kTest).missing) << loss;
+    EXPECT_EQ(diverged.verdicts.at(TestSet::kTest).killed, killed) << loss;
+  }
+}
+
+TEST(MutationAnalysis, ASevereEndWithoutAVerdictEndsNoSearch) {
+  OperatorSite slow = epochs_site(), refused = epochs_site();
+  slow.make = [](const std::string& value) {
+    Program p = with_epochs(value);
+    if (std::stoi(value) < 5) p.document["compile"]["loss"] = "kullback_leibler_divergence";
+    return p;
+  };
+  refused.make = [](const std::string& value) {
+    if (std::stoi(value) < 5) throw input_error("too few");
+    return with_epochs(value);
+  };
+  for (const OperatorSite& site : {slow, refused}) {
+    const MutationAnalysis analysis = analyse(options(), {site}).analysis;
+    EXPECT_TRUE(mutant(analysis, "0:change_epochs=1").verdicts.at(TestSet::kTest).missing);
+    EXPECT_EQ(analysis.sites[0].searches.at(TestSet::kTest).killed, 19);
+    EXPECT_EQ(analysis.sites[0].searches.at(TestSet::kTrain).killed, 9);
+  }
+}
+
+TEST(MutationAnalysis, PublishedKillsAgainstTheLastSurvivorWithThePowerAgainstTheOriginal) {
+  struct Sloped final : MutantTrainer {
+    static double metric(int epochs, int run) {
+      return 0.9 + (run % 2 == 0 ? 0.01 : -0.01) - 0.0004 * (50 - epochs);
+    }
+    MutantRun run(const Program& program, int run) override {
+      MutantRun r;
+      const double value = metric(program.document["fit"]["epochs"], run);
+      r.metrics = {{TestSet::kTrain, value}, {TestSet::kTest, value}};
+      r.right = {true};
+      return r;
+    }
+    std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
+  } trainer;
+  MutationOptions o = options();
+  o.variant = KillVariant::kAsPublished;
+  MutantRuns runs;
+  const MutationAnalysis analysis = analyse_mutants(original(), {epochs_site()}, o, trainer, runs);
+  const auto values = [](int epochs) {
+    std::vector<double> list;
+    for (int run = 0; run < 10; ++run) list.push_back(Sloped::metric(epochs, run));
+    return list;
+  };
+  // 1 and 26 are killed, 38 survives; 32 is compared with it.
+  const KillVerdict& v = mutant(analysis, "0:change_epochs=32").verdicts.at(TestSet::kTest);
+  const KillVerdict of_original = kill_test(values(50), values(32), {true, o.variant}),
+                    of_survivor = kill_test(values(38), values(32), {true, o.variant});
+  ASSERT_NE(of_original.power, of_survivor.power);
+  EXPECT_EQ(v.p, of_survivor.p);
+  EXPECT_EQ(v.d, of_survivor.d);
+  EXPECT_EQ(v.power, of_original.power);
+  EXPECT_EQ(v.stable, of_original.stable);
 }
 
 TEST(MutationAnalysis, TheSameWithManyWorkersAndWithoutSavings) {
@@ -223,7 +297,7 @@ class KeptRuns : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
   static Json header(int seed = 0) {
-    return {{"format", "neutra-mutant-runs"}, {"version", 1}, {"seed", seed}};
+    return {{"format", "neutra-mutant-runs"}, {"version", kMutantRunVersion}, {"seed", seed}};
   }
   std::filesystem::path folder_, file_;
 };
@@ -271,6 +345,113 @@ TEST_F(KeptRuns, OfAnotherAnalysisAreRefused) {
   EXPECT_NE(message(header(1)).find("another kind of file"), std::string::npos);
 }
 
+TEST_F(KeptRuns, OtherJournalsAreNeverReplaced) {
+  const Json search = {{"type", "header"}, {"header", {{"format", "neutra-store"}}}};
+  for (const std::vector<Json>& records : {std::vector<Json>{search}, std::vector<Json>{}}) {
+    { Journal journal(file_, records, nullptr); }
+    std::ofstream(file_, std::ios::app) << "NJR1";
+    const auto size = std::filesystem::file_size(file_);
+    for (const bool fresh : {false, true}) {
+      try {
+        MutantRuns(file_, header(), fresh, "test");
+        ADD_FAILURE() << "taken";
+      } catch (const Error& e) {
+        EXPECT_NE(std::string(e.what()).find("allowed: a file of mutant runs"), std::string::npos);
+      }
+      EXPECT_EQ(std::filesystem::file_size(file_), size);
+    }
+  }
+}
+
+TEST_F(KeptRuns, ADamagedHeaderLosesNoRuns) {
+  const Hash hash{1, 2};
+  std::uintmax_t end = 0;
+  {
+    MutantRuns runs(file_, header(), false, "test");
+    end = std::filesystem::file_size(file_);
+    runs.add(hash, 0, {});
+  }
+  const auto damage = [&] {
+    std::fstream(file_).seekp(static_cast<std::streamoff>(end / 2)).put('#');
+  };
+  damage();
+  // Of another analysis they aren't taken.
+  try {
+    MutantRuns(file_, header(1), false, "test");
+    ADD_FAILURE() << "taken";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("a damaged header"), std::string::npos) << e.what();
+  }
+  ::testing::internal::CaptureStderr();
+  {
+    const MutantRuns runs(file_, header(), false, "test");
+    EXPECT_NE(runs.find(hash, 0), nullptr);
+  }
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("the first at byte 0"),
+            std::string::npos);
+  // The header is whole again.
+  EXPECT_NE(MutantRuns(file_, header(), false, "test").find(hash, 0), nullptr);
+  damage();
+  EXPECT_EQ(MutantRuns(file_, header(1), true, "test").find(hash, 0), nullptr);
+}
+
+TEST_F(KeptRuns, OfVersionOneAreTakenAndToldApart) {
+  const Hash hash{1, 2}, other{3, 4};
+  {
+    Json old = header(), run = to_json(MutantRun{});
+    old["version"] = 1;
+    run.update({{"type", "run"}, {"program", to_string(hash)}, {"run", 0}});
+    Journal(file_, {{{"type", "header"}, {"header", old}}, run}, nullptr);
+  }
+  for (int process = 0; process < 3; ++process) {
+    MutantRuns runs(file_, header(), false, "test");
+    ASSERT_NE(runs.find(hash, 0), nullptr);
+    EXPECT_EQ(runs.find(hash, 0)->version, 1);
+    if (process > 0) {
+      ASSERT_NE(runs.find(other, 0), nullptr);
+      EXPECT_EQ(runs.find(other, 0)->version, kMutantRunVersion);
+    }
+    runs.add(other, 0, {});
+  }
+  // What replaces a run stays.
+  MutantRuns(file_, header(), false, "test").add(hash, 0, {});
+  EXPECT_EQ(MutantRuns(file_, header(), false, "test").find(hash, 0)->version, kMutantRunVersion);
+  // Not of a version to come.
+  Json next = header();
+  next["version"] = kMutantRunVersion + 1;
+  { MutantRuns(file_, next, true, "test"); }
+  EXPECT_THROW(MutantRuns(file_, header(), false, "test"), Error);
+}
+
+TEST(MutationAnalysis, RunsThatAskedForOtherTrainingRowsAreMadeAgain) {
+  Program p = original();
+  p.document["data"]["preprocess"] = Json::array({{{"op", "scale"}, {"by", 2}}});
+  const auto made = [&](const std::string& value) {
+    Program mutant = p;
+    Json& step = mutant.document["data"]["preprocess"][0];
+    if (value == "test alone") step["part"] = "test";
+    if (value == "none") step["by"] = 1;
+    return mutant;
+  };
+  const std::vector<OperatorSite> sites{
+      {"preprocessing", "PRE", "", std::nullopt, {"test alone", "none"}, made}};
+  const auto trainings = [&](int version) {
+    FakeTrainer trainer;
+    MutantRuns runs;
+    for (const Program& program : {p, made("test alone"), made("none")}) {
+      for (int run = 0; run < 10; ++run) {
+        MutantRun kept = FakeTrainer().run(program, run);
+        kept.version = version;
+        runs.add(program_hash(program), run, kept);
+      }
+    }
+    analyse_mutants(p, sites, options(false), trainer, runs);
+    return trainer.trainings;
+  };
+  EXPECT_EQ(trainings(kMutantRunVersion), 0);
+  EXPECT_EQ(trainings(1), 10);
+}
+
 TEST_F(KeptRuns, DamagedRecordsAreLeftOutWithAWarning) {
   const Hash hash{1, 2};
   std::uintmax_t ends[3];
@@ -307,6 +488,7 @@ TEST(MutantRun, ReadsBack) {
   run.right = {true, false, true};
   run.certainty = {0.1f, 1};
   run.seconds = 0.25;
+  run.version = 1;
   const MutantRun again = mutant_run_from_json(to_json(run));
   EXPECT_EQ(again.status, run.status);
   EXPECT_EQ(again.message, run.message);
@@ -314,6 +496,7 @@ TEST(MutantRun, ReadsBack) {
   EXPECT_EQ(again.right, run.right);
   EXPECT_EQ(again.certainty, run.certainty);
   EXPECT_EQ(again.seconds, run.seconds);
+  EXPECT_EQ(again.version, 1);
 }
 
 TEST(MutationAnalysis, AnOriginalThatCannotBeJudged) {

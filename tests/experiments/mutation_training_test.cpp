@@ -51,6 +51,45 @@ TEST(MutationTraining, ARunIsMeasuredOnCleanRows) {
   EXPECT_EQ(trainer->train(job).metric, run.metrics.at(TestSet::kTest));
 }
 
+TEST(MutationTraining, WithoutAFitSection) {
+  const auto trainer = make_local_trainer({});
+  Program p = original();
+  p.document.erase("fit");
+  const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
+  for (const char* mutation : {"TCL=50", "HBS=8"}) {  // the second has a fit
+    const MutantRun run = mutants->run(apply_all(p, {parse_application(mutation, 0)}).program, 0);
+    EXPECT_EQ(run.status, RunStatus::kOk) << run.message;
+    EXPECT_GE(run.metrics.at(TestSet::kTrain), 0) << mutation;
+  }
+}
+
+TEST(MutationTraining, TrainingRowsArePreparedAsTestRows) {
+  const auto trainer = make_local_trainer({});
+  Program p = original();
+  p.document["data"]["preprocess"] =
+      Json::array({{{"op", "standardize"}}, {{"op", "add"}, {"value", 9}}});
+  const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
+  const auto metrics = [&](const Program& program) { return mutants->run(program, 0).metrics; };
+  // It learns the rows as they are and is asked about rows far from them.
+  const auto skewed = metrics(apply_all(p, {parse_application("SPP=1", 0)}).program);
+  EXPECT_LT(skewed.at(TestSet::kTest), 0.7);
+  EXPECT_NEAR(skewed.at(TestSet::kTrain), skewed.at(TestSet::kTest), 0.15);
+  // Without the step for both parts it is asked about what it learned.
+  const auto without = metrics(apply_all(p, {parse_application("CPP=1", 0)}).program);
+  EXPECT_GT(without.at(TestSet::kTrain), 0.85);
+}
+
+TEST(MutationTraining, ADivergedClassificationIsJudgedByItsAccuracy) {
+  const auto trainer = make_local_trainer({});
+  const Program p = original();
+  const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
+  // A feature that is NaN makes every weight NaN, and the outputs for clean rows: class 0.
+  const MutantRun run = mutants->run(apply_all(p, {parse_application("TMN=50", 0)}).program, 0);
+  ASSERT_EQ(run.status, RunStatus::kDiverged) << run.message;
+  for (const auto& [set, value] : run.metrics) EXPECT_NEAR(value, 0.5, 0.15) << to_string(set);
+  EXPECT_FALSE(run.right.empty());
+}
+
 TEST(MutationTraining, RowsAreAskedForAsTheProgramEvaluates) {
   const auto trainer = make_local_trainer({});
   const Program p = original();

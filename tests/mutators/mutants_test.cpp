@@ -152,10 +152,9 @@ TEST(RandomMutants, AreOfTheirOrderAndTheSameAgain) {
       EXPECT_EQ(mutant.applications.size(), static_cast<std::size_t>(order));
       EXPECT_TRUE(validate(mutant.program.document).empty());
       EXPECT_TRUE(hashes.insert(program_hash(mutant.program)).second);
-      std::set<std::string_view> types;
-      for (const Application& application : mutant.applications) {
-        EXPECT_TRUE(types.insert(find_mutation_operator(application.op).fault_type).second);
-      }
+      // Each operator leaves a fault of its own.
+      EXPECT_EQ(mutant.faults, diff(mutant.program, target.program));
+      EXPECT_GE(mutant.faults.items.size(), static_cast<std::size_t>(order));
       // The recipe makes the same program.
       EXPECT_EQ(apply_all(target.program, mutant.applications).program.document,
                 mutant.program.document);
@@ -165,6 +164,71 @@ TEST(RandomMutants, AreOfTheirOrderAndTheSameAgain) {
     EXPECT_EQ(again.back().name(), mutants.back().name());
     EXPECT_NE(other.back().name(), mutants.back().name());
   }
+}
+
+std::vector<const MutationOperator*> operators(std::initializer_list<const char*> names) {
+  std::vector<const MutationOperator*> list;
+  for (const char* name : names) list.push_back(&find_mutation_operator(name));
+  return list;
+}
+
+TEST(RandomMutants, AreNeverWhatOperatorsThatUndoEachOtherLeave) {
+  const Target target = make_target(classifier());
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    // WRB at 0, 5 or 6 and WAB at 4; RAW at 0, 5 or 6 and RRW at 4.
+    for (const auto& pair : {operators({"WRB", "WAB"}), operators({"RAW", "RRW"})}) {
+      for (const Mutant& mutant : random_mutants(target, pair, 2, 3, seed)) {
+        EXPECT_NE(program_hash(mutant.program), program_hash(target.program)) << mutant.name();
+        EXPECT_EQ(mutant.faults.items.size(), 2u) << mutant.name();
+      }
+    }
+  }
+}
+
+TEST(RandomMutants, HaveOperatorsThatCannotMakeOneFault) {
+  const Target target = make_target(classifier());
+  // Each of them may be found to be a change of the activation.
+  EXPECT_THROW(random_mutants(target, operators({"LRM", "ACH", "LAD"}), 2, 1, 0), Error);
+  EXPECT_EQ(random_mutants(target, operators({"LRM", "HNE"}), 2, 1, 0).size(), 1u);
+}
+
+TEST(ApplyAll, RefusesWhatEndsAsTheOriginal) {
+  for (const auto& [first, second] : {std::pair{"WRB@0", "WAB@0"}, {"RAW@0=l1", "RRW@0"}}) {
+    try {
+      apply_all(classifier(), {parse_application(first, 0), parse_application(second, 0)});
+      ADD_FAILURE() << first << " " << second;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("operators that undo each other"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+std::string reason(const MutantList& list, const std::string& what) {
+  for (const auto& skipped : list.skipped) {
+    if (skipped.what == what) return skipped.reason;
+  }
+  return "none";
+}
+
+TEST(FirstOrder, OperatorsWithoutAValueHaveAReason) {
+  Program program = classifier();
+  program.document["compile"]["optimizer"]["config"]["clipnorm"] = 0.5;
+  const MutantList list = first_order_mutants(make_target(program), operators({"OCG"}));
+  EXPECT_TRUE(list.mutants.empty());
+  EXPECT_EQ(reason(list, "change_gradient_clip"), "every value that is tried is the program's own");
+}
+
+TEST(FirstOrder, AtSomeLayersAlone) {
+  const Target target = make_target(classifier());
+  const auto all = operators({"ACH", "HNE", "RCD", "WRB"});
+  const MutantList list = first_order_mutants(target, all, 0, {5});
+  EXPECT_FALSE(list.mutants.empty());
+  for (const Mutant& mutant : list.mutants) EXPECT_EQ(mutant.applications.front().site, 5);
+  EXPECT_EQ(reason(list, "change_epochs"), "it changes the whole program, not a layer");
+  EXPECT_EQ(reason(list, "change_dropout_rate@5"),
+            "found layer 5 (Dense), which is no Dropout layer; allowed: layer 2");
+  EXPECT_THROW(first_order_mutants(target, all, 0, {7}), Error);
 }
 
 TEST(RandomMutants, SayWhenThereAreNotEnough) {

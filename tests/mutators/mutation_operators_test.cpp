@@ -164,6 +164,27 @@ TEST(TrainingDataOperators, WantClasses) {
   }
 }
 
+TEST(TrainingDataOperators, UnbalanceWantsASmallClass) {
+  Target target = make_target(classifier());
+  const auto messages = [&](std::vector<Application> applications) -> std::string {
+    try {
+      apply_all(target, applications);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  const Application unbalance = parse_application("TUD=50", 0);
+  EXPECT_EQ(messages({unbalance}), "accepted");
+  target.even_classes = true;
+  EXPECT_EQ(messages({unbalance}),
+            "unbalance_train_data=50: found training rows of classes of equal size; allowed: a "
+            "program that unbalance_train_data applies to");
+  EXPECT_NE(messages({parse_application("HNE=3", 0), unbalance}), "accepted");
+  // Other rows may have other classes.
+  EXPECT_EQ(messages({parse_application("TCL=50", 0), unbalance}), "accepted");
+}
+
 TEST(ChangeBatchSize, QuarterHalfDoubleFourfold) {
   EXPECT_EQ(values(classifier(), "HBS"), (Values{16, 32, 128, 256}));
   EXPECT_EQ(values(classifier(), "HBS", kWholeProgram, "mnist"), (Values{32, 256, 512}));
@@ -209,6 +230,11 @@ TEST(DisableBatching, NeedsTheData) {
   Program whole = classifier();
   whole.document["fit"]["batch_size"] = 1000;
   EXPECT_NE(refusal(whole, "HDB", &data).find("one batch of all rows"), std::string::npos);
+  // A fifth of the rows is watched: 900 hold the other 800.
+  whole.document["fit"]["batch_size"] = 900;
+  EXPECT_NE(refusal(whole, "HDB", &data).find("one batch of all rows"), std::string::npos);
+  whole.document["fit"]["batch_size"] = 700;
+  EXPECT_EQ(refusal(whole, "HDB", &data), "accepted");
 }
 
 TEST(ActivationOperators, Change) {
@@ -687,6 +713,26 @@ TEST(Subjects, HaveBounds) {
   EXPECT_EQ(range(classifier(), "RCP", "audio"), (ValueRange{10, 1, 1, 0}));
   EXPECT_EQ(range(classifier(), "HLR", "udacity"), (ValueRange{1e-4, 1e-5, 1e-5, 5}));
   EXPECT_THROW(make_target(classifier(), nullptr, "mnits"), Error);
+}
+
+TEST(Subjects, HaveBoundsForProgramsThatBeginThere) {
+  const auto reason = [](const Program& program, const char* op, const char* subject) {
+    return find_sites(find_mutation_operator(op), make_target(program, nullptr, subject)).reason;
+  };
+  // The severe end would be the program itself.
+  EXPECT_EQ(reason(classifier(), "HLR", "mnist"),
+            "does not apply: the learning_rate 0.001, where the bounds mnist begin at 1");
+  EXPECT_EQ(reason(classifier(), "HLR", "audio"), "");
+  EXPECT_EQ(reason(classifier(), "HNE", "mnist"), "");
+  EXPECT_NE(reason(classifier(), "HNE", "audio"), "");
+  EXPECT_EQ(reason(classifier(), "RCP", "audio"), "");
+  // DeepCrime has no batch sizes for these.
+  for (const char* subject : {"audio", "udacity"}) {
+    EXPECT_EQ(
+        reason(classifier(), "HBS", subject),
+        "does not apply: the bounds " + std::string(subject) + ", which have no values for it");
+  }
+  EXPECT_EQ(reason(classifier(), "HBS", "lenet"), "");
 }
 
 /// A random program of up to six layers that Keras accepts.

@@ -203,6 +203,22 @@ TEST(Mutations, AreTheSameForTheSameSeed) {
   EXPECT_NE(twice.x.values[0] - once.x.values[0], once.x.values[0]);
 }
 
+TEST(Mutations, SmallClassesAreKnownBeforehand) {
+  const auto small = [](std::vector<float> targets, bool regression) {
+    Dataset data;
+    data.y_train = {{static_cast<std::int64_t>(targets.size())}, std::move(targets)};
+    return has_small_class(data, regression);
+  };
+  EXPECT_TRUE(small({0, 0, 1}, false));
+  EXPECT_FALSE(small({0, 1, 2}, false));
+  EXPECT_FALSE(small({1, 1}, false));
+  // Buckets of a regression; the upper one is smaller than a third of all.
+  EXPECT_TRUE(small({0, 0, 0, 9}, true));
+  EXPECT_FALSE(small({0, 0, 0}, true));
+  // What can't be told is for the loading to say.
+  EXPECT_TRUE(small({0, std::nanf("")}, false));
+}
+
 TEST(Mutations, BadDataIsNamed) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(message(numbered({1, 1}), step("change_label", 50)),

@@ -29,6 +29,11 @@ struct Dataset {
   DataInfo info() const;
 };
 
+/// Is a class of the training rows (of a regression: one of the buckets of
+/// docs/mutators/delete_training_data.md) smaller than the mean of all? Where targets are NaN this
+/// isn't known, and loading says more.
+bool has_small_class(const Dataset& data, bool regression);
+
 /// XXH3-128 of all rows, shapes included.
 Hash digest(const Dataset& data);
 

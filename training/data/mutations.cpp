@@ -5,6 +5,7 @@
 #include "program/error.h"
 #include "program/words.h"
 #include "training/data/data_faults.h"
+#include "training/data/dataset.h"
 #include "training/data/mutation_step.h"
 #include "training/data/sources.h"
 
@@ -33,25 +34,39 @@ void change_label(Part& part, MutationStep& step) {
   }
 }
 
-/// Takes the step's share off each group, or off those that are smaller than the mean of all.
-void thin_out(Part& part, MutationStep& step, bool small_only) {
-  const std::vector<Rows> groups =
-      step.classes ? classes_of(step, part).rows : buckets_of(step, part);
-  const double mean = static_cast<double>(part.x.rows()) / static_cast<double>(groups.size());
+/// Classes of the rows, or buckets; and those that are smaller than the mean of all.
+std::vector<Rows> groups_of(Part& part, const MutationStep& step) {
+  return step.classes ? classes_of(step, part).rows : buckets_of(step, part);
+}
+std::vector<Rows> small_ones(std::vector<Rows> groups, std::int64_t rows) {
+  const double mean = static_cast<double>(rows) / static_cast<double>(groups.size());
+  std::erase_if(groups, [&](const Rows& group) {
+    return group.empty() || static_cast<double>(group.size()) >= mean;
+  });
+  return groups;
+}
+
+/// Takes the step's share off each group.
+void thin_out(Part& part, MutationStep& step, const std::vector<Rows>& groups) {
   Rows gone;
-  bool any = false;
   for (const Rows& rows : groups) {
-    if (rows.empty() || (small_only && static_cast<double>(rows.size()) >= mean)) continue;
-    any = true;
+    if (rows.empty()) continue;
     const Rows chosen = step.choose(rows);
     gone.insert(gone.end(), chosen.begin(), chosen.end());
   }
-  if (!any) step.refuse("classes of equal size", "a class that is smaller than the mean of all");
   remove_rows(part, std::move(gone));
 }
 
-void delete_training_data(Part& part, MutationStep& step) { thin_out(part, step, false); }
-void unbalance_train_data(Part& part, MutationStep& step) { thin_out(part, step, true); }
+void delete_training_data(Part& part, MutationStep& step) {
+  thin_out(part, step, groups_of(part, step));
+}
+void unbalance_train_data(Part& part, MutationStep& step) {
+  const std::vector<Rows> small = small_ones(groups_of(part, step), part.x.rows());
+  if (small.empty()) {
+    step.refuse("classes of equal size", "a class that is smaller than the mean of all");
+  }
+  thin_out(part, step, small);
+}
 
 void add_noise(Part& part, MutationStep& step) {
   require_numbers(step, part.x, "features");
@@ -208,6 +223,20 @@ const Operation& operation_of(const Json& config, const std::string& place) {
 }
 
 }  // namespace
+
+bool has_small_class(const Dataset& data, bool regression) {
+  const Json config = {{"targets", regression ? "values" : "classes"}};
+  const MutationStep step(config, 0);
+  Part part;
+  part.x.extents = {data.y_train.rows()};  // features don't matter
+  part.y.extents = data.y_train.extents;
+  part.y.values.assign(data.y_train.values.begin(), data.y_train.values.end());
+  try {
+    return !small_ones(groups_of(part, step), data.y_train.rows()).empty();
+  } catch (const Error&) {
+    return true;
+  }
+}
 
 void mutate(const Json& steps, Part& train) {
   if (steps.is_null()) return;
