@@ -37,10 +37,18 @@ TEST(Application, BadTextsAreTheUsersMistakes) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("change_label"), std::string::npos);
   }
-  for (const char* text : {R"({})", R"({"operator":1})", R"({"operator":"nothing"})",
-                           R"({"operator":"TCL","seed":-1})", R"({"operator":"TCL","layers":1})"}) {
+  for (const char* text : {R"({})", R"({"operator":1})", R"({"operator":"TCL","seed":-1})",
+                           R"({"operator":"TCL","layers":1})"}) {
     EXPECT_THROW(application_from_json(Json::parse(text), "x.json"), Error) << text;
   }
+}
+
+TEST(Application, UnknownOperatorsAreSaidWhereTheyAreApplied) {
+  const Json json = Json::parse(R"({"operator":"of_another_version","value":3,"seed":5})");
+  const Application application = application_from_json(json, "x.json");
+  EXPECT_EQ(to_json(application), json);
+  EXPECT_EQ(to_string(application), "of_another_version=3");
+  EXPECT_THROW(apply_all(classifier(), {application}), Error);
 }
 
 TEST(ApplyAll, LayersCountAsLeftByThoseBefore) {
