@@ -207,6 +207,8 @@ const RunMeasure* run_measure(std::string_view word) {
 }
 
 bool holds(const Condition& condition, double value, double clean) {
+  // A clean training that isn't finite is no measure.
+  if (is_relative(condition.comparison) && !std::isfinite(clean)) return false;
   switch (condition.comparison) {
     case Comparison::kAtLeast:
       return value >= condition.bound;
