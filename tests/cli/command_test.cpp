@@ -118,7 +118,7 @@ TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
   EXPECT_EQ(other.exit, 3);
   EXPECT_NE(other.err.find("other.h5: seed: found 4; allowed: 0, that of a.h5"), std::string::npos)
       << other.err;
-  folder.write("folder/x", "");
+  std::filesystem::create_directory(folder.path() / "folder");
   EXPECT_EQ(call({"train", "D7", "-n", "1", "--monitor", "folder"}, folder.path()).exit, 3);
 }
 

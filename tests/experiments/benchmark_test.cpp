@@ -223,6 +223,32 @@ TEST(BenchmarkStore, FolderAndFileHoldTheSame) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
 }
 
+TEST(BenchmarkStore, ASeparatorAtTheEndIsNoName) {
+  const TemporaryFolder folder("neutra-test");
+  const BenchmarkFiles files = to_files(sample());
+  write_benchmark_files(files, folder.path() / "sample/");
+  EXPECT_EQ(read_benchmark_files(folder.path() / "sample"), files);
+  EXPECT_EQ(read_benchmark_files(folder.path() / "sample/"), files);
+  write_benchmark_files(files, folder.path() / "sample/");
+  write_benchmark_files(files, folder.path() / "sample.h5/");
+  EXPECT_TRUE(fs::is_regular_file(folder.path() / "sample.h5"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
+  for (const auto& [given, path] : {std::pair{"a/", "a"}, {"a//", "a"}, {"a", "a"}, {"/", "/"}}) {
+    EXPECT_EQ(benchmark_path(given), path);
+  }
+}
+
+TEST(BenchmarkStore, AFolderThatCannotBeReplacedStays) {
+  const TemporaryFolder folder("neutra-test");
+  const fs::path path = folder.path() / "sample";
+  write_benchmark_files(to_files(sample()), path);
+  TemporaryFolder fresh(folder.path(), "fresh");
+  fs::remove_all(fresh.path());
+  EXPECT_THROW(fresh.replace(path), Error);
+  EXPECT_EQ(read_benchmark_files(path), to_files(sample()));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
+}
+
 TEST(BenchmarkStore, EqualContentsGiveEqualBytes) {
   const TemporaryFolder folder("neutra-test");
   std::string bytes[2];
