@@ -80,7 +80,8 @@ namespace neutra {
   OPERATOR(softmax_before_cross_entropy)    \
   OPERATOR(sum_reduction)                   \
   OPERATOR(unbalance_train_data)            \
-  OPERATOR(weight_shuffle)
+  OPERATOR(weight_shuffle)                  \
+  OPERATOR(zero_sample_weights)
 
 #define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \
   OPERATOR(change_activation_function)        \
