@@ -82,9 +82,9 @@ std::string interval_text(const PairedOddsRatio& odds) {
 void require_pairs(const MonitorFile& file, const std::string& name, const MonitorFile& clean,
                    const std::string& clean_name) {
   if (clean.runs.size() != file.runs.size())
-    throw input_error(describe(
-        clean_name, "/replicas", std::to_string(clean.runs.size()) + " replicas",
-        "as many as in " + name + ": " + std::to_string(file.runs.size())));
+    throw input_error(describe(clean_name, "/replicas",
+                               std::to_string(clean.runs.size()) + " replicas",
+                               "as many as in " + name + ": " + std::to_string(file.runs.size())));
   if (clean.seed != file.seed)
     throw input_error(describe(clean_name, "seed", std::to_string(clean.seed),
                                std::to_string(file.seed) + ", that of " + name));

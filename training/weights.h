@@ -14,8 +14,9 @@ namespace neutra {
 /// A model's variables by position in ResolvedProgram::layers, in Keras's order and layout.
 using ModelWeights = std::vector<std::vector<std::vector<float>>>;
 
-/// Does a gradient come to the variable of the layer at `position` in ResolvedProgram::layers? Not to
-/// a statistic, one of a frozen layer, or one that is cut off from the loss and from regularisers.
+/// Does a gradient come to the variable of the layer at `position` in ResolvedProgram::layers? Not
+/// to a statistic, one of a frozen layer, or one that is cut off from the loss and from
+/// regularisers.
 bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight);
 
 /// The variables of a program on two flat buffers (weights, gradients): first those that the

@@ -58,7 +58,7 @@ TEST(SymptomsTool, SaysSymptomsAndTheLikeliestFaultOfTheData) {
 }
 
 TEST(SymptomsTool, SaysNothingWithoutSymptoms) {
-  const Localisation found = ask(line(20));
+  const Localisation found = ask(moons(10));
   EXPECT_EQ(found.status, LocalisationStatus::kOk);
   EXPECT_TRUE(found.faults.items.empty()) << to_string(found.faults);
   EXPECT_TRUE(found.messages.empty()) << found.messages.front().text;

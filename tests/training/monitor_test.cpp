@@ -159,8 +159,9 @@ TEST_P(Monitoring, VanishingGradientsShowBehindAFrozenLayer) {
   Json& layers = p.document["model"]["config"]["layers"];
   layers[0]["config"]["trainable"] = false;
   // Sigmoids at their ends let next to nothing through.
-  layers[2] = dense(8, "sigmoid", {{"bias_initializer",
-                                    {{"class_name", "Constant"}, {"config", {{"value", 20}}}}}});
+  layers[2] =
+      dense(8, "sigmoid",
+            {{"bias_initializer", {{"class_name", "Constant"}, {"config", {{"value", 20}}}}}});
   std::set<std::string> found;
   for (const Symptom& symptom : find_symptoms(record(p))) found.insert(symptom.rule->id);
   EXPECT_TRUE(found.contains("vanishing_gradients"));
