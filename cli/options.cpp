@@ -317,6 +317,7 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   }
   for (const auto& name : names) {
     if (!given.count(name)) continue;
+    arguments.given.push_back(name);
     const Option option = option_of(verb, name);
     if (option.type == OptionType::kFlag)
       arguments.set(option, {"true"}, "--" + name);

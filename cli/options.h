@@ -35,6 +35,7 @@ class Arguments {
  public:
   std::vector<std::string> words;  ///< as given, behind the verb
   std::vector<std::string> positional;
+  std::vector<std::string> given;  ///< names of the options on the command line
 
   bool has(std::string_view name) const;  ///< given or has a default
   bool flag(std::string_view name) const;
