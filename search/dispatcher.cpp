@@ -65,7 +65,7 @@ bool Dispatcher::take_in() {
     take(std::move(*report));
     any = true;
   }
-  if (failed_) throw Error(*failed_);
+  if (failed_) throw *std::exchange(failed_, std::nullopt);
   return any;
 }
 
@@ -99,9 +99,17 @@ void Dispatcher::take(Report report) {
     case Report::Kind::kFailed:
       process.stopping = false;
       give_back(process, report.ids);
-      if (!failed_) failed_.emplace(report.exit, remote_.name(report.process) + ": " + report.message);
+      fail(report.process, report.exit, report.message);
+      break;
+    case Report::Kind::kLost:
+      process.lost = true;
+      fail(report.process, Exit::kFailed, report.message);
       break;
   }
+}
+
+void Dispatcher::fail(std::size_t process, Exit exit, const std::string& message) {
+  if (!failed_) failed_.emplace(exit, remote_.name(process) + ": " + message);
 }
 
 /// nullopt: it was given up.
@@ -223,7 +231,7 @@ void Dispatcher::recall(int idle) {
 
 void Dispatcher::stop() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
-    if (processes_[i].held.empty() || processes_[i].stopping) continue;
+    if (processes_[i].held.empty() || processes_[i].stopping || processes_[i].lost) continue;
     processes_[i].stopping = true;
     remote_.send(i, {.kind = Order::Kind::kStop});
   }
@@ -231,7 +239,7 @@ void Dispatcher::stop() {
 
 bool Dispatcher::all_back() const {
   return std::all_of(processes_.begin(), processes_.end(), [](const Process& process) {
-    return process.held.empty() && !process.stopping;
+    return process.lost || (process.held.empty() && !process.stopping);
   });
 }
 

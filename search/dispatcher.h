@@ -56,8 +56,8 @@ class Dispatcher {
 
   /// Has all processes get ready for the search.
   void begin(const Json& setup);
-  /// Takes in what was reported; true: there was something. Throws the error that a process
-  /// reported, once all is taken in.
+  /// Takes in what was reported; true: there was something. Throws an error that a process reported,
+  /// when all is taken in, and that of a lost process.
   bool take_in();
   /// Deals out what can be; `idle`: threads of this process with nothing to do. True: something was.
   bool deal(int idle);
@@ -82,12 +82,14 @@ class Dispatcher {
     double seconds = 0;      ///< predicted, of all of them
     bool recalled = false;   ///< an answer is under way
     bool stopping = false;   ///< likewise
+    bool lost = false;       ///< what it trained stays started in the store
     std::vector<RemoteTask> order;  ///< to be sent
     std::size_t waiting() const;    ///< tasks that its threads have no time for yet
     double waiting_seconds() const;
   };
 
   void take(Report report);
+  void fail(std::size_t process, Exit exit, const std::string& message);
   std::optional<Sent> take_back(Process& process, std::uint64_t id);
   void give_back(Process& process, const std::vector<std::uint64_t>& ids);
   void mark_begun(Process& process);

@@ -9,8 +9,8 @@ namespace neutra {
 namespace {
 
 constexpr std::array<std::string_view, 5> kOrders = {"begin", "train", "recall", "stop", "end"};
-constexpr std::array<std::string_view, 5> kReports = {"ready", "finished", "returned", "stopped",
-                                                      "failed"};
+constexpr std::array<std::string_view, 6> kReports = {"ready",   "finished", "returned",
+                                                      "stopped", "failed",   "lost"};
 
 template <typename Kind, std::size_t N>
 Kind kind_from(const std::array<std::string_view, N>& words, const std::string& word) {

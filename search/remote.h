@@ -45,7 +45,8 @@ struct Report {
     kFinished,  ///< the one task of `ids` gave `result`
     kReturned,  ///< to kRecall: `ids`, maybe none, are given back
     kStopped,   ///< to kStop, or after a signal of its own: `ids` are given back, it holds no other
-    kFailed     ///< likewise, and the search can't go on: `exit`, `message`
+    kFailed,    ///< likewise, and the search can't go on: `exit`, `message`
+    kLost       ///< from the channel itself: the process has died (`message`)
   };
   Kind kind = Kind::kFinished;
   std::size_t process = 0;  ///< who; set by RemoteWorkers::receive()
@@ -65,7 +66,7 @@ class RemoteWorkers {
   virtual std::string name(std::size_t process) const = 0;  ///< for messages: "rank 3 on node7"
   /// Never waits for the other side.
   virtual void send(std::size_t process, Order order) = 0;
-  /// The next report, if one is there. Throws failure() when processes were lost.
+  /// The next report, if one is there. Throws Error when the channel is broken.
   virtual std::optional<Report> receive() = 0;
 };
 
