@@ -200,13 +200,19 @@ void Dispatcher::fill_chunks() {
   const double all = threads();
   const double seconds = std::clamp(all / kChunksPerSecond, kShortestChunk, kLongestChunk);
   std::optional<double> share;  // of the candidates that nobody trains, for each thread
-  for (Process& process : processes_) {
-    while (process.order.size() < kTasksPerOrder && process.seconds < seconds * process.threads) {
+  // One by one, so that the lowest candidates are begun first.
+  for (bool any = true; any;) {
+    any = false;
+    for (Process& process : processes_) {
+      if (process.order.size() >= kTasksPerOrder || process.seconds >= seconds * process.threads) {
+        continue;
+      }
       if (!share) share = static_cast<double>(machine_.ahead()) / all;
-      if (static_cast<double>(process.waiting() + 1) > *share * process.threads) break;
+      if (static_cast<double>(process.waiting() + 1) > *share * process.threads) continue;
       std::optional<Task> task = machine_.next_ahead();
       if (!task) return;
       give(process, std::move(*task));
+      any = true;
     }
   }
 }

@@ -187,7 +187,7 @@ class RemoteWorker {
   std::deque<RemoteTask> waiting_;  ///< not begun
   int running_ = 0;
   std::vector<Report> finished_;         ///< to be sent
-  std::vector<RemoteTask> given_back_;   ///< likewise, with the next such report
+  std::deque<RemoteTask> given_back_;    ///< likewise, with the next such report
   std::optional<Report> failed_;         ///< likewise
   bool ending_ = false;                  ///< nothing is begun any more
   bool stopped_ = false;                 ///< by a signal: for good
