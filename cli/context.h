@@ -52,8 +52,8 @@ std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<Tr
                                      const std::vector<Observer*>& observers = {});
 
 /// Set by SIGINT, SIGTERM and SIGUSR2, Slurm's warning, once catch_signals() was called. A second
-/// SIGINT or SIGTERM ends the process at once, unless it is a rank of an MPI job: there what started
-/// the job may send one more than once, and sees to the end.
+/// SIGINT or SIGTERM ends the process at once, unless it is a rank of an MPI job: there what
+/// started the job may send one more than once, and sees to the end.
 const std::atomic<bool>& stop_requested();
 void catch_signals(bool end_at_second = true);
 

@@ -49,7 +49,8 @@ TrainingSite make_site(const Json& setup) {
   const std::string ours = trainer->fingerprint(Program{setup.at("program")});
   if (ours != wanted) {
     throw failure("its results would differ from those of rank 0. It trains with " + ours +
-                  "; rank 0 with " + wanted + ". Start all ranks with the same libraries and data; "
+                  "; rank 0 with " + wanted +
+                  ". Start all ranks with the same libraries and data; "
                   "where processors differ, NEUTRA_ISA=avx2 makes them train alike");
   }
   TrainingSite site;
@@ -123,12 +124,9 @@ void leave_ranks(int exit_code) {
 Json to_json(const TrainerOptions& options) {
   Json folders = Json::array();
   for (const auto& folder : options.data_path) folders.push_back(folder.string());
-  return {{"data_path", std::move(folders)},
-          {"skip_dead_epochs", options.skip_dead_epochs},
-          {"backend", to_string(options.backend)},
-          {"reuse_epochs", options.reuse_epochs},
-          {"state_bytes", options.state_bytes},
-          {"memory", options.memory}};
+  return {{"data_path", std::move(folders)},       {"skip_dead_epochs", options.skip_dead_epochs},
+          {"backend", to_string(options.backend)}, {"reuse_epochs", options.reuse_epochs},
+          {"state_bytes", options.state_bytes},    {"memory", options.memory}};
 }
 
 TrainerOptions trainer_options_from_json(const Json& json) {

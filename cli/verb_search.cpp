@@ -162,7 +162,8 @@ Verb search_verb() {
       "repairs. The same command continues an interrupted search; a finished one is printed "
       "without training. The\n"
       "network depends on program, seed, preset, rule, top-k, replicas, level, budgets and limits, "
-      "never on workers,\nsavings or interruptions. Started with mpirun or srun --mpi=pmix it spreads "
+      "never on workers,\nsavings or interruptions. Started with mpirun or srun --mpi=pmix it "
+      "spreads "
       "over the ranks of the job.",
       "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
       "--format text\n  mpirun -n 8 neutra search D7 --store D7.h5",

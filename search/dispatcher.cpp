@@ -199,7 +199,7 @@ bool Dispatcher::fill_idle_threads() {
 void Dispatcher::fill_chunks() {
   const double all = threads();
   const double seconds = std::clamp(all / kChunksPerSecond, kShortestChunk, kLongestChunk);
-  std::optional<double> share;  // of the candidates that nobody trains, for each thread
+  std::optional<double> share;  // of each thread, of the candidates that nobody trains
   // One by one, so that the lowest candidates are begun first.
   for (bool any = true; any;) {
     any = false;
@@ -207,10 +207,18 @@ void Dispatcher::fill_chunks() {
       if (process.order.size() >= kTasksPerOrder || process.seconds >= seconds * process.threads) {
         continue;
       }
-      if (!share) share = static_cast<double>(machine_.ahead()) / all;
-      if (static_cast<double>(process.waiting() + 1) > *share * process.threads) continue;
-      std::optional<Task> task = machine_.next_ahead();
-      if (!task) return;
+      const bool short_of_tasks = process.seconds < kReserve * process.threads;
+      if (!share) {
+        auto open = static_cast<std::size_t>(machine_.ahead());
+        for (const Process& other : processes_) open += other.waiting();
+        share = static_cast<double>(open) / all;
+      }
+      if (!short_of_tasks &&
+          static_cast<double>(process.waiting() + 1) > *share * process.threads) {
+        continue;
+      }
+      std::optional<Task> task = machine_.next_ahead(short_of_tasks);
+      if (!task) continue;
       give(process, std::move(*task));
       any = true;
     }
@@ -221,10 +229,9 @@ void Dispatcher::recall(int idle) {
   for (const Process& process : processes_) {
     idle += std::max(process.threads - static_cast<int>(process.held.size()), 0);
   }
-  const auto most = std::max_element(processes_.begin(), processes_.end(),
-                                     [](const Process& a, const Process& b) {
-                                       return a.waiting_seconds() < b.waiting_seconds();
-                                     });
+  const auto most = std::max_element(
+      processes_.begin(), processes_.end(),
+      [](const Process& a, const Process& b) { return a.waiting_seconds() < b.waiting_seconds(); });
   if (idle == 0 || most == processes_.end() || most->recalled ||
       most->waiting_seconds() < kTooLateSeconds * most->threads || machine_.ahead() > 0) {
     return;

@@ -35,7 +35,8 @@ class Durations {
 /// - a chunk is one second long as predicted, or more where so many threads take part that this
 ///   process would deal out more than kChunksPerSecond of them, up to kLongestChunk; where nothing
 ///   can be predicted yet, and where a training is longer than that, it is one task;
-/// - it is a share at most of the candidates that nobody trains, so that all end together;
+/// - it is the thread's share, at most, of the candidates that nobody trains, so that all end
+///   together, but for some milliseconds that pass until an answer comes;
 /// - where a thread has nothing to do, tasks that others have not begun are recalled.
 ///
 /// A task counts as started in the store as long as it may be in training: the first ones that a
@@ -47,6 +48,7 @@ class Dispatcher {
   static constexpr double kShortestChunk = 1, kLongestChunk = 20;  ///< predicted seconds
   static constexpr double kChunksPerSecond = 100;
   static constexpr std::size_t kTasksPerOrder = 64;
+  static constexpr double kReserve = 0.008;  ///< seconds to go on with while an answer is under way
   static constexpr double kShortestTask = 1e-3;    ///< seconds, at least, with what sending costs
   static constexpr double kTooLateSeconds = 0.02;  ///< what begins so soon is not recalled
 
@@ -56,10 +58,11 @@ class Dispatcher {
 
   /// Has all processes get ready for the search.
   void begin(const Json& setup);
-  /// Takes in what was reported; true: there was something. Throws an error that a process reported,
-  /// when all is taken in, and that of a lost process.
+  /// Takes in what was reported; true: there was something. Throws an error that a process
+  /// reported, when all is taken in, and that of a lost process.
   bool take_in();
-  /// Deals out what can be; `idle`: threads of this process with nothing to do. True: something was.
+  /// Deals out what can be; `idle`: threads of this process with nothing to do. True: something
+  /// was.
   bool deal(int idle);
   /// Has all tasks given back: take_in() until all_back().
   void stop();
@@ -77,12 +80,12 @@ class Dispatcher {
     bool apart = false, begun = false;
   };
   struct Process {
-    int threads = 0;         ///< 0: not ready yet
-    std::deque<Sent> held;   ///< in the order in which it begins them
-    double seconds = 0;      ///< predicted, of all of them
-    bool recalled = false;   ///< an answer is under way
-    bool stopping = false;   ///< likewise
-    bool lost = false;       ///< what it trained stays started in the store
+    int threads = 0;                ///< 0: not ready yet
+    std::deque<Sent> held;          ///< in the order in which it begins them
+    double seconds = 0;             ///< predicted, of all of them
+    bool recalled = false;          ///< an answer is under way
+    bool stopping = false;          ///< likewise
+    bool lost = false;              ///< what it trained stays started in the store
     std::vector<RemoteTask> order;  ///< to be sent
     std::size_t waiting() const;    ///< tasks that its threads have no time for yet
     double waiting_seconds() const;

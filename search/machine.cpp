@@ -417,7 +417,7 @@ std::int64_t SearchMachine::ahead() {
   return count;
 }
 
-std::optional<Task> SearchMachine::next(bool ahead) {
+std::optional<Task> SearchMachine::next(bool generate, bool share) {
   advance();
   if (end_ || alone_) return std::nullopt;
   struct Choice {
@@ -455,11 +455,12 @@ std::optional<Task> SearchMachine::next(bool ahead) {
         return take();
       }
     }
-    if (wait || ahead) return std::nullopt;
-    if (!switches_.speculate || !fixed_done_ || queue_.empty() || end >= budget()) break;
-    generate();
+    if (wait) return std::nullopt;
+    if (!generate || !switches_.speculate || !fixed_done_ || queue_.empty() || end >= budget())
+      break;
+    this->generate();
   }
-  return shared ? take() : std::nullopt;
+  return share && shared ? take() : std::nullopt;
 }
 
 Task SearchMachine::hand_out(std::size_t index, int replica, const Parameters* parameters) {

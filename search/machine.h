@@ -89,11 +89,12 @@ class SearchMachine {
   /// trainings overshoot a curtailment; when every candidate has a worker and no further block can
   /// be generated, the replicas of one candidate are shared out, so that no core is idle at a
   /// parent's end.
-  std::optional<Task> next() { return next(false); }
-  /// For a worker that has other tasks to train first: a candidate that nobody is training. None is
-  /// generated for it, and no replicas are shared out: they might not be needed by then.
-  std::optional<Task> next_ahead() { return next(true); }
-  /// How many candidates next_ahead() finds.
+  std::optional<Task> next() { return next(true, true); }
+  /// For a worker that has other tasks to train first: a candidate that nobody is training, since
+  /// further replicas of others might not be needed by then. `generate`: of a new block, if need
+  /// be.
+  std::optional<Task> next_ahead(bool generate) { return next(generate, false); }
+  /// How many candidates next_ahead() finds without generating any.
   std::int64_t ahead();
   /// Throws Error when the known fix turns out not to train and its level is needed.
   void deliver(const Task& task, ReplicaResult result);
@@ -138,7 +139,7 @@ class SearchMachine {
     std::int64_t parent = -1, first = 0, end = 0;
   };
 
-  std::optional<Task> next(bool ahead);
+  std::optional<Task> next(bool generate, bool share);
   std::size_t add_evaluation(const std::function<Program()>& make, const std::string& name);
   void add_candidate(Node node);
   void generate();

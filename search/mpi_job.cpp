@@ -40,9 +40,8 @@ class Messages {
     int length = 0;
     check("MPI_Get_processor_name", MPI_Get_processor_name(own.data(), &length));
     hosts_.resize(rank_ == 0 ? own.size() * static_cast<std::size_t>(size_) : 0);
-    check("MPI_Gather",
-          MPI_Gather(own.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, hosts_.data(),
-                     MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, MPI_COMM_WORLD));
+    check("MPI_Gather", MPI_Gather(own.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, hosts_.data(),
+                                   MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, MPI_COMM_WORLD));
   }
 
   int rank() const { return rank_; }
@@ -55,9 +54,8 @@ class Messages {
   void send(int rank, int tag, std::string text) {
     progress();
     Sending& sending = sending_.emplace_back(Sending{std::move(text)});
-    check("MPI_Isend",
-          MPI_Isend(sending.text.data(), static_cast<int>(sending.text.size()), MPI_BYTE, rank, tag,
-                    MPI_COMM_WORLD, &sending.request));
+    check("MPI_Isend", MPI_Isend(sending.text.data(), static_cast<int>(sending.text.size()),
+                                 MPI_BYTE, rank, tag, MPI_COMM_WORLD, &sending.request));
   }
   bool all_sent() {
     progress();
@@ -127,7 +125,10 @@ class Workers final : public RemoteWorkers {
     try {
       messages_.send(static_cast<int>(process) + 1, kMessage, writers_.at(process).text(order));
     } catch (const Error& error) {
-      lost_.push_back({.kind = Report::Kind::kLost, .process = process, .message = error.what()});
+      Report& lost = lost_.emplace_back();
+      lost.kind = Report::Kind::kLost;
+      lost.process = process;
+      lost.message = error.what();
     }
   }
   std::optional<Report> receive() override {

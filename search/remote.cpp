@@ -88,8 +88,9 @@ Order OrderReader::order(std::string_view text) {
                           std::make_shared<const Program>(Program{std::move(entry["program"])}));
       if (known_.size() > OrderWriter::kKnown) known_.pop_front();
     }
-    const auto found = std::find_if(known_.begin(), known_.end(),
-                                    [&](const auto& program) { return program.first == task.hash; });
+    const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& program) {
+      return program.first == task.hash;
+    });
     if (found == known_.end()) throw failure("a message between processes: an unknown program");
     task.program = found->second;
     order.tasks.push_back(std::move(task));

@@ -41,7 +41,7 @@ struct Order {
 /// What such a process sends back.
 struct Report {
   enum class Kind {
-    kReady,     ///< to kBegin: it trains `threads` tasks at a time; `message`: what a user should know
+    kReady,  ///< to kBegin: it trains `threads` tasks at a time; `message`: what a user should know
     kFinished,  ///< the one task of `ids` gave `result`
     kReturned,  ///< to kRecall: `ids`, maybe none, are given back
     kStopped,   ///< to kStop, or after a signal of its own: `ids` are given back, it holds no other
@@ -78,8 +78,8 @@ class RemoteSearch {
   virtual void send(Report report) = 0;
 };
 
-/// Orders as text. A program is written once, and again when `kKnown` others were written since: one
-/// writer for each process, one reader in it.
+/// Orders as text. A program is written once, and again when `kKnown` others were written since:
+/// one writer for each process, one reader in it.
 class OrderWriter {
  public:
   static constexpr std::size_t kKnown = 256;

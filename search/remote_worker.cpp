@@ -164,8 +164,8 @@ class RemoteWorker {
       }
       return report;
     } catch (const Error& error) {
-      report.kind = error.exit() == Exit::kInterrupted ? Report::Kind::kStopped
-                                                       : Report::Kind::kFailed;
+      report.kind =
+          error.exit() == Exit::kInterrupted ? Report::Kind::kStopped : Report::Kind::kFailed;
       report.exit = error.exit();
       report.message = error.what();
     } catch (const std::bad_alloc&) {
@@ -186,12 +186,12 @@ class RemoteWorker {
   std::condition_variable changed_;
   std::deque<RemoteTask> waiting_;  ///< not begun
   int running_ = 0;
-  std::vector<Report> finished_;         ///< to be sent
-  std::deque<RemoteTask> given_back_;    ///< likewise, with the next such report
-  std::optional<Report> failed_;         ///< likewise
-  bool ending_ = false;                  ///< nothing is begun any more
-  bool stopped_ = false;                 ///< by a signal: for good
-  std::atomic<bool> halt_ = false;       ///< ends the trainings
+  std::vector<Report> finished_;       ///< to be sent
+  std::deque<RemoteTask> given_back_;  ///< likewise, with the next such report
+  std::optional<Report> failed_;       ///< likewise
+  bool ending_ = false;                ///< nothing is begun any more
+  bool stopped_ = false;               ///< by a signal: for good
+  std::atomic<bool> halt_ = false;     ///< ends the trainings
   bool over_ = false;
   std::optional<Order> last_;
   std::exception_ptr lost_;

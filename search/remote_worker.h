@@ -19,9 +19,10 @@ struct TrainingSite {
 };
 
 /// The life of a process that trains for a search elsewhere, until it is told that nothing more
-/// will come: begins with what `prepare` makes of a setup, trains what is sent and sends each result
-/// at once. `stop` is set by a signal: the trainings end at their next step and all tasks are given
-/// back. Errors of `prepare` and of trainings go to the search; those of the channel come from here.
+/// will come: begins with what `prepare` makes of a setup, trains what is sent and sends each
+/// result at once. `stop` is set by a signal: the trainings end at their next step and all tasks
+/// are given back. Errors of `prepare` and of trainings go to the search; those of the channel come
+/// from here.
 ///
 /// The channel is used by the calling thread only.
 void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json& setup)>& prepare,

@@ -57,12 +57,12 @@ class Mpi : public ::testing::Test {
   void TearDown() override { EXPECT_TRUE(left_over(10).empty()) << "processes were left behind"; }
 
   static std::vector<std::string> search(const std::string& store) {
-    return {"search", "D7",  "--store", store, "--budget-evaluations", "40", "--replicas",
-            "3",      "--quiet"};
+    return {"search", "D7",         "--store", store,    "--budget-evaluations",
+            "40",     "--replicas", "3",       "--quiet"};
   }
   static std::vector<std::string> job(int ranks, const std::vector<std::string>& arguments) {
-    std::vector<std::string> words = {kLauncher,     "--oversubscribe", "-n",
-                                      std::to_string(ranks), NEUTRA_COMMAND};
+    std::vector<std::string> words = {kLauncher, "--oversubscribe", "-n", std::to_string(ranks),
+                                      NEUTRA_COMMAND};
     words.insert(words.end(), arguments.begin(), arguments.end());
     return words;
   }

@@ -24,8 +24,8 @@ class LauncherTest : public ::testing::Test {
     }
   }
   static constexpr const char* kNames[] = {
-      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK",           "PMI_SIZE",
-      "PMIX_RANK",            "SLURM_PROCID",         "SLURM_STEP_NUM_TASKS"};
+      "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "PMIX_RANK",
+      "SLURM_PROCID",         "SLURM_STEP_NUM_TASKS"};
 
  private:
   std::map<std::string, std::string> before_;

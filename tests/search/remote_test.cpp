@@ -37,7 +37,7 @@ class FakeProcesses : public RemoteWorkers {
     TestTrainer::Hook hook = {};
     std::function<void(const Json&)> prepare = {};
     int threads = 1;
-    int lost_after = -1;            ///< sends no more than so many results
+    int lost_after = -1;             ///< sends no more than so many results
     std::atomic<bool> stop = false;  ///< a signal to it
     std::atomic<int> trainings = 0;
   };
@@ -187,7 +187,8 @@ TEST(RemoteMessages, TasksArriveWhole) {
   OrderWriter writer;
   OrderReader reader;
   const Order order = reader.order(
-      writer.text({.kind = Order::Kind::kTrain, .tasks = {task_of(program_named(1), 8), task_of(program_named(2), 9)}}));
+      writer.text({.kind = Order::Kind::kTrain,
+                   .tasks = {task_of(program_named(1), 8), task_of(program_named(2), 9)}}));
   ASSERT_EQ(order.kind, Order::Kind::kTrain);
   ASSERT_EQ(order.tasks.size(), 2U);
   const RemoteTask& task = order.tasks[1];
@@ -255,11 +256,16 @@ TEST(Remote, ProcessesDontShow) {
     const Case c = random_case(seed);
     FakeProcesses processes(c, 1 + static_cast<int>(seed % 3), seed);
     processes[0].threads = 1 + static_cast<int>(seed % 2);
+    std::atomic<bool> begun = false;
+    processes[0].prepare = [&](const Json&) { begun = true; };
     RunOptions options = options_with(processes);
     options.workers = 1 + static_cast<int>(seed / 3 % 2);
     options.speculate = seed % 5 != 0;
     options.fresh = true;
-    FakeTrainer trainer(c.landscape);
+    TestTrainer trainer(c.landscape, [&](const TrainingJob&) {
+      while (!begun) std::this_thread::yield();
+      std::this_thread::yield();
+    });
     const auto outcome = run(c, options, trainer, folder / "s.h5");
     ASSERT_EQ(tsv(outcome.network), reference_tsv(c)) << "seed " << seed;
     // Each training counts once, wherever it was.
