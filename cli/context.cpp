@@ -21,6 +21,7 @@
 #include <thread>
 
 #include "cli/build_info.h"
+#include "cli/ranks.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/printable.h"
@@ -35,10 +36,11 @@ namespace neutra::cli {
 namespace {
 
 std::atomic<bool> g_stop{false};
+std::atomic<bool> g_end_at_second{true};
 constexpr int kStopPollMilliseconds = 50;
 
 extern "C" void on_signal(int signal) {
-  if (g_stop.exchange(true)) _exit(128 + signal);
+  if (g_stop.exchange(true) && g_end_at_second && signal != SIGUSR2) _exit(128 + signal);
 }
 
 double now() {
@@ -121,6 +123,7 @@ std::string chosen_format(const Arguments& arguments) {
 
 int worker_count(const Arguments& arguments) {
   if (arguments.has("workers")) return static_cast<int>(arguments.integer("workers"));
+  if (other_ranks()) return 1;
   const auto cores = std::thread::hardware_concurrency();
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
@@ -140,13 +143,13 @@ std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<Tr
 
 const std::atomic<bool>& stop_requested() { return g_stop; }
 
-void catch_signals() {
+void catch_signals(bool end_at_second) {
+  g_end_at_second = end_at_second;
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR2}) sigaction(signal, &action, nullptr);
 }
 
 ProgressLine::ProgressLine(bool quiet, std::string what)
@@ -270,17 +273,13 @@ Json provenance() {
 }
 
 std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options) {
-  Json request{{"program", job.program->document},
-               {"seed", job.seed},
-               {"replica", job.replica},
-               {"independent", job.stream == StreamKey::kIndependent},
-               {"time_limit", job.time_limit},
-               {"memory_limit", job.memory_limit},
-               {"data_path", Json::array()},
-               {"parent", static_cast<std::int64_t>(getpid())},
-               {"skip_dead", options.skip_dead_epochs},
-               {"backend", to_string(options.backend)}};
-  for (const auto& folder : options.data_path) request["data_path"].push_back(folder.string());
+  TrainerOptions one = options;  // there is nothing to share with other trainings
+  one.reuse_epochs = false;
+  one.memory = 0;
+  const Json request{{"program", job.program->document},
+                     {"job", to_json(job)},
+                     {"options", to_json(one)},
+                     {"parent", static_cast<std::int64_t>(getpid())}};
   const std::string text = request.dump();
 
   int to_child[2], from_child[2];

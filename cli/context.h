@@ -51,10 +51,11 @@ std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<Tr
                                      const std::function<void(std::size_t finished)>& done = {},
                                      const std::vector<Observer*>& observers = {});
 
-/// Set by SIGINT and SIGTERM once catch_signals() was called; a second signal ends the process at
-/// once.
+/// Set by SIGINT, SIGTERM and SIGUSR2, Slurm's warning, once catch_signals() was called. A second
+/// SIGINT or SIGTERM ends the process at once, unless it is a rank of an MPI job: there what
+/// started the job may send one more than once, and sees to the end.
 const std::atomic<bool>& stop_requested();
-void catch_signals();
+void catch_signals(bool end_at_second = true);
 
 /// One line of progress on standard error: a bar with rate and time left on a terminal, a line a
 /// minute elsewhere.

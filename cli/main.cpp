@@ -9,10 +9,12 @@
 #include <iostream>
 #include <new>
 #include <optional>
+#include <string_view>
 
 #include "cli/build_info.h"
 #include "cli/context.h"
 #include "cli/printable_text.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "experiments/fault_catalogue.h"
 #include "program/error.h"
@@ -121,7 +123,8 @@ int main(int argc, char** argv) {
   const neutra::cli::PrintableText messages(std::cerr);
   int code = static_cast<int>(Exit::kFailed);
   try {
-    code = neutra::cli::run({argv + 1, argv + argc});
+    const bool ranks = argc > 1 && std::string_view(argv[1]) == "search";
+    code = ranks && !neutra::cli::join_ranks() ? 0 : neutra::cli::run({argv + 1, argv + argc});
     std::cout.flush();
     if (!std::cout) {
       std::cerr << "neutra: error: standard output cannot be written\n";
@@ -141,5 +144,6 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     std::cerr << "neutra: error: " << error.what() << '\n';
   }
+  neutra::cli::leave_ranks(code);
   return code;
 }

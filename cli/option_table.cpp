@@ -586,7 +586,7 @@ const std::vector<Option>& option_table() {
        {},
        1,
        4096,
-       "trainings at the same time; default: cores"},
+       "trainings at the same time; default: cores; in an MPI job, of each rank; default there: 1"},
   };
   return table;
 }

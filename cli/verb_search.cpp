@@ -2,6 +2,7 @@
 
 #include "cli/context.h"
 #include "cli/network_text.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "program/words.h"
@@ -33,7 +34,7 @@ std::string counters_text(const SearchCounters& c) {
 }
 
 int run(const Arguments& arguments) {
-  catch_signals();
+  catch_signals(other_ranks() == nullptr);
   const Fault fault = load_fault(arguments.positional.front());
   const SearchTask task = search_task(fault);
   if (!fault.fixed && !arguments.has("ground-truth-metric"))
@@ -69,6 +70,10 @@ int run(const Arguments& arguments) {
   options.stop = &stop_requested();
   options.isolated = [trainer_options = trainer_options(arguments, fault.file)](
                          const TrainingJob& job) { return train_isolated(job, trainer_options); };
+  options.remote = other_ranks();
+  if (options.remote)
+    options.remote_setup =
+        ranks_setup(fault, trainer_options(arguments, fault.file), *trainer, options.workers);
 
   const std::filesystem::path store =
       arguments.has("store") ? arguments.text("store") : fault.id + ".h5";
@@ -157,9 +162,11 @@ Verb search_verb() {
       "repairs. The same command continues an interrupted search; a finished one is printed "
       "without training. The\n"
       "network depends on program, seed, preset, rule, top-k, replicas, level, budgets and limits, "
-      "never on workers,\nsavings or interruptions.",
+      "never on workers,\nsavings or interruptions. Started with mpirun or srun --mpi=pmix it "
+      "spreads "
+      "over the ranks of the job.",
       "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
-      "--format text",
+      "--format text\n  mpirun -n 8 neutra search D7 --store D7.h5",
       run};
 }
 

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <iterator>
 
-#include "cli/context.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "training/local_trainer.h"
@@ -21,19 +21,10 @@ int run(const Arguments&) {
   if (const pid_t parent = request.at("parent").get<pid_t>(); getppid() != parent)
     throw failure("the search that asked for this training has ended");
   const Program program{request.at("program")};
-  TrainerOptions options;
-  for (const auto& folder : request.at("data_path"))
-    options.data_path.emplace_back(folder.get<std::string>());
-  options.skip_dead_epochs = request.at("skip_dead").get<bool>();
-  options.backend = *parse_backend(request.at("backend").get<std::string>());
-  TrainingJob job;
+  TrainingJob job = training_job_from_json(request.at("job"));
   job.program = &program;
-  job.seed = request.at("seed").get<std::uint64_t>();
-  job.replica = request.at("replica").get<int>();
-  job.stream = request.at("independent").get<bool>() ? StreamKey::kIndependent : StreamKey::kPrefix;
-  job.time_limit = request.at("time_limit").get<double>();
-  job.memory_limit = request.at("memory_limit").get<std::uint64_t>();
-  std::cout << to_json(make_local_trainer(std::move(options))->train(job)).dump() << '\n';
+  const auto trainer = make_local_trainer(trainer_options_from_json(request.at("options")));
+  std::cout << to_json(trainer->train(job)).dump() << '\n';
   return 0;
 }
 

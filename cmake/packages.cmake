@@ -37,6 +37,12 @@ if(NEUTRA_WITH_TORCH)
   find_library(DNNL_LIBRARY dnnl REQUIRED)
 endif()
 
+find_package(MPI QUIET COMPONENTS C)
+option(NEUTRA_WITH_MPI "Spread a search over the ranks of an MPI job; default: where an MPI library is" ${MPI_C_FOUND})
+if(NEUTRA_WITH_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
+endif()
+
 if(NEUTRA_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_path(VALIJSON_INCLUDE_DIR valijson/validator.hpp REQUIRED)

@@ -11,8 +11,11 @@ extern "C" const char* __asan_default_options() {
   return "detect_stack_use_after_return=1:strict_string_checks=1" SYMBOLIZER;
 }
 
-// LLVM's OpenMP run-time keeps a few tables of its threads until the end of the process.
-extern "C" const char* __lsan_default_suppressions() { return "leak:libomp.so\n"; }
+// LLVM's OpenMP run-time keeps a few tables of its threads until the end of the process, and so
+// does Open MPI of what it was started with.
+extern "C" const char* __lsan_default_suppressions() {
+  return "leak:libomp.so\nleak:libmpi.so\nleak:libopen-\nleak:libpmix\nleak:libevent\nleak:mca_\n";
+}
 
 extern "C" const char* __ubsan_default_options() {
   return "print_stacktrace=1:halt_on_error=1" SYMBOLIZER;

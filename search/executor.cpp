@@ -1,13 +1,15 @@
 #include "search/executor.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <limits>
 #include <mutex>
 
 #include "program/error.h"
+#include "search/dispatcher.h"
 
 namespace neutra {
 namespace {
@@ -15,43 +17,67 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 constexpr auto kPollInterval = std::chrono::milliseconds(50);  ///< how soon an idle worker stops
-constexpr int kSuspectDeaths = 2;
-constexpr int kFatalDeaths = 3;
-
-ReplicaResult failed_result() {
-  ReplicaResult result;
-  result.status = RunStatus::kFailed;
-  result.metric = std::numeric_limits<double>::quiet_NaN();
-  result.message = "three processes died while training it";
-  return result;
-}
+/// How long other processes have at the end to give back what they hold.
+constexpr auto kReturnPatience = std::chrono::seconds(20);
 
 class Executor {
  public:
   Executor(SearchMachine& machine, Store& store, const SearchConfig& config,
            const RunOptions& options, Trainer& trainer)
-      : machine_(machine), store_(store), config_(config), options_(options), trainer_(trainer) {}
+      : machine_(machine), store_(store), config_(config), options_(options), trainer_(trainer) {
+    if (!options_.remote) return;
+    dispatcher_.emplace(machine_, store_, *options_.remote, std::max(options_.workers, 1), job(),
+                        static_cast<bool>(options_.isolated));
+  }
 
   /// The life of one worker. Never throws.
   void work() {
     std::unique_lock lock(mutex_);
     try {
-      while (!failed_ && !machine_.finished() && !(options_.stop && options_.stop->load())) {
+      while (!over()) {
         if (auto task = machine_.next()) {
           step(*task, lock);
-          report();
-          if (store_.save_due()) {
-            store_.save(machine_.network(), run_counters(machine_, store_), std::nullopt);
-          }
-          changed_.notify_all();
+          after_step();
         } else if (!machine_.finished()) {
+          ++idle_;
           changed_.wait_for(lock, kPollInterval);
+          --idle_;
         }
       }
     } catch (...) {
-      if (!failed_) failed_ = std::current_exception();
+      fail();
     }
     changed_.notify_all();
+  }
+
+  /// The life of the thread that other processes are reached by. Never throws.
+  void communicate() {
+    std::unique_lock lock(mutex_);
+    try {
+      dispatcher_->begin(options_.remote_setup);
+      Pause pause;
+      while (!over()) {
+        const bool received = dispatcher_->take_in();
+        interrupted_ = interrupted_ || dispatcher_->interrupted();
+        const bool sent = !over() && dispatcher_->deal(idle_);
+        if (received) after_step();
+        if (received || sent) pause.reset();
+        if (!over()) changed_.wait_for(lock, pause.next());
+      }
+    } catch (...) {
+      fail();
+    }
+    halt_ = true;
+    changed_.notify_all();
+    try {
+      dispatcher_->stop();
+      const auto patience = Clock::now() + kReturnPatience;
+      for (Pause pause; !dispatcher_->all_back() && Clock::now() < patience;) {
+        if (!dispatcher_->take_in()) changed_.wait_for(lock, pause.next());
+      }
+    } catch (...) {
+      fail();
+    }
   }
 
   void rethrow() {
@@ -60,6 +86,23 @@ class Executor {
   }
 
  private:
+  bool over() const {
+    return failed_ || interrupted_ || machine_.finished() ||
+           (options_.stop && options_.stop->load());
+  }
+
+  void fail() {
+    if (!failed_) failed_ = std::current_exception();
+  }
+
+  TrainingJob job() const {
+    TrainingJob job;
+    job.seed = config_.seed;
+    job.time_limit = config_.time_limit;
+    job.memory_limit = config_.memory_limit;
+    return job;
+  }
+
   void step(const Task& task, std::unique_lock<std::mutex>& lock) {
     const EvaluationKey key{task.hash, task.replica};
     const bool apart = task.deaths >= kSuspectDeaths && options_.isolated;
@@ -68,13 +111,10 @@ class Executor {
       result = failed_result();
     } else {
       store_.started(key, apart);
-      TrainingJob job;
+      TrainingJob job = this->job();
       job.program = task.program.get();
-      job.seed = config_.seed;
       job.replica = task.replica;
-      job.time_limit = config_.time_limit;
-      job.memory_limit = config_.memory_limit;
-      job.stop = options_.stop;
+      job.stop = dispatcher_ ? &halt_ : options_.stop;
       lock.unlock();
       try {
         if (apart) {
@@ -98,6 +138,7 @@ class Executor {
       }
     }
     store_.finished(key, result);
+    if (dispatcher_) dispatcher_->learn(task.hash, result.seconds);
     machine_.deliver(task, std::move(result));
   }
 
@@ -105,6 +146,14 @@ class Executor {
     lock.lock();
     machine_.drop(task);
     store_.dropped(key);
+  }
+
+  void after_step() {
+    report();
+    if (store_.save_due()) {
+      store_.save(machine_.network(), run_counters(machine_, store_), std::nullopt);
+    }
+    changed_.notify_all();
   }
 
   void report() {
@@ -119,8 +168,13 @@ class Executor {
   const SearchConfig& config_;
   const RunOptions& options_;
   Trainer& trainer_;
-  std::mutex mutex_;  ///< guards everything above but the trainer
+  std::mutex mutex_;  ///< guards everything above but the trainer, and the dispatcher
   std::condition_variable changed_;
+  std::optional<Dispatcher> dispatcher_;  ///< to other processes, if there are any
+  int idle_ = 0;                          ///< workers of this process with nothing to do
+  bool interrupted_ = false;              ///< by a signal to another process
+  /// Where there are other processes: ends the trainings of this one as soon as the search is over.
+  std::atomic<bool> halt_ = false;
   std::exception_ptr failed_;
   Clock::time_point reported_{};
 };
@@ -130,8 +184,13 @@ class Executor {
 void execute(SearchMachine& machine, Store& store, const SearchConfig& config,
              const RunOptions& options, Trainer& trainer) {
   Executor executor(machine, store, config, options, trainer);
-#pragma omp parallel num_threads(std::max(options.workers, 1))
-  executor.work();
+  const bool remote = options.remote != nullptr;
+#pragma omp parallel num_threads(std::max(options.workers, 1) + (remote ? 1 : 0))
+  if (remote && omp_get_thread_num() == 0) {
+    executor.communicate();
+  } else {
+    executor.work();
+  }
   executor.rethrow();
 }
 

@@ -5,9 +5,11 @@
 
 namespace neutra {
 
-/// Trains what the machine asks for with `options.workers` OpenMP threads until it is finished or
-/// `options.stop` is set, keeping the store up to date. Exceptions of a worker end the others after
-/// their training and are thrown from here.
+/// Trains what the machine asks for with `options.workers` OpenMP threads, and with the processes
+/// of `options.remote`, until it is finished or `options.stop` is set, keeping the store up to
+/// date. Exceptions of a worker end the others and are thrown from here.
+///
+/// The channel to other processes is used by the calling thread only.
 void execute(SearchMachine& machine, Store& store, const SearchConfig& config,
              const RunOptions& options, Trainer& trainer);
 

@@ -13,7 +13,6 @@ namespace neutra {
 namespace {
 
 constexpr int kRecordedDepth = 4;  ///< no recorded network is deeper
-constexpr int kSuspectDeaths = 2;  ///< from here on a program trains apart from the others
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 int depth_limit(const SearchConfig& config) {
@@ -28,6 +27,14 @@ Hash string_hash(const std::string& text) {
 }
 
 }  // namespace
+
+ReplicaResult failed_result() {
+  ReplicaResult result;
+  result.status = RunStatus::kFailed;
+  result.metric = kNaN;
+  result.message = "three processes died while training it";
+  return result;
+}
 
 void MetricMean::add(const ReplicaResult& result) {
   ++replicas;
@@ -398,7 +405,19 @@ std::optional<int> SearchMachine::trainable(std::size_t index) const {
   return std::nullopt;
 }
 
-std::optional<Task> SearchMachine::next() {
+std::int64_t SearchMachine::ahead() {
+  const std::int64_t end = std::min(static_cast<std::int64_t>(candidates_.size()), budget());
+  std::int64_t count = 0;
+  for (std::int64_t id = next_commit_; id < (switches_.speculate ? end : std::min(end, shown_));
+       ++id) {
+    Candidate& candidate = candidates_[static_cast<std::size_t>(id)];
+    const std::size_t index = candidate.evaluation;
+    count += evaluations_[index].running == 0 && !decided(candidate) && trainable(index);
+  }
+  return count;
+}
+
+std::optional<Task> SearchMachine::next(bool generate, bool share) {
   advance();
   if (end_ || alone_) return std::nullopt;
   struct Choice {
@@ -437,10 +456,11 @@ std::optional<Task> SearchMachine::next() {
       }
     }
     if (wait) return std::nullopt;
-    if (!switches_.speculate || !fixed_done_ || queue_.empty() || end >= budget()) break;
-    generate();
+    if (!generate || !switches_.speculate || !fixed_done_ || queue_.empty() || end >= budget())
+      break;
+    this->generate();
   }
-  return shared ? take() : std::nullopt;
+  return share && shared ? take() : std::nullopt;
 }
 
 Task SearchMachine::hand_out(std::size_t index, int replica, const Parameters* parameters) {

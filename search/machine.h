@@ -48,6 +48,9 @@ struct Memory {
   std::map<Hash, int> deaths;
 };
 
+inline constexpr int kSuspectDeaths = 2;  ///< from here on a program trains apart from the others
+inline constexpr int kFatalDeaths = 3;    ///< from here on it has failed where nothing trains apart
+
 /// One replica to train.
 struct Task {
   std::size_t evaluation = 0;
@@ -56,6 +59,9 @@ struct Task {
   int deaths = 0;  ///< processes that died training this program
   std::shared_ptr<const Program> program;
 };
+
+/// Of a program that three processes died in.
+ReplicaResult failed_result();
 
 /// The search as a deterministic state machine. It moves in the order of the serial algorithm:
 /// candidates are committed by id, whatever the order in which results come in. Workers take tasks
@@ -83,7 +89,13 @@ class SearchMachine {
   /// trainings overshoot a curtailment; when every candidate has a worker and no further block can
   /// be generated, the replicas of one candidate are shared out, so that no core is idle at a
   /// parent's end.
-  std::optional<Task> next();
+  std::optional<Task> next() { return next(true, true); }
+  /// For a worker that has other tasks to train first: a candidate that nobody is training, since
+  /// further replicas of others might not be needed by then. `generate`: of a new block, if need
+  /// be.
+  std::optional<Task> next_ahead(bool generate) { return next(generate, false); }
+  /// How many candidates next_ahead() finds without generating any.
+  std::int64_t ahead();
   /// Throws Error when the known fix turns out not to train and its level is needed.
   void deliver(const Task& task, ReplicaResult result);
   /// Takes a task back that will not be delivered.
@@ -127,6 +139,7 @@ class SearchMachine {
     std::int64_t parent = -1, first = 0, end = 0;
   };
 
+  std::optional<Task> next(bool generate, bool share);
   std::size_t add_evaluation(const std::function<Program()>& make, const std::string& name);
   void add_candidate(Node node);
   void generate();

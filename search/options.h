@@ -16,6 +16,8 @@
 
 namespace neutra {
 
+class RemoteWorkers;
+
 enum class Rule {
   kAlgorithm1,  ///< the paper's Algorithm 1: neutral = at least the parent's mean; top_k best
                 ///< neutral neighbours are queued
@@ -64,6 +66,9 @@ struct RunOptions {
   /// Trains a program that two processes died in, in a process of its own; nullopt when that
   /// process died too.
   std::function<std::optional<ReplicaResult>(const TrainingJob&)> isolated;
+  /// Processes that train, too; null: none. `remote_setup` tells them what for.
+  RemoteWorkers* remote = nullptr;
+  Json remote_setup = {};
 };
 
 /// What is searched.

@@ -733,6 +733,12 @@ bool Store::save_due() const {
 void Store::save(const Network& network, const SearchCounters& counters,
                  std::optional<SearchEnd> end) {
   const auto begin = Clock::now();
+  if (end) {
+    // Still in training: lost with another process.
+    std::set<Hash> lost;
+    for (const EvaluationKey& key : std::exchange(in_flight_, {})) lost.insert(key.hash);
+    for (const Hash& hash : lost) ++content_.deaths[hash];
+  }
   content_.network = network;
   content_.counters = counters;
   content_.elapsed = elapsed();

@@ -33,6 +33,24 @@ std::optional<RunStatus> parse_run_status(std::string_view word) {
   return std::nullopt;
 }
 
+Json to_json(const TrainingJob& job) {
+  return {{"seed", job.seed},
+          {"replica", job.replica},
+          {"independent", job.stream == StreamKey::kIndependent},
+          {"time_limit", job.time_limit},
+          {"memory_limit", job.memory_limit}};
+}
+
+TrainingJob training_job_from_json(const Json& json) {
+  TrainingJob job;
+  json.at("seed").get_to(job.seed);
+  json.at("replica").get_to(job.replica);
+  job.stream = json.at("independent").get<bool>() ? StreamKey::kIndependent : StreamKey::kPrefix;
+  json.at("time_limit").get_to(job.time_limit);
+  json.at("memory_limit").get_to(job.memory_limit);
+  return job;
+}
+
 Json to_json(const ReplicaResult& result) {
   return {{"status", to_string(result.status)},
           {"metric", exact_number(result.metric)},

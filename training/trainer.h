@@ -45,6 +45,10 @@ struct TrainingJob {
   const std::atomic<bool>* stop = nullptr;  ///< checked each step: give the training up
 };
 
+/// All of a job but its program and its stop. Reading throws Json::exception.
+Json to_json(const TrainingJob& job);
+TrainingJob training_job_from_json(const Json& json);
+
 /// What one training gives.
 struct ReplicaResult {
   RunStatus status = RunStatus::kOk;

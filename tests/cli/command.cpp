@@ -22,44 +22,55 @@ std::string slurp(const std::filesystem::path& file) {
 
 }  // namespace
 
-Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
-            int seconds) {
-  const Folder outputs;
-  const auto out = outputs.path() / "out", err = outputs.path() / "err";
-  std::vector<std::string> words = {NEUTRA_COMMAND};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+Running::Running(std::vector<std::string> words, const std::filesystem::path& folder) {
+  const auto out = outputs_.path() / "out", err = outputs_.path() / "err";
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("fork");
-  if (child == 0) {
-    const int null = open("/dev/null", O_RDONLY);
-    const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT, 0600),
-              err_fd = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
-    if (chdir(folder.c_str()) != 0 || dup2(null, 0) < 0 || dup2(out_fd, 1) < 0 ||
-        dup2(err_fd, 2) < 0)
-      _exit(99);
-    execv(pointers[0], pointers.data());
+  pid_ = fork();
+  if (pid_ < 0) throw std::runtime_error("fork");
+  if (pid_ > 0) return;
+  const int null = open("/dev/null", O_RDONLY);
+  const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT, 0600),
+            err_fd = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
+  if (chdir(folder.c_str()) != 0 || dup2(null, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0)
     _exit(99);
-  }
+  execvp(pointers[0], pointers.data());
+  _exit(99);
+}
+
+Running::~Running() {
+  if (pid_ <= 0) return;
+  kill(pid_, SIGKILL);
+  waitpid(pid_, nullptr, 0);
+}
+
+Called Running::wait(int seconds) {
   Called called;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
   int status = 0;
-  while (waitpid(child, &status, WNOHANG) == 0) {
+  while (waitpid(pid_, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > end) {
-      kill(child, SIGKILL);
-      waitpid(child, &status, 0);
+      kill(pid_, SIGKILL);
+      waitpid(pid_, &status, 0);
       called.exit = 124;
       break;
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
+  pid_ = -1;
   if (called.exit != 124)
     called.exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  called.out = slurp(out);
-  called.err = slurp(err);
+  called.out = slurp(outputs_.path() / "out");
+  called.err = slurp(outputs_.path() / "err");
   return called;
+}
+
+Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+            int seconds) {
+  std::vector<std::string> words = {NEUTRA_COMMAND};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return Running(std::move(words), folder).wait(seconds);
 }
 
 Folder::Folder() {

@@ -12,10 +12,6 @@ struct Called {
   std::string out, err;
 };
 
-/// Runs the built `neutra` with `arguments` in `folder`; ends it after `seconds` (exit 124).
-Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
-            int seconds = 120);
-
 /// A folder of its own for one test, removed afterwards.
 class Folder {
  public:
@@ -29,5 +25,24 @@ class Folder {
  private:
   std::filesystem::path path_;
 };
+
+/// A program that a test has started in `folder`; killed with it.
+class Running {
+ public:
+  Running(std::vector<std::string> words, const std::filesystem::path& folder);
+  Running(const Running&) = delete;
+  ~Running();
+  int pid() const { return pid_; }
+  /// Waits for its end, or kills it after `seconds` (exit 124).
+  Called wait(int seconds);
+
+ private:
+  Folder outputs_;
+  int pid_ = -1;
+};
+
+/// Runs the built `neutra` with `arguments` in `folder`; ends it after `seconds` (exit 124).
+Called call(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+            int seconds = 120);
 
 }  // namespace neutra::cli

@@ -103,6 +103,7 @@ class FakeTrainer : public Trainer {
     const std::uint64_t noise = mixed(quality + static_cast<std::uint64_t>(replica) + 1);
     ReplicaResult result;
     result.backend = "fake";
+    result.seconds = landscape_.microseconds * 1e-6;
     result.samples = 10;
     if (share(mixed(noise)) < landscape_.not_a_number) {
       result.status = RunStatus::kDiverged;

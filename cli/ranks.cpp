@@ -1,0 +1,145 @@
+#include "cli/ranks.h"
+
+#include <sched.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+
+#include "cli/context.h"
+#include "program/error.h"
+#include "search/launcher.h"
+#include "search/remote_worker.h"
+#include "training/libraries.h"
+#ifdef NEUTRA_WITH_MPI
+#include "search/mpi_job.h"
+#endif
+
+namespace neutra::cli {
+namespace {
+
+constexpr const char* kInstructionSet = "NEUTRA_ISA";
+
+/// Cores that this process may use; 0: unknown.
+int usable_cores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 0;
+}
+
+std::string affinity_warning(int threads) {
+  const int cores = usable_cores();
+  if (cores == 0 || cores >= threads) return {};
+  return "its " + std::to_string(threads) + " workers share " + std::to_string(cores) +
+         (cores == 1 ? " core" : " cores") +
+         ": give each rank as many cores as workers (mpirun --bind-to none, srun --cpus-per-task)";
+}
+
+#ifdef NEUTRA_WITH_MPI
+std::unique_ptr<MpiJob> g_job;
+
+/// What a rank trains with.
+TrainingSite make_site(const Json& setup) {
+  if (const Json& isa = setup.at("instruction_set"); !isa.is_null()) {
+    setenv(kInstructionSet, isa.get<std::string>().c_str(), 1);
+  }
+  check_blas_route();
+  const TrainerOptions options = trainer_options_from_json(setup.at("options"));
+  auto trainer = make_local_trainer(options);
+  const auto wanted = setup.at("fingerprint").get<std::string>();
+  const std::string ours = trainer->fingerprint(Program{setup.at("program")});
+  if (ours != wanted) {
+    throw failure("its results would differ from those of rank 0. It trains with " + ours +
+                  "; rank 0 with " + wanted +
+                  ". Start all ranks with the same libraries and data; "
+                  "where processors differ, NEUTRA_ISA=avx2 makes them train alike");
+  }
+  TrainingSite site;
+  site.trainer = std::move(trainer);
+  setup.at("threads").get_to(site.threads);
+  site.warning = affinity_warning(site.threads);
+  site.isolated = [options](const TrainingJob& job) { return train_isolated(job, options); };
+  return site;
+}
+#endif
+
+}  // namespace
+
+bool join_ranks() {
+  const std::optional<Launch> launched = launch();
+  if (!launched) return true;
+  const auto give_up = [&](const Error& error) {
+    if (launched->rank == 0) throw error;  // one message for all
+    return false;
+  };
+  if (!launched->mpi) {
+    return give_up(usage_error("srun started " + std::to_string(*launched->size) +
+                               " processes without MPI: srun --mpi=pmix makes them one job"));
+  }
+#ifdef NEUTRA_WITH_MPI
+  catch_signals(false);
+  g_job = std::make_unique<MpiJob>();
+  if (const int size = g_job->size(); launched->size.value_or(size) != size) {
+    return give_up(failure("an MPI job of " + std::to_string(*launched->size) +
+                           " ranks was started, but each is alone: start it with the mpirun of the "
+                           "MPI library that neutra was built with"));
+  }
+  if (g_job->rank() == 0) return true;
+  train_for(g_job->search(), make_site, &stop_requested());
+  return false;
+#else
+  if (launched->size.value_or(1) == 1) return true;
+  return give_up(failure("started as " + std::to_string(*launched->size) +
+                         " MPI ranks, but this neutra was built without MPI (NEUTRA_WITH_MPI)"));
+#endif
+}
+
+RemoteWorkers* other_ranks() {
+#ifdef NEUTRA_WITH_MPI
+  if (g_job) return &g_job->workers();
+#endif
+  return nullptr;
+}
+
+Json ranks_setup(const Fault& fault, const TrainerOptions& options, LocalTrainer& trainer,
+                 int threads) {
+  if (const std::string warning = affinity_warning(threads); !warning.empty()) {
+    std::cerr << "warning: rank 0: " << warning << "\n";
+  }
+  const char* isa = std::getenv(kInstructionSet);
+  return {{"options", to_json(options)},
+          {"program", fault.buggy.document},
+          {"fingerprint", trainer.fingerprint(fault.buggy)},
+          {"threads", threads},
+          {"instruction_set", isa == nullptr ? Json(nullptr) : Json(isa)}};
+}
+
+void leave_ranks(int exit_code) {
+#ifdef NEUTRA_WITH_MPI
+  if (g_job) g_job->end(exit_code);
+#else
+  static_cast<void>(exit_code);
+#endif
+}
+
+Json to_json(const TrainerOptions& options) {
+  Json folders = Json::array();
+  for (const auto& folder : options.data_path) folders.push_back(folder.string());
+  return {{"data_path", std::move(folders)},       {"skip_dead_epochs", options.skip_dead_epochs},
+          {"backend", to_string(options.backend)}, {"reuse_epochs", options.reuse_epochs},
+          {"state_bytes", options.state_bytes},    {"memory", options.memory}};
+}
+
+TrainerOptions trainer_options_from_json(const Json& json) {
+  TrainerOptions options;
+  for (const Json& folder : json.at("data_path")) {
+    options.data_path.emplace_back(folder.get<std::string>());
+  }
+  json.at("skip_dead_epochs").get_to(options.skip_dead_epochs);
+  options.backend = parse_backend(json.at("backend").get<std::string>()).value();
+  json.at("reuse_epochs").get_to(options.reuse_epochs);
+  json.at("state_bytes").get_to(options.state_bytes);
+  json.at("memory").get_to(options.memory);
+  return options;
+}
+
+}  // namespace neutra::cli

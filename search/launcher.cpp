@@ -1,0 +1,34 @@
+#include "search/launcher.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace neutra {
+namespace {
+
+std::optional<int> number(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  const std::string_view view = text;
+  int value = 0;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), value);
+  if (error != std::errc() || end != view.data() + view.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<Launch> launch() {
+  // Open MPI's mpirun, MPICH's and Intel's, and srun --mpi=pmix, which tells no size of its own.
+  if (const auto rank = number("OMPI_COMM_WORLD_RANK")) {
+    return Launch{*rank, number("OMPI_COMM_WORLD_SIZE")};
+  }
+  if (const auto rank = number("PMI_RANK")) return Launch{*rank, number("PMI_SIZE")};
+  if (const auto rank = number("PMIX_RANK")) return Launch{*rank, number("SLURM_STEP_NUM_TASKS")};
+  const auto rank = number("SLURM_PROCID"), size = number("SLURM_STEP_NUM_TASKS");
+  if (rank && size.value_or(1) > 1) return Launch{*rank, size, false};
+  return std::nullopt;
+}
+
+}  // namespace neutra

@@ -1,0 +1,117 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/error.h"
+#include "search/options.h"
+
+namespace neutra {
+
+/// A training that another process is to make.
+struct RemoteTask {
+  std::uint64_t id = 0;  ///< chosen by the search, never used twice
+  Hash hash;             ///< of the program
+  std::shared_ptr<const Program> program;
+  TrainingJob job;     ///< without program and stop
+  bool apart = false;  ///< in a process of its own
+};
+
+/// What the search sends to a process that trains.
+struct Order {
+  enum class Kind {
+    kBegin,   ///< get ready for the trainings that `setup` describes
+    kTrain,   ///< `tasks`, begun in this order behind those sent before
+    kRecall,  ///< give back up to `count` tasks that have not begun, the last ones first
+    kStop,    ///< give back every task; trainings end at their next step
+    kEnd      ///< nothing more will come
+  };
+  Kind kind = Kind::kEnd;
+  Json setup = {};
+  std::vector<RemoteTask> tasks = {};
+  std::size_t count = 0;
+};
+
+/// What such a process sends back.
+struct Report {
+  enum class Kind {
+    kReady,  ///< to kBegin: it trains `threads` tasks at a time; `message`: what a user should know
+    kFinished,  ///< the one task of `ids` gave `result`
+    kReturned,  ///< to kRecall: `ids`, maybe none, are given back
+    kStopped,   ///< to kStop, or after a signal of its own: `ids` are given back, it holds no other
+    kFailed,    ///< likewise, and the search can't go on: `exit`, `message`
+    kLost       ///< from the channel itself: the process has died (`message`)
+  };
+  Kind kind = Kind::kFinished;
+  std::size_t process = 0;  ///< who; set by RemoteWorkers::receive()
+  int threads = 0;
+  std::vector<std::uint64_t> ids = {};
+  ReplicaResult result = {};
+  Exit exit = Exit::kFailed;
+  std::string message = {};
+};
+
+/// The search's end of the channel to processes that train. They are numbered from 0. Messages of
+/// one sender arrive whole and in the order in which they were sent.
+class RemoteWorkers {
+ public:
+  virtual ~RemoteWorkers() = default;
+  virtual std::size_t size() const = 0;
+  virtual std::string name(std::size_t process) const = 0;  ///< for messages: "rank 3 on node7"
+  /// Never waits for the other side.
+  virtual void send(std::size_t process, Order order) = 0;
+  /// The next report, if one is there. Throws Error when the channel is broken.
+  virtual std::optional<Report> receive() = 0;
+};
+
+/// The other end, in a process that trains.
+class RemoteSearch {
+ public:
+  virtual ~RemoteSearch() = default;
+  virtual std::optional<Order> receive() = 0;
+  virtual void send(Report report) = 0;
+};
+
+/// Orders as text. A program is written once, and again when `kKnown` others were written since:
+/// one writer for each process, one reader in it.
+class OrderWriter {
+ public:
+  static constexpr std::size_t kKnown = 256;
+  std::string text(const Order& order);
+
+ private:
+  std::deque<Hash> known_;
+};
+
+class OrderReader {
+ public:
+  /// Throws Json::exception or Error for what no writer wrote.
+  Order order(std::string_view text);
+
+ private:
+  std::deque<std::pair<Hash, std::shared_ptr<const Program>>> known_;
+};
+
+/// Reports as text, all but `process`.
+std::string report_text(const Report& report);
+Report report_from_text(std::string_view text);
+
+/// How long those who wait for messages sleep between two looks: longer and longer up to some
+/// milliseconds, so that waiting costs next to nothing and a busy channel is read at once.
+class Pause {
+ public:
+  void reset() { microseconds_ = kShortest; }
+  std::chrono::microseconds next();
+
+ private:
+  static constexpr int kShortest = 20, kLongest = 2000;
+  int microseconds_ = kShortest;
+};
+
+}  // namespace neutra

@@ -1,0 +1,234 @@
+#include "search/remote_worker.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include "search/machine.h"
+
+namespace neutra {
+namespace {
+
+/// What one setup begins. Everything but the channel is guarded by a lock.
+class RemoteWorker {
+ public:
+  RemoteWorker(RemoteSearch& search, TrainingSite site, const std::atomic<bool>* stop)
+      : search_(search), site_(std::move(site)), stop_(stop) {}
+
+  /// Trains until there is an order that is none for it: that one.
+  Order run() {
+#pragma omp parallel num_threads(site_.threads + 1)
+    if (omp_get_thread_num() == 0) {
+      communicate();
+    } else {
+      work();
+    }
+    if (lost_) std::rethrow_exception(lost_);
+    return std::move(*last_);
+  }
+
+ private:
+  void communicate() {
+    std::unique_lock lock(mutex_);
+    try {
+      send({.kind = Report::Kind::kReady, .threads = site_.threads, .message = site_.warning});
+      Pause pause;
+      while (!over_) {
+        const bool received = take_orders();
+        const bool sent = send_reports();
+        if (received || sent) {
+          changed_.notify_all();
+          pause.reset();
+        }
+        if (!over_) changed_.wait_for(lock, pause.next());
+      }
+    } catch (...) {
+      lost_ = std::current_exception();
+    }
+    over_ = halt_ = true;
+    changed_.notify_all();
+  }
+
+  bool take_orders() {
+    bool any = false;
+    while (!over_) {
+      std::optional<Order> order = search_.receive();
+      if (!order) break;
+      any = true;
+      switch (order->kind) {
+        case Order::Kind::kTrain:
+          for (RemoteTask& task : order->tasks) {
+            (stopped_ ? given_back_ : waiting_).push_back(std::move(task));
+          }
+          // It was on its way when a signal came.
+          if (stopped_) give_back(Report::Kind::kStopped);
+          break;
+        case Order::Kind::kRecall:
+          give_back_last(order->count);
+          break;
+        case Order::Kind::kStop:
+          ending_ = halt_ = true;
+          break;
+        case Order::Kind::kBegin:
+        case Order::Kind::kEnd:
+          over_ = true;
+          last_ = std::move(order);
+          break;
+      }
+    }
+    return any;
+  }
+
+  bool send_reports() {
+    const bool signalled = !stopped_ && stop_ != nullptr && stop_->load();
+    if (signalled) ending_ = halt_ = true;
+    bool any = !finished_.empty();
+    for (Report& report : std::exchange(finished_, {})) send(std::move(report));
+    if (!ending_ || running_ > 0) return any;
+    for (RemoteTask& task : waiting_) given_back_.push_back(std::move(task));
+    waiting_.clear();
+    give_back(failed_ ? Report::Kind::kFailed : Report::Kind::kStopped);
+    stopped_ = stopped_ || signalled || (stop_ != nullptr && stop_->load());
+    // Another search may follow.
+    ending_ = false;
+    halt_ = stopped_;
+    failed_.reset();
+    return true;
+  }
+
+  void give_back(Report::Kind kind) {
+    Report report{.kind = kind};
+    if (failed_) report = *failed_;
+    for (const RemoteTask& task : std::exchange(given_back_, {})) report.ids.push_back(task.id);
+    send(std::move(report));
+  }
+
+  void give_back_last(std::size_t count) {
+    Report report{.kind = Report::Kind::kReturned};
+    for (; count > 0 && !waiting_.empty(); --count) {
+      report.ids.push_back(waiting_.back().id);
+      waiting_.pop_back();
+    }
+    send(std::move(report));
+  }
+
+  void send(Report report) { search_.send(std::move(report)); }
+
+  /// The life of a thread that trains.
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (!over_) {
+      if (waiting_.empty() || ending_) {
+        changed_.wait(lock);
+        continue;
+      }
+      RemoteTask task = std::move(waiting_.front());
+      waiting_.pop_front();
+      ++running_;
+      lock.unlock();
+      Report report = train(task);
+      lock.lock();
+      --running_;
+      if (report.kind == Report::Kind::kFinished) {
+        finished_.push_back(std::move(report));
+      } else {
+        given_back_.push_back(std::move(task));
+        if (report.kind == Report::Kind::kFailed && !failed_) failed_ = std::move(report);
+        ending_ = halt_ = true;
+      }
+      changed_.notify_all();
+    }
+  }
+
+  Report train(const RemoteTask& task) {
+    TrainingJob job = task.job;
+    job.program = task.program.get();
+    job.stop = &halt_;
+    Report report{.ids = {task.id}};
+    try {
+      if (!task.apart) {
+        report.result = site_.trainer->train(job);
+      } else if (auto answer = site_.isolated(job)) {
+        report.result = std::move(*answer);
+      } else if (halt_ || (stop_ != nullptr && stop_->load())) {
+        // The signal that stops the search may have reached that process too.
+        report.kind = Report::Kind::kStopped;
+      } else {
+        report.result = failed_result();
+      }
+      return report;
+    } catch (const Error& error) {
+      report.kind =
+          error.exit() == Exit::kInterrupted ? Report::Kind::kStopped : Report::Kind::kFailed;
+      report.exit = error.exit();
+      report.message = error.what();
+    } catch (const std::bad_alloc&) {
+      report.kind = Report::Kind::kFailed;
+      report.message = "out of memory";
+    } catch (const std::exception& error) {
+      report.kind = Report::Kind::kFailed;
+      report.message = error.what();
+    }
+    report.ids.clear();  // given back with the others
+    return report;
+  }
+
+  RemoteSearch& search_;
+  const TrainingSite site_;
+  const std::atomic<bool>* const stop_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<RemoteTask> waiting_;  ///< not begun
+  int running_ = 0;
+  std::vector<Report> finished_;       ///< to be sent
+  std::deque<RemoteTask> given_back_;  ///< likewise, with the next such report
+  std::optional<Report> failed_;       ///< likewise
+  bool ending_ = false;                ///< nothing is begun any more
+  bool stopped_ = false;               ///< by a signal: for good
+  std::atomic<bool> halt_ = false;     ///< ends the trainings
+  bool over_ = false;
+  std::optional<Order> last_;
+  std::exception_ptr lost_;
+};
+
+Report failure_report(Exit exit, const std::string& message) {
+  return {.kind = Report::Kind::kFailed, .exit = exit, .message = message};
+}
+
+}  // namespace
+
+void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json&)>& prepare,
+               const std::atomic<bool>* stop) {
+  Pause pause;
+  for (;;) {
+    std::optional<Order> order = search.receive();
+    if (!order) {
+      std::this_thread::sleep_for(pause.next());
+      continue;
+    }
+    pause.reset();
+    while (order->kind == Order::Kind::kBegin) {
+      std::optional<TrainingSite> site;
+      try {
+        site = prepare(order->setup);
+      } catch (const Error& error) {
+        search.send(failure_report(error.exit(), error.what()));
+        break;
+      } catch (const std::exception& error) {
+        search.send(failure_report(Exit::kFailed, error.what()));
+        break;
+      }
+      order = RemoteWorker(search, std::move(*site), stop).run();
+    }
+    if (order->kind == Order::Kind::kEnd) return;
+    // A stop for one that holds nothing needs no answer.
+  }
+}
+
+}  // namespace neutra

@@ -1,0 +1,238 @@
+// Searches over the ranks of real MPI jobs on this machine.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "program/json.h"
+#include "tests/cli/command.h"
+
+namespace neutra::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+#ifdef NEUTRA_MPIRUN
+constexpr const char* kLauncher = NEUTRA_MPIRUN;
+#else
+constexpr const char* kLauncher = "";
+#endif
+
+std::string first_line_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::string text;
+  std::getline(in, text);
+  return text;
+}
+
+/// The value of a variable in another process's environment; empty where there is none.
+std::string variable_of(const std::string& process, const std::string& name) {
+  std::ifstream in("/proc/" + process + "/environ");
+  for (std::string entry; std::getline(in, entry, '\0');) {
+    if (entry.rfind(name + "=", 0) == 0) return entry.substr(name.size() + 1);
+  }
+  return {};
+}
+
+class Mpi : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (access(kLauncher, X_OK) != 0) {
+      GTEST_SKIP() << "built without MPI, or mpirun (Debian: openmpi-bin) is not here";
+    }
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+    // The ranks of these jobs, and nobody else's.
+    mark_ = folder_.path().filename().string();
+    setenv("NEUTRA_TEST_MARK", mark_.c_str(), 1);
+  }
+  void TearDown() override { EXPECT_TRUE(left_over(10).empty()) << "processes were left behind"; }
+
+  static std::vector<std::string> search(const std::string& store) {
+    return {"search", "D7",         "--store", store,    "--budget-evaluations",
+            "40",     "--replicas", "3",       "--quiet"};
+  }
+  static std::vector<std::string> job(int ranks, const std::vector<std::string>& arguments) {
+    std::vector<std::string> words = {kLauncher, "--oversubscribe", "-n", std::to_string(ranks),
+                                      NEUTRA_COMMAND};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    return words;
+  }
+  Called run(int ranks, const std::vector<std::string>& arguments, int seconds = 300) {
+    return Running(job(ranks, arguments), folder_.path()).wait(seconds);
+  }
+  std::string network(const std::string& store) {
+    const Called called = call({"network", store, "--format", "tsv"}, folder_.path());
+    EXPECT_EQ(called.exit, 0) << called.err;
+    return called.out;
+  }
+  /// Made by one thread of one process.
+  const std::string& expected() {
+    if (expected_.empty()) {
+      std::vector<std::string> words = search("alone.h5");
+      words.insert(words.end(), {"--workers", "1"});
+      EXPECT_EQ(call(words, folder_.path(), 300).exit, 0);
+      expected_ = network("alone.h5");
+    }
+    return expected_;
+  }
+  /// Trainings that a store's journal and file hold so far; searches that go on are read, too.
+  std::size_t journal_bytes(const std::string& store) const {
+    std::error_code none;
+    const auto bytes = fs::file_size(folder_.path() / (store + ".journal"), none);
+    return none ? 0 : bytes;
+  }
+
+  /// By rank: the processes of this test's jobs.
+  std::map<int, pid_t> ranks() const {
+    std::map<int, pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string process = entry.path().filename().string();
+      if (process.find_first_not_of("0123456789") != std::string::npos) continue;
+      if (first_line_of(entry.path() / "comm") != "neutra") continue;
+      if (variable_of(process, "NEUTRA_TEST_MARK") != mark_) continue;
+      const std::string rank = variable_of(process, "OMPI_COMM_WORLD_RANK");
+      found[rank.empty() ? -1 - static_cast<int>(found.size()) : std::stoi(rank)] =
+          std::stoi(process);
+    }
+    return found;
+  }
+  /// Those that are still there after so many seconds.
+  std::map<int, pid_t> left_over(int seconds) const {
+    std::map<int, pid_t> found = ranks();
+    for (int i = 0; i < 20 * seconds && !found.empty(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      found = ranks();
+    }
+    return found;
+  }
+  /// Waits until a search is well under way.
+  void wait_for_trainings(const std::string& store) const {
+    for (int i = 0; i < 3000 && journal_bytes(store) < 4000; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_GE(journal_bytes(store), 4000U) << "no search began";
+  }
+  /// Interrupts a search of three ranks once it is under way.
+  Called interrupt(const std::string& store, const std::function<void(pid_t launcher)>& how) {
+    Running running(job(3, search(store)), folder_.path());
+    wait_for_trainings(store);
+    how(running.pid());
+    Called called = running.wait(60);
+    EXPECT_TRUE(left_over(10).empty());
+    return called;
+  }
+  void expect_rest_gives_the_same(const std::string& store) {
+    const Called called = run(2, with_json(search(store)));
+    ASSERT_EQ(called.exit, 0) << called.err;
+    EXPECT_EQ(network(store), expected());
+    // Nothing counts twice, and what had ended is not made again.
+    const Json counters = parse_json(called.out, "search")["counters"];
+    EXPECT_EQ(counters["evaluations"], 40);
+    EXPECT_GT(counters["trainings_from_store"], 0);
+    EXPECT_EQ(call({"store", "check", store}, folder_.path()).exit, 0);
+  }
+  static std::vector<std::string> with_json(std::vector<std::string> words) {
+    words.emplace_back("--json");
+    return words;
+  }
+
+  Folder folder_;
+
+ private:
+  std::string mark_, expected_;
+};
+
+TEST_F(Mpi, AnyNumberOfRanksGivesTheSameNetwork) {
+  for (const int ranks : {1, 2, 4}) {
+    const std::string store = std::to_string(ranks) + ".h5";
+    const Called called = run(ranks, search(store));
+    ASSERT_EQ(called.exit, 0) << called.err;
+    EXPECT_EQ(network(store), expected()) << ranks;
+    EXPECT_EQ(called.out.find("end: "), called.out.rfind("end: ")) << "one rank prints";
+  }
+  std::vector<std::string> threads = search("threads.h5");
+  threads.insert(threads.end(), {"--workers", "2"});
+  ASSERT_EQ(run(2, threads).exit, 0);
+  EXPECT_EQ(network("threads.h5"), expected());
+  // A finished search is read, also here.
+  const Called again = run(2, search("2.h5"));
+  EXPECT_EQ(again.exit, 0);
+  EXPECT_NE(again.out.find("nothing was trained"), std::string::npos);
+}
+
+TEST_F(Mpi, ErrorsAreSaidOnceAndEndAllRanks) {
+  const auto once = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos && text.find(part) == text.rfind(part);
+  };
+  const Called missing = run(3, {"search", "nothing.json"}, 60);
+  EXPECT_EQ(missing.exit, 3);
+  EXPECT_TRUE(once(missing.err, "nothing.json")) << missing.err;
+  const Called usage = run(3, {"search", "D7", "--top-k", "many"}, 60);
+  EXPECT_EQ(usage.exit, 2);
+  EXPECT_TRUE(once(usage.err, "usage: neutra search")) << usage.err;
+  const Called help = run(2, {"search", "--help"}, 60);
+  EXPECT_EQ(help.exit, 0);
+  EXPECT_TRUE(once(help.out, "neutra search FAULT")) << help.out;
+}
+
+TEST_F(Mpi, RanksThatTrainOtherwiseAreRefused) {
+  if (first_line_of("/proc/cpuinfo").empty()) GTEST_SKIP() << "no x86";
+  std::vector<std::string> words = job(1, search("isa.h5"));
+  for (const char* word : {":", "-n", "1", "env", "NEUTRA_ISA=avx2", NEUTRA_COMMAND}) {
+    words.emplace_back(word);
+  }
+  for (const auto& word : search("isa.h5")) words.push_back(word);
+  const Called called = Running(words, folder_.path()).wait(120);
+  if (called.exit == 0) GTEST_SKIP() << "this processor has no other instruction set than avx2";
+  EXPECT_EQ(called.exit, 1);
+  EXPECT_NE(called.err.find("rank 1 on "), std::string::npos) << called.err;
+  EXPECT_NE(called.err.find("NEUTRA_ISA=avx2 makes them train alike"), std::string::npos);
+  // Pinned for rank 0, all train with it.
+  setenv("NEUTRA_ISA", "avx2", 1);
+  const Called pinned = run(2, search("pinned.h5"));
+  unsetenv("NEUTRA_ISA");
+  EXPECT_EQ(pinned.exit, 0) << pinned.err;
+}
+
+TEST_F(Mpi, ASignalToTheJobSavesAndTheSameCommandGoesOn) {
+  for (const int signal : {SIGUSR2, SIGTERM}) {
+    const std::string store = "signal" + std::to_string(signal) + ".h5";
+    const Called called = interrupt(store, [&](pid_t launcher) { kill(launcher, signal); });
+    // Open MPI's own code after a SIGTERM is 1, whatever the ranks say.
+    EXPECT_EQ(called.exit, signal == SIGTERM ? 1 : 75) << called.err;
+    EXPECT_NE(called.err.find("the same command continues"), std::string::npos) << called.err;
+    EXPECT_FALSE(fs::exists(folder_.path() / (store + ".journal"))) << "saved";
+    expect_rest_gives_the_same(store);
+  }
+  // To one rank only.
+  for (const auto& [rank, signal] : {std::pair(0, SIGTERM), {1, SIGTERM}, {1, SIGUSR2}}) {
+    const std::string store = std::to_string(rank) + std::to_string(signal) + ".h5";
+    const Called called =
+        interrupt(store, [&, r = rank, s = signal](pid_t) { kill(ranks().at(r), s); });
+    EXPECT_EQ(called.exit, 75) << rank << "\n" << called.err;
+    expect_rest_gives_the_same(store);
+  }
+}
+
+TEST_F(Mpi, KilledAnywhereItGoesOn) {
+  for (const char* victim : {"rank 1", "rank 0", "mpirun"}) {
+    const std::string store = std::string(victim) + ".h5";
+    interrupt(store, [&](pid_t launcher) {
+      const std::string name = victim;
+      kill(name == "mpirun" ? launcher : ranks().at(name.back() - '0'), SIGKILL);
+    });
+    expect_rest_gives_the_same(store);
+  }
+}
+
+}  // namespace
+}  // namespace neutra::cli
