@@ -123,7 +123,8 @@ int main(int argc, char** argv) {
   const neutra::cli::PrintableText messages(std::cerr);
   int code = static_cast<int>(Exit::kFailed);
   try {
-    const bool ranks = argc > 1 && std::string_view(argv[1]) == "search";
+    const std::string_view verb = argc > 1 ? argv[1] : "";
+    const bool ranks = verb == "search" || verb == "study";
     code = ranks && !neutra::cli::join_ranks() ? 0 : neutra::cli::run({argv + 1, argv + argc});
     std::cout.flush();
     if (!std::cout) {

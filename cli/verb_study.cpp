@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "cli/context.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "experiments/study_tables.h"
 #include "program/error.h"
@@ -13,7 +14,7 @@ int run(const Arguments& arguments) {
   const std::string format = chosen_format(arguments);
   const Study study = load_study(study_file(arguments.positional.front()), arguments.flag("quick"));
 
-  catch_signals();
+  catch_signals(other_ranks() == nullptr);
   StudyOptions options;
   options.folder = arguments.has("folder") ? arguments.text("folder") : study.name + "-results";
   std::error_code error;
@@ -29,6 +30,11 @@ int run(const Arguments& arguments) {
   options.search.command = "neutra study " + join(arguments.words, " ");
   options.search.provenance = provenance();
   options.search.stop = &stop_requested();
+  options.search.remote = other_ranks();
+  options.remote_setup = [&](const Fault& fault, LocalTrainer& trainer) {
+    return ranks_setup(fault, trainer_options(arguments, fault.file), trainer,
+                       options.search.workers);
+  };
   options.isolated = [&](const Fault& fault) {
     return [own = trainer_options(arguments, fault.file)](const TrainingJob& job) {
       return train_isolated(job, own);

@@ -75,6 +75,7 @@ StudyResult::Searched search(const StudyFault& entry, const StudyOptions& option
   config.fingerprint = search_fingerprint(fault, trainer);
   RunOptions how = options.search;
   if (options.isolated) how.isolated = options.isolated(fault);
+  if (how.remote) how.remote_setup = options.remote_setup(fault, trainer);
   const std::string base = (options.folder / fault.id).string();
   SearchOutcome outcome = run_search(search_task(fault), config, how, trainer, base + ".h5");
   if (outcome.end == SearchEnd::kInterrupted) throw Error(Exit::kInterrupted, "interrupted");

@@ -48,9 +48,12 @@ struct StudyOptions {
   std::uint64_t seed = 0;
   std::vector<std::string> only;  ///< these faults; empty: all
   bool searches_only = false;     ///< ask no tool and score nothing
-  RunOptions search;  ///< workers, stop, provenance, ...; `isolated` is made for each fault
+  /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
+  /// fault.
+  RunOptions search;
   std::function<std::unique_ptr<LocalTrainer>(const Fault&)> trainer;
   std::function<decltype(RunOptions::isolated)(const Fault&)> isolated;
+  std::function<Json(const Fault&, LocalTrainer&)> remote_setup;
   /// What begins now. A search's progress comes through `search.progress`, that of the tools
   /// through `tool_progress`, with runs done and all runs on this fault.
   std::function<void(const std::string&)> stage;
