@@ -14,6 +14,7 @@
 #include "cli/context.h"
 #include "cli/printable_text.h"
 #include "cli/verbs.h"
+#include "experiments/fault_catalogue.h"
 #include "program/error.h"
 #include "program/words.h"
 #include "training/libraries.h"
@@ -76,6 +77,8 @@ int run(const std::vector<std::string>& words) {
       std::cout << general_help();
     else if (words[1] == "--markdown")
       std::cout << markdown_help();
+    else if (words[1] == "--catalogue")
+      std::cout << catalogue_page(load_fault_catalogue(bundled_fault_catalogue()));
     else
       std::cout << verb_help(known_verb(words[1]));
     return 0;

@@ -11,10 +11,12 @@
 #include "experiments/benchmark_checkout.h"
 #include "experiments/benchmark_store.h"
 #include "experiments/benchmark_test.h"
+#include "experiments/benchmark_views.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/json_section.h"
 #include "program/patch.h"
 #include "program/words.h"
 
@@ -24,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What the scripts of checked out programs run with.
-constexpr const char* kTensorFlow = ">=2.4,<2.5";
+constexpr const char* kTensorFlow = ">=2.4,<2.16";
 
 using Entries = std::vector<const BenchmarkEntry*>;
 
@@ -32,11 +34,12 @@ bool as_json(const Arguments& arguments) { return chosen_format(arguments) == "j
 
 // --- choosing ---
 
-std::set<std::string> types_of(const BenchmarkEntry& entry) {
-  std::set<std::string> types;
-  for (const auto& choice : entry.faults.items)
-    for (const FaultEntry& fault : choice) types.insert(fault.type);
-  return types;
+const std::vector<std::string> kFilters{"category", "deprecated", "fault-type", "operator",
+                                        "subject"};
+
+bool has_filters(const Arguments& arguments) {
+  return std::any_of(kFilters.begin(), kFilters.end(),
+                     [&](const std::string& name) { return arguments.has(name); });
 }
 
 /// The words of a filter, each of which must be one of `known`; empty: no filter.
@@ -53,11 +56,22 @@ std::set<std::string> filter(const Arguments& arguments, const std::string& opti
   return words;
 }
 
-/// An operator's abbreviation; "" for one of another version of neutra.
-std::string abbreviation(std::string_view id) {
-  for (const MutationOperator* op : mutation_operators())
-    if (op->id == id) return std::string(op->abbreviation);
-  return "";
+/// Ids and abbreviations of its operators; no abbreviation of one of another version of neutra.
+std::set<std::string> operator_names(const BenchmarkEntry& entry) {
+  std::set<std::string> names;
+  for (const Application& application : entry.applications) {
+    names.insert(application.op);
+    if (const MutationOperator* op = known_mutation_operator(application.op))
+      names.emplace(op->abbreviation);
+  }
+  return names;
+}
+
+/// Is one of the words among those of a filter? An empty filter takes all.
+bool passes(const std::set<std::string>& filter, const std::set<std::string>& words) {
+  return filter.empty() || std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+           return filter.contains(word);
+         });
 }
 
 /// The entries that the words after the file name, or all that the filters leave; deprecated ones
@@ -78,61 +92,55 @@ Entries chosen_entries(const Benchmark& benchmark, const Arguments& arguments) {
   std::set<std::string> subjects, types, operators, categories;
   for (const BenchmarkEntry& entry : benchmark.entries) {
     subjects.insert(entry.subject);
-    operators.insert(entry.application.op);
-    operators.insert(abbreviation(entry.application.op));
+    operators.merge(operator_names(entry));
     if (!entry.category.empty()) categories.insert(entry.category);
-    types.merge(types_of(entry));
+    types.merge(types_of(entry.faults));
   }
   subjects = filter(arguments, "subject", subjects);
   types = filter(arguments, "fault-type", types);
   operators = filter(arguments, "operator", operators);
   categories = filter(arguments, "category", categories);
   for (const BenchmarkEntry& entry : benchmark.entries) {
-    const std::set<std::string> own = types_of(entry);
-    const std::string& op = entry.application.op;
-    const bool fits =
-        (!entry.deprecated || arguments.flag("deprecated")) &&
-        (subjects.empty() || subjects.contains(entry.subject)) &&
-        (operators.empty() || operators.contains(op) || operators.contains(abbreviation(op))) &&
-        (categories.empty() || categories.contains(entry.category)) &&
-        (types.empty() || std::any_of(own.begin(), own.end(),
-                                      [&](const auto& type) { return types.contains(type); }));
-    if (fits) chosen.push_back(&entry);
+    if ((!entry.deprecated || arguments.flag("deprecated")) && passes(subjects, {entry.subject}) &&
+        passes(operators, operator_names(entry)) && passes(categories, {entry.category}) &&
+        passes(types, types_of(entry.faults)))
+      chosen.push_back(&entry);
   }
   return chosen;
 }
 
 /// The one entry of `diff`, `similar`, `checkout`.
 EntryAddress one_entry(const Benchmark& benchmark, const Arguments& arguments) {
-  if (arguments.positional.size() != 3)
-    throw usage_error("found " + std::to_string(arguments.positional.size() - 2) +
-                      " entries; allowed: one");
   return find_entry(benchmark, arguments.positional[2]);
 }
 
+/// "Dense 3": the place of a mutation at one layer.
 std::string site_text(const BenchmarkEntry& entry) {
-  const Site site = entry.application.site;
+  const Site site =
+      entry.applications.size() == 1 ? entry.applications.front().site : kWholeProgram;
   return site == kWholeProgram ? entry.place : entry.place + " " + std::to_string(site);
 }
 
-std::string symptoms_text(const BenchmarkEntry& entry) {
-  std::vector<std::string> texts;
-  for (const Symptom& symptom : entry.symptoms)
-    texts.push_back(symptom.name + " " + rounded(symptom.value));
-  return texts.empty() ? "-" : join(texts);
+/// "T21-07 RAW-3-l1--TRD-90"
+std::string name_text(const BenchmarkEntry& entry) {
+  return entry.catalogue.empty() ? entry.name : entry.catalogue + " " + entry.name;
 }
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-/// Operators without an active entry, each with what the subjects say.
+/// Operators, and faults of the catalogue, without an active entry, each with what the subjects
+/// say.
 Json kinds_without(const Benchmark& benchmark) {
   std::set<std::string> with;
-  for (const BenchmarkEntry& entry : benchmark.entries)
-    if (!entry.deprecated) with.insert(entry.application.op);
+  for (const BenchmarkEntry& entry : benchmark.entries) {
+    if (entry.deprecated) continue;
+    with.insert(entry.catalogue);
+    for (const Application& application : entry.applications) with.insert(application.op);
+  }
   Json kinds = Json::object();
   for (const NoEntry& none : benchmark.without) {
-    if (with.contains(none.op)) continue;
-    kinds[none.op].push_back(
+    if (with.contains(none.fault())) continue;
+    kinds[none.fault()].push_back(
         {{"subject", none.subject}, {"applies", none.applies}, {"reason", none.reason}});
   }
   return kinds;
@@ -170,7 +178,7 @@ int list(const Benchmark& benchmark, const Arguments& arguments) {
                    "fixed", "buggy", "d"});
   for (const BenchmarkEntry* entry : entries) {
     table.add({std::to_string(entry->id) + (entry->deprecated ? " (deprecated)" : ""),
-               entry->subject, entry->name, site_text(*entry), to_string(entry->faults),
+               entry->subject, name_text(*entry), site_text(*entry), to_string(entry->faults),
                or_dash(entry->category), or_dash(entry->bug_type), std::to_string(entry->support),
                rounded(mean(subject_of(benchmark, *entry).metrics)), rounded(mean(entry->metrics)),
                rounded(entry->verdict.d)});
@@ -179,44 +187,33 @@ int list(const Benchmark& benchmark, const Arguments& arguments) {
   return 0;
 }
 
+/// A line for each field.
 std::string entry_text(const Benchmark& benchmark, const BenchmarkEntry& entry) {
-  const BenchmarkSubject& subject = subject_of(benchmark, entry);
+  constexpr std::size_t kWidth = 23;
   std::string text;
-  const auto line = [&](const std::string& name, const std::string& value) {
-    text += name + std::string(name.size() < 14 ? 14 - name.size() : 1, ' ') + value + "\n";
-  };
-  line("entry", std::to_string(entry.id) + (entry.deprecated ? ", deprecated" : ""));
-  line("name", entry.name);
-  line("subject", subject.id + ": " + subject.title);
-  line("source", subject.source);
-  line("licence", subject.licence);
-  line("mutation",
-       to_string(entry.application) +
-           (entry.application.seed != 0 ? ", seed " + std::to_string(entry.application.seed) : ""));
-  line("place", site_text(entry));
-  line("faults", to_string(entry.faults));
-  line("category", or_dash(entry.category));
-  line("bug type", or_dash(entry.bug_type));
-  line("support", std::to_string(entry.support));
-  line("test", subject.metric + " of " + std::to_string(subject.metrics.size()) +
-                   " runs on the test rows: fixed " + rounded(mean(subject.metrics)) + ", buggy " +
-                   rounded(mean(entry.metrics)) + ", p " + rounded(entry.verdict.p) + ", d " +
-                   rounded(entry.verdict.d) + " (fails: p < " + shortest(kKillLevel) +
-                   ", |d| >= " + shortest(kKillEffect) + ")");
-  line("symptoms", symptoms_text(entry));
-  line("triviality", entry.triviality ? rounded(*entry.triviality) : "-");
-  line("alternatives", entry.alternatives ? std::to_string(*entry.alternatives) : "not known");
-  line("hashes", to_string(entry.buggy) + " buggy, " + to_string(entry.fixed) + " fixed");
+  for (const auto& [name, value] : entry_fields(benchmark, entry, rounded))
+    text += name + std::string(kWidth - name.size(), ' ') + or_dash(value) + "\n";
   return text;
 }
 
-int info(Benchmark& benchmark, const Arguments& arguments) {
-  if (arguments.has("network")) {
-    const std::vector<std::string>& stores = arguments.list("network");
-    if (add_alternatives(benchmark, {stores.begin(), stores.end()}) == 0)
-      std::cerr << "neutra: no entry's search is finished in " << join(stores) << '\n';
-  }
-  if (arguments.positional.size() > 2) {
+/// What the stores of --network say of repairs.
+void add_networks(Benchmark& benchmark, const Arguments& arguments) {
+  if (!arguments.has("network")) return;
+  std::vector<StoredRun> searches;
+  for (const std::string& store : arguments.list("network")) searches.push_back(read_store(store));
+  if (add_alternatives(benchmark, searches) == 0)
+    std::cerr << "neutra: " << join(arguments.list("network"))
+              << ": no finished search from an entry's faulty program for what is as good as the "
+                 "correct one\n";
+}
+
+int info(const Benchmark& stored, const Arguments& arguments) {
+  const bool of_entries = arguments.positional.size() > 2 || has_filters(arguments);
+  if (arguments.has("network") && !of_entries)
+    throw usage_error("--network: found no entries; allowed: with entries, or with filters");
+  Benchmark benchmark = stored;
+  add_networks(benchmark, arguments);
+  if (of_entries) {
     const Entries entries = chosen_entries(benchmark, arguments);
     Json json = Json::array();
     std::string text;
@@ -235,7 +232,7 @@ int info(Benchmark& benchmark, const Arguments& arguments) {
     ++active;
     ++by_subject[entry.subject];
     ++by_category[or_dash(entry.category)];
-    ++by_operator[entry.application.op];
+    for (const Application& application : entry.applications) ++by_operator[application.op];
   }
   if (as_json(arguments)) {
     Json subjects = Json::array();
@@ -265,7 +262,7 @@ int info(Benchmark& benchmark, const Arguments& arguments) {
   }
   std::cout << benchmark.name << (benchmark.title.empty() ? "" : ": " + benchmark.title) << "\n"
             << active << " entries, " << benchmark.entries.size() - active << " deprecated, of "
-            << by_operator.size() << " fault kinds\n\n";
+            << by_operator.size() << " operators\n\n";
   TextTable subjects({"subject", "entries", "metric", "mean", "runs", "licence", "title"});
   for (const BenchmarkSubject& subject : benchmark.subjects)
     subjects.add({subject.id, std::to_string(by_subject[subject.id]), subject.metric,
@@ -303,10 +300,10 @@ int similar(const Benchmark& benchmark, const Arguments& arguments) {
                     {"id", other->id},
                     {"subject", other->subject},
                     {"name", other->name},
-                    {"operator", other->application.op},
+                    {"mutation", mutation_text(*other)},
                     {"place", other->place},
                     {"faults", to_string(other->faults)}});
-    table.add({std::to_string(points), std::to_string(other->id), other->subject, other->name,
+    table.add({std::to_string(points), std::to_string(other->id), other->subject, name_text(*other),
                site_text(*other), to_string(other->faults)});
   }
   std::cout << (as_json(arguments) ? to_text(json) : table.text());
@@ -320,10 +317,10 @@ int check_out(const Benchmark& benchmark, const Arguments& arguments) {
                       "'; allowed: one version of it, " + std::to_string(address.entry->id) +
                       "b (buggy) or " + std::to_string(address.entry->id) + "f (fixed)");
   if (!arguments.has("work")) throw usage_error("found no --work; allowed: -w FOLDER");
-  const fs::path folder = arguments.text("work");
+  const fs::path folder = benchmark_path(arguments.text("work"));
   const std::string warning = neutra::check_out(benchmark, *address.entry, *address.version, folder,
                                                 data_path(arguments, folder / "program.json"));
-  if (!warning.empty()) std::cerr << "neutra: no arrays for the Keras script: " << warning << '\n';
+  if (!warning.empty()) std::cerr << "neutra: " << warning << '\n';
   if (as_json(arguments)) {
     std::cout << to_text(
         {{"folder", folder.string()},
@@ -338,24 +335,22 @@ int check_out(const Benchmark& benchmark, const Arguments& arguments) {
 }
 
 Json json_of(const VersionTest& test, bool should_fail) {
-  Json metrics = Json::array();
-  for (const double value : test.metrics) metrics.push_back(json_number(value));
   return {{"fails", test.fails()},
           {"expected", test.fails() == should_fail},
-          {"mean", json_number(mean(test.metrics))},
-          {"p", json_number(test.verdict.p)},
-          {"d", json_number(test.verdict.d)},
+          {"mean", exact_number(mean(test.metrics))},
+          {"p", exact_number(test.verdict.p)},
+          {"d", exact_number(test.verdict.d)},
           {"attempts", test.attempts},
           {"status", to_string(test.status)},
           {"message", test.message},
-          {"metrics", std::move(metrics)}};
+          {"metrics", exact_numbers(test.metrics)}};
 }
 
 /// "fails", "passes, 2 attempts"
 std::string text_of(const VersionTest& test) {
   return std::string(test.fails() ? "fails" : "passes") +
          (test.attempts > 1 ? ", " + std::to_string(test.attempts) + " attempts" : "") +
-         (test.status > RunStatus::kDiverged ? ", " + std::string(to_string(test.status)) : "");
+         (test.status != RunStatus::kOk ? ", " + std::string(to_string(test.status)) : "");
 }
 
 int test(const Benchmark& benchmark, const Arguments& arguments) {
@@ -388,11 +383,12 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
     Json list = Json::array();
     for (const EntryTest& entry : result.entries)
       list.push_back({{"id", entry.entry->id},
-                      {"subject", entry.subject},
+                      {"subject", entry.entry->subject},
                       {"name", entry.entry->name},
+                      {"catalogue", entry.entry->catalogue},
                       {"passed", result.passes(entry)},
                       {"buggy", json_of(entry.buggy, true)},
-                      {"fixed", json_of(result.fixed.at(entry.subject), false)}});
+                      {"fixed", json_of(result.fixed_of(entry), false)}});
     std::cout << to_text({{"benchmark", benchmark.name},
                           {"seed", options.seed},
                           {"passed", passed},
@@ -403,8 +399,8 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
     TextTable table(
         {"id", "subject", "name", "buggy", "mean", "p", "d", "fixed", "mean", "p", "d", "result"});
     for (const EntryTest& entry : result.entries) {
-      const VersionTest& fixed = result.fixed.at(entry.subject);
-      table.add({std::to_string(entry.entry->id), entry.subject, entry.entry->name,
+      const VersionTest& fixed = result.fixed_of(entry);
+      table.add({std::to_string(entry.entry->id), entry.entry->subject, name_text(*entry.entry),
                  text_of(entry.buggy), rounded(mean(entry.buggy.metrics)),
                  rounded(entry.buggy.verdict.p), rounded(entry.buggy.verdict.d), text_of(fixed),
                  rounded(mean(fixed.metrics)), rounded(fixed.verdict.p), rounded(fixed.verdict.d),
@@ -447,7 +443,8 @@ int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
   return 0;
 }
 
-int validate(const fs::path& file, const Arguments& arguments) {
+int validate(const Arguments& arguments) {
+  const fs::path file = arguments.positional[1];
   std::vector<std::string> problems;
   std::size_t entries = 0;
   try {
@@ -456,7 +453,7 @@ int validate(const fs::path& file, const Arguments& arguments) {
     entries = benchmark.entries.size();
     if (problems.empty()) problems = check_benchmark(benchmark);
   } catch (const Error& error) {
-    if (!is_benchmark(file)) throw;  // there is none
+    if (!has_benchmark_name(file)) throw;  // there is none
     problems.emplace_back(error.what());
   }
   if (as_json(arguments)) {
@@ -472,16 +469,19 @@ int validate(const fs::path& file, const Arguments& arguments) {
   return static_cast<int>(problems.empty() ? Exit::kDone : Exit::kFailed);
 }
 
+/// Is --extend the benchmark that --output names?
+bool extends_itself(const Arguments& arguments, const fs::path& output) {
+  std::error_code error;
+  return arguments.has("extend") && fs::equivalent(arguments.text("extend"), output, error);
+}
+
 int create(const Arguments& arguments) {
-  if (arguments.positional.size() != 2)
-    throw usage_error("found " + std::to_string(arguments.positional.size() - 1) +
-                      " plans; allowed: one");
   if (!arguments.has("output"))
     throw usage_error("found no --output; allowed: -o FILE.h5 or -o FOLDER");
-  const fs::path output = arguments.text("output");
+  const fs::path output = benchmark_path(arguments.text("output"));
   require_writable_folder(output.has_parent_path() ? output.parent_path() : ".", "--output");
   const bool fresh = arguments.flag("fresh");
-  if (is_benchmark(output) && !fresh && !arguments.has("extend"))
+  if (is_benchmark(output) && !fresh && !extends_itself(arguments, output))
     throw input_error(describe("--output", "", output.string() + ", a benchmark",
                                "a name that is still free; --extend " + output.string() +
                                    " to go on from it; --fresh to begin anew"));
@@ -495,6 +495,7 @@ int create(const Arguments& arguments) {
   build.data_path = [&](const fs::path& file) { return data_path(arguments, file); };
   const bool kept = arguments.has("store");
   build.runs = kept ? fs::path(arguments.text("store")) : fs::path(output.string() + ".runs");
+  require_writable_folder(build.runs, kept ? "--store" : "--output");
   fs::create_directories(build.runs);
   build.fresh = fresh;
   build.command = "neutra bench create " + plan.name;
@@ -515,16 +516,19 @@ int create(const Arguments& arguments) {
   };
   Benchmark benchmark = build_benchmark(plan, earlier ? &*earlier : nullptr, build);
   line.reset();
-  if (arguments.has("network")) {
-    const std::vector<std::string>& stores = arguments.list("network");
-    add_alternatives(benchmark, {stores.begin(), stores.end()});
-  }
+  add_networks(benchmark, arguments);
   const BenchmarkFiles files = to_files(benchmark);
   if (const auto problems = check_benchmark(benchmark_from_files(files, output.string()));
       !problems.empty())
     throw failure("the benchmark is not sound: " + problems.front());
   write_benchmark_files(files, output);
-  if (!kept) fs::remove_all(build.runs);
+  if (!kept) {
+    // The folder may be older, and hold what is not from here.
+    std::error_code ignored;
+    for (const PlannedSubject& subject : plan.subjects)
+      fs::remove(build.runs / runs_file(subject.subject.id), ignored);
+    fs::remove(build.runs, ignored);
+  }
 
   std::set<std::string> subjects, operators;
   std::size_t active = 0, deprecated = 0;
@@ -532,7 +536,7 @@ int create(const Arguments& arguments) {
     ++(entry.deprecated ? deprecated : active);
     if (entry.deprecated) continue;
     subjects.insert(entry.subject);
-    operators.insert(entry.application.op);
+    for (const Application& application : entry.applications) operators.insert(application.op);
   }
   if (as_json(arguments)) {
     std::cout << to_text({{"benchmark", output.string()},
@@ -544,31 +548,115 @@ int create(const Arguments& arguments) {
                           {"without", kinds_without(benchmark)}});
   } else {
     std::cout << output.string() << ": " << active << " entries of " << operators.size()
-              << " fault kinds on " << subjects.size() << " subjects, " << deprecated
+              << " operators on " << subjects.size() << " subjects, " << deprecated
               << " deprecated\n";
   }
   return 0;
 }
 
+/// What the verb can do.
+struct Action {
+  const char* name;
+  const char* words;                 ///< behind the name
+  std::size_t least, most;           ///< words behind the first one
+  bool filters;                      ///< does it take them in the place of entries?
+  std::vector<std::string> options;  ///< besides filters
+  std::vector<std::string> formats;
+  int (*run)(const Benchmark& benchmark, const Arguments& arguments);
+  int (*run_alone)(const Arguments& arguments);  ///< one that doesn't begin with a sound benchmark
+};
+
+const std::vector<Action>& actions() {
+  constexpr std::size_t kAny = 1000000;
+  const std::vector<std::string> plain{"text", "json"};
+  static const std::vector<Action> kActions{
+      {"checkout",
+       "BENCHMARK ENTRYb|ENTRYf -w FOLDER",
+       1,
+       1,
+       false,
+       {"data-dir", "work"},
+       plain,
+       check_out,
+       nullptr},
+      {"create",
+       "PLAN -o FILE.h5|FOLDER",
+       0,
+       0,
+       false,
+       {"backend", "data-dir", "extend", "fresh", "memory", "network", "output", "store",
+        "workers"},
+       plain,
+       nullptr,
+       create},
+      {"diff", "BENCHMARK ENTRY", 1, 1, false, {}, plain, diff, nullptr},
+      {"export",
+       "BENCHMARK [ENTRY ...]",
+       0,
+       kAny,
+       true,
+       {"output"},
+       {"text", "csv", "json", "fault"},
+       export_entries,
+       nullptr},
+      {"info", "BENCHMARK [ENTRY ...]", 0, kAny, true, {"network"}, plain, info, nullptr},
+      {"list", "BENCHMARK [ENTRY ...]", 0, kAny, true, {}, plain, list, nullptr},
+      {"similar", "BENCHMARK ENTRY", 1, 1, false, {}, plain, similar, nullptr},
+      {"test",
+       "BENCHMARK [ENTRY ...]",
+       0,
+       kAny,
+       true,
+       {"backend", "data-dir", "memory", "retries", "seed", "workers"},
+       plain,
+       test,
+       nullptr},
+      {"validate", "BENCHMARK", 0, 0, false, {}, plain, nullptr, validate}};
+  return kActions;
+}
+
+const Action& find_action(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Action& action : actions()) {
+    if (action.name == name) return action;
+    names.emplace_back(action.name);
+  }
+  throw usage_error("found action '" + name + "'; allowed: " + join(names));
+}
+
+/// Throws usage_error for words and options that would have no effect.
+void require_used(const Action& action, const Arguments& arguments) {
+  const std::string name = action.name;
+  const auto among = [](const std::vector<std::string>& list, const std::string& word) {
+    return std::find(list.begin(), list.end(), word) != list.end();
+  };
+  const std::size_t entries = arguments.positional.size() - 2;
+  if (entries < action.least || entries > action.most)
+    throw usage_error(name + ": found " + std::to_string(entries) + " words behind '" +
+                      arguments.positional[1] + "'; allowed: " + name + " " + action.words);
+  if (const std::string format = chosen_format(arguments); !among(action.formats, format))
+    throw usage_error("--format: found " + format + "; allowed: " + join(action.formats) + " of " +
+                      name);
+  for (const std::string& option : arguments.given) {
+    if (option == "format" || among(common_options(), option) || among(action.options, option))
+      continue;
+    if (!action.filters || !among(kFilters, option)) {
+      std::vector<std::string> takers;
+      for (const Action& other : actions())
+        if (among(other.options, option) || (other.filters && among(kFilters, option)))
+          takers.emplace_back(other.name);
+      throw usage_error("--" + option + ": found with " + name + "; allowed: with " + join(takers));
+    }
+    if (entries > 0)
+      throw usage_error("--" + option + ": found beside entries; allowed: one or the other");
+  }
+}
+
 int run(const Arguments& arguments) {
-  const std::string& action = arguments.positional[0];
-  if (const std::string format = chosen_format(arguments);
-      action != "export" && (format == "csv" || format == "fault"))
-    throw usage_error("--format: found " + format + "; allowed: text, json; with export all");
-  if (action == "create") return create(arguments);
-  using Action = int (*)(const Benchmark&, const Arguments&);
-  static const std::map<std::string, Action> actions{{"checkout", check_out},    {"diff", diff},
-                                                     {"export", export_entries}, {"list", list},
-                                                     {"similar", similar},       {"test", test}};
-  const auto found = actions.find(action);
-  if (found == actions.end() && action != "info" && action != "validate")
-    throw usage_error(
-        "found action '" + action +
-        "'; allowed: checkout, create, diff, export, info, list, similar, test, validate");
-  const fs::path file = arguments.positional[1];
-  if (action == "validate") return validate(file, arguments);
-  Benchmark benchmark = load_benchmark(file);
-  return action == "info" ? info(benchmark, arguments) : found->second(benchmark, arguments);
+  const Action& action = find_action(arguments.positional[0]);
+  require_used(action, arguments);
+  if (action.run_alone != nullptr) return action.run_alone(arguments);
+  return action.run(load_benchmark(arguments.positional[1]), arguments);
 }
 
 }  // namespace
@@ -579,9 +667,8 @@ Verb bench_verb() {
       "make and use benchmarks of faulty models",
       "bench create PLAN -o FILE.h5|FOLDER [options]\n"
       "       neutra bench list|info|test|export BENCHMARK [ENTRY ...] [options]\n"
-      "       neutra bench diff|similar BENCHMARK ENTRY | bench checkout BENCHMARK ENTRYb|ENTRYf "
-      "-w "
-      "FOLDER\n"
+      "       neutra bench diff|similar BENCHMARK ENTRY\n"
+      "       neutra bench checkout BENCHMARK ENTRYb|ENTRYf -w FOLDER\n"
       "       neutra bench validate BENCHMARK",
       {{"backend", "category", "data-dir", "deprecated", "extend", "fault-type", "fresh", "memory",
         "network", "operator", "output", "retries", "seed", "store", "subject", "work", "workers"},
@@ -590,19 +677,23 @@ Verb bench_verb() {
        "ACTION PLAN|BENCHMARK [ENTRY ...]",
        {"text", "csv", "json", "fault"}},
       "create: mutates and trains the subjects of a plan (a file, or bundled: kinds, small, "
-      "bundled) and keeps the faults that\n"
-      "the test rows kill; the same command goes on after an interruption. list, info: the entries "
-      "and all that is known of\n"
-      "them; --network takes stores of finished searches, which tell how many repairs there are. "
-      "test: trains both versions\n"
-      "anew; exit 1 unless every buggy one fails and every fixed one passes. diff: what the fault "
-      "changed. similar: other\n"
-      "entries of the same operator or fault type. checkout: one version as a folder with data, "
-      "seeds and a Keras script.\n"
-      "export: --format csv, json, or fault: files for neutra search, localise and study. "
-      "validate: "
-      "every check but\n"
-      "training; exit 1 when something is wrong.",
+      "bundled, catalogue) and keeps the\n"
+      "faults that the test rows kill; the same command goes on after an interruption. list, info: "
+      "the entries and all that is\n"
+      "known of them; --network takes stores of finished searches, which tell how many repairs "
+      "there "
+      "are. test: trains both\n"
+      "versions anew; exit 1 unless every buggy one fails and every fixed one passes. diff: what "
+      "the "
+      "fault changed. similar:\n"
+      "other entries of an operator or fault type in common. checkout: one version as a folder "
+      "with "
+      "data, seeds and a Keras\n"
+      "script. export: --format csv, json, or fault: files for neutra search, localise and study. "
+      "validate: every check but\n"
+      "training; exit 1 when something is wrong. Entries are numbers, or what --category, "
+      "--deprecated, --fault-type,\n"
+      "--operator and --subject leave. What has no effect on an action is refused.",
       "  neutra bench create small -o small.h5\n  neutra bench list small.h5 --subject iris\n  "
       "neutra bench test small.h5 3 17\n  neutra bench checkout small.h5 3b -w iris-3b\n  neutra "
       "bench export small.h5 --format fault -o faults",

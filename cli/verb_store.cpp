@@ -50,23 +50,84 @@ int check(const std::filesystem::path& store, bool as_json) {
   return static_cast<int>(problems.empty() ? Exit::kDone : Exit::kFailed);
 }
 
+/// What was made, and how to go on.
+int report(const StoreSummary& summary, const std::filesystem::path& made, bool as_json) {
+  if (as_json) {
+    Json kept = Json::array();
+    for (const auto& file : summary.kept) kept.push_back(file.string());
+    std::cout << to_text({{"store", made.string()},
+                          {"evaluations", summary.evaluations},
+                          {"damaged_bytes", summary.damaged_bytes},
+                          {"kept", kept},
+                          {"command", summary.command}});
+    return 0;
+  }
+  std::cout << made.string() << ": " << summary.evaluations << " evaluations";
+  if (summary.damaged_bytes > 0) {
+    std::cout << "; " << summary.damaged_bytes << " bytes of the journal were no whole record";
+  }
+  std::cout << '\n';
+  for (const auto& file : summary.kept)
+    std::cout << "the damaged file is " << file.string() << '\n';
+  std::cout << "its search goes on from them: " << summary.command << '\n';
+  return 0;
+}
+
+int repair(const std::filesystem::path& store, const Arguments& arguments) {
+  std::optional<std::filesystem::path> out;
+  if (arguments.has("output")) out = arguments.text("output");
+  const std::optional<StoreSummary> made = repair_store(store, out);
+  if (made) return report(*made, out.value_or(store), arguments.flag("json"));
+  if (arguments.flag("json")) {
+    std::cout << to_text({{"store", store.string()}, {"sound", true}});
+  } else {
+    std::cout << store.string() << ": sound; nothing to repair\n";
+  }
+  return 0;
+}
+
+int merge(const std::vector<std::string>& stores, const Arguments& arguments) {
+  if (!arguments.has("output")) {
+    throw usage_error("give -o FILE, the store to make");
+  }
+  const std::filesystem::path out = arguments.text("output");
+  return report(merge_stores({stores.begin(), stores.end()}, out), out, arguments.flag("json"));
+}
+
 int run(const Arguments& arguments) {
   const std::string& action = arguments.positional[0];
-  if (action == "info") return info(arguments.positional[1], arguments.flag("json"));
-  if (action == "check") return check(arguments.positional[1], arguments.flag("json"));
-  throw usage_error("found action '" + action + "'; allowed: check, info");
+  const std::vector<std::string> stores(arguments.positional.begin() + 1,
+                                        arguments.positional.end());
+  const bool makes = action == "repair" || action == "merge";
+  if (!makes && arguments.has("output")) {
+    throw usage_error("found -o with " + action + "; allowed: with repair and merge");
+  }
+  if (action == "merge") return merge(stores, arguments);
+  if (stores.size() > 1) {
+    throw usage_error("found " + std::to_string(stores.size()) + " stores; allowed: one");
+  }
+  if (action == "info") return info(stores[0], arguments.flag("json"));
+  if (action == "check") return check(stores[0], arguments.flag("json"));
+  if (action == "repair") return repair(stores[0], arguments);
+  throw usage_error("found action '" + action + "'; allowed: check, info, merge, repair");
 }
 
 }  // namespace
 
 Verb store_verb() {
   return {"store",
-          "check a search's store or say what it holds",
-          "store check|info STORE [--json]",
-          {{}, 2, 2, "check|info STORE"},
+          "check, repair or merge the stores of searches, or say what they hold",
+          "store check|info|repair STORE [-o FILE] [--json] | store merge STORE... -o FILE",
+          {{"output"}, 2, 1000, "check|info|merge|repair STORE..."},
           "check: digest, structure and journal; exit 1 when something is wrong. info: command, "
-          "options, versions, state.",
-          "  neutra store info D7.h5\n  neutra store check D7.h5",
+          "options, versions, state.\n"
+          "repair: a sound store of all whole records of a damaged one, in its place (the damaged "
+          "files stay beside it\n"
+          "as FILE.damaged) or as -o FILE. merge: one store of the evaluations of several of one "
+          "search. The search goes\n"
+          "on from both and trains what is missing.",
+          "  neutra store info D7.h5\n  neutra store check D7.h5\n  neutra store repair D7.h5\n"
+          "  neutra store merge node1/D7.h5 node2/D7.h5 -o D7.h5",
           run};
 }
 

@@ -23,6 +23,8 @@ int run(const Arguments& arguments) {
                                options.folder.string() + " (" + error.message() + ")",
                                "a folder that is there or can be made"));
   options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  options.only = arguments.list("only");
+  options.searches_only = arguments.flag("searches-only");
   options.search.workers = worker_count(arguments);
   options.search.command = "neutra study " + join(arguments.words, " ");
   options.search.provenance = provenance();
@@ -60,6 +62,12 @@ int run(const Arguments& arguments) {
     }
   for (const auto& [fault, reason] : result.skipped)
     std::cerr << "neutra: " << fault << " left out: " << reason << '\n';
+  if (options.searches_only) {
+    for (const StudyResult::Searched& searched : result.faults)
+      std::cout << searched.fault << ": " << searched.network.nodes.size() << " programs, "
+                << searched.network.alternatives().size() << " repairs; " << searched.end << '\n';
+    return static_cast<int>(Exit::kDone);
+  }
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
   write_study(study, result, options.folder);
@@ -78,8 +86,8 @@ Verb study_verb() {
       "study",
       "search several faults, ask tools about them and score the answers",
       "study FILE|NAME [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
-      {{"backend", "data-dir", "folder", "memory", "quick", "reuse-epochs", "seed", "skip-dead",
-        "workers"},
+      {{"backend", "data-dir", "folder", "memory", "only", "quick", "reuse-epochs", "searches-only",
+        "seed", "skip-dead", "workers"},
        1,
        1,
        "FILE|NAME",

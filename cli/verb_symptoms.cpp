@@ -78,6 +78,23 @@ std::string interval_text(const PairedOddsRatio& odds) {
   return rounded(odds.estimate) + " (" + rounded(odds.low) + " to " + rounded(odds.high) + ")";
 }
 
+/// Trainings are paired by their place: those of a pair have the same seed and replica.
+void require_pairs(const MonitorFile& file, const std::string& name, const MonitorFile& clean,
+                   const std::string& clean_name) {
+  if (clean.runs.size() != file.runs.size())
+    throw input_error(describe(clean_name, "/replicas",
+                               std::to_string(clean.runs.size()) + " replicas",
+                               "as many as in " + name + ": " + std::to_string(file.runs.size())));
+  if (clean.seed != file.seed)
+    throw input_error(describe(clean_name, "seed", std::to_string(clean.seed),
+                               std::to_string(file.seed) + ", that of " + name));
+  for (std::size_t i = 0; i < file.runs.size(); ++i)
+    if (clean.runs[i].replica != file.runs[i].replica)
+      throw input_error(describe(clean_name, "/replicas/replica/" + std::to_string(i),
+                                 std::to_string(clean.runs[i].replica),
+                                 std::to_string(file.runs[i].replica) + ", as in " + name));
+}
+
 int run(const Arguments& arguments) {
   const SymptomRules own = arguments.has("rules") ? SymptomRules::read(arguments.text("rules"))
                                                   : SymptomRules::bundled();
@@ -86,10 +103,7 @@ int run(const Arguments& arguments) {
   std::optional<MonitorFile> clean;
   if (arguments.has("clean")) {
     clean = read_monitor_file(arguments.text("clean"));
-    if (clean->runs.size() != file.runs.size())
-      throw input_error(describe(
-          arguments.text("clean"), "/replicas", std::to_string(clean->runs.size()) + " replicas",
-          "as many as in " + name + ": " + std::to_string(file.runs.size())));
+    require_pairs(file, name, *clean, arguments.text("clean"));
   }
   const bool relative = clean && !arguments.flag("absolute");
   const std::vector<MonitoredRun> measure = relative ? clean->runs : std::vector<MonitoredRun>{};

@@ -6,6 +6,7 @@
 #include "cli/verbs.h"
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "search/options.h"
 #include "training/monitor.h"
 
@@ -19,10 +20,7 @@ class Monitors {
            LocalTrainer& trainer) {
     if (!arguments.has("monitor")) return;
     file_ = arguments.text("monitor");
-    const std::filesystem::path folder = file_.has_parent_path() ? file_.parent_path() : ".";
-    if (!std::filesystem::is_directory(folder))
-      throw input_error(
-          describe("--monitor", "", file_.string(), "a file in a folder that exists"));
+    require_writable(file_, "--monitor");
     const ResolvedProgram resolved = trainer.resolved(program);
     for (std::size_t i = 0; i < jobs; ++i) monitors_.emplace_back(resolved);
   }

@@ -30,6 +30,7 @@ std::string general_help();
 std::string markdown_help();
 
 Verb bench_verb();
+Verb collect_verb();
 Verb deepfd_train_verb();
 Verb faults_verb();
 Verb localise_verb();
@@ -39,8 +40,10 @@ Verb parse_verb();
 Verb score_verb();
 Verb search_verb();
 Verb show_verb();
+Verb status_verb();
 Verb store_verb();
 Verb study_verb();
+Verb submit_verb();
 Verb subjects_verb();
 Verb symptoms_verb();
 Verb train_verb();

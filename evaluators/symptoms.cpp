@@ -207,6 +207,8 @@ const RunMeasure* run_measure(std::string_view word) {
 }
 
 bool holds(const Condition& condition, double value, double clean) {
+  // A clean training that isn't finite is no measure.
+  if (is_relative(condition.comparison) && !std::isfinite(clean)) return false;
   switch (condition.comparison) {
     case Comparison::kAtLeast:
       return value >= condition.bound;
@@ -279,12 +281,7 @@ std::vector<SymptomCase> read_cases(const JsonSection& in, const char* name, Sym
     shown.each = read_conditions(item, "each", false, mode);
     shown.beside = read_conditions(item, "beside", false, mode);
     shown.run = read_conditions(item, "run", true, mode);
-    if (item.has("beside_counts")) {
-      if (!item.at("beside_counts").is_boolean()) {
-        item.fail("beside_counts", item.at("beside_counts"), "true or false");
-      }
-      shown.beside_counts = item.at("beside_counts");
-    }
+    if (item.has("beside_counts")) shown.beside_counts = item.flag("beside_counts");
     if (item.has("least_values")) {
       shown.least_values = item.whole("least_values", 1, std::int64_t{1} << 32);
     }

@@ -29,12 +29,6 @@ constexpr double kMostly = 0.5;  ///< share of runs from which on a symptom deci
 std::string subject_file(const std::string& id) { return "subjects/" + id + ".json"; }
 std::string data_file(const std::string& name) { return "data/" + name; }
 
-Json numbers(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(exact_number(value));
-  return list;
-}
-
 // --- reading ---
 
 double read_number(const JsonSection& section, const char* name, const Json& value) {
@@ -54,11 +48,6 @@ std::vector<double> read_numbers(const JsonSection& section, const char* name) {
   return values;
 }
 
-bool read_flag(const JsonSection& section, const char* name) {
-  if (!section.at(name).is_boolean()) section.fail(name, section.at(name), "true, false");
-  return section.at(name);
-}
-
 Hash read_hash(const JsonSection& section, const char* name) {
   const auto hash = parse_hash(section.text(name));
   if (!hash) section.fail(name, section.at(name), "32 hex digits");
@@ -75,19 +64,10 @@ std::string read_file_name(const JsonSection& section, const char* name) {
   return text;
 }
 
-template <typename T>
-std::optional<T> read_optional(const JsonSection& section, const char* name) {
-  if (!section.has(name) || section.at(name).is_null()) return std::nullopt;
-  return static_cast<T>(section.number(name, 0, 1e9));
-}
-
-Json to_json(const DataInfo& info) {
-  return {{"x", info.x},
-          {"y", info.y},
-          {"training_rows", info.training_rows},
-          {"y_is_integer", info.y_is_integer},
-          {"y_min", info.y_min},
-          {"y_max", info.y_max}};
+std::string read_part_of_names(const JsonSection& section, const char* name) {
+  const std::string text = section.text(name);
+  if (!is_part_of_names(text)) section.fail(name, text, kPartOfNames);
+  return text;
 }
 
 DataInfo data_info_from_json(const JsonSection& section) {
@@ -96,7 +76,7 @@ DataInfo data_info_from_json(const JsonSection& section) {
   info.x = section.wholes("x", 1, kMost);
   info.y = section.wholes("y", 1, kMost);
   info.training_rows = section.whole("training_rows", 1, kMost);
-  info.y_is_integer = read_flag(section, "y_is_integer");
+  info.y_is_integer = section.flag("y_is_integer");
   info.y_min = section.number("y_min", -kAny, kAny);
   info.y_max = section.number("y_max", -kAny, kAny);
   return info;
@@ -123,7 +103,7 @@ Json to_json(const BenchmarkSubject& subject) {
           {"trainer", subject.trainer},
           {"metric", subject.metric},
           {"goal", to_string(subject.goal)},
-          {"metrics", numbers(subject.metrics)}};
+          {"metrics", exact_numbers(subject.metrics)}};
 }
 
 BenchmarkSubject subject_from_json(const Json& json, const std::string& file) {
@@ -132,7 +112,7 @@ BenchmarkSubject subject_from_json(const Json& json, const std::string& file) {
                              "rows", "files", "data", "trainer", "metric", "goal", "metrics"});
   section.require_format("neutra-benchmark-subject", kVersion);
   BenchmarkSubject subject;
-  subject.id = section.text("id");
+  subject.id = read_part_of_names(section, "id");
   subject.title = section.text("title");
   subject.source = section.text("source");
   subject.licence = section.text("licence");
@@ -147,7 +127,7 @@ BenchmarkSubject subject_from_json(const Json& json, const std::string& file) {
                             {"name", "bytes", "digest", "included"});
     subject.files.push_back({read_file_name(entry, "name"),
                              static_cast<std::uint64_t>(entry.whole("bytes", 0, 1LL << 50)),
-                             read_digest(entry, "digest"), read_flag(entry, "included")});
+                             read_digest(entry, "digest"), entry.flag("included")});
   }
   subject.data = read_digest(section, "data");
   subject.trainer = section.text("trainer");
@@ -159,9 +139,49 @@ BenchmarkSubject subject_from_json(const Json& json, const std::string& file) {
   return subject;
 }
 
+Json to_json(const std::vector<Application>& applications) {
+  Json list = Json::array();
+  for (const Application& application : applications) list.push_back(to_json(application));
+  return list;
+}
+
+std::vector<Application> applications_from_json(const JsonSection& section, const char* name) {
+  std::vector<Application> applications;
+  for (const Json& item : section.list(name)) {
+    const std::string place = section.place_of(JsonSection::item_name(name, applications.size()));
+    applications.push_back(application_from_json(item, section.file() + ": " + place));
+  }
+  if (applications.empty()) section.fail_text(name, "none", "what made the fault");
+  return applications;
+}
+
+Json to_json(const std::optional<KnownRepairs>& repairs) {
+  if (!repairs) return nullptr;
+  return {{"count", repairs->count}, {"complete", repairs->complete}};
+}
+
+std::optional<KnownRepairs> repairs_from_json(const JsonSection& section, const char* name) {
+  if (!section.has(name) || section.at(name).is_null()) return std::nullopt;
+  const JsonSection repairs(section.at(name), section.file(), section.place_of(name),
+                            {"count", "complete"});
+  return KnownRepairs{static_cast<int>(repairs.whole("count", 0, kMostEntries)),
+                      repairs.flag("complete")};
+}
+
+}  // namespace
+
+Json to_json(const DataInfo& info) {
+  return {{"x", info.x},
+          {"y", info.y},
+          {"training_rows", info.training_rows},
+          {"y_is_integer", info.y_is_integer},
+          {"y_min", info.y_min},
+          {"y_max", info.y_max}};
+}
+
 Json to_json(const BenchmarkEntry& entry) {
   Json symptoms = Json::array();
-  for (const Symptom& symptom : entry.symptoms) {
+  for (const EntrySymptom& symptom : entry.symptoms) {
     symptoms.push_back({{"symptom", symptom.name}, {"value", symptom.value}});
   }
   const KillVerdict& v = entry.verdict;
@@ -170,8 +190,9 @@ Json to_json(const BenchmarkEntry& entry) {
           {"id", entry.id},
           {"status", entry.deprecated ? "deprecated" : "active"},
           {"name", entry.name},
+          {"catalogue", entry.catalogue},
           {"subject", entry.subject},
-          {"mutation", to_json(entry.application)},
+          {"mutation", to_json(entry.applications)},
           {"place", entry.place},
           {"faults", to_string(entry.faults)},
           {"category", entry.category},
@@ -181,20 +202,23 @@ Json to_json(const BenchmarkEntry& entry) {
           {"buggy", to_string(entry.buggy)},
           {"fixed", to_string(entry.fixed)},
           {"test",
-           {{"metrics", numbers(entry.metrics)},
+           {{"metrics", exact_numbers(entry.metrics)},
             {"p", exact_number(v.p)},
             {"d", exact_number(v.d)},
             {"power", exact_number(v.power)}}},
           {"symptoms", std::move(symptoms)},
           {"triviality", entry.triviality ? Json(*entry.triviality) : Json()},
-          {"alternatives", entry.alternatives ? Json(*entry.alternatives) : Json()}};
+          {"alternatives", to_json(entry.alternatives)}};
 }
 
+namespace {
+
 BenchmarkEntry entry_from_json(const Json& json, const std::string& file) {
-  const JsonSection section(json, file, "",
-                            {"format", "version", "id", "status", "name", "subject", "mutation",
-                             "place", "faults", "category", "bug_type", "support", "change",
-                             "buggy", "fixed", "test", "symptoms", "triviality", "alternatives"});
+  const JsonSection section(
+      json, file, "",
+      {"format",   "version", "id",     "status",   "name",       "catalogue",   "subject",
+       "mutation", "place",   "faults", "category", "bug_type",   "support",     "change",
+       "buggy",    "fixed",   "test",   "symptoms", "triviality", "alternatives"});
   section.require_format("neutra-benchmark-entry", kVersion);
   BenchmarkEntry entry;
   entry.id = static_cast<int>(section.whole("id", 1, kMostEntries));
@@ -205,7 +229,8 @@ BenchmarkEntry entry_from_json(const Json& json, const std::string& file) {
   entry.deprecated = status == "deprecated";
   entry.name = section.text("name");
   entry.subject = section.text("subject");
-  entry.application = application_from_json(section.at("mutation"), file + ": /mutation");
+  entry.catalogue = section.text("catalogue", "");
+  entry.applications = applications_from_json(section, "mutation");
   entry.place = section.text("place");
   entry.faults = parse_fault_set(section.text("faults"), file + ": /faults");
   entry.category = section.text("category", "");
@@ -233,8 +258,10 @@ BenchmarkEntry entry_from_json(const Json& json, const std::string& file) {
                               {"symptom", "value"});
     entry.symptoms.push_back({symptom.text("symptom"), symptom.number("value", -kAny, kAny)});
   }
-  entry.triviality = read_optional<double>(section, "triviality");
-  entry.alternatives = read_optional<int>(section, "alternatives");
+  if (section.has("triviality") && !section.at("triviality").is_null()) {
+    entry.triviality = section.number("triviality", 0, 1);
+  }
+  entry.alternatives = repairs_from_json(section, "alternatives");
   return entry;
 }
 
@@ -327,7 +354,7 @@ class Reader {
                               {"format", "version", "name", "title", "seed", "effect",
                                "environment", "subjects", "without", "files"});
     section.require_format("neutra-benchmark", kVersion);
-    benchmark.name = section.text("name");
+    benchmark.name = read_part_of_names(section, "name");
     benchmark.title = section.text("title", "");
     benchmark.seed = static_cast<std::uint64_t>(section.whole("seed", 0, 1LL << 53));
     benchmark.effect = section.number("effect", 0, kAny);
@@ -338,9 +365,13 @@ class Reader {
     const std::vector<Json> without = section.list("without");
     for (std::size_t i = 0; i < without.size(); ++i) {
       const JsonSection item(without[i], file, "/without/" + std::to_string(i),
-                             {"subject", "operator", "applies", "reason"});
-      benchmark.without.push_back({item.text("subject"), item.text("operator"),
-                                   read_flag(item, "applies"), item.text("reason")});
+                             {"subject", "operator", "catalogue", "applies", "reason"});
+      if (item.has("operator") == item.has("catalogue")) {
+        item.fail("", without[i], "either operator or catalogue");
+      }
+      benchmark.without.push_back({item.text("subject"), item.text("operator", ""),
+                                   item.text("catalogue", ""), item.flag("applies"),
+                                   item.text("reason")});
     }
     std::set<std::string> listed{name};
     const std::vector<Json> files = section.list("files");
@@ -387,20 +418,18 @@ class Reader {
 
 // --- relations ---
 
-bool share_fault_type(const FaultSet& a, const FaultSet& b) {
-  const auto types = [](const FaultSet& set) {
-    std::set<std::string> all;
-    for (const auto& choice : set.items) {
-      for (const FaultEntry& fault : choice) all.insert(fault.type);
-    }
-    return all;
-  };
-  const std::set<std::string> first = types(a), second = types(b);
-  return std::any_of(first.begin(), first.end(),
-                     [&](const std::string& type) { return second.contains(type); });
+template <typename T>
+bool intersect(const std::set<T>& a, const std::set<T>& b) {
+  return std::any_of(a.begin(), a.end(), [&](const T& item) { return b.contains(item); });
 }
 
-/// Root cause and fix: the operator, and the places that the fix changes, whatever the index.
+std::set<std::string> operators_of(const BenchmarkEntry& entry) {
+  std::set<std::string> operators;
+  for (const Application& application : entry.applications) operators.insert(application.op);
+  return operators;
+}
+
+/// Root cause and fix: the operators, and the places that the fix changes, whatever the index.
 std::string cause_and_fix(const BenchmarkEntry& entry) {
   std::set<std::string> places;
   for (const Json& step : entry.change) {
@@ -415,7 +444,9 @@ std::string cause_and_fix(const BenchmarkEntry& entry) {
     }
     places.insert(step.value("op", "") + " " + place);
   }
-  return entry.application.op + "\n" + join({places.begin(), places.end()}, "\n");
+  const std::set<std::string> operators = operators_of(entry);
+  places.insert(operators.begin(), operators.end());
+  return join({places.begin(), places.end()}, "\n");
 }
 
 }  // namespace
@@ -440,6 +471,10 @@ bool is_file_name(std::string_view name) {
   return true;
 }
 
+bool is_part_of_names(std::string_view name) {
+  return is_file_name(name) && name.find('/') == std::string_view::npos && name.size() <= 60;
+}
+
 BenchmarkFiles to_files(const Benchmark& benchmark) {
   BenchmarkFiles files;
   Json subjects = Json::array(), without = Json::array(), list = Json::array();
@@ -453,7 +488,7 @@ BenchmarkFiles to_files(const Benchmark& benchmark) {
   for (const auto& [name, bytes] : benchmark.data) files[data_file(name)] = bytes;
   for (const NoEntry& none : benchmark.without) {
     without.push_back({{"subject", none.subject},
-                       {"operator", none.op},
+                       {none.op.empty() ? "catalogue" : "operator", none.fault()},
                        {"applies", none.applies},
                        {"reason", none.reason}});
   }
@@ -522,84 +557,20 @@ std::string fault_id(const Benchmark& benchmark, const BenchmarkEntry& entry) {
   return benchmark.name + "-" + std::to_string(entry.id);
 }
 
-Json full_view(const Benchmark& benchmark, const BenchmarkEntry& entry) {
-  const BenchmarkSubject& subject = subject_of(benchmark, entry);
-  Json json = to_json(entry);
-  json.erase("format");
-  json.erase("version");
-  Json& test = json["test"];
-  test["rows"] = "test";
-  test["metric"] = subject.metric;
-  test["goal"] = to_string(subject.goal);
-  test["runs"] = subject.metrics.size();
-  test["seed"] = benchmark.seed;
-  test["thresholds"] = {{"p", kKillLevel}, {"d", kKillEffect}};
-  test["buggy_mean"] = exact_number(mean(entry.metrics));
-  test["fixed_mean"] = exact_number(mean(subject.metrics));
-  json["title"] = subject.title;
-  json["source"] = subject.source;
-  json["licence"] = subject.licence;
-  return json;
-}
-
-std::string to_csv(const Benchmark& benchmark, const std::vector<const BenchmarkEntry*>& entries) {
-  std::string text = csv_line(
-      {"id",       "status",     "name",         "subject",    "operator", "layer",   "value",
-       "seed",     "place",      "faults",       "category",   "bug_type", "support", "metric",
-       "goal",     "runs",       "fixed_mean",   "buggy_mean", "p",        "d",       "power",
-       "symptoms", "triviality", "alternatives", "buggy",      "fixed",    "source",  "licence"});
-  for (const BenchmarkEntry* entry : entries) {
-    const BenchmarkSubject& subject = subject_of(benchmark, *entry);
-    const Application& made = entry->application;
-    std::vector<std::string> symptoms;
-    for (const Symptom& symptom : entry->symptoms) {
-      symptoms.push_back(symptom.name + "=" + shortest(symptom.value));
-    }
-    text += csv_line({std::to_string(entry->id),
-                      entry->deprecated ? "deprecated" : "active",
-                      entry->name,
-                      entry->subject,
-                      made.op,
-                      made.site == kWholeProgram ? "" : std::to_string(made.site),
-                      made.value.is_null()     ? ""
-                      : made.value.is_string() ? made.value.get<std::string>()
-                                               : made.value.dump(),
-                      std::to_string(made.seed),
-                      entry->place,
-                      to_string(entry->faults),
-                      entry->category,
-                      entry->bug_type,
-                      std::to_string(entry->support),
-                      subject.metric,
-                      std::string(to_string(subject.goal)),
-                      std::to_string(subject.metrics.size()),
-                      shortest(mean(subject.metrics)),
-                      shortest(mean(entry->metrics)),
-                      shortest(entry->verdict.p),
-                      shortest(entry->verdict.d),
-                      shortest(entry->verdict.power),
-                      join(symptoms, " "),
-                      entry->triviality ? shortest(*entry->triviality) : "",
-                      entry->alternatives ? std::to_string(*entry->alternatives) : "",
-                      to_string(entry->buggy),
-                      to_string(entry->fixed),
-                      subject.source,
-                      subject.licence});
-  }
-  return text;
-}
-
 Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry) {
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
+  Json tags = Json::array();
+  for (const Application& application : entry.applications) tags.push_back(application.op);
+  tags.push_back(subject.id);
   return {{"format", "neutra-fault"},
           {"version", 1},
           {"id", fault_id(benchmark, entry)},
-          {"title", subject.id + ": " + to_string(entry.application)},
+          {"title", subject.id + ": " + mutation_text(entry)},
           {"origin", "artificial"},
           {"source", "entry " + std::to_string(entry.id) + " of the benchmark " + benchmark.name +
                          "; " + subject.source},
           {"declared", to_string(entry.faults)},
-          {"tags", {entry.application.op, subject.id}},
+          {"tags", std::move(tags)},
           {"program", subject.program.document},
           {"buggy", {{"program", program_of(benchmark, entry, EntryVersion::kBuggy).document}}},
           {"fixed", Json::object()}};
@@ -607,7 +578,7 @@ Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry) {
 
 FaultKind fault_kind(const BenchmarkEntry& entry) {
   static const Json kinds = read_json(resource_directory() / "fault_kinds.json");
-  const MutationOperator& known = find_mutation_operator(entry.application.op);
+  const MutationOperator& known = find_mutation_operator(entry.applications.front().op);
   FaultKind kind;
   const auto take = [&](const char* list, std::string_view name) {
     const Json* all = member(kinds, list);
@@ -618,19 +589,45 @@ FaultKind fault_kind(const BenchmarkEntry& entry) {
   };
   take("groups", to_string(known.group));
   take("operators", known.id);
-  for (const Symptom& symptom : entry.symptoms) {
+  for (const EntrySymptom& symptom : entry.symptoms) {
     if (symptom.value >= kMostly) take("symptoms", symptom.name);
   }
   return kind;
 }
 
-std::string place_of(const Program& program, Site site) {
-  if (site == kWholeProgram) return "program";
-  const ResolvedProgram resolved = resolve(program);
-  if (site < 0 || site >= static_cast<Site>(resolved.layers.size())) {
-    throw input_error(describe("", "layer", std::to_string(site), "a layer of the program"));
+std::string place_of(const Program& program, const std::vector<Application>& applications,
+                     const DataInfo* data) {
+  std::vector<std::string> places;
+  for (std::size_t i = 0; i < applications.size(); ++i) {
+    std::string place = "program";
+    if (const Site site = applications[i].site; site != kWholeProgram) {
+      // A site counts in the program as the applications before it left it.
+      const auto first = applications.begin();
+      const ResolvedProgram resolved = resolve(
+          i == 0
+              ? program
+              : apply_all(program, {first, first + static_cast<std::ptrdiff_t>(i)}, data).program);
+      if (site < 0 || site >= static_cast<Site>(resolved.layers.size())) {
+        throw input_error(describe("", "layer", std::to_string(site), "a layer of the program"));
+      }
+      place = resolved.layers[static_cast<std::size_t>(site)].class_name;
+    }
+    if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
   }
-  return resolved.layers[static_cast<std::size_t>(site)].class_name;
+  return join(places);
+}
+
+std::string mutation_text(const BenchmarkEntry& entry) {
+  std::vector<std::string> texts;
+  for (const Application& application : entry.applications) {
+    texts.push_back(to_string(application));
+  }
+  return join(texts, " + ");
+}
+
+bool BenchmarkEntry::uses(std::string_view op) const {
+  return std::any_of(applications.begin(), applications.end(),
+                     [&](const Application& application) { return application.op == op; });
 }
 
 void count_support(std::vector<BenchmarkEntry>& entries) {
@@ -649,8 +646,8 @@ std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchma
   for (const BenchmarkEntry& other : benchmark.entries) {
     if (other.id == entry.id || other.deprecated) continue;
     int points = 0;
-    if (other.application.op == entry.application.op) points += 4;
-    if (share_fault_type(other.faults, entry.faults)) points += 3;
+    if (intersect(operators_of(other), operators_of(entry))) points += 4;
+    if (intersect(types_of(other.faults), types_of(entry.faults))) points += 3;
     if (points == 0) continue;  // a subject or a kind of layer alone is no likeness
     if (other.place == entry.place) points += 2;
     if (other.subject == entry.subject) points += 1;
@@ -659,71 +656,6 @@ std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchma
   std::stable_sort(similar.begin(), similar.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   return similar;
-}
-
-std::vector<std::string> check_benchmark(const Benchmark& benchmark) {
-  std::vector<std::string> problems;
-  std::vector<BenchmarkEntry> counted = benchmark.entries;
-  count_support(counted);
-  for (std::size_t i = 0; i < benchmark.entries.size(); ++i) {
-    const BenchmarkEntry& entry = benchmark.entries[i];
-    const auto wrong = [&](const std::string& place, const std::string& found,
-                           const std::string& allowed) {
-      problems.push_back(
-          describe(benchmark.name + ": " + entry_file(entry.id), place, found, allowed));
-    };
-    const auto compare = [&](const char* place, const std::string& found,
-                             const std::string& allowed) {
-      if (found != allowed) wrong(place, found, allowed);
-    };
-    // Another machine's logarithms may differ in their last bit.
-    const auto compare_number = [&](const char* place, double found, double allowed) {
-      const bool near = found == allowed || std::abs(found - allowed) <= 1e-9 * std::abs(allowed);
-      if (!near) wrong(place, shortest(found), shortest(allowed));
-    };
-    try {
-      const BenchmarkSubject& subject = subject_of(benchmark, entry);
-      const Program& fixed = subject.program;
-      const Program buggy = program_of(benchmark, entry, EntryVersion::kBuggy);
-      compare("/fixed", to_string(entry.fixed), to_string(program_hash(fixed)));
-      compare("/buggy", to_string(entry.buggy), to_string(program_hash(buggy)));
-      compare("/faults", to_string(entry.faults), to_string(diff(buggy, fixed)));
-      compare("/support", std::to_string(entry.support), std::to_string(counted[i].support));
-      // Later versions may have other operators and other results: an entry may be deprecated for
-      // it.
-      if (entry.deprecated) continue;
-      const Mutant made = apply_all(fixed, {entry.application}, &subject.rows);
-      compare("/name", entry.name, made.name());
-      if (program_hash(made.program) != entry.buggy) {
-        wrong("/change", "another program than " + to_string(entry.application) + " makes",
-              "the mutation and nothing else");
-      }
-      compare("/place", entry.place, place_of(fixed, entry.application.site));
-      const FaultKind kind = fault_kind(entry);
-      compare("/category", entry.category, kind.category);
-      compare("/bug_type", entry.bug_type, kind.bug_type);
-      const KillVerdict verdict =
-          kill_test(subject.metrics, entry.metrics, {subject.goal == Goal::kMaximize});
-      compare_number("/test/p", entry.verdict.p, verdict.p);
-      compare_number("/test/d", entry.verdict.d, verdict.d);
-      compare_number("/test/power", entry.verdict.power, verdict.power);
-      if (!verdict.killed || std::abs(verdict.d) < benchmark.effect) {
-        wrong("/test", "p = " + shortest(verdict.p) + ", d = " + shortest(verdict.d),
-              "p < " + shortest(kKillLevel) + " and |d| of at least " +
-                  shortest(std::max(kKillEffect, benchmark.effect)) + " for the worse");
-      }
-    } catch (const Error& error) {
-      wrong("", error.what(), "");
-    }
-  }
-  std::set<std::pair<std::string, Hash>> seen;
-  for (const BenchmarkEntry& entry : benchmark.entries) {
-    if (!seen.insert({entry.subject, entry.buggy}).second) {
-      problems.push_back(describe(benchmark.name + ": " + entry_file(entry.id), "/buggy",
-                                  "the program of an earlier entry", "each fault once"));
-    }
-  }
-  return problems;
 }
 
 }  // namespace neutra

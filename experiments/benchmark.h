@@ -35,11 +35,19 @@ struct BenchmarkSubject {
   std::vector<double> metrics;  ///< of the correct program's runs: a test compares with them
 };
 
-/// What is seen of a fault while it trains.
-struct Symptom {
-  std::string name;  ///< "metric_drop", "divergence"
-  double value = 0;  ///< how much worse the metric is; share of the runs
-  bool operator==(const Symptom&) const = default;
+/// What is seen of a fault: "metric_drop" (how much worse the mean metric is), "divergence" (share
+/// of the runs), or a symptom of monitored trainings ("reduced_capacity": share of those).
+struct EntrySymptom {
+  std::string name;
+  double value = 0;
+  bool operator==(const EntrySymptom&) const = default;
+};
+
+/// Repairs besides the known one.
+struct KnownRepairs {
+  int count = 0;
+  bool complete = false;  ///< a search looked at all that it can reach
+  bool operator==(const KnownRepairs&) const = default;
 };
 
 /// One fault.
@@ -47,26 +55,30 @@ struct BenchmarkEntry {
   int id = 0;               ///< from 1; never given to another fault
   bool deprecated = false;  ///< kept for the id's sake
   std::string name;         ///< "ACH-1-sigmoid"
+  std::string catalogue;    ///< id in the catalogue that it is from: "T21-07"; "": from none
   std::string subject;
-  Application application;         ///< what made the fault
-  std::string place;               ///< class of the layer ("Dense"); "program" for none
-  FaultSet faults;                 ///< diff(faulty, correct)
+  std::vector<Application> applications;  ///< what made the fault, in order
+  std::string place;  ///< classes of the layers ("Dense"); "program" for none; "Dense, program"
+  FaultSet faults;    ///< diff(faulty, correct)
   std::string category, bug_type;  ///< words of fault_kinds.json; "" where it has none
   int support = 0;                 ///< entries with the same root cause and fix, this one included
   Json change;                     ///< JSON Patch that makes the faulty program of the correct one
   Hash buggy, fixed;               ///< of both programs
   std::vector<double> metrics;     ///< of the faulty program's runs
   KillVerdict verdict;             ///< of the test rows
-  std::vector<Symptom> symptoms;
+  std::vector<EntrySymptom> symptoms;
   std::optional<double> triviality;  ///< share of test rows that tell the fault; classification
-  std::optional<int> alternatives;   ///< repairs that a search found besides the known one
+  std::optional<KnownRepairs> alternatives;  ///< that searches found
+  bool uses(std::string_view op) const;      ///< is the operator one of those that made it?
 };
 
-/// A fault kind that a subject has no entry of, and why.
+/// A fault that a subject has no entry of, and why.
 struct NoEntry {
-  std::string subject, op;
-  bool applies = false;  ///< are there mutants at all?
+  std::string subject;
+  std::string op, catalogue;  ///< an operator, or an id of the catalogue
+  bool applies = false;       ///< are there mutants at all?
   std::string reason;
+  const std::string& fault() const { return op.empty() ? catalogue : op; }
 };
 
 struct Benchmark {
@@ -91,8 +103,15 @@ Benchmark benchmark_from_files(const BenchmarkFiles& files, const std::string& w
                                std::vector<std::string>* problems = nullptr);
 /// "entries/0012.json"
 std::string entry_file(int id);
+/// As in the documents of entries and subjects.
+Json to_json(const BenchmarkEntry& entry);
+Json to_json(const DataInfo& rows);
 /// A file of a benchmark has a relative name without "..".
 bool is_file_name(std::string_view name);
+/// Names of benchmarks and ids of subjects, which are parts of names of files.
+bool is_part_of_names(std::string_view name);
+inline constexpr const char* kPartOfNames =
+    "1 to 60 letters, digits, '_', '-' and '.', no '.' first";
 
 /// "12", "12b", "12f"
 enum class EntryVersion { kBuggy, kFixed };
@@ -106,36 +125,37 @@ const BenchmarkSubject& subject_of(const Benchmark& benchmark, const BenchmarkEn
 /// Throws input_error where the change doesn't fit the subject.
 Program program_of(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version);
 
-/// An entry with everything that is known of it, its subject's licence, source and test included.
-Json full_view(const Benchmark& benchmark, const BenchmarkEntry& entry);
-/// One line for each entry, the columns as in docs/formats/benchmark.md.
-std::string to_csv(const Benchmark& benchmark, const std::vector<const BenchmarkEntry*>& entries);
 /// A fault file whose known fix is the correct program (docs/formats/fault.md).
 Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry);
 /// Its id: "small-12".
 std::string fault_id(const Benchmark& benchmark, const BenchmarkEntry& entry);
 
-/// gDefects4DL's category and Shah's bug type of an entry, by its operator and, for numeric errors,
-/// its symptoms (experiments/fault_kinds.json); "" where the file has none.
+/// gDefects4DL's category and Shah's bug type of an entry, by its first operator and, for numeric
+/// errors, its symptoms (experiments/fault_kinds.json); "" where the file has none.
 struct FaultKind {
   std::string category, bug_type;
 };
 FaultKind fault_kind(const BenchmarkEntry& entry);
 
-/// The class of the layer at a site, or "program".
-std::string place_of(const Program& program, Site site);
+/// BenchmarkEntry::place of what the applications change.
+std::string place_of(const Program& program, const std::vector<Application>& applications,
+                     const DataInfo* data);
 
-/// Sets every entry's support level: active entries of the same operator whose fix changes the same
-/// places, whatever the layer.
+/// "change_label=25", "duplicate_layer@6 + delete_training_data=90"
+std::string mutation_text(const BenchmarkEntry& entry);
+
+/// Sets every entry's support level: active entries of the same operators whose fix changes the
+/// same places, whatever the layer.
 void count_support(std::vector<BenchmarkEntry>& entries);
 
-/// Active entries that are like one, the most similar first; equal ones by id. Points: 4 same
-/// operator, 3 a fault type in common, 2 same kind of place, 1 same subject.
+/// Active entries that are like one, the most similar first; equal ones by id. Points: 4 an
+/// operator in common, 3 a fault type in common, 2 same kind of place, 1 same subject.
 std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchmark& benchmark,
                                                                    const BenchmarkEntry& entry);
 
-/// Everything that can be checked without training: programs, changes, operators, hashes, verdicts,
-/// support levels, data files. Empty: sound.
+/// Everything that can be checked without training: programs, metrics, changes, operators, hashes,
+/// verdicts, symptoms, support levels, and the rows where all data files are included. Empty:
+/// sound.
 std::vector<std::string> check_benchmark(const Benchmark& benchmark);
 
 }  // namespace neutra

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <span>
 
 #include "evaluators/statistics.h"
+#include "evaluators/symptoms.h"
 #include "experiments/mutation_analysis.h"
 #include "experiments/mutation_task.h"
 #include "experiments/search_task.h"
@@ -13,12 +15,16 @@
 #include "program/files.h"
 #include "program/patch.h"
 #include "program/words.h"
-#include "search/search.h"
+#include "training/monitor.h"
+#include "training/parallel.h"
 
 namespace neutra {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Enough for a symptom to be held against several correct trainings (docs/methods/monitors.md).
+constexpr int kMonitoredRuns = 5;
 
 /// Positions of `wanted` of `count` things in a row: the first, the last, evenly between them.
 std::vector<std::size_t> spread(std::size_t count, std::size_t wanted) {
@@ -44,19 +50,8 @@ class SubjectBuilder {
       throw input_error(describe(planned_.subject.file.string(), "", *reason, ""));
     }
     BenchmarkSubject subject = describe_subject(*trainer, benchmark.data);
-    const Target target = make_target(program_, &subject.rows);
-    std::vector<const MutationOperator*> operators;
-    for (const MutationOperator* op : planned_.operators) {
-      if (room_for(made[std::string(op->id)]) > 0) operators.push_back(op);
-    }
-    const MutationTask task = mutation_task(operators, target, {}, plan_.seed);
-    for (const LeftOutOperator& left : task.left_out) {
-      // An operator is left out at a layer, too, where it has no value for it.
-      if (std::none_of(task.places.begin(), task.places.end(),
-                       [&](const auto& place) { return place.op == left.op; })) {
-        note(benchmark, left.op->id, false, left.reason);
-      }
-    }
+    const Candidates candidates =
+        planned_.faults.empty() ? of_operators(benchmark, subject, made) : of_catalogue(subject);
     TrainingJob limits;
     limits.stop = build_.stop;
     const auto mutant_trainer = make_mutant_trainer(program_, *trainer, plan_.seed, limits);
@@ -64,31 +59,87 @@ class SubjectBuilder {
     if (build_.runs.empty()) {
       runs.emplace();
     } else {
-      runs.emplace(build_.runs / (subject.id + ".runs"),
+      runs.emplace(build_.runs / runs_file(subject.id),
                    mutant_runs_header(program_, *trainer, plan_.seed, limits), build_.fresh,
                    build_.command);
     }
     MutationOptions options;
     options.runs = planned_.runs;
     options.sets = {TestSet::kTest};
+    options.early = false;  // an entry's test is all of its runs
     options.workers = build_.workers;
     options.stop = build_.stop;
-    const MutationAnalysis analysis =
-        analyse_mutants(program_, task.sites, options, *mutant_trainer, *runs, build_.progress);
+    const MutationAnalysis analysis = analyse_mutants(program_, candidates.sites, options,
+                                                      *mutant_trainer, *runs, build_.progress);
     subject.metrics = analysis.original.at(TestSet::kTest);
-    select(benchmark, subject, task, analysis, *runs, made);
+    const std::size_t first = benchmark.entries.size();
+    select(benchmark, subject, candidates, analysis, *runs, made);
+    add_symptoms(std::span(benchmark.entries).subspan(first), *trainer);
     benchmark.subjects.push_back(std::move(subject));
   }
 
  private:
+  /// What is mutated, and what makes the mutant of a site with a value.
+  struct Candidates {
+    std::vector<OperatorSite> sites;
+    std::function<std::vector<Application>(std::size_t site, const std::string& value)> applied;
+  };
+
+  /// Every operator that may still give entries, at each of its places.
+  Candidates of_operators(Benchmark& benchmark, const BenchmarkSubject& subject,
+                          std::map<std::string, int>& made) const {
+    std::vector<const MutationOperator*> operators;
+    for (const MutationOperator* op : planned_.operators) {
+      if (room_for(made[std::string(op->id)]) > 0) operators.push_back(op);
+    }
+    MutationTask task =
+        mutation_task(operators, make_target(program_, &subject.rows), {}, plan_.seed);
+    for (const LeftOutOperator& left : task.left_out) {
+      // An operator is left out at a layer, too, where it has no value for it.
+      if (std::none_of(task.places.begin(), task.places.end(),
+                       [&](const auto& place) { return place.op == left.op; })) {
+        note(benchmark, std::string(left.op->id), false, left.reason);
+      }
+    }
+    std::vector<OperatorSite> sites = std::move(task.sites);
+    return {std::move(sites), [task = std::move(task)](std::size_t site, const std::string& value) {
+              return std::vector{task.application(site, value)};
+            }};
+  }
+
+  /// A site for each fault of the catalogue, whose id stands for the operator's.
+  Candidates of_catalogue(const BenchmarkSubject& subject) const {
+    Candidates candidates;
+    std::vector<std::vector<Application>> applications;
+    for (const CatalogueFault& fault : planned_.faults) {
+      std::vector<Application> own = fault.applications;
+      for (Application& application : own) {
+        if (find_mutation_operator(application.op).random) application.seed = plan_.seed;
+      }
+      OperatorSite site;
+      site.op = site.abbreviation = fault.id;
+      site.values = {""};
+      site.make = [this, own, rows = subject.rows](const std::string&) {
+        return apply_all(program_, own, &rows).program;
+      };
+      candidates.sites.push_back(std::move(site));
+      applications.push_back(std::move(own));
+    }
+    candidates.applied = [applications = std::move(applications)](
+                             std::size_t site, const std::string&) { return applications[site]; };
+    return candidates;
+  }
+
   std::size_t room_for(int made) const {
     const int left = plan_.per_kind == 0 ? planned_.per_operator : plan_.per_kind - made;
     return static_cast<std::size_t>(std::clamp(left, 0, planned_.per_operator));
   }
 
-  void note(Benchmark& benchmark, std::string_view op, bool applies,
+  void note(Benchmark& benchmark, const std::string& fault, bool applies,
             const std::string& reason) const {
-    benchmark.without.push_back({planned_.subject.id, std::string(op), applies, reason});
+    NoEntry none{planned_.subject.id, fault, "", applies, reason};
+    if (!planned_.faults.empty()) std::swap(none.op, none.catalogue);
+    benchmark.without.push_back(std::move(none));
   }
 
   BenchmarkSubject describe_subject(LocalTrainer& trainer,
@@ -133,6 +184,28 @@ class SubjectBuilder {
     return subject;
   }
 
+  /// What a mutant is to a benchmark.
+  enum class Class {
+    kShows,     ///< killed with a large enough effect
+    kTooWeak,   ///< killed
+    kSurvives,  ///< not told from the correct program
+    kSame,      ///< the correct program itself
+    kNoMetric,  ///< none that is finite
+    kRefused    ///< not applicable, or Keras would refuse it
+  };
+  Class classify(const AnalysedMutant& mutant) const {
+    if (!mutant.program || mutant.status == RunStatus::kInvalid) return Class::kRefused;
+    if (mutant.same_as == "original") return Class::kSame;
+    const auto verdict = mutant.verdicts.find(TestSet::kTest);
+    const auto mean = mutant.means.find(TestSet::kTest);
+    if (verdict == mutant.verdicts.end() || mean == mutant.means.end() ||
+        !std::isfinite(mean->second)) {
+      return Class::kNoMetric;
+    }
+    if (!verdict->second.killed) return Class::kSurvives;
+    return std::abs(verdict->second.d) < plan_.effect ? Class::kTooWeak : Class::kShows;
+  }
+
   /// A mutant that may become an entry.
   struct Found {
     const AnalysedMutant* mutant = nullptr;
@@ -140,7 +213,7 @@ class SubjectBuilder {
     double drop = 0;  ///< of the metric, for the worse
   };
 
-  void select(Benchmark& benchmark, const BenchmarkSubject& subject, const MutationTask& task,
+  void select(Benchmark& benchmark, const BenchmarkSubject& subject, const Candidates& candidates,
               const MutationAnalysis& analysis, const MutantRuns& runs,
               std::map<std::string, int>& made) const {
     const double fixed_mean = mean(subject.metrics);
@@ -153,11 +226,7 @@ class SubjectBuilder {
       for (const std::size_t site : result.sites) {
         for (const std::size_t index : analysis.sites[site].mutants) {
           const AnalysedMutant& mutant = analysis.mutants[index];
-          const auto verdict = mutant.verdicts.find(TestSet::kTest);
-          const bool shows = mutant.program && mutant.status != RunStatus::kInvalid &&
-                             verdict != mutant.verdicts.end() && verdict->second.killed &&
-                             std::abs(verdict->second.d) >= plan_.effect;
-          if (!shows) {
+          if (classify(mutant) != Class::kShows) {
             others.push_back(&mutant);
           } else if (const Hash hash = program_hash(*mutant.program); own.insert(hash).second) {
             found.push_back(
@@ -171,7 +240,7 @@ class SubjectBuilder {
                        [](const Found& a, const Found& b) { return a.drop < b.drop; });
       if (found.empty()) {
         note(benchmark, result.op, true,
-             twin ? "what it makes is an entry of another operator" : why_none(others));
+             twin ? "what it makes is an entry of another fault" : why_none(others));
         continue;
       }
       int& count = made[result.op];
@@ -179,59 +248,53 @@ class SubjectBuilder {
         const Found& one = found[position];
         taken.insert(one.hash);
         ++count;
-        benchmark.entries.push_back(entry_of(subject, task, one, runs));
+        benchmark.entries.push_back(
+            entry_of(subject, candidates.applied(one.mutant->site, one.mutant->value), one, runs));
+        if (!planned_.faults.empty()) benchmark.entries.back().catalogue = result.op;
       }
     }
   }
 
   /// "4 mutants: 3 not told from the correct program (largest effect 0.4), 1 refused (...)"
   std::string why_none(const std::vector<const AnalysedMutant*>& mutants) const {
-    std::size_t invalid = 0, errors = 0, same = 0, survive = 0, weak = 0;
-    double survivor = 0, weakest = 0;  // harm: effects for the worse
+    std::map<Class, std::size_t> counts;
+    std::map<Class, double> largest;  // harm: effects for the worse
     std::string reason;
     const bool maximize = resolve(program_).goal == Goal::kMaximize;
     for (const AnalysedMutant* mutant : mutants) {
-      const auto verdict = mutant->verdicts.find(TestSet::kTest);
-      if (!mutant->program || mutant->status == RunStatus::kInvalid) {
-        ++invalid;
-        reason = mutant->reason;
-      } else if (mutant->same_as == "original") {
-        ++same;
-      } else if (verdict == mutant->verdicts.end() || !mutant->means.contains(TestSet::kTest) ||
-                 !std::isfinite(mutant->means.at(TestSet::kTest))) {
-        ++errors;
-      } else {
-        const double harm = maximize ? verdict->second.d : -verdict->second.d;
-        ++(verdict->second.killed ? weak : survive);
-        double& largest = verdict->second.killed ? weakest : survivor;
-        largest = std::max(largest, harm);
-      }
+      const Class is = classify(*mutant);
+      ++counts[is];
+      if (is == Class::kRefused) reason = mutant->reason;
+      if (is != Class::kSurvives && is != Class::kTooWeak) continue;
+      const double d = mutant->verdicts.at(TestSet::kTest).d;
+      largest[is] = std::max(largest[is], maximize ? d : -d);
     }
     const auto rounded = [](double value) { return shortest(python_round(value, 2)); };
     std::vector<std::string> parts;
-    const auto add = [&](std::size_t count, const std::string& what) {
-      if (count > 0) parts.push_back(std::to_string(count) + " " + what);
+    const auto add = [&](Class is, const std::string& what) {
+      if (counts[is] > 0) parts.push_back(std::to_string(counts[is]) + " " + what);
     };
-    add(weak, "too weak (largest effect " + rounded(weakest) + ", entries need " +
-                  rounded(plan_.effect) + ")");
-    add(survive, "not told from the correct program (largest effect " + rounded(survivor) + ")");
-    add(same, "the correct program itself");
-    add(errors, "without a finite metric");
-    add(invalid, "refused (" + reason + ")");
+    add(Class::kTooWeak, "too weak (largest effect " + rounded(largest[Class::kTooWeak]) +
+                             ", entries need " + rounded(plan_.effect) + ")");
+    add(Class::kSurvives, "not told from the correct program (largest effect " +
+                              rounded(largest[Class::kSurvives]) + ")");
+    add(Class::kSame, "the correct program itself");
+    add(Class::kNoMetric, "without a finite metric");
+    add(Class::kRefused, "refused (" + reason + ")");
     return std::to_string(mutants.size()) + (mutants.size() == 1 ? " mutant: " : " mutants: ") +
            join(parts);
   }
 
-  BenchmarkEntry entry_of(const BenchmarkSubject& subject, const MutationTask& task,
-                          const Found& found, const MutantRuns& runs) const {
+  BenchmarkEntry entry_of(const BenchmarkSubject& subject,
+                          const std::vector<Application>& applications, const Found& found,
+                          const MutantRuns& runs) const {
     const AnalysedMutant& mutant = *found.mutant;
-    const Application application = task.application(mutant.site, mutant.value);
-    const Mutant made = apply_all(program_, {application}, &subject.rows);
+    const Mutant made = apply_all(program_, applications, &subject.rows);
     BenchmarkEntry entry;
     entry.name = made.name();
     entry.subject = subject.id;
-    entry.application = application;
-    entry.place = place_of(program_, application.site);
+    entry.applications = applications;
+    entry.place = place_of(program_, applications, &subject.rows);
     entry.faults = made.faults;
     entry.change = json_patch(program_.document, made.program.document);
     entry.buggy = found.hash;
@@ -252,6 +315,40 @@ class SubjectBuilder {
     entry.category = kind.category;
     entry.bug_type = kind.bug_type;
     return entry;
+  }
+
+  /// The symptoms of the training that the first runs of each entry show, held against those of the
+  /// correct program: with the share of the runs, where more of them have it than correct ones.
+  void add_symptoms(std::span<BenchmarkEntry> entries, LocalTrainer& trainer) const {
+    const auto runs = static_cast<std::size_t>(std::min(planned_.runs, kMonitoredRuns));
+    std::vector<Program> programs{program_};
+    for (const BenchmarkEntry& entry : entries) {
+      programs.push_back({with_patch(program_.document, entry.change, entry.name)});
+    }
+    if (entries.empty()) return;
+    std::vector<std::vector<MonitoredRun>> monitored(programs.size(),
+                                                     std::vector<MonitoredRun>(runs));
+    run_all(programs.size() * runs, build_.workers, build_.stop, [&](std::size_t i) {
+      const Program& program = programs[i / runs];
+      TrainingJob job;
+      job.program = &program;
+      job.seed = plan_.seed;
+      job.replica = static_cast<int>(i % runs);
+      job.stream = StreamKey::kIndependent;
+      job.stop = build_.stop;
+      TrainingMonitor monitor(trainer.resolved(program));
+      const ReplicaResult trained = trainer.train(job, &monitor);
+      monitored[i / runs][i % runs] = monitor.run(job, trained);
+    });
+    const auto correct = find_all_symptoms(monitored[0], monitored[0]);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto faulty = find_all_symptoms(monitored[i + 1], monitored[0]);
+      for (const SymptomCount& count : count_symptoms(faulty, correct)) {
+        if (count.faulty <= count.clean) continue;
+        entries[i].symptoms.push_back(
+            {count.rule->id, static_cast<double>(count.faulty) / static_cast<double>(runs)});
+      }
+    }
   }
 
   const BenchmarkPlan& plan_;
@@ -312,7 +409,20 @@ void keep_subjects(Benchmark& benchmark, const Benchmark& earlier) {
   }
 }
 
+/// Did it start from the entry's faulty program, and look for what is as good as the correct one?
+bool is_search_of(const StoredRun& search, const BenchmarkEntry& entry, double level) {
+  const Json* program = member(search.header, "program");
+  const Json* fixed = member(search.header, "fixed");
+  if (!search.finished || program == nullptr || *program != to_string(entry.buggy)) return false;
+  const Json* config = member(search.header, "config");
+  const Json* given = config != nullptr ? member(*config, "ground_truth_metric") : nullptr;
+  if (given != nullptr && !given->is_null()) return *given == level;
+  return fixed != nullptr && *fixed == to_string(entry.fixed);
+}
+
 }  // namespace
+
+std::string runs_file(const std::string& subject) { return subject + ".runs"; }
 
 Benchmark build_benchmark(const BenchmarkPlan& plan, const Benchmark* earlier,
                           const BenchmarkBuild& build) {
@@ -341,21 +451,22 @@ Benchmark build_benchmark(const BenchmarkPlan& plan, const Benchmark* earlier,
   return benchmark;
 }
 
-int add_alternatives(Benchmark& benchmark, const std::vector<fs::path>& stores) {
+int add_alternatives(Benchmark& benchmark, const std::vector<StoredRun>& searches) {
   int filled = 0;
-  for (const fs::path& store : stores) {
-    const StoredRun run = read_store(store);
-    if (!run.finished) continue;
-    const Json* program = member(run.header, "program");
-    const Json* fixed = member(run.header, "fixed");
-    for (BenchmarkEntry& entry : benchmark.entries) {
-      // A search from a checked out program knows no fix, only the level that it reaches.
-      const bool same = program != nullptr && *program == to_string(entry.buggy) &&
-                        (fixed == nullptr || fixed->is_null() || *fixed == to_string(entry.fixed));
-      if (!same) continue;
-      entry.alternatives = static_cast<int>(run.network.alternatives().size());
-      ++filled;
+  for (BenchmarkEntry& entry : benchmark.entries) {
+    const double level = mean(subject_of(benchmark, entry).metrics);
+    std::set<Hash> repairs;
+    bool any = false, complete = false;
+    for (const StoredRun& search : searches) {
+      if (!is_search_of(search, entry, level)) continue;
+      any = true;
+      complete |= search.end == SearchEnd::kQueueEmpty;
+      for (const Node* node : search.network.alternatives()) repairs.insert(node->hash);
     }
+    if (!any) continue;
+    repairs.erase(entry.fixed);
+    entry.alternatives = KnownRepairs{static_cast<int>(repairs.size()), complete};
+    ++filled;
   }
   return filled;
 }

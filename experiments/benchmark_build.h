@@ -9,6 +9,8 @@
 
 #include "experiments/benchmark.h"
 #include "experiments/catalog.h"
+#include "experiments/fault_catalogue.h"
+#include "search/search.h"
 #include "training/local_trainer.h"
 
 namespace neutra {
@@ -17,8 +19,9 @@ namespace neutra {
 struct PlannedSubject {
   Subject subject;
   std::vector<const MutationOperator*> operators;
-  int runs = 0;          ///< trainings of each program
-  int per_operator = 0;  ///< most entries of an operator
+  std::vector<CatalogueFault> faults;  ///< with a catalogue: these instead of operators
+  int runs = 0;                        ///< trainings of each program
+  int per_operator = 0;                ///< most entries of an operator
 };
 
 /// What a benchmark is made of (docs/formats/benchmark_plan.md).
@@ -50,17 +53,22 @@ struct BenchmarkBuild {
   std::function<void(std::size_t done, std::size_t known)> progress;
 };
 
+/// Name of a subject's file in BenchmarkBuild::runs.
+std::string runs_file(const std::string& subject);
+
 /// Mutates, trains and tests all subjects of a plan and takes the faults that the test rows kill
 /// with a large enough effect: of each operator the mildest, the strongest, and evenly between
-/// them. `earlier` (may be null): its entries keep their ids; those that don't come up again are
-/// deprecated, new ones get new ids. The result depends on neither workers nor interruptions.
-/// Throws input_error for a subject that can't be trained, is not what `earlier` has, or whose data
-/// are missing; Error(kInterrupted) when stopped.
+/// them, or each fault of the plan's catalogue. Some trainings of the faults and of the correct
+/// programs are monitored for their symptoms. `earlier` (may be null): its entries keep their ids;
+/// those that don't come up again are deprecated, new ones get new ids. The result depends on
+/// neither workers nor interruptions. Throws input_error for a subject that can't be trained, is
+/// not what `earlier` has, or whose data are missing; Error(kInterrupted) when stopped.
 Benchmark build_benchmark(const BenchmarkPlan& plan, const Benchmark* earlier,
                           const BenchmarkBuild& build);
 
-/// Fills in how many repairs finished searches found for the entries whose faulty program they
-/// started from. Returns the number of entries that got one. Throws what read_store() throws.
-int add_alternatives(Benchmark& benchmark, const std::vector<std::filesystem::path>& stores);
+/// Fills in how many repairs besides the correct program finished searches found together, for the
+/// entries whose faulty program they started from. Searches for another level than the correct
+/// program's metric don't count. Returns the number of entries that got one.
+int add_alternatives(Benchmark& benchmark, const std::vector<StoredRun>& searches);
 
 }  // namespace neutra

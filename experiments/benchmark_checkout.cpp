@@ -4,8 +4,8 @@
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/formats/keras_script.h"
+#include "program/json_section.h"
 #include "search/options.h"
-#include "training/data/dataset.h"
 
 namespace neutra {
 namespace {
@@ -22,7 +22,7 @@ void require_empty(const fs::path& folder) {
   }
 }
 
-/// A faulty version tells nothing of its fault.
+/// It tells nothing of the fault.
 std::string version_id(const Benchmark& benchmark, const BenchmarkEntry& entry,
                        EntryVersion version) {
   return fault_id(benchmark, entry) + (version == EntryVersion::kBuggy ? "b" : "f");
@@ -33,14 +33,13 @@ Json checkout_document(const Benchmark& benchmark, const BenchmarkEntry& entry,
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
   const bool buggy = version == EntryVersion::kBuggy;
   const std::vector<double>& metrics = buggy ? entry.metrics : subject.metrics;
-  Json files = Json::array(), values = Json::array();
+  Json files = Json::array();
   for (const BenchmarkData& file : subject.files) {
     files.push_back({{"name", file.name},
                      {"bytes", file.bytes},
                      {"digest", file.digest},
                      {"here", file.included}});
   }
-  for (const double value : metrics) values.push_back(exact_number(value));
   return {{"format", "neutra-checkout"},
           {"version", 1},
           {"benchmark", benchmark.name},
@@ -54,7 +53,7 @@ Json checkout_document(const Benchmark& benchmark, const BenchmarkEntry& entry,
           {"stream", "independent"},
           {"metric", subject.metric},
           {"goal", to_string(subject.goal)},
-          {"metrics", std::move(values)},
+          {"metrics", exact_numbers(metrics)},
           {"fixed_mean", exact_number(mean(subject.metrics))},
           {"test",
            {{"runs", subject.metrics.size()},
@@ -66,7 +65,7 @@ Json checkout_document(const Benchmark& benchmark, const BenchmarkEntry& entry,
 }
 
 std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version,
-                   const std::string& script_refusal, bool arrays) {
+                   bool script, bool arrays) {
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
   const bool buggy = version == EntryVersion::kBuggy;
   const std::vector<double>& metrics = buggy ? entry.metrics : subject.metrics;
@@ -93,9 +92,13 @@ std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, Entr
           "make mutants:\n\n    neutra search program.json --ground-truth-metric " +
           shortest(mean(subject.metrics)) +
           "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
-  if (!script_refusal.empty()) return text + "There is no Keras script: " + script_refusal + ".\n";
+  // The reason could name the fault.
+  if (!script) {
+    return text + "There is no Keras script: Keras's own loop can't do what this program does.\n";
+  }
   text += "With Keras (TensorFlow " + benchmark.environment.value("tensorflow", "2.4") +
-          "), from the folder `keras`:\n\n    python train.py\n";
+          "), from the folder `keras`; its last line is the metric, and another\nseed may be "
+          "given:\n\n    python train.py 1\n";
   if (!arrays) {
     text +=
         "\nIts arrays are left out, since the data are not here: x_train.npy, y_train.npy, "
@@ -104,24 +107,37 @@ std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, Entr
   return text;
 }
 
-/// Writes the script and its arrays. Returns whether the arrays could be written.
-bool write_keras(const Benchmark& benchmark, const Program& program, const Shape& input,
-                 const fs::path& folder, const std::vector<fs::path>& data_path) {
-  KerasScriptOptions options{input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff)};
-  std::shared_ptr<const Dataset> data;
+/// The rows of a program; null where its data are not here.
+std::shared_ptr<const Dataset> rows_of(const Program& program,
+                                       const std::vector<fs::path>& data_path) {
   try {
-    data = load_dataset(program.document.at("data"), data_path);
+    return load_dataset(program.document.at("data"), data_path);
+  } catch (const MissingData&) {
+    return nullptr;
+  }
+}
+
+/// Writes the script and, where there are rows, their arrays; x_test.npy and y_test.npy are those
+/// that give the metric.
+void write_keras(const Benchmark& benchmark, const Program& program, const Shape& input,
+                 const Dataset* data, const fs::path& folder) {
+  KerasScriptOptions options{input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff),
+                             true};
+  if (data != nullptr) {
     options.input = data->info().x;
     options.validation = !data->x_validation.values.empty();
-  } catch (const MissingData&) {
   }
   const std::string script = keras_script(program, options);
   fs::create_directories(folder);
-  if (data) write_arrays(*data, folder);
+  if (data != nullptr) {
+    Dataset rows = *data;
+    rows.x_test = rows.x_holdout;
+    rows.y_test = rows.y_holdout;
+    write_arrays(rows, folder);
+  }
   write_file_atomically(folder / "train.py", script);
   write_file_atomically(folder / "requirements.txt",
                         "tensorflow" + benchmark.environment.value("tensorflow", "") + "\nnumpy\n");
-  return data != nullptr;
 }
 
 }  // namespace
@@ -139,29 +155,44 @@ void write_data(const Benchmark& benchmark, const BenchmarkSubject* subject,
   }
 }
 
+void require_same_data(const BenchmarkSubject& subject, const Dataset& data) {
+  const std::string found = to_string(digest(data));
+  if (found != subject.data) {
+    throw input_error(describe("", "data of " + subject.id, "digest " + found,
+                               subject.data + ": the rows that the benchmark was made with"));
+  }
+}
+
 std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version,
-                      const fs::path& folder, std::vector<fs::path> data_path) {
+                      const fs::path& given, std::vector<fs::path> data_path) {
+  const fs::path folder = given.has_filename() ? given : given.parent_path();
   require_empty(folder);
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
   Program program = program_of(benchmark, entry, version);
   program.document["name"] = version_id(benchmark, entry, version);
-  fs::create_directories(folder);
-  write_data(benchmark, &subject, folder);
-  write_file_atomically(folder / "program.json", to_text(program.document));
-  write_file_atomically(folder / "checkout.json",
+  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
+  fs::create_directories(parent);
+  TemporaryFolder fresh(parent, ".checkout");
+  write_data(benchmark, &subject, fresh.path());
+  write_file_atomically(fresh.path() / "program.json", to_text(program.document));
+  write_file_atomically(fresh.path() / "checkout.json",
                         to_text(checkout_document(benchmark, entry, version)));
-  data_path.insert(data_path.begin(), folder);
+  data_path.insert(data_path.begin(), fresh.path());
+  const auto unmutated = rows_of(subject.program, data_path);
+  if (unmutated) require_same_data(subject, *unmutated);
+  const auto data = unmutated ? rows_of(program, data_path) : nullptr;
   std::string refusal;
-  bool arrays = false;
   try {
-    arrays = write_keras(benchmark, program, subject.rows.x, folder / "keras", data_path);
+    write_keras(benchmark, program, subject.rows.x, data.get(), fresh.path() / "keras");
   } catch (const Error& error) {
     if (error.exit() != Exit::kBadInput) throw;
     refusal = error.what();
   }
-  write_file_atomically(folder / "README.md", readme(benchmark, entry, version, refusal, arrays));
+  write_file_atomically(fresh.path() / "README.md",
+                        readme(benchmark, entry, version, refusal.empty(), data != nullptr));
+  fresh.replace(folder);
   if (!refusal.empty()) return "no Keras script: " + refusal;
-  return arrays ? "" : "no arrays for the Keras script: the data are not here";
+  return data ? "" : "no arrays for the Keras script: the data are not here";
 }
 
 }  // namespace neutra

@@ -51,8 +51,28 @@ struct Choice {
 };
 
 void require_name(const JsonSection& section, const char* field, const std::string& name) {
-  if (!is_file_name(name) || name.find('/') != std::string::npos || name.size() > 60) {
-    section.fail(field, name, "1 to 60 letters, digits, '_', '-' and '.', no '.' first");
+  if (!is_part_of_names(name)) section.fail(field, name, kPartOfNames);
+}
+
+/// Gives the subjects their faults of a catalogue.
+void add_catalogue(BenchmarkPlan& plan, const JsonSection& root, const fs::path& file) {
+  for (const CatalogueSection& section : load_fault_catalogue(file).sections) {
+    for (const CatalogueFault& fault : section.faults) {
+      const auto planned =
+          std::find_if(plan.subjects.begin(), plan.subjects.end(),
+                       [&](const auto& one) { return one.subject.id == fault.subject; });
+      if (planned == plan.subjects.end()) {
+        root.fail_text("catalogue", fault.id + " on the subject " + fault.subject,
+                       "faults on subjects of the plan");
+      }
+      planned->faults.push_back(fault);
+    }
+  }
+  for (std::size_t i = 0; i < plan.subjects.size(); ++i) {
+    if (plan.subjects[i].faults.empty()) {
+      root.fail_text(JsonSection::item_name("subjects", i), plan.subjects[i].subject.id,
+                     "subjects that the catalogue has faults on");
+    }
   }
 }
 
@@ -79,9 +99,10 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
   }
   const std::string file = path.string();
   const Json json = read_json(path);
-  const JsonSection root(json, file, "",
-                         {"format", "version", "name", "title", "seed", "runs", "operators",
-                          "per_operator", "per_kind", "effect", "data_limit", "subjects"});
+  const JsonSection root(
+      json, file, "",
+      {"format", "version", "name", "title", "seed", "runs", "operators", "per_operator",
+       "per_kind", "effect", "data_limit", "catalogue", "subjects"});
   root.require_format("neutra-benchmark-plan", 1);
   BenchmarkPlan plan;
   plan.name = root.text("name", path.stem().string());
@@ -94,6 +115,11 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
   }
   plan.data_limit = static_cast<std::uint64_t>(
       root.has("data_limit") ? root.whole("data_limit", 0, kMostBytes) : kDataLimit);
+  for (const char* field : {"operators", "per_operator", "per_kind"}) {
+    if (root.has("catalogue") && root.has(field)) {
+      root.fail(field, root.at(field), "none beside a catalogue, which says what is applied");
+    }
+  }
   Choice all;
   all.read(root);
 
@@ -109,7 +135,7 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
     const std::string named = section.text("subject");
     const bool is_file = fs::path(named).extension() == ".json";
     PlannedSubject planned{
-        load_subject(is_file ? (path.parent_path() / named).string() : named), {}, 0, 0};
+        load_subject(is_file ? (path.parent_path() / named).string() : named), {}, {}, 0, 0};
     Subject& subject = planned.subject;
     subject.source = section.text("source", subject.source);
     subject.licence = section.text("licence", subject.licence);
@@ -131,6 +157,7 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
     planned.per_operator = own.per_operator;
     plan.subjects.push_back(std::move(planned));
   }
+  if (root.has("catalogue")) add_catalogue(plan, root, path.parent_path() / root.text("catalogue"));
   return plan;
 }
 

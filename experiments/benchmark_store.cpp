@@ -1,9 +1,6 @@
 #include "experiments/benchmark_store.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
-
+#include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
@@ -56,35 +53,15 @@ BenchmarkFiles read_folder(const fs::path& folder) {
 }
 
 void write_folder(const BenchmarkFiles& files, const fs::path& folder) {
-  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
-  std::string pattern = (parent / ".benchmark-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    throw input_error(describe(folder.string(), "", "a folder that can't be made here",
-                               "a place that can be written"));
+  TemporaryFolder fresh(folder.has_parent_path() ? folder.parent_path() : ".", ".benchmark");
+  for (const auto& [name, bytes] : files) {
+    const fs::path file = fresh.path() / name;
+    fs::create_directories(file.parent_path());
+    write_file_atomically(file, bytes);
   }
-  const fs::path fresh = pattern;
-  std::error_code ignored;
-  try {
-    for (const auto& [name, bytes] : files) {
-      const fs::path file = fresh / name;
-      fs::create_directories(file.parent_path());
-      write_file_atomically(file, bytes);
-    }
-    write_file_atomically(fresh / kDigestFile, digest_text(files.at(std::string(kBenchmarkIndex))));
-    fs::permissions(fresh, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
-                               fs::perms::others_read | fs::perms::others_exec);
-    if (fs::exists(folder)) {
-      const fs::path old = fresh.string() + "-old";
-      fs::rename(folder, old);
-      fs::rename(fresh, folder);
-      fs::remove_all(old, ignored);
-    } else {
-      fs::rename(fresh, folder);
-    }
-  } catch (...) {
-    fs::remove_all(fresh, ignored);
-    throw;
-  }
+  write_file_atomically(fresh.path() / kDigestFile,
+                        digest_text(files.at(std::string(kBenchmarkIndex))));
+  fresh.replace(folder);
 }
 
 void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
@@ -149,6 +126,18 @@ BenchmarkFiles read_hdf5(const fs::path& path) {
 
 }  // namespace
 
+fs::path benchmark_path(const fs::path& path) {
+  return path.has_filename() || !path.has_relative_path() ? path : path.parent_path();
+}
+
+bool has_benchmark_name(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return fs::exists(path / kBenchmarkIndex, error) || fs::exists(path / kDigestFile, error);
+  }
+  return fs::is_regular_file(path, error) && is_hdf5_name(path);
+}
+
 bool is_benchmark(const fs::path& path) {
   std::error_code error;
   const auto status = fs::status(path, error);
@@ -176,7 +165,8 @@ BenchmarkFiles read_benchmark_files(const fs::path& path) {
   return read_hdf5(path);
 }
 
-void write_benchmark_files(const BenchmarkFiles& files, const fs::path& path) {
+void write_benchmark_files(const BenchmarkFiles& files, const fs::path& given) {
+  const fs::path path = benchmark_path(given);
   is_benchmark(path);  // never over something else
   std::error_code error;
   if (is_hdf5_name(path)) {

@@ -9,6 +9,9 @@ namespace neutra {
 /// A folder with the documents, or one HDF5 file: its name ends in .h5 or .hdf5. Any changed byte
 /// is found before anything is believed (docs/formats/benchmark.md).
 
+/// `path` without a separator at its end: "small/" is the folder "small".
+std::filesystem::path benchmark_path(const std::filesystem::path& path);
+
 /// Throws input_error for what is no benchmark, is damaged or of a newer version.
 BenchmarkFiles read_benchmark_files(const std::filesystem::path& path);
 
@@ -18,6 +21,9 @@ void write_benchmark_files(const BenchmarkFiles& files, const std::filesystem::p
 
 /// Is there a benchmark, sound or damaged? Throws input_error for something else of that name.
 bool is_benchmark(const std::filesystem::path& path);
+
+/// Is something there that its name, or the names in it, say to be a benchmark, whatever its bytes?
+bool has_benchmark_name(const std::filesystem::path& path);
 
 /// Reads and understands.
 Benchmark load_benchmark(const std::filesystem::path& path);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "program/error.h"
+#include "experiments/benchmark_checkout.h"
 #include "training/parallel.h"
 
 namespace neutra {
@@ -16,14 +16,6 @@ struct Task {
   VersionTest* test = nullptr;
   bool should_fail = false;
 };
-
-void require_same_data(const BenchmarkSubject& subject, LocalTrainer& trainer) {
-  const std::string found = to_string(digest(*trainer.dataset(subject.program)));
-  if (found != subject.data) {
-    throw input_error(describe("", "data of " + subject.id, "digest " + found,
-                               subject.data + ": the rows that the benchmark was made with"));
-  }
-}
 
 }  // namespace
 
@@ -38,11 +30,11 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
   for (const BenchmarkEntry* entry : entries) {
     const BenchmarkSubject& subject = subject_of(benchmark, *entry);
     if (result.fixed.try_emplace(subject.id).second) {
-      require_same_data(subject, trainer);
+      require_same_data(subject, *trainer.dataset(subject.program));
       tasks.push_back({&subject, &subject.program, &result.fixed.at(subject.id), false});
     }
     programs.push_back(program_of(benchmark, *entry, EntryVersion::kBuggy));
-    result.entries.push_back({entry, {}, subject.id});
+    result.entries.push_back({entry, {}});
     tasks.push_back({&subject, &programs.back(), &result.entries.back().buggy, true});
   }
 

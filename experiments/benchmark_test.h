@@ -19,22 +19,21 @@ struct VersionTest {
   RunStatus status = RunStatus::kOk;  ///< the worst of the runs
   std::string message;
   int attempts = 1;
-  bool fails() const { return verdict.killed; }
+  /// A run that diverges or fails is a failure, whatever the others give.
+  bool fails() const { return verdict.killed || status != RunStatus::kOk; }
 };
 
 struct EntryTest {
   const BenchmarkEntry* entry = nullptr;
   VersionTest buggy;
-  std::string subject;  ///< whose fixed version is tested once for all of its entries
 };
 
 struct BenchmarkTest {
   std::vector<EntryTest> entries;
-  std::map<std::string, VersionTest> fixed;  ///< by subject
+  std::map<std::string, VersionTest> fixed;  ///< by subject: it is tested once for all its entries
+  const VersionTest& fixed_of(const EntryTest& test) const { return fixed.at(test.entry->subject); }
   /// Does the buggy version fail and the fixed one pass?
-  bool passes(const EntryTest& test) const {
-    return test.buggy.fails() && !fixed.at(test.subject).fails();
-  }
+  bool passes(const EntryTest& test) const { return test.buggy.fails() && !fixed_of(test).fails(); }
 };
 
 struct BenchmarkTestOptions {

@@ -32,6 +32,13 @@ bool needs_data(const Study& study, const StudyFault& entry) {
   return !entry.network || !study.tools.empty();
 }
 
+/// Is it asked for?
+bool wanted(const StudyFault& entry, const StudyOptions& options) {
+  const bool named = options.only.empty() || std::find(options.only.begin(), options.only.end(),
+                                                       entry.fault.id) != options.only.end();
+  return named && !(options.searches_only && entry.network);
+}
+
 /// Why a fault can't be studied on this machine.
 std::optional<std::string> obstacle(const Fault& fault, const StudyOptions& options) {
   try {
@@ -184,6 +191,17 @@ class Questions {
 
 }  // namespace
 
+void require_faults(const Study& study, const std::vector<std::string>& names) {
+  std::vector<std::string> known;
+  for (const StudyFault& entry : study.faults) known.push_back(entry.fault.id);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      throw input_error(
+          describe("--only", "", "'" + name + "'", "a fault of the study: " + join(known, ", ")));
+    }
+  }
+}
+
 void check_outputs(const Study& study, const fs::path& folder) {
   std::vector<fs::path> outputs;
   for (const char* name :
@@ -215,6 +233,10 @@ void check_outputs(const Study& study, const fs::path& folder) {
 }
 
 StudyResult run_study(const Study& study, const StudyOptions& options) {
+  if (!options.searches_only && study.answers.empty() && study.tools.empty()) {
+    throw input_error(describe(study.name, "/tools", "neither tools nor answers on these faults",
+                               "at least one of them, or --searches-only"));
+  }
   check_outputs(study, options.folder);
   const auto stage = [&](const std::string& text) {
     if (options.stage) options.stage(text);
@@ -222,7 +244,9 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
   std::map<std::string, Network> recorded = recorded_networks(study);
   StudyResult result;
   std::vector<const StudyFault*> entries;
+  require_faults(study, options.only);
   for (const StudyFault& entry : study.faults) {
+    if (!wanted(entry, options)) continue;
     std::optional<std::string> reason;
     if (needs_data(study, entry)) reason = obstacle(entry.fault, options);
     if (reason) {
@@ -233,11 +257,14 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
     }
   }
   if (entries.empty()) {
-    throw input_error(describe("", "faults", result.skipped.front().reason,
-                               "data of at least one fault of the study"));
+    throw input_error(describe(
+        "", "faults",
+        result.skipped.empty() ? "recorded networks alone" : result.skipped.front().reason,
+        result.skipped.empty() ? "faults to search" : "data of at least one fault of the study"));
   }
 
-  RunJournal journal(options.folder / "runs.jsonl");
+  std::optional<RunJournal> journal;
+  if (!options.searches_only) journal.emplace(options.folder / "runs.jsonl");
   result.answers = study.answers;
   std::vector<ScoredFault> scored;
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -253,8 +280,9 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
       stage("search " + place);
       result.faults.push_back(search(entry, options, *trainer));
     }
+    if (options.searches_only) continue;
     if (!study.tools.empty()) {
-      Questions questions(study, options, fault, *trainer, journal);
+      Questions questions(study, options, fault, *trainer, *journal);
       if (!questions.done()) {
         stage("localise " + place);
         questions.ask();
@@ -265,6 +293,7 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
         {fault, result.faults.back().network,
          entry.network ? entry.network->string() : (options.folder / (fault.id + ".h5")).string()});
   }
+  if (options.searches_only) return result;
   write_file_atomically(options.folder / "answers.csv", to_csv(result.answers));
   result.scores = score_answers(scored, result.answers, study.score);
   return result;

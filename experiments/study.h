@@ -46,6 +46,8 @@ std::string name_here(const Tool& tool);
 struct StudyOptions {
   std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
   std::uint64_t seed = 0;
+  std::vector<std::string> only;  ///< these faults; empty: all
+  bool searches_only = false;     ///< ask no tool and score nothing
   RunOptions search;  ///< workers, stop, provenance, ...; `isolated` is made for each fault
   std::function<std::unique_ptr<LocalTrainer>(const Fault&)> trainer;
   std::function<decltype(RunOptions::isolated)(const Fault&)> isolated;
@@ -79,14 +81,17 @@ struct StudyResult {
   std::vector<Trouble> troubles;
 };
 
+/// Throws input_error where one of the names is no fault of the study.
+void require_faults(const Study& study, const std::vector<std::string>& names);
+
 /// Throws input_error when a result would replace a file that the study reads, or can't be written.
 void check_outputs(const Study& study, const std::filesystem::path& folder);
 
 /// Runs the searches one after the other, each in parallel, and after each the tools, all their
 /// runs in parallel. Started again with the same folder it continues: it trains and asks only what
 /// is missing, and failed runs. A fault whose data can't be read is skipped; a tool's failure is
-/// its answer. Throws what run_search() throws, input_error when no fault is left, and
-/// Error(kInterrupted) when stopped.
+/// its answer. With searches_only neither answers nor scores. Throws what run_search() throws,
+/// input_error when no fault is left, and Error(kInterrupted) when stopped.
 StudyResult run_study(const Study& study, const StudyOptions& options);
 
 }  // namespace neutra

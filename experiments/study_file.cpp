@@ -255,9 +255,6 @@ Study load_study(const fs::path& file, bool quick) {
       }
     }
   }
-  if (study.answers.empty() && study.tools.empty()) {
-    root.fail_text("tools", "neither tools nor answers on these faults", "at least one of them");
-  }
   if (root.has("score")) {
     study.score = read_score(JsonSection(root.at("score"), root.file(), "/score",
                                          {"variant", "match", "unlocated", "top"}));

@@ -57,6 +57,32 @@ TemporaryFolder::TemporaryFolder(const std::string& name) {
   path_ = path;
 }
 
+TemporaryFolder::TemporaryFolder(const fs::path& parent, const std::string& name) {
+  std::string path = (parent / (name + "-XXXXXX")).string();
+  if (mkdtemp(path.data()) == nullptr) {
+    throw input_error(describe(parent.string(), "", std::strerror(errno), "a folder to write in"));
+  }
+  path_ = path;
+}
+
+void TemporaryFolder::replace(const fs::path& folder) {
+  using fs::perms;
+  std::error_code error, ignored;
+  fs::permissions(path_,
+                  perms::owner_all | perms::group_read | perms::group_exec | perms::others_read |
+                      perms::others_exec,
+                  error);
+  const fs::path old = path_.string() + "-old";
+  const bool there = fs::exists(folder, error);
+  if (there) fs::rename(folder, old, error);
+  if (!error) {
+    fs::rename(path_, folder, error);
+    if (error && there) fs::rename(old, folder, ignored);
+  }
+  if (error) throw failure(folder.string() + ": cannot be written: " + error.message());
+  fs::remove_all(old, ignored);
+}
+
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);

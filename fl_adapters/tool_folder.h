@@ -21,10 +21,15 @@ std::vector<std::string> write_data_files(const Dataset& data, const std::filesy
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& name);  ///< in the system's temporary folder
+  /// In `parent`. Throws input_error where that can't be written.
+  TemporaryFolder(const std::filesystem::path& parent, const std::string& name);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder();
   const std::filesystem::path& path() const { return path_; }
+  /// Puts it, readable for all, in the place of `folder`, which may be there: that one goes when
+  /// this one is in its place, and stays where that fails. Both in one file system.
+  void replace(const std::filesystem::path& folder);
 
  private:
   std::filesystem::path path_;

@@ -134,7 +134,8 @@ Json to_json(const Application& application) {
   Json json = {{"operator", application.op}};
   if (application.site != kWholeProgram) json["layer"] = application.site;
   if (!application.value.is_null()) json["value"] = application.value;
-  if (find_mutation_operator(application.op).random) json["seed"] = application.seed;
+  const MutationOperator* op = known_mutation_operator(application.op);
+  if (application.seed != 0 || (op != nullptr && op->random)) json["seed"] = application.seed;
   return json;
 }
 
@@ -145,11 +146,8 @@ Application application_from_json(const Json& json, const std::string& where) {
                                "the id of a mutation operator"));
   }
   Application application;
-  try {
-    application.op = find_mutation_operator(name->get<std::string>()).id;
-  } catch (const Error& error) {
-    throw input_error(where + ": " + error.what());
-  }
+  application.op = *name;
+  if (const MutationOperator* op = known_mutation_operator(application.op)) application.op = op->id;
   for (const auto& [key, value] : json.items()) {
     const bool whole = value.is_number_integer() && value >= 0;
     if (key == "layer" && whole && value < 1'000'000) {

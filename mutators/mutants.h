@@ -18,7 +18,8 @@ struct Application {
 };
 /// {operator, layer, value, seed}, without what the operator does not have.
 Json to_json(const Application& application);
-/// Throws input_error (place: `where`) for what to_json never makes.
+/// Throws input_error (place: `where`) for what to_json never makes. An operator of another version
+/// is taken as it is: what applies it says that it is unknown.
 Application application_from_json(const Json& json, const std::string& where);
 /// A value as people write it: "relu", "0.25"; "" for null.
 std::string value_text(const Json& value);

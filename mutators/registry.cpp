@@ -80,7 +80,8 @@ namespace neutra {
   OPERATOR(softmax_before_cross_entropy)    \
   OPERATOR(sum_reduction)                   \
   OPERATOR(unbalance_train_data)            \
-  OPERATOR(weight_shuffle)
+  OPERATOR(weight_shuffle)                  \
+  OPERATOR(zero_sample_weights)
 
 #define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \
   OPERATOR(change_activation_function)        \
@@ -126,17 +127,22 @@ const std::vector<const MutationOperator*>& mutation_operators() {
   return operators;
 }
 
-const MutationOperator& find_mutation_operator(std::string_view name) {
+const MutationOperator* known_mutation_operator(std::string_view name) {
   const auto same = [&](std::string_view other) {
     return std::equal(
         name.begin(), name.end(), other.begin(), other.end(),
         [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
   };
-  std::vector<std::string> names;
   for (const MutationOperator* op : mutation_operators()) {
-    if (same(op->id) || same(op->abbreviation)) return *op;
-    names.emplace_back(op->id);
+    if (same(op->id) || same(op->abbreviation)) return op;
   }
+  return nullptr;
+}
+
+const MutationOperator& find_mutation_operator(std::string_view name) {
+  if (const MutationOperator* op = known_mutation_operator(name)) return *op;
+  std::vector<std::string> names;
+  for (const MutationOperator* op : mutation_operators()) names.emplace_back(op->id);
   throw input_error(
       describe("", "operator", "\"" + std::string(name) + "\"", allowed_words(name, names)));
 }

@@ -14,8 +14,9 @@ const NeutralityOperator* find_operator(KeyKind kind);
 /// All mutation operators, sorted by id.
 const std::vector<const MutationOperator*>& mutation_operators();
 
-/// By id or abbreviation ("change_label", "TCL"; any case). Throws input_error with the nearest
-/// ones for an unknown name.
+/// By id or abbreviation ("change_label", "TCL"; any case); nullptr for an unknown name.
+const MutationOperator* known_mutation_operator(std::string_view name);
+/// The same. Throws input_error with the nearest ones for an unknown name.
 const MutationOperator& find_mutation_operator(std::string_view name);
 
 }  // namespace neutra

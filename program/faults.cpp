@@ -412,6 +412,14 @@ const std::vector<std::pair<std::string, std::string>>& fault_types() {
   return types;
 }
 
+std::set<std::string> types_of(const FaultSet& faults) {
+  std::set<std::string> types;
+  for (const std::vector<FaultEntry>& choice : faults.items) {
+    for (const FaultEntry& fault : choice) types.insert(fault.type);
+  }
+  return types;
+}
+
 std::string to_string(const FaultSet& faults) {
   if (!faults.applicable) return "N/A";
   if (faults.items.empty()) return "-";

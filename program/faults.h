@@ -29,6 +29,8 @@ struct FaultSet {
 /// Known abbreviations with their meaning, from program/fault_types.json.
 const std::vector<std::pair<std::string, std::string>>& fault_types();
 
+std::set<std::string> types_of(const FaultSet& faults);  ///< of all choices
+
 std::string to_string(const FaultSet& faults);
 /// Reads the paper's notation: commas or semicolons between items, '|' or '/' between alternatives,
 /// '-' for none, 'N/A'. Throws input_error with the column of the unknown word or the missing

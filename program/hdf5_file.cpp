@@ -230,8 +230,8 @@ void make_groups(const Place& place, hid_t file, const std::string& path) {
 
 /// Writes a new dataset of `count` elements, compressed where that pays.
 void write_dataset(const Place& place, hid_t file, hid_t file_type, hid_t memory_type,
-                   const void* values, std::size_t count,
-                   const std::vector<std::uint64_t>& extents) {
+                   const void* values, std::size_t count, const std::vector<std::uint64_t>& extents,
+                   bool compress = true) {
   std::vector<hsize_t> shape(extents.begin(), extents.end());
   if (shape.empty()) shape = {count};
   if (std::accumulate(shape.begin(), shape.end(), hsize_t{1}, std::multiplies<>()) != count) {
@@ -246,7 +246,7 @@ void write_dataset(const Place& place, hid_t file, hid_t file_type, hid_t memory
   place.check(H5Pset_obj_track_times(properties, false), "write");
   const std::size_t element = H5Tget_size(file_type);
   const bool compressible = H5Tis_variable_str(file_type) <= 0;
-  if (compressible && count * element > kCompressFrom) {
+  if (compress && compressible && count * element > kCompressFrom) {
     std::vector<hsize_t> chunk = shape;
     const hsize_t row = count / shape.front() * element;
     chunk.front() = std::clamp<hsize_t>(kChunkBytes / row, 1, shape.front());
@@ -491,10 +491,10 @@ void Hdf5File::write(const std::string& path, const std::vector<std::int64_t>& v
                 values.size(), extents);
 }
 
-void Hdf5File::write_bytes(const std::string& path, std::string_view bytes) {
+void Hdf5File::write_bytes(const std::string& path, std::string_view bytes, bool compress) {
   const Lock lock;
   write_dataset({file_, path, true}, id_, H5T_STD_U8LE, H5T_NATIVE_UINT8, bytes.data(),
-                bytes.size(), {});
+                bytes.size(), {}, compress);
 }
 
 void Hdf5File::write(const std::string& path, const std::vector<std::string>& values) {

@@ -59,7 +59,8 @@ class Hdf5File {
   void write(const std::string& path, const std::vector<std::int64_t>& values,
              const std::vector<std::uint64_t>& extents = {});
   void write(const std::string& path, const std::vector<std::string>& values);
-  void write_bytes(const std::string& path, std::string_view bytes);
+  /// `compress`: as above; off: in one piece, as they are.
+  void write_bytes(const std::string& path, std::string_view bytes, bool compress = true);
   void write_attribute(const std::string& object, const std::string& name,
                        const std::string& value);
   void write_attribute(const std::string& object, const std::string& name, std::int64_t value);

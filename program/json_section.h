@@ -66,6 +66,10 @@ class JsonSection {
     }
     return value;
   }
+  bool flag(const std::string& name) const {
+    if (!at(name).is_boolean()) fail(name, at(name), "true, false");
+    return at(name);
+  }
   const Json& object(const std::string& name) const {
     if (!at(name).is_object()) fail(name, at(name), "an object");
     return at(name);
@@ -137,5 +141,12 @@ class JsonSection {
   const Json& json_;
   std::string file_, place_;
 };
+
+/// exact_number() of each.
+inline Json exact_numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(exact_number(value));
+  return list;
+}
 
 }  // namespace neutra

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,31 @@ struct StoredRun {
 /// Reads a store without its lock. Throws input_error for a file that is none, is damaged or is of
 /// a newer version.
 StoredRun read_store(const std::filesystem::path& store);
+
+/// What a repair or a merge put into a store.
+struct StoreSummary {
+  std::size_t evaluations = 0;
+  std::uint64_t damaged_bytes = 0;          ///< of journals, that belong to no whole record
+  std::vector<std::filesystem::path> kept;  ///< damaged files, under new names
+  std::string command;                      ///< of the search: goes on from the new store
+};
+
+/// Makes a sound store of all whole records of a damaged one and of its journal, in place of it
+/// (damaged files stay beside it as FILE.damaged) or as a new file `out`. The same search goes on
+/// from it and trains what is missing; its network comes back with it. nullopt: the store is sound.
+/// Throws input_error where nothing says what was searched, or `out` or FILE.damaged is there;
+/// failure() while another process writes the store.
+std::optional<StoreSummary> repair_store(const std::filesystem::path& store,
+                                         const std::optional<std::filesystem::path>& out);
+
+/// A new store `out` with the evaluations of several stores of one search; their budgets, depths
+/// and the like may differ: the first one's hold. Throws input_error: `out` is there, a store is
+/// damaged or of another search (names the difference), two stores differ about an evaluation.
+StoreSummary merge_stores(const std::vector<std::filesystem::path>& stores,
+                          const std::filesystem::path& out);
+
+/// Who writes a store just now, in the words of its lock; nullopt: nobody.
+std::optional<std::string> store_owner(const std::filesystem::path& store);
 
 /// Integrity of a store and its journal: every problem found, empty when sound.
 std::vector<std::string> check_store(const std::filesystem::path& store);

@@ -117,6 +117,23 @@ class TableReader {
   std::optional<std::size_t> rows_;
 };
 
+/// What a journal would hold of the content, for repair_store(): bytes that need no HDF5 to be
+/// read. The header stands at both ends, since nothing is worth anything without it.
+std::string journal_frames(const StoreContent& content) {
+  const std::string header = journal_frame({{"type", "header"}, {"header", content.header}});
+  std::string frames = header;
+  for (const auto& [key, result] : content.evaluations) {
+    Json json = record("finished", key);
+    json["elapsed"] = 0;
+    json.update(to_json(result));
+    frames += journal_frame(json);
+  }
+  for (const auto& [hash, count] : content.deaths) {
+    frames += journal_frame({{"type", "deaths"}, {"hash", to_string(hash)}, {"count", count}});
+  }
+  return frames + journal_frame({{"type", "elapsed"}, {"seconds", content.elapsed}}) + header;
+}
+
 void write_content(Hdf5File& file, const StoreContent& content) {
   // Attributes are for people and h5dump; the program reads the header back from one text.
   for (const auto& [name, value] : content.header.items()) {
@@ -192,6 +209,7 @@ void write_content(Hdf5File& file, const StoreContent& content) {
   if (content.network.fixed_parameters) {
     file.write_attribute("/fixed", "parameters", to_string(*content.network.fixed_parameters));
   }
+  file.write_bytes("/records", journal_frames(content), false);
 }
 
 void read_evaluations(const Hdf5File& file, const fs::path& name, StoreContent& content) {
@@ -349,9 +367,10 @@ Seal read_store_seal(const fs::path& file) {
 void read_hdf5(const fs::path& store, StoreContent& content) {
   const Seal stated = read_store_seal(store);
   if (const std::string found = sealed_digest(store); found != stated.digest) {
-    throw input_error(
-        describe(store.string(), "", "digest " + found,
-                 stated.digest + ": the file is damaged; take a copy of it, and " + kAnew));
+    throw input_error(describe(
+        store.string(), "", "digest " + found,
+        stated.digest + ": the file is damaged; neutra store repair takes what is whole, or " +
+            kAnew));
   }
   const Hdf5File file = Hdf5File::open(store);
   const auto texts = file.read_strings("/header");
@@ -384,41 +403,18 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
   read_network(file, store, content.network);
 }
 
-/// Adds what the journal holds beyond the HDF5 file.
-void apply_journal(const std::string& bytes, const fs::path& file, StoreContent& content) {
-  const JournalContent journal = parse_journal(bytes);
-  content.journal_damage = journal.damage;
-  if (journal.records.empty()) {
-    if (content.header.empty() && !may_be_journal(bytes)) {
-      throw input_error(describe(file.string(), "", "another kind of file", "a journal of neutra"));
-    }
-    return;
+/// The journal's first record that says what was searched; nullptr: none does.
+const Json* header_record(const JournalContent& journal) {
+  for (const auto& [offset, payload] : journal.records) {
+    const Json *type = member(payload, "type"), *header = member(payload, "header");
+    if (type && *type == "header" && header && header->is_object()) return &payload;
   }
-  std::uint64_t skip = 0;
-  const Json& first = journal.records.front().payload;
-  const bool has_header = first.value("type", "") == "header" && first.contains("header") &&
-                          first["header"].is_object();
-  if (has_header) {
-    if (const int version = first["header"].value("version", 0); version > kVersion) {
-      throw input_error(describe(file.string(), "", "version " + std::to_string(version),
-                                 "versions up to " + std::to_string(kVersion)));
-    }
-    if (content.header.empty()) {
-      content.header = first["header"];
-    } else if (!header_differences(content.header, first["header"]).empty()) {
-      throw input_error(describe(file.string(), "", "the journal of another search",
-                                 "that of the store beside it; move it away"));
-    }
-    const auto id = first.value("id", std::string());
-    if (id == content.journal_id) skip = content.journal_bytes;
-    content.journal_id = id;
-  } else if (content.header.empty()) {
-    throw input_error(describe(file.string(), "", "evaluations after a damaged first record",
-                               "a first record that says what was searched; take a copy of the "
-                               "file, and " +
-                                   std::string(kAnew)));
-  }
-  content.journal_bytes = bytes.size();
+  return nullptr;
+}
+
+/// Adds the records from byte `skip` on. One process wrote them: each program in its hands when it
+/// died counts once.
+void apply_records(const JournalContent& journal, std::uint64_t skip, StoreContent& content) {
   std::map<Hash, std::set<int>> in_flight;
   for (const auto& [offset, payload] : journal.records) {
     if (offset < skip) continue;
@@ -435,15 +431,55 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
         content.elapsed = std::max(content.elapsed, payload.at("elapsed").get<double>());
       } else if (type == "elapsed") {
         content.elapsed = std::max(content.elapsed, payload.at("seconds").get<double>());
+      } else if (type == "deaths") {
+        const auto hash = parse_hash(payload.at("hash").get<std::string>());
+        if (!hash) throw input_error("no hash");
+        content.deaths.emplace(*hash, payload.at("count").get<int>());
       }
     } catch (const std::exception&) {
       content.journal_damage.add(offset, journal_frame(payload).size());  // whole, but not ours
     }
   }
-  // One process wrote this journal: each program in its hands when it died counts once.
   for (const auto& [hash, replicas] : in_flight) {
     if (!replicas.empty()) ++content.deaths[hash];
   }
+}
+
+/// Adds what the journal holds beyond the HDF5 file.
+void apply_journal(const std::string& bytes, const fs::path& file, StoreContent& content) {
+  const JournalContent journal = parse_journal(bytes);
+  content.journal_damage = journal.damage;
+  if (journal.records.empty()) {
+    if (content.header.empty() && !may_be_journal(bytes)) {
+      throw input_error(describe(file.string(), "", "another kind of file", "a journal of neutra"));
+    }
+    return;
+  }
+  std::uint64_t skip = 0;
+  if (const Json* first = header_record(journal)) {
+    const Json& header = first->at("header");
+    const Json* version = member(header, "version");
+    if (version && !(version->is_number_integer() && *version <= kVersion)) {
+      throw input_error(describe(file.string(), "", "version " + version->dump(),
+                                 "versions up to " + std::to_string(kVersion)));
+    }
+    if (content.header.empty()) {
+      content.header = header;
+    } else if (!header_differences(content.header, header).empty()) {
+      throw input_error(describe(file.string(), "", "the journal of another search",
+                                 "that of the store beside it; move it away"));
+    }
+    const Json* id = member(*first, "id");
+    if (id && *id == content.journal_id) skip = content.journal_bytes;
+    content.journal_id = id && id->is_string() ? id->get<std::string>() : "";
+  } else if (content.header.empty()) {
+    throw input_error(describe(file.string(), "", "evaluations after a damaged first record",
+                               "a first record that says what was searched; take a copy of the "
+                               "file, and " +
+                                   std::string(kAnew)));
+  }
+  content.journal_bytes = bytes.size();
+  apply_records(journal, skip, content);
 }
 
 std::string random_id() {
@@ -525,6 +561,20 @@ static void require_ours(const fs::path& file, std::string_view beginning) {
   }
 }
 
+namespace {
+
+/// What a lock says of its owner, on one line.
+std::string owner_text(int descriptor) {
+  std::array<char, 1024> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size() - 1, 0);
+  std::string owner(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  while (!owner.empty() && owner.back() == '\n') owner.pop_back();
+  std::replace(owner.begin(), owner.end(), '\n', ',');
+  return owner.empty() ? "just starting" : owner;
+}
+
+}  // namespace
+
 StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::move(file)) {
   require_ours(file_, kLockBeginning);
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
@@ -543,8 +593,7 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
       continue;
     }
     const int error = errno;
-    std::array<char, 1024> text{};
-    const ssize_t length = ::pread(descriptor_, text.data(), text.size() - 1, 0);
+    const std::string owner = owner_text(descriptor_);
     ::close(descriptor_);
     descriptor_ = -1;
     if (error != EWOULDBLOCK) {
@@ -552,11 +601,8 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
       throw_system_error("cannot lock", file_);
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      std::string owner(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-      while (!owner.empty() && owner.back() == '\n') owner.pop_back();
-      std::replace(owner.begin(), owner.end(), '\n', ',');
-      throw failure(file_.string() + ": the store is in use by another search (" +
-                    (owner.empty() ? "just starting" : owner) + "); wait for it or stop it");
+      throw failure(file_.string() + ": the store is in use by another search (" + owner +
+                    "); wait for it or stop it");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -569,6 +615,17 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
       ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
     std::cerr << "warning: " << file_.string() << " cannot name its owner\n";
   }
+}
+
+std::optional<std::string> store_owner(const fs::path& store) {
+  const int descriptor = ::open(beside(store, ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::optional<std::string> owner;
+  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    owner = owner_text(descriptor);
+  }
+  ::close(descriptor);
+  return owner;
 }
 
 StoreLock::~StoreLock() {
@@ -626,6 +683,7 @@ void Store::start_journal() {
     first.push_back(record("started", key));
     first.back()["apart"] = false;
   }
+  first.push_back(first.front());  // a single damage loses no header
   // On a full disk this throws and the old journal goes on.
   journal_ = std::make_unique<Journal>(journal_file_, first, [this] {
     return Json{{"type", "elapsed"}, {"seconds", elapsed()}};
@@ -717,6 +775,140 @@ StoredRun read_store(const fs::path& store) {
   run.finished = content.finished;
   run.end = content.end;
   return run;
+}
+
+namespace {
+
+/// Is it there to be made?
+void require_free(const fs::path& file) {
+  if (!fs::exists(fs::symlink_status(file))) return;
+  throw input_error(
+      describe(file.string(), "", "a file of that name", "a name that is still free"));
+}
+
+/// All whole records of a store and its journal, whatever else is damaged.
+StoreContent recover(const fs::path& store) {
+  StoreContent content;
+  content.header = Json::object();
+  const fs::path journal = beside(store, ".journal");
+  if (fs::exists(store)) {
+    try {
+      read_hdf5(store, content);
+    } catch (const Error&) {
+      content = {};
+      const JournalContent records = parse_journal(read_regular_file(store, "a store of neutra"));
+      const Json* first = header_record(records);
+      content.header = first ? first->at("header") : Json::object();
+      apply_records(records, 0, content);
+      content.journal_damage = {};  // the other bytes are HDF5's
+    }
+  }
+  if (fs::exists(journal)) {
+    apply_journal(read_regular_file(journal, "a journal of neutra"), journal, content);
+  }
+  if (content.header.empty()) {
+    throw input_error(describe(store.string(), "", "no whole record that says what was searched",
+                               "a store or a journal with one"));
+  }
+  return content;
+}
+
+/// Begins an unfinished store with what was evaluated; the search makes its network again.
+StoreSummary write_new_store(const fs::path& file, StoreContent content) {
+  StoreSummary summary;
+  summary.evaluations = content.evaluations.size();
+  summary.damaged_bytes = content.journal_damage.bytes;
+  summary.command = content.header.value("command", "");
+  content.finished = false;
+  content.end = SearchEnd::kInterrupted;
+  content.network = {};
+  content.counters = {};
+  content.journal_id.clear();
+  content.journal_bytes = 0;
+  write_store(file, content);
+  return summary;
+}
+
+}  // namespace
+
+std::optional<StoreSummary> repair_store(const fs::path& store,
+                                         const std::optional<fs::path>& out) {
+  const fs::path journal = beside(store, ".journal");
+  if (!fs::exists(store) && !fs::exists(journal)) read_store(store);  // says what is missing
+  const StoreLock lock(beside(store, ".lock"), "store repair " + store.string());
+  if (check_store(store).empty()) return std::nullopt;
+  StoreContent content = recover(store);
+  if (out) {
+    require_free(*out);
+    require_free(beside(*out, ".journal"));
+    return write_new_store(*out, std::move(content));
+  }
+  const fs::path repaired = beside(store, ".repaired");
+  require_free(repaired);
+  std::vector<fs::path> damaged;
+  for (const fs::path& file : {store, journal}) {
+    if (fs::exists(file)) damaged.push_back(file);
+    require_free(beside(file, ".damaged"));
+  }
+  StoreSummary summary = write_new_store(repaired, std::move(content));
+  for (const fs::path& file : damaged) {
+    summary.kept.push_back(beside(file, ".damaged"));
+    if (::rename(file.c_str(), summary.kept.back().c_str()) != 0) {
+      throw_system_error("cannot rename", file);
+    }
+  }
+  if (::rename(repaired.c_str(), store.c_str()) != 0) throw_system_error("cannot rename", repaired);
+  sync_folder(store);
+  return summary;
+}
+
+StoreSummary merge_stores(const std::vector<fs::path>& stores, const fs::path& out) {
+  require_free(out);
+  require_free(beside(out, ".journal"));
+  StoreContent merged;
+  merged.header = Json::object();
+  for (const fs::path& store : stores) {
+    read_store(store);  // says what is wrong with it
+    StoreContent content = load_store(store);
+    if (content.journal_damage.bytes > 0) {
+      throw input_error(describe(beside(store, ".journal").string(), "",
+                                 to_string(content.journal_damage) + " which hold no record",
+                                 "a sound store; neutra store repair makes one"));
+    }
+    if (merged.header.empty()) merged.header = content.header;
+    // What a training gives depends on these alone.
+    Json asked = content.header, first = merged.header;
+    for (Json* header : {&asked, &first}) {
+      Json& config = (*header)["config"];
+      for (auto it = config.begin(); it != config.end();) {
+        const bool decides = it.key() == "seed" || it.key() == "fingerprint" ||
+                             it.key() == "time_limit" || it.key() == "memory_limit";
+        it = decides ? std::next(it) : config.erase(it);
+      }
+    }
+    if (const auto differences = header_differences(first, asked); !differences.empty()) {
+      throw input_error(describe(
+          store.string(), "",
+          "another search than that of " + stores.front().string() + ": " + join(differences, "; "),
+          "stores of one search"));
+    }
+    for (const auto& [key, result] : content.evaluations) {
+      const auto [known, is_new] = merged.evaluations.emplace(key, result);
+      const bool same = known->second.status == result.status &&
+                        (known->second.metric == result.metric ||
+                         (std::isnan(known->second.metric) && std::isnan(result.metric)));
+      if (!is_new && !same) {
+        throw input_error(describe(store.string(), "",
+                                   "program " + to_string(key.hash) + ", replica " +
+                                       std::to_string(key.replica) +
+                                       " with another result than in the stores before it",
+                                   "stores that agree: remove the one that is wrong"));
+      }
+    }
+    for (const auto& [hash, count] : content.deaths) merged.deaths[hash] += count;
+    merged.elapsed += content.elapsed;
+  }
+  return write_new_store(out, std::move(merged));
 }
 
 std::vector<std::string> check_store(const fs::path& store) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "training/weights.h"
+
 namespace neutra {
 namespace {
 
@@ -29,7 +31,7 @@ TrainingMonitor::TrainingMonitor(const ResolvedProgram& program, double close_to
       std::int64_t count = 1;
       for (const std::int64_t extent : weight.shape) count *= extent;
       if (property) monitored.counts[at(*property)] += count;
-      if (!weight.trainable) continue;
+      if (!has_gradient(program, i, weight)) continue;
       monitored.counts[at(Property::kGradients)] += count;
       const auto last = weight.shape.empty() ? 1 : static_cast<std::size_t>(weight.shape.back());
       if (layer.by_neuron.empty()) layer.neurons = last;

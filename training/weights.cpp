@@ -24,6 +24,13 @@ bool is_reached(const ResolvedProgram& program, std::size_t position) {
 
 }  // namespace
 
+bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight) {
+  const Json& config = program.layers[position].config;
+  return weight.trainable && flag_or(config, "trainable", true) &&
+         (is_reached(program, position) ||
+          regularizer(config, weight.name + "_regularizer").active());
+}
+
 Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(program.layers.size()) {
   const std::vector<std::size_t>& left_out = program.loop.left_out;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -31,9 +38,7 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
     for (const Weight& weight : layer.weights) {
       Variable variable{{}, weight.shape};
       variable.reached = is_reached(program, i);
-      variable.trainable =
-          weight.trainable && flag_or(layer.config, "trainable", true) &&
-          (variable.reached || regularizer(layer.config, weight.name + "_regularizer").active());
+      variable.trainable = has_gradient(program, i, weight);
       variable.updated =
           variable.trainable && std::find(left_out.begin(), left_out.end(), i) == left_out.end();
       layers_[i].push_back(std::move(variable));

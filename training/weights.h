@@ -14,6 +14,11 @@ namespace neutra {
 /// A model's variables by position in ResolvedProgram::layers, in Keras's order and layout.
 using ModelWeights = std::vector<std::vector<std::vector<float>>>;
 
+/// Does a gradient come to the variable of the layer at `position` in ResolvedProgram::layers? Not
+/// to a statistic, one of a frozen layer, or one that is cut off from the loss and from
+/// regularisers.
+bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight);
+
 /// The variables of a program on two flat buffers (weights, gradients): first those that the
 /// optimiser updates, then others with a gradient, then those without; each at a multiple of 64
 /// bytes, in Keras's order and layout. The gaps between them hold zeros.
@@ -22,7 +27,7 @@ class Weights {
   struct Variable {
     Extent extent;
     Shape shape;
-    bool trainable = true;  ///< has a gradient: no statistic, not frozen, nor cut off from the loss
+    bool trainable = true;  ///< has_gradient()
     bool reached = true;    ///< the gradient isn't that of its own regulariser alone
     bool updated = true;    ///< the optimiser has it
   };

@@ -13,13 +13,13 @@ extern const MutationOperator change_bias_initialisation{
     .parameter = {.name = "initializer",
                   .type = ValueType::kWord,
                   .search = ValueSearch::kExhaustive,
-                  .values = "DeepCrime's list of initialisers"},
+                  .values = "initialisers that don't look at a kernel's extents"},
     .field = "bias_initializer",
     .refusal = [](const Target& target, Site site) -> std::string {
       if (setting_at(target, site, "use_bias") == true) return "";
       return layer_text(target, site, "has no bias");
     },
-    .values = [](const Target&, Site) { return operator_values("initializer"); },
+    .values = [](const Target&, Site) { return operator_values("bias_initializer"); },
     .edit = set_field};
 
 }  // namespace neutra::mutation

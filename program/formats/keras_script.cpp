@@ -30,6 +30,11 @@ class Names {
     return "from tensorflow.keras." + module + " import " + join({names_.begin(), names_.end()}) +
            "\n";
   }
+  /// TensorFlow 2.11 gave the names of optimisers to others, with other arguments and formulas.
+  std::string import_optimizers() const {
+    return "try:  # TensorFlow 2.11 to 2.15\n    " + import_line("optimizers.legacy") +
+           "except ImportError:\n    " + import_line("optimizers");
+  }
 
  private:
   std::set<std::string> names_;
@@ -41,6 +46,8 @@ class Writer {
     std::vector<Problem> problems;
     document_ = normal_form(program.document, Defaults::kDrop, problems);
     const ResolvedProgram resolved = resolve(program);
+    metric_ = resolved.metric;
+    take_metrics(program.document.at("compile").value("metrics", Json::array()));
     input_ = options.input;
     if (!input_ && !resolved.input_shape.empty()) input_ = resolved.input_shape;
     take_loop(resolved);
@@ -50,13 +57,24 @@ class Writer {
     std::string body = model();  // one after the other: fit() knows what compile() found
     body += compile();
     body += fit();
-    const std::string seed = std::to_string(options_.seed);
-    std::string text = "import numpy as np\nimport tensorflow as tf\n";
+    if (options_.standalone) body += evaluate();
+    std::string seed = std::to_string(options_.seed);
+    std::string text = "import random\n";
+    if (options_.standalone) text += "import sys\n";
+    text += "import numpy as np\nimport tensorflow as tf\n";
     text += callbacks_.import_line("callbacks") + initializers_.import_line("initializers") +
             layers_.import_line("layers") + losses_.import_line("losses") +
             "from tensorflow.keras.models import Sequential\n" +
-            optimizers_.import_line("optimizers") + regularizers_.import_line("regularizers");
-    text += "\nnp.random.seed(" + seed + ")\ntf.random.set_seed(" + seed + ")\n\n";
+            regularizers_.import_line("regularizers") + optimizers_.import_optimizers() + "\n";
+    if (options_.standalone) {
+      text += "seed = int(sys.argv[1]) if len(sys.argv) > 1 else " + seed + "\n";
+      seed = "seed";
+    }
+    // TensorFlow 2.10 and later draw the seeds of initialisers from Python's own generator.
+    for (const char* module : {"random.seed", "np.random.seed", "tf.random.set_seed"}) {
+      text += module + ("(" + seed + ")\n");
+    }
+    text += "\n";
     for (const char* rows : {"train", "test", "validation"}) {
       if (rows == std::string_view("validation") && !options_.validation) continue;
       for (const char* part : {"x_", "y_"}) {
@@ -68,6 +86,16 @@ class Writer {
   }
 
  private:
+  /// The words that metrics are logged under: monitors of callbacks name them.
+  void take_metrics(const Json& given) {
+    const Json& words = given.size() == 1 && given[0].is_array() ? given[0] : given;
+    const Json names = document_.at("compile").value("metrics", Json::array());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      metrics_.push_back(words[i].is_string() ? words[i] : names[i]);
+      if (names[i] == metric_ && metric_place_ == 0) metric_place_ = i + 1;
+    }
+  }
+
   /// Takes over what Keras's fit can do of a loop.
   void take_loop(const ResolvedProgram& program) {
     const auto refuse = [](const char* field, const Json& found, const std::string& allowed) {
@@ -122,14 +150,27 @@ class Writer {
     Json config{{"learning_rate", *find_field(fields, "learning_rate")->fallback}};
     config.update(optimizer.value("config", Json::object()));
     rate_ = config.at("learning_rate");
-    const std::string loss = loss_class_.empty() ? literal(compile.at("loss"))
-                                                 : losses_.use(loss_class_) + "(reduction=\"sum\")";
-    std::string text = "\nmodel.compile(loss=" + loss + ", optimizer=" + optimizers_.use(name) +
+    loss_ = loss_class_.empty() ? literal(compile.at("loss"))
+                                : losses_.use(loss_class_) + "(reduction=\"sum\")";
+    std::string text = "\nmodel.compile(loss=" + loss_ + ", optimizer=" + optimizers_.use(name) +
                        "(" + keywords(config) + ")";
-    if (const Json metrics = compile.value("metrics", Json::array()); !metrics.empty()) {
-      text += ", metrics=" + metrics.dump();
-    }
+    if (!metrics_.empty()) text += ", metrics=" + metrics_.dump();
     return text + ")\n";
+  }
+
+  /// Prints the program's metric.
+  std::string evaluate() {
+    std::string text = "\n";
+    bool several = !metrics_.empty();
+    std::size_t place = metric_place_;
+    if (metric_ != "loss" && place == 0) {
+      // It wasn't there to be watched.
+      text += "model.compile(loss=" + loss_ + ", metrics=[\"" + metric_ + "\"])\n";
+      several = true;
+      place = 1;
+    }
+    return text + "print(\"" + metric_ + ":\", model.evaluate(x_test, y_test, verbose=0)" +
+           (several ? "[" + std::to_string(place) + "]" : "") + ")\n";
   }
 
   std::string fit() {
@@ -205,7 +246,11 @@ class Writer {
   Json document_;
   std::optional<Shape> input_;
   std::set<std::size_t> frozen_;
-  std::string loss_class_;  ///< that takes another reduction; "": the loss as a word
+  std::string metric_;            ///< "loss", or what it is called among metrics
+  Json metrics_ = Json::array();  ///< as the program was compiled with
+  std::size_t metric_place_ = 0;  ///< of metric_ in metrics_, from 1; 0: not there
+  std::string loss_class_;        ///< that takes another reduction; "": the loss as a word
+  std::string loss_;              ///< as compile() is given it
   double rate_ = 0;
   Names callbacks_, initializers_, layers_, losses_, optimizers_, regularizers_;
 };

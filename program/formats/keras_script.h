@@ -12,15 +12,19 @@ namespace neutra {
 struct KerasScriptOptions {
   std::optional<Shape> input;  ///< extents of one row; else as the program declares them, or none
   bool validation = false;     ///< rows to watch are in x_validation.npy and y_validation.npy
-  std::uint32_t seed = 0;      ///< of NumPy and TensorFlow
+  std::uint32_t seed = 0;      ///< of Python, NumPy and TensorFlow
+  /// For people to run: another seed may be given on the command line, and the last line that it
+  /// prints is the program's metric on the rows of x_test.npy and y_test.npy, "accuracy: 0.95".
+  bool standalone = false;
 };
 
 /// Why no script does what the program does; nullopt: one does.
 std::optional<std::string> keras_script_refusal(const Program& program);
 
-/// A Python script that builds, compiles and fits the program with tf.keras 2.4 on the rows of
-/// x_train.npy and y_train.npy, the way people write such scripts: one model.add a layer, required
-/// arguments by position, settings that are Keras's defaults left out. It uses nothing of neutra.
+/// A Python script that builds, compiles and fits the program with tf.keras 2.4 to 2.15 on the rows
+/// of x_train.npy and y_train.npy, the way people write such scripts: one model.add a layer,
+/// required arguments by position, settings that are Keras's defaults left out. It uses nothing of
+/// neutra.
 /// Precondition: the program is valid. Throws input_error where there is a refusal.
 std::string keras_script(const Program& program, const KerasScriptOptions& options);
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "program/files.h"
 #include "program/json.h"
 #include "tests/cli/command.h"
@@ -92,6 +94,10 @@ TEST_F(Bench, FromThePlanToItsUses) {
   EXPECT_NE(bench({"diff", "mine.h5", "1"}).out.find("replace /fit/epochs: 60 -> "),
             std::string::npos);
   EXPECT_EQ(json_of({"similar", "mine.h5", "3"})[0]["points"], 10);
+  EXPECT_NE(bench({"info", "mine.h5", "1"}).out.find("\nfaults                 HNE\n"),
+            std::string::npos);
+  EXPECT_EQ(json_of({"info", "mine.h5", "--operator", "OCH"}),
+            json_of({"list", "mine.h5", "--operator", "OCH"}));
   EXPECT_EQ(bench({"diff", "mine.h5"}).exit, 2);
   EXPECT_EQ(bench({"diff", "mine.h5", "99"}).exit, 3);
 
@@ -108,6 +114,50 @@ TEST_F(Bench, FromThePlanToItsUses) {
   const Json exported = parse_json(bench({"export", "mine.h5", "-f", "json"}).out, "out");
   EXPECT_EQ(exported[0]["fixed_program"]["fit"]["epochs"], 60);
   EXPECT_EQ(bench({"export", "mine.h5", "--format", "fault"}).exit, 2);
+}
+
+TEST_F(Bench, WhatHasNoEffectIsRefused) {
+  plan(R"(["change_epochs"])");
+  ASSERT_EQ(bench({"create", "plan.json", "-o", "mine.h5"}).exit, 0);
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"create", "plan.json", "-o", "new.h5", "--seed", "5"},
+                                             {"create", "plan.json", "more.json", "-o", "new.h5"},
+                                             {"validate", "mine.h5", "1"},
+                                             {"list", "mine.h5", "1", "--subject", "plane"},
+                                             {"list", "mine.h5", "--retries", "2"},
+                                             {"list", "mine.h5", "-f", "csv"},
+                                             {"diff", "mine.h5", "1", "--subject", "plane"},
+                                             {"info", "mine.h5", "--network", "store.h5"},
+                                             {"export", "mine.h5", "-w", "folder"}}) {
+    const Called called = bench(words);
+    EXPECT_EQ(called.exit, 2) << words[0] << called.out << called.err;
+    EXPECT_NE(called.err.find("allowed: "), std::string::npos) << called.err;
+  }
+  const Called seed = bench({"create", "plan.json", "-o", "new.h5", "--seed", "5"});
+  EXPECT_NE(seed.err.find("--seed: found with create; allowed: with test"), std::string::npos)
+      << seed.err;
+}
+
+TEST_F(Bench, NothingElseIsOverwrittenOrRemoved) {
+  plan(R"(["change_epochs"])");
+  // A separator at the end is no part of the name.
+  ASSERT_EQ(bench({"create", "plan.json", "-o", "out/"}).exit, 0);
+  EXPECT_EQ(bench({"validate", "out"}).exit, 0);
+  const Called extended = bench({"create", "plan.json", "-o", "out/", "--extend", "out/"});
+  EXPECT_EQ(extended.exit, 0) << extended.err;
+  EXPECT_EQ(bench({"validate", "out/"}).exit, 0);
+  // --extend of another benchmark needs a free name.
+  ASSERT_EQ(bench({"create", "plan.json", "-o", "a.h5"}).exit, 0);
+  EXPECT_EQ(bench({"create", "plan.json", "-o", "out", "--extend", "a.h5"}).exit, 3);
+  EXPECT_EQ(bench({"create", "plan.json", "-o", "b.h5", "--extend", "a.h5"}).exit, 0);
+  // A folder that was there stays, with what is in it.
+  std::filesystem::create_directory(folder.path() / "c.h5.runs");
+  folder.write("c.h5.runs/mine.txt", "mine");
+  EXPECT_EQ(bench({"create", "plan.json", "-o", "c.h5"}).exit, 0);
+  EXPECT_EQ(folder.read("c.h5.runs/mine.txt"), "mine");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "c.h5.runs/plane.runs"));
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"a.h5", "b.h5", "c.h5", "c.h5.runs", "out",
+                                                      "plan.json", "plane.json", "rows.csv"}));
 }
 
 TEST_F(Bench, OtherVerbsTakeWhatIsCheckedOutAndExported) {
@@ -134,7 +184,7 @@ TEST_F(Bench, OtherVerbsTakeWhatIsCheckedOutAndExported) {
                 .exit,
             0);
   const Json difficulty = json_of({"info", "mine.h5", "1", "--network", "b.h5"});
-  EXPECT_TRUE(difficulty[0]["alternatives"].is_number()) << difficulty.dump(1);
+  EXPECT_EQ(difficulty[0]["alternatives"]["complete"], false) << difficulty.dump(1);
   EXPECT_TRUE(json_of({"info", "mine.h5", "1"})[0]["alternatives"].is_null());
   ASSERT_EQ(
       bench({"create", "plan.json", "-o", "mine.h5", "--extend", "mine.h5", "--network", "b.h5"})
@@ -158,6 +208,11 @@ TEST_F(Bench, DamageAndMissingEntriesAreSaid) {
   const Called validated = bench({"validate", "mine.h5"});
   EXPECT_EQ(validated.exit, 1);
   EXPECT_NE(validated.out.find("changed or damaged"), std::string::npos) << validated.out;
+  bytes[0] = 'N';  // of the seal
+  folder.write("mine.h5", bytes);
+  const Called unsealed = bench({"validate", "mine.h5"});
+  EXPECT_EQ(unsealed.exit, 1);
+  EXPECT_NE(unsealed.out.find("bytes at its start"), std::string::npos) << unsealed.out;
   EXPECT_EQ(bench({"validate", "plan.json"}).exit, 3);
   EXPECT_EQ(bench({"list", "none.h5"}).exit, 3);
   EXPECT_EQ(bench({"create", "plan.json", "-o", "plan.json"}).exit, 3);

@@ -111,6 +111,15 @@ TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
   EXPECT_NE(fewer.err.find("one.h5: /replicas: found 1 replicas; allowed: as many as in a.h5: 3"),
             std::string::npos)
       << fewer.err;
+  ASSERT_EQ(
+      call({"train", "D7", "-n", "3", "--seed", "4", "--monitor", "other.h5"}, folder.path()).exit,
+      0);
+  const Called other = call({"symptoms", "a.h5", "--clean", "other.h5"}, folder.path());
+  EXPECT_EQ(other.exit, 3);
+  EXPECT_NE(other.err.find("other.h5: seed: found 4; allowed: 0, that of a.h5"), std::string::npos)
+      << other.err;
+  std::filesystem::create_directory(folder.path() / "folder");
+  EXPECT_EQ(call({"train", "D7", "-n", "1", "--monitor", "folder"}, folder.path()).exit, 3);
 }
 
 TEST(Command, LocaliseIsTheSameWithAnyNumberOfWorkers) {

@@ -233,6 +233,17 @@ TEST(Symptoms, NumericalInstability) {
   EXPECT_EQ(relative(largest(kMin, -4.9)), Ids{});
 }
 
+TEST(Symptoms, ACleanTrainingThatIsNotFiniteIsNoMeasure) {
+  const MonitoredRun diverged = changed([](MonitoredRun& run) {
+    set(run, kWeights, kNonfinite, 0.5, kEachLayer);
+    set(run, kGradients, kNonfinite, 0.5, kEachLayer);
+    set_log(run, "loss", {1, kInfinity, kInfinity});
+  });
+  EXPECT_EQ(ids(find_symptoms(diverged, {&diverged})), Ids{});
+  const MonitoredRun quiet = quiet_run();
+  EXPECT_TRUE(ids(find_symptoms(diverged, {&quiet})).contains("numerical_instability"));
+}
+
 TEST(Symptoms, SkewedBiases) {
   const auto shape = [](double skew, double kurt) {
     return [=](MonitoredRun& run) {

@@ -8,12 +8,14 @@
 
 #include "experiments/benchmark_build.h"
 #include "experiments/benchmark_store.h"
+#include "experiments/benchmark_views.h"
 #include "experiments/catalog.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/patch.h"
+#include "training/data/dataset.h"
 
 /// Documents, store and checks of benchmarks; no training.
 namespace neutra {
@@ -31,7 +33,18 @@ std::string error_of(const std::function<void()>& action) {
   return "";
 }
 
-BenchmarkSubject subject(const std::string& id, const std::string& data) {
+/// Rows of three classes as CSV.
+std::string csv_of(std::size_t features) {
+  std::string text;
+  for (std::size_t row = 0; row < 30; ++row) {
+    for (std::size_t i = 0; i < features; ++i) text += std::to_string(row * (i + 3) % 7) + ",";
+    text += std::to_string(row % 3) + "\n";
+  }
+  return text;
+}
+
+/// Adds a bundled subject on other rows, which are in the benchmark.
+void add_subject(Benchmark& benchmark, const std::string& id, std::size_t features) {
   const Subject bundled = load_subject(id);
   BenchmarkSubject subject;
   subject.id = id;
@@ -39,31 +52,41 @@ BenchmarkSubject subject(const std::string& id, const std::string& data) {
   subject.source = bundled.source;
   subject.licence = bundled.licence;
   subject.program = bundled.space.base();
-  subject.rows = {{13}, {3}, 100, true, 0, 1};
-  subject.files = {{id + ".h5", data.size(), digest(data), true}};
-  subject.data = std::string(32, '1');
+  Json& data = subject.program.document["data"];
+  data["source"] = "csv";
+  data["arguments"] = {{"file", id + ".csv"}};
+  const std::string bytes = csv_of(features);
+  subject.files = {{id + ".csv", bytes.size(), digest(bytes), true}};
+  benchmark.data[id + ".csv"] = bytes;
+  const TemporaryFolder folder("neutra-test");
+  write_file_atomically(folder.path() / (id + ".csv"), bytes);
+  const auto rows = load_dataset(data, {folder.path()});
+  subject.rows = rows->info();
+  subject.data = to_string(digest(*rows));
   subject.trainer = "none";
   subject.metric = "accuracy";
   subject.metrics = {0.95, 0.97, 0.96, 0.98};
-  return subject;
+  benchmark.subjects.push_back(std::move(subject));
 }
 
-void add_entry(Benchmark& benchmark, const std::string& application) {
+void add_entry(Benchmark& benchmark, const std::vector<std::string>& applications) {
   const BenchmarkSubject& subject = benchmark.subjects.back();
   BenchmarkEntry entry;
-  entry.application = parse_application(application, 7);
-  const Mutant mutant = apply_all(subject.program, {entry.application}, &subject.rows);
+  for (const std::string& text : applications) {
+    entry.applications.push_back(parse_application(text, 7));
+  }
+  const Mutant mutant = apply_all(subject.program, entry.applications, &subject.rows);
   entry.id = static_cast<int>(benchmark.entries.size()) + 1;
   entry.name = mutant.name();
   entry.subject = subject.id;
-  entry.place = place_of(subject.program, entry.application.site);
+  entry.place = place_of(subject.program, entry.applications, &subject.rows);
   entry.faults = mutant.faults;
   entry.change = json_patch(subject.program.document, mutant.program.document);
   entry.buggy = program_hash(mutant.program);
   entry.fixed = program_hash(subject.program);
-  entry.metrics = {0.5, 0.52, 0.51};
+  entry.metrics = {0.5, 0.52, 0.51, 0.53};
   entry.verdict = kill_test(subject.metrics, entry.metrics, {});
-  entry.symptoms = {{"metric_drop", 0.455}};
+  entry.symptoms = {{"metric_drop", 0.45}, {"reduced_capacity", 0.8}};
   const FaultKind kind = fault_kind(entry);
   entry.category = kind.category;
   entry.bug_type = kind.bug_type;
@@ -71,33 +94,44 @@ void add_entry(Benchmark& benchmark, const std::string& application) {
   count_support(benchmark.entries);
 }
 
-/// Entries 1 to 6: wine 1 to 4, iris 5 and 6.
+/// Entries 1 to 7: wine 1 to 5, iris 6 and 7. Number 5 has two operators.
 Benchmark sample() {
   Benchmark benchmark;
   benchmark.name = "sample";
   benchmark.seed = 7;
   benchmark.effect = 2;
   benchmark.environment = {{"neutra", "0.1.0"}, {"tensorflow", ">=2.4"}};
-  benchmark.without = {{"wine", "add_bias", true, "1 mutant: 1 refused"}};
-  benchmark.data["wine.h5"] = "wine's bytes \n";
-  benchmark.data["wine.h5"] += '\0';
-  benchmark.subjects.push_back(subject("wine", benchmark.data["wine.h5"]));
+  benchmark.without = {{"wine", "add_bias", "", true, "1 mutant: 1 refused"},
+                       {"iris", "", "T21-01", true, "1 mutant: 1 refused"}};
+  add_subject(benchmark, "wine", 13);
   for (const char* op : {"ACH@0=sigmoid", "ACH@3=softmax", "HLR=0.0001", "TCL=50"}) {
-    add_entry(benchmark, op);
+    add_entry(benchmark, {op});
   }
-  benchmark.data["iris.h5"] = "";
-  benchmark.subjects.push_back(subject("iris", ""));
-  benchmark.subjects.back().rows.x = {4};
-  for (const char* op : {"ACH@1=sigmoid", "LRM@1"}) add_entry(benchmark, op);
+  add_entry(benchmark, {"remove_preprocessing=0", "remove_layer@2"});
+  benchmark.entries.back().catalogue = "T21-10";
+  add_subject(benchmark, "iris", 4);
+  for (const char* op : {"ACH@1=sigmoid", "LRM@1"}) add_entry(benchmark, {op});
   return benchmark;
+}
+
+/// Replaces a document; the index has the right digest.
+void set_document(BenchmarkFiles& files, const std::string& name, const Json& document) {
+  files[name] = to_text(document);
+  Json index = parse_json(files["benchmark.json"], "index");
+  for (Json& file : index["files"]) {
+    if (file["name"] != name) continue;
+    file["bytes"] = files[name].size();
+    file["digest"] = digest(files[name]);
+  }
+  files["benchmark.json"] = to_text(index);
 }
 
 TEST(Benchmark, DocumentsReadBack) {
   const Benchmark benchmark = sample();
   EXPECT_EQ(check_benchmark(benchmark), std::vector<std::string>{});
   const BenchmarkFiles files = to_files(benchmark);
-  EXPECT_EQ(files.size(), 1u + 2 + 6 + 2);
-  EXPECT_EQ(files.count("entries/0006.json"), 1u);
+  EXPECT_EQ(files.size(), 1u + 2 + 7 + 2);
+  EXPECT_EQ(files.count("entries/0007.json"), 1u);
   EXPECT_EQ(to_files(benchmark_from_files(files, "sample")), files);
 }
 
@@ -106,8 +140,13 @@ TEST(Benchmark, ChangesAreTheMutationAlone) {
   EXPECT_EQ(benchmark.entries[0].change.dump(),
             R"([{"op":"replace","path":"/model/config/layers/0/config/activation",)"
             R"("value":"sigmoid"}])");
-  EXPECT_EQ(benchmark.entries[5].change.dump(),
+  EXPECT_EQ(benchmark.entries[6].change.dump(),
             R"([{"op":"remove","path":"/model/config/layers/1"}])");
+  const BenchmarkEntry& both = benchmark.entries[4];
+  EXPECT_EQ(both.change.size(), 2u) << both.change;
+  EXPECT_EQ(both.place, "program, Dropout");
+  EXPECT_EQ(mutation_text(both), "remove_preprocessing=0 + remove_layer@2");
+  EXPECT_EQ(to_string(both.faults), "CPP, LRM(2)");
   for (const BenchmarkEntry& entry : benchmark.entries) {
     EXPECT_EQ(program_hash(program_of(benchmark, entry, EntryVersion::kBuggy)), entry.buggy);
     EXPECT_EQ(program_hash(program_of(benchmark, entry, EntryVersion::kFixed)), entry.fixed);
@@ -121,10 +160,10 @@ TEST(Benchmark, SupportCountsCauseAndFix) {
     for (const BenchmarkEntry& entry : benchmark.entries) counts.push_back(entry.support);
     return counts;
   };
-  EXPECT_EQ(support(), (std::vector<int>{3, 3, 1, 1, 3, 1}));
+  EXPECT_EQ(support(), (std::vector<int>{3, 3, 1, 1, 1, 3, 1}));
   benchmark.entries[1].deprecated = true;
   count_support(benchmark.entries);
-  EXPECT_EQ(support(), (std::vector<int>{2, 0, 1, 1, 2, 1}));
+  EXPECT_EQ(support(), (std::vector<int>{2, 0, 1, 1, 1, 2, 1}));
 }
 
 TEST(Benchmark, SimilarOnesAreRanked) {
@@ -138,19 +177,27 @@ TEST(Benchmark, SimilarOnesAreRanked) {
   };
   look();
   // Operator 4, fault type 3, place 2, subject 1.
-  EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{2, 10}, {5, 9}}));
+  EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{2, 10}, {6, 9}}));
   benchmark.entries[1].deprecated = true;
   look();
-  EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{5, 9}}));
+  EXPECT_EQ(found, (std::vector<std::pair<int, int>>{{6, 9}}));
+}
+
+TEST(Benchmark, OneOperatorInCommonIsLikeness) {
+  const Benchmark benchmark = sample();
+  const auto similar = similar_entries(benchmark, benchmark.entries[4]);
+  ASSERT_EQ(similar.size(), 1u);  // the other removed layer: operator 4, fault type 3
+  EXPECT_EQ(similar[0].first->id, 7);
+  EXPECT_EQ(similar[0].second, 7);
 }
 
 TEST(Benchmark, Addresses) {
   const Benchmark benchmark = sample();
   EXPECT_EQ(find_entry(benchmark, "3").entry->id, 3);
   EXPECT_FALSE(find_entry(benchmark, "3").version);
-  EXPECT_EQ(find_entry(benchmark, "6b").version, EntryVersion::kBuggy);
-  EXPECT_EQ(find_entry(benchmark, "6f").version, EntryVersion::kFixed);
-  EXPECT_NE(error_of([&] { find_entry(benchmark, "7"); }).find("1 to 6"), std::string::npos);
+  EXPECT_EQ(find_entry(benchmark, "7b").version, EntryVersion::kBuggy);
+  EXPECT_EQ(find_entry(benchmark, "7f").version, EntryVersion::kFixed);
+  EXPECT_NE(error_of([&] { find_entry(benchmark, "8"); }).find("1 to 7"), std::string::npos);
   for (const char* word : {"", "b", "3x", "-1b", "3bf", "99999999999"}) {
     EXPECT_THROW(find_entry(benchmark, word), Error) << word;
   }
@@ -176,7 +223,7 @@ TEST(Benchmark, EveryOperatorHasAKind) {
   std::set<std::string> groups, operators;
   for (const MutationOperator* op : mutation_operators()) {
     BenchmarkEntry entry;
-    entry.application.op = op->id;
+    entry.applications = {{std::string(op->id), kWholeProgram, Json(), 0}};
     const FaultKind kind = fault_kind(entry);
     EXPECT_TRUE(kinds["categories"].contains(kind.category)) << op->id;
     EXPECT_TRUE(kinds["bug_types"].contains(kind.bug_type)) << op->id;
@@ -187,7 +234,7 @@ TEST(Benchmark, EveryOperatorHasAKind) {
     EXPECT_TRUE(operators.contains(name)) << name;
   }
   BenchmarkEntry diverging;
-  diverging.application.op = "change_optimisation_function";
+  diverging.applications = {{"change_optimisation_function", kWholeProgram, Json(), 0}};
   diverging.symptoms = {{"metric_drop", 0.5}, {"divergence", 0.25}};
   EXPECT_EQ(fault_kind(diverging).category, "training_configuration");
   diverging.symptoms.back().value = 0.75;
@@ -195,13 +242,55 @@ TEST(Benchmark, EveryOperatorHasAKind) {
 }
 
 TEST(Benchmark, CsvHasALineForEachEntry) {
-  const Benchmark benchmark = sample();
-  const std::string text = to_csv(benchmark, {&benchmark.entries[0], &benchmark.entries[5]});
+  Benchmark benchmark = sample();
+  benchmark.entries[4].alternatives = KnownRepairs{3, false};
+  const std::string text = to_csv(benchmark, {&benchmark.entries[0], &benchmark.entries[4]});
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3);
-  EXPECT_NE(text.find("\n1,active,ACH-0-sigmoid,wine,change_activation_function,0,sigmoid,0,Dense,"
-                      "ACH(0),architecture_convention,M,3,accuracy,maximize,4,"),
+  EXPECT_TRUE(text.starts_with("id,status,name,catalogue,subject,"));
+  EXPECT_NE(text.find("\n1,active,ACH-0-sigmoid,,wine,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",change_activation_function,change_activation_function@0=sigmoid,7,Dense,"
+                      "ACH(0),architecture_convention,M,3,accuracy,maximize,4,0.965,0.515,"),
             std::string::npos)
       << text;
+  EXPECT_NE(text.find(",metric_drop=0.45 reduced_capacity=0.8,,,,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",T21-10,wine,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",remove_preprocessing remove_layer,remove_preprocessing=0 remove_layer@2,"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find(",3,false,"), std::string::npos) << text;
+}
+
+TEST(Benchmark, FieldsAreThoseOfTheFullView) {
+  const Benchmark benchmark = sample();
+  const BenchmarkEntry& entry = benchmark.entries[4];
+  const Json view = full_view(benchmark, entry);
+  EXPECT_EQ(view["apply"], Json::parse(R"(["remove_preprocessing=0", "remove_layer@2"])"));
+  std::map<std::string, std::string> fields;
+  for (const auto& [name, value] : entry_fields(benchmark, entry)) fields[name] = value;
+  EXPECT_EQ(fields["d"], shortest(view["test"]["d"].get<double>()));
+  EXPECT_EQ(fields["licence"], view["licence"].get<std::string>());
+  EXPECT_EQ(fields["triviality"], "");
+}
+
+TEST(Benchmark, OperatorsOfAnotherVersionAreKept) {
+  BenchmarkFiles files = to_files(sample());
+  const auto rename = [&](const char* status) {
+    Json entry = parse_json(files["entries/0003.json"], "entry");
+    entry["status"] = status;
+    entry["support"] = status == std::string("active") ? 1 : 0;
+    entry["mutation"][0]["operator"] = "of_another_version";
+    set_document(files, "entries/0003.json", entry);
+    return benchmark_from_files(files, "sample");
+  };
+  const Benchmark deprecated = rename("deprecated");
+  EXPECT_EQ(check_benchmark(deprecated), std::vector<std::string>{});
+  EXPECT_EQ(to_files(deprecated), files);
+  EXPECT_EQ(full_view(deprecated, deprecated.entries[2])["operators"][0], "of_another_version");
+  EXPECT_FALSE(similar_entries(deprecated, deprecated.entries[0]).empty());
+  const std::vector<std::string> problems = check_benchmark(rename("active"));
+  ASSERT_EQ(problems.size(), 1u);
+  EXPECT_NE(problems[0].find("entries/0003.json"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[0].find("of_another_version"), std::string::npos) << problems[0];
 }
 
 // --- the store ---
@@ -221,6 +310,32 @@ TEST(BenchmarkStore, FolderAndFileHoldTheSame) {
   }
   // Nothing else is left.
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
+}
+
+TEST(BenchmarkStore, ASeparatorAtTheEndIsNoName) {
+  const TemporaryFolder folder("neutra-test");
+  const BenchmarkFiles files = to_files(sample());
+  write_benchmark_files(files, folder.path() / "sample/");
+  EXPECT_EQ(read_benchmark_files(folder.path() / "sample"), files);
+  EXPECT_EQ(read_benchmark_files(folder.path() / "sample/"), files);
+  write_benchmark_files(files, folder.path() / "sample/");
+  write_benchmark_files(files, folder.path() / "sample.h5/");
+  EXPECT_TRUE(fs::is_regular_file(folder.path() / "sample.h5"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 2);
+  for (const auto& [given, path] : {std::pair{"a/", "a"}, {"a//", "a"}, {"a", "a"}, {"/", "/"}}) {
+    EXPECT_EQ(benchmark_path(given), path);
+  }
+}
+
+TEST(BenchmarkStore, AFolderThatCannotBeReplacedStays) {
+  const TemporaryFolder folder("neutra-test");
+  const fs::path path = folder.path() / "sample";
+  write_benchmark_files(to_files(sample()), path);
+  TemporaryFolder fresh(folder.path(), "fresh");
+  fs::remove_all(fresh.path());
+  EXPECT_THROW(fresh.replace(path), Error);
+  EXPECT_EQ(read_benchmark_files(path), to_files(sample()));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
 }
 
 TEST(BenchmarkStore, EqualContentsGiveEqualBytes) {
@@ -338,11 +453,11 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
       {"/test/power: found", [](Benchmark& b) { b.entries[0].verdict.power = 0.5; }},
       {"/test: found p = ",
        [](Benchmark& b) {
-         b.entries[0].metrics = {0.95, 0.97, 0.96};
+         b.entries[0].metrics = {0.95, 0.97, 0.96, 0.98};
          b.entries[0].verdict = kill_test(b.subjects[0].metrics, b.entries[0].metrics, {});
        }},
       {"another program than change_activation_function@0=tanh makes",
-       [](Benchmark& b) { b.entries[0].application.value = "tanh"; }},
+       [](Benchmark& b) { b.entries[0].applications[0].value = "tanh"; }},
       {"/change", [](Benchmark& b) { b.entries[0].change[0]["path"] = "/model/nothing/here"; }},
       {"the program of an earlier entry",
        [](Benchmark& b) {
@@ -352,8 +467,28 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
        }},
       {"entries without gaps", [](Benchmark& b) { b.entries.erase(b.entries.begin() + 2); }},
       {"a subject of the benchmark", [](Benchmark& b) { b.entries[0].subject = "water"; }},
-      {"data/wine.h5: found digest", [](Benchmark& b) { b.data["wine.h5"] += "x"; }},
-      {"data/wine.h5: found no such file", [](Benchmark& b) { b.data.erase("wine.h5"); }},
+      {"/metric: found mae", [](Benchmark& b) { b.subjects[0].metric = "mae"; }},
+      {"/goal: found minimize", [](Benchmark& b) { b.subjects[0].goal = Goal::kMinimize; }},
+      {"/metrics: found 1 runs", [](Benchmark& b) { b.subjects[0].metrics.resize(1); }},
+      {"/test/metrics: found 3 runs", [](Benchmark& b) { b.entries[0].metrics.pop_back(); }},
+      {"/symptoms/0/value: found 0.4", [](Benchmark& b) { b.entries[0].symptoms[0].value = 0.4; }},
+      {"/symptoms/1: found much", [](Benchmark& b) { b.entries[0].symptoms[1].name = "much"; }},
+      {"/symptoms/1/value: found 2", [](Benchmark& b) { b.entries[0].symptoms[1].value = 2; }},
+      {"/symptoms: found no metric_drop", [](Benchmark& b) { b.entries[0].symptoms.clear(); }},
+      {"/data: found 1111", [](Benchmark& b) { b.subjects[0].data = std::string(32, '1'); }},
+      {"/rows: found", [](Benchmark& b) { ++b.subjects[1].rows.training_rows; }},
+      {"data file wine.csv not found",
+       [](Benchmark& b) {
+         b.subjects[0].files.clear();
+         b.data.erase("wine.csv");
+       }},
+      {"/without/0/operator: found nothing", [](Benchmark& b) { b.without[0].op = "nothing"; }},
+      {"/without/0/subject: found water", [](Benchmark& b) { b.without[0].subject = "water"; }},
+      {"/without/0: found wine without change_label",
+       [](Benchmark& b) { b.without[0].op = "change_label"; }},
+      {"/name: found \"../../x\"", [](Benchmark& b) { b.name = "../../x"; }},
+      {"data/wine.csv: found digest", [](Benchmark& b) { b.data["wine.csv"] += "x"; }},
+      {"data/wine.csv: found no such file", [](Benchmark& b) { b.data.erase("wine.csv"); }},
       {"data/more.h5: found a file that nothing", [](Benchmark& b) { b.data["more.h5"] = "x"; }},
       {"/licence", [](Benchmark& b) { b.subjects[0].licence = ""; }},
       {"/fit/epochs", [](Benchmark& b) { b.subjects[0].program.document["fit"]["epochs"] = -3; }},
@@ -376,7 +511,11 @@ TEST(BenchmarkValidation, DocumentsAreRead) {
     const char* words;
   };
   const std::vector<Change> changes{
-      {"entries/0001.json", "/mutation/operator", "no_such_operator", "no_such_operator"},
+      {"entries/0003.json", "/mutation/0/operator", "no_such_operator", "no_such_operator"},
+      {"entries/0001.json", "/mutation", Json::array(), "/mutation: found none"},
+      {"entries/0001.json", "/alternatives", 3, "/alternatives: found 3; allowed: an object"},
+      {"entries/0001.json", "/triviality", 1.5, "/triviality: found 1.5"},
+      {"subjects/wine.json", "/id", "../wine", "1 to 60 letters"},
       {"entries/0001.json", "/id", 2, "entries/0001.json: /id: found 2"},
       {"entries/0001.json", "/id", -1, "entries/0001.json: /id: found -1"},
       {"entries/0001.json", "/status", "gone", "active, deprecated"},
@@ -389,20 +528,13 @@ TEST(BenchmarkValidation, DocumentsAreRead) {
       {"entries/0001.json", "/symptoms/0/value", "much", "/symptoms/0"},
       {"subjects/wine.json", "/goal", "more", "maximize, minimize"},
       {"subjects/wine.json", "/rows/x", Json::array({0}), "/rows/x/0"},
-      {"subjects/wine.json", "/files/0/name", "../../wine.h5", "the relative name of a file"},
+      {"subjects/wine.json", "/files/0/name", "../../wine.csv", "the relative name of a file"},
       {"subjects/wine.json", "/version", 2, "/version: found 2"}};
   for (const auto& [name, place, value, words] : changes) {
     BenchmarkFiles files = to_files(sample());
     Json document = parse_json(files[name], name);
     document[Json::json_pointer(place)] = value;
-    files[name] = to_text(document);
-    Json index = parse_json(files["benchmark.json"], "index");
-    for (Json& file : index["files"]) {
-      if (file["name"] != name) continue;
-      file["bytes"] = files[name].size();
-      file["digest"] = digest(files[name]);
-    }
-    files["benchmark.json"] = to_text(index);
+    set_document(files, name, document);
     std::vector<std::string> problems;
     const Benchmark read = benchmark_from_files(files, "sample", &problems);
     if (problems.empty()) problems = check_benchmark(read);
@@ -416,7 +548,7 @@ TEST(BenchmarkValidation, NamesAllMistakesAtOnce) {
   EXPECT_EQ(problems_after([](Benchmark& b) {
               b.entries[0].support = 9;
               b.entries[3].name = "other";
-              b.entries[5].verdict.p = 0.01;
+              b.entries[6].verdict.p = 0.01;
             }).size(),
             3u);
 }
@@ -440,7 +572,8 @@ TEST(BenchmarkValidation, WhatIsNoBenchmarkIsSaid) {
 // --- plans ---
 
 TEST(BenchmarkPlans, BundledOnesLoad) {
-  EXPECT_EQ(benchmark_plans(), (std::vector<std::string>{"bundled", "kinds", "small"}));
+  EXPECT_EQ(benchmark_plans(),
+            (std::vector<std::string>{"bundled", "catalogue", "kinds", "small"}));
   for (const std::string& name : benchmark_plans()) {
     const BenchmarkPlan plan = load_benchmark_plan(name);
     EXPECT_EQ(plan.name, name);
@@ -450,6 +583,11 @@ TEST(BenchmarkPlans, BundledOnesLoad) {
     }
   }
   EXPECT_EQ(load_benchmark_plan("kinds").per_kind, 1);
+  std::size_t faults = 0;
+  for (const PlannedSubject& subject : load_benchmark_plan("catalogue").subjects) {
+    faults += subject.faults.size();
+  }
+  EXPECT_EQ(faults, 21u + 24 + 13);
   const BenchmarkPlan bundled = load_benchmark_plan("bundled");
   EXPECT_EQ(bundled.subjects.front().operators, mutation_operators());
   EXPECT_LT(bundled.subjects.back().operators.size(), mutation_operators().size());
@@ -475,6 +613,83 @@ TEST(BenchmarkPlans, MistakesAreSaid) {
   expect(R"(, "subjects": ["iris"], "name": "a/b")", "/name");
   expect(R"(, "subjects": ["iris"], "run": 3)", "did you mean runs");
   EXPECT_NE(error_of([] { load_benchmark_plan("smal"); }).find("small"), std::string::npos);
+  // A catalogue's faults are on subjects of the plan, and are all that is applied.
+  std::ofstream(folder.path() / "own.json")
+      << R"({"format": "neutra-fault-catalogue", "version": 1, "title": "own", "sections": [
+             {"title": "all", "faults": [{"id": "A-1", "fault": "it", "subject": "wine",
+                                          "apply": ["change_label=50"]}]}]})";
+  const std::string catalogue = R"(, "catalogue": "own.json", "subjects": )";
+  EXPECT_EQ(message(catalogue + R"(["wine"])"), "");
+  expect(catalogue + R"(["iris"])", "/catalogue: found A-1 on the subject wine");
+  expect(catalogue + R"(["wine", "iris"])", "/subjects/1: found iris");
+  expect(R"(, "per_kind": 1)" + catalogue + R"(["wine"])", "/per_kind");
+}
+
+// --- the catalogue of faults ---
+
+TEST(FaultCatalogue, EveryFaultAppliesToItsSubject) {
+  std::set<Hash> programs;
+  std::size_t training_bugs = 0;
+  for (const CatalogueSection& section : load_fault_catalogue(bundled_fault_catalogue()).sections) {
+    for (const CatalogueFault& fault : section.faults) {
+      const Program program = load_subject(fault.subject).space.base();
+      const auto data = load_dataset(program.document.at("data"), {resource_directory() / "data"});
+      const DataInfo rows = data->info();
+      const Mutant mutant = apply_all(program, fault.applications, &rows);
+      EXPECT_FALSE(mutant.faults.items.empty()) << fault.id;
+      EXPECT_TRUE(programs.insert(program_hash(mutant.program)).second) << fault.id;
+      training_bugs += fault.id.starts_with("T21-");
+    }
+  }
+  EXPECT_EQ(training_bugs, 21u);
+}
+
+TEST(FaultCatalogue, HasAllOperatorsOfLoopsAndOfDataFaults) {
+  std::set<std::string> applied;
+  for (const CatalogueSection& section : load_fault_catalogue(bundled_fault_catalogue()).sections) {
+    for (const CatalogueFault& fault : section.faults) {
+      for (const Application& application : fault.applications) applied.insert(application.op);
+    }
+  }
+  for (const MutationOperator* op : mutation_operators()) {
+    const std::string id(op->id);
+    if (op->group == OperatorGroup::kTrainingLoop || op->group == OperatorGroup::kPreprocessing) {
+      EXPECT_TRUE(applied.contains(id)) << id;
+    }
+  }
+}
+
+TEST(FaultCatalogue, ThePageIsMadeOfIt) {
+  const fs::path page = fs::path(NEUTRA_SOURCE_DIR) / "docs/reference/fault_catalogue.md";
+  EXPECT_EQ(read_regular_file(page, ""),
+            catalogue_page(load_fault_catalogue(bundled_fault_catalogue())))
+      << "run scripts/update_docs";
+}
+
+TEST(FaultCatalogue, MistakesAreSaid) {
+  const TemporaryFolder folder("neutra-test");
+  const auto message = [&](const std::string& faults) {
+    const fs::path file = folder.path() / "catalogue.json";
+    std::ofstream(file) << R"({"format": "neutra-fault-catalogue", "version": 1, "title": "own",
+                               "sections": [{"title": "all", "faults": [)"
+                        << faults << "]}]}";
+    return error_of([&] { load_fault_catalogue(file); });
+  };
+  const std::string good =
+      R"({"id": "A-1", "fault": "it", "subject": "wine", "apply": ["change_label=50"]})";
+  EXPECT_EQ(message(good), "");
+  for (const auto& [faults, words] : std::vector<std::pair<std::string, std::string>>{
+           {good + "," + good, "/sections/0/faults/1/id"},
+           {R"({"id": "../A", "fault": "it", "subject": "wine", "apply": ["HNE=1"]})",
+            "/faults/0/id"},
+           {R"({"id": "A", "fault": "it", "subject": "wine", "apply": []})", "/faults/0/apply"},
+           {R"({"id": "A", "fault": "it", "subject": "wine", "apply": ["HNX=1"]})",
+            "/faults/0/apply/0"},
+           {R"({"id": "A", "subject": "wine", "apply": ["HNE=1"]})", "/faults/0/fault"},
+           {R"({"id": "A", "fault": "it", "subjct": "wine", "apply": ["HNE=1"]})",
+            "did you mean subject"}}) {
+    EXPECT_NE(message(faults).find(words), std::string::npos) << message(faults);
+  }
 }
 
 }  // namespace

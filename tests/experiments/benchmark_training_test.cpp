@@ -12,7 +12,10 @@
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "search/search.h"
 #include "tests/training/programs.h"
+#include "training/data/dataset.h"
+#include "training/data/npy.h"
 
 /// Benchmarks from real trainings.
 namespace neutra {
@@ -70,7 +73,7 @@ class BenchmarkTraining : public testing::Test {
 const BenchmarkEntry& entry_with(const Benchmark& benchmark, const std::string& subject,
                                  const std::string& op) {
   for (const BenchmarkEntry& entry : benchmark.entries) {
-    if (entry.subject == subject && entry.application.op == op) return entry;
+    if (entry.subject == subject && entry.uses(op)) return entry;
   }
   throw std::runtime_error("no entry of " + op);
 }
@@ -93,13 +96,15 @@ TEST_F(BenchmarkTraining, EntriesAreWhatWasKilled) {
   EXPECT_NEAR(labels.symptoms.front().value,
               mean(benchmark.subjects[0].metrics) - mean(labels.metrics), 1e-12);
   EXPECT_GE(std::abs(labels.verdict.d), 2);
+  // All runs count, also where fewer would have settled the verdict.
+  for (const BenchmarkEntry& entry : benchmark.entries) EXPECT_EQ(entry.metrics.size(), 6u);
   EXPECT_EQ(labels.category, "training_data");
   // Two of each operator and subject at most.
   for (const BenchmarkEntry& entry : benchmark.entries) {
     EXPECT_LE(std::count_if(benchmark.entries.begin(), benchmark.entries.end(),
                             [&](const BenchmarkEntry& other) {
                               return other.subject == entry.subject &&
-                                     other.application.op == entry.application.op;
+                                     other.applications[0].op == entry.applications[0].op;
                             }),
               2);
   }
@@ -110,11 +115,60 @@ TEST_F(BenchmarkTraining, EntriesAreWhatWasKilled) {
       << reason(benchmark, "data_shuffle");
 }
 
+TEST_F(BenchmarkTraining, SymptomsAreThoseOfMonitoredTrainings) {
+  plan_["operators"] = {"missing_step", "change_label"};
+  const Benchmark benchmark = create();
+  const BenchmarkEntry& still = entry_with(benchmark, "one", "missing_step");
+  std::map<std::string, double> symptoms;
+  for (const EntrySymptom& symptom : still.symptoms) symptoms[symptom.name] = symptom.value;
+  EXPECT_EQ(symptoms.at("poor_optimisation"), 1) << to_json(still)["symptoms"];
+  EXPECT_FALSE(symptoms.contains("exploding_gradients"));
+  EXPECT_EQ(check_benchmark(benchmark), std::vector<std::string>{});
+}
+
+TEST_F(BenchmarkTraining, ACatalogueSaysWhatIsApplied) {
+  const auto fault = [](const char* id, const char* subject,
+                        const std::vector<std::string>& apply) {
+    return Json{{"id", id}, {"fault", "it"}, {"subject", subject}, {"apply", apply}};
+  };
+  const Json section = {
+      {"title", "all"},
+      {"faults", Json::array({fault("A-1", "one", {"missing_step"}),
+                              fault("A-2", "two", {"change_label=100", "delete_training_data=80"}),
+                              fault("A-3", "two", {"data_shuffle=100"}),
+                              fault("A-4", "two", {"missing_eval_mode", "remove_layer@9"})})}};
+  write("catalogue.json", {{"format", "neutra-fault-catalogue"},
+                           {"version", 1},
+                           {"title", "own"},
+                           {"sections", Json::array({section})}});
+  plan_.erase("operators");
+  plan_["catalogue"] = "catalogue.json";
+  const Benchmark benchmark = create();
+  EXPECT_EQ(check_benchmark(benchmark), std::vector<std::string>{});
+  ASSERT_EQ(benchmark.entries.size(), 2u);
+  EXPECT_EQ(benchmark.entries[0].catalogue, "A-1");
+  const BenchmarkEntry& both = benchmark.entries[1];
+  EXPECT_EQ(both.catalogue, "A-2");
+  EXPECT_EQ(both.subject, "two");
+  EXPECT_EQ(mutation_text(both), "change_label=100 + delete_training_data=80");
+  EXPECT_EQ(to_string(both.faults), "TCL, TRD");
+  ASSERT_EQ(benchmark.without.size(), 2u);
+  EXPECT_EQ(benchmark.without[0].catalogue, "A-3");
+  EXPECT_EQ(benchmark.without[0].reason.find("1 mutant: 1 not told from the correct"), 0u);
+  EXPECT_EQ(benchmark.without[1].catalogue, "A-4");
+  EXPECT_EQ(benchmark.without[1].reason.find("1 mutant: 1 refused"), 0u);
+  EXPECT_EQ(to_files(benchmark_from_files(to_files(benchmark), "b")), to_files(benchmark));
+
+  const auto trainer = make_local_trainer({});
+  const BenchmarkTest test = test_entries(benchmark, {&benchmark.entries[0], &both}, {}, *trainer);
+  for (const EntryTest& entry : test.entries) EXPECT_TRUE(test.passes(entry));
+}
+
 TEST_F(BenchmarkTraining, OneOfEachKind) {
   plan_["per_kind"] = 1;
   const Benchmark benchmark = create();
   std::map<std::string, int> counts;
-  for (const BenchmarkEntry& entry : benchmark.entries) ++counts[entry.application.op];
+  for (const BenchmarkEntry& entry : benchmark.entries) ++counts[entry.applications[0].op];
   EXPECT_EQ(counts["change_label"], 1);
   EXPECT_EQ(counts["change_optimisation_function"], 1);
   EXPECT_EQ(entry_with(benchmark, "one", "change_label").id, 1);
@@ -202,7 +256,10 @@ TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
   ASSERT_EQ(test.entries.size(), entries.size());
   for (const EntryTest& entry : test.entries) {
     EXPECT_TRUE(test.passes(entry)) << entry.entry->name << " d " << entry.buggy.verdict.d;
-    EXPECT_NE(entry.buggy.metrics, entry.entry->metrics);  // other draws
+    const std::vector<double>& recorded = entry.entry->metrics;
+    const bool all_alike = std::count(recorded.begin(), recorded.end(), recorded.front()) ==
+                           static_cast<std::ptrdiff_t>(recorded.size());
+    if (!all_alike) EXPECT_NE(entry.buggy.metrics, recorded);  // other draws
   }
   // The same again, on one worker.
   options.workers = 1;
@@ -216,12 +273,24 @@ TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
   EXPECT_FALSE(wrong.entries.front().buggy.fails());
   EXPECT_FALSE(wrong.passes(wrong.entries.front()));
   EXPECT_EQ(wrong.entries.front().buggy.attempts, 2);
+  // One diverged run is a failure, also where the metric of the others is as it was.
+  BenchmarkEntry diverging = harmless;
+  const Json weights = {{"op", "zero_sample_weights"}};
+  diverging.change = Json::array(
+      {{{"op", "add"}, {"path", "/data/mutations"}, {"value", Json::array({weights})}}});
+  const BenchmarkTest nan = test_entries(benchmark, {&diverging}, options, *trainer);
+  EXPECT_EQ(nan.entries.front().buggy.status, RunStatus::kDiverged);
+  EXPECT_TRUE(nan.entries.front().buggy.fails());
+  VersionTest one;
+  EXPECT_FALSE(one.fails());
+  one.status = RunStatus::kDiverged;
+  EXPECT_TRUE(one.fails());
   // A correct program that is measured against better ones fails.
   for (BenchmarkSubject& subject : benchmark.subjects) {
     for (double& metric : subject.metrics) metric += 0.3;
   }
   const BenchmarkTest worse = test_entries(benchmark, {entries.front()}, options, *trainer);
-  EXPECT_TRUE(worse.fixed.at(entries.front()->subject).fails());
+  EXPECT_TRUE(worse.fixed_of(worse.entries.front()).fails());
   EXPECT_FALSE(worse.passes(worse.entries.front()));
   // Other data are no test at all.
   benchmark.subjects.front().data[0] = benchmark.subjects.front().data[0] == '0' ? '1' : '0';
@@ -229,6 +298,9 @@ TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
 }
 
 TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
+  Json subject = read_json(path("two.json"));
+  subject["program"]["data"]["holdout"] = {{"test_size", 0.8}, {"seed", 1}};
+  write("two.json", subject);
   const Benchmark benchmark = create();
   const BenchmarkEntry& entry = entry_with(benchmark, "two", "change_label");
   for (const EntryVersion version : {EntryVersion::kBuggy, EntryVersion::kFixed}) {
@@ -256,9 +328,18 @@ TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
                              "keras/requirements.txt"}) {
       EXPECT_TRUE(fs::exists(folder / name)) << name;
     }
-    // The faulty version tells nothing of its fault.
-    EXPECT_EQ(read_regular_file(folder / "README.md", "").find("TCL"), std::string::npos);
+    // The rows that the script measures are those that give the metric.
+    write_npy(path("holdout.npy"), load_dataset(program.document["data"], {})->x_holdout);
+    EXPECT_EQ(read_regular_file(folder / "keras/x_test.npy", ""),
+              read_regular_file(path("holdout.npy"), ""));
+    // These two tell nothing of the fault.
+    for (const char* name : {"README.md", "checkout.json"}) {
+      for (const char* word : {"TCL", "change_label"}) {
+        EXPECT_EQ(read_regular_file(folder / name, "").find(word), std::string::npos) << name;
+      }
+    }
   }
+  EXPECT_EQ(fs::status(path("b")).permissions() & fs::perms::others_read, fs::perms::others_read);
 }
 
 TEST_F(BenchmarkTraining, DataFilesGoAlong) {
@@ -301,6 +382,16 @@ TEST_F(BenchmarkTraining, DataFilesGoAlong) {
   EXPECT_EQ(checkout["data"]["files"][0]["here"], false);
   EXPECT_EQ(check_out(without, without.entries[0], EntryVersion::kBuggy, path("d"), here), "");
   EXPECT_TRUE(fs::exists(path("d/keras/x_train.npy")));
+  // Other data of that name are refused, and nothing is written.
+  fs::create_directory(path("other"));
+  std::ofstream(path("other/rows.csv")) << bytes << "0,0,1\n";
+  EXPECT_THROW(
+      check_out(without, without.entries[0], EntryVersion::kBuggy, path("x"), {path("other")}),
+      Error);
+  EXPECT_FALSE(fs::exists(path("x")));
+  for (const auto& item : fs::directory_iterator(folder_.path())) {
+    EXPECT_FALSE(item.path().filename().string().starts_with(".")) << item.path();
+  }
 
   // A program that Keras can't say has no script.
   plan_["operators"] = {"missing_zero_grad"};
@@ -311,7 +402,57 @@ TEST_F(BenchmarkTraining, DataFilesGoAlong) {
                 .find("no Keras script"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(path("e/keras")));
+  const std::string readme = read_regular_file(path("e/README.md"), "");
+  EXPECT_NE(readme.find("There is no Keras script"), std::string::npos);
+  EXPECT_EQ(readme.find("zero_grad"), std::string::npos) << readme;
   EXPECT_TRUE(fs::exists(path("e/program.json")));
+}
+
+/// A finished search whose alternatives have these hashes; without a fix it has a level.
+StoredRun search_of(const BenchmarkEntry& entry, const std::vector<Hash>& repairs, Json fixed,
+                    Json level) {
+  StoredRun run;
+  run.finished = true;
+  run.end = SearchEnd::kQueueEmpty;
+  run.header = {{"program", to_string(entry.buggy)},
+                {"fixed", std::move(fixed)},
+                {"config", {{"ground_truth_metric", std::move(level)}}}};
+  for (const Hash& hash : repairs) {
+    Node node;
+    node.id = static_cast<std::int64_t>(run.network.nodes.size());
+    node.hash = hash;
+    node.alternative = true;
+    run.network.nodes.push_back(node);
+  }
+  return run;
+}
+
+TEST_F(BenchmarkTraining, AlternativesAreRepairsBesidesTheKnownOne) {
+  plan_["operators"] = {"change_label"};
+  Benchmark benchmark = create();
+  BenchmarkEntry& entry = benchmark.entries.front();
+  const Json fix = to_string(entry.fixed), level = mean(benchmark.subjects[0].metrics);
+  const Hash a{1, 2}, b{3, 4};
+  const auto found = [&](const std::vector<StoredRun>& searches) {
+    entry.alternatives.reset();
+    add_alternatives(benchmark, searches);
+    return entry.alternatives;
+  };
+  EXPECT_EQ(found({search_of(entry, {entry.fixed, a}, fix, nullptr)}), (KnownRepairs{1, true}));
+  // Several searches: what they found together.
+  StoredRun budget = search_of(entry, {a, b}, nullptr, level);
+  budget.end = SearchEnd::kEvaluationBudget;
+  EXPECT_EQ(found({budget}), (KnownRepairs{2, false}));
+  EXPECT_EQ(found({search_of(entry, {a}, fix, nullptr), budget}), (KnownRepairs{2, true}));
+  // For another level, of another fix, of another program, unfinished: no searches of this entry.
+  EXPECT_FALSE(found({search_of(entry, {a}, nullptr, level.get<double>() - 0.1)}));
+  EXPECT_FALSE(found({search_of(entry, {a}, nullptr, nullptr)}));
+  EXPECT_FALSE(found({search_of(entry, {a}, to_string(a), nullptr)}));
+  budget.finished = false;
+  EXPECT_FALSE(found({budget}));
+  budget.finished = true;
+  budget.header["program"] = to_string(a);
+  EXPECT_FALSE(found({budget}));
 }
 
 }  // namespace

@@ -198,12 +198,17 @@ TEST(KerasScript, OfAllFaultsIsPython) {
 
 TEST(KerasScript, ReadsAsPeopleWriteIt) {
   EXPECT_EQ(keras_script(load_fault("D6").buggy, {std::nullopt, false, 5}),
-            R"(import numpy as np
+            R"(import random
+import numpy as np
 import tensorflow as tf
 from tensorflow.keras.layers import Dense
 from tensorflow.keras.models import Sequential
-from tensorflow.keras.optimizers import Adam
+try:  # TensorFlow 2.11 to 2.15
+    from tensorflow.keras.optimizers.legacy import Adam
+except ImportError:
+    from tensorflow.keras.optimizers import Adam
 
+random.seed(5)
 np.random.seed(5)
 tf.random.set_seed(5)
 
@@ -219,6 +224,44 @@ model.add(Dense(2, activation="softmax"))
 model.compile(loss="categorical_crossentropy", optimizer=Adam(learning_rate=0.001), metrics=["accuracy"])
 model.fit(x_train, y_train, batch_size=32, epochs=5)
 )");
+}
+
+TEST(KerasScript, TakesASeedAndPrintsTheMetric) {
+  Program program = load_fault("D6").buggy;
+  const auto has = [&](const std::string& text) {
+    const std::string script = keras_script(program, {std::nullopt, false, 5, true});
+    return script.find(text) != std::string::npos ? "" : "not in " + script;
+  };
+  const std::string evaluation = "model.evaluate(x_test, y_test, verbose=0)";
+  EXPECT_EQ(has("import random\nimport sys\n"), "");
+  EXPECT_EQ(has("\n\nseed = int(sys.argv[1]) if len(sys.argv) > 1 else 5\nrandom.seed(seed)\n"
+                "np.random.seed(seed)\ntf.random.set_seed(seed)\n\n"),
+            "");
+  EXPECT_EQ(has("epochs=5)\n\nprint(\"accuracy:\", " + evaluation + "[1])\n"), "");
+  program.document["metric"] = {{"name", "loss"}};
+  EXPECT_EQ(has(")\n\nprint(\"loss:\", " + evaluation + "[0])\n"), "");
+  // A metric that is measured, not watched, is compiled after the training.
+  program.document["metric"] = {{"name", "mae"}};
+  EXPECT_EQ(has("epochs=5)\n\nmodel.compile(loss=\"categorical_crossentropy\", "
+                "metrics=[\"mae\"])\nprint(\"mae:\", " +
+                evaluation + "[1])\n"),
+            "");
+  program.document["compile"]["metrics"] = {"accuracy", "mean_absolute_error"};
+  EXPECT_EQ(has(")\n\nprint(\"mae:\", " + evaluation + "[2])\n"), "");
+  program.document["compile"].erase("metrics");
+  program.document.erase("metric");
+  EXPECT_EQ(has(")\n\nprint(\"loss:\", " + evaluation + ")\n"), "");
+}
+
+TEST(KerasScript, KeepsTheMetricsThatCallbacksName) {
+  Program program = load_fault("D6").buggy;
+  program.document["compile"]["metrics"] = {{"acc"}};
+  program.document["fit"]["validation_split"] = 0.5;
+  program.document["fit"]["callbacks"] = {
+      {{"class_name", "EarlyStopping"}, {"config", {{"monitor", "val_acc"}}}}};
+  const std::string script = keras_script(program, {});
+  EXPECT_NE(script.find("metrics=[\"acc\"]"), std::string::npos) << script;
+  EXPECT_NE(script.find("EarlyStopping(monitor=\"val_acc\")"), std::string::npos) << script;
 }
 
 TEST(KerasScript, DoesWhatKerasCanOfALoop) {

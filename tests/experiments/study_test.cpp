@@ -379,7 +379,14 @@ TEST(Study, MistakesNameTheirPlace) {
   json.erase("tools");
   json["answers"] = Json::array();
   const auto file = folder.write("s.json", json.dump());
-  EXPECT_NE(message_of([&] { load_study(file); }).find("/tools"), std::string::npos);
+  const Study searched = load_study(file);  // there is no harm in a search
+  StudyOptions options;
+  options.folder = folder.path() / "results";
+  EXPECT_NE(message_of([&] { run_study(searched, options); }).find("/tools"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              require_faults(searched, {"D7", "X9"});
+            }).find("'X9'"),
+            std::string::npos);
   EXPECT_NE(message_of([] { study_file("nothing"); }).find("quickstart"), std::string::npos);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "evaluators/symptoms.h"
+#include "fl_adapters/embedded.h"
+#include "fl_adapters/messages.h"
 #include "fl_adapters/registry.h"
 #include "tests/training/programs.h"
 #include "training/monitor.h"
@@ -49,16 +51,24 @@ TEST(SymptomsTool, SaysSymptomsAndTheLikeliestFaultOfTheData) {
   }
   EXPECT_EQ(codes, expected);
   ASSERT_EQ(scores.front().fault->id, "class_imbalance");
-  EXPECT_EQ(to_string(found.faults), "TUD");
+  EXPECT_EQ(to_string(found.faults), "TCI|TUD");
   ASSERT_FALSE(found.ranking.empty());
-  EXPECT_EQ(found.ranking.front().type, "TUD");
+  EXPECT_EQ(found.ranking.front().type, "TCI");
   EXPECT_EQ(found.ranking.front().suspiciousness, scores.front().probability);
 }
 
 TEST(SymptomsTool, SaysNothingWithoutSymptoms) {
-  const Localisation found = ask(line(1));
+  const Localisation found = ask(moons(10));
   EXPECT_EQ(found.status, LocalisationStatus::kOk);
   EXPECT_TRUE(found.faults.items.empty()) << to_string(found.faults);
+  EXPECT_TRUE(found.messages.empty()) << found.messages.front().text;
+}
+
+TEST(SymptomsTool, EveryFaultOfTheDataHasFaultTypes) {
+  const MessageTable table(embedded::symptoms_messages, "symptoms.json");
+  for (const DataFault& fault : SymptomRules::bundled().data_faults()) {
+    EXPECT_FALSE(table.message(fault.id, {}, "").faults.empty()) << fault.id;
+  }
 }
 
 TEST(SymptomsTool, ProgramsThatKerasRefusesAndTrainingsCutOff) {

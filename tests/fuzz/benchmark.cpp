@@ -41,8 +41,8 @@ BenchmarkFiles base() {
   subject.metrics = {0.1, 0.11, 0.12};
   BenchmarkEntry entry;
   entry.id = 1;
-  entry.application = parse_application("HNE=1", 0);
-  const Mutant mutant = apply_all(subject.program, {entry.application}, &subject.rows);
+  entry.applications = {parse_application("HNE=1", 0)};
+  const Mutant mutant = apply_all(subject.program, entry.applications, &subject.rows);
   entry.name = mutant.name();
   entry.subject = subject.id;
   entry.place = "program";

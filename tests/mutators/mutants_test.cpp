@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "mutators/registry.h"
@@ -37,10 +36,18 @@ TEST(Application, BadTextsAreTheUsersMistakes) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("change_label"), std::string::npos);
   }
-  for (const char* text : {R"({})", R"({"operator":1})", R"({"operator":"nothing"})",
-                           R"({"operator":"TCL","seed":-1})", R"({"operator":"TCL","layers":1})"}) {
+  for (const char* text : {R"({})", R"({"operator":1})", R"({"operator":"TCL","seed":-1})",
+                           R"({"operator":"TCL","layers":1})"}) {
     EXPECT_THROW(application_from_json(Json::parse(text), "x.json"), Error) << text;
   }
+}
+
+TEST(Application, UnknownOperatorsAreSaidWhereTheyAreApplied) {
+  const Json json = Json::parse(R"({"operator":"of_another_version","value":3,"seed":5})");
+  const Application application = application_from_json(json, "x.json");
+  EXPECT_EQ(to_json(application), json);
+  EXPECT_EQ(to_string(application), "of_another_version=3");
+  EXPECT_THROW(apply_all(classifier(), {application}), Error);
 }
 
 TEST(ApplyAll, LayersCountAsLeftByThoseBefore) {
@@ -68,50 +75,6 @@ TEST(ApplyAll, OneToFive) {
   EXPECT_THROW(
       apply_all(classifier(), std::vector<Application>(6, parse_application("change_label=1", 0))),
       Error);
-}
-
-// docs/reference/fault_catalogue.md: the mutations of a bug's row, each `a`, or `a` + `b`.
-TEST(ApplyAll, TheCatalogueOfFaults) {
-  const std::filesystem::path source = NEUTRA_SOURCE_DIR;
-  const Program program{read_json(source / "experiments/subjects/F-base.json").at("program")};
-  const DataInfo data{{28, 28, 1}, {10}, 1500, true, 0, 1};
-  std::ifstream page(source / "docs/reference/fault_catalogue.md");
-  int bugs = 0, mutants = 0;
-  for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with("| " + std::to_string(bugs + 1) + " |")) continue;
-    ++bugs;
-    std::vector<std::string> cells{""};
-    for (const char c : line) {
-      if (c == '|') {
-        cells.emplace_back();
-      } else {
-        cells.back() += c;
-      }
-    }
-    std::vector<Application> applications;
-    std::string word;
-    bool quoted = false;
-    const auto finish = [&] {
-      if (applications.empty()) return;
-      EXPECT_FALSE(apply_all(program, applications, &data).faults.items.empty()) << line;
-      ++mutants;
-      applications.clear();
-    };
-    for (const char c : cells.at(4)) {
-      if (c == '`') {
-        if (quoted) applications.push_back(parse_application(word, 0));
-        quoted = !quoted;
-        word.clear();
-      } else if (quoted) {
-        word += c;
-      } else if (c == ',') {
-        finish();
-      }
-    }
-    finish();
-  }
-  EXPECT_EQ(bugs, 21);
-  EXPECT_GE(mutants, 20);  // all but that of sample weights
 }
 
 TEST(FirstOrder, EveryOperatorOrItsReason) {

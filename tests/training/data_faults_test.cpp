@@ -223,6 +223,15 @@ TEST(CovariateDrift, EachPixelByItsDeviation) {
             (Numbers{0, 2, 0, 6}));
 }
 
+TEST(ZeroSampleWeights, NoTargetIsANumber) {
+  const Part part = table(2, {1, 2, 3, 4}, {0, 1});
+  const Part weighted = mutated(part, {{"op", "zero_sample_weights"}});
+  EXPECT_EQ(weighted.x.values, part.x.values);
+  EXPECT_TRUE(same(weighted.y.values, {kNaN, kNaN}));
+  EXPECT_NE(message(part, {{"op", "zero_sample_weights"}, {"percentage", 5}}).find("percentage"),
+            std::string::npos);
+}
+
 TEST(ConceptDrift, NextClassUpToAPointInTime) {
   const Numbers labels = {5, 2, 9, 2, 5, 9};
   EXPECT_EQ(mutated(numbered(labels), share("concept_drift", 60)).y.values,

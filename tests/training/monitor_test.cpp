@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
+#include "evaluators/symptoms.h"
 #include "programs.h"
 
 namespace neutra {
@@ -124,6 +126,45 @@ TEST_P(Monitoring, SeesDeadNeurons) {
     // Its input is zero, so that only the bias learns: its neurons live.
     EXPECT_EQ(epoch.dead[1], 0);
   }
+}
+
+TEST_P(Monitoring, LayersWithoutAGradient) {
+  const auto gradients = [](const MonitoredRun& run) {
+    std::vector<std::int64_t> counts;
+    for (const MonitoredLayer& layer : run.layers) {
+      counts.push_back(layer.counts[static_cast<std::size_t>(Property::kGradients)]);
+    }
+    return counts;
+  };
+  Program frozen = moons();
+  frozen.document["model"]["config"]["layers"][0]["config"]["trainable"] = false;
+  MonitoredRun run = record(frozen);
+  EXPECT_EQ(gradients(run), (std::vector<std::int64_t>{0, 136, 9}));
+  EXPECT_EQ(run.layers[0].counts[static_cast<std::size_t>(Property::kWeights)], 32);
+  EXPECT_TRUE(std::isnan(of(run.epochs[0], 0, Property::kGradients)[Aggregate::kMeanAbs]));
+  EXPECT_TRUE(std::isnan(run.epochs[0].dead[0]));
+
+  Program detached = moons();
+  detached.document["fit"]["loop"]["detached"] = 2;
+  EXPECT_EQ(gradients(record(detached)), (std::vector<std::int64_t>{0, 0, 9}));
+  // A regulariser's gradient comes there all the same.
+  detached.document["model"]["config"]["layers"][2]["config"]["kernel_regularizer"] = "l2";
+  run = record(detached);
+  EXPECT_EQ(gradients(run), (std::vector<std::int64_t>{0, 128, 9}));
+  EXPECT_GT(of(run.epochs[0], 1, Property::kGradients)[Aggregate::kMeanAbs], 0);
+}
+
+TEST_P(Monitoring, VanishingGradientsShowBehindAFrozenLayer) {
+  Program p = moons();
+  Json& layers = p.document["model"]["config"]["layers"];
+  layers[0]["config"]["trainable"] = false;
+  // Sigmoids at their ends let next to nothing through.
+  layers[2] =
+      dense(8, "sigmoid",
+            {{"bias_initializer", {{"class_name", "Constant"}, {"config", {{"value", 20}}}}}});
+  std::set<std::string> found;
+  for (const Symptom& symptom : find_symptoms(record(p))) found.insert(symptom.rule->id);
+  EXPECT_TRUE(found.contains("vanishing_gradients"));
 }
 
 TEST_P(Monitoring, DivergedTrainings) {

@@ -182,6 +182,10 @@ void missing_values(Part& part, MutationStep& step) {
   }
 }
 
+void zero_sample_weights(Part& part, MutationStep&) {
+  std::fill(part.y.values.begin(), part.y.values.end(), NAN);
+}
+
 void cast_features(Part& part, MutationStep& step) {
   const std::string type = step.word("type", {"float16", "int32", "int8", "uint8"});
   if (type != "float16") require_numbers(step, part.x, "features");

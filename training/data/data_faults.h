@@ -28,6 +28,9 @@ void out_of_distribution(Part& part, MutationStep& step);
 /// "mean", "nan".
 void missing_values(Part& part, MutationStep& step);
 
+/// All targets are NaN, and so the loss of each batch, as with weights of zero.
+void zero_sample_weights(Part& part, MutationStep& step);
+
 /// The features of the step's share of the rows go through `type`: float16, int32, int8, uint8.
 void cast_features(Part& part, MutationStep& step);
 /// Features beyond the middle of their column's range are at its ends; the step's share of the

@@ -169,7 +169,8 @@ const std::map<std::string, Operation>& operations() {
       {"noise_perturbation", {noise_perturbation, {"percentage", "seed", "stddev"}}},
       {"out_of_distribution", {out_of_distribution, {"percentage", "seed"}}},
       {"scale_features", {scale_features, {"factor", "percentage", "seed"}}},
-      {"unbalance_train_data", {unbalance_train_data, {"percentage", "seed", "targets"}}}};
+      {"unbalance_train_data", {unbalance_train_data, {"percentage", "seed", "targets"}}},
+      {"zero_sample_weights", {zero_sample_weights, {}}}};
   return kOperations;
 }
 

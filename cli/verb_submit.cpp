@@ -1,0 +1,146 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "experiments/batch.h"
+#include "experiments/study.h"
+#include "fl_adapters/process.h"
+#include "program/error.h"
+#include "program/files.h"
+
+namespace neutra::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The study's command for one fault, with every setting that decides its result.
+std::vector<std::string> study_command(const Arguments& arguments, const fs::path& file,
+                                       const fs::path& folder, int workers) {
+  std::vector<std::string> command{fs::read_symlink("/proc/self/exe").string(),
+                                   "study",
+                                   fs::absolute(file).string(),
+                                   "--folder",
+                                   folder.string(),
+                                   "--searches-only",
+                                   "--quiet"};
+  if (arguments.flag("quick")) command.emplace_back("--quick");
+  for (const char* name : {"backend", "memory", "reuse-epochs", "seed", "skip-dead"}) {
+    if (!arguments.has(name)) continue;
+    command.insert(command.end(), {"--" + std::string(name), arguments.text(name)});
+  }
+  if (arguments.has("data-dir")) {
+    command.insert(command.end(),
+                   {"--data-dir", fs::absolute(arguments.text("data-dir")).string()});
+  }
+  command.insert(command.end(), {"--workers", std::to_string(workers)});
+  return command;
+}
+
+int run(const Arguments& arguments) {
+  const fs::path file = study_file(arguments.positional.front());
+  const Study study = load_study(file, arguments.flag("quick"));
+  const bool local = arguments.text("executor") == "local";
+  if (local && arguments.has("sbatch-arg"))
+    throw usage_error("found --sbatch-arg with --executor local; allowed: with --executor slurm");
+
+  require_faults(study, arguments.list("only"));
+  Batch batch;
+  batch.name = study.name;
+  for (const StudyFault& entry : study.faults) {
+    const std::vector<std::string>& only = arguments.list("only");
+    const bool named =
+        only.empty() || std::find(only.begin(), only.end(), entry.fault.id) != only.end();
+    if (named && !entry.network) batch.faults.push_back(entry.fault.id);
+  }
+  if (batch.faults.empty())
+    throw input_error(describe(file.string(), "faults", "no fault that is searched",
+                               "a study with faults that have no recorded network"));
+  batch.folder =
+      fs::absolute(arguments.has("folder") ? arguments.text("folder") : study.name + "-results");
+  const std::string text = batch.folder.string();
+  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }))
+    throw input_error(describe("--folder", "", "a name with control characters", "one without"));
+  batch.ranks = static_cast<int>(arguments.integer("ranks"));
+  // A job is alone on the cores that Slurm gives it; here it has those of the machine.
+  batch.workers = arguments.has("workers") || local ? worker_count(arguments) : 1;
+  batch.attempts = static_cast<int>(arguments.integer("attempts"));
+  batch.command = study_command(arguments, file, batch.folder, batch.workers);
+  const std::string script = local ? local_script(batch) : slurm_script(batch);
+  const fs::path script_file = batch.folder / "batch.sh";
+  std::vector<std::string> command{"bash"};
+  if (!local) {
+    command = {"sbatch", "--parsable"};
+    for (const std::string& word : arguments.list("sbatch-arg")) command.push_back(word);
+  }
+  command.push_back(script_file.string());
+  if (arguments.flag("dry-run")) {
+    std::cout << script;
+    std::cerr << "would run:";
+    for (const std::string& word : command) std::cerr << ' ' << shell_quoted(word);
+    std::cerr << '\n';
+    return 0;
+  }
+
+  std::error_code error;
+  fs::create_directories(batch.folder / "logs", error);
+  if (error)
+    throw input_error(describe("--folder", "", text + " (" + error.message() + ")",
+                               "a folder that is there or can be made"));
+  check_outputs(study, batch.folder);
+  batch_faults(batch.folder);  // never replaces what is no batch of ours
+  write_file_atomically(script_file, script);
+  write_file_atomically(batch.folder / "batch.json", to_text(to_json(batch)));
+  if (local) {
+    // In this process's place: signals and the exit code are the script's.
+    std::string bash = command[0], name = command[1];
+    char* words[] = {bash.data(), name.data(), nullptr};
+    execvp(words[0], words);
+    throw failure("cannot start bash");
+  }
+  const ProcessResult result = run_process({command, batch.folder});
+  std::cerr << result.err;
+  if (result.end == ProcessEnd::kNotStarted)
+    throw failure("cannot start sbatch: is Slurm installed here? --executor local needs none");
+  if (result.end != ProcessEnd::kExited || result.code != 0)
+    throw failure("sbatch " + std::string(to_string(result.end)) + " " +
+                  std::to_string(result.code) + ": " + result.err);
+  std::string job = result.out;
+  while (!job.empty() && job.back() == '\n') job.pop_back();
+  if (arguments.flag("json")) {
+    std::cout << to_text({{"job", job}, {"faults", batch.faults}, {"folder", text}});
+  } else {
+    std::cout << "job " << job << ": " << batch.faults.size() << " searches into " << text
+              << "\nneutra status " << shell_quoted(text) << " tells how they are doing\n";
+  }
+  return 0;
+}
+
+}  // namespace
+
+Verb submit_verb() {
+  return {"submit",
+          "give the searches of a study to a batch system",
+          "submit FILE|NAME [--executor slurm|local] [--ranks N] [--sbatch-arg ARGUMENT...] "
+          "[--dry-run] [options]",
+          {{"attempts", "backend", "data-dir", "dry-run", "executor", "folder", "memory", "only",
+            "quick", "ranks", "reuse-epochs", "sbatch-arg", "seed", "skip-dead", "workers"},
+           1,
+           1,
+           "FILE|NAME"},
+          "Writes a script, batch.sh in --folder, and starts it: one array job of Slurm with an "
+          "element for each fault,\n"
+          "each --ranks processes with --workers trainings at the same time. An element that "
+          "reaches its time limit is\n"
+          "saved, requeued and goes on; so is one that was killed, up to --attempts. neutra status "
+          "FOLDER tells how far\n"
+          "they are; neutra study with the same --folder scores what they found "
+          "(docs/howto/submit_a_study.md).",
+          "  neutra submit fl_study --ranks 8 --sbatch-arg=--time=12:00:00 --folder results\n"
+          "  neutra submit my_study.json --executor local --dry-run",
+          run};
+}
+
+}  // namespace neutra::cli

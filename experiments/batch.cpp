@@ -1,0 +1,236 @@
+#include "experiments/batch.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "program/error.h"
+#include "program/files.h"
+#include "program/seal.h"
+#include "search/search.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "neutra-batch";
+constexpr int kVersion = 1;
+constexpr const char* kBatchFile = "batch.json";
+/// Slurm's warning: time to end the trainings in flight and to save.
+constexpr int kWarningSeconds = 90;
+/// What a command that was interrupted ends with; above 128 it was killed.
+constexpr int kGoesOn = static_cast<int>(Exit::kInterrupted);
+
+std::string line_of(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  return line;
+}
+
+std::string faults_line(const Batch& batch) { return "faults=(" + line_of(batch.faults) + ")\n"; }
+
+/// For Slurm: letters, digits and what is plain in a file name.
+std::string job_name(const Batch& batch) {
+  std::string name = "neutra-" + batch.name;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '-'; }, '_');
+  return name;
+}
+
+bool is_store(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return false;
+  const std::optional<Seal> seal = read_seal(file);
+  return seal && seal->format == "neutra-store";
+}
+
+BatchState state_of(const fs::path& store) {
+  BatchState state;
+  state.fault = store.stem().string();
+  state.store = store;
+  try {
+    const StoredRun run = read_store(store);
+    state.fault = run.header.value("fault", state.fault);
+    const SearchCounters& counters = run.counters;
+    state.nodes = static_cast<std::int64_t>(run.network.nodes.size());
+    state.alternatives = static_cast<std::int64_t>(run.network.alternatives().size());
+    state.evaluations = counters.evaluations;
+    state.seconds = counters.total_seconds;
+    if (run.finished) {
+      state.state = "finished";
+      state.note = to_string(run.end);
+    } else if (const std::optional<std::string> owner = store_owner(store)) {
+      state.state = "running";
+      state.note = *owner;
+    } else {
+      state.state = "stopped";
+    }
+    if (counters.evaluations <= 0 || counters.total_seconds <= 0) return state;
+    const double rate = static_cast<double>(counters.evaluations) / counters.total_seconds;
+    state.evaluations_an_hour = rate * 3600;
+    if (run.finished) return state;
+    const SearchConfig config =
+        search_config_from_json(run.header.value("config", Json::object()), store.string());
+    if (config.budget_evaluations) {
+      state.seconds_left =
+          static_cast<double>(*config.budget_evaluations - counters.evaluations) / rate;
+    }
+    if (config.budget_seconds) {
+      const double left = *config.budget_seconds - counters.total_seconds;
+      state.seconds_left = std::min(state.seconds_left.value_or(left), left);
+    }
+    if (state.seconds_left) state.seconds_left = std::max(*state.seconds_left, 0.0);
+  } catch (const Error& error) {
+    if (error.exit() != Exit::kBadInput) throw;
+    state.state = "damaged";
+    state.note = error.what();
+  }
+  return state;
+}
+
+}  // namespace
+
+std::string shell_quoted(const std::string& word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("_@%+=:,./-").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "'";
+}
+
+std::string slurm_script(const Batch& batch) {
+  std::ostringstream script;
+  script << "#!/bin/bash\n"
+         << "# " << job_name(batch) << ": searches, one array element for each fault.\n"
+         << "#SBATCH --job-name=" << job_name(batch) << "\n"
+         << "#SBATCH --array=0-" << batch.faults.size() - 1 << "\n"
+         << "#SBATCH --ntasks=" << batch.ranks << "\n"
+         << "#SBATCH --cpus-per-task=" << batch.workers << "\n"
+         << "#SBATCH --requeue\n"
+         << "#SBATCH --signal=USR2@" << kWarningSeconds << "\n"
+         << "#SBATCH --open-mode=append\n"
+         << "#SBATCH --output=" << shell_quoted((batch.folder / "logs" / "%A_%a.log").string())
+         << "\n"
+         << faults_line(batch) << "fault=${faults[$SLURM_ARRAY_TASK_ID]}\n"
+         << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
+         << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
+         << "\"\n"
+         << "srun " << (batch.ranks > 1 ? "--mpi=pmix " : "") << line_of(batch.command)
+         << " --only \"$fault\"\n"
+         << "status=$?\n"
+         << "echo \"$(date -Is) $fault: exit $status\"\n"
+         << "# " << kGoesOn << ": saved at the time limit; above 128: killed. Both go on where they"
+         << " were.\n"
+         << "if (( (status == " << kGoesOn << " || status > 128) && attempt < " << batch.attempts
+         << " )); then\n"
+         << "  scontrol requeue \"${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\"\n"
+         << "  sleep 60  # Slurm ends the script meanwhile\n"
+         << "fi\n"
+         << "exit $status\n";
+  return script.str();
+}
+
+std::string local_script(const Batch& batch) {
+  std::ostringstream script;
+  script << "#!/bin/bash\n"
+         << "# " << job_name(batch) << ": searches, one after the other.\n"
+         << faults_line(batch) << "stopped=0\n"
+         << "trap 'stopped=1' INT  # the terminal tells the search, too\n"
+         << "trap 'stopped=1; kill -TERM $child' TERM USR2\n"
+         << "result=0\n"
+         << "for fault in \"${faults[@]}\"; do\n"
+         << "  log=" << shell_quoted((batch.folder / "logs").string()) << "/$fault.log\n"
+         << "  for (( attempt = 1; attempt <= " << batch.attempts << "; attempt++ )); do\n"
+         << "    echo \"$(date -Is) $fault, attempt $attempt of " << batch.attempts
+         << "\" | tee -a \"$log\"\n"
+         << "    "
+         << (batch.ranks > 1 ? "mpirun -n " + std::to_string(batch.ranks) + " " : std::string())
+         << line_of(batch.command) << " --only \"$fault\" >> \"$log\" 2>&1 &\n"
+         << "    child=$!\n"
+         << "    wait $child\n"
+         << "    status=$?\n"
+         << "    if (( stopped )); then\n"
+         << "      wait $child\n"
+         << "      exit " << kGoesOn << "\n"
+         << "    fi\n"
+         << "    (( status == " << kGoesOn << " || status > 128 )) || break\n"
+         << "  done\n"
+         << "  echo \"$(date -Is) $fault: exit $status\" | tee -a \"$log\"\n"
+         << "  (( status == 0 )) || result=1\n"
+         << "done\n"
+         << "exit $result\n";
+  return script.str();
+}
+
+Json to_json(const Batch& batch) {
+  return {{"format", kFormat},        {"version", kVersion},       {"name", batch.name},
+          {"faults", batch.faults},   {"command", batch.command},  {"ranks", batch.ranks},
+          {"workers", batch.workers}, {"attempts", batch.attempts}};
+}
+
+std::vector<std::string> batch_faults(const fs::path& folder) {
+  const fs::path file = folder / kBatchFile;
+  if (!fs::exists(file)) return {};
+  const Json json = read_json(file);
+  const Json *format = member(json, "format"), *faults = member(json, "faults");
+  std::vector<std::string> names;
+  if (format && *format == kFormat && faults && faults->is_array()) {
+    for (const Json& name : *faults) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+    if (names.size() == faults->size()) return names;
+  }
+  throw input_error(describe(file.string(), "", "another kind of file",
+                             "what neutra submit wrote: format " + std::string(kFormat)));
+}
+
+std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
+  std::set<fs::path> stores, waiting;
+  for (const fs::path& path : paths) {
+    if (!fs::is_directory(path)) {
+      if (!fs::exists(path)) read_store(path);  // says what is missing
+      stores.insert(path);
+      continue;
+    }
+    std::size_t found = 0;
+    for (const auto& entry : fs::directory_iterator(path)) {
+      fs::path file = entry.path();
+      // A search that never saved has its journal alone.
+      if (file.extension() == ".journal") file.replace_extension();
+      if (file == entry.path() ? is_store(file) : file.extension() == ".h5") {
+        stores.insert(file);
+        ++found;
+      }
+    }
+    for (const std::string& fault : batch_faults(path)) {
+      const fs::path store = path / (fault + ".h5");
+      if (!stores.contains(store)) waiting.insert(store);
+      ++found;
+    }
+    if (found == 0) {
+      throw input_error(describe(path.string(), "", "no store of a search",
+                                 "a folder of neutra submit, neutra study or neutra search"));
+    }
+  }
+  std::vector<BatchState> states;
+  for (const fs::path& store : stores) states.push_back(state_of(store));
+  for (const fs::path& store : waiting) {
+    states.push_back({store.stem().string(), store, "waiting", "", 0, 0, 0, 0, {}, {}});
+  }
+  std::stable_sort(states.begin(), states.end(),
+                   [](const BatchState& a, const BatchState& b) { return a.store < b.store; });
+  return states;
+}
+
+}  // namespace neutra

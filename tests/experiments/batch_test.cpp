@@ -1,0 +1,165 @@
+#include "experiments/batch.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "fl_adapters/process.h"
+#include "program/error.h"
+#include "tests/search/fakes.h"
+
+namespace neutra::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+void put(const fs::path& file, const std::string& text) {
+  std::ofstream(file) << text;
+  fs::permissions(file, fs::perms::owner_all);
+}
+std::string get(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// A search that is interrupted twice before it ends; "bad" fails at once, "dead" is killed always.
+constexpr const char* kSearch = R"sh(#!/bin/bash
+cd "$(dirname "$0")"
+fault="${@: -1}"
+echo "$@" >> calls
+count=$(grep -c -- "--only $fault" calls)
+[[ $fault == bad ]] && exit 3
+[[ $fault == dead ]] && kill -9 $$
+(( count < 3 )) && exit 75
+exit 0
+)sh";
+
+Batch batch_in(const fs::path& folder) {
+  Batch batch;
+  batch.name = "two words; rm";
+  batch.faults = {"D6", "bad", "it's"};
+  batch.command = {(folder / "search").string(), "study", "a b", "--quiet"};
+  batch.folder = folder;
+  batch.attempts = 5;
+  put(folder / "search", kSearch);
+  fs::create_directory(folder / "logs");
+  return batch;
+}
+
+TEST(Batch, WordsComeBackFromTheShell) {
+  for (const std::string word :
+       {"plain", "", "two words", "it's", "$HOME `x` \"y\" \\", "*", "a\nb", "--x=1", "ä"}) {
+    const ProcessResult result =
+        run_process({{"sh", "-c", "printf %s " + shell_quoted(word)}, fs::current_path()});
+    EXPECT_EQ(result.out, word);
+  }
+}
+
+TEST(Batch, HereSearchesGoOnUntilTheyAreThrough) {
+  TemporaryFolder folder;
+  Batch batch = batch_in((folder / ""));
+  put((folder / "") / "batch.sh", local_script(batch));
+  const ProcessResult result = run_process({{"bash", "batch.sh"}, (folder / "")});
+  EXPECT_EQ(result.end, ProcessEnd::kExited);
+  EXPECT_EQ(result.code, 1) << result.err;  // one failed
+  EXPECT_EQ(
+      get((folder / "") / "calls"),
+      "study a b --quiet --only D6\nstudy a b --quiet --only D6\nstudy a b --quiet --only D6\n"
+      "study a b --quiet --only bad\n"
+      "study a b --quiet --only it's\nstudy a b --quiet --only it's\n"
+      "study a b --quiet --only it's\n");
+  EXPECT_NE(get((folder / "") / "logs/D6.log").find("attempt 3 of 5"), std::string::npos);
+  EXPECT_NE(get((folder / "") / "logs/bad.log").find("exit 3"), std::string::npos);
+
+  fs::remove((folder / "") / "calls");
+  batch.faults = {"dead", "D6"};
+  put((folder / "") / "batch.sh", local_script(batch));
+  EXPECT_EQ(run_process({{"bash", "batch.sh"}, (folder / "")}).code, 1);
+  const std::string calls = get((folder / "") / "calls");
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 5 + 3);
+}
+
+TEST(Batch, AStopEndsTheSearchAndTheScript) {
+  TemporaryFolder folder;
+  Batch batch = batch_in((folder / ""));
+  put((folder / "") / "search",
+      "#!/bin/bash\ntrap 'echo saved >> \"$(dirname \"$0\")/saved\"; exit 75' TERM\n"
+      "kill -TERM $PPID\nwhile :; do sleep 0.01; done\n");
+  put((folder / "") / "batch.sh", local_script(batch));
+  const ProcessResult result = run_process({{"bash", "batch.sh"}, (folder / ""), 20});
+  EXPECT_EQ(result.end, ProcessEnd::kExited);
+  EXPECT_EQ(result.code, 75);
+  EXPECT_EQ(get((folder / "") / "saved"), "saved\n");
+}
+
+TEST(Batch, SlurmRequeuesWhatWasSavedOrKilled) {
+  TemporaryFolder folder;
+  const fs::path tools = (folder / "") / "tools";
+  fs::create_directory(tools);
+  put(tools / "srun",
+      "#!/bin/bash\necho \"srun $*\" >> \"$LOG\"\n[[ $1 == --mpi=pmix ]] && shift\n\"$@\"\n");
+  put(tools / "scontrol", "#!/bin/bash\necho \"scontrol $*\" >> \"$LOG\"\nkill -TERM $PPID\n");
+  Batch batch = batch_in((folder / ""));
+  batch.faults = {"D6", "bad", "dead"};
+  batch.ranks = 4;
+  batch.workers = 2;
+  const std::string script = slurm_script(batch);
+  for (const char* line :
+       {"#SBATCH --array=0-2\n", "#SBATCH --ntasks=4\n", "#SBATCH --cpus-per-task=2\n",
+        "#SBATCH --requeue\n", "#SBATCH --signal=USR2@90\n", "%A_%a.log\n",
+        "#SBATCH --job-name=neutra-two_words__rm\n"}) {
+    EXPECT_NE(script.find(line), std::string::npos) << line << script;
+  }
+  put((folder / "") / "batch.sh", script);
+  const auto run = [&](int element, int restarts) {
+    return run_process({{"env", "PATH=" + tools.string() + ":" + std::getenv("PATH"),
+                         "LOG=" + ((folder / "") / "log").string(), "SLURM_ARRAY_JOB_ID=7",
+                         "SLURM_ARRAY_TASK_ID=" + std::to_string(element),
+                         "SLURM_RESTART_COUNT=" + std::to_string(restarts), "bash", "batch.sh"},
+                        (folder / ""),
+                        20});
+  };
+  const std::string step =
+      "srun --mpi=pmix " + ((folder / "") / "search").string() + " study a b --quiet --only ";
+  ProcessResult result = run(0, 0);
+  EXPECT_EQ(result.end, ProcessEnd::kSignalled);  // as Slurm does
+  EXPECT_EQ(get((folder / "") / "log"), step + "D6\nscontrol requeue 7_0\n");
+  EXPECT_EQ(run(0, 1).end, ProcessEnd::kSignalled);
+  fs::remove((folder / "") / "log");
+  result = run(0, 2);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(get((folder / "") / "log"), step + "D6\n");
+  EXPECT_EQ(run(1, 0).code, 3);
+  fs::remove((folder / "") / "log");
+  EXPECT_EQ(run(2, 3).end, ProcessEnd::kSignalled);
+  EXPECT_EQ(get((folder / "") / "log"), step + "dead\nscontrol requeue 7_2\n");
+  fs::remove((folder / "") / "log");
+  result = run(2, 4);  // the last of its attempts
+  EXPECT_EQ(result.end, ProcessEnd::kExited);
+  EXPECT_EQ(result.code, 137);
+  EXPECT_EQ(get((folder / "") / "log"), step + "dead\n");
+}
+
+TEST(Batch, AFolderOfAnotherKindIsRefused) {
+  TemporaryFolder folder;
+  EXPECT_THROW(batch_states({(folder / "")}), Error);
+  EXPECT_TRUE(batch_faults((folder / "")).empty());
+  const Batch batch = batch_in((folder / ""));
+  put((folder / "") / "batch.json", to_text(to_json(batch)));
+  EXPECT_EQ(batch_faults((folder / "")), batch.faults);
+  const std::vector<BatchState> states = batch_states({(folder / "")});
+  ASSERT_EQ(states.size(), 3U);
+  EXPECT_EQ(states[0].fault, "D6");
+  EXPECT_EQ(states[0].state, "waiting");
+  put((folder / "") / "batch.json", "{\"my\": \"file\"}");
+  EXPECT_THROW(batch_faults((folder / "")), Error);
+  put((folder / "") / "D6.h5", "neutra-store version 1 and rubbish");
+  fs::remove((folder / "") / "batch.json");
+  EXPECT_THROW(batch_states({(folder / "")}), Error);
+  EXPECT_EQ(batch_states({(folder / "") / "D6.h5"}).at(0).state, "damaged");
+}
+
+}  // namespace
+}  // namespace neutra::testing
