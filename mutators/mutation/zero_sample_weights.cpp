@@ -17,7 +17,8 @@ extern const MutationOperator zero_sample_weights{
       return loss == "sparse_categorical_crossentropy" ? "the loss " + loss : "";
     },
     .edit =
-        [](Json& document, const Target&, Site, const Json&, std::uint64_t) {
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
+           std::uint64_t) {
           add_data_step(document, {{"op", "zero_sample_weights"}});
         }};
 
