@@ -47,7 +47,7 @@ Dispatcher::Dispatcher(SearchMachine& machine, Store& store, RemoteWorkers& remo
 
 void Dispatcher::begin(const Json& setup) {
   for (std::size_t process = 0; process < processes_.size(); ++process) {
-    remote_.send(process, {.kind = Order::Kind::kBegin, .setup = setup});
+    remote_.send(process, {.kind = RemoteOrder::Kind::kBegin, .setup = setup});
   }
 }
 
@@ -69,16 +69,16 @@ bool Dispatcher::take_in() {
   return any;
 }
 
-void Dispatcher::take(Report report) {
+void Dispatcher::take(RemoteReport report) {
   Process& process = processes_.at(report.process);
   switch (report.kind) {
-    case Report::Kind::kReady:
+    case RemoteReport::Kind::kReady:
       process.threads = report.threads;
       if (!report.message.empty() && !std::exchange(warned_, true)) {
         std::cerr << "warning: " << remote_.name(report.process) << ": " << report.message << "\n";
       }
       break;
-    case Report::Kind::kFinished: {
+    case RemoteReport::Kind::kFinished: {
       std::optional<Sent> sent = take_back(process, report.ids.at(0));
       if (!sent) break;
       store_.finished({sent->task.hash, sent->task.replica}, report.result);
@@ -87,21 +87,21 @@ void Dispatcher::take(Report report) {
       machine_.deliver(sent->task, std::move(report.result));
       break;
     }
-    case Report::Kind::kReturned:
+    case RemoteReport::Kind::kReturned:
       process.recalled = false;
       give_back(process, report.ids);
       break;
-    case Report::Kind::kStopped:
+    case RemoteReport::Kind::kStopped:
       if (!process.stopping) interrupted_ = true;
       process.stopping = false;
       give_back(process, report.ids);
       break;
-    case Report::Kind::kFailed:
+    case RemoteReport::Kind::kFailed:
       process.stopping = false;
       give_back(process, report.ids);
       fail(report.process, report.exit, report.message);
       break;
-    case Report::Kind::kLost:
+    case RemoteReport::Kind::kLost:
       process.lost = true;
       fail(report.process, Exit::kFailed, report.message);
       break;
@@ -175,7 +175,7 @@ bool Dispatcher::deal(int idle) {
     Process& process = processes_[i];
     if (process.order.empty()) continue;
     mark_begun(process);
-    remote_.send(i, {.kind = Order::Kind::kTrain, .tasks = std::exchange(process.order, {})});
+    remote_.send(i, {.kind = RemoteOrder::Kind::kTrain, .tasks = std::exchange(process.order, {})});
     any = true;
   }
   return any;
@@ -239,14 +239,14 @@ void Dispatcher::recall(int idle) {
   most->recalled = true;
   const auto count = std::min(static_cast<std::size_t>(idle), most->waiting());
   remote_.send(static_cast<std::size_t>(most - processes_.begin()),
-               {.kind = Order::Kind::kRecall, .count = count});
+               {.kind = RemoteOrder::Kind::kRecall, .count = count});
 }
 
 void Dispatcher::stop() {
   for (std::size_t i = 0; i < processes_.size(); ++i) {
     if (processes_[i].held.empty() || processes_[i].stopping || processes_[i].lost) continue;
     processes_[i].stopping = true;
-    remote_.send(i, {.kind = Order::Kind::kStop});
+    remote_.send(i, {.kind = RemoteOrder::Kind::kStop});
   }
 }
 

@@ -91,7 +91,7 @@ class Dispatcher {
     double waiting_seconds() const;
   };
 
-  void take(Report report);
+  void take(RemoteReport report);
   void fail(std::size_t process, Exit exit, const std::string& message);
   std::optional<Sent> take_back(Process& process, std::uint64_t id);
   void give_back(Process& process, const std::vector<std::uint64_t>& ids);

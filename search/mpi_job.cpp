@@ -121,25 +121,25 @@ class Workers final : public RemoteWorkers {
   std::string name(std::size_t process) const override {
     return "rank " + std::to_string(process + 1) + " on " + messages_.host(process + 1);
   }
-  void send(std::size_t process, Order order) override {
+  void send(std::size_t process, RemoteOrder order) override {
     try {
       messages_.send(static_cast<int>(process) + 1, kMessage, writers_.at(process).text(order));
     } catch (const Error& error) {
-      Report& lost = lost_.emplace_back();
-      lost.kind = Report::Kind::kLost;
+      RemoteReport& lost = lost_.emplace_back();
+      lost.kind = RemoteReport::Kind::kLost;
       lost.process = process;
       lost.message = error.what();
     }
   }
-  std::optional<Report> receive() override {
+  std::optional<RemoteReport> receive() override {
     if (!lost_.empty()) {
-      Report report = std::move(lost_.front());
+      RemoteReport report = std::move(lost_.front());
       lost_.pop_front();
       return report;
     }
     const auto received = messages_.receive(kMessage);
     if (!received) return std::nullopt;
-    Report report = report_from_text(received->text);
+    RemoteReport report = report_from_text(received->text);
     report.process = static_cast<std::size_t>(received->rank) - 1;
     return report;
   }
@@ -147,18 +147,18 @@ class Workers final : public RemoteWorkers {
  private:
   Messages& messages_;
   std::vector<OrderWriter> writers_;
-  std::deque<Report> lost_;
+  std::deque<RemoteReport> lost_;
 };
 
 class Search final : public RemoteSearch {
  public:
   explicit Search(Messages& messages) : messages_(messages) {}
-  std::optional<Order> receive() override {
+  std::optional<RemoteOrder> receive() override {
     const auto received = messages_.receive(kMessage);
     if (!received) return std::nullopt;
     return reader_.order(received->text);
   }
-  void send(Report report) override { messages_.send(0, kMessage, report_text(report)); }
+  void send(RemoteReport report) override { messages_.send(0, kMessage, report_text(report)); }
 
  private:
   Messages& messages_;
@@ -177,7 +177,7 @@ struct MpiJob::Ends {
     const bool first = messages.rank() == 0;
     std::size_t missing = first ? workers.size() : 0;
     for (std::size_t process = 0; process < missing; ++process) {
-      workers.send(process, {.kind = Order::Kind::kEnd});
+      workers.send(process, {.kind = RemoteOrder::Kind::kEnd});
     }
     if (!first) messages.send(0, kGoodbye, "");
     const auto patience = Clock::now() + kEndPatience;

@@ -38,16 +38,16 @@ std::chrono::microseconds Pause::next() {
   return std::chrono::microseconds(now);
 }
 
-std::string OrderWriter::text(const Order& order) {
+std::string OrderWriter::text(const RemoteOrder& order) {
   Json json = {{"order", kOrders[static_cast<std::size_t>(order.kind)]}};
   switch (order.kind) {
-    case Order::Kind::kBegin:
+    case RemoteOrder::Kind::kBegin:
       json["setup"] = order.setup;
       break;
-    case Order::Kind::kRecall:
+    case RemoteOrder::Kind::kRecall:
       json["count"] = order.count;
       break;
-    case Order::Kind::kTrain: {
+    case RemoteOrder::Kind::kTrain: {
       Json& tasks = json["tasks"] = Json::array();
       for (const RemoteTask& task : order.tasks) {
         Json entry = {{"id", task.id},
@@ -63,17 +63,17 @@ std::string OrderWriter::text(const Order& order) {
       }
       break;
     }
-    case Order::Kind::kStop:
-    case Order::Kind::kEnd:
+    case RemoteOrder::Kind::kStop:
+    case RemoteOrder::Kind::kEnd:
       break;
   }
   return compact(json);
 }
 
-Order OrderReader::order(std::string_view text) {
+RemoteOrder OrderReader::order(std::string_view text) {
   Json json = Json::parse(text);
-  Order order;
-  order.kind = kind_from<Order::Kind>(kOrders, json.at("order").get<std::string>());
+  RemoteOrder order;
+  order.kind = kind_from<RemoteOrder::Kind>(kOrders, json.at("order").get<std::string>());
   if (json.contains("setup")) order.setup = std::move(json["setup"]);
   if (json.contains("count")) json["count"].get_to(order.count);
   if (!json.contains("tasks")) return order;
@@ -98,13 +98,13 @@ Order OrderReader::order(std::string_view text) {
   return order;
 }
 
-std::string report_text(const Report& report) {
+std::string report_text(const RemoteReport& report) {
   Json json = {{"report", kReports[static_cast<std::size_t>(report.kind)]},
                {"threads", report.threads},
                {"ids", report.ids},
                {"exit", static_cast<int>(report.exit)},
                {"message", report.message}};
-  if (report.kind == Report::Kind::kFinished) {
+  if (report.kind == RemoteReport::Kind::kFinished) {
     json["result"] = to_json(report.result);
     json["epochs_reused"] = report.result.epochs_reused;  // stores don't have these two
     json["samples_reused"] = report.result.samples_reused;
@@ -112,10 +112,10 @@ std::string report_text(const Report& report) {
   return compact(json);
 }
 
-Report report_from_text(std::string_view text) {
+RemoteReport report_from_text(std::string_view text) {
   const Json json = Json::parse(text);
-  Report report;
-  report.kind = kind_from<Report::Kind>(kReports, json.at("report").get<std::string>());
+  RemoteReport report;
+  report.kind = kind_from<RemoteReport::Kind>(kReports, json.at("report").get<std::string>());
   json.at("threads").get_to(report.threads);
   json.at("ids").get_to(report.ids);
   report.exit = static_cast<Exit>(json.at("exit").get<int>());

@@ -24,7 +24,7 @@ struct RemoteTask {
 };
 
 /// What the search sends to a process that trains.
-struct Order {
+struct RemoteOrder {
   enum class Kind {
     kBegin,   ///< get ready for the trainings that `setup` describes
     kTrain,   ///< `tasks`, begun in this order behind those sent before
@@ -39,7 +39,7 @@ struct Order {
 };
 
 /// What such a process sends back.
-struct Report {
+struct RemoteReport {
   enum class Kind {
     kReady,  ///< to kBegin: it trains `threads` tasks at a time; `message`: what a user should know
     kFinished,  ///< the one task of `ids` gave `result`
@@ -65,17 +65,17 @@ class RemoteWorkers {
   virtual std::size_t size() const = 0;
   virtual std::string name(std::size_t process) const = 0;  ///< for messages: "rank 3 on node7"
   /// Never waits for the other side.
-  virtual void send(std::size_t process, Order order) = 0;
+  virtual void send(std::size_t process, RemoteOrder order) = 0;
   /// The next report, if one is there. Throws Error when the channel is broken.
-  virtual std::optional<Report> receive() = 0;
+  virtual std::optional<RemoteReport> receive() = 0;
 };
 
 /// The other end, in a process that trains.
 class RemoteSearch {
  public:
   virtual ~RemoteSearch() = default;
-  virtual std::optional<Order> receive() = 0;
-  virtual void send(Report report) = 0;
+  virtual std::optional<RemoteOrder> receive() = 0;
+  virtual void send(RemoteReport report) = 0;
 };
 
 /// Orders as text. A program is written once, and again when `kKnown` others were written since:
@@ -83,7 +83,7 @@ class RemoteSearch {
 class OrderWriter {
  public:
   static constexpr std::size_t kKnown = 256;
-  std::string text(const Order& order);
+  std::string text(const RemoteOrder& order);
 
  private:
   std::deque<Hash> known_;
@@ -92,15 +92,15 @@ class OrderWriter {
 class OrderReader {
  public:
   /// Throws Json::exception or Error for what no writer wrote.
-  Order order(std::string_view text);
+  RemoteOrder order(std::string_view text);
 
  private:
   std::deque<std::pair<Hash, std::shared_ptr<const Program>>> known_;
 };
 
 /// Reports as text, all but `process`.
-std::string report_text(const Report& report);
-Report report_from_text(std::string_view text);
+std::string report_text(const RemoteReport& report);
+RemoteReport report_from_text(std::string_view text);
 
 /// How long those who wait for messages sleep between two looks: longer and longer up to some
 /// milliseconds, so that waiting costs next to nothing and a busy channel is read at once.

@@ -22,7 +22,7 @@ class RemoteWorker {
       : search_(search), site_(std::move(site)), stop_(stop) {}
 
   /// Trains until there is an order that is none for it: that one.
-  Order run() {
+  RemoteOrder run() {
 #pragma omp parallel num_threads(site_.threads + 1)
     if (omp_get_thread_num() == 0) {
       communicate();
@@ -37,7 +37,8 @@ class RemoteWorker {
   void communicate() {
     std::unique_lock lock(mutex_);
     try {
-      send({.kind = Report::Kind::kReady, .threads = site_.threads, .message = site_.warning});
+      send(
+          {.kind = RemoteReport::Kind::kReady, .threads = site_.threads, .message = site_.warning});
       Pause pause;
       while (!over_) {
         const bool received = take_orders();
@@ -58,25 +59,25 @@ class RemoteWorker {
   bool take_orders() {
     bool any = false;
     while (!over_) {
-      std::optional<Order> order = search_.receive();
+      std::optional<RemoteOrder> order = search_.receive();
       if (!order) break;
       any = true;
       switch (order->kind) {
-        case Order::Kind::kTrain:
+        case RemoteOrder::Kind::kTrain:
           for (RemoteTask& task : order->tasks) {
             (stopped_ ? given_back_ : waiting_).push_back(std::move(task));
           }
           // It was on its way when a signal came.
-          if (stopped_) give_back(Report::Kind::kStopped);
+          if (stopped_) give_back(RemoteReport::Kind::kStopped);
           break;
-        case Order::Kind::kRecall:
+        case RemoteOrder::Kind::kRecall:
           give_back_last(order->count);
           break;
-        case Order::Kind::kStop:
+        case RemoteOrder::Kind::kStop:
           ending_ = halt_ = true;
           break;
-        case Order::Kind::kBegin:
-        case Order::Kind::kEnd:
+        case RemoteOrder::Kind::kBegin:
+        case RemoteOrder::Kind::kEnd:
           over_ = true;
           last_ = std::move(order);
           break;
@@ -89,11 +90,11 @@ class RemoteWorker {
     const bool signalled = !stopped_ && stop_ != nullptr && stop_->load();
     if (signalled) ending_ = halt_ = true;
     bool any = !finished_.empty();
-    for (Report& report : std::exchange(finished_, {})) send(std::move(report));
+    for (RemoteReport& report : std::exchange(finished_, {})) send(std::move(report));
     if (!ending_ || running_ > 0) return any;
     for (RemoteTask& task : waiting_) given_back_.push_back(std::move(task));
     waiting_.clear();
-    give_back(failed_ ? Report::Kind::kFailed : Report::Kind::kStopped);
+    give_back(failed_ ? RemoteReport::Kind::kFailed : RemoteReport::Kind::kStopped);
     stopped_ = stopped_ || signalled || (stop_ != nullptr && stop_->load());
     // Another search may follow.
     ending_ = false;
@@ -102,15 +103,15 @@ class RemoteWorker {
     return true;
   }
 
-  void give_back(Report::Kind kind) {
-    Report report{.kind = kind};
+  void give_back(RemoteReport::Kind kind) {
+    RemoteReport report{.kind = kind};
     if (failed_) report = *failed_;
     for (const RemoteTask& task : std::exchange(given_back_, {})) report.ids.push_back(task.id);
     send(std::move(report));
   }
 
   void give_back_last(std::size_t count) {
-    Report report{.kind = Report::Kind::kReturned};
+    RemoteReport report{.kind = RemoteReport::Kind::kReturned};
     for (; count > 0 && !waiting_.empty(); --count) {
       report.ids.push_back(waiting_.back().id);
       waiting_.pop_back();
@@ -118,7 +119,7 @@ class RemoteWorker {
     send(std::move(report));
   }
 
-  void send(Report report) { search_.send(std::move(report)); }
+  void send(RemoteReport report) { search_.send(std::move(report)); }
 
   /// The life of a thread that trains.
   void work() {
@@ -132,25 +133,25 @@ class RemoteWorker {
       waiting_.pop_front();
       ++running_;
       lock.unlock();
-      Report report = train(task);
+      RemoteReport report = train(task);
       lock.lock();
       --running_;
-      if (report.kind == Report::Kind::kFinished) {
+      if (report.kind == RemoteReport::Kind::kFinished) {
         finished_.push_back(std::move(report));
       } else {
         given_back_.push_back(std::move(task));
-        if (report.kind == Report::Kind::kFailed && !failed_) failed_ = std::move(report);
+        if (report.kind == RemoteReport::Kind::kFailed && !failed_) failed_ = std::move(report);
         ending_ = halt_ = true;
       }
       changed_.notify_all();
     }
   }
 
-  Report train(const RemoteTask& task) {
+  RemoteReport train(const RemoteTask& task) {
     TrainingJob job = task.job;
     job.program = task.program.get();
     job.stop = &halt_;
-    Report report{.ids = {task.id}};
+    RemoteReport report{.ids = {task.id}};
     try {
       if (!task.apart) {
         report.result = site_.trainer->train(job);
@@ -158,21 +159,21 @@ class RemoteWorker {
         report.result = std::move(*answer);
       } else if (halt_ || (stop_ != nullptr && stop_->load())) {
         // The signal that stops the search may have reached that process too.
-        report.kind = Report::Kind::kStopped;
+        report.kind = RemoteReport::Kind::kStopped;
       } else {
         report.result = failed_result();
       }
       return report;
     } catch (const Error& error) {
-      report.kind =
-          error.exit() == Exit::kInterrupted ? Report::Kind::kStopped : Report::Kind::kFailed;
+      report.kind = error.exit() == Exit::kInterrupted ? RemoteReport::Kind::kStopped
+                                                       : RemoteReport::Kind::kFailed;
       report.exit = error.exit();
       report.message = error.what();
     } catch (const std::bad_alloc&) {
-      report.kind = Report::Kind::kFailed;
+      report.kind = RemoteReport::Kind::kFailed;
       report.message = "out of memory";
     } catch (const std::exception& error) {
-      report.kind = Report::Kind::kFailed;
+      report.kind = RemoteReport::Kind::kFailed;
       report.message = error.what();
     }
     report.ids.clear();  // given back with the others
@@ -186,19 +187,19 @@ class RemoteWorker {
   std::condition_variable changed_;
   std::deque<RemoteTask> waiting_;  ///< not begun
   int running_ = 0;
-  std::vector<Report> finished_;       ///< to be sent
-  std::deque<RemoteTask> given_back_;  ///< likewise, with the next such report
-  std::optional<Report> failed_;       ///< likewise
-  bool ending_ = false;                ///< nothing is begun any more
-  bool stopped_ = false;               ///< by a signal: for good
-  std::atomic<bool> halt_ = false;     ///< ends the trainings
+  std::vector<RemoteReport> finished_;  ///< to be sent
+  std::deque<RemoteTask> given_back_;   ///< likewise, with the next such report
+  std::optional<RemoteReport> failed_;  ///< likewise
+  bool ending_ = false;                 ///< nothing is begun any more
+  bool stopped_ = false;                ///< by a signal: for good
+  std::atomic<bool> halt_ = false;      ///< ends the trainings
   bool over_ = false;
-  std::optional<Order> last_;
+  std::optional<RemoteOrder> last_;
   std::exception_ptr lost_;
 };
 
-Report failure_report(Exit exit, const std::string& message) {
-  return {.kind = Report::Kind::kFailed, .exit = exit, .message = message};
+RemoteReport failure_report(Exit exit, const std::string& message) {
+  return {.kind = RemoteReport::Kind::kFailed, .exit = exit, .message = message};
 }
 
 }  // namespace
@@ -207,13 +208,13 @@ void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json
                const std::atomic<bool>* stop) {
   Pause pause;
   for (;;) {
-    std::optional<Order> order = search.receive();
+    std::optional<RemoteOrder> order = search.receive();
     if (!order) {
       std::this_thread::sleep_for(pause.next());
       continue;
     }
     pause.reset();
-    while (order->kind == Order::Kind::kBegin) {
+    while (order->kind == RemoteOrder::Kind::kBegin) {
       std::optional<TrainingSite> site;
       try {
         site = prepare(order->setup);
@@ -226,7 +227,7 @@ void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json
       }
       order = RemoteWorker(search, std::move(*site), stop).run();
     }
-    if (order->kind == Order::Kind::kEnd) return;
+    if (order->kind == RemoteOrder::Kind::kEnd) return;
     // A stop for one that holds nothing needs no answer.
   }
 }

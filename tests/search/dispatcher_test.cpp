@@ -20,29 +20,29 @@ class Table : public RemoteWorkers {
   std::string name(std::size_t process) const override {
     return "process " + std::to_string(process);
   }
-  void send(std::size_t process, Order order) override {
+  void send(std::size_t process, RemoteOrder order) override {
     sent[process].push_back(std::move(order));
   }
-  std::optional<Report> receive() override {
+  std::optional<RemoteReport> receive() override {
     if (reports.empty()) return std::nullopt;
-    Report report = std::move(reports.front());
+    RemoteReport report = std::move(reports.front());
     reports.pop_front();
     return report;
   }
-  void report(std::size_t process, Report report) {
+  void report(std::size_t process, RemoteReport report) {
     report.process = process;
     reports.push_back(std::move(report));
   }
   /// Tasks of all orders to train so far.
   std::vector<RemoteTask> tasks(std::size_t process) const {
     std::vector<RemoteTask> tasks;
-    for (const Order& order : sent[process])
+    for (const RemoteOrder& order : sent[process])
       tasks.insert(tasks.end(), order.tasks.begin(), order.tasks.end());
     return tasks;
   }
 
-  std::vector<std::vector<Order>> sent;
-  std::deque<Report> reports;
+  std::vector<std::vector<RemoteOrder>> sent;
+  std::deque<RemoteReport> reports;
 };
 
 /// A search of `c` with everything but workers.
@@ -57,13 +57,13 @@ struct Bench {
                 [] { return 0.0; }),
         dispatcher(machine, store, table, local, {}, isolated) {
     for (std::size_t i = 0; i < threads.size(); ++i) {
-      table.report(i, {.kind = Report::Kind::kReady, .threads = threads[i]});
+      table.report(i, {.kind = RemoteReport::Kind::kReady, .threads = threads[i]});
     }
     dispatcher.take_in();
   }
   static Json header() { return {{"format", "neutra-store"}, {"version", 1}, {"command", ""}}; }
   void finish(std::size_t process, const RemoteTask& task, double seconds) {
-    Report report{.kind = Report::Kind::kFinished, .ids = {task.id}};
+    RemoteReport report{.kind = RemoteReport::Kind::kFinished, .ids = {task.id}};
     report.result = trainer.result_of(task.program->document.at("meaning").get<std::string>(),
                                       task.job.replica);
     report.result.seconds = seconds;
@@ -193,7 +193,7 @@ TEST(Dispatcher, AnIdleThreadHasTasksRecalled) {
   }
   ASSERT_GE(bench.open(0).size(), 20U);
   // Another one is ready late: it takes the others, and then there is nothing left.
-  bench.table.report(1, {.kind = Report::Kind::kReady, .threads = 1});
+  bench.table.report(1, {.kind = RemoteReport::Kind::kReady, .threads = 1});
   bench.dispatcher.take_in();
   for (int i = 0; i < 60; ++i) {
     bench.dispatcher.deal(0);
@@ -205,12 +205,12 @@ TEST(Dispatcher, AnIdleThreadHasTasksRecalled) {
     }
     bench.dispatcher.take_in();
   }
-  ASSERT_EQ(bench.table.sent[0].back().kind, Order::Kind::kRecall);
+  ASSERT_EQ(bench.table.sent[0].back().kind, RemoteOrder::Kind::kRecall);
   EXPECT_EQ(bench.table.sent[0].back().count, 1U);
   EXPECT_FALSE(bench.dispatcher.deal(0));  // one recall at a time
   const RemoteTask last = bench.open(0).back();
   bench.done.insert(last.id);
-  bench.table.report(0, {.kind = Report::Kind::kReturned, .ids = {last.id}});
+  bench.table.report(0, {.kind = RemoteReport::Kind::kReturned, .ids = {last.id}});
   bench.dispatcher.take_in();
   EXPECT_TRUE(bench.dispatcher.deal(0));
   ASSERT_EQ(bench.open(1).size(), 1U);
@@ -228,9 +228,9 @@ TEST(Dispatcher, OnlyWhatMayBeInTrainingHasStarted) {
   bench.dispatcher.take_in();
   EXPECT_EQ(bench.in_training(), (std::set<Hash>{open[0].hash, open[2].hash}));
   bench.dispatcher.stop();
-  EXPECT_EQ(bench.table.sent[0].back().kind, Order::Kind::kStop);
+  EXPECT_EQ(bench.table.sent[0].back().kind, RemoteOrder::Kind::kStop);
   EXPECT_FALSE(bench.dispatcher.all_back());
-  Report stopped{.kind = Report::Kind::kStopped};
+  RemoteReport stopped{.kind = RemoteReport::Kind::kStopped};
   for (const RemoteTask& task : open) {
     if (task.id != open[1].id) stopped.ids.push_back(task.id);
   }
@@ -313,10 +313,10 @@ class Simulation : public Bench {
       return std::pair(time, order) > std::pair(other.time, other.order);
     }
   };
-  void take(std::size_t p, const Order& order) {
+  void take(std::size_t p, const RemoteOrder& order) {
     waiting_[p].insert(waiting_[p].end(), order.tasks.begin(), order.tasks.end());
-    if (order.kind == Order::Kind::kRecall) {
-      Report report{.kind = Report::Kind::kReturned};
+    if (order.kind == RemoteOrder::Kind::kRecall) {
+      RemoteReport report{.kind = RemoteReport::Kind::kReturned};
       for (std::size_t i = 0; i < order.count && !waiting_[p].empty(); ++i) {
         report.ids.push_back(waiting_[p].back().id);
         waiting_[p].pop_back();

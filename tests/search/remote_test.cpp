@@ -81,22 +81,22 @@ class FakeProcesses : public RemoteWorkers {
   std::string name(std::size_t process) const override {
     return "process " + std::to_string(process);
   }
-  void send(std::size_t process, Order order) override { links_[process]->put_order(order); }
-  std::optional<Report> receive() override {
+  void send(std::size_t process, RemoteOrder order) override { links_[process]->put_order(order); }
+  std::optional<RemoteReport> receive() override {
     // In any order but each one's own.
     const std::size_t first = random_() % links_.size();
     for (std::size_t i = 0; i < links_.size(); ++i) {
       const std::size_t process = (first + i) % links_.size();
       auto text = links_[process]->take_report();
       if (!text) continue;
-      Report report = report_from_text(*text);
+      RemoteReport report = report_from_text(*text);
       report.process = process;
       return report;
     }
     for (std::size_t i = 0; i < links_.size(); ++i) {
       if (!links_[i]->lost || links_[i]->known_lost) continue;
       links_[i]->known_lost = true;
-      return Report{.kind = Report::Kind::kLost, .process = i, .message = "lost"};
+      return RemoteReport{.kind = RemoteReport::Kind::kLost, .process = i, .message = "lost"};
     }
     return std::nullopt;
   }
@@ -105,19 +105,20 @@ class FakeProcesses : public RemoteWorkers {
   class Link : public RemoteSearch {
    public:
     explicit Link(Process& process) : process_(process) {}
-    void put_order(const Order& order) {
+    void put_order(const RemoteOrder& order) {
       const std::lock_guard lock(mutex_);
       orders_.push_back(writer_.text(order));
     }
-    std::optional<Order> receive() override {
+    std::optional<RemoteOrder> receive() override {
       const std::lock_guard lock(mutex_);
       if (orders_.empty()) return std::nullopt;
-      Order order = reader_.order(orders_.front());
+      RemoteOrder order = reader_.order(orders_.front());
       orders_.pop_front();
       return order;
     }
-    void send(Report report) override {
-      if (report.kind == Report::Kind::kFinished && results_++ == process_.lost_after) lost = true;
+    void send(RemoteReport report) override {
+      if (report.kind == RemoteReport::Kind::kFinished && results_++ == process_.lost_after)
+        lost = true;
       if (lost) return;
       const std::lock_guard lock(mutex_);
       reports_.push_back(report_text(report));
@@ -186,10 +187,10 @@ Program program_named(int number) { return {{{"meaning", std::to_string(number)}
 TEST(RemoteMessages, TasksArriveWhole) {
   OrderWriter writer;
   OrderReader reader;
-  const Order order = reader.order(
-      writer.text({.kind = Order::Kind::kTrain,
+  const RemoteOrder order = reader.order(
+      writer.text({.kind = RemoteOrder::Kind::kTrain,
                    .tasks = {task_of(program_named(1), 8), task_of(program_named(2), 9)}}));
-  ASSERT_EQ(order.kind, Order::Kind::kTrain);
+  ASSERT_EQ(order.kind, RemoteOrder::Kind::kTrain);
   ASSERT_EQ(order.tasks.size(), 2U);
   const RemoteTask& task = order.tasks[1];
   EXPECT_EQ(task.id, 9U);
@@ -207,8 +208,8 @@ TEST(RemoteMessages, AProgramIsWrittenOnceAmongTheLastOnes) {
   OrderWriter writer;
   OrderReader reader;
   const auto written = [&](int number) {
-    const std::string text =
-        writer.text({.kind = Order::Kind::kTrain, .tasks = {task_of(program_named(number), 0)}});
+    const std::string text = writer.text(
+        {.kind = RemoteOrder::Kind::kTrain, .tasks = {task_of(program_named(number), 0)}});
     EXPECT_EQ(reader.order(text).tasks.at(0).program->document, program_named(number).document);
     return text.find("meaning") != std::string::npos;
   };
@@ -221,18 +222,18 @@ TEST(RemoteMessages, AProgramIsWrittenOnceAmongTheLastOnes) {
   EXPECT_TRUE(written(0));
   EXPECT_FALSE(written(known));
   EXPECT_THROW(OrderReader().order(writer.text(
-                   {.kind = Order::Kind::kTrain, .tasks = {task_of(program_named(0), 0)}})),
+                   {.kind = RemoteOrder::Kind::kTrain, .tasks = {task_of(program_named(0), 0)}})),
                Error);
 }
 
 TEST(RemoteMessages, ReportsArriveWhole) {
-  Report report{.kind = Report::Kind::kFinished, .ids = {12}};
+  RemoteReport report{.kind = RemoteReport::Kind::kFinished, .ids = {12}};
   report.result.metric = std::numeric_limits<double>::quiet_NaN();
   report.result.status = RunStatus::kDiverged;
   report.result.seconds = 0.1;
   report.result.epochs_reused = 4;
   report.result.samples_reused = 5;
-  const Report result = report_from_text(report_text(report));
+  const RemoteReport result = report_from_text(report_text(report));
   EXPECT_EQ(result.ids, std::vector<std::uint64_t>{12});
   EXPECT_TRUE(std::isnan(result.result.metric));
   EXPECT_EQ(result.result.status, RunStatus::kDiverged);
@@ -240,9 +241,9 @@ TEST(RemoteMessages, ReportsArriveWhole) {
   EXPECT_EQ(result.result.epochs_reused, 4);
   EXPECT_EQ(result.result.samples_reused, 5);
 
-  const Report failed = report_from_text(
-      report_text({.kind = Report::Kind::kFailed, .exit = Exit::kBadInput, .message = "a\xff"}));
-  EXPECT_EQ(failed.kind, Report::Kind::kFailed);
+  const RemoteReport failed = report_from_text(report_text(
+      {.kind = RemoteReport::Kind::kFailed, .exit = Exit::kBadInput, .message = "a\xff"}));
+  EXPECT_EQ(failed.kind, RemoteReport::Kind::kFailed);
   EXPECT_EQ(failed.exit, Exit::kBadInput);
   EXPECT_EQ(failed.message.front(), 'a');
 }
