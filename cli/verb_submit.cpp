@@ -47,7 +47,7 @@ int run(const Arguments& arguments) {
     throw usage_error("found --sbatch-arg with --executor local; allowed: with --executor slurm");
 
   require_faults(study, arguments.list("only"));
-  Batch batch;
+  SearchBatch batch;
   batch.name = study.name;
   for (const StudyFault& entry : study.faults) {
     const std::vector<std::string>& only = arguments.list("only");

@@ -102,7 +102,7 @@ double anova_power(double f, double observations, double level, double groups) {
 
 Interval wilson_interval(std::size_t hits, std::size_t count, double level) {
   assert(hits <= count);
-  if (count == 0) return {};
+  if (count == 0) return {0, 1};
   const double n = static_cast<double>(count), share = static_cast<double>(hits) / n;
   const double z = quantile(boost::math::complement(boost::math::normal(), level / 2));
   const double center = (share + z * z / (2 * n)) / (1 + z * z / n);

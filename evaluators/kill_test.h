@@ -54,9 +54,6 @@ std::optional<bool> foregone(std::span<const double> original, std::span<const d
 double anova_power(double f, double observations, double level = 0.05, double groups = 2);
 
 /// Wilson's interval of a share (E. B. Wilson, 1927). `level`: of the errors at both ends together.
-struct Interval {
-  double low = 0, high = 1;
-};
 Interval wilson_interval(std::size_t hits, std::size_t count, double level);
 
 /// The values of a mutation operator between the harmless end (the original) and the most severe.

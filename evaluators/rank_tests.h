@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include "evaluators/statistics.h"
+
 namespace neutra {
 
 /// A two-sided test on ranks. `p` is 1 where there is nothing to compare (no values, no
@@ -25,12 +27,6 @@ RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double>
 /// without ties, else the normal approximation with corrections for ties and continuity (SciPy's
 /// mannwhitneyu).
 RankTest mann_whitney_u(std::span<const double> a, std::span<const double> b);
-
-/// Ends of a confidence interval.
-struct Interval {
-  double low = 0;
-  double high = 0;
-};
 
 /// Bootstrap interval of the mean with bias correction and acceleration (BCa; Efron, Better
 /// bootstrap confidence intervals, 1987). The draws follow from their numbers, so that the same

@@ -4,6 +4,11 @@
 
 namespace neutra {
 
+/// Ends of a confidence interval.
+struct Interval {
+  double low = 0, high = 0;
+};
+
 /// Thresholds of a significant difference (the study, section 3; DeepCrime, ISSTA 2021, section 3).
 inline constexpr double kSignificanceLevel = 0.05;  ///< of p
 inline constexpr double kLeastEffect = 0.5;         ///< of Cohen's d

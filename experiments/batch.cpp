@@ -28,10 +28,12 @@ std::string line_of(const std::vector<std::string>& words) {
   return line;
 }
 
-std::string faults_line(const Batch& batch) { return "faults=(" + line_of(batch.faults) + ")\n"; }
+std::string faults_line(const SearchBatch& batch) {
+  return "faults=(" + line_of(batch.faults) + ")\n";
+}
 
 /// For Slurm: letters, digits and what is plain in a file name.
-std::string job_name(const Batch& batch) {
+std::string job_name(const SearchBatch& batch) {
   std::string name = "neutra-" + batch.name;
   std::replace_if(
       name.begin(), name.end(),
@@ -109,7 +111,7 @@ std::string shell_quoted(const std::string& word) {
   return quoted + "'";
 }
 
-std::string slurm_script(const Batch& batch) {
+std::string slurm_script(const SearchBatch& batch) {
   std::ostringstream script;
   script << "#!/bin/bash\n"
          << "# " << job_name(batch) << ": searches, one array element for each fault.\n"
@@ -141,7 +143,7 @@ std::string slurm_script(const Batch& batch) {
   return script.str();
 }
 
-std::string local_script(const Batch& batch) {
+std::string local_script(const SearchBatch& batch) {
   std::ostringstream script;
   script << "#!/bin/bash\n"
          << "# " << job_name(batch) << ": searches, one after the other.\n"
@@ -173,7 +175,7 @@ std::string local_script(const Batch& batch) {
   return script.str();
 }
 
-Json to_json(const Batch& batch) {
+Json to_json(const SearchBatch& batch) {
   return {{"format", kFormat},        {"version", kVersion},       {"name", batch.name},
           {"faults", batch.faults},   {"command", batch.command},  {"ranks", batch.ranks},
           {"workers", batch.workers}, {"attempts", batch.attempts}};

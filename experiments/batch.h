@@ -12,7 +12,7 @@ namespace neutra {
 
 /// The searches of a study as jobs of a batch system, one for each fault
 /// (docs/howto/submit_a_study.md).
-struct Batch {
+struct SearchBatch {
   std::string name;                  ///< of the study
   std::vector<std::string> faults;   ///< that are searched: no recorded networks
   std::vector<std::string> command;  ///< neutra study ... for one of them, without --only
@@ -24,15 +24,15 @@ struct Batch {
 
 /// A script for sbatch: an array job with one element for each fault. An element that Slurm ends at
 /// its time limit, or that is killed, is requeued until it is through or out of attempts.
-std::string slurm_script(const Batch& batch);
+std::string slurm_script(const SearchBatch& batch);
 /// A script for bash that does the same on this machine, one fault after the other.
-std::string local_script(const Batch& batch);
+std::string local_script(const SearchBatch& batch);
 
 /// A word as sh takes it back.
 std::string shell_quoted(const std::string& word);
 
 /// What `neutra status` learns of a batch from its folder: FOLDER/batch.json.
-Json to_json(const Batch& batch);
+Json to_json(const SearchBatch& batch);
 /// The names of the faults; empty where the folder has no batch. Throws input_error for another
 /// kind of file.
 std::vector<std::string> batch_faults(const std::filesystem::path& folder);

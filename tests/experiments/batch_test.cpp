@@ -36,8 +36,8 @@ count=$(grep -c -- "--only $fault" calls)
 exit 0
 )sh";
 
-Batch batch_in(const fs::path& folder) {
-  Batch batch;
+SearchBatch batch_in(const fs::path& folder) {
+  SearchBatch batch;
   batch.name = "two words; rm";
   batch.faults = {"D6", "bad", "it's"};
   batch.command = {(folder / "search").string(), "study", "a b", "--quiet"};
@@ -48,7 +48,7 @@ Batch batch_in(const fs::path& folder) {
   return batch;
 }
 
-TEST(Batch, WordsComeBackFromTheShell) {
+TEST(SearchBatch, WordsComeBackFromTheShell) {
   for (const std::string word :
        {"plain", "", "two words", "it's", "$HOME `x` \"y\" \\", "*", "a\nb", "--x=1", "ä"}) {
     const ProcessResult result =
@@ -57,9 +57,9 @@ TEST(Batch, WordsComeBackFromTheShell) {
   }
 }
 
-TEST(Batch, HereSearchesGoOnUntilTheyAreThrough) {
+TEST(SearchBatch, HereSearchesGoOnUntilTheyAreThrough) {
   TemporaryFolder folder;
-  Batch batch = batch_in((folder / ""));
+  SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "batch.sh", local_script(batch));
   const ProcessResult result = run_process({{"bash", "batch.sh"}, (folder / "")});
   EXPECT_EQ(result.end, ProcessEnd::kExited);
@@ -81,9 +81,9 @@ TEST(Batch, HereSearchesGoOnUntilTheyAreThrough) {
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 5 + 3);
 }
 
-TEST(Batch, AStopEndsTheSearchAndTheScript) {
+TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
   TemporaryFolder folder;
-  Batch batch = batch_in((folder / ""));
+  SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "search",
       "#!/bin/bash\ntrap 'echo saved >> \"$(dirname \"$0\")/saved\"; exit 75' TERM\n"
       "kill -TERM $PPID\nwhile :; do sleep 0.01; done\n");
@@ -94,14 +94,14 @@ TEST(Batch, AStopEndsTheSearchAndTheScript) {
   EXPECT_EQ(get((folder / "") / "saved"), "saved\n");
 }
 
-TEST(Batch, SlurmRequeuesWhatWasSavedOrKilled) {
+TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
   TemporaryFolder folder;
   const fs::path tools = (folder / "") / "tools";
   fs::create_directory(tools);
   put(tools / "srun",
       "#!/bin/bash\necho \"srun $*\" >> \"$LOG\"\n[[ $1 == --mpi=pmix ]] && shift\n\"$@\"\n");
   put(tools / "scontrol", "#!/bin/bash\necho \"scontrol $*\" >> \"$LOG\"\nkill -TERM $PPID\n");
-  Batch batch = batch_in((folder / ""));
+  SearchBatch batch = batch_in((folder / ""));
   batch.faults = {"D6", "bad", "dead"};
   batch.ranks = 4;
   batch.workers = 2;
@@ -142,11 +142,11 @@ TEST(Batch, SlurmRequeuesWhatWasSavedOrKilled) {
   EXPECT_EQ(get((folder / "") / "log"), step + "dead\n");
 }
 
-TEST(Batch, AFolderOfAnotherKindIsRefused) {
+TEST(SearchBatch, AFolderOfAnotherKindIsRefused) {
   TemporaryFolder folder;
   EXPECT_THROW(batch_states({(folder / "")}), Error);
   EXPECT_TRUE(batch_faults((folder / "")).empty());
-  const Batch batch = batch_in((folder / ""));
+  const SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "batch.json", to_text(to_json(batch)));
   EXPECT_EQ(batch_faults((folder / "")), batch.faults);
   const std::vector<BatchState> states = batch_states({(folder / "")});

@@ -1,0 +1,5 @@
+namespace neutra {
+struct Twice {
+  int one;
+};
+}  // namespace neutra
