@@ -204,10 +204,13 @@ void Dispatcher::fill_chunks() {
   for (bool any = true; any;) {
     any = false;
     for (Process& process : processes_) {
-      if (process.order.size() >= kTasksPerOrder || process.seconds >= seconds * process.threads) {
+      const double held = process.seconds / std::max(process.threads, 1);
+      const bool one_waits = process.waiting() >= static_cast<std::size_t>(process.threads);
+      if (process.order.size() >= kTasksPerOrder ||
+          (held >= seconds && (one_waits || held >= kLongTask))) {
         continue;
       }
-      const bool short_of_tasks = process.seconds < kReserve * process.threads;
+      const bool short_of_tasks = held < kReserve;
       if (!share) {
         auto open = static_cast<std::size_t>(machine_.ahead());
         for (const Process& other : processes_) open += other.waiting();

@@ -32,9 +32,10 @@ class Durations {
 /// threads gets one task. Where trainings are short it gets others to go on with, a chunk, so that
 /// it never waits for an answer:
 ///
-/// - a chunk is one second long as predicted, or more where so many threads take part that this
-///   process would deal out more than kChunksPerSecond of them, up to kLongestChunk; where nothing
-///   can be predicted yet, and where a training is longer than that, it is one task;
+/// - a chunk takes kShortestChunk as predicted, or more where so many threads take part that this
+///   process would deal out more than kChunksPerSecond of them, up to kLongestChunk; but always a
+///   second task where one takes less than kLongTask. Longer chunks gain nothing, and candidates
+///   that come first wait in them. Where nothing can be predicted yet it is one task;
 /// - it is the thread's share, at most, of the candidates that nobody trains, so that all end
 ///   together, but for some milliseconds that pass until an answer comes;
 /// - where a thread has nothing to do, tasks that others have not begun are recalled.
@@ -45,7 +46,8 @@ class Durations {
 /// Not thread safe: the executor holds a lock.
 class Dispatcher {
  public:
-  static constexpr double kShortestChunk = 1, kLongestChunk = 20;  ///< predicted seconds
+  static constexpr double kShortestChunk = 0.05, kLongestChunk = 20;  ///< predicted seconds
+  static constexpr double kLongTask = 1;                              ///< likewise
   static constexpr double kChunksPerSecond = 100;
   static constexpr std::size_t kTasksPerOrder = 64;
   static constexpr double kReserve = 0.008;  ///< seconds to go on with while an answer is under way

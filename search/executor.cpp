@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 constexpr auto kPollInterval = std::chrono::milliseconds(50);  ///< how soon an idle worker stops
 /// How long other processes have at the end to give back what they hold.
-constexpr auto kReturnPatience = std::chrono::seconds(20);
+constexpr auto kReturnPatience = std::chrono::seconds(10);
 
 class Executor {
  public:

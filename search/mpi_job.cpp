@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kMessage = 1, kGoodbye = 2;  ///< tags
-constexpr auto kEndPatience = std::chrono::seconds(20);
+constexpr auto kEndPatience = std::chrono::seconds(10);
 constexpr auto kLookInterval = std::chrono::seconds(1);  ///< at the launcher
 
 void check(const char* call, int code) {

@@ -22,7 +22,7 @@ class MpiJob {
   RemoteWorkers& workers();  ///< of rank 0: the other ranks, process 0 is rank 1
   RemoteSearch& search();    ///< of the others
 
-  /// The last call: rank 0 has the others end, and all leave MPI. When some don't answer for 20
+  /// The last call: rank 0 has the others end, and all leave MPI. When some don't answer for 10
   /// seconds, or when what started them has died, this process ends here, with `exit_code`.
   void end(int exit_code);
 
