@@ -164,7 +164,7 @@ TEST(Dispatcher, LongTrainingsGoOutSinglyOthersWithASecondOne) {
 }
 
 TEST(Dispatcher, ChunksAreSharesOfWhatIsLeft) {
-  // 60 candidates for two processes and two threads here, with a second to fill: 15 each.
+  // 60 candidates for two processes and two threads here: 15 each.
   Bench bench(wide_case(), 2, {1, 1}, 2);
   bench.to_first_block(0.001);
   bench.dispatcher.deal(0);
