@@ -48,6 +48,25 @@ std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   return verdict->second.missing ? std::string(to_string(mutant.status)) : "survived";
 }
 
+/// How many mutants each test set kills, programs that occur twice counted once.
+std::string counts_text(const MutationAnalysis& analysis, const MutationOptions& options) {
+  std::string text;
+  for (const TestSet set : options.sets) {
+    std::size_t killed = 0, judged = 0;
+    for (const AnalysedMutant& mutant : analysis.mutants) {
+      const auto verdict = mutant.verdicts.find(set);
+      if (!mutant.same_as.empty() || verdict == mutant.verdicts.end() || verdict->second.missing)
+        continue;
+      ++judged;
+      killed += verdict->second.killed ? 1 : 0;
+    }
+    text += "killed, " + std::string(to_string(set)) + ": " + std::to_string(killed) + " of " +
+            std::to_string(judged) + " mutants\n";
+  }
+  return text + std::to_string(analysis.trainings) + " trainings, " +
+         std::to_string(analysis.saved) + " saved\n\n";
+}
+
 Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
              const MutationOptions& options) {
   const auto verdict_json = [](const KillVerdict& v) -> Json {
@@ -164,14 +183,18 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
     row.push_back(std::move(inputs));
     table.add(row);
   }
-  text += table.text() + "\n";
+  text += table.text() + "\n" + counts_text(analysis, options);
   std::vector<std::string> columns{"operator", "id"};
   std::vector<TestSet> scored;
   for (const auto& [set, score] : analysis.scores) {
     scored.push_back(set);
     columns.insert(columns.end(), {std::string(to_string(set)) + " score", "instability"});
   }
-  if (scored.empty()) return text;
+  if (scored.empty()) {
+    return text +
+           "no mutation scores: they compare what test or weak kills with what train does "
+           "(--test-set train --test-set test)\n";
+  }
   TextTable scores(columns);
   for (const OperatorResult& o : analysis.operators) {
     std::vector<std::string> row{o.abbreviation, o.op};
@@ -183,9 +206,8 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
   }
   text += scores.text() + "\n";
   for (const auto& [set, score] : analysis.scores)
-    text += "mutation score, " + std::string(to_string(set)) + ": " + share_text(score) + "\n";
-  text += std::to_string(analysis.trainings) + " trainings, " + std::to_string(analysis.saved) +
-          " saved\n";
+    text += "mutation score, " + std::string(to_string(set)) + ": " + share_text(score) +
+            (score ? "" : " (no operator with instability 0)") + "\n";
   return text;
 }
 

@@ -92,8 +92,11 @@ int run(const Arguments& arguments) {
   check_outputs(study, batch.folder);
   batch_faults(batch.folder);  // never replaces what is no batch of ours
   write_file_atomically(script_file, script);
-  write_file_atomically(batch.folder / "batch.json", to_text(to_json(batch)));
+  const auto submitted = [&] {
+    write_file_atomically(batch.folder / "batch.json", to_text(to_json(batch)));
+  };
   if (local) {
+    submitted();
     // In this process's place: signals and the exit code are the script's.
     std::string bash = command[0], name = command[1];
     char* words[] = {bash.data(), name.data(), nullptr};
@@ -106,7 +109,9 @@ int run(const Arguments& arguments) {
     throw failure("cannot start sbatch: is Slurm installed here? --executor local needs none");
   if (result.end != ProcessEnd::kExited || result.code != 0)
     throw failure("sbatch " + std::string(to_string(result.end)) + " " +
-                  std::to_string(result.code) + ": " + result.err);
+                  std::to_string(result.code) + ": " + result.err +
+                  "(--executor local needs no Slurm)");
+  submitted();
   std::string job = result.out;
   while (!job.empty() && job.back() == '\n') job.pop_back();
   if (arguments.flag("json")) {

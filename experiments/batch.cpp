@@ -65,7 +65,7 @@ BatchState state_of(const fs::path& store) {
       state.note = to_string(run.end);
     } else if (const std::optional<std::string> owner = store_owner(store)) {
       state.state = "running";
-      state.note = *owner;
+      state.note = owner->substr(0, owner->find(",command"));
     } else {
       state.state = "stopped";
     }

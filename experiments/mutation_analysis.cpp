@@ -393,7 +393,13 @@ class Analyst {
     const std::vector<double> own = *values(made.hash, set, *count);
     mutant.means[set] = mean(own);
     const KillOptions test{maximize_, options_.variant};
-    KillVerdict verdict = kill_test(original_values_.at(set), own, test);
+    const std::vector<double>& original = original_values_.at(set);
+    KillVerdict verdict = kill_test(original, own, test);
+    if (*count < run_count() && all_finite(own)) {
+      // Few runs may decide that have no test of their own.
+      verdict.missing = false;
+      verdict.killed = verdict.stable = *foregone(original, own, run_count(), maximize_);
+    }
     if (reference) {
       const KillVerdict other = kill_test(*reference, own, test);
       verdict.p = other.p;

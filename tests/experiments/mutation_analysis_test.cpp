@@ -59,7 +59,7 @@ class FakeTrainer final : public MutantTrainer {
     const Json& document = program.document;
     const int epochs = document["fit"]["epochs"];
     const std::string loss = document["compile"]["loss"];
-    const double noise = 0.02 * static_cast<double>((run * 7 + epochs) % 5);
+    const double noise = spread * static_cast<double>((run * 7 + epochs) % 5);
     MutantRun result;
     const auto metric = [&](bool bad) { return (bad ? 0.5 : 0.9) + noise; };
     const bool hinge = loss == "hinge", bad_loss = hinge || loss == "poisson";
@@ -90,6 +90,7 @@ class FakeTrainer final : public MutantTrainer {
   }
   int trainings = 0;
   int limit = -1;  ///< from there on interrupted
+  double spread = 0.02;
 
  private:
   std::mutex mutex_;
@@ -251,6 +252,36 @@ TEST(MutationAnalysis, TheSameWithManyWorkersAndWithoutSavings) {
     EXPECT_LE(a.runs, b.runs);
   }
   EXPECT_EQ(one.analysis.scores, whole.analysis.scores);
+}
+
+TEST(MutationAnalysis, AVerdictAfterOneRunIsOne) {
+  // Originals that spread: the first run of a good mutant decides that it survives.
+  int least = 10;
+  for (int runs = 2; runs <= 6; ++runs) {
+    for (const double spread : {0.02, 0.1, 0.2}) {
+      const auto analysed = [&](bool early) {
+        MutationOptions o = options(early);
+        o.runs = runs;
+        FakeTrainer trainer;
+        trainer.spread = spread;
+        MutantRuns kept;
+        return analyse_mutants(original(), {epochs_site(), loss_site()}, o, trainer, kept);
+      };
+      const MutationAnalysis some = analysed(true), all = analysed(false);
+      ASSERT_EQ(some.mutants.size(), all.mutants.size()) << runs << " " << spread;
+      for (std::size_t i = 0; i < all.mutants.size(); ++i) {
+        const AnalysedMutant &a = some.mutants[i], &b = all.mutants[i];
+        ASSERT_EQ(a.id(), b.id());
+        for (const auto& [set, verdict] : b.verdicts) {
+          EXPECT_EQ(a.verdicts.at(set).killed, verdict.killed) << a.id();
+          EXPECT_EQ(a.verdicts.at(set).missing, verdict.missing) << a.id();
+        }
+        if (a.program && a.status == RunStatus::kOk) least = std::min(least, a.runs);
+      }
+      EXPECT_EQ(some.scores, all.scores);
+    }
+  }
+  EXPECT_EQ(least, 1);
 }
 
 TEST(MutationAnalysis, TwinsAreTrainedOnce) {
