@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <iostream>
 #include <mutex>
 #include <sstream>
@@ -26,6 +27,7 @@
 #include "program/files.h"
 #include "program/printable.h"
 #include "program/words.h"
+#include "search/journal.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
 #include "training/parallel.h"
@@ -45,6 +47,22 @@ extern "C" void on_signal(int signal) {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// A store must not be overwritten by its own export.
+bool is_hdf5(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // waits for no pipe
+  static const std::string signature = "\x89HDF\r\n\x1a\n";
+  std::ifstream stream(file, std::ios::binary);
+  for (const std::streamoff offset : {0, 512}) {  // a store has a user block
+    std::string start(signature.size(), '\0');
+    stream.clear();
+    stream.seekg(offset);
+    if (stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == signature)
+      return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -84,15 +102,37 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
   return make_local_trainer(trainer_options(arguments, own_file));
 }
 
+void require_text_output(const std::string& file, const std::string& option) {
+  require_writable(file, option);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return;
+  std::string kind;
+  if (is_hdf5(file)) kind = "an HDF5 file";
+  std::string start(kJournalBeginning.size(), '\0');
+  std::ifstream(file, std::ios::binary)
+      .read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (start == kJournalBeginning) kind = "a journal of neutra";
+  if (!kind.empty())
+    throw usage_error(option + ": found " + file + ", " + kind + "; allowed: a new file or a text");
+}
+
 void require_output(const Arguments& arguments) {
-  if (arguments.has("output")) require_writable(arguments.text("output"), "--output");
+  if (arguments.has("output")) require_text_output(arguments.text("output"), "--output");
+}
+
+std::filesystem::path link_target(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::is_symlink(file, ignored) ? std::filesystem::weakly_canonical(file)
+                                                    : file;
 }
 
 void put_result(const Arguments& arguments, const std::string& text) {
-  if (arguments.has("output"))
+  if (arguments.has("output")) {
+    require_output(arguments);
     write_file_atomically(arguments.text("output"), text);
-  else
+  } else {
     std::cout << text;
+  }
 }
 
 Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
@@ -150,6 +190,10 @@ void catch_signals(bool end_at_second) {
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM, SIGUSR2}) sigaction(signal, &action, nullptr);
+  struct sigaction hangup {};
+  sigaction(SIGHUP, nullptr, &hangup);
+  // nohup has it ignored.
+  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
 }
 
 ProgressLine::ProgressLine(bool quiet, std::string what)

@@ -31,8 +31,15 @@ int worker_count(const Arguments& arguments);
 /// The form of the result: --json or --format; "text" of a verb that takes no --format.
 std::string chosen_format(const Arguments& arguments);
 
-/// Can the file of --output be written, if one is given? Asked before any work. Throws input_error.
+/// Can the file of an option be written, and is it no store, benchmark or journal, which a text
+/// would replace? Asked before any work. Throws input_error or usage_error.
+void require_text_output(const std::string& file, const std::string& option);
+/// The same of --output, if it is given.
 void require_output(const Arguments& arguments);
+
+/// Where a link leads; any other name as it is. A file that is replaced in one step would take the
+/// place of the link.
+std::filesystem::path link_target(const std::filesystem::path& file);
 
 /// Writes a result to the file of --output, or to standard output.
 void put_result(const Arguments& arguments, const std::string& text);

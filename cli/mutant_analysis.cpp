@@ -1,6 +1,7 @@
 #include "cli/mutant_analysis.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iostream>
 
 #include "cli/context.h"
@@ -165,7 +166,7 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
     for (const TestSet set : options.sets) {
       const auto verdict = m.verdicts.find(set);
       const bool trained = verdict != m.verdicts.end() && m.means.contains(set);
-      const bool measured = trained && !verdict->second.missing;
+      const bool measured = trained && !std::isnan(verdict->second.p) && !verdict->second.missing;
       row.push_back(outcome(m, set));
       row.push_back(trained ? rounded(m.means.at(set)) : "-");
       row.push_back(measured ? rounded(verdict->second.p) : "-");
@@ -207,7 +208,7 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
   text += scores.text() + "\n";
   for (const auto& [set, score] : analysis.scores)
     text += "mutation score, " + std::string(to_string(set)) + ": " + share_text(score) +
-            (score ? "" : " (no operator with instability 0)") + "\n";
+            (score ? "" : " (no operator has one with instability 0)") + "\n";
   return text;
 }
 
@@ -235,8 +236,11 @@ std::string csv_of(const MutationAnalysis& analysis, const MutationTask& task,
       }
       const KillVerdict& v = verdict->second;
       const auto given = [&](const std::string& text) { return v.missing ? "" : text; };
+      const auto number = [&](double value) {
+        return std::isnan(value) ? "" : given(shortest(value));
+      };
       row.insert(row.end(), {given(v.killed ? "true" : "false"), shortest(m.means.at(set)),
-                             given(shortest(v.p)), given(shortest(v.d)), given(shortest(v.power)),
+                             number(v.p), number(v.d), number(v.power),
                              given(v.stable ? "true" : "false")});
     }
     const auto share = triviality_of(m, options);
@@ -275,7 +279,10 @@ Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
       if (v.killed) entry.killed_by.push_back(name);
       reasons.push_back(
           name + ": " +
-          (v.missing ? "no verdict" : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) + ", " +
+          (v.missing         ? "no verdict"
+           : std::isnan(v.p) ? "decided by one run"
+                             : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) +
+          ", " +
           std::to_string(m.runs) + " runs");
     }
     entry.reason = join(reasons, "; ");
@@ -334,7 +341,8 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
   std::optional<MutantRuns> runs;
   if (arguments.has("store")) {
     const Json header = mutant_runs_header(target.program, *trainer, seed, limits);
-    runs.emplace(arguments.text("store"), header, arguments.flag("fresh"), "neutra mutate " + id);
+    runs.emplace(link_target(arguments.text("store")), header, arguments.flag("fresh"),
+                 "neutra mutate " + id);
   } else {
     runs.emplace();
   }

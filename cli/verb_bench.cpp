@@ -485,6 +485,8 @@ int create(const Arguments& arguments) {
     throw input_error(describe("--output", "", output.string() + ", a benchmark",
                                "a name that is still free; --extend " + output.string() +
                                    " to go on from it; --fresh to begin anew"));
+  // A folder is replaced as a whole: nothing else may be in it.
+  if (fs::is_directory(output) && is_benchmark(output)) load_benchmark(output);
   const BenchmarkPlan plan = load_benchmark_plan(arguments.positional[1]);
   std::optional<Benchmark> earlier;
   if (arguments.has("extend")) earlier = load_benchmark(arguments.text("extend"));

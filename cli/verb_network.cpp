@@ -11,22 +11,6 @@
 namespace neutra::cli {
 namespace {
 
-/// A store must not be overwritten by its own export.
-bool is_hdf5(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // waits for no pipe
-  static const std::string signature = "\x89HDF\r\n\x1a\n";
-  std::ifstream stream(file, std::ios::binary);
-  for (const std::streamoff offset : {0, 512}) {  // a store has a user block
-    std::string start(signature.size(), '\0');
-    stream.clear();
-    stream.seekg(offset);
-    if (stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == signature)
-      return true;
-  }
-  return false;
-}
-
 std::string comparison_text(const NetworkComparison& comparison) {
   std::string text = "recorded programs " + std::to_string(comparison.recorded) +
                      ", visited here " + std::to_string(comparison.visited) +
@@ -41,9 +25,6 @@ std::string comparison_text(const NetworkComparison& comparison) {
 
 int run(const Arguments& arguments) {
   require_output(arguments);
-  if (arguments.has("output") && is_hdf5(arguments.text("output")))
-    throw usage_error("--output: found " + arguments.text("output") +
-                      ", an HDF5 file; allowed: a new file or a text");
   const std::filesystem::path file = arguments.positional.front();
   const NetworkFile loaded = read_network_file(
       file,

@@ -76,7 +76,7 @@ int run(const Arguments& arguments) {
         ranks_setup(fault, trainer_options(arguments, fault.file), *trainer, options.workers);
 
   const std::filesystem::path store =
-      arguments.has("store") ? arguments.text("store") : fault.id + ".h5";
+      link_target(arguments.has("store") ? arguments.text("store") : fault.id + ".h5");
   if (store.has_parent_path() && !std::filesystem::is_directory(store.parent_path()))
     throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   SearchOutcome outcome;

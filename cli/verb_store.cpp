@@ -69,7 +69,8 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
   std::cout << '\n';
   for (const auto& file : summary.kept)
     std::cout << "the damaged file is " << file.string() << '\n';
-  std::cout << "its search goes on from them: " << summary.command << '\n';
+  std::cout << "its search goes on from them, with --store " << made.string() << ": "
+            << summary.command << '\n';
   return 0;
 }
 

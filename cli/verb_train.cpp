@@ -7,11 +7,25 @@
 #include "evaluators/statistics.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/hdf5_file.h"
 #include "search/options.h"
 #include "training/monitor.h"
 
 namespace neutra::cli {
 namespace {
+
+/// Is the file free, or one of monitored trainings? Throws input_error.
+void require_monitor_file(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return;
+  if (std::filesystem::file_size(file, ignored) == 0) return;
+  try {
+    if (Hdf5File::open(file).read_string_attribute("/", "format") == "neutra-monitor") return;
+  } catch (const Error&) {
+  }
+  throw input_error(describe("--monitor", "", file.string() + ", another kind of file",
+                             "a file of monitored trainings, or a name that is still free"));
+}
 
 /// The monitors of --monitor, one for each job, and the file that they make.
 class Monitors {
@@ -21,6 +35,7 @@ class Monitors {
     if (!arguments.has("monitor")) return;
     file_ = arguments.text("monitor");
     require_writable(file_, "--monitor");
+    require_monitor_file(file_);
     const ResolvedProgram resolved = trainer.resolved(program);
     for (std::size_t i = 0; i < jobs; ++i) monitors_.emplace_back(resolved);
   }

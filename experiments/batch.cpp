@@ -85,7 +85,8 @@ BatchState state_of(const fs::path& store) {
     }
     if (state.seconds_left) state.seconds_left = std::max(*state.seconds_left, 0.0);
   } catch (const Error& error) {
-    if (error.exit() != Exit::kBadInput) throw;
+    // Only what was a store can be a damaged one.
+    if (error.exit() != Exit::kBadInput || (fs::exists(store) && !is_store(store))) throw;
     state.state = "damaged";
     state.note = error.what();
   }
@@ -210,6 +211,8 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
       fs::path file = entry.path();
       // A search that never saved has its journal alone.
       if (file.extension() == ".journal") file.replace_extension();
+      // What a repair replaced is no search any more.
+      if (file.extension() == ".damaged") continue;
       if (file == entry.path() ? is_store(file) : file.extension() == ".h5") {
         stores.insert(file);
         ++found;

@@ -396,7 +396,8 @@ class Analyst {
     const std::vector<double>& original = original_values_.at(set);
     KillVerdict verdict = kill_test(original, own, test);
     if (*count < run_count() && all_finite(own)) {
-      // Few runs may decide that have no test of their own.
+      // One run may decide, which has no test of its own.
+      if (verdict.missing) verdict.p = verdict.d = verdict.power = kNaN;
       verdict.missing = false;
       verdict.killed = verdict.stable = *foregone(original, own, run_count(), maximize_);
     }

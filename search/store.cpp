@@ -812,9 +812,9 @@ StoreContent recover(const fs::path& store) {
   if (fs::exists(journal)) {
     apply_journal(read_regular_file(journal, "a journal of neutra"), journal, content);
   }
-  if (content.header.empty()) {
+  if (content.header.value("format", Json()) != kFormat) {
     throw input_error(describe(store.string(), "", "no whole record that says what was searched",
-                               "a store or a journal with one"));
+                               "the store of a search, or its journal, with one"));
   }
   return content;
 }

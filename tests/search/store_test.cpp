@@ -579,6 +579,14 @@ TEST(Repair, RefusesWhatItWouldLose) {
     message = message_of([&] { repair_store(store, std::nullopt); }, Exit::kFailed);
     EXPECT_NE(message.find("the writer"), std::string::npos) << message;
   }
+  // The journal of something else.
+  const std::string runs = journal_frame({{"type", "header"}, {"header", {{"format", "runs"}}}});
+  put_bytes(stopped.folder / "runs", runs);
+  message =
+      message_of([&] { repair_store(stopped.folder / "runs", std::nullopt); }, Exit::kBadInput);
+  EXPECT_NE(message.find("what was searched"), std::string::npos) << message;
+  EXPECT_EQ(bytes_of(stopped.folder / "runs"), runs);
+
   put_bytes(store, "neutra-store and nothing else");
   std::filesystem::remove(stopped.folder / "s.h5.journal");
   message = message_of([&] { repair_store(store, stopped.folder / "o.h5"); }, Exit::kBadInput);
