@@ -239,9 +239,9 @@ std::string csv_of(const MutationAnalysis& analysis, const MutationTask& task,
       const auto number = [&](double value) {
         return std::isnan(value) ? "" : given(shortest(value));
       };
-      row.insert(row.end(), {given(v.killed ? "true" : "false"), shortest(m.means.at(set)),
-                             number(v.p), number(v.d), number(v.power),
-                             given(v.stable ? "true" : "false")});
+      row.insert(row.end(),
+                 {given(v.killed ? "true" : "false"), shortest(m.means.at(set)), number(v.p),
+                  number(v.d), number(v.power), given(v.stable ? "true" : "false")});
     }
     const auto share = triviality_of(m, options);
     row.push_back(share ? shortest(*share) : "");
@@ -277,13 +277,11 @@ Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
       const std::string name(to_string(set));
       entry.covered_by.push_back(name);
       if (v.killed) entry.killed_by.push_back(name);
-      reasons.push_back(
-          name + ": " +
-          (v.missing         ? "no verdict"
-           : std::isnan(v.p) ? "decided by one run"
-                             : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) +
-          ", " +
-          std::to_string(m.runs) + " runs");
+      reasons.push_back(name + ": " +
+                        (v.missing         ? "no verdict"
+                         : std::isnan(v.p) ? "decided by one run"
+                                           : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) +
+                        ", " + std::to_string(m.runs) + " runs");
     }
     entry.reason = join(reasons, "; ");
     mutants.push_back(std::move(entry));
