@@ -4,6 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "evaluators/monitor_file.h"
 #include "evaluators/statistics.h"
 #include "program/error.h"
 #include "program/files.h"
@@ -20,7 +21,7 @@ void require_monitor_file(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file, ignored)) return;
   if (std::filesystem::file_size(file, ignored) == 0) return;
   try {
-    if (Hdf5File::open(file).read_string_attribute("/", "format") == "neutra-monitor") return;
+    if (Hdf5File::open(file).read_string_attribute("/", "format") == kMonitorFormat) return;
   } catch (const Error&) {
   }
   throw input_error(describe("--monitor", "", file.string() + ", another kind of file",

@@ -12,7 +12,6 @@
 namespace neutra {
 namespace {
 
-constexpr const char* kFormat = "neutra-monitor";
 constexpr std::int64_t kVersion = 1;
 constexpr std::array<std::string_view, kProperties> kPropertyNames{"gradients", "weights",
                                                                    "biases"};
@@ -161,7 +160,7 @@ std::string_view to_string(Property property) {
 void write_monitor_file(const MonitorFile& content, const std::filesystem::path& path) {
   assert(!content.runs.empty());
   Hdf5File file = Hdf5File::create_in_memory(path);
-  file.write_attribute("/", "format", kFormat);
+  file.write_attribute("/", "format", kMonitorFormat);
   file.write_attribute("/", "version", kVersion);
   file.write_attribute("/", "program", content.program);
   file.write_attribute("/", "variant", content.variant);
@@ -238,8 +237,8 @@ void write_monitor_file(const MonitorFile& content, const std::filesystem::path&
 
 MonitorFile read_monitor_file(const std::filesystem::path& path) {
   const Reader reader(path);
-  if (const std::string format = reader.text("format"); format != kFormat) {
-    reader.fail("/@format", format, kFormat);
+  if (const std::string format = reader.text("format"); format != kMonitorFormat) {
+    reader.fail("/@format", format, kMonitorFormat);
   }
   if (const std::int64_t version = reader.whole("version"); version != kVersion) {
     reader.fail("/@version", std::to_string(version), std::to_string(kVersion));

@@ -14,6 +14,9 @@
 
 namespace neutra {
 
+/// The attribute `format` of a file of monitored trainings.
+inline constexpr const char* kMonitorFormat = "neutra-monitor";
+
 /// What is monitored of a layer.
 enum class Property {
   kGradients,  ///< of its trainable variables, all together

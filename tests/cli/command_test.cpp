@@ -319,17 +319,21 @@ TEST(Command, MutantsAreProgramsAndFaultsThatOtherVerbsTake) {
   EXPECT_EQ(trained.exit, 0) << trained.err;
 }
 
-TEST(Command, KillRecordsWhyThereIsNoMutant) {
-  const Folder folder;
+/// A program that tells two classes of the rows of a CSV file apart.
+Json binary_classifier(const std::string& file, const Json& split) {
   Json program = read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"];
   program["task"] = "classification";
   program["model"]["config"]["layers"][2]["config"] = {{"units", 1}, {"activation", "sigmoid"}};
   program["compile"] = {
       {"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"metrics", {"accuracy"}}};
   program["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
-  program["data"] = {{"source", "csv"},
-                     {"arguments", {{"file", "one.csv"}}},
-                     {"split", {{"test_size", 2}, {"seed", 1}}}};
+  program["data"] = {{"source", "csv"}, {"arguments", {{"file", file}}}, {"split", split}};
+  return program;
+}
+
+TEST(Command, KillRecordsWhyThereIsNoMutant) {
+  const Folder folder;
+  const Json program = binary_classifier("one.csv", {{"test_size", 2}, {"seed", 1}});
   folder.write("p.json", to_text(program));
   std::string rows = "x,y\n";  // of one class
   for (int i = 0; i < 8; ++i) rows += std::to_string(i) + ",1\n";
@@ -352,15 +356,8 @@ TEST(Command, KillRecordsWhyThereIsNoMutant) {
 
 /// Points on a line in two classes of equal size, and a program for them.
 void write_even_classes(const Folder& folder, const Json& fit) {
-  Json program = read_json(NEUTRA_TEST_DATA "/bad_input.json")["program"];
-  program["task"] = "classification";
-  program["model"]["config"]["layers"][2]["config"] = {{"units", 1}, {"activation", "sigmoid"}};
-  program["compile"] = {
-      {"optimizer", "adam"}, {"loss", "binary_crossentropy"}, {"metrics", {"accuracy"}}};
-  program["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
-  program["data"] = {{"source", "csv"},
-                     {"arguments", {{"file", "rows.csv"}}},
-                     {"split", {{"test_size", 10}, {"seed", 0}}}};  // takes five of each class
+  // The split takes five of each class.
+  Json program = binary_classifier("rows.csv", {{"test_size", 10}, {"seed", 0}});
   if (fit.is_null()) {
     program.erase("fit");
   } else {
