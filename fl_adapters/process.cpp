@@ -237,6 +237,7 @@ class Supervisor {
   /// Collects the dead; false: none of ours is left.
   bool reap() {
     for (;;) {
+      if (killing_) kill_group_of_the_dead();
       int status = 0;
       const pid_t pid = waitpid(-1, &status, WNOHANG);
       if (pid < 0 && errno == EINTR) continue;
@@ -250,13 +251,22 @@ class Supervisor {
     }
   }
 
+  /// Kills the group of the next dead one. What forks and ends all the time may never be seen in
+  /// /proc, but each of its dead comes by here, and until it is collected nobody else can have its
+  /// group's number. No fork escapes a signal to the group.
+  static void kill_group_of_the_dead() {
+    siginfo_t dead{};
+    if (waitid(P_ALL, 0, &dead, WEXITED | WNOHANG | WNOWAIT) != 0 || dead.si_pid == 0) return;
+    const pid_t group = getpgid(dead.si_pid);
+    if (group > 1 && group != getpgrp()) kill(-group, SIGKILL);
+  }
+
   /// A signal to all of ours.
   void send(int signal) {
     table_.read(getpid());
     table_.each([&](const Row& row) {
       kill(row.pid, signal);
-      // What forks and ends all the time is caught by its group only. A session can't be entered
-      // from outside, so the groups in it are ours.
+      // A session can't be entered from outside, so the groups in it are ours.
       if (signal != SIGTERM && row.group > 1) kill(-row.group, signal);
     });
   }
@@ -326,6 +336,7 @@ class Supervisor {
           clean_ = false;
           break;
         }
+        killing_ = true;
         // Stopped ones fork no more while the others are being killed.
         send(SIGSTOP);
         send(SIGKILL);
@@ -343,6 +354,7 @@ class Supervisor {
   bool gone_ = false;      ///< the tool's first process
   bool ending_ = false;    ///< being ended here
   bool outlived_ = false;  ///< it is gone, something of it isn't
+  bool killing_ = false;   ///< whatever is left of it is being killed
   ProcessEnd end_ = ProcessEnd::kExited;
   int code_ = 0, left_over_ = 0;
   std::uint64_t peak_ = 0;
