@@ -4,15 +4,13 @@
 #include <utility>
 #include <vector>
 
+#include "program/model_weights.h"
 #include "program/program.h"
 #include "training/buffer.h"
 #include "training/random.h"
 #include "training/variables.h"
 
 namespace neutra {
-
-/// A model's variables by position in ResolvedProgram::layers, in Keras's order and layout.
-using ModelWeights = std::vector<std::vector<std::vector<float>>>;
 
 /// Does a gradient come to the variable of the layer at `position` in ResolvedProgram::layers? Not
 /// to a statistic, one of a frozen layer, or one that is cut off from the loss and from
