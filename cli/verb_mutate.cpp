@@ -62,16 +62,7 @@ struct Original {
 };
 
 Original load_original(const Arguments& arguments) {
-  const std::string& name = arguments.positional.front();
-  const std::vector<std::string> subjects = subject_ids();
-  if (std::find(subjects.begin(), subjects.end(), name) != subjects.end()) {
-    if (arguments.has("rows-train") || arguments.text("version") != "buggy")
-      throw usage_error("--rows-train and --version: found one for the subject " + name +
-                        "; allowed: for a fault, of which a subject has none");
-    const Subject subject = load_subject(name);
-    return {subject.id, subject.space.base(), subject.file};
-  }
-  const Fault fault = with_fewer_rows(load_fault(name), arguments);
+  const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
   return {fault.id, chosen_version(fault, arguments), fault.file};
 }
 

@@ -94,7 +94,7 @@ Verb show_verb() {
           "show one program: layers, shapes, hyperparameter keys, parameter string",
           "show FAULT|FILE [--version buggy|fixed] [--json]",
           {{"version"}, 1, 1, "FAULT|FILE"},
-          "FAULT is a bundled id (neutra faults) or a JSON file: a program "
+          "FAULT is a bundled id (neutra faults, neutra subjects) or a JSON file: a program "
           "(docs/formats/program.md) or a fault\n"
           "(docs/formats/fault.md).",
           "  neutra show D7\n  neutra show my_program.json --json",

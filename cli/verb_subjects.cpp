@@ -1,28 +1,52 @@
 #include <iostream>
+#include <map>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "program/words.h"
 #include "search/options.h"
 
 namespace neutra::cli {
 namespace {
 
+/// The bundled faults of a subject, and whether it is the faulty program of one itself.
+struct Uses {
+  std::vector<std::string> faults;
+  bool faulty = false;
+};
+
+std::map<std::string, Uses> uses_of_subjects() {
+  std::map<std::string, Uses> all;
+  for (const std::string& id : fault_ids()) {
+    const Fault fault = load_fault(id);
+    Uses& uses = all[fault.subject];
+    uses.faults.push_back(fault.id);
+    const Program subject = load_subject(fault.subject).space.base();
+    uses.faulty = uses.faulty || program_hash(fault.buggy) == program_hash(subject);
+  }
+  return all;
+}
+
 int run(const Arguments& arguments) {
   Json list = Json::array();
-  TextTable table({"id", "layers", "keys", "batch", "epochs", "loss", "title"});
+  TextTable table({"id", "faulty", "faults", "layers", "keys", "batch", "epochs", "loss", "title"});
+  std::map<std::string, Uses> uses = uses_of_subjects();
   for (const auto& id : subject_ids()) {
     const Subject subject = load_subject(id);
     const ResolvedProgram program = resolve(subject.space.base());
     if (arguments.flag("json")) {
       list.push_back({{"id", subject.id},
                       {"title", subject.title},
+                      {"faulty", uses[id].faulty},
+                      {"faults", uses[id].faults},
                       {"layers", program.layers.size()},
                       {"metric", program.metric},
                       {"goal", to_string(program.goal)},
                       {"parameters", to_string(subject.space.base_parameters())},
                       {"file", subject.file.string()}});
     } else {
-      table.add({subject.id, std::to_string(program.layers.size()),
+      table.add({subject.id, uses[id].faulty ? "yes" : "no", join(uses[id].faults),
+                 std::to_string(program.layers.size()),
                  std::to_string(subject.space.keys().size()), std::to_string(program.batch_size),
                  std::to_string(program.epochs), program.loss, subject.title});
     }
@@ -40,7 +64,9 @@ Verb subjects_verb() {
           {{}, 0, 0, ""},
           "Subjects are the programs that the bundled faults are made of: correct ones for "
           "artificial faults, the\n"
-          "faulty ones of the original posts for real faults.",
+          "faulty ones of the original posts for real faults. Other verbs take a subject where they take a "
+          "fault, as a\n"
+          "program without a known fix.",
           "  neutra subjects",
           run};
 }

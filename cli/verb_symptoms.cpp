@@ -93,6 +93,16 @@ void require_pairs(const MonitorFile& file, const std::string& name, const Monit
       throw input_error(describe(clean_name, "/replicas/replica/" + std::to_string(i),
                                  std::to_string(clean.runs[i].replica),
                                  std::to_string(file.runs[i].replica) + ", as in " + name));
+  if (clean.hash == file.hash)
+    throw input_error(describe(clean_name, "hash", "the program of " + name + " itself",
+                               "trainings of its correct version"));
+  for (const MonitoredRun& run : clean.runs)
+    if (run.status != "ok")
+      throw input_error(describe(clean_name, "/replicas/status of replica " + std::to_string(run.replica),
+                                 run.status, "ok: what is faulty itself is no measure"));
+  if (clean.program != file.program)
+    std::cerr << "neutra: " << clean_name << " are trainings of " << clean.program << ", " << name
+              << " of " << file.program << '\n';
 }
 
 int run(const Arguments& arguments) {

@@ -347,10 +347,21 @@ Fault load_fault(const std::string& id_or_file) {
     const fs::path path = resource_directory() / "faults" / (id + ".json");
     return read_fault(read_json(path), path);
   }
+  const std::vector<std::string> subjects = subject_ids();
+  if (const std::string id = match(subjects, id_or_file); !id.empty()) {
+    Subject subject = load_subject(id);
+    Fault fault = make_fault(std::move(subject.space), std::nullopt, subject.file);
+    fault.title = std::move(subject.title);
+    fault.subject = std::move(subject.id);
+    fault.source = std::move(subject.source);
+    return fault;
+  }
   const fs::path path = id_or_file;
   std::error_code error;
   if (!fs::exists(path, error) && path.extension() != ".json" && !path.has_parent_path()) {
-    unknown("fault", id_or_file, ids);
+    std::vector<std::string> all = ids;
+    all.insert(all.end(), subjects.begin(), subjects.end());
+    unknown("fault or subject", id_or_file, all);
   }
   const Json json = read_json(path);
   const std::string format = format_of(json, path.string(), "neutra-fault or neutra-program");

@@ -118,6 +118,10 @@ TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
   EXPECT_EQ(other.exit, 3);
   EXPECT_NE(other.err.find("other.h5: seed: found 4; allowed: 0, that of a.h5"), std::string::npos)
       << other.err;
+  const Called itself = call({"symptoms", "a.h5", "--clean", "b.h5"}, folder.path());
+  EXPECT_EQ(itself.exit, 3);
+  EXPECT_NE(itself.err.find("b.h5: hash: found the program of a.h5 itself"), std::string::npos)
+      << itself.err;
   std::filesystem::create_directory(folder.path() / "folder");
   EXPECT_EQ(call({"train", "D7", "-n", "1", "--monitor", "folder"}, folder.path()).exit, 3);
 }

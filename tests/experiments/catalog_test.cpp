@@ -199,6 +199,17 @@ TEST(Catalog, IdsInAnyCase) {
   EXPECT_EQ(load_subject("MNIST_CNN").id, "mnist_cnn");
 }
 
+TEST(Catalog, ASubjectIsAFaultWithoutAKnownFix) {
+  const Fault fault = load_fault("Iris");
+  const Subject subject = load_subject("iris");
+  EXPECT_EQ(fault.id, "iris");
+  EXPECT_EQ(fault.subject, "iris");
+  EXPECT_FALSE(fault.fixed);
+  EXPECT_EQ(program_hash(fault.buggy), program_hash(subject.space.base()));
+  EXPECT_EQ(to_string(fault.space.base_parameters()), to_string(subject.space.base_parameters()));
+  EXPECT_NE(message("iri").find("did you mean iris"), std::string::npos);
+}
+
 TEST(Catalog, UnknownIdsNameTheNearest) {
   EXPECT_NE(message("D77").find("D7"), std::string::npos);
   EXPECT_NE(message("nothing.json").find("nothing.json"), std::string::npos);
