@@ -23,6 +23,7 @@
 
 #include "cli/build_info.h"
 #include "cli/ranks.h"
+#include "experiments/benchmark_store.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/printable.h"
@@ -104,6 +105,7 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
 
 void require_text_output(const std::string& file, const std::string& option) {
   require_writable(file, option);
+  require_outside_benchmarks(file, option);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return;
   std::string kind;
@@ -114,6 +116,12 @@ void require_text_output(const std::string& file, const std::string& option) {
   if (start == kJournalBeginning) kind = "a journal of neutra";
   if (!kind.empty())
     throw usage_error(option + ": found " + file + ", " + kind + "; allowed: a new file or a text");
+}
+
+void require_outside_benchmarks(const std::string& path, const std::string& option) {
+  if (const auto folder = benchmark_around(path))
+    throw usage_error(option + ": found " + path + ", in the folder of the benchmark " +
+                      folder->string() + "; allowed: a place outside of it");
 }
 
 void require_output(const Arguments& arguments) {

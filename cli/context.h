@@ -34,7 +34,9 @@ std::string chosen_format(const Arguments& arguments);
 /// Can the file of an option be written, and is it no store, benchmark or journal, which a text
 /// would replace? Asked before any work. Throws input_error or usage_error.
 void require_text_output(const std::string& file, const std::string& option);
-/// The same of --output, if it is given.
+/// Throws usage_error for a path in the folder of a benchmark, which anything else would damage.
+void require_outside_benchmarks(const std::string& path, const std::string& option);
+/// require_text_output() of --output, if it is given.
 void require_output(const Arguments& arguments);
 
 /// Where a link leads; any other name as it is. A file that is replaced in one step would take the

@@ -19,6 +19,7 @@
 #include "program/json_section.h"
 #include "program/patch.h"
 #include "program/words.h"
+#include "search/store.h"
 
 namespace neutra::cli {
 namespace {
@@ -430,6 +431,7 @@ int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
     if (!arguments.has("output"))
       throw usage_error("found no --output; allowed: -o FOLDER for fault files");
     const fs::path folder = arguments.text("output");
+    require_outside_benchmarks(folder.string(), "--output");
     fs::create_directories(folder);
     for (const BenchmarkEntry* entry : entries) {
       write_file_atomically(folder / (fault_id(benchmark, *entry) + ".json"),
@@ -475,6 +477,21 @@ bool extends_itself(const Arguments& arguments, const fs::path& output) {
   return arguments.has("extend") && fs::equivalent(arguments.text("extend"), output, error);
 }
 
+/// The folder of kept runs; goes with the object if nothing is in it.
+class RunsFolder {
+ public:
+  explicit RunsFolder(fs::path path) : path_(std::move(path)) { fs::create_directories(path_); }
+  RunsFolder(const RunsFolder&) = delete;
+  RunsFolder& operator=(const RunsFolder&) = delete;
+  ~RunsFolder() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+
+ private:
+  fs::path path_;
+};
+
 int create(const Arguments& arguments) {
   if (!arguments.has("output"))
     throw usage_error("found no --output; allowed: -o FILE.h5 or -o FOLDER");
@@ -498,9 +515,11 @@ int create(const Arguments& arguments) {
   const bool kept = arguments.has("store");
   build.runs = kept ? fs::path(arguments.text("store")) : fs::path(output.string() + ".runs");
   require_writable_folder(build.runs, kept ? "--store" : "--output");
-  fs::create_directories(build.runs);
-  build.fresh = fresh;
   build.command = "neutra bench create " + plan.name;
+  // Each subject's runs have a lock of their own, but --fresh of another would drop them in between.
+  const StoreLock lock(build.runs.string() + ".lock", build.command);
+  const RunsFolder folder(build.runs);
+  build.fresh = fresh;
   build.environment = {{"neutra", version()}, {"tensorflow", kTensorFlow}};
   build.workers = worker_count(arguments);
   build.stop = &stop_requested();
@@ -529,7 +548,6 @@ int create(const Arguments& arguments) {
     std::error_code ignored;
     for (const PlannedSubject& subject : plan.subjects)
       fs::remove(build.runs / runs_file(subject.subject.id), ignored);
-    fs::remove(build.runs, ignored);
   }
 
   std::set<std::string> subjects, operators;

@@ -138,6 +138,18 @@ bool has_benchmark_name(const fs::path& path) {
   return fs::is_regular_file(path, error) && is_hdf5_name(path);
 }
 
+std::optional<fs::path> benchmark_around(const fs::path& path) {
+  std::error_code error;
+  for (fs::path folder = fs::weakly_canonical(path, error); folder != folder.parent_path();
+       folder = folder.parent_path()) {
+    if (fs::is_regular_file(folder / kBenchmarkIndex, error) &&
+        fs::is_regular_file(folder / kDigestFile, error)) {
+      return folder;
+    }
+  }
+  return std::nullopt;
+}
+
 bool is_benchmark(const fs::path& path) {
   std::error_code error;
   const auto status = fs::status(path, error);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "experiments/benchmark.h"
 
@@ -21,6 +22,9 @@ void write_benchmark_files(const BenchmarkFiles& files, const std::filesystem::p
 
 /// Is there a benchmark, sound or damaged? Throws input_error for something else of that name.
 bool is_benchmark(const std::filesystem::path& path);
+
+/// The benchmark's folder that a path lies in: nothing else may be put there.
+std::optional<std::filesystem::path> benchmark_around(const std::filesystem::path& path);
 
 /// Is something there that its name, or the names in it, say to be a benchmark, whatever its bytes?
 bool has_benchmark_name(const std::filesystem::path& path);

@@ -1,4 +1,7 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -150,6 +153,22 @@ TEST_F(Bench, NothingElseIsOverwrittenOrRemoved) {
   ASSERT_EQ(bench({"create", "plan.json", "-o", "a.h5"}).exit, 0);
   EXPECT_EQ(bench({"create", "plan.json", "-o", "out", "--extend", "a.h5"}).exit, 3);
   EXPECT_EQ(bench({"create", "plan.json", "-o", "b.h5", "--extend", "a.h5"}).exit, 0);
+  // Nothing else comes into a benchmark's folder.
+  for (const char* format : {"fault", "csv"}) {
+    const Called inside = bench({"export", "a.h5", "--format", format, "-o", "out/entries/x"});
+    EXPECT_EQ(inside.exit, 2);
+    EXPECT_NE(inside.err.find("in the folder of the benchmark"), std::string::npos) << inside.err;
+  }
+  EXPECT_EQ(bench({"validate", "out"}).exit, 0);
+  // One at a time.
+  const int other = open((folder.path() / "d.h5.runs.lock").c_str(), O_CREAT | O_RDWR, 0666);
+  ASSERT_EQ(flock(other, LOCK_EX), 0);
+  const Called second = bench({"create", "plan.json", "-o", "d.h5", "--fresh"});
+  EXPECT_EQ(second.exit, 1);
+  EXPECT_NE(second.err.find("d.h5.runs.lock: the store is in use"), std::string::npos)
+      << second.err;
+  std::filesystem::remove(folder.path() / "d.h5.runs.lock");
+  close(other);
   // A folder that was there stays, with what is in it.
   std::filesystem::create_directory(folder.path() / "c.h5.runs");
   folder.write("c.h5.runs/mine.txt", "mine");
