@@ -516,7 +516,8 @@ int create(const Arguments& arguments) {
   build.runs = kept ? fs::path(arguments.text("store")) : fs::path(output.string() + ".runs");
   require_writable_folder(build.runs, kept ? "--store" : "--output");
   build.command = "neutra bench create " + plan.name;
-  // Each subject's runs have a lock of their own, but --fresh of another would drop them in between.
+  // Each subject's runs have a lock of their own, but --fresh of another would drop them in
+  // between.
   const StoreLock lock(build.runs.string() + ".lock", build.command);
   const RunsFolder folder(build.runs);
   build.fresh = fresh;

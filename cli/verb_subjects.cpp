@@ -46,9 +46,9 @@ int run(const Arguments& arguments) {
                       {"file", subject.file.string()}});
     } else {
       table.add({subject.id, uses[id].faulty ? "yes" : "no", join(uses[id].faults),
-                 std::to_string(program.layers.size()),
-                 std::to_string(subject.space.keys().size()), std::to_string(program.batch_size),
-                 std::to_string(program.epochs), program.loss, subject.title});
+                 std::to_string(program.layers.size()), std::to_string(subject.space.keys().size()),
+                 std::to_string(program.batch_size), std::to_string(program.epochs), program.loss,
+                 subject.title});
     }
   }
   std::cout << (arguments.flag("json") ? to_text(list) : table.text());
@@ -64,7 +64,8 @@ Verb subjects_verb() {
           {{}, 0, 0, ""},
           "Subjects are the programs that the bundled faults are made of: correct ones for "
           "artificial faults, the\n"
-          "faulty ones of the original posts for real faults. Other verbs take a subject where they take a "
+          "faulty ones of the original posts for real faults. Other verbs take a subject where "
+          "they take a "
           "fault, as a\n"
           "program without a known fix.",
           "  neutra subjects",

@@ -98,7 +98,8 @@ void require_pairs(const MonitorFile& file, const std::string& name, const Monit
                                "trainings of its correct version"));
   for (const MonitoredRun& run : clean.runs)
     if (run.status != "ok")
-      throw input_error(describe(clean_name, "/replicas/status of replica " + std::to_string(run.replica),
+      throw input_error(describe(clean_name,
+                                 "/replicas/status of replica " + std::to_string(run.replica),
                                  run.status, "ok: what is faulty itself is no measure"));
   if (clean.program != file.program)
     std::cerr << "neutra: " << clean_name << " are trainings of " << clean.program << ", " << name

@@ -49,8 +49,8 @@ std::vector<std::string> fault_ids();  ///< D1..D9, M1..M3, F1..F3, C1..C3, R1..
 /// A bundled id (any case) or a JSON file (neutra-subject, or neutra-program with keys by the
 /// default rule).
 Subject load_subject(const std::string& id_or_file);
-/// A bundled id (any case) or a JSON file (neutra-fault or neutra-program). A bundled subject is one
-/// without a known fix. Unknown ids: input_error with the nearest ids.
+/// A bundled id (any case) or a JSON file (neutra-fault or neutra-program). A bundled subject is
+/// one without a known fix. Unknown ids: input_error with the nearest ids.
 Fault load_fault(const std::string& id_or_file);
 
 }  // namespace neutra

@@ -235,6 +235,57 @@ TEST(FusedConv, WinogradAgreesWithEager) {
   }
 }
 
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))) return false;
+  }
+  return a.size() == b.size();
+}
+
+/// A pooling goes together with the convolution before it, some images at a time.
+TEST(FusedConv, WinogradWithAPoolingBehind) {
+  for (const char* activation : {"relu", "linear", "tanh"}) {
+    for (const Json& window : {Json({{"pool_size", 2}}), Json({{"pool_size", 3}, {"strides", 1}}),
+                               Json({{"pool_size", 3}, {"padding", "same"}})}) {
+      const Json pooling = plain("MaxPooling2D", window);
+      expect_agreement({{conv(16, 3, {{"activation", activation}}), pooling,
+                         conv(32, 3, {{"activation", activation}}), pooling},
+                        {26, 25, 8},
+                        19,
+                        30});
+    }
+  }
+}
+
+TEST(FusedConv, ValuesThatNobodyLooksAtChangeNothing) {
+  const Subject subject{{conv(16, 3, {{"activation", "relu"}}), plain("MaxPooling2D"), conv(16, 3),
+                         plain("MaxPooling2D"), plain("Flatten"), dense(3, "softmax")},
+                        {20, 20, 8}};
+  constexpr std::int64_t kRows = 70;
+  const ResolvedProgram program = resolved(subject.layers, subject.input, optimizer("SGD", 0.01),
+                                           "categorical_crossentropy", {3}, kRows, 64);
+  Random random(9);
+  Array x{with_rows(kRows, subject.input), numbers(random, kRows * 20 * 20 * 8)}, y{{kRows, 3}, {}};
+  for (int i = 0; i < kRows; ++i) y.values.insert(y.values.end(), {1, 0, 0});
+  const Rows all{&x, &y, 0, kRows};
+  std::vector<std::int64_t> rows(64);
+  std::iota(rows.begin(), rows.end(), 0);
+  std::vector<std::vector<float>> weights;
+  std::vector<double> losses;
+  for (const bool looked_at : {false, true}) {
+    const auto engine = make_fused_engine(program, all, {1, 5});
+    for (std::uint32_t step = 0; step < 3; ++step) {
+      losses.push_back(engine->step(rows, step, {true, true, looked_at}));
+    }
+    const auto values = engine->weights().all();
+    weights.emplace_back(values.begin(), values.end());
+    losses.push_back(looked_at ? engine->look(rows) : engine->evaluate({&x, &y, 0, 64}, {}, 64));
+  }
+  EXPECT_TRUE(same_bits(weights[0], weights[1]));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(losses[i], losses[i + 4]);
+  EXPECT_NEAR(losses[3], losses[7], 1e-6);
+}
+
 /// A network that Keras accepts on images of that size.
 Subject random_subject(Random& random) {
   Subject subject;
@@ -297,13 +348,6 @@ std::vector<float> awkward(Random& random, std::size_t count) {
                       -INFINITY});
   }
   return values;
-}
-
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!(a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])))) return false;
-  }
-  return a.size() == b.size();
 }
 
 TEST(FusedConv, PoolingIncludesARelu) {

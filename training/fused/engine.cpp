@@ -126,7 +126,9 @@ class FusedEngine final : public Engine {
     for (std::int64_t begin = 0; begin < rows.count(); begin += chunk) {
       const std::int64_t count = std::min(chunk, rows.count() - begin);
       std::iota(indices_.begin(), indices_.begin() + count, begin);
-      forward(rows, {indices_.data(), static_cast<std::size_t>(count)}, {false, key_, 0, {}});
+      Pass pass{false, key_, 0, {}};
+      pass.keeps_values = false;
+      forward(rows, {indices_.data(), static_cast<std::size_t>(count)}, pass);
       if (listener) listener(output(), targets());
       for (std::int64_t at = 0; loss_rows > 0 && at < count; at += loss_rows) {
         const Lanes part{static_cast<std::size_t>(std::min(loss_rows, count - at)), lanes_.stride};
@@ -140,7 +142,9 @@ class FusedEngine final : public Engine {
  protected:
   double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
     choose_route();
-    const Pass pass = forward(training_, rows, {true, key_, step, {}});
+    Pass pass{true, key_, step, {}};
+    pass.keeps_values = wanted.layers;
+    pass = forward(training_, rows, pass);
     if (wanted.layers && pass.sparse) gather(training_, rows);
     const Tensor& output = plan_.output();
     const double sum = loss(0, output.gradient, wanted.loss, lanes_);

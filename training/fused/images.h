@@ -22,6 +22,16 @@ void max_pool_backward(const Windows& windows, std::size_t rows, std::size_t cha
 /// Cells of a window that `winners` can tell apart.
 constexpr std::int64_t kLargestWindow = 1 << 15;
 
+/// Both over images first .. first + rows - 1 of a batch. `at`: the image in whose place the first
+/// one's values or gradients lie in `x`, where it isn't its own.
+struct MaxPooling {
+  Windows windows;
+  Tensor x, y;
+  std::uint16_t* winners;  ///< null where x needs no gradient
+  void forward(std::size_t first, std::size_t at, std::size_t rows, bool training) const;
+  void backward(std::size_t first, std::size_t at, std::size_t rows) const;
+};
+
 /// Rows, pixels and channels of a batch.
 struct Extents {
   std::size_t rows, pixels, channels;

@@ -41,7 +41,11 @@ struct Pass {
   Lanes lanes;             ///< the batch; rows at most the plan's
   /// The input, where a step takes it so: the plan's input tensor isn't set then.
   SparseBatch* sparse = nullptr;
+  bool keeps_values = true;  ///< will the values between the steps be looked at?
 };
+
+/// A max pooling: what it reads, what it writes, and where it notes the winners (images.h).
+struct MaxPooling;
 
 /// One step of a plan. It has found all its memory when it is made; in a pass it allocates nothing.
 class Step {
@@ -52,6 +56,8 @@ class Step {
   /// Reads the output's gradient; writes those of the step's variables, and the input's where that
   /// needs one. The input's and output's may be the same memory.
   virtual void backward(const Pass& pass) = 0;
+  /// Takes over a max pooling of its output, if it can do both better together.
+  virtual bool take_over(const MaxPooling&) { return false; }
 };
 
 /// Memory that steps share, each for the time of its own work.
@@ -84,6 +90,8 @@ class Builder {
   const Tensor& current() const { return current_; }
   void set_current(Tensor tensor) { current_ = std::move(tensor); }
   void add(std::unique_ptr<Step> step) { steps_.push_back(std::move(step)); }
+  /// The step that makes the current tensor; null: none does.
+  Step* last() const { return steps_.empty() ? nullptr : steps_.back().get(); }
 
   /// A batch with memory of its own. One that needs no gradient has none.
   Tensor tensor(const Shape& shape, Layout layout, bool needs_gradient);

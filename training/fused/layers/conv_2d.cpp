@@ -233,7 +233,8 @@ class Convolution final : public Step {
 };
 
 /// The same by Winograd's algorithm, for kernels of 3 x 3 that move cell by cell. A range of tiles
-/// at a time goes through all of it, so that it stays in the caches.
+/// at a time goes through all of it, so that it stays in the caches. So does a max pooling behind
+/// it, some images at a time: what lies between the two never leaves them.
 class WinogradConvolution final : public Step {
  public:
   WinogradConvolution(const Geometry& geometry, const Tensor& x, const Tensor& y, Parameter kernel,
@@ -271,17 +272,28 @@ class WinogradConvolution final : public Step {
     return 2 * static_cast<std::int64_t>(winograd::kPoints) * tiles <= 9 * h.output * w.output;
   }
 
+  bool take_over(const MaxPooling& pooling) override {
+    pooling_ = std::make_unique<MaxPooling>(pooling);
+    return true;
+  }
+
   void forward(const Pass& pass) override {
     const Memory m = memory();
     winograd::kernels(size(), kernel_.values, m.kernel);
-    for_ranges(pass, [&](winograd::Range range) {
-      winograd::inputs(tiling_, range, channels_, x_.values, m.inputs, m.occupied);
-      for (std::size_t p = 0; p < winograd::kPoints; ++p) {
-        table_.product(range.count, channels_, m.inputs + p * range.count * channels_, channels_, 1,
-                       nullptr, m.kernel + p * size(), m.outputs + p * range.count * filters_,
-                       {filters_, filters_});
-      }
-      winograd::outputs(tiling_, range, filters_, m.outputs, bias_.values, m.occupied, y_.values);
+    for_images(pass, [&](std::size_t first, std::size_t count) {
+      const float* x = x_.values + first * x_.features;
+      const std::size_t at = pass.keeps_values || !pooling_ ? first : 0;
+      float* y = y_.values + at * y_.features;
+      for_ranges(count, [&](winograd::Range range) {
+        winograd::inputs(tiling_, range, channels_, x, m.inputs, m.occupied);
+        for (std::size_t p = 0; p < winograd::kPoints; ++p) {
+          table_.product(range.count, channels_, m.inputs + p * range.count * channels_, channels_,
+                         1, nullptr, m.kernel + p * size(), m.outputs + p * range.count * filters_,
+                         {filters_, filters_});
+        }
+        winograd::outputs(tiling_, range, filters_, m.outputs, bias_.values, m.occupied, y);
+      });
+      if (pooling_) pooling_->forward(first, at, count, pass.training);
     });
   }
 
@@ -295,17 +307,22 @@ class WinogradConvolution final : public Step {
       transpose(m.gathered, m.kernel);
       std::fill_n(x_.gradient, pass.lanes.rows * x_.features, 0.0f);
     }
-    for_ranges(pass, [&](winograd::Range range) {
-      winograd::output_gradients(tiling_, range, filters_, y_.gradient, m.outputs, m.sums);
-      if (trainable_) add_kernel_gradient(range, m);
-      if (x_.needs_gradient) {
-        for (std::size_t p = 0; p < winograd::kPoints; ++p) {
-          table_.product(range.count, filters_, m.outputs + p * range.count * filters_, filters_, 1,
-                         nullptr, m.kernel + p * size(), m.inputs + p * range.count * channels_,
-                         {channels_, channels_});
+    for_images(pass, [&](std::size_t first, std::size_t count) {
+      if (pooling_) pooling_->backward(first, 0, count);
+      const float* dy = y_.gradient + (pooling_ ? 0 : first * y_.features);
+      for_ranges(count, [&](winograd::Range range) {
+        winograd::output_gradients(tiling_, range, filters_, dy, m.outputs, m.sums);
+        if (trainable_) add_kernel_gradient(range, x_.values + first * x_.features, m);
+        if (x_.needs_gradient) {
+          for (std::size_t p = 0; p < winograd::kPoints; ++p) {
+            table_.product(range.count, filters_, m.outputs + p * range.count * filters_, filters_,
+                           1, nullptr, m.kernel + p * size(),
+                           m.inputs + p * range.count * channels_, {channels_, channels_});
+          }
+          winograd::input_gradients(tiling_, range, channels_, m.inputs,
+                                    x_.gradient + first * x_.features);
         }
-        winograd::input_gradients(tiling_, range, channels_, m.inputs, x_.gradient);
-      }
+      });
     });
     if (!trainable_) return;
     winograd::kernel_gradients(size(), m.gradient, kernel_.gradient);
@@ -336,9 +353,21 @@ class WinogradConvolution final : public Step {
   }
   std::size_t size() const { return channels_ * filters_; }
 
+  /// Calls visit(first, count) for the images that go through all of it together: with a pooling
+  /// those of a range, else all.
   template <typename Visit>
-  void for_ranges(const Pass& pass, Visit visit) const {
-    const std::size_t tiles = tiling_.tiles() * pass.lanes.rows;
+  void for_images(const Pass& pass, Visit visit) const {
+    const std::size_t rows = pass.lanes.rows;
+    const std::size_t most = pooling_ ? std::max<std::size_t>(1, range_ / tiling_.tiles())
+                                      : std::max<std::size_t>(1, rows);
+    for (std::size_t first = 0; first < rows; first += most) {
+      visit(first, std::min(most, rows - first));
+    }
+  }
+  /// Calls visit(range) for the tiles of so many images.
+  template <typename Visit>
+  void for_ranges(std::size_t images, Visit visit) const {
+    const std::size_t tiles = tiling_.tiles() * images;
     for (std::size_t first = 0; first < tiles; first += range_) {
       visit(winograd::Range{first, std::min(range_, tiles - first)});
     }
@@ -353,8 +382,8 @@ class WinogradConvolution final : public Step {
     }
   }
 
-  void add_kernel_gradient(winograd::Range range, const Memory& m) const {
-    winograd::inputs(tiling_, range, channels_, x_.values, m.inputs, nullptr);
+  void add_kernel_gradient(winograd::Range range, const float* x, const Memory& m) const {
+    winograd::inputs(tiling_, range, channels_, x, m.inputs, nullptr);
     for (std::size_t p = 0; p < winograd::kPoints; ++p) {
       table_.product(channels_, range.count, m.inputs + p * range.count * channels_, 1, channels_,
                      nullptr, m.outputs + p * range.count * filters_, m.product,
@@ -370,6 +399,7 @@ class WinogradConvolution final : public Step {
   Parameter kernel_, bias_;
   bool trainable_;
   std::shared_ptr<const Scratch> scratch_;
+  std::unique_ptr<const MaxPooling> pooling_;
   const KernelTable<float>& table_ = fused::kernels();
 };
 

@@ -63,15 +63,21 @@ class Product final : public Step {
                      y_.values, pass.lanes);
       return;
     }
-    for (std::size_t o = 0; o < outputs; ++o) {
-      std::fill_n(y_.values + o * stride, stride, bias_.values ? bias_.values[o] : 0.0f);
-    }
-    if (x_.layout == Layout::kRows) {
-      sgemm('T', 'T', outputs, rows, inputs, kernel_.values, outputs, x_.values, inputs, 1,
-            y_.values, stride);
-    } else {
+    const auto bias_of = [this](std::size_t o) { return bias_.values ? bias_.values[o] : 0.0f; };
+    if (x_.layout == Layout::kColumns) {
+      for (std::size_t o = 0; o < outputs; ++o) {
+        std::fill_n(y_.values + o * stride, stride, bias_of(o));
+      }
       sgemm('T', 'N', outputs, rows, inputs, kernel_.values, outputs, x_.values, stride, 1,
             y_.values, stride);
+      return;
+    }
+    // Where neither operand has to be transposed, sgemm takes two thirds of the time.
+    sgemm('N', 'N', rows, outputs, inputs, x_.values, inputs, kernel_.values, outputs, 0, scratch_,
+          outputs);
+    table_.from_rows(outputs, scratch_, y_.values, pass.lanes);
+    for (std::size_t o = 0; o < outputs; ++o) {
+      for (std::size_t b = 0; b < rows; ++b) y_.values[o * stride + b] += bias_of(o);
     }
   }
 
@@ -104,8 +110,9 @@ class Product final : public Step {
       table_.product(inputs, outputs, kernel_.values, outputs, 1, nullptr, dy, x_.gradient,
                      pass.lanes);
     } else if (in_rows) {
-      sgemm('T', 'T', rows, inputs, outputs, dy, stride, kernel_.values, outputs, 0, x_.gradient,
-            inputs);
+      table_.to_rows(outputs, dy, scratch_, pass.lanes);
+      sgemm('N', 'T', rows, inputs, outputs, scratch_, outputs, kernel_.values, outputs, 0,
+            x_.gradient, inputs);
     } else {
       sgemm('N', 'N', inputs, rows, outputs, kernel_.values, outputs, dy, stride, 0, x_.gradient,
             stride);
@@ -147,8 +154,8 @@ void layers::dense(Builder& builder, const ResolvedLayer& layer) {
   if (x.layout == Layout::kRows && !large(x.features, outputs)) x = to_columns(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kColumns, needs_gradient);
   const bool own = !large(x.features, outputs), sparse = builder.take_sparse_input();
-  const std::size_t rows = sparse ? builder.capacity() : own ? builder.batch() : 0;
-  float* scratch = rows > 0 ? builder.floats(Builder::batch_floats(rows, outputs)) : nullptr;
+  const std::size_t rows = sparse || !own ? builder.capacity() : builder.batch();
+  float* scratch = builder.floats(Builder::batch_floats(rows, outputs));
   builder.add(std::make_unique<Product>(x, y, kernel, bias, scratch,
                                         sparse ? builder.capacity() : std::size_t{0}));
   builder.set_current(y);

@@ -9,23 +9,18 @@ namespace {
 
 std::size_t channels(const Tensor& images) { return static_cast<std::size_t>(images.shape[2]); }
 
-class MaxPooling final : public Step {
+class MaxPoolingStep final : public Step {
  public:
-  MaxPooling(const Windows& windows, const Tensor& x, const Tensor& y, std::uint16_t* winners)
-      : windows_(windows), x_(x), y_(y), winners_(winners) {}
+  explicit MaxPoolingStep(MaxPooling pooling) : pooling_(std::move(pooling)) {}
   void forward(const Pass& pass) override {
-    max_pool(windows_, pass.lanes.rows, channels(x_), x_.relu_due, x_.values, y_.values,
-             pass.training ? winners_ : nullptr);
+    pooling_.forward(0, 0, pass.lanes.rows, pass.training);
   }
   void backward(const Pass& pass) override {
-    if (!x_.needs_gradient) return;
-    max_pool_backward(windows_, pass.lanes.rows, channels(x_), winners_, y_.gradient, x_.gradient);
+    if (pooling_.x.needs_gradient) pooling_.backward(0, 0, pass.lanes.rows);
   }
 
  private:
-  Windows windows_;
-  Tensor x_, y_;
-  std::uint16_t* winners_;
+  MaxPooling pooling_;
 };
 
 class AveragePooling final : public Step {
@@ -109,6 +104,17 @@ void global_pooling(Builder& builder, const ResolvedLayer& layer, bool maximum) 
 
 }  // namespace
 
+void MaxPooling::forward(std::size_t first, std::size_t at, std::size_t rows, bool training) const {
+  max_pool(windows, rows, channels(x), x.relu_due, x.values + at * x.features,
+           y.values + first * y.features,
+           training && winners ? winners + first * y.features : nullptr);
+}
+
+void MaxPooling::backward(std::size_t first, std::size_t at, std::size_t rows) const {
+  max_pool_backward(windows, rows, channels(x), winners + first * y.features,
+                    y.gradient + first * y.features, x.gradient + at * x.features);
+}
+
 void layers::max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   const Windows windows = sliding_windows(layer, "pool_size");
   if (windows.height.window * windows.width.window >= kLargestWindow) {
@@ -122,7 +128,10 @@ void layers::max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
     const std::size_t count = Builder::batch_floats(y.features, builder.batch());
     winners = reinterpret_cast<std::uint16_t*>(builder.floats((count + 1) / 2));
   }
-  builder.add(std::make_unique<MaxPooling>(windows, x, y, winners));
+  const MaxPooling pooling{windows, x, y, winners};
+  if (builder.last() == nullptr || !builder.last()->take_over(pooling)) {
+    builder.add(std::make_unique<MaxPoolingStep>(pooling));
+  }
   builder.set_current(y);
 }
 
