@@ -558,6 +558,12 @@ TEST_F(FusedEngine, EveryLayer) {
       layer("Softmax", Json::object()),
       layer("Dropout", {{"rate", 0.3}}),
       layer("Dropout", {{"rate", 0}}),
+      layer("GaussianNoise", {{"stddev", 0.3}}),
+      layer("GaussianNoise", {{"stddev", 0}}),
+      layer("LayerNormalization", Json::object()),
+      layer("LayerNormalization", {{"epsilon", 0.2}, {"scale", false}}),
+      layer("LayerNormalization", {{"center", false}, {"gamma_regularizer", "l2"}}),
+      layer("LayerNormalization", {{"trainable", false}}),
       layer("BatchNormalization", Json::object()),
       layer("BatchNormalization", {{"momentum", 0.5}, {"epsilon", 0.1}}),
       layer("BatchNormalization", {{"scale", false}}),
@@ -590,8 +596,12 @@ TEST_F(FusedEngine, EveryLayer) {
     }
   }
   seen.insert("Activation");  // EveryActivation
-  seen.insert({"Conv2D", "AveragePooling2D", "GlobalAveragePooling2D", "GlobalMaxPooling2D",
-               "MaxPooling2D", "ZeroPadding2D"});  // conv_test.cpp, fused_conv_test.cpp
+  for (const char* extent : {"1D", "2D"}) {  // conv_test.cpp, fused_conv_test.cpp
+    for (const char* name : {"Conv", "AveragePooling", "GlobalAveragePooling", "GlobalMaxPooling",
+                             "MaxPooling", "ZeroPadding", "DepthwiseConv", "SeparableConv"}) {
+      seen.insert(std::string(name) + extent);
+    }
+  }
   for (const std::string& name : fused::fused_layer_names())
     EXPECT_TRUE(seen.contains(name)) << name;
 }
@@ -889,7 +899,16 @@ Json random_dense(Random& random, int units, const std::string& activation) {
 }
 
 Json random_other_layer(Random& random) {
-  switch (below(random, 7)) {
+  switch (below(random, 9)) {
+    case 7:
+      return layer("GaussianNoise", {{"stddev", 0.1 * below(random, 4)}});
+    case 8: {
+      Json config = Json::object();
+      if (chance(random, 0.2)) config["scale"] = false;
+      if (chance(random, 0.2)) config["center"] = false;
+      if (chance(random, 0.1)) config["trainable"] = false;
+      return layer("LayerNormalization", std::move(config));
+    }
     case 0:
       return layer("Dropout", {{"rate", 0.1 * below(random, 9)}});
     case 1: {
