@@ -23,7 +23,7 @@ struct Part {
   int index = 0;
   bool has_kernel = false, has_bias = false;
   std::size_t bias_variable = 1;  ///< of the layer; the kernel is 0
-  std::string activation;  ///< "" unless it is one that the tool knows
+  std::string activation;         ///< "" unless it is one that the tool knows
   std::size_t neurons = 1;
   bool image = false;  ///< outputs of more than one extent
   std::int64_t fan_in = 1, fan_out = 1;

@@ -368,7 +368,8 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
       return field != nullptr && field->type != FieldType::kIgnored;
     };
     // A convolution by channel has its own name for it.
-    const char* kernel = has("depthwise_initializer") ? "depthwise_initializer" : "kernel_initializer";
+    const char* kernel =
+        has("depthwise_initializer") ? "depthwise_initializer" : "kernel_initializer";
     if (has(kernel)) {
       const Json* config = member(layer, "config");
       const Json* use_bias = config != nullptr ? member(*config, "use_bias") : nullptr;

@@ -272,10 +272,10 @@ class Inference {
       for (std::size_t i = 0; i < resolved_.size(); ++i) {
         if (types_[i] == nullptr || types_[i]->class_name != "Embedding") continue;
         if (resolved_[i].config.value("trainable", Json(true)) == false) continue;
-        problems_.push_back({std::string("/compile/optimizer/config/") + field,
-                             shown(config.at(field)) + " with layer " + std::to_string(i) +
-                                 " (Embedding)",
-                             "null (clipping the gradients of embeddings is not supported)"});
+        problems_.push_back(
+            {std::string("/compile/optimizer/config/") + field,
+             shown(config.at(field)) + " with layer " + std::to_string(i) + " (Embedding)",
+             "null (clipping the gradients of embeddings is not supported)"});
       }
     }
   }

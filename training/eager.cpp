@@ -135,8 +135,8 @@ class EagerEngine final : public Engine {
     const std::span<float> all = weights_.gradients();
     std::fill(all.begin(), all.end(), 0.0f);
     activations_.clear();
-    const Model::Result result = model_.forward(x, {true, key_, step, &looked_up_},
-                                                wanted.layers ? &activations_ : nullptr);
+    const Model::Result result =
+        model_.forward(x, {true, key_, step, &looked_up_}, wanted.layers ? &activations_ : nullptr);
     for (auto& [layer, indices] : looked_up_) {
       std::sort(indices.begin(), indices.end());
       indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
@@ -175,8 +175,8 @@ class EagerEngine final : public Engine {
   }
 
  private:
-  /// Tells the optimiser which variables are embeddings. Where a regulariser, or what the loop makes
-  /// of gradients, gives every row one, they are like all others.
+  /// Tells the optimiser which variables are embeddings. Where a regulariser, or what the loop
+  /// makes of gradients, gives every row one, they are like all others.
   void add_tables() {
     for (std::size_t i = 0; i < program_.layers.size(); ++i) {
       const ResolvedLayer& layer = program_.layers[i];

@@ -52,8 +52,7 @@ void draw(const ResolvedLayer& layer, std::size_t k, const RandomStream& stream,
 bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight) {
   const Json& config = program.layers[position].config;
   return weight.trainable && flag_or(config, "trainable", true) &&
-         (is_reached(program, position) ||
-          own_regularizer(config, weight).active());
+         (is_reached(program, position) || own_regularizer(config, weight).active());
 }
 
 Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(program.layers.size()) {

@@ -75,10 +75,10 @@ std::variant<Shape, Refusal> convolve_channels(const Json& config, const Shape& 
   const Shape strides = config.at("strides").get<Shape>();
   if (strides[0] != strides[1]) return Refusal{"strides", to_string(strides), "equal strides"};
   if (depth(config, input) > kMaxElements) {
-    return Refusal{"depth_multiplier",
-                   config.at("depth_multiplier").dump() + " for " + std::to_string(input.back()) +
-                       " channels",
-                   "at most " + std::to_string(kMaxElements) + " channels"};
+    return Refusal{
+        "depth_multiplier",
+        config.at("depth_multiplier").dump() + " for " + std::to_string(input.back()) + " channels",
+        "at most " + std::to_string(kMaxElements) + " channels"};
   }
   return convolve(config, input, filters);
 }
@@ -154,11 +154,10 @@ const Layer& separable_conv_2d() {
       .weights =
           [](const Json& config, const Shape& input) {
             const std::int64_t filters = config.at("filters");
-            std::vector<Weight> weights{
-                depthwise_kernel(config, input),
-                {"pointwise_kernel",
-                 "pointwise_initializer",
-                 {1, 1, depth(config, input), filters}}};
+            std::vector<Weight> weights{depthwise_kernel(config, input),
+                                        {"pointwise_kernel",
+                                         "pointwise_initializer",
+                                         {1, 1, depth(config, input), filters}}};
             add_bias(weights, config, filters);
             return weights;
           }};

@@ -8,18 +8,15 @@ const Layer& embedding() {
   static const Layer layer{
       .class_name = "Embedding",
       .aliases = {},
-      .fields = {{.name = "input_dim", .type = kInteger, .low = 1, .high = kMost},
-                 {.name = "output_dim", .type = kInteger, .low = 1, .high = kMost},
-                 initializer_field("embeddings_initializer", "random_uniform"),
-                 regularizer_field("embeddings_regularizer"),
-                 regularizer_field("activity_regularizer"),
-                 constraint_field("embeddings_constraint"),
-                 {.name = "mask_zero", .type = kFixed, .fallback = false},
-                 {.name = "input_length",
-                  .type = kInteger,
-                  .fallback = Json(),
-                  .low = 1,
-                  .high = kMost}},
+      .fields =
+          {{.name = "input_dim", .type = kInteger, .low = 1, .high = kMost},
+           {.name = "output_dim", .type = kInteger, .low = 1, .high = kMost},
+           initializer_field("embeddings_initializer", "random_uniform"),
+           regularizer_field("embeddings_regularizer"),
+           regularizer_field("activity_regularizer"),
+           constraint_field("embeddings_constraint"),
+           {.name = "mask_zero", .type = kFixed, .fallback = false},
+           {.name = "input_length", .type = kInteger, .fallback = Json(), .low = 1, .high = kMost}},
       .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
         const Json& length = config.at("input_length");
         if (!length.is_null() && input != Shape{length.get<std::int64_t>()}) {

@@ -54,8 +54,7 @@ const Layer& max_pooling_2d() {
 }
 
 const Layer& global_average_pooling_1d() {
-  static const Layer layer =
-      global_pooling<kSequence>("GlobalAveragePooling1D", "GlobalAvgPool1D");
+  static const Layer layer = global_pooling<kSequence>("GlobalAveragePooling1D", "GlobalAvgPool1D");
   return layer;
 }
 

@@ -22,23 +22,21 @@ Field rate_field(const std::string& name) {
 /// Those that all have, then the others.
 std::vector<Field> recurrent_fields(const std::vector<Field>& more = {}) {
   using enum FieldType;
-  std::vector<Field> fields =
-      with_kernel_fields({{.name = "units",
-                           .type = kInteger,
-                           .low = 1,
-                           .high = static_cast<double>(kMaxElements / 4)}},
-                         {"kernel", "recurrent"});
+  std::vector<Field> fields = with_kernel_fields({{.name = "units",
+                                                   .type = kInteger,
+                                                   .low = 1,
+                                                   .high = static_cast<double>(kMaxElements / 4)}},
+                                                 {"kernel", "recurrent"});
   set_default(fields, "activation", "tanh");
   set_default(fields, "recurrent_initializer", "orthogonal");
-  for (const Field& field :
-       {rate_field("dropout"), rate_field("recurrent_dropout"),
-        Field{.name = "return_sequences", .type = kBoolean, .fallback = false},
-        Field{.name = "return_state", .type = kFixed, .fallback = false},
-        Field{.name = "go_backwards", .type = kBoolean, .fallback = false},
-        Field{.name = "stateful", .type = kFixed, .fallback = false},
-        Field{.name = "unroll", .type = kBoolean, .fallback = false},
-        Field{.name = "time_major", .type = kFixed, .fallback = false},
-        Field{.name = "zero_output_for_mask"}, Field{.name = "seed"}}) {
+  for (const Field& field : {rate_field("dropout"), rate_field("recurrent_dropout"),
+                             Field{.name = "return_sequences", .type = kBoolean, .fallback = false},
+                             Field{.name = "return_state", .type = kFixed, .fallback = false},
+                             Field{.name = "go_backwards", .type = kBoolean, .fallback = false},
+                             Field{.name = "stateful", .type = kFixed, .fallback = false},
+                             Field{.name = "unroll", .type = kBoolean, .fallback = false},
+                             Field{.name = "time_major", .type = kFixed, .fallback = false},
+                             Field{.name = "zero_output_for_mask"}, Field{.name = "seed"}}) {
     fields.push_back(field);
   }
   fields.insert(fields.end(), more.begin(), more.end());
@@ -46,15 +44,10 @@ std::vector<Field> recurrent_fields(const std::vector<Field>& more = {}) {
 }
 
 std::vector<Field> gated_fields(Field own) {
-  return recurrent_fields({{.name = "recurrent_activation",
-                            .type = FieldType::kActivation,
-                            .fallback = "sigmoid"},
-                           {.name = "implementation",
-                            .type = FieldType::kInteger,
-                            .fallback = 2,
-                            .low = 1,
-                            .high = 2},
-                           std::move(own)});
+  return recurrent_fields(
+      {{.name = "recurrent_activation", .type = FieldType::kActivation, .fallback = "sigmoid"},
+       {.name = "implementation", .type = FieldType::kInteger, .fallback = 2, .low = 1, .high = 2},
+       std::move(own)});
 }
 
 std::variant<Shape, Refusal> output_shape(const Json& config, const Shape& input) {
@@ -67,9 +60,8 @@ std::variant<Shape, Refusal> output_shape(const Json& config, const Shape& input
 std::vector<Weight> weights(const Json& config, const Shape& input, std::int64_t gates,
                             Shape bias) {
   const std::int64_t units = config.at("units");
-  std::vector<Weight> all{
-      {"kernel", "kernel_initializer", {input.back(), gates * units}},
-      {"recurrent_kernel", "recurrent_initializer", {units, gates * units}}};
+  std::vector<Weight> all{{"kernel", "kernel_initializer", {input.back(), gates * units}},
+                          {"recurrent_kernel", "recurrent_initializer", {units, gates * units}}};
   if (config.at("use_bias").get<bool>()) {
     all.push_back({"bias", "bias_initializer", std::move(bias)});
   }
@@ -79,15 +71,14 @@ std::vector<Weight> weights(const Json& config, const Shape& input, std::int64_t
 }  // namespace
 
 const Layer& simple_rnn() {
-  static const Layer layer{.class_name = "SimpleRNN",
-                           .aliases = {},
-                           .fields = recurrent_fields(),
-                           .output_shape = output_shape,
-                           .weights =
-                               [](const Json& config, const Shape& input) {
-                                 return weights(config, input, 1, {config.at("units")});
-                               },
-                           .recurrent = true};
+  static const Layer layer{
+      .class_name = "SimpleRNN",
+      .aliases = {},
+      .fields = recurrent_fields(),
+      .output_shape = output_shape,
+      .weights = [](const Json& config,
+                    const Shape& input) { return weights(config, input, 1, {config.at("units")}); },
+      .recurrent = true};
   return layer;
 }
 
@@ -95,8 +86,8 @@ const Layer& lstm() {
   static const Layer layer{
       .class_name = "LSTM",
       .aliases = {},
-      .fields = gated_fields(
-          {.name = "unit_forget_bias", .type = FieldType::kBoolean, .fallback = true}),
+      .fields =
+          gated_fields({.name = "unit_forget_bias", .type = FieldType::kBoolean, .fallback = true}),
       .output_shape = output_shape,
       .weights =
           [](const Json& config, const Shape& input) {

@@ -14,10 +14,8 @@ Field window_field(const std::string& name, std::size_t axes, std::optional<Json
 }
 
 Field padding_field(std::vector<std::string> words) {
-  return {.name = "padding",
-          .type = FieldType::kText,
-          .fallback = "valid",
-          .words = std::move(words)};
+  return {
+      .name = "padding", .type = FieldType::kText, .fallback = "valid", .words = std::move(words)};
 }
 
 std::optional<Refusal> wrong_axes(const Shape& input, std::size_t axes) {

@@ -25,7 +25,6 @@ std::variant<Shape, Refusal> slide(const Json& config, const std::string& kernel
                                    const Shape& strides, const Shape& dilation, const Shape& input,
                                    std::int64_t channels);
 /// The same for a convolution of `strides` and `dilation_rate`, one of which must be 1.
-std::variant<Shape, Refusal> convolve(const Json& config, const Shape& input,
-                                      std::int64_t filters);
+std::variant<Shape, Refusal> convolve(const Json& config, const Shape& input, std::int64_t filters);
 
 }  // namespace neutra::layer

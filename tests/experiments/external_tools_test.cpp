@@ -234,7 +234,8 @@ std::vector<Json> further_layers() {
   return {
       Json::array({layer("Embedding", {{"input_dim", 9}, {"output_dim", 4}}),
                    layer("Conv1D", {{"filters", 6}, {"kernel_size", 3}, {"padding", "causal"}}),
-                   layer("MaxPooling1D", {{"pool_size", 2}}), layer("LayerNormalization", Json::object()),
+                   layer("MaxPooling1D", {{"pool_size", 2}}),
+                   layer("LayerNormalization", Json::object()),
                    layer("LSTM", {{"units", 5}, {"return_sequences", true}}),
                    layer("GRU", {{"units", 4},
                                  {"return_sequences", true},
@@ -242,12 +243,12 @@ std::vector<Json> further_layers() {
                                  {"recurrent_initializer", "glorot_uniform"}}),
                    layer("SimpleRNN", {{"units", 3}, {"dropout", 0.25}}),
                    layer("Dense", {{"units", 2}, {"activation", "softmax"}})}),
-      Json::array({layer("DepthwiseConv2D", {{"kernel_size", 3}, {"depthwise_regularizer", "l2"}}),
-                   layer("SeparableConv2D", {{"filters", 4}, {"kernel_size", {3, 2}}}),
-                   layer("GaussianNoise", {{"stddev", 0.5}}),
-                   layer("Reshape", {{"target_shape", {-1, 4}}}),
-                   layer("AveragePooling1D", Json::object()), layer("GlobalMaxPooling1D", Json::object()),
-                   layer("Dense", {{"units", 2}, {"activation", "softmax"}})})};
+      Json::array(
+          {layer("DepthwiseConv2D", {{"kernel_size", 3}, {"depthwise_regularizer", "l2"}}),
+           layer("SeparableConv2D", {{"filters", 4}, {"kernel_size", {3, 2}}}),
+           layer("GaussianNoise", {{"stddev", 0.5}}), layer("Reshape", {{"target_shape", {-1, 4}}}),
+           layer("AveragePooling1D", Json::object()), layer("GlobalMaxPooling1D", Json::object()),
+           layer("Dense", {{"units", 2}, {"activation", "softmax"}})})};
 }
 Program with_layers(Json layers, const Shape& input) {
   Program program = load_fault("D6").buggy;
@@ -287,8 +288,7 @@ model.add(Dense(2, activation="softmax")))");
 TEST(ProgramSchema, HoldsForFurtherLayers) {
   const Schema schema(kDocs / "schemas/program.schema.json");
   const std::vector<Json> layers = further_layers();
-  for (const Program& program :
-       {with_layers(layers[0], {8}), with_layers(layers[1], {9, 8, 3})}) {
+  for (const Program& program : {with_layers(layers[0], {8}), with_layers(layers[1], {9, 8, 3})}) {
     const Json document = program_for_tools(program, nullptr);
     EXPECT_EQ(schema.problem(document), "");
     EXPECT_EQ(program_hash({document}), program_hash(program));

@@ -805,10 +805,9 @@ class RandomPrograms {
         layers.push_back({{"class_name", "GaussianNoise"}, {"config", {{"stddev", 0.25}}}});
     }
     layers.push_back(dense(3));
-    layers[0]["config"]["batch_input_shape"] =
-        images      ? Json::array({nullptr, 6, 6, 1})
-        : sequences ? Json::array({nullptr, 6, 2})
-                    : Json::array({nullptr, 4});
+    layers[0]["config"]["batch_input_shape"] = images      ? Json::array({nullptr, 6, 6, 1})
+                                               : sequences ? Json::array({nullptr, 6, 2})
+                                                           : Json::array({nullptr, 4});
     if (model.is_array())
       model = layers;
     else

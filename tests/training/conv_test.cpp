@@ -18,8 +18,8 @@
 #include "training/layers/windows.h"
 #include "training/local_trainer.h"
 
-/// Layers on images and sequences. conv_cases.json and layer_cases.json hold what tf.keras computes,
-/// made by make_conv_cases.py and make_layer_cases.py.
+/// Layers on images and sequences. conv_cases.json and layer_cases.json hold what tf.keras
+/// computes, made by make_conv_cases.py and make_layer_cases.py.
 namespace neutra {
 namespace {
 
@@ -328,8 +328,8 @@ TEST(Recurrent, RecurrentDropoutMasksTheState) {
       EXPECT_TRUE(h[t] == 1 || h[t] == 1 + 2 * h[t - 1]) << h[t];
     }
     seen.insert(h[7]);
-    const auto unrolled = masked_steps(
-        "SimpleRNN", {{"recurrent_dropout", 0.5}, {"unroll", true}}, weights, step);
+    const auto unrolled =
+        masked_steps("SimpleRNN", {{"recurrent_dropout", 0.5}, {"unroll", true}}, weights, step);
     EXPECT_TRUE(unrolled[7] == 1 || unrolled[7] == 255) << unrolled[7];
   }
   EXPECT_GT(seen.size(), 3u);

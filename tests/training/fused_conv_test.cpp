@@ -263,10 +263,9 @@ TEST(FusedConv, SequencesAndChannelsAgreeWithEager) {
         sequence(8, 3, relu), plain("LayerNormalization", {{"scale", false}})},
        {4, 4, 1}},
       {{plain("DepthwiseConv2D", {{"kernel_size", 3}, {"activation", "relu"}}),
-        plain("MaxPooling2D"), plain("DepthwiseConv2D", {{"kernel_size", 2},
-                                                         {"strides", 2},
-                                                         {"padding", "same"},
-                                                         {"depth_multiplier", 3}})},
+        plain("MaxPooling2D"),
+        plain("DepthwiseConv2D",
+              {{"kernel_size", 2}, {"strides", 2}, {"padding", "same"}, {"depth_multiplier", 3}})},
        {12, 11, 8}},
       {{plain("SeparableConv2D", {{"filters", 12}, {"kernel_size", 3}, {"activation", "relu"}}),
         plain("LayerNormalization"),
@@ -288,9 +287,9 @@ TEST(FusedConv, SequencesAndChannelsAgreeWithEager) {
 }
 
 TEST(FusedConv, NamesWhatItDoesNotKnow) {
-  for (const Json& unknown :
-       {plain("LSTM", {{"units", 3}}), plain("GRU", {{"units", 3}}),
-        plain("SimpleRNN", {{"units", 3}}), plain("Embedding", {{"input_dim", 3}, {"output_dim", 2}})}) {
+  for (const Json& unknown : {plain("LSTM", {{"units", 3}}), plain("GRU", {{"units", 3}}),
+                              plain("SimpleRNN", {{"units", 3}}),
+                              plain("Embedding", {{"input_dim", 3}, {"output_dim", 2}})}) {
     const bool table = unknown["class_name"] == "Embedding";
     Json layers = Json::array({unknown});
     if (table) layers.push_back(plain("Flatten"));
@@ -298,7 +297,8 @@ TEST(FusedConv, NamesWhatItDoesNotKnow) {
     const Shape input = table ? Shape{4} : Shape{5, 2};
     const ResolvedProgram program =
         resolved(layers, input, optimizer("Adam", 0.01), "categorical_crossentropy", {3}, 8);
-    Array x{with_rows(8, input), std::vector<float>(static_cast<std::size_t>(8 * element_product(input)))};
+    Array x{with_rows(8, input),
+            std::vector<float>(static_cast<std::size_t>(8 * element_product(input)))};
     Array y{{8, 3}, std::vector<float>(24)};
     EXPECT_EQ(fused_refusal(program, {&x, &y, 0, 8}),
               "layer " + unknown["class_name"].get<std::string>());
@@ -328,8 +328,7 @@ Subject random_sequences(Random& random) {
         subject.layers.push_back(plain("AveragePooling1D", windows));
         break;
       case 5:
-        subject.layers.push_back(
-            plain(pick(random, {"BatchNormalization", "LayerNormalization"})));
+        subject.layers.push_back(plain(pick(random, {"BatchNormalization", "LayerNormalization"})));
         continue;
       case 6:
         subject.layers.push_back(plain("GaussianNoise", {{"stddev", 0.2}}));
@@ -369,11 +368,12 @@ Subject random_subject(Random& random) {
     const Json padding = same ? "same" : "valid";
     switch (i == 0 ? 0 : below(random, 11)) {
       case 8:
-        subject.layers.push_back(plain("DepthwiseConv2D", {{"kernel_size", window},
-                                                           {"strides", stride},
-                                                           {"padding", padding},
-                                                           {"depth_multiplier", 1 + below(random, 2)},
-                                                           {"activation", "relu"}}));
+        subject.layers.push_back(
+            plain("DepthwiseConv2D", {{"kernel_size", window},
+                                      {"strides", stride},
+                                      {"padding", padding},
+                                      {"depth_multiplier", 1 + below(random, 2)},
+                                      {"activation", "relu"}}));
         break;
       case 9:
         subject.layers.push_back(plain("SeparableConv2D", {{"filters", pick(random, {1, 3, 8, 16})},

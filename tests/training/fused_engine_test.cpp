@@ -595,7 +595,7 @@ TEST_F(FusedEngine, EveryLayer) {
                                optimizer("SGD", 0.05), batch));
     }
   }
-  seen.insert("Activation");  // EveryActivation
+  seen.insert("Activation");                 // EveryActivation
   for (const char* extent : {"1D", "2D"}) {  // conv_test.cpp, fused_conv_test.cpp
     for (const char* name : {"Conv", "AveragePooling", "GlobalAveragePooling", "GlobalMaxPooling",
                              "MaxPooling", "ZeroPadding", "DepthwiseConv", "SeparableConv"}) {

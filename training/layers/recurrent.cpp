@@ -23,8 +23,7 @@ class Masks {
         recurrent_rate_(static_cast<float>(number_or(layer.config, "recurrent_dropout", 0))),
         unrolled_(flag_or(layer.config, "unroll", false)),
         index_(static_cast<std::uint32_t>(layer.index)) {
-    const bool separate =
-        recurrent_rate_ != 0 || number_or(layer.config, "implementation", 2) == 1;
+    const bool separate = recurrent_rate_ != 0 || number_or(layer.config, "implementation", 2) == 1;
     count_ = separate && !like_cudnn ? gates : 1;
   }
 
@@ -77,7 +76,8 @@ Tensor masked_product(const Tensor& x, const GateMasks& masks, const Tensor& ker
   } else {
     const auto parts = kernel.chunk(static_cast<std::int64_t>(masks.size()), 1);
     std::vector<Tensor> gates;
-    for (std::size_t g = 0; g < masks.size(); ++g) gates.push_back(at::matmul(x * masks[g], parts[g]));
+    for (std::size_t g = 0; g < masks.size(); ++g)
+      gates.push_back(at::matmul(x * masks[g], parts[g]));
     y = at::cat(gates, -1);
   }
   return bias.defined() ? y + bias : y;

@@ -87,7 +87,8 @@ NEUTRA_CLONES void sum_groups(const Groups& g, const float* dy, const float* by,
     double sum = 0;
     for (std::size_t i = 0; i < g.count; ++i) {
       const std::size_t k = f * g.step + i * g.next;
-      sum += by ? static_cast<double>(dy[k]) * static_cast<double>(by[k]) : static_cast<double>(dy[k]);
+      sum +=
+          by ? static_cast<double>(dy[k]) * static_cast<double>(by[k]) : static_cast<double>(dy[k]);
     }
     gradients[f] = static_cast<float>(sum);
   }
