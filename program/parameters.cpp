@@ -363,8 +363,8 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
         name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
     if (type == nullptr) continue;
     if (type->class_name == "Dropout") dropouts.push_back(path(i, "rate"));
-    const auto has = [&](const char* name) {
-      const Field* field = find_field(type->fields, name);
+    const auto has = [&](const char* field_name) {
+      const Field* field = find_field(type->fields, field_name);
       return field != nullptr && field->type != FieldType::kIgnored;
     };
     // A convolution by channel has its own name for it.

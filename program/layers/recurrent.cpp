@@ -71,14 +71,16 @@ std::vector<Weight> weights(const Json& config, const Shape& input, std::int64_t
 }  // namespace
 
 const Layer& simple_rnn() {
-  static const Layer layer{
-      .class_name = "SimpleRNN",
-      .aliases = {},
-      .fields = recurrent_fields(),
-      .output_shape = output_shape,
-      .weights = [](const Json& config,
-                    const Shape& input) { return weights(config, input, 1, {config.at("units")}); },
-      .recurrent = true};
+  static const Layer layer{.class_name = "SimpleRNN",
+                           .aliases = {},
+                           .fields = recurrent_fields(),
+                           .output_shape = output_shape,
+                           .weights =
+                               [](const Json& config, const Shape& input) {
+                                 return weights(config, input, 1,
+                                                {config.at("units").get<std::int64_t>()});
+                               },
+                           .recurrent = true};
   return layer;
 }
 

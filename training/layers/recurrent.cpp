@@ -184,10 +184,9 @@ class Gru final : public Recurrent {
     if (after_) {
       from_h = s.product().chunk(3, -1);
     } else {
-      const auto kernels = s.kernel.split({2 * units_, units_}, 1);
       GateMasks masks = s.masks;
       if (masks.size() > 1) masks.pop_back();
-      from_h = masked_product(s.h, masks, kernels[0], {}).chunk(2, -1);
+      from_h = masked_product(s.h, masks, s.kernel.narrow(1, 0, 2 * units_), {}).chunk(2, -1);
     }
     const Tensor z = apply(gate_, from_x[0] + from_h[0]);
     const Tensor r = apply(gate_, from_x[1] + from_h[1]);

@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "training/fused/images.h"
+
 namespace neutra::fused {
 namespace {
 
