@@ -233,7 +233,7 @@ struct Doubt {
   std::vector<double> noise;  ///< by how much it changes with small changes of what goes in
   std::vector<double> terms;  ///< the size of a sum's terms
   double slopes = 0;          ///< relative error of the slopes of saturated activations
-  double centring = 0;        ///< relative error of what batch normalisations put out
+  double centring = 0;        ///< relative error of what normalisations put out
   double losses = 1;          ///< of rows near 1 that are added up
 };
 
@@ -295,21 +295,25 @@ double slope_error(const ResolvedProgram& program,
   return largest;
 }
 
-/// Likewise the distance of a batch normalisation's inputs to their mean.
+/// Likewise the distance of a normalisation's inputs to their mean, over a batch's rows or a row's
+/// features.
 double centring_error(const ResolvedProgram& program,
                       const std::vector<std::span<const float>>& activations, std::size_t rows) {
   double largest = 0;
   for (std::size_t i = 1; i < activations.size(); ++i) {
-    if (program.layers[i].class_name != "BatchNormalization") continue;
+    const bool of_batch = program.layers[i].class_name == "BatchNormalization";
+    if (!of_batch && program.layers[i].class_name != "LayerNormalization") continue;
     const std::size_t features = activations[i - 1].size() / rows;
-    for (std::size_t f = 0; f < features; ++f) {
+    const std::size_t groups = of_batch ? features : rows, size = of_batch ? rows : features;
+    for (std::size_t g = 0; g < groups; ++g) {
+      const auto value = [&](std::size_t k) -> double {
+        return activations[i - 1][of_batch ? k * features + g : g * features + k];
+      };
       double mean = 0, variance = 0;
-      for (std::size_t b = 0; b < rows; ++b) mean += activations[i - 1][b * features + f];
-      mean /= static_cast<double>(rows);
-      for (std::size_t b = 0; b < rows; ++b) {
-        variance += std::pow(activations[i - 1][b * features + f] - mean, 2);
-      }
-      const double deviation = std::sqrt(variance / static_cast<double>(rows));
+      for (std::size_t k = 0; k < size; ++k) mean += value(k);
+      mean /= static_cast<double>(size);
+      for (std::size_t k = 0; k < size; ++k) variance += std::pow(value(k) - mean, 2);
+      const double deviation = std::sqrt(variance / static_cast<double>(size));
       if (mean != 0) largest = std::max(largest, 0x1p-21 * std::abs(mean) / deviation);
     }
   }

@@ -15,8 +15,12 @@ class LayerNormalization final : public Module {
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
                      const Pass&) const override {
-    return at::layer_norm(x, {x.size(-1)}, scale_ ? weights[0] : at::Tensor(),
-                          center_ ? weights[scale_ ? 1 : 0] : at::Tensor(), epsilon_, false);
+    // LibTorch's own computes x a + b, whose rounding is left where x - mean is 0.
+    const at::Tensor distance = x - x.mean(-1, true);
+    at::Tensor y = distance / at::sqrt(at::square(distance).mean(-1, true) + epsilon_);
+    if (scale_) y = y * weights[0];
+    if (center_) y = y + weights[scale_ ? 1 : 0];
+    return y;
   }
 
  private:
