@@ -22,7 +22,8 @@ struct Part {
   std::string name;  ///< as programmed, else from class and index
   int index = 0;
   bool has_kernel = false, has_bias = false;
-  std::string activation;  ///< "" unless it is one that the tool knows
+  std::size_t bias_variable = 1;  ///< of the layer; the kernel is 0
+  std::string activation;         ///< "" unless it is one that the tool knows
   std::size_t neurons = 1;
   bool image = false;  ///< outputs of more than one extent
   std::int64_t fan_in = 1, fan_out = 1;
@@ -128,8 +129,12 @@ struct Model {
     part.neurons =
         layer.output_shape.empty() ? 1 : static_cast<std::size_t>(layer.output_shape.back());
     part.image = layer.output_shape.size() > 1;
-    for (const Weight& weight : layer.weights) {
-      if (weight.name == "bias") part.has_bias = true;
+    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+      const Weight& weight = layer.weights[k];
+      if (weight.name == "bias") {
+        part.has_bias = true;
+        part.bias_variable = k;
+      }
       if (weight.name != "kernel") continue;
       part.has_kernel = true;
       const Shape& shape = weight.shape;
@@ -231,7 +236,9 @@ class ProgramWatcher final : public Observer {
       const Kernel kernel{part.kernel(), part.fan_in, part.fan_out,
                           model_->taken_for(part, variant_)};
       add(check_initial_kernel(kernel, weights[0], variant_));
-      if (part.has_bias) biases.push_back({part.bias(), {weights[1].begin(), weights[1].end()}});
+      if (!part.has_bias) continue;
+      const std::span<const float> bias = weights[part.bias_variable];
+      biases.push_back({part.bias(), {bias.begin(), bias.end()}});
     }
     add(check_initial_biases(biases, targets));
   }
@@ -344,7 +351,10 @@ class OverfitWatcher final : public Observer {
       checks_[i].weight.see(iteration, layer.weights[0], found);
     });
     for_kernels(event, [&](std::size_t i, const LayerView& layer) {
-      if (model_->parts[i].has_bias) checks_[i].bias.see(iteration, layer.weights[1], found);
+      const Part& part = model_->parts[i];
+      if (part.has_bias) {
+        checks_[i].bias.see(iteration, layer.weights[part.bias_variable], found);
+      }
     });
     outputs_->see(iteration, event.layers.back().activations, outputs_width_, found);
     for (std::size_t i = 0; i < model_->parts.size(); ++i) {

@@ -379,16 +379,26 @@ class Difference {
     const auto differ = [&](const char* field) {
       return x.value(field, Json()) != y.value(field, Json());
     };
-    if (differ("kernel_initializer")) add("WCI", index);
+    for (const char* kernel : {"kernel", "recurrent", "depthwise", "pointwise", "embeddings"}) {
+      const std::string name = kernel;
+      if (differ((name + "_initializer").c_str())) add("WCI", index);
+      regularisers(x, y, name + "_regularizer", index);
+    }
     if (differ("bias_initializer")) add("BCI", index);
     if (differ("units") || differ("filters")) add("LCN", index);
     if (differ("kernel_size")) add("LCF", index);
-    if (differ("rate")) add("RCD", index);
+    for (const char* rate : {"rate", "dropout", "recurrent_dropout"}) {
+      if (differ(rate)) add("RCD", index);
+    }
     if (differ("trainable")) add("LFZ", index);
     if (differ("use_bias")) add(x.value("use_bias", Json()) == true ? "WAB" : "WRB", index);
-    for (const char* field : {"kernel_regularizer", "bias_regularizer", "activity_regularizer"}) {
-      if (differ(field)) add(x.value(field, Json()).is_null() ? "RRW" : "RAW", index);
-    }
+    regularisers(x, y, "bias_regularizer", index);
+    regularisers(x, y, "activity_regularizer", index);
+  }
+
+  void regularisers(const Json& x, const Json& y, const std::string& field, std::size_t index) {
+    const Json before = x.value(field, Json());
+    if (before != y.value(field, Json())) add(before.is_null() ? "RRW" : "RAW", index);
   }
 
   static constexpr double kMatch = 10'000;

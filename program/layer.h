@@ -31,6 +31,7 @@ struct Layer {
   std::variant<Shape, Refusal> (*output_shape)(const Json& config, const Shape& input) = nullptr;
   /// Weights in Keras's order; nullptr: none. Called for inputs that output_shape accepts.
   std::vector<Weight> (*weights)(const Json& config, const Shape& input) = nullptr;
+  bool recurrent = false;  ///< goes through steps: its activation isn't what it ends with
 };
 
 /// All layer classes, sorted by name.
@@ -45,10 +46,14 @@ Field initializer_field(const std::string& name, const std::string& fallback);
 Field regularizer_field(const std::string& name);
 Field constraint_field(const std::string& name);  ///< null only
 Field channels_last_field();
-/// Appends kernel_ and bias_ initialisers, regularisers and constraints, use_bias and activation.
-std::vector<Field> with_kernel_fields(std::vector<Field> fields);
+/// Appends initialisers, regularisers and constraints of the kernels ("kernel_initializer") and the
+/// bias, use_bias and activation.
+std::vector<Field> with_kernel_fields(std::vector<Field> fields,
+                                      const std::vector<std::string>& kernels = {"kernel"});
 /// kernel of `kernel` extents and, if used, a bias of its last extent.
 std::vector<Weight> kernel_weights(const Json& config, Shape kernel);
 Refusal wrong_rank(const Shape& input, const std::string& allowed);
+/// The input's shape for a layer whose `axis` must be the last one.
+std::variant<Shape, Refusal> along_last_axis(const Json& config, const Shape& input);
 
 }  // namespace neutra

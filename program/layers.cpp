@@ -2,23 +2,36 @@
 
 #include "program/layer.h"
 
-/// All layer classes, sorted: each is defined in program/layers/.
+/// All layer classes, sorted by class name: each is defined in program/layers/.
 #define NEUTRA_LAYERS(LAYER)       \
   LAYER(activation)                \
+  LAYER(average_pooling_1d)        \
   LAYER(average_pooling_2d)        \
   LAYER(batch_normalization)       \
+  LAYER(conv_1d)                   \
   LAYER(conv_2d)                   \
   LAYER(dense)                     \
+  LAYER(depthwise_conv_2d)         \
   LAYER(dropout)                   \
   LAYER(elu)                       \
+  LAYER(embedding)                 \
   LAYER(flatten)                   \
+  LAYER(gaussian_noise)            \
+  LAYER(global_average_pooling_1d) \
   LAYER(global_average_pooling_2d) \
+  LAYER(global_max_pooling_1d)     \
   LAYER(global_max_pooling_2d)     \
+  LAYER(gru)                       \
   LAYER(input_layer)               \
+  LAYER(layer_normalization)       \
   LAYER(leaky_relu)                \
+  LAYER(lstm)                      \
+  LAYER(max_pooling_1d)            \
   LAYER(max_pooling_2d)            \
   LAYER(relu)                      \
   LAYER(reshape)                   \
+  LAYER(separable_conv_2d)         \
+  LAYER(simple_rnn)                \
   LAYER(softmax)                   \
   LAYER(zero_padding_2d)
 
@@ -80,19 +93,23 @@ Field channels_last_field() {
           .null_is_default = true};
 }
 
-std::vector<Field> with_kernel_fields(std::vector<Field> fields) {
-  for (Field& field :
-       std::vector<Field>{activation_field(),
-                          {.name = "use_bias", .type = FieldType::kBoolean, .fallback = true},
-                          initializer_field("kernel_initializer", "glorot_uniform"),
-                          initializer_field("bias_initializer", "zeros"),
-                          regularizer_field("kernel_regularizer"),
-                          regularizer_field("bias_regularizer"),
-                          regularizer_field("activity_regularizer"),
-                          constraint_field("kernel_constraint"),
-                          constraint_field("bias_constraint")}) {
-    fields.push_back(std::move(field));
+std::vector<Field> with_kernel_fields(std::vector<Field> fields,
+                                      const std::vector<std::string>& kernels) {
+  fields.push_back(activation_field());
+  fields.push_back({.name = "use_bias", .type = FieldType::kBoolean, .fallback = true});
+  for (const std::string& kernel : kernels) {
+    fields.push_back(initializer_field(kernel + "_initializer", "glorot_uniform"));
   }
+  fields.push_back(initializer_field("bias_initializer", "zeros"));
+  for (const std::string& kernel : kernels) {
+    fields.push_back(regularizer_field(kernel + "_regularizer"));
+  }
+  fields.push_back(regularizer_field("bias_regularizer"));
+  fields.push_back(regularizer_field("activity_regularizer"));
+  for (const std::string& kernel : kernels) {
+    fields.push_back(constraint_field(kernel + "_constraint"));
+  }
+  fields.push_back(constraint_field("bias_constraint"));
   return fields;
 }
 
@@ -107,6 +124,16 @@ std::vector<Weight> kernel_weights(const Json& config, Shape kernel) {
 
 Refusal wrong_rank(const Shape& input, const std::string& allowed) {
   return {"", "an input " + to_string(input), "an input of " + allowed};
+}
+
+std::variant<Shape, Refusal> along_last_axis(const Json& config, const Shape& input) {
+  if (input.empty()) return wrong_rank(input, "at least one extent");
+  // Keras counts the batch as axis 0.
+  const std::int64_t axis = config.at("axis");
+  if (axis != -1 && axis != static_cast<std::int64_t>(input.size())) {
+    return Refusal{"axis", std::to_string(axis), "-1, the last axis (others not supported)"};
+  }
+  return input;
 }
 
 }  // namespace neutra

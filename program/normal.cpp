@@ -84,6 +84,11 @@ class Normaliser {
         return dtype(value, path);
       case FieldType::kBatchShape:
         return batch_shape(value, path);
+      case FieldType::kSingle: {
+        const Json one = value.is_array() ? value : Json::array({value});
+        if (one.size() == 1 && all_integers(field, one)) return normal_numbers(one);
+        return report(path, value, "n or [n], a whole number" + range_text(field));
+      }
       case FieldType::kPair:
         return pair(field, value, path, "n or [n, n] of whole numbers" + range_text(field));
       case FieldType::kPadding:

@@ -344,6 +344,8 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
   struct Parametric {
     std::size_t index;
     bool dense;
+    bool units;
+    std::string kernel_path;
     std::string activation_path;
     bool has_bias;
   };
@@ -361,11 +363,18 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
         name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
     if (type == nullptr) continue;
     if (type->class_name == "Dropout") dropouts.push_back(path(i, "rate"));
-    if (find_field(type->fields, "kernel_initializer") != nullptr) {
+    const auto has = [&](const char* field_name) {
+      const Field* field = find_field(type->fields, field_name);
+      return field != nullptr && field->type != FieldType::kIgnored;
+    };
+    // A convolution by channel has its own name for it.
+    const char* kernel =
+        has("depthwise_initializer") ? "depthwise_initializer" : "kernel_initializer";
+    if (has(kernel)) {
       const Json* config = member(layer, "config");
       const Json* use_bias = config != nullptr ? member(*config, "use_bias") : nullptr;
-      parametric.push_back({i, type->class_name == "Dense", path(i, "activation"),
-                            use_bias == nullptr || *use_bias != false});
+      parametric.push_back({i, type->class_name == "Dense", has("units"), path(i, kernel),
+                            path(i, "activation"), use_bias == nullptr || *use_bias != false});
     } else if (type->class_name == "Activation" && !parametric.empty()) {
       // The activation of the layer before, unless that has one of its own.
       std::string& place = parametric.back().activation_path;
@@ -393,21 +402,19 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
       if (!where.empty()) add(prefix + std::to_string(n + 1), kind, {where});
     }
   };
-  const auto hidden_dense = [&](std::size_t n) {
-    return parametric[n].dense && n + 1 < parametric.size();
-  };
+  const auto hidden = [&](std::size_t n) { return n + 1 < parametric.size(); };
   add_each("ki", KeyKind::kKernelInitializer,
-           [&](std::size_t n) { return path(parametric[n].index, "kernel_initializer"); });
+           [&](std::size_t n) { return parametric[n].kernel_path; });
   add_each("bi", KeyKind::kBiasInitializer, [&](std::size_t n) {
     return parametric[n].has_bias ? path(parametric[n].index, "bias_initializer") : "";
   });
   add_each("act", KeyKind::kActivation,
            [&](std::size_t n) { return parametric[n].activation_path; });
   add_each("layer", KeyKind::kRepeat, [&](std::size_t n) {
-    return hidden_dense(n) ? root + std::to_string(parametric[n].index) : "";
+    return hidden(n) && parametric[n].dense ? root + std::to_string(parametric[n].index) : "";
   });
   add_each("unit", KeyKind::kUnits, [&](std::size_t n) {
-    return hidden_dense(n) ? path(parametric[n].index, "units") : "";
+    return hidden(n) && parametric[n].units ? path(parametric[n].index, "units") : "";
   });
   for (std::size_t n = 0; n < dropouts.size(); ++n) {
     add("dropout" + std::to_string(n + 1), KeyKind::kDropout, {dropouts[n]});

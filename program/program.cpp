@@ -60,6 +60,7 @@ class Inference {
     output_ = shape;
     if (output_ && data != nullptr && !resolved_.empty()) check_target();
     if (data != nullptr) check_split();
+    check_clipping();
     check_loop();
     check_trained();
   }
@@ -223,7 +224,7 @@ class Inference {
 
   bool ends_in_sigmoid() const {
     const Json& config = resolved_.back().config;
-    return config.value("activation", Json()) == "sigmoid";
+    return !types_.back()->recurrent && config.value("activation", Json()) == "sigmoid";
   }
 
   /// NumPy's rule for [batch] + a and [batch] + b. A batch never meets another extent than 1:
@@ -243,17 +244,40 @@ class Inference {
     const Shape target = with_unit(data_->y);
     std::size_t index = resolved_.size() - 1;
     for (std::size_t i = 0; i < resolved_.size(); ++i) {
-      if (!resolved_[i].weights.empty() && resolved_[i].class_name != "BatchNormalization") {
-        index = i;
+      const std::string& name = resolved_[i].class_name;
+      if (resolved_[i].weights.empty() || name == "BatchNormalization" ||
+          name == "LayerNormalization") {
+        continue;
       }
+      index = i;
     }
     std::string hint;
-    if (output_->size() > target.size() && resolved_[index].input_shape.size() > 1) {
+    if (output_->size() > target.size() && types_[index]->recurrent) {
+      hint = "; return_sequences false gives the output of the last step alone";
+    } else if (output_->size() > target.size() && resolved_[index].input_shape.size() > 1) {
       hint = "; a Flatten layer is missing before " + resolved_[index].class_name;
     }
     problems_.push_back({layer_path(index),
                          "an output " + to_string(*output_) + " for targets " + to_string(target),
                          allowed + hint});
+  }
+
+  /// Keras clips the gradient that an Embedding has for each index of a batch, before it adds up
+  /// those of equal ones.
+  void check_clipping() {
+    if (has_problem("/compile")) return;
+    const Json& config = normal_.at("compile").at("optimizer").at("config");
+    for (const char* field : {"clipnorm", "clipvalue"}) {
+      if (config.at(field).is_null()) continue;
+      for (std::size_t i = 0; i < resolved_.size(); ++i) {
+        if (types_[i] == nullptr || types_[i]->class_name != "Embedding") continue;
+        if (resolved_[i].config.value("trainable", Json(true)) == false) continue;
+        problems_.push_back(
+            {std::string("/compile/optimizer/config/") + field,
+             shown(config.at(field)) + " with layer " + std::to_string(i) + " (Embedding)",
+             "null (clipping the gradients of embeddings is not supported)"});
+      }
+    }
   }
 
   /// The layers that the loop's faults name exist.

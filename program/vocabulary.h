@@ -23,6 +23,7 @@ enum class FieldType {
   kIgnored,      ///< anything: without influence on results
   kDtype,        ///< "float32" or a policy of that name; left out of the normal form
   kBatchShape,   ///< [null, extents...]; left out of the normal form
+  kSingle,       ///< n or [n] -> [n]
   kPair,         ///< n or [n, n] -> [n, n]
   kPadding,      ///< n, [n, n] or [[n, n], [n, n]] -> [[n, n], [n, n]]
   kExtents,      ///< array of whole numbers

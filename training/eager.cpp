@@ -37,13 +37,20 @@ at::Tensor gather(const at::Tensor& source, std::int64_t begin,
   return batch;
 }
 
-/// LibTorch convolves a single image by way of the matrix of its windows: the largest one's size.
-std::int64_t window_elements(const ResolvedProgram& program) {
+/// Memory for a while: LibTorch convolves a single image by way of the matrix of its windows, and
+/// makes a gradient of a whole table. The largest one's size.
+std::int64_t temporary_elements(const ResolvedProgram& program) {
   std::int64_t largest = 0;
   for (const ResolvedLayer& layer : program.layers) {
-    if (layer.class_name != "Conv2D") continue;
-    const Shape &kernel = layer.weights.front().shape, &output = layer.output_shape;
-    largest = std::max(largest, kernel[0] * kernel[1] * kernel[2] * output[0] * output[1]);
+    const bool table = layer.class_name == "Embedding";
+    if (!table && !layer.config.contains("kernel_size")) continue;
+    std::int64_t elements = element_product(layer.weights.front().shape);
+    if (!table) {
+      const Shape& output = layer.output_shape;
+      elements =
+          elements / layer.weights.front().shape.back() * (element_product(output) / output.back());
+    }
+    largest = std::max(largest, elements);
   }
   return largest;
 }
@@ -61,7 +68,9 @@ class EagerEngine final : public Engine {
         model_(program, weights_),
         loss_(program.loss, model_.output_activation()),
         x_(as_tensor(*training.x)),
-        y_(as_tensor(*training.y)) {}
+        y_(as_tensor(*training.y)) {
+    add_tables();
+  }
 
   const char* backend() const override { return "eager"; }
   std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
@@ -127,7 +136,12 @@ class EagerEngine final : public Engine {
     std::fill(all.begin(), all.end(), 0.0f);
     activations_.clear();
     const Model::Result result =
-        model_.forward(x, {true, key_, step}, wanted.layers ? &activations_ : nullptr);
+        model_.forward(x, {true, key_, step, &looked_up_}, wanted.layers ? &activations_ : nullptr);
+    for (auto& [layer, indices] : looked_up_) {
+      std::sort(indices.begin(), indices.end());
+      indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+      optimizer_->look_up(tables_.at(layer), {indices.begin(), indices.end()});
+    }
     const at::Tensor output = loss_.on_logits() ? result.raw : model_.output(result.raw);
 
     std::optional<at::Tensor> gradient = loss_.gradient(output, targets_);
@@ -161,11 +175,29 @@ class EagerEngine final : public Engine {
   }
 
  private:
+  /// Tells the optimiser which variables are embeddings. Where a regulariser, or what the loop
+  /// makes of gradients, gives every row one, they are like all others.
+  void add_tables() {
+    for (std::size_t i = 0; i < program_.layers.size(); ++i) {
+      const ResolvedLayer& layer = program_.layers[i];
+      if (layer.class_name != "Embedding") continue;
+      const Weights::Variable& table = weights_.of_layer(i)[0];
+      tables_[layer.index] = table.extent.begin;
+      if (table.updated && table.reached &&
+          program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep &&
+          !regularizer(layer.config, "embeddings_regularizer").active()) {
+        optimizer_->add_table(table.extent, static_cast<std::size_t>(table.shape[1]));
+      }
+    }
+  }
+
   Model model_;
   Loss loss_;
   at::Tensor x_, y_;
   at::Tensor output_, targets_;  ///< of the last step
   std::vector<at::Tensor> activations_;
+  std::map<int, std::size_t> tables_;  ///< where the variable of each Embedding begins
+  std::map<int, std::vector<std::int64_t>> looked_up_;
 };
 
 }  // namespace
@@ -179,7 +211,7 @@ std::uint64_t eager_bytes(const ResolvedProgram& program, const Rows& training) 
   const std::int64_t floats =
       kept_elements(program) +
       3 * std::min(program.batch_size, training.count()) * row_elements(program) +
-      2 * evaluation_rows(program) * row_elements(program) + window_elements(program);
+      2 * evaluation_rows(program) * row_elements(program) + temporary_elements(program);
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 

@@ -5,6 +5,8 @@
 #include <functional>
 #include <numeric>
 
+#include "program/layer.h"
+
 namespace neutra {
 
 Engine::Engine(const ResolvedProgram& program, const Rows& training, RandomKey key)
@@ -81,14 +83,39 @@ std::int64_t kept_elements(const ResolvedProgram& program) {
   return weight_elements(program) * (1 + gradients + optimizer_states(program.optimizer));
 }
 
+namespace {
+
+/// What a convolution makes of its input: a copy with the cells that padding adds; behind a
+/// convolution by channel, its outputs.
+std::int64_t convolution_elements(const ResolvedLayer& layer) {
+  const std::string padding = layer.config.at("padding");
+  const Shape kernel = layer.config.at("kernel_size").get<Shape>();
+  std::int64_t copy = padding == "valid" ? 0 : layer.input_shape.back();
+  for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
+    const std::int64_t dilation = layer.config.at("dilation_rate")[axis];
+    copy *= layer.input_shape[axis] + (padding == "causal" ? (kernel[axis] - 1) * dilation : 1);
+  }
+  if (layer.class_name != "SeparableConv2D") return copy;
+  return copy + element_product(layer.output_shape) / layer.output_shape.back() *
+                    layer.weights[1].shape[2];
+}
+
+/// What autograd keeps of each step: products, gates, states, and copies of inputs under masks.
+std::int64_t recurrent_elements(const ResolvedLayer& layer) {
+  constexpr std::int64_t kOfGate = 5;
+  const std::int64_t steps = layer.input_shape[0], width = layer.weights[1].shape[1];
+  const std::int64_t gates = width / layer.config.at("units").get<std::int64_t>();
+  return steps * (kOfGate * width + gates * layer.input_shape[1]);
+}
+
+}  // namespace
+
 std::int64_t row_elements(const ResolvedProgram& program) {
   std::int64_t sum = element_product(program.input_shape);
   for (const ResolvedLayer& layer : program.layers) {
     sum += element_product(layer.output_shape);
-    if (layer.class_name == "Conv2D" && layer.config.at("padding") == "same") {
-      const Shape& image = layer.input_shape;
-      sum += (image[0] + 1) * (image[1] + 1) * image[2];
-    }
+    if (layer.config.contains("kernel_size")) sum += convolution_elements(layer);
+    if (find_layer(layer.class_name)->recurrent) sum += recurrent_elements(layer);
   }
   return sum;
 }

@@ -123,8 +123,8 @@ std::int64_t weight_elements(const ResolvedProgram& program);
 /// Elements of what a training keeps for its variables: weights, gradients and optimiser states.
 std::int64_t kept_elements(const ResolvedProgram& program);
 
-/// Elements that one row takes in all layers' outputs, and in what convolutions make of their
-/// inputs: a copy with one cell more on each axis.
+/// Elements that one row takes in all layers' outputs, and in what convolutions and recurrent
+/// layers make of their inputs.
 std::int64_t row_elements(const ResolvedProgram& program);
 
 }  // namespace neutra

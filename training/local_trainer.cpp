@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "program/error.h"
+#include "program/normal.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/libraries.h"
@@ -216,8 +217,32 @@ class FlushDenormals {
   ~FlushDenormals() { at::globalContext().setFlushDenormal(false); }
 };
 
+/// An Embedding over the rows themselves must have an embedding for each of their values.
+std::optional<Problem> index_problem(const ResolvedProgram& program, const Dataset& data) {
+  static const std::set<std::string> kMovesValues{"InputLayer", "Flatten", "Reshape"};
+  const auto first = std::find_if(
+      program.layers.begin(), program.layers.end(),
+      [](const ResolvedLayer& layer) { return !kMovesValues.contains(layer.class_name); });
+  if (first == program.layers.end() || first->class_name != "Embedding") return std::nullopt;
+  const std::int64_t count = first->weights[0].shape[0];
+  for (const Array* x : {&data.x_train, &data.x_test, &data.x_validation}) {
+    for (const float value : x->values) {
+      if (value > -1 && value < static_cast<float>(count)) continue;  // not so NaN
+      return Problem{"/data", "the value " + shown(value),
+                     "indices from 0 to " + std::to_string(count - 1) + ", for the " +
+                         std::to_string(count) + " embeddings of layer " +
+                         std::to_string(first->index)};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> refusal_by_keras(const Program& program, const Resident& data) {
-  const std::vector<Problem> problems = validate(program.document, &data.info);
+  std::vector<Problem> problems = validate(program.document, &data.info);
+  if (problems.empty()) {
+    const auto problem = index_problem(resolve(program, &data.info), *data.data);
+    if (problem) problems.push_back(*problem);
+  }
   if (problems.empty()) return std::nullopt;
   std::string text;
   for (const Problem& problem : problems) text += (text.empty() ? "" : "; ") + to_string(problem);

@@ -178,6 +178,9 @@ class Sgd final : public Optimizer {
     }
   }
   bool idles() const override { return !(momentum_ > 0); }
+  OtherRows other_rows() const override {
+    return momentum_ > 0 ? OtherRows::kLeaveAlone : OtherRows::kUpdate;
+  }
   float momentum_;
   bool nesterov_;
 };
@@ -211,6 +214,9 @@ class RmsProp final : public Optimizer {
     } else {
       rmsprop_pass(p.size, p.w, p.g, ms, numbers.rate, rho_, epsilon_);
     }
+  }
+  OtherRows other_rows() const override {
+    return momentum_ > 0 ? OtherRows::kLeaveAlone : OtherRows::kUpdate;
   }
   float rho_, momentum_, epsilon_;
   bool centered_;
@@ -252,6 +258,7 @@ class Adadelta final : public Optimizer {
     adadelta_pass(p.size, p.w, p.g, p.accumulators[0], p.accumulators[1], numbers.rate, rho_,
                   epsilon_);
   }
+  OtherRows other_rows() const override { return OtherRows::kLeaveAlone; }
   float rho_, epsilon_;
 };
 
@@ -318,6 +325,7 @@ class Adamax final : public Optimizer {
     adamax_pass(p.size, p.w, p.g, p.accumulators[0], p.accumulators[1], numbers.rate, beta1_,
                 beta2_, epsilon_);
   }
+  OtherRows other_rows() const override { return OtherRows::kLeaveAlone; }
   float beta1_, beta2_, epsilon_;
 };
 
@@ -358,6 +366,7 @@ class Nadam final : public Optimizer {
                epsilon_, s.schedule, s.next_schedule, s.gradient_scale, s.momentum_scale,
                s.variance_scale);
   }
+  OtherRows other_rows() const override { return OtherRows::kStates; }
   float beta1_, beta2_, epsilon_;
   double schedule_decay_;
 };
@@ -384,6 +393,7 @@ class Ftrl final : public Optimizer {
   bool deferrable() const override { return shrinkage_ == 0; }
 
  private:
+  OtherRows other_rows() const override { return OtherRows::kLeaveAlone; }
   float root(float a) const { return power_ == -0.5f ? std::sqrt(a) : std::pow(a, -power_); }
   void update(const Numbers& numbers, const Part& p) const override {
     const float rate = numbers.rate, l2 = l2_ + beta_ / (2 * rate);
@@ -570,6 +580,9 @@ void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
       learning_rate_ * rate_factor_ / (1 + decay_ * static_cast<double>(iterations_));
   ++iterations_;
   const Numbers numbers = this->numbers(static_cast<float>(rate), iterations_);
+  if (!tables_.empty() && other_rows() != OtherRows::kUpdate) {
+    return update_around_tables(numbers, weights, gradients);
+  }
   for_parts({0, weights.size()}, [&](const Extent& extent) {
     update(numbers, part(extent, weights, gradients.data() + extent.begin));
   });
@@ -586,6 +599,44 @@ void Optimizer::step(std::span<float> weights, std::span<float> gradients) {
     if (!bounded(extent.of(weights))) d.bounded = false;
   }
   if (d.missed.size() == kMostMissed) settle(weights);
+}
+
+void Optimizer::update_around_tables(const Numbers& numbers, std::span<float> weights,
+                                     std::span<const float> gradients) {
+  const auto update_extent = [&](const Extent& extent) {
+    if (extent.size > 0) update(numbers, part(extent, weights, gradients.data() + extent.begin));
+  };
+  std::size_t begin = 0;
+  std::vector<float> kept;
+  for (const auto& [extent, row_size, looked_up] : tables_) {
+    update_extent({begin, extent.begin - begin});
+    begin = extent.begin + extent.size;
+    auto next = looked_up.begin();
+    for (std::size_t row = 0; row < extent.size / row_size; ++row) {
+      const Extent own{extent.begin + row * row_size, row_size};
+      if (next != looked_up.end() && *next == row) {
+        update_extent(own);
+        ++next;
+      } else if (other_rows() == OtherRows::kStates) {
+        const std::span<float> values = own.of(weights);
+        kept.assign(values.begin(), values.end());
+        update_extent(own);
+        std::copy(kept.begin(), kept.end(), values.begin());
+      }
+    }
+  }
+  update_extent({begin, weights.size() - begin});
+}
+
+void Optimizer::add_table(const Extent& table, std::size_t row) {
+  assert(tables_.empty() || tables_.back().extent.begin < table.begin);
+  tables_.push_back({table, row, {}});
+}
+
+void Optimizer::look_up(std::size_t begin, std::vector<std::uint32_t> rows) {
+  for (Table& table : tables_) {
+    if (table.extent.begin == begin) table.rows = std::move(rows);
+  }
 }
 
 Optimizer::State Optimizer::state() const {

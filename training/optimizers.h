@@ -53,6 +53,12 @@ class Optimizer {
   /// Are all of them finite, with room for the steps that rows may miss?
   static bool bounded(std::span<const float> weights);
 
+  /// The variable `table` is one of embeddings, rows of `row` floats: from now on a step's gradient
+  /// belongs to the rows that were looked up, as TensorFlow's IndexedSlices does. No clipping.
+  void add_table(const Extent& table, std::size_t row);
+  /// Before a step: those rows of the table at `table.begin`, ascending, each once.
+  void look_up(std::size_t begin, std::vector<std::uint32_t> rows);
+
   /// All that the next step depends on besides weights and gradients.
   struct State {
     std::int64_t iterations = 0;
@@ -84,6 +90,14 @@ class Optimizer {
   /// at the start?
   virtual bool idles() const { return false; }
 
+  /// What a step does to the rows of a table that weren't looked up.
+  enum class OtherRows {
+    kUpdate,      ///< the same as to all, with a gradient of 0
+    kStates,      ///< that to their states, nothing to the weights
+    kLeaveAlone,  ///< nothing
+  };
+  virtual OtherRows other_rows() const { return OtherRows::kUpdate; }
+
   void keep_rate() { decay_ = 0; }  ///< for optimisers that don't know `decay`
   /// Accumulator `index` is full of `start` at first.
   void accumulate(std::size_t index, float start = 0) { starts_[index] = start; }
@@ -105,7 +119,16 @@ class Optimizer {
     bool bounded = true;
   };
 
+  /// Embeddings, and the rows that were looked up.
+  struct Table {
+    Extent extent;
+    std::size_t row;
+    std::vector<std::uint32_t> rows;
+  };
+
   float clip(std::span<float> gradients) const;
+  void update_around_tables(const Numbers& numbers, std::span<float> weights,
+                            std::span<const float> gradients);
   template <typename Function>
   void for_parts(const Extent& extent, Function function) const;
   void make_states(std::size_t size);
@@ -127,6 +150,7 @@ class Optimizer {
   double product_ = 1;
   std::vector<Buffer> accumulators_;
   std::optional<Deferred> deferred_;
+  std::vector<Table> tables_;  ///< ascending
 };
 
 /// `optimizer` = {class_name, config}. Throws input_error for an unknown class or a learning-rate

@@ -11,15 +11,40 @@ namespace neutra {
 namespace {
 
 /// Does any gradient of the loss or of an activity regulariser come to the layer at `position`?
+/// None goes back through the output of a detached layer, or through the indices of an Embedding.
 bool is_reached(const ResolvedProgram& program, std::size_t position) {
-  const std::optional<std::size_t>& detached = program.loop.detached;
-  if (!detached || position > *detached) return true;
-  const auto begin = program.layers.begin();
-  return std::any_of(begin + static_cast<std::ptrdiff_t>(position),
-                     begin + static_cast<std::ptrdiff_t>(*detached) + 1,
-                     [](const ResolvedLayer& layer) {
-                       return regularizer(layer.config, "activity_regularizer").active();
-                     });
+  for (std::size_t i = position; i < program.layers.size(); ++i) {
+    if (i > position && program.layers[i].class_name == "Embedding") return false;
+    if (regularizer(program.layers[i].config, "activity_regularizer").active()) return true;
+    if (program.loop.detached == i) return false;
+  }
+  return true;
+}
+
+/// The variable's own: "recurrent_regularizer" beside "recurrent_initializer".
+Regularizer own_regularizer(const Json& config, const Weight& weight) {
+  std::string field = weight.initializer;
+  field.replace(field.rfind("initializer"), std::string::npos, "regularizer");
+  return regularizer(config, field);
+}
+
+/// The initial values of a layer's variable `k`. With unit_forget_bias an LSTM draws its bias in
+/// two parts, those of the first gate and of the last two, and starts with ones between.
+void draw(const ResolvedLayer& layer, std::size_t k, const RandomStream& stream,
+          std::span<float> values) {
+  const Weight& weight = layer.weights[k];
+  const Json& initializer = layer.config.at(weight.initializer);
+  if (weight.name != "bias" || !flag_or(layer.config, "unit_forget_bias", false)) {
+    return initialize(initializer, weight.shape, stream, values);
+  }
+  const std::size_t units = values.size() / 4;
+  RandomStream second = stream;
+  second.key = derived_key(stream);
+  const auto extent = [](std::span<float> part) { return static_cast<std::int64_t>(part.size()); };
+  const std::span<float> first = values.first(units), last = values.last(2 * units);
+  initialize(initializer, {extent(first)}, stream, first);
+  std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(units), units, 1.0f);
+  initialize(initializer, {extent(last)}, second, last);
 }
 
 }  // namespace
@@ -27,8 +52,7 @@ bool is_reached(const ResolvedProgram& program, std::size_t position) {
 bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight) {
   const Json& config = program.layers[position].config;
   return weight.trainable && flag_or(config, "trainable", true) &&
-         (is_reached(program, position) ||
-          regularizer(config, weight.name + "_regularizer").active());
+         (is_reached(program, position) || own_regularizer(config, weight).active());
 }
 
 Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(program.layers.size()) {
@@ -64,12 +88,11 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const ResolvedLayer& layer = program.layers[i];
     for (std::size_t k = 0; k < layers_[i].size(); ++k) {
-      const Weight& weight = layer.weights[k];
-      initialize(layer.config.at(weight.initializer), weight.shape,
-                 {key, Stream::kInit, static_cast<std::uint32_t>(layer.index),
-                  static_cast<std::uint32_t>(k)},
-                 layers_[i][k].extent.of(all()));
-      const Regularizer penalty = regularizer(layer.config, weight.name + "_regularizer");
+      draw(layer, k,
+           {key, Stream::kInit, static_cast<std::uint32_t>(layer.index),
+            static_cast<std::uint32_t>(k)},
+           layers_[i][k].extent.of(all()));
+      const Regularizer penalty = own_regularizer(layer.config, layer.weights[k]);
       if (penalty.active()) penalties_.push_back({layers_[i][k], penalty});
     }
   }

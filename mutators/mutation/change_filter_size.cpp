@@ -14,17 +14,18 @@ extern const MutationOperator change_filter_size{
     .parameter = {.name = "kernel_size",
                   .type = ValueType::kInteger,
                   .search = ValueSearch::kExhaustive,
-                  .values = "1, 2, 3, 5 and 7, for both extents"},
+                  .values = "1, 2, 3, 5 and 7, for all extents"},
     .refusal = [](const Target& target, Site site) -> std::string {
       if (has_setting(target, site, "kernel_size")) return "";
       return layer_text(target, site, "is no convolution");
     },
     .values = [](const Target&, Site) { return operator_values("kernel_size"); },
     .edit =
-        [](const MutationOperator&, Json& document, const Target&, Site site, const Json& value,
-           std::uint64_t) {
-          set_layer_field(document, static_cast<std::size_t>(site), "kernel_size",
-                          Json::array({value, value}));
+        [](const MutationOperator&, Json& document, const Target& target, Site site,
+           const Json& value, std::uint64_t) {
+          Json size = setting_at(target, site, "kernel_size");
+          for (Json& extent : size) extent = value;
+          set_layer_field(document, static_cast<std::size_t>(site), "kernel_size", size);
         }};
 
 }  // namespace neutra::mutation

@@ -10,12 +10,14 @@ extern const MutationOperator missing_eval_mode{
     .abbreviation = "GME",
     .group = OperatorGroup::kTrainingLoop,
     .fault_type = "GME",
-    .description = "Evaluates in training mode: with dropout and batch statistics.",
+    .description = "Evaluates in training mode: with dropout, noise and batch statistics.",
     .source = kSilentBugs,
     .refusal = [](const Target& target, Site) -> std::string {
       if (!target.resolved.loop.eval_mode) return "a loop that evaluates in training mode";
       const auto has_modes = [](const ResolvedLayer& layer) {
-        if (layer.class_name == "Dropout") return layer.config.at("rate") != 0;
+        for (const char* field : {"rate", "stddev", "dropout", "recurrent_dropout"}) {
+          if (const Json* value = member(layer.config, field); value && *value != 0) return true;
+        }
         return layer.class_name == "BatchNormalization" && layer.config.at("trainable") == true;
       };
       const std::vector<ResolvedLayer>& layers = target.resolved.layers;

@@ -42,15 +42,7 @@ const Layer& softmax() {
       .aliases = {},
       .fields =
           {{.name = "axis", .type = FieldType::kAxis, .fallback = -1, .low = -100, .high = 100}},
-      .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
-        if (input.empty()) return wrong_rank(input, "at least one extent");
-        // Keras counts the batch as axis 0.
-        const std::int64_t axis = config.at("axis");
-        if (axis != -1 && axis != static_cast<std::int64_t>(input.size())) {
-          return Refusal{"axis", std::to_string(axis), "-1, the last axis (others not supported)"};
-        }
-        return input;
-      }};
+      .output_shape = along_last_axis};
   return layer;
 }
 

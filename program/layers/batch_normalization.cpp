@@ -25,29 +25,20 @@ const Layer& batch_normalization() {
                  {.name = "adjustment", .type = kFixed, .fallback = Json()},
                  {.name = "synchronized", .type = kFixed, .fallback = false},
                  {.name = "fused"}},
-      .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
-        if (input.empty()) return wrong_rank(input, "at least one extent");
-        // Keras counts the batch as axis 0.
-        const std::int64_t axis = config.at("axis");
-        if (axis != -1 && axis != static_cast<std::int64_t>(input.size())) {
-          return Refusal{"axis", std::to_string(axis), "-1, the last axis (others not supported)"};
+      .output_shape = along_last_axis,
+      .weights = [](const Json& config, const Shape& input) {
+        const Shape channels{input.back()};
+        std::vector<Weight> weights;
+        if (config.at("scale").get<bool>()) {
+          weights.push_back({"gamma", "gamma_initializer", channels});
         }
-        return input;
-      },
-      .weights =
-          [](const Json& config, const Shape& input) {
-            const Shape channels{input.back()};
-            std::vector<Weight> weights;
-            if (config.at("scale").get<bool>()) {
-              weights.push_back({"gamma", "gamma_initializer", channels});
-            }
-            if (config.at("center").get<bool>()) {
-              weights.push_back({"beta", "beta_initializer", channels});
-            }
-            weights.push_back({"moving_mean", "moving_mean_initializer", channels, false});
-            weights.push_back({"moving_variance", "moving_variance_initializer", channels, false});
-            return weights;
-          }};
+        if (config.at("center").get<bool>()) {
+          weights.push_back({"beta", "beta_initializer", channels});
+        }
+        weights.push_back({"moving_mean", "moving_mean_initializer", channels, false});
+        weights.push_back({"moving_variance", "moving_variance_initializer", channels, false});
+        return weights;
+      }};
   return layer;
 }
 

@@ -104,7 +104,7 @@ TEST(ProgramSchema, RefusesWhatIsWrong) {
        R"([{"op": "add", "path": "/more", "value": 2}])",
        R"([{"op": "replace", "path": "/compile/loss", "value": "mse"}])",
        R"([{"op": "replace", "path": "/fit/batch_size", "value": 0}])",
-       R"([{"op": "replace", "path": "/model/config/layers/0/class_name", "value": "LSTM"}])",
+       R"([{"op": "replace", "path": "/model/config/layers/0/class_name", "value": "LSTMCell"}])",
        R"([{"op": "remove", "path": "/model/config/layers/0/config/activation"}])",
        R"([{"op": "replace", "path": "/model/config/layers/1/config/units", "value": "2"}])",
        R"([{"op": "replace", "path": "/compile/optimizer/config/learning_rate", "value": null}])"}) {
@@ -224,6 +224,76 @@ model.add(Dense(2, activation="softmax"))
 model.compile(loss="categorical_crossentropy", optimizer=Adam(learning_rate=0.001), metrics=["accuracy"])
 model.fit(x_train, y_train, batch_size=32, epochs=5)
 )");
+}
+
+/// Every layer over sequences, and the further ones over images.
+std::vector<Json> further_layers() {
+  const auto layer = [](const char* class_name, Json config) {
+    return Json{{"class_name", class_name}, {"config", std::move(config)}};
+  };
+  return {
+      Json::array({layer("Embedding", {{"input_dim", 9}, {"output_dim", 4}}),
+                   layer("Conv1D", {{"filters", 6}, {"kernel_size", 3}, {"padding", "causal"}}),
+                   layer("MaxPooling1D", {{"pool_size", 2}}),
+                   layer("LayerNormalization", Json::object()),
+                   layer("LSTM", {{"units", 5}, {"return_sequences", true}}),
+                   layer("GRU", {{"units", 4},
+                                 {"return_sequences", true},
+                                 {"reset_after", false},
+                                 {"recurrent_initializer", "glorot_uniform"}}),
+                   layer("SimpleRNN", {{"units", 3}, {"dropout", 0.25}}),
+                   layer("Dense", {{"units", 2}, {"activation", "softmax"}})}),
+      Json::array(
+          {layer("DepthwiseConv2D", {{"kernel_size", 3}, {"depthwise_regularizer", "l2"}}),
+           layer("SeparableConv2D", {{"filters", 4}, {"kernel_size", {3, 2}}}),
+           layer("GaussianNoise", {{"stddev", 0.5}}), layer("Reshape", {{"target_shape", {-1, 4}}}),
+           layer("AveragePooling1D", Json::object()), layer("GlobalMaxPooling1D", Json::object()),
+           layer("Dense", {{"units", 2}, {"activation", "softmax"}})})};
+}
+Program with_layers(Json layers, const Shape& input) {
+  Program program = load_fault("D6").buggy;
+  Json& shape = layers[0]["config"]["batch_input_shape"];
+  shape = Json::array({nullptr});
+  for (const std::int64_t extent : input) shape.push_back(extent);
+  program.document["model"]["config"]["layers"] = std::move(layers);
+  require_valid(program.document, "case");
+  return program;
+}
+
+TEST(KerasScript, NamesFurtherLayers) {
+  const std::vector<Json> layers = further_layers();
+  const auto lines = [](const Program& program) {
+    const std::string script = keras_script(program, {});
+    const std::size_t begin = script.find("model.add");
+    return script.substr(begin, script.find("\n\nmodel.compile") - begin);
+  };
+  EXPECT_EQ(lines(with_layers(layers[0], {8})), R"(model.add(Embedding(9, 4, input_shape=(8,)))
+model.add(Conv1D(6, (3,), padding="causal"))
+model.add(MaxPooling1D())
+model.add(LayerNormalization())
+model.add(LSTM(5, return_sequences=True))
+model.add(GRU(4, recurrent_initializer="glorot_uniform", reset_after=False, return_sequences=True))
+model.add(SimpleRNN(3, dropout=0.25))
+model.add(Dense(2, activation="softmax")))");
+  EXPECT_EQ(lines(with_layers(layers[1], {9, 8, 3})),
+            R"(model.add(DepthwiseConv2D((3, 3), depthwise_regularizer=L2(), input_shape=(9, 8, 3)))
+model.add(SeparableConv2D(4, (3, 2)))
+model.add(GaussianNoise(0.5))
+model.add(Reshape((-1, 4)))
+model.add(AveragePooling1D())
+model.add(GlobalMaxPooling1D())
+model.add(Dense(2, activation="softmax")))");
+}
+
+TEST(ProgramSchema, HoldsForFurtherLayers) {
+  const Schema schema(kDocs / "schemas/program.schema.json");
+  const std::vector<Json> layers = further_layers();
+  for (const Program& program : {with_layers(layers[0], {8}), with_layers(layers[1], {9, 8, 3})}) {
+    const Json document = program_for_tools(program, nullptr);
+    EXPECT_EQ(schema.problem(document), "");
+    EXPECT_EQ(program_hash({document}), program_hash(program));
+    EXPECT_TRUE(validate(document).empty());
+  }
 }
 
 TEST(KerasScript, TakesASeedAndPrintsTheMetric) {

@@ -775,26 +775,39 @@ class RandomPrograms {
     Json document = maybe() ? classifier().document : regressor().document;
     Json& model = document["model"]["config"];
     Json layers = Json::array();
-    const bool images = maybe();
+    const unsigned input = random_() % 4;
+    const bool images = input == 1, sequences = input == 2;
     if (images) {
-      layers.push_back({{"class_name", "Conv2D"},
+      Json config = {{"kernel_size", one_of({2, 3, Json::array({3, 1})})},
+                     {"padding", one_of({"same", "valid"})}};
+      const Json kind = one_of({"Conv2D", "DepthwiseConv2D", "SeparableConv2D"});
+      if (kind != "DepthwiseConv2D") config["filters"] = 3;
+      layers.push_back({{"class_name", kind}, {"config", config}});
+      layers.push_back({{"class_name", "Flatten"}});
+    } else if (sequences) {
+      layers.push_back({{"class_name", "Conv1D"},
                         {"config",
                          {{"filters", 3},
-                          {"kernel_size", one_of({2, 3, Json::array({3, 1})})},
-                          {"padding", one_of({"same", "valid"})}}}});
-      layers.push_back({{"class_name", "Flatten"}});
+                          {"kernel_size", one_of({2, Json::array({3})})},
+                          {"padding", one_of({"same", "valid", "causal"})}}}});
+      layers.push_back({{"class_name", one_of({"LSTM", "GRU", "SimpleRNN"})},
+                        {"config", {{"units", 4}, {"dropout", one_of({0, 0.5})}}}});
     }
     for (unsigned i = random_() % 3; i > 0; --i) {
       layers.push_back(dense(maybe() ? 8 : 5));
-      const unsigned kind = random_() % 4;
+      const unsigned kind = random_() % 6;
       if (kind == 0) layers.push_back({{"class_name", "Dropout"}, {"config", {{"rate", 0.25}}}});
       if (kind == 1)
         layers.push_back({{"class_name", "Activation"}, {"config", {{"activation", "elu"}}}});
       if (kind == 2) layers.push_back({{"class_name", "BatchNormalization"}});
+      if (kind == 3) layers.push_back({{"class_name", "LayerNormalization"}});
+      if (kind == 4)
+        layers.push_back({{"class_name", "GaussianNoise"}, {"config", {{"stddev", 0.25}}}});
     }
     layers.push_back(dense(3));
-    layers[0]["config"]["batch_input_shape"] =
-        images ? Json::array({nullptr, 6, 6, 1}) : Json::array({nullptr, 4});
+    layers[0]["config"]["batch_input_shape"] = images      ? Json::array({nullptr, 6, 6, 1})
+                                               : sequences ? Json::array({nullptr, 6, 2})
+                                                           : Json::array({nullptr, 4});
     if (model.is_array())
       model = layers;
     else
@@ -818,7 +831,7 @@ std::set<std::string> types(const FaultSet& faults) {
 TEST(MutationOperators, DiffNamesWhatApplyDid) {
   RandomPrograms programs(20);
   std::set<std::string_view> seen;
-  for (int i = 0; i < 25; ++i) {
+  for (int i = 0; i < 40; ++i) {
     const Program program = programs.next();
     const DataInfo rows{resolve(program).input_shape, {3}, 500, false, -1, 1};
     const DataInfo* data = validate(program.document, &rows).empty() ? &rows : nullptr;

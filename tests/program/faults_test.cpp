@@ -96,6 +96,15 @@ TEST(Diff, NamesEachHyperparameter) {
   EXPECT_EQ(diff_of("mlp", layer + "0/config/kernel_regularizer", nullptr, "l2"), "RRW(0)");
   EXPECT_EQ(diff_of("mlp", layer + "0/config/use_bias", true, false), "WAB(0)");
   EXPECT_EQ(diff_of("mlp", layer + "0/config/use_bias", false, true), "WRB(0)");
+  EXPECT_EQ(diff_of("sequence", layer + "3/config/recurrent_initializer", "zeros", "orthogonal"),
+            "WCI(3)");
+  EXPECT_EQ(diff_of("sequence", layer + "0/config/embeddings_initializer", "zeros", "uniform"),
+            "WCI(0)");
+  EXPECT_EQ(diff_of("sequence", layer + "3/config/recurrent_regularizer", "l1", nullptr), "RAW(3)");
+  EXPECT_EQ(diff_of("sequence", layer + "3/config/dropout", 0.1, 0), "RCD(3)");
+  EXPECT_EQ(diff_of("sequence", layer + "3/config/activation", "relu", "tanh"), "ACH(3)");
+  EXPECT_EQ(diff_of("sequence", layer + "3/config/units", 1, 2), "LCN(3)");
+  EXPECT_EQ(diff_of("sequence", layer + "1/config/kernel_size", 2, Json::array({3})), "LCF(1)");
   const auto stopping = [](int patience) {
     return Json::array({{{"class_name", "EarlyStopping"}, {"config", {{"patience", patience}}}}});
   };

@@ -272,6 +272,15 @@ TEST(ProgramSpace, DefaultKeys) {
             "lr epochs ");
   EXPECT_EQ(names(ProgramSpace::with_default_keys(sample("cnn"))),
             "ki1 ki2 bi1 bi2 act1 act2 loss batch_size optimizer lr epochs ");
+  const ProgramSpace sequence = ProgramSpace::with_default_keys(sample("sequence"));
+  EXPECT_EQ(names(sequence),
+            "ki1 ki2 ki3 bi1 bi2 bi3 act1 act2 act3 unit2 loss batch_size optimizer lr epochs ");
+  EXPECT_EQ(sequence.base_parameters().at("act2"), "tanh");
+  Program by_channel = sample("cnn");
+  at(by_channel, "/model/config/layers/0") = {{"class_name", "SeparableConv2D"},
+                                              {"config", {{"filters", 2}, {"kernel_size", 3}}}};
+  EXPECT_EQ(ProgramSpace::with_default_keys(by_channel).find("ki1")->paths.front(),
+            "/model/config/layers/0/config/depthwise_initializer");
   Program program = study_space().base();
   at(program, "/model/config/layers/3/config/use_bias") = false;
   const ProgramSpace separate = ProgramSpace::with_default_keys(program);

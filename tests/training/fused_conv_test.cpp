@@ -97,7 +97,7 @@ Difference compare(const ResolvedProgram& program, const Subject& subject, unsig
 
   const bool normalises = std::any_of(
       program.layers.begin(), program.layers.end(),
-      [](const ResolvedLayer& layer) { return layer.class_name == "BatchNormalization"; });
+      [](const ResolvedLayer& layer) { return layer.class_name.ends_with("Normalization"); });
   Difference difference;
   std::uint32_t step = 0;
   for (std::int64_t begin = 0; begin < subject.rows; begin += subject.batch, ++step) {
@@ -153,7 +153,7 @@ Difference compare(const ResolvedProgram& program, const Subject& subject, unsig
 /// shows with all.
 void expect_agreement(const Subject& subject) {
   Json layers = subject.layers;
-  if (layers.back()["class_name"] != "Dense") {
+  if (layers.back()["config"].value("activation", "") != "softmax") {
     layers.push_back(plain("Flatten"));
     layers.push_back(dense(3, "softmax"));
   }
@@ -286,6 +286,123 @@ TEST(FusedConv, ValuesThatNobodyLooksAtChangeNothing) {
   EXPECT_NEAR(losses[3], losses[7], 1e-6);
 }
 
+TEST(FusedConv, SequencesAndChannelsAgreeWithEager) {
+  const auto sequence = [](int filters, int window, Json more = Json::object()) {
+    Json config = {{"filters", filters}, {"kernel_size", window}};
+    config.update(more);
+    return plain("Conv1D", std::move(config));
+  };
+  const Json relu = {{"activation", "relu"}};
+  const std::vector<Subject> subjects{
+      {{sequence(8, 3, relu), plain("MaxPooling1D"), sequence(16, 2, relu),
+        plain("GlobalMaxPooling1D"), dense(3, "softmax")},
+       {21, 5}},
+      {{sequence(8, 3, {{"padding", "causal"}, {"dilation_rate", 2}, {"activation", "tanh"}}),
+        plain("LayerNormalization"), sequence(6, 4, {{"padding", "causal"}, {"strides", 3}}),
+        plain("AveragePooling1D", {{"padding", "same"}}), plain("GlobalAveragePooling1D"),
+        dense(3, "softmax")},
+       {20, 3}},
+      {{sequence(6, 3, {{"groups", 3}, {"padding", "same"}, {"use_bias", false}}),
+        plain("BatchNormalization"), plain("ReLU"), plain("MaxPooling1D", {{"strides", 1}}),
+        dense(7, "relu"), plain("GaussianNoise", {{"stddev", 0.2}}), plain("Flatten"),
+        dense(3, "softmax")},
+       {9, 6}},
+      {{plain("GaussianNoise", {{"stddev", 0.5}}), dense(8, "tanh"), plain("LayerNormalization"),
+        dense(4, "relu", {{"use_bias", false}}), sequence(5, 1, {{"strides", 2}})},
+       {7, 4}},
+      {{plain("Flatten"), dense(24, "relu"), plain("Reshape", {{"target_shape", {6, 4}}}),
+        sequence(8, 3, relu), plain("LayerNormalization", {{"scale", false}})},
+       {4, 4, 1}},
+      {{plain("DepthwiseConv2D", {{"kernel_size", 3}, {"activation", "relu"}}),
+        plain("MaxPooling2D"),
+        plain("DepthwiseConv2D",
+              {{"kernel_size", 2}, {"strides", 2}, {"padding", "same"}, {"depth_multiplier", 3}})},
+       {12, 11, 8}},
+      {{plain("SeparableConv2D", {{"filters", 12}, {"kernel_size", 3}, {"activation", "relu"}}),
+        plain("LayerNormalization"),
+        plain("SeparableConv2D", {{"filters", 16},
+                                  {"kernel_size", {3, 2}},
+                                  {"padding", "same"},
+                                  {"depth_multiplier", 2},
+                                  {"trainable", false}}),
+        plain("DepthwiseConv2D", {{"kernel_size", 1}, {"strides", 2}}), dense(5, "tanh")},
+       {9, 10, 3}},
+      {{conv(4, 3, relu), dense(6, "relu"), plain("GaussianNoise", {{"stddev", 0.1}}),
+        plain("DepthwiseConv2D", {{"kernel_size", 2}, {"dilation_rate", 2}, {"use_bias", false}})},
+       {9, 8, 2}},
+  };
+  for (const Subject& subject : subjects) {
+    SCOPED_TRACE(subject.layers.dump());
+    expect_agreement(subject);
+  }
+}
+
+TEST(FusedConv, NamesWhatItDoesNotKnow) {
+  for (const Json& unknown : {plain("LSTM", {{"units", 3}}), plain("GRU", {{"units", 3}}),
+                              plain("SimpleRNN", {{"units", 3}}),
+                              plain("Embedding", {{"input_dim", 3}, {"output_dim", 2}})}) {
+    const bool table = unknown["class_name"] == "Embedding";
+    Json layers = Json::array({unknown});
+    if (table) layers.push_back(plain("Flatten"));
+    layers.push_back(dense(3, "softmax"));
+    const Shape input = table ? Shape{4} : Shape{5, 2};
+    const ResolvedProgram program =
+        resolved(layers, input, optimizer("Adam", 0.01), "categorical_crossentropy", {3}, 8);
+    Array x{with_rows(8, input),
+            std::vector<float>(static_cast<std::size_t>(8 * element_product(input)))};
+    Array y{{8, 3}, std::vector<float>(24)};
+    EXPECT_EQ(fused_refusal(program, {&x, &y, 0, 8}),
+              "layer " + unknown["class_name"].get<std::string>());
+  }
+}
+
+/// A network that Keras accepts on sequences.
+Subject random_sequences(Random& random) {
+  Subject subject;
+  subject.input = {6 + below(random, 12), pick(random, {1, 2, 3, 8, 16})};
+  subject.batch = 4 + below(random, 6);
+  subject.rows = 9 + below(random, 6);
+  subject.layers = Json::array();
+  std::int64_t steps = subject.input[0];
+  const int count = 2 + below(random, 4);
+  for (int i = 0; i < count; ++i) {
+    const char* padding = pick(random, {"valid", "same", "causal"});
+    const int window = 1 + below(random, static_cast<int>(std::min<std::int64_t>(4, steps)));
+    const int stride = pick(random, {1, 1, 1, 2});
+    const Json windows = {{"pool_size", window}, {"strides", stride}, {"padding", "same"}};
+    bool same = true;
+    switch (i == 0 ? 0 : below(random, 8)) {
+      case 3:
+        subject.layers.push_back(plain("MaxPooling1D", windows));
+        break;
+      case 4:
+        subject.layers.push_back(plain("AveragePooling1D", windows));
+        break;
+      case 5:
+        subject.layers.push_back(plain(pick(random, {"BatchNormalization", "LayerNormalization"})));
+        continue;
+      case 6:
+        subject.layers.push_back(plain("GaussianNoise", {{"stddev", 0.2}}));
+        continue;
+      case 7:
+        subject.layers.push_back(dense(pick(random, {1, 4, 8}), pick(random, {"relu", "tanh"})));
+        continue;
+      default:
+        same = padding != std::string("valid");
+        subject.layers.push_back(plain(
+            "Conv1D",
+            {{"filters", pick(random, {1, 3, 8, 16})},
+             {"kernel_size", window},
+             {"strides", stride},
+             {"padding", padding},
+             {"use_bias", below(random, 4) > 0},
+             {"activation", pick(random, {"relu", "relu", "tanh", "elu", "linear", "softplus"})}}));
+    }
+    steps = same ? (steps + stride - 1) / stride : (steps - window) / stride + 1;
+  }
+  return subject;
+}
+
 /// A network that Keras accepts on images of that size.
 Subject random_subject(Random& random) {
   Subject subject;
@@ -300,7 +417,25 @@ Subject random_subject(Random& random) {
     const int window = 1 + below(random, static_cast<int>(std::min<std::int64_t>(3, side)));
     const int stride = pick(random, {1, 1, 1, 2});
     const Json padding = same ? "same" : "valid";
-    switch (i == 0 ? 0 : below(random, 8)) {
+    switch (i == 0 ? 0 : below(random, 11)) {
+      case 8:
+        subject.layers.push_back(
+            plain("DepthwiseConv2D", {{"kernel_size", window},
+                                      {"strides", stride},
+                                      {"padding", padding},
+                                      {"depth_multiplier", 1 + below(random, 2)},
+                                      {"activation", "relu"}}));
+        break;
+      case 9:
+        subject.layers.push_back(plain("SeparableConv2D", {{"filters", pick(random, {1, 3, 8, 16})},
+                                                           {"kernel_size", window},
+                                                           {"strides", stride},
+                                                           {"padding", padding},
+                                                           {"activation", "tanh"}}));
+        break;
+      case 10:
+        subject.layers.push_back(plain("LayerNormalization"));
+        continue;
       case 4:
         subject.layers.push_back(plain(
             "MaxPooling2D", {{"pool_size", window}, {"strides", stride}, {"padding", padding}}));
@@ -332,8 +467,8 @@ Subject random_subject(Random& random) {
 
 TEST(FusedConv, RandomNetworksAgreeWithEager) {
   Random random(7);
-  for (int i = 0; i < 60; ++i) {
-    const Subject subject = random_subject(random);
+  for (int i = 0; i < 120; ++i) {
+    const Subject subject = i % 2 == 0 ? random_subject(random) : random_sequences(random);
     SCOPED_TRACE(subject.layers.dump());
     expect_agreement(subject);
   }

@@ -233,7 +233,7 @@ struct Doubt {
   std::vector<double> noise;  ///< by how much it changes with small changes of what goes in
   std::vector<double> terms;  ///< the size of a sum's terms
   double slopes = 0;          ///< relative error of the slopes of saturated activations
-  double centring = 0;        ///< relative error of what batch normalisations put out
+  double centring = 0;        ///< relative error of what normalisations put out
   double losses = 1;          ///< of rows near 1 that are added up
 };
 
@@ -295,21 +295,25 @@ double slope_error(const ResolvedProgram& program,
   return largest;
 }
 
-/// Likewise the distance of a batch normalisation's inputs to their mean.
+/// Likewise the distance of a normalisation's inputs to their mean, over a batch's rows or a row's
+/// features.
 double centring_error(const ResolvedProgram& program,
                       const std::vector<std::span<const float>>& activations, std::size_t rows) {
   double largest = 0;
   for (std::size_t i = 1; i < activations.size(); ++i) {
-    if (program.layers[i].class_name != "BatchNormalization") continue;
+    const bool of_batch = program.layers[i].class_name == "BatchNormalization";
+    if (!of_batch && program.layers[i].class_name != "LayerNormalization") continue;
     const std::size_t features = activations[i - 1].size() / rows;
-    for (std::size_t f = 0; f < features; ++f) {
+    const std::size_t groups = of_batch ? features : rows, size = of_batch ? rows : features;
+    for (std::size_t g = 0; g < groups; ++g) {
+      const auto value = [&](std::size_t k) -> double {
+        return activations[i - 1][of_batch ? k * features + g : g * features + k];
+      };
       double mean = 0, variance = 0;
-      for (std::size_t b = 0; b < rows; ++b) mean += activations[i - 1][b * features + f];
-      mean /= static_cast<double>(rows);
-      for (std::size_t b = 0; b < rows; ++b) {
-        variance += std::pow(activations[i - 1][b * features + f] - mean, 2);
-      }
-      const double deviation = std::sqrt(variance / static_cast<double>(rows));
+      for (std::size_t k = 0; k < size; ++k) mean += value(k);
+      mean /= static_cast<double>(size);
+      for (std::size_t k = 0; k < size; ++k) variance += std::pow(value(k) - mean, 2);
+      const double deviation = std::sqrt(variance / static_cast<double>(size));
       if (mean != 0) largest = std::max(largest, 0x1p-21 * std::abs(mean) / deviation);
     }
   }
@@ -558,6 +562,12 @@ TEST_F(FusedEngine, EveryLayer) {
       layer("Softmax", Json::object()),
       layer("Dropout", {{"rate", 0.3}}),
       layer("Dropout", {{"rate", 0}}),
+      layer("GaussianNoise", {{"stddev", 0.3}}),
+      layer("GaussianNoise", {{"stddev", 0}}),
+      layer("LayerNormalization", Json::object()),
+      layer("LayerNormalization", {{"epsilon", 0.2}, {"scale", false}}),
+      layer("LayerNormalization", {{"center", false}, {"gamma_regularizer", "l2"}}),
+      layer("LayerNormalization", {{"trainable", false}}),
       layer("BatchNormalization", Json::object()),
       layer("BatchNormalization", {{"momentum", 0.5}, {"epsilon", 0.1}}),
       layer("BatchNormalization", {{"scale", false}}),
@@ -589,9 +599,13 @@ TEST_F(FusedEngine, EveryLayer) {
                                optimizer("SGD", 0.05), batch));
     }
   }
-  seen.insert("Activation");  // EveryActivation
-  seen.insert({"Conv2D", "AveragePooling2D", "GlobalAveragePooling2D", "GlobalMaxPooling2D",
-               "MaxPooling2D", "ZeroPadding2D"});  // conv_test.cpp, fused_conv_test.cpp
+  seen.insert("Activation");                 // EveryActivation
+  for (const char* extent : {"1D", "2D"}) {  // conv_test.cpp, fused_conv_test.cpp
+    for (const char* name : {"Conv", "AveragePooling", "GlobalAveragePooling", "GlobalMaxPooling",
+                             "MaxPooling", "ZeroPadding", "DepthwiseConv", "SeparableConv"}) {
+      seen.insert(std::string(name) + extent);
+    }
+  }
   for (const std::string& name : fused::fused_layer_names())
     EXPECT_TRUE(seen.contains(name)) << name;
 }
@@ -889,7 +903,16 @@ Json random_dense(Random& random, int units, const std::string& activation) {
 }
 
 Json random_other_layer(Random& random) {
-  switch (below(random, 7)) {
+  switch (below(random, 9)) {
+    case 7:
+      return layer("GaussianNoise", {{"stddev", 0.1 * below(random, 4)}});
+    case 8: {
+      Json config = Json::object();
+      if (chance(random, 0.2)) config["scale"] = false;
+      if (chance(random, 0.2)) config["center"] = false;
+      if (chance(random, 0.1)) config["trainable"] = false;
+      return layer("LayerNormalization", std::move(config));
+    }
     case 0:
       return layer("Dropout", {{"rate", 0.1 * below(random, 9)}});
     case 1: {

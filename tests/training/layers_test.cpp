@@ -119,12 +119,37 @@ TEST_P(Layers, DropoutKeepsAndScales) {
   EXPECT_NEAR(static_cast<double>(kept) / static_cast<double>(p.outputs[0].size()), 0.5, 0.06);
 }
 
-TEST(EagerLayers, DenseAfterReshapeWorksOnTheLastAxis) {
-  const FirstBatch p =
-      first_batch(*make_local_trainer(trained_by(Backend::kEager)),
-                  Json::array({dense(6, "linear"), layer("Reshape", {{"target_shape", {3, 2}}}),
-                               dense(4, "linear", {{"kernel_initializer", "ones"}}),
-                               layer("Flatten", Json::object())}));
+TEST_P(Layers, GaussianNoiseIsAddedInTrainingAlone) {
+  const Json layers = Json::array({dense(64, "linear"), layer("GaussianNoise", {{"stddev", 0.5}})});
+  const FirstBatch p = first_batch(layers);
+  double sum = 0, squares = 0;
+  for (std::size_t i = 0; i < p.outputs[0].size(); ++i) {
+    const double noise = static_cast<double>(p.outputs[1][i]) - p.outputs[0][i];
+    sum += noise;
+    squares += noise * noise;
+  }
+  const auto count = static_cast<double>(p.outputs[0].size());
+  EXPECT_NEAR(sum / count, 0, 0.05);
+  EXPECT_NEAR(std::sqrt(squares / count), 0.5, 0.03);
+  // Twice the same program but for the noise: a model that isn't trained is measured alike.
+  Json without = layers;
+  without[1]["config"]["stddev"] = 0;
+  double metric[2];
+  for (const Json& tested : {layers, without}) {
+    Json all = tested;
+    all.push_back(dense(1, "linear", {{"kernel_initializer", "ones"}}));
+    all[0]["config"]["kernel_initializer"] = "ones";
+    const Program program =
+        neutra::program("moons", 2, all, "mean_squared_error", "mae", optimizer("SGD", 0), 1);
+    metric[tested == without] = trainer()->train({&program}).metric;
+  }
+  EXPECT_EQ(metric[0], metric[1]);
+}
+
+TEST_P(Layers, DenseAfterReshapeWorksOnTheLastAxis) {
+  const FirstBatch p = first_batch(Json::array(
+      {dense(6, "linear"), layer("Reshape", {{"target_shape", {3, 2}}}),
+       dense(4, "linear", {{"kernel_initializer", "ones"}}), layer("Flatten", Json::object())}));
   ASSERT_EQ(p.outputs[2].size(), static_cast<std::size_t>(p.rows * 3 * 4));
   for (std::size_t i = 0; i < static_cast<std::size_t>(p.rows) * 3; ++i) {
     EXPECT_NEAR(p.outputs[2][4 * i + 1], p.outputs[0][2 * i] + p.outputs[0][2 * i + 1], 1e-5);
@@ -148,6 +173,66 @@ TEST_P(Layers, BatchNormalization) {
     EXPECT_NEAR(p.weights[1][2][column], 0.01 * mean, 1e-6);
     EXPECT_NEAR(p.weights[1][3][column], 0.99 + 0.01 * variance, 1e-6);
   }
+}
+
+TEST(EagerLayers, RecurrentLayersStartAsKerasHasIt) {
+  const auto trainer = make_local_trainer(trained_by(Backend::kEager));
+  const auto first = [&](const char* bias) {
+    return first_batch(*trainer,
+                       Json::array({layer("Reshape", {{"target_shape", {2, 1}}}),
+                                    layer("LSTM", {{"units", 3}, {"bias_initializer", bias}})}));
+  };
+  const std::vector<std::vector<float>> weights = first("zeros").weights[1];
+  ASSERT_EQ(weights[1].size(), 36u);
+  for (std::size_t i = 0; i < 3; ++i) {  // rows of the recurrent kernel are orthonormal
+    for (std::size_t j = 0; j < 3; ++j) {
+      double dot = 0;
+      for (std::size_t k = 0; k < 12; ++k) {
+        dot += static_cast<double>(weights[1][12 * i + k]) * weights[1][12 * j + k];
+      }
+      EXPECT_NEAR(dot, i == j ? 1 : 0, 1e-5);
+    }
+  }
+  EXPECT_EQ(weights[2], (std::vector<float>{0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0}));
+  // The gates around that of forgetting are drawn in two parts, of 3 and 6 values.
+  const std::vector<float> drawn = first("glorot_uniform").weights[1][2];
+  for (std::size_t i = 0; i < 12; ++i) {
+    if (i / 3 == 1) {
+      EXPECT_EQ(drawn[i], 1);
+    } else {
+      EXPECT_NE(drawn[i], 0);
+      EXPECT_LE(std::abs(drawn[i]), std::sqrt(6.0 / (i < 3 ? 6 : 12)));
+    }
+  }
+  EXPECT_NE(drawn[0], drawn[6]);
+}
+
+TEST(EagerLayers, IndicesWithoutAnEmbeddingAreKerasError) {
+  const auto trainer = make_local_trainer(trained_by(Backend::kAuto));
+  const auto train = [&](Json layers, double shift) {
+    layers.push_back(layer("Flatten", Json::object()));
+    layers.push_back(dense(1, "sigmoid"));
+    Program p = program("moons", 2, std::move(layers), "binary_crossentropy", "accuracy",
+                        optimizer("SGD", 0.1), 1);
+    p.document["data"]["preprocess"] = {{{"op", "add"}, {"value", shift}}};
+    return trainer->train({&p});
+  };
+  const Json table = layer("Embedding", {{"input_dim", 6}, {"output_dim", 3}});
+  const ReplicaResult good = train(Json::array({table}), 2);
+  EXPECT_EQ(good.status, RunStatus::kOk) << good.message;
+  EXPECT_STREQ(good.backend.c_str(), "eager");
+  for (const double shift : {-2.0, 6.0}) {
+    const ReplicaResult bad = train(Json::array({table}), shift);
+    EXPECT_EQ(bad.status, RunStatus::kInvalid);
+    EXPECT_NE(bad.message.find("indices from 0 to 5"), std::string::npos) << bad.message;
+  }
+  // Made by a layer, they are known when they come.
+  const Json large =
+      dense(2, "linear",
+            {{"bias_initializer", {{"class_name", "Constant"}, {"config", {{"value", 100}}}}}});
+  const ReplicaResult late = train(Json::array({large, table}), 0);
+  EXPECT_EQ(late.status, RunStatus::kFailed);
+  EXPECT_NE(late.message.find("layer 1 (Embedding)"), std::string::npos) << late.message;
 }
 
 TEST_P(Layers, WeightRegularisersAddToLossAndGradient) {

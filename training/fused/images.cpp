@@ -155,6 +155,13 @@ Tensor to_images(Builder& builder) {
   return x.layout == Layout::kColumns ? to_rows(builder) : x;
 }
 
+void over_sequences(Builder& builder, const ResolvedLayer& layer, AddLayer images) {
+  const ResolvedLayer image_layer = as_image_layer(layer);
+  rename(builder, image_layer.input_shape);
+  images(builder, image_layer);
+  rename(builder, layer.output_shape);
+}
+
 NEUTRA_CLONES void max_pool(const Windows& windows, std::size_t rows, std::size_t channels,
                             bool relu, const float* x, float* y, std::uint16_t* winners) {
   if (winners == nullptr) {

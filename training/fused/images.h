@@ -12,6 +12,11 @@ namespace neutra::fused {
 
 /// The current tensor in rows; adds a step if it lies otherwise.
 Tensor to_images(Builder& builder);
+/// Steps of a layer over sequences, by those of the one over images.
+void over_sequences(Builder& builder, const ResolvedLayer& layer, AddLayer images);
+/// Steps of a Conv2D over the current tensor, whose variables need not be the first of its layer.
+void add_convolution(Builder& builder, const ResolvedLayer& layer, Parameter kernel,
+                     Parameter bias);
 
 /// max_pool of training/layers/windows.h, over relu(x) if `relu`. `winners`, unless null, gets
 /// for each value the cell of its window that the gradient goes to.

@@ -15,20 +15,29 @@ namespace {
 const std::map<std::string, AddLayer>& registry() {
   static const std::map<std::string, AddLayer> kRegistry{
       {"Activation", layers::activation},
+      {"AveragePooling1D", layers::average_pooling_1d},
       {"AveragePooling2D", layers::average_pooling_2d},
       {"BatchNormalization", layers::batch_normalization},
+      {"Conv1D", layers::conv_1d},
       {"Conv2D", layers::conv_2d},
       {"Dense", layers::dense},
+      {"DepthwiseConv2D", layers::depthwise_conv_2d},
       {"Dropout", layers::dropout},
       {"ELU", layers::elu},
       {"Flatten", layers::flatten},
+      {"GaussianNoise", layers::gaussian_noise},
+      {"GlobalAveragePooling1D", layers::global_average_pooling_1d},
       {"GlobalAveragePooling2D", layers::global_average_pooling_2d},
+      {"GlobalMaxPooling1D", layers::global_max_pooling_1d},
       {"GlobalMaxPooling2D", layers::global_max_pooling_2d},
       {"InputLayer", layers::input_layer},
+      {"LayerNormalization", layers::layer_normalization},
       {"LeakyReLU", layers::leaky_relu},
+      {"MaxPooling1D", layers::max_pooling_1d},
       {"MaxPooling2D", layers::max_pooling_2d},
       {"ReLU", layers::relu},
       {"Reshape", layers::flatten},
+      {"SeparableConv2D", layers::separable_conv_2d},
       {"Softmax", layers::softmax},
       {"ZeroPadding2D", layers::zero_padding_2d},
   };
@@ -191,6 +200,12 @@ bool Builder::take_sparse_input() {
 Tensor to_columns(Builder& builder) { return transpose(builder, Layout::kColumns); }
 Tensor to_rows(Builder& builder) { return transpose(builder, Layout::kRows); }
 
+void rename(Builder& builder, const Shape& shape) {
+  Tensor tensor = builder.current();
+  tensor.shape = shape;
+  builder.set_current(std::move(tensor));
+}
+
 void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& builder) {
   std::size_t output_layer = program.layers.size();  // the one whose activation makes the output
   while (output_layer > 0 && is_identity(program.layers[output_layer - 1])) --output_layer;
@@ -219,7 +234,9 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
     if (add == nullptr) throw NotCovered{"layer " + layer.class_name};
     const std::optional<std::size_t>& detached = program.loop.detached;
     builder.begin_layer(i, layer, !detached || i > *detached);
-    if (layer.class_name != "MaxPooling2D") settle_relu(builder);
+    if (layer.class_name != "MaxPooling2D" && layer.class_name != "MaxPooling1D") {
+      settle_relu(builder);
+    }
     add(builder, layer);
     outputs_.push_back(builder.current());
   }

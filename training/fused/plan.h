@@ -146,6 +146,8 @@ void settle_relu(Builder& builder);
 /// Turns the current tensor, in rows, into columns; returns the new one.
 Tensor to_columns(Builder& builder);
 Tensor to_rows(Builder& builder);  ///< the other way
+/// The current tensor's values as those of another shape of as many features.
+void rename(Builder& builder, const Shape& shape);
 /// tf.keras's function of that name.
 Activation named_activation(const std::string& name);
 
@@ -214,19 +216,28 @@ std::vector<std::string> fused_layer_names();
 
 namespace layers {
 void activation(Builder&, const ResolvedLayer&);
+void average_pooling_1d(Builder&, const ResolvedLayer&);
 void average_pooling_2d(Builder&, const ResolvedLayer&);
 void batch_normalization(Builder&, const ResolvedLayer&);
+void conv_1d(Builder&, const ResolvedLayer&);
 void conv_2d(Builder&, const ResolvedLayer&);
 void dense(Builder&, const ResolvedLayer&);
+void depthwise_conv_2d(Builder&, const ResolvedLayer&);
 void dropout(Builder&, const ResolvedLayer&);
 void elu(Builder&, const ResolvedLayer&);
 void flatten(Builder&, const ResolvedLayer&);
+void gaussian_noise(Builder&, const ResolvedLayer&);
+void global_average_pooling_1d(Builder&, const ResolvedLayer&);
 void global_average_pooling_2d(Builder&, const ResolvedLayer&);
+void global_max_pooling_1d(Builder&, const ResolvedLayer&);
 void global_max_pooling_2d(Builder&, const ResolvedLayer&);
 void input_layer(Builder&, const ResolvedLayer&);
+void layer_normalization(Builder&, const ResolvedLayer&);
 void leaky_relu(Builder&, const ResolvedLayer&);
+void max_pooling_1d(Builder&, const ResolvedLayer&);
 void max_pooling_2d(Builder&, const ResolvedLayer&);
 void relu(Builder&, const ResolvedLayer&);
+void separable_conv_2d(Builder&, const ResolvedLayer&);
 void softmax(Builder&, const ResolvedLayer&);
 void zero_padding_2d(Builder&, const ResolvedLayer&);
 }  // namespace layers

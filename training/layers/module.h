@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +20,8 @@ struct Pass {
   bool training = false;
   RandomKey key;
   std::uint32_t step = 0;  ///< optimiser step: dropout masks depend on it
+  /// Gets the rows of its table that each Embedding looks up, by ResolvedLayer::index.
+  std::map<int, std::vector<std::int64_t>>* looked_up = nullptr;
 };
 
 /// What a layer computes in the eager back end; autograd differentiates it. One file of
@@ -41,24 +44,40 @@ class Module {
 /// Every class of program/layer.h has one.
 std::unique_ptr<Module> make_module(const ResolvedLayer& layer);
 std::vector<std::string> module_names();
+/// For a layer over sequences (steps, channels): `images` makes the module of the one over images.
+std::unique_ptr<Module> over_sequences(const ResolvedLayer& layer,
+                                       std::unique_ptr<Module> (*images)(const ResolvedLayer&));
 
 /// Makers, one for each class; the registry lists them.
 namespace module {
 std::unique_ptr<Module> activation(const ResolvedLayer&);
+std::unique_ptr<Module> average_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> average_pooling_2d(const ResolvedLayer&);
 std::unique_ptr<Module> batch_normalization(const ResolvedLayer&);
+std::unique_ptr<Module> conv_1d(const ResolvedLayer&);
 std::unique_ptr<Module> conv_2d(const ResolvedLayer&);
 std::unique_ptr<Module> dense(const ResolvedLayer&);
+std::unique_ptr<Module> depthwise_conv_2d(const ResolvedLayer&);
 std::unique_ptr<Module> dropout(const ResolvedLayer&);
 std::unique_ptr<Module> elu(const ResolvedLayer&);
+std::unique_ptr<Module> embedding(const ResolvedLayer&);
 std::unique_ptr<Module> flatten(const ResolvedLayer&);
+std::unique_ptr<Module> gaussian_noise(const ResolvedLayer&);
+std::unique_ptr<Module> global_average_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> global_average_pooling_2d(const ResolvedLayer&);
+std::unique_ptr<Module> global_max_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> global_max_pooling_2d(const ResolvedLayer&);
+std::unique_ptr<Module> gru(const ResolvedLayer&);
 std::unique_ptr<Module> input_layer(const ResolvedLayer&);
+std::unique_ptr<Module> layer_normalization(const ResolvedLayer&);
 std::unique_ptr<Module> leaky_relu(const ResolvedLayer&);
+std::unique_ptr<Module> lstm(const ResolvedLayer&);
+std::unique_ptr<Module> max_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> max_pooling_2d(const ResolvedLayer&);
 std::unique_ptr<Module> relu(const ResolvedLayer&);
 std::unique_ptr<Module> reshape(const ResolvedLayer&);
+std::unique_ptr<Module> separable_conv_2d(const ResolvedLayer&);
+std::unique_ptr<Module> simple_rnn(const ResolvedLayer&);
 std::unique_ptr<Module> softmax(const ResolvedLayer&);
 std::unique_ptr<Module> zero_padding_2d(const ResolvedLayer&);
 }  // namespace module

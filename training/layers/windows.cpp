@@ -9,9 +9,11 @@ namespace neutra {
 namespace {
 
 WindowAxis make_axis(std::int64_t input, std::int64_t output, std::int64_t window,
-                     std::int64_t stride, std::int64_t dilation, bool same) {
+                     std::int64_t stride, std::int64_t dilation, const std::string& padding_rule) {
   WindowAxis axis{input, output, window, stride, dilation};
-  if (same) {
+  if (padding_rule == "causal") {
+    axis.before = (window - 1) * dilation;
+  } else if (padding_rule == "same") {
     const std::int64_t reach = (output - 1) * stride + (window - 1) * dilation + 1;
     const std::int64_t padding = std::max<std::int64_t>(0, reach - input);
     axis.before = padding / 2;
@@ -43,7 +45,64 @@ std::size_t input_size(const Windows& windows, std::int64_t rows, std::int64_t c
   return static_cast<std::size_t>(rows * windows.height.input * windows.width.input * channels);
 }
 
+void put_one_before(Shape& shape) { shape.insert(shape.begin(), 1); }
+
+/// A convolution over single cells: `image` to the same with other channels.
+ResolvedLayer pointwise(ResolvedLayer layer, Shape image, std::int64_t filters) {
+  layer.class_name = "Conv2D";
+  layer.input_shape = image;
+  image.back() = filters;
+  layer.output_shape = std::move(image);
+  layer.config["kernel_size"] = layer.config["strides"] = layer.config["dilation_rate"] = {1, 1};
+  layer.config["padding"] = "valid";
+  layer.config["groups"] = 1;
+  layer.weights[0].shape = {1, 1, layer.input_shape.back(), filters};
+  return layer;
+}
+
 }  // namespace
+
+ResolvedLayer as_image_layer(const ResolvedLayer& layer) {
+  ResolvedLayer image = layer;
+  image.class_name.replace(image.class_name.find("1D"), 2, "2D");
+  put_one_before(image.input_shape);
+  if (image.output_shape.size() > 1) put_one_before(image.output_shape);
+  for (const char* field : {"kernel_size", "pool_size", "strides", "dilation_rate"}) {
+    const auto extents = image.config.find(field);
+    if (extents != image.config.end() && extents->is_array()) extents->insert(extents->begin(), 1);
+  }
+  if (!image.weights.empty()) put_one_before(image.weights[0].shape);
+  return image;
+}
+
+ResolvedLayer as_grouped(const ResolvedLayer& layer) {
+  ResolvedLayer grouped = layer;
+  grouped.class_name = "Conv2D";
+  Shape& kernel = grouped.weights[0].shape;
+  grouped.config["groups"] = kernel[2];
+  grouped.config["filters"] = kernel[2] * kernel[3];
+  kernel = {kernel[0], kernel[1], 1, kernel[2] * kernel[3]};
+  return grouped;
+}
+
+SeparableParts separable_parts(const ResolvedLayer& layer) {
+  ResolvedLayer depthwise = layer;
+  Shape& image = depthwise.output_shape;
+  image.back() = layer.weights[1].shape[2];
+  depthwise.weights.resize(1);
+  depthwise.config["activation"] = "linear";
+  depthwise.config["use_bias"] = false;
+  ResolvedLayer rest = layer;
+  rest.weights.erase(rest.weights.begin());
+  return {as_grouped(depthwise), pointwise(std::move(rest), image, layer.output_shape.back())};
+}
+
+ResolvedLayer as_pointwise(const ResolvedLayer& dense) {
+  const std::int64_t channels = dense.input_shape.back();
+  std::int64_t cells = 1;
+  for (std::size_t i = 0; i + 1 < dense.input_shape.size(); ++i) cells *= dense.input_shape[i];
+  return pointwise(dense, {1, cells, channels}, dense.output_shape.back());
+}
 
 std::int64_t WindowAxis::begin(std::int64_t position) const {
   return std::max<std::int64_t>(0, position * stride - before);
@@ -56,14 +115,14 @@ bool WindowAxis::tiled() const { return stride == window && output * stride >= i
 
 Windows sliding_windows(const ResolvedLayer& layer, const char* window_field) {
   const Json& config = layer.config;
-  const bool same = config.at("padding") == "same";
+  const std::string padding = config.at("padding");
   const auto window = config.at(window_field).get<Shape>();
   const Json& strides = config.at("strides");
   const auto stride = strides.is_null() ? window : strides.get<Shape>();
   const auto dilation = config.value("dilation_rate", Shape{1, 1});
   auto axis = [&](std::size_t i) {
     return make_axis(layer.input_shape[i], layer.output_shape[i], window[i], stride[i], dilation[i],
-                     same);
+                     padding);
   };
   return {axis(0), axis(1)};
 }

@@ -6,6 +6,20 @@
 
 namespace neutra {
 
+// Layers whose work a layer over images does. Their variables lie in memory as that one's do.
+
+/// A layer over sequences (steps, channels), such as Conv1D, as the one over images of one row.
+ResolvedLayer as_image_layer(const ResolvedLayer& layer);
+/// DepthwiseConv2D as a Conv2D with a group for each channel.
+ResolvedLayer as_grouped(const ResolvedLayer& layer);
+/// SeparableConv2D as one of those (variable 0) and a Conv2D over single cells (the others).
+struct SeparableParts {
+  ResolvedLayer depthwise, pointwise;
+};
+SeparableParts separable_parts(const ResolvedLayer& layer);
+/// Dense along the last axis of several as a Conv2D over single cells.
+ResolvedLayer as_pointwise(const ResolvedLayer& dense);
+
 /// Windows that slide over one axis of an image.
 struct WindowAxis {
   std::int64_t input = 0, output = 0;  ///< extents
@@ -22,9 +36,10 @@ struct Windows {
   WindowAxis height, width;
 };
 
-/// Those of a convolution ("kernel_size") or pooling ("pool_size"). Padding "same" adds what the
-/// last window lacks, the odd cell at the end. Source: TensorFlow 2.4
-/// core/framework/common_shape_fns.cc, GetWindowedOutputSize.
+/// Those of a convolution ("kernel_size") or pooling ("pool_size") over images. Padding "same" adds
+/// what the last window lacks, the odd cell at the end; "causal" adds all before, so that no window
+/// sees a later cell. Sources: TensorFlow 2.4 core/framework/common_shape_fns.cc,
+/// GetWindowedOutputSize; tf.keras 2.4 layers/convolutional.py, Conv1D.
 Windows sliding_windows(const ResolvedLayer& layer, const char* window_field);
 
 /// Poolings over contiguous images (rows, height, width, channels). Cells outside the image don't

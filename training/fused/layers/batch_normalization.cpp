@@ -69,8 +69,8 @@ class BatchNormalization final : public Step {
   const KernelTable<float>& table_ = kernels();
 };
 
-/// The same over images: statistics of each channel over rows and pixels. Source of the moving
-/// variance: see training/layers/batch_normalization.cpp.
+/// The same over images and sequences: statistics of each channel over rows and pixels. Source of
+/// the moving variance: see training/layers/batch_normalization.cpp.
 class ImageNormalization final : public Step {
  public:
   /// One number for each channel.
@@ -80,7 +80,7 @@ class ImageNormalization final : public Step {
   };
   ImageNormalization(const Tensor& x, const Tensor& y, const Settings& settings,
                      const Variables& variables, const Memory& memory)
-      : channels_(static_cast<std::size_t>(x.shape[2])),
+      : channels_(static_cast<std::size_t>(x.shape.back())),
         x_(x),
         y_(y),
         settings_(settings),
@@ -139,7 +139,8 @@ class ImageNormalization final : public Step {
   /// The batch's mean and variance, in two passes; moves the moving ones.
   void measure(std::size_t rows) {
     const auto count = static_cast<double>(rows * x_.features / channels_);
-    const double sample = count > 1 ? count / (count - 1) : 1;  // see TensorFlow's fused kernel
+    // See TensorFlow's fused kernel, for images.
+    const double sample = x_.shape.size() == 3 && count > 1 ? count / (count - 1) : 1;
     channel_moments(extents(rows), x_.values, nullptr, memory_.sums, memory_.products);
     for (std::size_t c = 0; c < channels_; ++c) {
       memory_.mean[c] = static_cast<float>(memory_.sums[c] / count);
@@ -168,11 +169,8 @@ class ImageNormalization final : public Step {
 
 void layers::batch_normalization(Builder& builder, const ResolvedLayer& layer) {
   Tensor x = builder.current();
-  const bool images = x.shape.size() == 3;
-  if (!images && x.shape.size() != 1) {
-    throw NotCovered{"BatchNormalization over inputs of shape " + to_string(x.shape)};
-  }
-  if (images) {
+  const bool pixels = x.shape.size() > 1;
+  if (pixels) {
     x = to_images(builder);
   } else if (x.layout == Layout::kRows) {
     x = to_columns(builder);
@@ -180,7 +178,7 @@ void layers::batch_normalization(Builder& builder, const ResolvedLayer& layer) {
   const bool scale = flag_or(layer.config, "scale", true);
   const bool center = flag_or(layer.config, "center", true);
   const std::size_t n = layer.weights.size();
-  const double least = images ? 1.001e-5 : 0.0;
+  const double least = x.shape.size() == 3 ? 1.001e-5 : 0.0;
   const Settings settings{
       static_cast<float>(number_or(layer.config, "momentum", 0.99)),
       static_cast<float>(std::max(number_or(layer.config, "epsilon", 0.001), least)),
@@ -193,8 +191,8 @@ void layers::batch_normalization(Builder& builder, const ResolvedLayer& layer) {
     y.gradient = x.gradient;
     y.needs_gradient = true;
   }
-  if (images) {
-    const auto channels = static_cast<std::size_t>(x.shape[2]);
+  if (pixels) {
+    const auto channels = static_cast<std::size_t>(x.shape.back());
     const auto floats = [&] { return builder.floats(channels); };
     const auto doubles = [&] { return reinterpret_cast<double*>(builder.floats(2 * channels)); };
     const ImageNormalization::Memory memory{floats(), floats(),  floats(), floats(),

@@ -8,6 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "training/fused/images.h"
+
 namespace neutra::fused {
 namespace {
 
@@ -138,7 +140,7 @@ Layout input_layout(const ResolvedProgram& program) {
                  ? Layout::kRows
                  : Layout::kColumns;
     }
-    if (layer.output_shape.size() == 3 && layer.class_name != "InputLayer") return Layout::kRows;
+    if (layer.output_shape.size() > 1 && layer.class_name != "InputLayer") return Layout::kRows;
   }
   return Layout::kColumns;
 }
@@ -146,7 +148,13 @@ Layout input_layout(const ResolvedProgram& program) {
 /// activation(x kernel + bias). Source: tf.keras 2.4 layers/ops/core.py.
 void layers::dense(Builder& builder, const ResolvedLayer& layer) {
   Tensor x = builder.current();
-  if (x.shape.size() != 1) throw NotCovered{"Dense over inputs of shape " + to_string(x.shape)};
+  if (x.shape.size() > 1) {  // along the last axis
+    const ResolvedLayer pointwise = as_pointwise(layer);
+    rename(builder, pointwise.input_shape);
+    add_convolution(builder, pointwise, builder.parameter(0),
+                    layer.weights.size() > 1 ? builder.parameter(1) : Parameter{});
+    return rename(builder, layer.output_shape);
+  }
   const bool needs_gradient = x.needs_gradient || builder.has_trainable();
   const Parameter kernel = builder.parameter(0);
   const Parameter bias = layer.weights.size() > 1 ? builder.parameter(1) : Parameter{};

@@ -6,9 +6,7 @@ namespace neutra::fused {
 void layers::input_layer(Builder&, const ResolvedLayer&) {}
 
 void layers::flatten(Builder& builder, const ResolvedLayer& layer) {
-  Tensor tensor = builder.current();
-  tensor.shape = layer.output_shape;
-  builder.set_current(std::move(tensor));
+  rename(builder, layer.output_shape);
 }
 
 }  // namespace neutra::fused

@@ -3,7 +3,7 @@
 
 #include "training/fused/images.h"
 
-/// Rules and sources: training/layers/windows.h, training/layers/pooling_2d.cpp.
+/// Rules and sources: training/layers/windows.h, training/layers/pooling.cpp.
 namespace neutra::fused {
 namespace {
 
@@ -115,6 +115,9 @@ void MaxPooling::backward(std::size_t first, std::size_t at, std::size_t rows) c
                     y.gradient + first * y.features, x.gradient + at * x.features);
 }
 
+void layers::max_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+  over_sequences(builder, layer, max_pooling_2d);
+}
 void layers::max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   const Windows windows = sliding_windows(layer, "pool_size");
   if (windows.height.window * windows.width.window >= kLargestWindow) {
@@ -135,6 +138,9 @@ void layers::max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
+void layers::average_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+  over_sequences(builder, layer, average_pooling_2d);
+}
 void layers::average_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   const Tensor x = to_images(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kRows, x.needs_gradient);
@@ -142,8 +148,14 @@ void layers::average_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
+void layers::global_average_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+  over_sequences(builder, layer, global_average_pooling_2d);
+}
 void layers::global_average_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   global_pooling(builder, layer, false);
+}
+void layers::global_max_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+  over_sequences(builder, layer, global_max_pooling_2d);
 }
 void layers::global_max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   global_pooling(builder, layer, true);

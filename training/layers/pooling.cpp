@@ -81,14 +81,26 @@ class GlobalPooling2D final : public Module {
 
 }  // namespace
 
+std::unique_ptr<Module> module::average_pooling_1d(const ResolvedLayer& layer) {
+  return over_sequences(layer, average_pooling_2d);
+}
 std::unique_ptr<Module> module::average_pooling_2d(const ResolvedLayer& layer) {
   return std::make_unique<Pooling2D<AveragePool>>(layer);
+}
+std::unique_ptr<Module> module::max_pooling_1d(const ResolvedLayer& layer) {
+  return over_sequences(layer, max_pooling_2d);
 }
 std::unique_ptr<Module> module::max_pooling_2d(const ResolvedLayer& layer) {
   return std::make_unique<Pooling2D<MaxPool>>(layer);
 }
+std::unique_ptr<Module> module::global_average_pooling_1d(const ResolvedLayer& layer) {
+  return over_sequences(layer, global_average_pooling_2d);
+}
 std::unique_ptr<Module> module::global_average_pooling_2d(const ResolvedLayer&) {
   return std::make_unique<GlobalPooling2D>(false);
+}
+std::unique_ptr<Module> module::global_max_pooling_1d(const ResolvedLayer& layer) {
+  return over_sequences(layer, global_max_pooling_2d);
 }
 std::unique_ptr<Module> module::global_max_pooling_2d(const ResolvedLayer&) {
   return std::make_unique<GlobalPooling2D>(true);

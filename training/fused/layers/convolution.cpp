@@ -27,7 +27,7 @@ struct Geometry {
   Windows windows;
   bool bias;
 
-  explicit Geometry(const ResolvedLayer& layer)
+  explicit Geometry(const ResolvedLayer& layer)  // a Conv2D
       : channels(layer.input_shape[2]),
         filters(layer.output_shape[2]),
         groups(layer.config.at("groups")),
@@ -455,18 +455,21 @@ void thin(Builder& builder, Windows& windows) {
   w = {w.output, w.output};
 }
 
+Parameter bias_of(const Builder& builder, const ResolvedLayer& layer, std::size_t k) {
+  return layer.weights.size() > k ? builder.parameter(k) : Parameter{};
+}
+
 }  // namespace
 
 /// activation(x * kernel + bias). Source: tf.keras 2.4 layers/convolutional.py.
-void layers::conv_2d(Builder& builder, const ResolvedLayer& layer) {
+void add_convolution(Builder& builder, const ResolvedLayer& layer, Parameter kernel,
+                     Parameter bias) {
   Geometry geometry(layer);
   to_images(builder);
   thin(builder, geometry.windows);
   const Tensor x = builder.current();
   const bool trainable = builder.has_trainable();
   const Tensor y = builder.tensor(layer.output_shape, Layout::kRows, x.needs_gradient || trainable);
-  const Parameter kernel = builder.parameter(0);
-  const Parameter bias = geometry.bias ? builder.parameter(1) : Parameter{};
   if (WinogradConvolution::suits(geometry, x.needs_gradient)) {
     builder.add(
         std::make_unique<WinogradConvolution>(geometry, x, y, kernel, bias, trainable, builder));
@@ -483,6 +486,21 @@ void layers::conv_2d(Builder& builder, const ResolvedLayer& layer) {
   }
   builder.set_current(y);
   add_activation(builder, named_activation(layer.config.at("activation")), true);
+}
+
+void layers::conv_1d(Builder& builder, const ResolvedLayer& layer) {
+  over_sequences(builder, layer, conv_2d);
+}
+void layers::conv_2d(Builder& builder, const ResolvedLayer& layer) {
+  add_convolution(builder, layer, builder.parameter(0), bias_of(builder, layer, 1));
+}
+void layers::depthwise_conv_2d(Builder& builder, const ResolvedLayer& layer) {
+  conv_2d(builder, as_grouped(layer));
+}
+void layers::separable_conv_2d(Builder& builder, const ResolvedLayer& layer) {
+  const SeparableParts parts = separable_parts(layer);
+  add_convolution(builder, parts.depthwise, builder.parameter(0), {});
+  add_convolution(builder, parts.pointwise, builder.parameter(1), bias_of(builder, layer, 2));
 }
 
 }  // namespace neutra::fused

@@ -1,0 +1,39 @@
+#include "program/layer.h"
+
+namespace neutra::layer {
+
+const Layer& embedding() {
+  using enum FieldType;
+  constexpr double kMost = static_cast<double>(kMaxElements);
+  static const Layer layer{
+      .class_name = "Embedding",
+      .aliases = {},
+      .fields =
+          {{.name = "input_dim", .type = kInteger, .low = 1, .high = kMost},
+           {.name = "output_dim", .type = kInteger, .low = 1, .high = kMost},
+           initializer_field("embeddings_initializer", "random_uniform"),
+           regularizer_field("embeddings_regularizer"),
+           regularizer_field("activity_regularizer"),
+           constraint_field("embeddings_constraint"),
+           {.name = "mask_zero", .type = kFixed, .fallback = false},
+           {.name = "input_length", .type = kInteger, .fallback = Json(), .low = 1, .high = kMost}},
+      .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
+        const Json& length = config.at("input_length");
+        if (!length.is_null() && input != Shape{length.get<std::int64_t>()}) {
+          return Refusal{"input_length", length.dump() + " for an input " + to_string(input),
+                         "null, or the number of indices in a row"};
+        }
+        Shape output = input;
+        output.push_back(config.at("output_dim"));
+        return output;
+      },
+      .weights =
+          [](const Json& config, const Shape&) {
+            return std::vector<Weight>{{"embeddings",
+                                        "embeddings_initializer",
+                                        {config.at("input_dim"), config.at("output_dim")}}};
+          }};
+  return layer;
+}
+
+}  // namespace neutra::layer

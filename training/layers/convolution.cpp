@@ -1,0 +1,94 @@
+#include <algorithm>
+
+#include "training/layers/module.h"
+#include "training/layers/windows.h"
+
+namespace neutra {
+namespace {
+
+/// activation(x * kernel + bias) over images (rows, height, width, channels) with a kernel (height,
+/// width, input channels of a group, filters). Source: tf.keras 2.4 layers/convolutional.py.
+class Conv2D final : public Module {
+ public:
+  explicit Conv2D(const ResolvedLayer& layer)
+      : kernel_(layer.weights[0].shape),
+        windows_(sliding_windows(layer, "kernel_size")),
+        groups_(layer.config.at("groups")),
+        name_(layer.config.at("activation")),
+        activation_(find_activation(name_)) {}
+
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
+                     const Pass&) const override {
+    const WindowAxis &h = windows_.height, &w = windows_.width;
+    const bool thinned = h.window == 1 && w.window == 1 && (h.stride > 1 || w.stride > 1);
+    // LibTorch pads both ends alike: what one has more must be there before.
+    const std::int64_t high = std::min(h.before, h.after), wide = std::min(w.before, w.after);
+    at::Tensor padded = x;
+    if (h.before != h.after || w.before != w.after) {
+      padded = at::constant_pad_nd(
+          x, {0, 0, w.before - wide, w.after - wide, h.before - high, h.after - high});
+    }
+    // oneDNN 2.6 writes past its memory when it goes through images of this order by strides and
+    // cell by cell; so they lose the cells between beforehand.
+    if (thinned) {
+      padded = padded.slice(1, 0, c10::nullopt, h.stride).slice(2, 0, c10::nullopt, w.stride);
+      padded = padded.contiguous();
+    }
+    // Seen as (rows, channels, height, width) these are LibTorch's channels_last images.
+    const at::Tensor y =
+        at::conv2d(padded.permute({0, 3, 1, 2}), weights[0].view(kernel_).permute({3, 2, 0, 1}),
+                   weights.size() > 1 ? weights[1] : at::Tensor(),
+                   {thinned ? 1 : h.stride, thinned ? 1 : w.stride}, {high, wide},
+                   {h.dilation, w.dilation}, groups_)
+            .permute({0, 2, 3, 1})
+            .contiguous();
+    return activation_ ? activation_(y) : y;
+  }
+
+  std::string take_activation() override {
+    activation_ = nullptr;
+    return name_;
+  }
+
+ private:
+  Shape kernel_;
+  Windows windows_;
+  std::int64_t groups_;
+  std::string name_;
+  Activation activation_;
+};
+
+/// A convolution of each channel with kernels of its own, then one over single cells.
+/// Source: tf.keras 2.4 layers/convolutional.py, tf.nn.separable_conv2d.
+class SeparableConv2D final : public Module {
+ public:
+  explicit SeparableConv2D(const SeparableParts& parts)
+      : depthwise_(parts.depthwise), pointwise_(parts.pointwise) {}
+
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
+                     const Pass& pass) const override {
+    return pointwise_.forward(depthwise_.forward(x, weights.first(1), pass), weights.subspan(1),
+                              pass);
+  }
+  std::string take_activation() override { return pointwise_.take_activation(); }
+
+ private:
+  Conv2D depthwise_, pointwise_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> module::conv_1d(const ResolvedLayer& layer) {
+  return over_sequences(layer, conv_2d);
+}
+std::unique_ptr<Module> module::conv_2d(const ResolvedLayer& layer) {
+  return std::make_unique<Conv2D>(layer);
+}
+std::unique_ptr<Module> module::depthwise_conv_2d(const ResolvedLayer& layer) {
+  return std::make_unique<Conv2D>(as_grouped(layer));
+}
+std::unique_ptr<Module> module::separable_conv_2d(const ResolvedLayer& layer) {
+  return std::make_unique<SeparableConv2D>(separable_parts(layer));
+}
+
+}  // namespace neutra

@@ -1,0 +1,37 @@
+#include "training/layers/module.h"
+#include "training/variables.h"
+
+namespace neutra {
+namespace {
+
+/// gamma (x - mean) / sqrt(variance + epsilon) + beta, with mean and population variance of the
+/// last axis. Source: tf.keras 2.4 layers/normalization.py.
+class LayerNormalization final : public Module {
+ public:
+  explicit LayerNormalization(const ResolvedLayer& layer)
+      : epsilon_(number_or(layer.config, "epsilon", 0.001)),
+        scale_(flag_or(layer.config, "scale", true)),
+        center_(flag_or(layer.config, "center", true)) {}
+
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
+                     const Pass&) const override {
+    // LibTorch's own computes x a + b, whose rounding is left where x - mean is 0.
+    const at::Tensor distance = x - x.mean(-1, true);
+    at::Tensor y = distance / at::sqrt(at::square(distance).mean(-1, true) + epsilon_);
+    if (scale_) y = y * weights[0];
+    if (center_) y = y + weights[scale_ ? 1 : 0];
+    return y;
+  }
+
+ private:
+  double epsilon_;
+  bool scale_, center_;
+};
+
+}  // namespace
+
+std::unique_ptr<Module> module::layer_normalization(const ResolvedLayer& layer) {
+  return std::make_unique<LayerNormalization>(layer);
+}
+
+}  // namespace neutra
