@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "program/error.h"
+#include "program/files.h"
 
 namespace neutra {
 namespace {
