@@ -37,6 +37,15 @@ bool ZipFile::has(const std::string& member) const {
   return zip_name_locate(archive_->zip, member.c_str(), 0) >= 0;
 }
 
+bool ZipFile::has_end(std::string_view end) const {
+  const zip_int64_t count = zip_get_num_entries(archive_->zip, 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* name = zip_get_name(archive_->zip, static_cast<zip_uint64_t>(i), 0);
+    if (name != nullptr && std::string_view(name).ends_with(end)) return true;
+  }
+  return false;
+}
+
 ZipFile::Stream ZipFile::open(const std::string& member) const {
   const auto fail = [file = archive_->file, member](const std::string& found,
                                                     const std::string& allowed) {

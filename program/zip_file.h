@@ -20,6 +20,8 @@ class ZipFile {
   ~ZipFile();
 
   bool has(const std::string& member) const;
+  /// Is there a member whose name ends so?
+  bool has_end(std::string_view end) const;
 
   /// The bytes of a member in order.
   struct Stream {
