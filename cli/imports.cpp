@@ -79,10 +79,17 @@ std::string extension_of(const fs::path& file) {
   return extension;
 }
 
-/// The options of --training; null without it.
-Json training_options(const Arguments& arguments) {
-  if (!arguments.has("training")) return {};
-  const fs::path file = arguments.text("training");
+/// The file with the training options of a model: that of --training, else MODEL.neutra.json beside
+/// the model, else none.
+fs::path training_file(const Arguments& arguments, const fs::path& model) {
+  if (arguments.has("training")) return arguments.text("training");
+  fs::path beside = model;
+  beside.replace_extension(".neutra.json");
+  std::error_code ignored;
+  return fs::is_regular_file(beside, ignored) ? beside : fs::path();
+}
+
+Json read_training_options(const fs::path& file) {
   char start = 0;
   std::ifstream(file, std::ios::binary).get(start);
   if (start == '\x80') {
@@ -170,8 +177,11 @@ ImportedModel import_model(const Arguments& arguments, const fs::path& file,
                            const fs::path& program_file) {
   ImportSources sources;
   sources.name = file.stem().string();
-  sources.training = training_options(arguments);
-  if (arguments.has("training")) sources.training_file = arguments.text("training");
+  const fs::path training = training_file(arguments, file);
+  if (!training.empty()) {
+    sources.training = read_training_options(training);
+    sources.training_file = training.string();
+  }
   std::vector<Assumption> of_data;
   std::shared_ptr<const Dataset> data;
   DataInfo info;
