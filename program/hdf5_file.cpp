@@ -300,7 +300,10 @@ Hdf5File Hdf5File::open_image(std::string_view bytes, const std::filesystem::pat
   if (bytes.empty()) place.fail("is empty");
   // HDF5 copies the bytes.
   place.check(H5Pset_file_image(access, const_cast<char*>(bytes.data()), bytes.size()), "open");
-  const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, access);
+  // HDF5 takes files in memory for the same one if they have the same name.
+  static std::uint64_t opened = 0;
+  const std::string name = file.string() + " " + std::to_string(++opened);
+  const hid_t id = H5Fopen(name.c_str(), H5F_ACC_RDONLY, access);
   if (id < 0) place.fail("is no readable HDF5 file (" + own_words() + ")");
   return Hdf5File(id, file);
 }

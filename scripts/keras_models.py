@@ -34,7 +34,7 @@ def dense():
         L.Dropout(0.2),
         L.Dense(3, activation="softmax"),
     ])
-    model.compile(keras.optimizers.Adam(0.01), "categorical_crossentropy", ["accuracy"])
+    model.compile(keras.optimizers.Adam(0.01), "categorical_crossentropy", metrics=["accuracy"])
     return model
 
 
@@ -51,7 +51,7 @@ def images():
         L.Dense(2, use_bias=False),
         L.Softmax(),
     ])
-    model.compile("sgd", "sparse_categorical_crossentropy", ["accuracy"])
+    model.compile("sgd", "sparse_categorical_crossentropy", metrics=["accuracy"])
     return model
 
 
@@ -62,7 +62,7 @@ def functional():
     x = L.Reshape((5, 1))(x)
     x = L.Flatten()(x)
     model = keras.Model(rows, L.Dense(1)(x))
-    model.compile(keras.optimizers.RMSprop(0.002), "mse", ["mae"])
+    model.compile(keras.optimizers.RMSprop(0.002), "mse", metrics=["mae"])
     return model
 
 

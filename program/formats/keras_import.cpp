@@ -118,11 +118,11 @@ class Importer {
 
   /// Is `value` one that the table lists as being without effect?
   static bool is_off(const std::string& family, const std::string& key, const Json& value) {
-    const Json& without_effect = history()["without_effect"][family];
+    const Json& without_effect = value_of(history()["without_effect"], family);
     if (std::find(without_effect.begin(), without_effect.end(), key) != without_effect.end()) {
       return true;
     }
-    const Json& off = value_of(history()["off"][family], key);
+    const Json& off = value_of(value_of(history()["off"], family), key);
     return std::any_of(off.begin(), off.end(), [&](const Json& each) {
       return normal_number(value) == each;
     });
@@ -130,7 +130,7 @@ class Importer {
 
   static const Json& renamed_value(const std::string& kind, const Json& value) {
     if (!value.is_string()) return value;
-    const Json& known = value_of(history()["values"][kind], value.get<std::string>());
+    const Json& known = value_of(value_of(history()["values"], kind), value.get<std::string>());
     return known.is_null() ? value : known;
   }
 
@@ -173,7 +173,7 @@ class Importer {
       const Field* field = find_field(entry->fields, key);
       if (field != nullptr) {
         if (field->type != FieldType::kIgnored) {
-          result["config"][key] = without_float_noise(setting);
+          result["config"][field->name] = without_float_noise(setting);
         }
       } else if (!setting.is_null() && !is_off(family, key, setting)) {
         result["config"][key] = setting;  // the program's check names it
@@ -216,11 +216,7 @@ class Importer {
       if (key == "name" || ((key == "nb_row" || key == "nb_col") && config.contains("kernel_size")))
         continue;
       const Field* field = find_field(fields, key);
-      std::string name = key;
-      if (field == nullptr) {
-        name = new_name(type->class_name, key);
-        field = find_field(fields, name);
-      }
+      if (field == nullptr) field = find_field(fields, new_name(type->class_name, key));
       if (field == nullptr) {
         if (value.is_null() || is_off("layer", key, value)) continue;
         if (key == "forget_bias_init") {
@@ -231,7 +227,7 @@ class Importer {
         continue;
       }
       if (field->type == FieldType::kIgnored) continue;
-      add_setting(*field, name, value, place, type->class_name, first, config);
+      add_setting(*field, value, place, type->class_name, first, config);
     }
     if (type->class_name == "GRU" && find_field(fields, "reset_after") != nullptr &&
         !config.contains("reset_after")) {
@@ -255,9 +251,9 @@ class Importer {
     return key;
   }
 
-  void add_setting(const Field& field, const std::string& name, const Json& value,
-                   const std::string& place, const std::string& class_name, bool first,
-                   Json& config) {
+  void add_setting(const Field& field, const Json& value, const std::string& place,
+                   const std::string& class_name, bool first, Json& config) {
+    const std::string& name = field.name;
     switch (field.type) {
       case FieldType::kActivation: {
         const Json word = named(Vocabulary::kActivation, "layer", "activation", value,
@@ -336,10 +332,8 @@ class Importer {
         named(Vocabulary::kOptimizer, "optimizer", "optimizer", value, "optimizer");
     Json* config = optimizer.is_object() ? &optimizer["config"] : nullptr;
     if (config != nullptr && config->is_object()) {
-      for (const char* name : {"learning_rate", "lr"}) {
-        if (config->contains(name) && (*config)[name].is_object()) {
-          add_schedule((*config)[name], *config, name);
-        }
+      if (const Json rate = value_of(*config, "learning_rate"); rate.is_object()) {
+        add_schedule(rate, *config);
       }
       const std::string class_name = text_of(optimizer, "class_name");
       if (standalone() && class_name == "Adagrad" &&
@@ -358,7 +352,7 @@ class Importer {
   }
 
   /// Schedules that are a program's fit.schedule or an optimiser's decay.
-  void add_schedule(const Json& schedule, Json& config, const std::string& name) {
+  void add_schedule(const Json& schedule, Json& config) {
     const std::string class_name = text_of(schedule, "class_name");
     const Json settings = value_of(schedule, "config");
     const Json& initial = value_of(settings, "initial_learning_rate");
@@ -373,14 +367,14 @@ class Importer {
     } else if (numbers && class_name == "InverseTimeDecay") {
       config["decay"] = rate.get<double>() / steps.get<double>();
     } else {
-      return refuse("optimizer: " + name, class_name + " " + shown(settings),
+      return refuse("optimizer: learning_rate", class_name + " " + shown(settings),
                     "a number, ExponentialDecay or InverseTimeDecay without staircase");
     }
     assume(class_name == "ExponentialDecay" ? "fit.schedule" : "compile.optimizer.config.decay",
            shown(class_name == "ExponentialDecay" ? document_["fit"]["schedule"]
                                                   : config["decay"]),
            "the schedule " + class_name + " says the same");
-    config[name] = without_float_noise(initial);
+    config["learning_rate"] = without_float_noise(initial);
   }
 
   void add_loss(const Json& stored) {

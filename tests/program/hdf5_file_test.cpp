@@ -65,7 +65,8 @@ TEST(Hdf5File, ReadsBytesInMemory) {
   EXPECT_EQ(file.read_floats("/x"), (std::vector<float>{1, 2}));
   EXPECT_EQ(file.stored_bytes("/x"), 8U);
   EXPECT_EQ(file.read_strings_attribute("/", "text"), std::vector<std::string>{"words"});
-  EXPECT_NE(error_of([] { Hdf5File::open_image("no HDF5", "name"); }).find("name: is no readable"),
+  EXPECT_NE(error_of([] { Hdf5File::open_image("no HDF5", "name"); })
+                .find("name: is no readable HDF5 file"),
             std::string::npos);
   EXPECT_NE(error_of([] { Hdf5File::open_image("", "name"); }).find("empty"), std::string::npos);
 }

@@ -95,7 +95,7 @@ TEST(KerasModelFile, ReadsKerasFiles) {
   EXPECT_EQ(images.model().major_version(), 3);
   const KerasImport second = import_of(images.model());
   EXPECT_EQ(layer_of(second, 4)["config"]["alpha"].get<double>(), 0.2);
-  EXPECT_EQ(images.weights(resolve({second.document})).size(), 11U);
+  EXPECT_EQ(images.weights(resolve({second.document})).size(), 10U);
 }
 
 TEST(KerasModelFile, WeightsOfAModelInAModelAreTheTrainedOnesFirst) {
@@ -337,7 +337,7 @@ TEST(KerasImport, TakesOldNames) {
   EXPECT_TRUE(dense["use_bias"].get<bool>());
   EXPECT_FALSE(dense.contains("input_dim"));
   EXPECT_EQ(layer_of(import, 2)["config"]["rate"], 0.25);
-  EXPECT_EQ(import.document["compile"]["optimizer"]["config"]["lr"].get<double>(), 0.1);
+  EXPECT_EQ(import.document["compile"]["optimizer"]["config"]["learning_rate"].get<double>(), 0.1);
   EXPECT_TRUE(assumes(import, "model", "Keras 1"));
   EXPECT_TRUE(validate(import.document).empty());
 }
@@ -394,7 +394,7 @@ TEST(KerasImport, NamesAllThatItCantRepresent) {
   for (const char* part :
        {"model.h5: layer 'l' (Lambda): found Python code", "layer 'r' (Bidirectional)",
         "layer 'mine' (Dense): found \"My>Dense\"", "layer 'q' (Dense): found surprise = 4",
-        "optimizer: lr: found PiecewiseConstantDecay", "training_config: loss_weights: found [2.0]"}) {
+        "optimizer: learning_rate: found PiecewiseConstantDecay", "training_config: loss_weights: found [2.0]"}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
   }
   // What the program's own check refuses has the layer's name, too.
