@@ -10,9 +10,6 @@ namespace neutra {
 /// Bytes of the largest file that is read as a whole, where nothing else is said.
 inline constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
-/// Deflate's greatest ratio of output to input (zlib's technical notes).
-inline constexpr std::uint64_t kMaxInflation = 1032;
-
 /// All bytes of a file. Reads to the limit instead of asking for the size: pipes have none, and
 /// devices no end. `what` ("a JSON file") is what is allowed. Throws input_error that names the
 /// file: missing, a folder, unreadable, more than `limit` bytes.

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "program/error.h"
-#include "program/files.h"
 
 namespace neutra {
 

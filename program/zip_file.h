@@ -10,6 +10,9 @@
 
 namespace neutra {
 
+/// Deflate's greatest ratio of output to input (zlib's technical notes).
+constexpr std::uint64_t kMaxInflation = 1032;
+
 /// A zip file for reading: members that are stored or deflated. Every failure is an input_error
 /// that names the file and the member.
 class ZipFile {

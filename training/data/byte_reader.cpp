@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "program/error.h"
-#include "program/files.h"
+#include "program/zip_file.h"
 
 namespace neutra {
 namespace {
