@@ -114,17 +114,17 @@ int run(const Arguments& arguments) {
     metric = "mse";
     if (has_input) predictions = run_torch_script(weights_file, read_rows(arguments.text("input")));
     if (arguments.has("data")) {
-      const auto data = load_dataset(
-          data_section(arguments.text("data"), subject.file, subject.assumptions),
-          data_path(arguments, subject.file));
+      const auto data =
+          load_dataset(data_section(arguments.text("data"), subject.file, subject.assumptions),
+                       data_path(arguments, subject.file));
       if (data->info().y_is_integer) metric = "accuracy";
       goal = metric == "accuracy" ? "maximize" : "minimize";
       subject.assumptions.push_back(
           {"metric", metric,
            metric == "accuracy" ? "the targets are whole numbers" : "the targets are numbers"});
       const DataRows rows = rows_of(data);
-      evaluation = evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows, "",
-                                    metric);
+      evaluation =
+          evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows, "", metric);
     } else if (!has_input) {
       throw usage_error("--data: found nothing; allowed: the rows to evaluate " + subject.id +
                         " on");
@@ -203,9 +203,8 @@ int run(const Arguments& arguments) {
     if (metric != "loss") std::cout << metric << " " << shortest(evaluation->metric) << "\n";
   }
   if (predicts) {
-    std::cout << "outputs for "
-              << (predictions ? predictions->rows() : evaluation->outputs.rows()) << " rows in "
-              << arguments.text("predict") << "\n";
+    std::cout << "outputs for " << (predictions ? predictions->rows() : evaluation->outputs.rows())
+              << " rows in " << arguments.text("predict") << "\n";
   }
   if (!subject.assumptions.empty()) std::cout << "\n" << to_text(subject.assumptions);
   return 0;

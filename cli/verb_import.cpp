@@ -30,16 +30,15 @@ int run(const Arguments& arguments) {
   const std::string hash = to_string(program_hash(program));
   const std::size_t layers = program.document["model"]["config"]["layers"].size();
   if (arguments.flag("json")) {
-    std::cout << neutra::to_text(
-        Json{{"format", "neutra-import"},
-             {"version", 1},
-             {"file", file.string()},
-             {"keras_version",
-              imported.keras_version.empty() ? Json() : Json(imported.keras_version)},
-             {"program", output.string()},
-             {"hash", hash},
-             {"layers", layers},
-             {"assumptions", to_json(imported.import.assumptions)}});
+    std::cout << neutra::to_text(Json{
+        {"format", "neutra-import"},
+        {"version", 1},
+        {"file", file.string()},
+        {"keras_version", imported.keras_version.empty() ? Json() : Json(imported.keras_version)},
+        {"program", output.string()},
+        {"hash", hash},
+        {"layers", layers},
+        {"assumptions", to_json(imported.import.assumptions)}});
     return 0;
   }
   std::cout << output.string() << ": " << layers << " layers, "

@@ -93,9 +93,9 @@ Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::stri
                               rows_of(rows.targets.data(), targets, 0, rows.count))
                         .item<double>();
     } catch (const c10::Error&) {
-      throw input_error(describe("", "", "outputs " + to_string(outputs.extents) +
-                                             " for targets " + to_string(targets),
-                                 "those that the loss " + loss + " can compare"));
+      throw input_error(describe(
+          "", "", "outputs " + to_string(outputs.extents) + " for targets " + to_string(targets),
+          "those that the loss " + loss + " can compare"));
     }
   }
   if (metric == "loss") {

@@ -64,8 +64,7 @@ class Importer {
 
   KerasImport run() {
     if (model_.model.is_null()) {
-      throw input_error(describe(model_.file, "",
-                                 "weights alone, without model_config",
+      throw input_error(describe(model_.file, "", "weights alone, without model_config",
                                  "a file of a whole model; neutra evaluate PROGRAM --weights FILE "
                                  "evaluates weights with a program"));
     }
@@ -123,9 +122,8 @@ class Importer {
       return true;
     }
     const Json& off = value_of(value_of(history()["off"], family), key);
-    return std::any_of(off.begin(), off.end(), [&](const Json& each) {
-      return normal_number(value) == each;
-    });
+    return std::any_of(off.begin(), off.end(),
+                       [&](const Json& each) { return normal_number(value) == each; });
   }
 
   static const Json& renamed_value(const std::string& kind, const Json& value) {
@@ -256,8 +254,8 @@ class Importer {
     const std::string& name = field.name;
     switch (field.type) {
       case FieldType::kActivation: {
-        const Json word = named(Vocabulary::kActivation, "layer", "activation", value,
-                                place + ": " + name);
+        const Json word =
+            named(Vocabulary::kActivation, "layer", "activation", value, place + ": " + name);
         if (major_ >= 3 && word == "hard_sigmoid") {
           refuse(place + ": " + name, "hard_sigmoid of Keras 3, relu6(x + 3) / 6",
                  "activations of Keras 2, whose hard_sigmoid is another function");
@@ -266,8 +264,8 @@ class Importer {
         return;
       }
       case FieldType::kInitializer:
-        config[name] = named(Vocabulary::kInitializer, "layer", "initializer", value,
-                             place + ": " + name);
+        config[name] =
+            named(Vocabulary::kInitializer, "layer", "initializer", value, place + ": " + name);
         return;
       case FieldType::kRegularizer:
         config[name] = value.is_null() ? value
@@ -275,7 +273,8 @@ class Importer {
                                                value, place + ": " + name);
         return;
       case FieldType::kDtype: {
-        const Json& policy = value.is_object() ? value_of(value_of(value, "config"), "name") : value;
+        const Json& policy =
+            value.is_object() ? value_of(value_of(value, "config"), "name") : value;
         if (policy.is_null() || policy == "float32") return;
         const std::string type = policy.is_string() ? policy.get<std::string>() : "";
         if (class_name == "InputLayer" || class_name == "Embedding") {
@@ -328,8 +327,7 @@ class Importer {
   }
 
   void add_optimizer(const Json& value) {
-    Json optimizer =
-        named(Vocabulary::kOptimizer, "optimizer", "optimizer", value, "optimizer");
+    Json optimizer = named(Vocabulary::kOptimizer, "optimizer", "optimizer", value, "optimizer");
     Json* config = optimizer.is_object() ? &optimizer["config"] : nullptr;
     if (config != nullptr && config->is_object()) {
       if (const Json rate = value_of(*config, "learning_rate"); rate.is_object()) {
@@ -371,8 +369,7 @@ class Importer {
                     "a number, ExponentialDecay or InverseTimeDecay without staircase");
     }
     assume(class_name == "ExponentialDecay" ? "fit.schedule" : "compile.optimizer.config.decay",
-           shown(class_name == "ExponentialDecay" ? document_["fit"]["schedule"]
-                                                  : config["decay"]),
+           shown(class_name == "ExponentialDecay" ? document_["fit"]["schedule"] : config["decay"]),
            "the schedule " + class_name + " says the same");
     config["learning_rate"] = without_float_noise(initial);
   }
@@ -385,8 +382,7 @@ class Importer {
       value = &value->front();
     }
     if (value->is_null()) return;
-    document_["compile"]["loss"] =
-        named(Vocabulary::kLoss, "loss", "loss", *value, "loss");
+    document_["compile"]["loss"] = named(Vocabulary::kLoss, "loss", "loss", *value, "loss");
   }
 
   void add_metrics(const Json& stored) {
@@ -434,20 +430,20 @@ class Importer {
   void training_options() {
     const Json& options = sources_.training;
     if (options.is_null()) return;
-    const auto fail = [&](const std::string& place, const Json& found,
-                          const std::string& allowed) {
+    const auto fail = [&](const std::string& place, const Json& found, const std::string& allowed) {
       throw input_error(describe(sources_.training_file, place, shown(found), allowed));
     };
     if (!options.is_object()) fail("", options, "an object");
     assume("compile, fit", sources_.training_file, "training options beside the model");
     static const std::vector<std::string> known = {
-        "optimizer", "opt_kwargs", "batchsize", "batch_size", "epoch",  "epochs", "loss",
-        "metrics",   "shuffle",    "validation_split", "callbacks", "dataset", "compile", "fit",
-        "data",      "metric",     "task",      "name",       "trained", "keys",   "format", "version"};
+        "optimizer", "opt_kwargs", "batchsize", "batch_size",       "epoch",     "epochs",
+        "loss",      "metrics",    "shuffle",   "validation_split", "callbacks", "dataset",
+        "compile",   "fit",        "data",      "metric",           "task",      "name",
+        "trained",   "keys",       "format",    "version"};
     for (const auto& [key, value] : options.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
-        throw input_error(describe(sources_.training_file, key, "an unknown field",
-                                   allowed_words(key, known)));
+        throw input_error(
+            describe(sources_.training_file, key, "an unknown field", allowed_words(key, known)));
       }
       if (key == "compile" || key == "fit") {
         if (!value.is_object()) fail(key, value, "an object");
@@ -504,11 +500,10 @@ class Importer {
     if (compile.contains("loss")) return;
     const std::string activation = output_activation();
     const DataInfo* info = sources_.info;
-    const bool labels = info != nullptr && info->y_is_integer &&
-                        (info->y.empty() || info->y == Shape{1});
-    const std::string loss = activation == "softmax"
-                                 ? (labels ? "sparse_categorical_crossentropy"
-                                           : "categorical_crossentropy")
+    const bool labels =
+        info != nullptr && info->y_is_integer && (info->y.empty() || info->y == Shape{1});
+    const std::string loss = activation == "softmax"   ? (labels ? "sparse_categorical_crossentropy"
+                                                                 : "categorical_crossentropy")
                              : activation == "sigmoid" ? "binary_crossentropy"
                                                        : "mean_squared_error";
     compile["loss"] = loss;
@@ -569,9 +564,10 @@ class Importer {
     if (!sources_.data.is_null()) data = sources_.data;
     if (!data.is_null()) return;
     data = {{"source", "none"}};
-    assume("data", "none",
-           "model files hold no rows: the program can be shown and changed, but not trained; --data "
-           "gives them");
+    assume(
+        "data", "none",
+        "model files hold no rows: the program can be shown and changed, but not trained; --data "
+        "gives them");
   }
 
   /// The program's own check, with layers by their name.
@@ -582,8 +578,7 @@ class Importer {
       if (place.starts_with(prefix)) {
         std::size_t index = 0;
         const char* begin = place.data() + prefix.size();
-        const char* end =
-            std::from_chars(begin, place.data() + place.size(), index).ptr;
+        const char* end = std::from_chars(begin, place.data() + place.size(), index).ptr;
         std::string rest(end, static_cast<std::size_t>(place.data() + place.size() - end));
         if (rest.starts_with("/config/")) rest = rest.substr(8);
         if (index < chain.size()) {

@@ -328,14 +328,14 @@ void transpose(Stored& array, const std::vector<std::size_t>& order) {
 /// Turns a kernel round on all axes but the last two: Theano convolves, others correlate
 /// (keras/utils/conv_utils.py: convert_kernel).
 void flip_kernel(Stored& kernel) {
-  const auto filters =
-      static_cast<std::size_t>(kernel.shape[kernel.shape.size() - 1] *
-                               kernel.shape[kernel.shape.size() - 2]);
+  const auto filters = static_cast<std::size_t>(kernel.shape[kernel.shape.size() - 1] *
+                                                kernel.shape[kernel.shape.size() - 2]);
   const std::size_t places = kernel.values.size() / filters;
   for (std::size_t i = 0; i < places / 2; ++i) {
-    std::swap_ranges(kernel.values.begin() + static_cast<std::ptrdiff_t>(i * filters),
-                     kernel.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * filters),
-                     kernel.values.begin() + static_cast<std::ptrdiff_t>((places - 1 - i) * filters));
+    std::swap_ranges(
+        kernel.values.begin() + static_cast<std::ptrdiff_t>(i * filters),
+        kernel.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * filters),
+        kernel.values.begin() + static_cast<std::ptrdiff_t>((places - 1 - i) * filters));
   }
 }
 
@@ -440,8 +440,7 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
   model_.file = path.string();
   std::error_code ignored;
   const auto fail = [&](const std::string& found, const std::string& more = "") {
-    throw input_error(describe(model_.file, "", found,
-                               "a Keras model: .h5, .hdf5, .keras" + more));
+    throw input_error(describe(model_.file, "", found, "a Keras model: .h5, .hdf5, .keras" + more));
   };
   if (!fs::exists(path, ignored)) throw input_error(model_.file + ": there is no such file");
   if (fs::is_directory(path, ignored)) {
@@ -459,8 +458,7 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
       fail("a zip file without config.json",
            "; TorchScript and other archives of PyTorch hold code and can't be imported");
     }
-    model_.model =
-        parse_json(zip.read("config.json", kLargestFile), model_.file + ": config.json");
+    model_.model = parse_json(zip.read("config.json", kLargestFile), model_.file + ": config.json");
     if (zip.has("metadata.json")) {
       model_.version = text_of(
           parse_json(zip.read("metadata.json", kLargestFile), model_.file + ": metadata.json"),
@@ -469,12 +467,11 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
     model_.training = value_of(model_.model, "compile_config");
     if (model_.training.empty()) model_.training = Json();
     if (zip.has("model.weights.h5")) {
-      content_.reset(new Content{
-          Hdf5File::open_image(zip.read("model.weights.h5", kLargestWeights),
-                               model_.file + ": model.weights.h5"),
-          "/",
-          {},
-          true});
+      content_.reset(new Content{Hdf5File::open_image(zip.read("model.weights.h5", kLargestWeights),
+                                                      model_.file + ": model.weights.h5"),
+                                 "/",
+                                 {},
+                                 true});
     }
     return;
   } else if (start.starts_with('\x80')) {
@@ -589,8 +586,7 @@ ModelWeights KerasModelFile::weights(const ResolvedProgram& program) const {
     }
     const std::size_t first = weighted[at];
     const std::vector<std::size_t> gates = old_gates(program.layers[first].class_name);
-    if (!gates.empty() && stored.arrays.size() == 3 * gates.size() &&
-        result[first].size() == 3) {
+    if (!gates.empty() && stored.arrays.size() == 3 * gates.size() && result[first].size() == 3) {
       for (std::size_t k = 0; k < 3; ++k) {
         const std::int64_t wanted = element_count(program.layers[first].weights[k].shape);
         std::vector<Stored> parts;

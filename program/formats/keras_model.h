@@ -31,13 +31,13 @@ struct KerasLayer {
 
 /// The layers from a model's input to its output, those of models in the model in their place;
 /// further InputLayers are left out. `model` outlives the result. Throws input_error that says what
-/// makes the model no chain: branches, shared layers, loops, several inputs or outputs, classes that
-/// are no Sequential and no functional model.
+/// makes the model no chain: branches, shared layers, loops, several inputs or outputs, classes
+/// that are no Sequential and no functional model.
 std::vector<KerasLayer> keras_chain(const KerasModel& model);
 
-/// A file of a Keras model: .h5 of Keras 1 to 3 (whole models, or weights alone), .keras, .weights.h5
-/// (docs/formats/keras_model.md). Nothing in it is executed. Errors are input_error with the file
-/// and the place in it.
+/// A file of a Keras model: .h5 of Keras 1 to 3 (whole models, or weights alone), .keras,
+/// .weights.h5 (docs/formats/keras_model.md). Nothing in it is executed. Errors are input_error
+/// with the file and the place in it.
 class KerasModelFile {
  public:
   explicit KerasModelFile(const std::filesystem::path& file);

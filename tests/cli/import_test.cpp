@@ -25,10 +25,9 @@ TEST(Import, MakesAProgramThatTrains) {
   folder.write("rows.csv", rows());
   folder.write("training.json",
                R"({"loss": "sparse_categorical_crossentropy", "batch_size": 8, "epochs": 2})");
-  const Called imported =
-      call({"import", kModels + "keras2_dense.h5", "-o", "p.json", "--data", "rows.csv",
-            "--training", "training.json", "--json"},
-           folder.path());
+  const Called imported = call({"import", kModels + "keras2_dense.h5", "-o", "p.json", "--data",
+                                "rows.csv", "--training", "training.json", "--json"},
+                               folder.path());
   ASSERT_EQ(imported.exit, 0) << imported.err;
   const Json told = parse_json(imported.out, "output");
   EXPECT_EQ(told["keras_version"], "2.15.0");
@@ -38,10 +37,9 @@ TEST(Import, MakesAProgramThatTrains) {
   EXPECT_TRUE(split);
   const Called trained = call({"train", "p.json", "-n", "1"}, folder.path());
   EXPECT_EQ(trained.exit, 0) << trained.err;
-  const Called evaluated =
-      call({"evaluate", "p.json", "--weights", kModels + "keras2_dense.h5", "--json", "--predict",
-            "y.npy"},
-           folder.path());
+  const Called evaluated = call({"evaluate", "p.json", "--weights", kModels + "keras2_dense.h5",
+                                 "--json", "--predict", "y.npy"},
+                                folder.path());
   ASSERT_EQ(evaluated.exit, 0) << evaluated.err;
   const Json json = parse_json(evaluated.out, "output");
   EXPECT_EQ(json["rows"], 6);
@@ -99,9 +97,9 @@ TEST(Import, RefusesAndLeavesTheOutputAlone) {
   refused({kModels + "keras2_dense.h5", "--data", "a.pkl"}, ".csv");
   const Called without = call({"import", kModels + "keras2_dense.h5"}, folder.path());
   EXPECT_EQ(without.exit, 2);
-  const Called onto = call({"import", kModels + "keras2_dense.h5", "--data", "rows.csv", "-o",
-                            "rows.csv"},
-                           folder.path());
+  const Called onto =
+      call({"import", kModels + "keras2_dense.h5", "--data", "rows.csv", "-o", "rows.csv"},
+           folder.path());
   EXPECT_EQ(onto.exit, 2);
 }
 

@@ -57,7 +57,8 @@ void read(const std::string& file) {
   if (weights.size() != program.layers.size()) std::abort();
   for (std::size_t i = 0; i < weights.size(); ++i) {
     for (std::size_t k = 0; k < weights[i].size(); ++k) {
-      const auto wanted = static_cast<std::size_t>(element_count(program.layers[i].weights[k].shape));
+      const auto wanted =
+          static_cast<std::size_t>(element_count(program.layers[i].weights[k].shape));
       if (weights[i][k].size() != wanted) std::abort();
     }
   }

@@ -65,8 +65,9 @@ TEST(Hdf5File, ReadsBytesInMemory) {
   EXPECT_EQ(file.read_floats("/x"), (std::vector<float>{1, 2}));
   EXPECT_EQ(file.stored_bytes("/x"), 8U);
   EXPECT_EQ(file.read_strings_attribute("/", "text"), std::vector<std::string>{"words"});
-  EXPECT_NE(error_of([] { Hdf5File::open_image("no HDF5", "name"); })
-                .find("name: is no readable HDF5 file"),
+  EXPECT_NE(error_of([] {
+              Hdf5File::open_image("no HDF5", "name");
+            }).find("name: is no readable HDF5 file"),
             std::string::npos);
   EXPECT_NE(error_of([] { Hdf5File::open_image("", "name"); }).find("empty"), std::string::npos);
 }
@@ -85,8 +86,8 @@ TEST(Hdf5File, NeverLeadsToAnotherFile) {
   H5Dclose(H5Dcreate2(id, "external", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, external, H5P_DEFAULT));
   const hid_t virtual_layout = H5Pcreate(H5P_DATASET_CREATE);
   H5Pset_virtual(virtual_layout, space, (folder / "other.h5").c_str(), "secret", space);
-  H5Dclose(H5Dcreate2(id, "virtual", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, virtual_layout,
-                      H5P_DEFAULT));
+  H5Dclose(
+      H5Dcreate2(id, "virtual", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, virtual_layout, H5P_DEFAULT));
   H5Lcreate_external("other.h5", "/secret", id, "link", H5P_DEFAULT, H5P_DEFAULT);
   const hid_t text = H5Screate(H5S_NULL);
   H5Aclose(H5Acreate2(id, "none", H5T_NATIVE_DOUBLE, text, H5P_DEFAULT, H5P_DEFAULT));

@@ -186,12 +186,12 @@ TEST(KerasModelFile, TurnsOldKernelsAndGatesIntoTodaysLayout) {
       "glorot_uniform", "activation": "linear", "border_mode": "valid", "subsample": [1, 1],
       "dim_ordering": "tf", "W_regularizer": null, "bias": false}}]})";
   const ResolvedProgram program = resolve({import_of(model_of(model, "null", "")).document});
-  const auto theano = write_weights(folder / "t.h5", {{"c", {{"c_W", {2, 2, 1, 2}}}}}, "1.2.2",
-                                    "theano");
+  const auto theano =
+      write_weights(folder / "t.h5", {{"c", {{"c_W", {2, 2, 1, 2}}}}}, "1.2.2", "theano");
   EXPECT_EQ(KerasModelFile(theano).weights(program)[0][0],
             (std::vector<float>{6, 7, 4, 5, 2, 3, 0, 1}));
-  const auto tensorflow = write_weights(folder / "f.h5", {{"c", {{"c_W", {2, 2, 1, 2}}}}}, "1.2.2",
-                                        "tensorflow");
+  const auto tensorflow =
+      write_weights(folder / "f.h5", {{"c", {{"c_W", {2, 2, 1, 2}}}}}, "1.2.2", "tensorflow");
   EXPECT_EQ(KerasModelFile(tensorflow).weights(program)[0][0],
             (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7}));
 
@@ -215,7 +215,8 @@ TEST(KerasModelFile, TurnsOldKernelsAndGatesIntoTodaysLayout) {
   ResolvedProgram conv;
   conv.layers.push_back({"Conv1D", 0, Json::object(), {}, {}, {}});
   conv.layers[0].weights.push_back({"kernel", "i", {3, 1, 2}});
-  const auto twelve = write_weights(folder / "c12.h5", {{"c", {{"W", {3, 1, 1, 2}}}}}, "1.2.2", "x");
+  const auto twelve =
+      write_weights(folder / "c12.h5", {{"c", {{"W", {3, 1, 1, 2}}}}}, "1.2.2", "x");
   EXPECT_EQ(KerasModelFile(twelve).weights(conv)[0][0], (std::vector<float>{0, 1, 2, 3, 4, 5}));
   const auto eleven = write_weights(folder / "c11.h5", {{"c", {{"W", {2, 1, 3, 1}}}}}, "", "x");
   EXPECT_EQ(KerasModelFile(eleven).weights(conv)[0][0], (std::vector<float>{0, 3, 1, 4, 2, 5}));
@@ -260,8 +261,9 @@ TEST(KerasModelFile, BoundsWhatAFileMakesOfItself) {
   const TestFolder folder;
   write_zip(folder / "bomb.keras", {{"config.json", std::string((64U << 20) + 100, ' ')}});
   EXPECT_LT(std::filesystem::file_size(folder / "bomb.keras"), 100'000U);
-  EXPECT_NE(error_of([&] { KerasModelFile{folder / "bomb.keras"}; })
-                .find("config.json: found more than 64 MiB"),
+  EXPECT_NE(error_of([&] {
+              KerasModelFile{folder / "bomb.keras"};
+            }).find("config.json: found more than 64 MiB"),
             std::string::npos);
   write_zip(folder / "torch.pt", {{"m/data.pkl", "x"}, {"m/constants.pkl", "x"}});
   EXPECT_NE(error_of([&] { KerasModelFile{folder / "torch.pt"}; }).find("without config.json"),
@@ -301,8 +303,9 @@ TEST(KerasModelFile, BoundsWhatAFileMakesOfItself) {
   ResolvedProgram program;
   program.layers.push_back({"Dense", 0, Json::object(), {}, {}, {}});
   program.layers[0].weights.push_back({"kernel", "i", {1, (std::int64_t{1} << 31) - 1}});
-  EXPECT_NE(error_of([&] { KerasModelFile(folder / "w.h5").weights(program); })
-                .find("without so many values"),
+  EXPECT_NE(error_of([&] {
+              KerasModelFile(folder / "w.h5").weights(program);
+            }).find("without so many values"),
             std::string::npos);
 }
 
@@ -317,19 +320,19 @@ TEST(KerasModelFile, SplitConfigurationsAreJoined) {
 }
 
 TEST(KerasImport, TakesOldNames) {
-  const KerasImport import = import_of(
-      sequential(R"({"class_name": "Dense", "config": {"name": "d", "output_dim": 4, "init": "he_normal",
+  const KerasImport import = import_of(sequential(
+      R"({"class_name": "Dense", "config": {"name": "d", "output_dim": 4, "init": "he_normal",
         "activation": "relu", "W_regularizer": {"name": "WeightRegularizer", "l1": 0.0,
         "l2": 0.009999999776482582}, "b_regularizer": null, "activity_regularizer": null,
         "W_constraint": null, "b_constraint": null, "bias": true, "input_dim": 2}},
         {"class_name": "Dropout", "config": {"name": "p", "p": 0.25}},
         {"class_name": "BatchNormalization", "config": {"mode": 0, "axis": -1, "epsilon": 0.001,
         "momentum": 0.99, "beta_init": "zero", "gamma_init": "one", "gamma_regularizer": null}},)" +
-                 kDense,
-                 R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.10000000149011612,
+          kDense,
+      R"({"optimizer_config": {"class_name": "SGD", "config": {"lr": 0.10000000149011612,
         "momentum": 0.0, "decay": 0.0, "nesterov": false}}, "loss": "categorical_crossentropy",
         "metrics": ["acc"], "sample_weight_mode": "", "loss_weights": null})",
-                 ""));
+      ""));
   const Json& dense = layer_of(import, 1)["config"];
   EXPECT_EQ(dense["units"], 4);
   EXPECT_EQ(dense["kernel_initializer"], "he_normal");
@@ -368,11 +371,9 @@ TEST(KerasImport, FollowsFunctionalModelsFromInputToOutput) {
     return error_of([&] { import_of(model(source, more)); });
   };
   EXPECT_NE(message(R"([["b", 0, 0]])").find("no way from 'in' to 'b'"), std::string::npos);
-  EXPECT_NE(message(R"([["in", 0, 0], ["b", 0, 0]])").find("layer 'a' (Dense)"),
-            std::string::npos);
+  EXPECT_NE(message(R"([["in", 0, 0], ["b", 0, 0]])").find("layer 'a' (Dense)"), std::string::npos);
   EXPECT_NE(message(R"([["in", 0, 0]], [["in", 0, 0]])").find("used 2 times"), std::string::npos);
-  EXPECT_NE(message(R"([["x", 0, 0]])").find("an input 'x', which is no layer"),
-            std::string::npos);
+  EXPECT_NE(message(R"([["x", 0, 0]])").find("an input 'x', which is no layer"), std::string::npos);
   EXPECT_NE(message(R"([["in", 0, 0, {"training": true}]])").find("training = true"),
             std::string::npos);
   EXPECT_NE(message(R"([["in", 0, 0]])", R"(, {"class_name": "Dense", "config": {"name": "c",
@@ -394,7 +395,8 @@ TEST(KerasImport, NamesAllThatItCantRepresent) {
   for (const char* part :
        {"model.h5: layer 'l' (Lambda): found Python code", "layer 'r' (Bidirectional)",
         "layer 'mine' (Dense): found \"My>Dense\"", "layer 'q' (Dense): found surprise = 4",
-        "optimizer: learning_rate: found PiecewiseConstantDecay", "training_config: loss_weights: found [2.0]"}) {
+        "optimizer: learning_rate: found PiecewiseConstantDecay",
+        "training_config: loss_weights: found [2.0]"}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
   }
   // What the program's own check refuses has the layer's name, too.
@@ -403,12 +405,13 @@ TEST(KerasImport, NamesAllThatItCantRepresent) {
                   "kernel_constraint": {"class_name": "MaxNorm", "config": {}}}})"));
             }).find("layer 'd' (Dense): kernel_constraint: found"),
             std::string::npos);
-  EXPECT_NE(error_of([&] {
-              import_of(sequential(
-                  R"({"class_name": "Dense", "config": {"units": 1, "activation": "hard_sigmoid"}})",
-                  "null", "3.1.0"));
-            }).find("hard_sigmoid of Keras 3"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of([&] {
+        import_of(sequential(
+            R"({"class_name": "Dense", "config": {"units": 1, "activation": "hard_sigmoid"}})",
+            "null", "3.1.0"));
+      }).find("hard_sigmoid of Keras 3"),
+      std::string::npos);
   EXPECT_NE(error_of([&] {
               import_of(model_of(R"({"class_name": "MyModel", "config": {"name": "m"}})"));
             }).find("a class of your own is Python code"),
@@ -439,7 +442,8 @@ TEST(KerasImport, SaysWhatItAssumes) {
       sequential(R"({"class_name": "Dense", "config": {"units": 1, "activation": null}})"));
   EXPECT_EQ(linear.document["compile"]["loss"], "mean_squared_error");
   EXPECT_TRUE(assumes(linear, "metric", "loss"));
-  const KerasImport batches = import_of(model_of(R"({"class_name": "Sequential", "config": {"layers": [
+  const KerasImport batches =
+      import_of(model_of(R"({"class_name": "Sequential", "config": {"layers": [
       {"class_name": "Dense", "config": {"batch_input_shape": [16, 2], "units": 1}}]}})"));
   EXPECT_EQ(batches.document["fit"]["batch_size"], 16);
   EXPECT_TRUE(assumes(batches, "fit.batch_size", "16"));
@@ -451,9 +455,8 @@ TEST(KerasImport, OptimisersOfOtherVersions) {
         kDense, R"({"loss": "mse", "metrics": ["mae"], "optimizer_config": )" + config + "}",
         version));
   };
-  const KerasImport adagrad =
-      optimizer(R"({"class_name": "Adagrad", "config": {"learning_rate": 0.1, "decay": 0.0}})",
-                "2.3.1");
+  const KerasImport adagrad = optimizer(
+      R"({"class_name": "Adagrad", "config": {"learning_rate": 0.1, "decay": 0.0}})", "2.3.1");
   EXPECT_EQ(adagrad.document["compile"]["optimizer"]["config"]["initial_accumulator_value"], 0);
   EXPECT_TRUE(assumes(adagrad, "compile.optimizer.config.initial_accumulator_value", "0"));
   const KerasImport custom = optimizer(
@@ -481,11 +484,10 @@ TEST(KerasImport, OptimisersOfOtherVersions) {
 
 TEST(KerasImport, MetricsThatCantBeMeasured) {
   const auto metrics = [&](const std::string& list) {
-    return import_of(sequential(
-        kDense, R"({"loss": "categorical_crossentropy", "metrics": )" + list + "}"));
+    return import_of(
+        sequential(kDense, R"({"loss": "categorical_crossentropy", "metrics": )" + list + "}"));
   };
-  EXPECT_EQ(metrics(R"([["accuracy"]])").document["compile"]["metrics"],
-            Json::array({"accuracy"}));
+  EXPECT_EQ(metrics(R"([["accuracy"]])").document["compile"]["metrics"], Json::array({"accuracy"}));
   const KerasImport wrapped = metrics(R"([[{"class_name": "MeanMetricWrapper", "config":
       {"name": "categorical_accuracy", "fn": "categorical_accuracy"}}]])");
   EXPECT_EQ(wrapped.document["metric"]["name"], "accuracy");
