@@ -197,8 +197,11 @@ class Importer {
     }
     const Layer* type = find_layer(class_name);
     if (type == nullptr) {
-      std::vector<std::string> known;
-      for (const Layer* each : neutra::layers()) known.push_back(each->class_name);
+      std::vector<std::string> known;  // told once
+      if (!unknown_layers_) {
+        for (const Layer* each : neutra::layers()) known.push_back(each->class_name);
+      }
+      unknown_layers_ = true;
       return refuse(place, "a layer class that neutra doesn't know",
                     allowed_words(class_name, known));
     }
@@ -598,6 +601,7 @@ class Importer {
   const int major_;
   Json document_;
   Json batch_size_;  ///< that the model declares; null for none
+  bool unknown_layers_ = false;
   std::vector<Assumption> assumptions_;
   std::vector<std::string> problems_;
 };
