@@ -123,7 +123,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         read(MemoryFile(hdf5(rest)).name());
         break;
       default:
-        read(MemoryFile(rest).name());
+        if (rest.starts_with("PK")) read(MemoryFile(rest).name());
     }
   } catch (const Error&) {
   }

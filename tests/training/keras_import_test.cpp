@@ -6,7 +6,6 @@
 
 #include "program/formats/keras_import.h"
 #include "training/local_trainer.h"
-#include "training/torch_script.h"
 
 namespace neutra {
 namespace {
@@ -42,18 +41,6 @@ INSTANTIATE_TEST_SUITE_P(Files, KerasPredictions,
                            std::string name = info.param;
                            return name.replace(name.find('.'), 1, "_");
                          });
-
-TEST(Evaluation, OfOutputsFollowsKerasRules) {
-  const std::vector<float> features{0, 0}, labels{1, 0};
-  const DataRows rows{2, {1}, {}, features, labels, nullptr};
-  const Evaluation result = evaluate_outputs({{2, 2}, {0.25F, 0.75F, 0.5F, 0.5F}}, rows,
-                                             "sparse_categorical_crossentropy", "accuracy");
-  EXPECT_EQ(result.metric, 1);
-  EXPECT_EQ(result.total, 2);
-  EXPECT_NEAR(result.loss, -(std::log(0.75) + std::log(0.5)) / 2, 1e-6);
-  EXPECT_TRUE(std::isnan(evaluate_outputs({{2, 1}, {1, 1}}, rows, "", "mse").loss));
-  EXPECT_EQ(evaluate_outputs({{2, 1}, {1, 2}}, rows, "", "mse").metric, 2);
-}
 
 }  // namespace
 }  // namespace neutra
