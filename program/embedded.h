@@ -7,5 +7,6 @@ namespace neutra::embedded {
 
 extern const std::string_view keras_names;
 extern const std::string_view fault_types;
+extern const std::string_view keras_history;
 
 }  // namespace neutra::embedded

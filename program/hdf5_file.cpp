@@ -22,7 +22,11 @@ constexpr unsigned kCompression = 4;                ///< gzip level
 /// Debian's HDF5 is built without thread safety; recursive because closing a handle locks too.
 class Lock {
  public:
-  Lock() : guard_(mutex()) { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+  Lock() : guard_(mutex()) {
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    static const herr_t no_external_links = H5Lunregister(H5L_TYPE_EXTERNAL);
+    (void)no_external_links;
+  }
 
  private:
   static std::recursive_mutex& mutex() {
@@ -81,8 +85,13 @@ class Handle {
 };
 
 Handle open_dataset(const Place& place, hid_t file) {
-  return {place.check(H5Dopen2(file, place.object.c_str(), H5P_DEFAULT), "open the dataset"),
-          H5Dclose};
+  Handle dataset(place.check(H5Dopen2(file, place.object.c_str(), H5P_DEFAULT), "open the dataset"),
+                 H5Dclose);
+  const Handle creation(place.check(H5Dget_create_plist(dataset), "open the dataset"), H5Pclose);
+  if (H5Pget_layout(creation) == H5D_VIRTUAL || H5Pget_external_count(creation) > 0) {
+    place.fail("keeps its values in other files");
+  }
+  return dataset;
 }
 
 std::vector<std::uint64_t> extents_of(const Place& place, hid_t space) {
@@ -282,6 +291,23 @@ Hdf5File Hdf5File::open(const std::filesystem::path& file) {
   return Hdf5File(id, file);
 }
 
+Hdf5File Hdf5File::open_image(std::string_view bytes, const std::filesystem::path& file) {
+  const Lock lock;
+  const Place place{file, ""};
+  const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "open"), H5Pclose);
+  place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "open");
+  place.check(H5Pset_fapl_core(access, kMemoryIncrement, false), "open");
+  if (bytes.empty()) place.fail("is empty");
+  // HDF5 copies the bytes.
+  place.check(H5Pset_file_image(access, const_cast<char*>(bytes.data()), bytes.size()), "open");
+  // HDF5 takes files in memory for the same one if they have the same name.
+  static std::uint64_t opened = 0;
+  const std::string name = file.string() + " " + std::to_string(++opened);
+  const hid_t id = H5Fopen(name.c_str(), H5F_ACC_RDONLY, access);
+  if (id < 0) place.fail("is no readable HDF5 file (" + own_words() + ")");
+  return Hdf5File(id, file);
+}
+
 Hdf5File Hdf5File::create(const std::filesystem::path& file, std::uint64_t user_block) {
   const Lock lock;
   const Place place{file, "", true};
@@ -393,6 +419,11 @@ std::vector<std::uint64_t> Hdf5File::extents(const std::string& path) const {
   return extents_of(place, space);
 }
 
+std::uint64_t Hdf5File::stored_bytes(const std::string& path) const {
+  const Lock lock;
+  return H5Dget_storage_size(open_dataset({file_, path}, id_));
+}
+
 std::vector<float> Hdf5File::read_floats(const std::string& path,
                                          std::uint64_t max_elements) const {
   const Lock lock;
@@ -440,18 +471,27 @@ bool Hdf5File::has_attribute(const std::string& object, const std::string& name)
 std::string Hdf5File::read_string_attribute(const std::string& object,
                                             const std::string& name) const {
   const Lock lock;
+  const Place place = attribute_place({file_, object}, name);
+  const auto texts = read_strings_attribute(object, name, 1);
+  if (texts.size() != 1) place.fail("does not hold one string");
+  return texts.front();
+}
+
+std::vector<std::string> Hdf5File::read_strings_attribute(const std::string& object,
+                                                          const std::string& name,
+                                                          std::uint64_t max_elements) const {
+  const Lock lock;
   const Place owner{file_, object};
   const Place place = attribute_place(owner, name);
   const Handle attribute = open_attribute(owner, id_, name);
   const Handle type(place.check(H5Aget_type(attribute), "read the type"), H5Tclose);
   const Handle space(place.check(H5Aget_space(attribute), "read the extents"), H5Sclose);
-  const auto texts = within_memory(place, [&] {
-    return read_texts(place, type, space, 1, [&](hid_t memory_type, void* buffer) {
+  if (H5Tget_class(type) != H5T_STRING && count_of(place, space, max_elements) == 0) return {};
+  return within_memory(place, [&] {
+    return read_texts(place, type, space, max_elements, [&](hid_t memory_type, void* buffer) {
       return H5Aread(attribute, memory_type, buffer);
     });
   });
-  if (texts.size() != 1) place.fail("does not hold one string");
-  return texts.front();
 }
 
 std::int64_t Hdf5File::read_integer_attribute(const std::string& object,

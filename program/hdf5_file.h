@@ -11,10 +11,13 @@ namespace neutra {
 /// An HDF5 file through the C library: every return code is checked, errors are input_error
 /// (reading) or failure (writing) with the file, the object and HDF5's own words; HDF5's automatic
 /// error printing is off. Handles close with the object. The library is serialised by a
-/// process-wide lock, so objects may be used from several threads.
+/// process-wide lock, so objects may be used from several threads. A file never leads to another
+/// one: external links, external and virtual storage are refused.
 class Hdf5File {
  public:
   static Hdf5File open(const std::filesystem::path& file);  ///< read only
+  /// The same of a file's bytes; `file` is a name for messages.
+  static Hdf5File open_image(std::string_view bytes, const std::filesystem::path& file);
   /// Creates or truncates; `user_block` bytes (0 or a power of two >= 512) are left free at the
   /// start of the file.
   static Hdf5File create(const std::filesystem::path& file, std::uint64_t user_block = 0);
@@ -32,6 +35,8 @@ class Hdf5File {
   std::vector<std::string> list(
       const std::string& group) const;  ///< names in creation or name order
   std::vector<std::uint64_t> extents(const std::string& path) const;
+  /// What a dataset takes in the file, packed or not; 0 where nothing was ever written to it.
+  std::uint64_t stored_bytes(const std::string& path) const;
 
   /// Whole datasets, converted by HDF5 from any integer or float type. Refuses more than
   /// `max_elements` and other classes.
@@ -48,6 +53,11 @@ class Hdf5File {
   std::string read_bytes(const std::string& path, std::uint64_t max_elements = 1ULL << 31) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
   std::string read_string_attribute(const std::string& object, const std::string& name) const;
+  /// Any number of strings. An empty attribute of another type has none: so h5py stores an empty
+  /// list.
+  std::vector<std::string> read_strings_attribute(const std::string& object,
+                                                  const std::string& name,
+                                                  std::uint64_t max_elements = 1ULL << 20) const;
   std::int64_t read_integer_attribute(const std::string& object, const std::string& name) const;
 
   /// Missing groups on the way are made. `extents` empty: one dimension. `compress`: gzip where

@@ -22,6 +22,7 @@
 #include "training/fused/engine.h"
 #include "training/libraries.h"
 #include "training/loop.h"
+#include "training/metrics.h"
 #include "training/prefix_cache.h"
 #include "training/torch.h"
 #include "training/trained_mutations.h"
@@ -411,6 +412,16 @@ class EnginePredictor final : public Predictor {
   std::vector<std::int64_t> indices_;
 };
 
+/// Adds rows to an array.
+void append(Array& array, const Batch& rows) {
+  if (array.extents.empty()) {
+    array.extents = rows.extents;
+    array.extents.front() = 0;
+  }
+  array.extents.front() += rows.extents.front();
+  array.values.insert(array.values.end(), rows.values.begin(), rows.values.end());
+}
+
 class Local final : public LocalTrainer {
  public:
   explicit Local(TrainerOptions options)
@@ -440,6 +451,35 @@ class Local final : public LocalTrainer {
 
   ResolvedProgram resolved(const Program& program) override {
     return prepare_to_look(program)->program;
+  }
+
+  Evaluation evaluate(const Program& program, DataPart part, const ModelWeights& weights) override {
+    constexpr std::int64_t kBatch = 32;  // of Keras's evaluate
+    const FlushDenormals guard;
+    at::set_num_threads(1);
+    const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
+    require_backend(*prepared);
+    const ResolvedProgram resolved = without_initial_values(prepared->program);
+    const std::unique_ptr<Engine> engine =
+        make_engine(resolved, prepared->rows.training, RandomKey{}, prepared->fused);
+    engine->weights().assign(weights);
+    const Rows& rows = part_of(prepared->rows, part);
+    Evaluation result;
+    result.rows = rows.count();
+    result.backend = to_string(prepared->fused ? Backend::kFused : Backend::kEager);
+    std::optional<Metric> metric;
+    if (resolved.metric != "loss") metric.emplace(resolved.metric);
+    const auto listen = [&](const Batch& outputs, const Batch& targets) {
+      if (metric) metric->add(outputs, targets);
+      append(result.outputs, outputs);
+    };
+    result.loss = engine->evaluate(rows, listen, kBatch);
+    result.metric = metric ? metric->value() : result.loss;
+    if (metric) {
+      result.correct = metric->correct();
+      result.total = metric->total();
+    }
+    return result;
   }
 
   DataRows rows(const Program& program, DataPart part) override {
@@ -698,6 +738,31 @@ std::string_view to_string(Backend backend) {
 
 std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options) {
   return std::make_unique<Local>(std::move(options));
+}
+
+Array predict(const ResolvedProgram& program, const ModelWeights& weights, const Array& inputs,
+              Backend backend) {
+  prepare_libraries();
+  ResolvedProgram model = program;
+  model.loss = "mean_squared_error";  // any that takes targets of the output's shape
+  model.loop.eval_mode = true;
+  Array targets;
+  targets.extents = model.layers.back().output_shape;
+  targets.extents.insert(targets.extents.begin(), inputs.rows());
+  Array outputs{targets.extents, {}};
+  outputs.extents.front() = 0;
+  targets.values.resize(static_cast<std::size_t>(inputs.rows() * targets.row_size()));
+  EnginePredictor predictor(std::move(model), Rows{&inputs, nullptr, 0, inputs.rows()},
+                            std::move(targets), RandomKey{}, backend != Backend::kEager, nullptr);
+  predictor.weights().assign(weights);
+  for (std::int64_t begin = 0; begin < inputs.rows();) {
+    const std::int64_t count = std::min(predictor.max_rows(), inputs.rows() - begin);
+    const std::span<const float> values = predictor.outputs(begin, count);
+    outputs.values.insert(outputs.values.end(), values.begin(), values.end());
+    begin += count;
+  }
+  outputs.extents.front() = inputs.rows();
+  return outputs;
 }
 
 }  // namespace neutra

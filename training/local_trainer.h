@@ -50,6 +50,17 @@ struct TrainedModel {
   std::vector<float> outputs;
 };
 
+/// What a model with given weights gives on rows of a program's data, as Keras's evaluate says it.
+struct Evaluation {
+  std::int64_t rows = 0;
+  double loss = 0;            ///< with regularisers; NaN where no loss is known
+  double metric = 0;          ///< the program's
+  std::int64_t correct = -1;  ///< accuracies: correct / total exactly; -1 for other metrics
+  std::int64_t total = -1;
+  std::string backend;
+  Array outputs;  ///< the model's, a row for each row
+};
+
 /// Trains in this process, with Keras 2.4's semantics. Data sets are loaded once and shared by all
 /// threads.
 class LocalTrainer : public Trainer {
@@ -71,6 +82,11 @@ class LocalTrainer : public Trainer {
   virtual ResolvedProgram resolved(const Program& /*program*/) {
     throw failure("this trainer resolves nothing");
   }
+  /// The program's model with these weights, in inference mode whatever its loop says.
+  virtual Evaluation evaluate(const Program& /*program*/, DataPart /*part*/,
+                              const ModelWeights& /*weights*/) {
+    throw failure("this trainer evaluates nothing");
+  }
   /// Rows of the program's data.
   virtual DataRows rows(const Program& /*program*/, DataPart /*part*/) {
     throw failure("this trainer shows no rows");
@@ -90,5 +106,10 @@ class LocalTrainer : public Trainer {
   }
 };
 std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options);
+
+/// The outputs of a program's model with these weights for rows of inputs, in inference mode.
+/// Needs no data of the program. Precondition: weights and inputs have the program's shapes.
+Array predict(const ResolvedProgram& program, const ModelWeights& weights, const Array& inputs,
+              Backend backend);
 
 }  // namespace neutra

@@ -1,5 +1,7 @@
 #include "program/hdf5_file.h"
 
+#include <hdf5.h>
+
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -53,6 +55,56 @@ TEST(Hdf5File, ReadsBackWhatItWrote) {
   EXPECT_FALSE(file.has("/integers/deeper"));
   EXPECT_TRUE(file.has_attribute("/z", "count"));
   EXPECT_FALSE(file.has_attribute("/z", "other"));
+}
+
+TEST(Hdf5File, ReadsBytesInMemory) {
+  Hdf5File written = Hdf5File::create_in_memory("name");
+  written.write("/x", std::vector<float>{1, 2}, {2});
+  written.write_attribute("/", "text", "words");
+  const Hdf5File file = Hdf5File::open_image(written.image(), "name");
+  EXPECT_EQ(file.read_floats("/x"), (std::vector<float>{1, 2}));
+  EXPECT_EQ(file.stored_bytes("/x"), 8U);
+  EXPECT_EQ(file.read_strings_attribute("/", "text"), std::vector<std::string>{"words"});
+  EXPECT_NE(error_of([] {
+              Hdf5File::open_image("no HDF5", "name");
+            }).find("name: is no readable HDF5 file"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { Hdf5File::open_image("", "name"); }).find("empty"), std::string::npos);
+}
+
+TEST(Hdf5File, NeverLeadsToAnotherFile) {
+  const TestFolder folder;
+  Hdf5File other = Hdf5File::create(folder / "other.h5");
+  other.write("/secret", std::vector<float>{42});
+  other.close();
+  std::ofstream(folder / "raw", std::ios::binary) << std::string(8, 'x');
+  const hid_t id = H5Fcreate((folder / "a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t count = 2;
+  const hid_t space = H5Screate_simple(1, &count, nullptr);
+  const hid_t external = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_external(external, (folder / "raw").c_str(), 0, 8);
+  H5Dclose(H5Dcreate2(id, "external", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, external, H5P_DEFAULT));
+  const hid_t virtual_layout = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_virtual(virtual_layout, space, (folder / "other.h5").c_str(), "secret", space);
+  H5Dclose(
+      H5Dcreate2(id, "virtual", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, virtual_layout, H5P_DEFAULT));
+  H5Lcreate_external("other.h5", "/secret", id, "link", H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t text = H5Screate(H5S_NULL);
+  H5Aclose(H5Acreate2(id, "none", H5T_NATIVE_DOUBLE, text, H5P_DEFAULT, H5P_DEFAULT));
+  H5Sclose(text);
+  H5Pclose(virtual_layout);
+  H5Pclose(external);
+  H5Sclose(space);
+  H5Fclose(id);
+  const Hdf5File file = Hdf5File::open(folder / "a.h5");
+  for (const char* name : {"/external", "/virtual"}) {
+    EXPECT_NE(error_of([&] { file.read_floats(name); }).find("keeps its values in other files"),
+              std::string::npos)
+        << name;
+  }
+  EXPECT_NE(error_of([&] { file.read_floats("/link"); }), "");
+  EXPECT_FALSE(file.has("/link"));
+  EXPECT_TRUE(file.read_strings_attribute("/", "none").empty());
 }
 
 TEST(Hdf5File, EqualContentsGiveEqualBytes) {

@@ -392,7 +392,7 @@ TEST_F(Files, NpzSource) {
                 .find("compression method 12; allowed: 0 (stored), 8 (deflated)"),
             std::string::npos);
   EXPECT_NE(text(write_zip("secret.npz", "x.npy", member, ZIP_CM_STORE, true))
-                .find("found an encrypted array"),
+                .find("found an encrypted member"),
             std::string::npos);
   EXPECT_NE(text(write("no.npz", "PK and no more")).find("no.npz: found what is no zip file"),
             std::string::npos);

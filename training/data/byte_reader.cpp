@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "program/error.h"
+#include "program/zip_file.h"
 
 namespace neutra {
 namespace {

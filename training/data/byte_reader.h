@@ -11,9 +11,6 @@
 
 namespace neutra {
 
-/// Deflate's greatest ratio of output to input (zlib's technical notes).
-constexpr std::uint64_t kMaxInflation = 1032;
-
 /// The bytes of a data file in order, unpacked where the file is packed. `capacity` bounds how many
 /// there can be, so that a header that claims more is refused before memory is taken for it.
 /// Every failure is an input_error that names the file and the byte.

@@ -1,7 +1,5 @@
 #include "training/data/npy.h"
 
-#include <zip.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -243,63 +241,11 @@ Table read_npy(ByteReader& reader) {
   return header.fortran_order && table.extents.size() > 1 ? row_major(table) : table;
 }
 
-struct NpzFile::Archive {
-  std::string file;
-  zip_t* zip = nullptr;
-  ~Archive() {
-    if (zip != nullptr) zip_discard(zip);
-  }
-};
-
-NpzFile::NpzFile(const std::filesystem::path& path) : archive_(new Archive{path.string()}) {
-  int code = 0;
-  archive_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
-  if (archive_->zip != nullptr) return;
-  zip_error_t error;
-  zip_error_init_with_code(&error, code);
-  const std::string words = zip_error_strerror(&error);
-  zip_error_fini(&error);
-  throw input_error(
-      describe(archive_->file, "", "what is no zip file (" + words + ")", "an .npz file"));
-}
-
-NpzFile::~NpzFile() = default;
-
-bool NpzFile::has(const std::string& array) const {
-  return zip_name_locate(archive_->zip, (array + ".npy").c_str(), 0) >= 0;
-}
-
 Table NpzFile::read(const std::string& array) const {
   const std::string member = array + ".npy";
-  const auto fail = [&](const std::string& found, const std::string& allowed) {
-    throw input_error(describe(archive_->file, member, found, allowed));
-  };
-  zip_stat_t stat;
-  zip_stat_init(&stat);
-  if (zip_stat(archive_->zip, member.c_str(), 0, &stat) != 0) fail("no such array", "");
-  constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
-                                   ZIP_STAT_ENCRYPTION_METHOD | ZIP_STAT_INDEX;
-  if ((stat.valid & kNeeded) != kNeeded) fail("an incomplete entry", "sizes and methods");
-  if (stat.encryption_method != ZIP_EM_NONE) fail("an encrypted array", "one that is not");
-  if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
-    fail("compression method " + std::to_string(stat.comp_method), "0 (stored), 8 (deflated)");
-  }
-  const std::shared_ptr<zip_file_t> entry(zip_fopen_index(archive_->zip, stat.index, 0),
-                                          [](zip_file_t* f) { f != nullptr ? zip_fclose(f) : 0; });
-  if (!entry) fail("what can't be read (" + std::string(zip_strerror(archive_->zip)) + ")", "");
-  const std::uint64_t inflation = stat.comp_method == ZIP_CM_STORE ? 1 : kMaxInflation;
-  const std::uint64_t capacity =
-      stat.comp_size > stat.size / inflation ? stat.size : stat.comp_size * inflation;
-  ByteReader reader(archive_->file + ": " + member, capacity, [&](std::span<char> bytes) {
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-      const zip_int64_t got = zip_fread(entry.get(), bytes.data() + done, bytes.size() - done);
-      if (got < 0) fail("damaged data (" + std::string(zip_file_strerror(entry.get())) + ")", "");
-      if (got == 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    return done;
-  });
+  if (!has(array)) throw input_error(describe(file_, member, "no such array", ""));
+  ZipFile::Stream stream = zip_.open(member);
+  ByteReader reader(file_ + ": " + member, stream.capacity, std::move(stream.read));
   return read_npy(reader);
 }
 

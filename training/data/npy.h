@@ -1,9 +1,9 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
 
+#include "program/zip_file.h"
 #include "training/data/byte_reader.h"
 #include "training/data/dataset.h"
 #include "training/data/sources.h"
@@ -24,15 +24,15 @@ void write_npy(const std::filesystem::path& file, const Array& array);
 class NpzFile {
  public:
   /// Throws input_error for what is no zip file.
-  explicit NpzFile(const std::filesystem::path& path);
-  ~NpzFile();
-  bool has(const std::string& array) const;
+  explicit NpzFile(const std::filesystem::path& path)
+      : file_(path.string()), zip_(path, "an .npz file") {}
+  bool has(const std::string& array) const { return zip_.has(array + ".npy"); }
   /// Throws input_error: no such array, encrypted, packed in another way, damaged.
   Table read(const std::string& array) const;
 
  private:
-  struct Archive;
-  std::unique_ptr<Archive> archive_;
+  std::string file_;
+  ZipFile zip_;
 };
 
 /// Source `npy`: {x, y} or {x_train, y_train, x_test, y_test}, files of one array each.

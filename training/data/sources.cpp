@@ -85,6 +85,13 @@ RawData refuse_reuters(const Json&, const SearchPath&) {
       "and y_test of an .npz file and use source npz.");
 }
 
+/// Of programs whose data nobody knows, such as imported models.
+RawData refuse_none(const Json&, const SearchPath&) {
+  throw MissingData(
+      "the program has no data: its data section says source none. Give it rows: a data section "
+      "(docs/formats/data.md), or --data where the verb takes it.");
+}
+
 using ReadSource = RawData (*)(const Json& arguments, const SearchPath& search_path);
 const std::map<std::string, ReadSource>& readers() {
   static const std::map<std::string, ReadSource> kReaders{
@@ -93,6 +100,7 @@ const std::map<std::string, ReadSource>& readers() {
       {"generator", [](const Json& arguments, const SearchPath&) { return generate(arguments); }},
       {"hdf5", read_hdf5},
       {"idx", read_idx_source},
+      {"none", refuse_none},
       {"npy", read_npy_source},
       {"npz", read_npz_source},
       {"reuters", refuse_reuters}};

@@ -1,0 +1,224 @@
+#include "cli/imports.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <new>
+
+#include "cli/context.h"
+#include "program/error.h"
+#include "program/hdf5_file.h"
+#include "training/data/dataset.h"
+#include "training/data/npy.h"
+
+namespace neutra::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kMemory = std::uint64_t{2} << 30;  ///< bytes of a reading process, ...
+constexpr std::uint64_t kMemoryPerByte = 16;               ///< ... and for each byte of its file
+constexpr std::uint64_t kSeconds = 60, kBytesPerSecond = 10'000'000;
+constexpr int kFailedInChild = 9;
+
+std::uint64_t size_of(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  return error ? 0 : size;
+}
+
+/// Of this process.
+std::uint64_t virtual_memory() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void limit(int resource, std::uint64_t value) {
+  const rlimit both{value, value};
+  (void)setrlimit(static_cast<__rlimit_resource>(resource), &both);
+}
+
+[[noreturn]] void read_as_child(const fs::path& file, const std::function<void()>& read,
+                                int answer) {
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_AS, virtual_memory() + kMemory + kMemoryPerByte * size_of(file));
+  limit(RLIMIT_CPU, kSeconds + size_of(file) / kBytesPerSecond);
+  const int nowhere = open("/dev/null", O_WRONLY);
+  dup2(nowhere, STDERR_FILENO);
+  std::string message;
+  try {
+    read();
+    _exit(0);
+  } catch (const std::bad_alloc&) {
+    message = describe(file.string(), "", "more than this file may need of memory", "");
+  } catch (const std::exception& error) {
+    message = error.what();
+  }
+  for (std::size_t done = 0; done < message.size();) {
+    const ssize_t written = write(answer, message.data() + done, message.size() - done);
+    if (written <= 0) break;
+    done += static_cast<std::size_t>(written);
+  }
+  _exit(kFailedInChild);
+}
+
+std::string extension_of(const fs::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+/// The file with the training options of a model: that of --training, else MODEL.neutra.json beside
+/// the model, else none.
+fs::path training_file(const Arguments& arguments, const fs::path& model) {
+  if (arguments.has("training")) return arguments.text("training");
+  fs::path beside = model;
+  beside.replace_extension(".neutra.json");
+  std::error_code ignored;
+  return fs::is_regular_file(beside, ignored) ? beside : fs::path();
+}
+
+Json read_training_options(const fs::path& file) {
+  char start = 0;
+  std::ifstream(file, std::ios::binary).get(start);
+  if (start == '\x80') {
+    throw input_error(describe(file.string(), "", "a pickle, which is Python code",
+                               "JSON: json.dump(training_config, file) in Python"));
+  }
+  return read_json(file);
+}
+
+}  // namespace
+
+void read_in_child(const fs::path& file, const std::function<void()>& read) {
+  int answer[2];
+  if (pipe2(answer, O_CLOEXEC) != 0) {
+    throw failure(std::string("no pipe: ") + std::strerror(errno));
+  }
+  std::cout.flush();
+  const pid_t child = fork();
+  if (child < 0) throw failure(std::string("no process: ") + std::strerror(errno));
+  if (child == 0) read_as_child(file, read, answer[1]);
+  close(answer[1]);
+  std::string message;
+  char block[4096];
+  for (;;) {
+    const ssize_t got = ::read(answer[0], block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    message.append(block, static_cast<std::size_t>(got));
+  }
+  close(answer[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kFailedInChild) throw input_error(message);
+  const bool slow = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
+  throw input_error(describe(file.string(), "",
+                             slow ? "a file that takes too long to read"
+                                  : "a damaged file, which ends the process that reads it",
+                             "a file as Keras writes it"));
+}
+
+Json data_section(const fs::path& file, const fs::path& program_file,
+                  std::vector<Assumption>& assumptions) {
+  const std::string extension = extension_of(file);
+  if (extension == ".json") {
+    const Json json = read_json(file);
+    const Json* section = member(json, "data");
+    return section != nullptr ? *section : json;
+  }
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) {
+    throw input_error(describe("--data", "", file.string() + ", which is no file",
+                               "a file .h5, .hdf5, .npz, .csv or .json"));
+  }
+  std::string source;
+  bool parted = false;
+  if (extension == ".h5" || extension == ".hdf5") {
+    source = "hdf5";
+    parted = Hdf5File::open(file).has("/x_train");
+  } else if (extension == ".npz") {
+    source = "npz";
+    parted = NpzFile(file).has("x_train");
+  } else if (extension == ".csv") {
+    source = "csv";
+  } else {
+    throw input_error(describe("--data", "", file.string(),
+                               "a file .h5, .hdf5, .npz, .csv, or .json with a data section"));
+  }
+  // A program finds its data from its own folder.
+  fs::path folder = program_file.parent_path();
+  if (folder.empty()) folder = ".";
+  const fs::path name =
+      file.is_absolute() ? file : fs::proximate(fs::absolute(file), fs::absolute(folder));
+  Json section = {{"source", source}, {"arguments", {{"file", name.string()}}}};
+  if (!parted) {
+    section["split"] = {{"test_size", 0.2}, {"seed", 42}};
+    assumptions.push_back({"data.split", section["split"].dump(),
+                           "the file has no test rows of its own: a fifth of its rows"});
+  }
+  return section;
+}
+
+ImportedModel import_model(const Arguments& arguments, const fs::path& file,
+                           const fs::path& program_file) {
+  ImportSources sources;
+  sources.name = file.stem().string();
+  const fs::path training = training_file(arguments, file);
+  if (!training.empty()) {
+    sources.training = read_training_options(training);
+    sources.training_file = training.string();
+  }
+  std::vector<Assumption> of_data;
+  std::shared_ptr<const Dataset> data;
+  DataInfo info;
+  if (arguments.has("data")) {
+    sources.data = data_section(arguments.text("data"), program_file, of_data);
+  } else if (const Json* section = member(sources.training, "data")) {
+    sources.data = *section;
+  }
+  if (!sources.data.is_null()) {
+    data = load_dataset(sources.data, data_path(arguments, program_file));
+    info = data->info();
+    sources.info = &info;
+  }
+  const auto read = [&] {
+    const KerasModelFile model(file);
+    return ImportedModel{import_keras(model.model(), sources), model.model().version};
+  };
+  read_in_child(file, [&] { read(); });
+  ImportedModel imported = read();
+  auto& assumptions = imported.import.assumptions;
+  assumptions.insert(assumptions.end(), of_data.begin(), of_data.end());
+  return imported;
+}
+
+Json to_json(const std::vector<Assumption>& assumptions) {
+  Json list = Json::array();
+  for (const Assumption& each : assumptions) {
+    list.push_back({{"field", each.field}, {"value", each.value}, {"reason", each.reason}});
+  }
+  return list;
+}
+
+std::string to_text(const std::vector<Assumption>& assumptions) {
+  if (assumptions.empty()) return "";
+  TextTable table({"assumed", "value", "reason"});
+  for (const Assumption& each : assumptions) table.add({each.field, each.value, each.reason});
+  return table.text();
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "program/formats/keras_import.h"
+
+namespace neutra::cli {
+
+/// A model file as a program, with what was filled in.
+struct ImportedModel {
+  KerasImport import;
+  std::string keras_version;  ///< "" where the file doesn't say
+};
+
+/// Reads a Keras model, the rows of --data and the options of --training. `program_file`: where the
+/// program is, or would be; its data are looked up from there. Throws input_error.
+ImportedModel import_model(const Arguments& arguments, const std::filesystem::path& file,
+                           const std::filesystem::path& program_file);
+
+/// The data section for the file of --data, and what was assumed for it.
+Json data_section(const std::filesystem::path& file, const std::filesystem::path& program_file,
+                  std::vector<Assumption>& assumptions);
+
+/// Runs `read` in a process of its own, with bounds on memory and time. HDF5's library can be
+/// brought down by damaged files; this process lives on and throws input_error, also what `read`
+/// throws there. Precondition: no other thread runs.
+void read_in_child(const std::filesystem::path& file, const std::function<void()>& read);
+
+Json to_json(const std::vector<Assumption>& assumptions);
+/// A table; "" for none.
+std::string to_text(const std::vector<Assumption>& assumptions);
+
+}  // namespace neutra::cli

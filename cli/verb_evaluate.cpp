@@ -1,0 +1,238 @@
+#include <cmath>
+#include <iostream>
+#include <optional>
+
+#include "cli/context.h"
+#include "cli/imports.h"
+#include "cli/verbs.h"
+#include "program/edit.h"
+#include "program/error.h"
+#include "program/files.h"
+#include "training/data/npy.h"
+#include "training/torch_script.h"
+
+namespace neutra::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is evaluated.
+struct Subject {
+  std::string id;
+  fs::path file;                   ///< from whose folder data are looked up
+  std::optional<Program> program;  ///< none: a TorchScript module alone
+  std::vector<Assumption> assumptions;
+};
+
+Subject subject_of(const Arguments& arguments) {
+  const std::string& name = arguments.positional.front();
+  const fs::path file = name;
+  if (is_torch_script(file)) return {name, file, std::nullopt, {}};
+  const std::string extension = file.extension().string();
+  if (is_keras_model_file(file) || extension == ".h5" || extension == ".keras") {
+    ImportedModel imported = import_model(arguments, file, file);
+    return {name, file, Program{std::move(imported.import.document)},
+            std::move(imported.import.assumptions)};
+  }
+  for (const char* option : {"data", "training"}) {
+    if (arguments.has(option)) {
+      throw usage_error(std::string("--") + option +
+                        ": found beside a program, which has its own; allowed: with model files");
+    }
+  }
+  const Fault fault = load_fault(name);
+  return {fault.id, fault.file, chosen_version(fault, arguments), {}};
+}
+
+Array read_rows(const fs::path& file) {
+  ByteReader reader = ByteReader::open(file);
+  const Table table = read_npy(reader);
+  if (table.extents.empty() || table.rows() == 0) {
+    throw input_error(describe(file.string(), "", "no rows", "an array of rows"));
+  }
+  Array array{table.extents, {table.values.begin(), table.values.end()}};
+  if (array.extents.size() == 1) array.extents.push_back(1);  // Keras makes a column of a vector
+  return array;
+}
+
+/// The typed program for rows of another shape than its data's, or without data.
+ResolvedProgram resolved_for(Program program, const Shape& row, const std::string& file) {
+  Shape declared;
+  try {
+    declared = resolve(program).input_shape;
+  } catch (const Error&) {  // what is wrong is said below
+  }
+  if (!declared.empty() && declared != row) {
+    throw input_error(describe("--input", "", "rows " + to_string(row),
+                               "rows as the program declares them: " + to_string(declared)));
+  }
+  Json shape = Json::array({nullptr});
+  for (const std::int64_t extent : row) shape.push_back(extent);
+  set_layer_field(program.document, 0, "batch_input_shape", shape);
+  require_valid(program.document, file);
+  return resolve(program);
+}
+
+Shape row_of(const Array& array) { return {array.extents.begin() + 1, array.extents.end()}; }
+
+ModelWeights read_weights(const fs::path& file, const ResolvedProgram& program) {
+  const auto read = [&] { return KerasModelFile(file).weights(program); };
+  read_in_child(file, [&] { read(); });
+  return read();
+}
+
+Array features_of(const DataRows& rows) {
+  Array array{rows.row, {rows.features.begin(), rows.features.end()}};
+  array.extents.insert(array.extents.begin(), rows.count);
+  return array;
+}
+
+DataRows rows_of(const std::shared_ptr<const Dataset>& data) {
+  const Array &x = data->x_holdout, &y = data->y_holdout;
+  return {x.rows(), row_of(x), row_of(y), x.values, y.values, data};
+}
+
+int run(const Arguments& arguments) {
+  Subject subject = subject_of(arguments);
+  const bool has_input = arguments.has("input"), predicts = arguments.has("predict");
+  if (has_input && !predicts) throw usage_error("--input: found without --predict");
+  if (predicts) require_text_output(arguments.text("predict"), "--predict");
+  fs::path weights_file = arguments.positional.front();
+  if (arguments.has("weights")) {
+    weights_file = arguments.text("weights");
+  } else if (subject.program && !is_keras_model_file(weights_file)) {
+    throw usage_error("--weights: found nothing; allowed: a file with the weights of " +
+                      subject.id);
+  }
+  const bool script = is_torch_script(weights_file);
+  const auto trainer = make_trainer(arguments, subject.file);
+
+  std::optional<Evaluation> evaluation;
+  std::string metric = "loss", goal = "minimize", hash;
+  std::optional<Array> predictions;
+  if (!subject.program) {
+    metric = "mse";
+    if (has_input) predictions = run_torch_script(weights_file, read_rows(arguments.text("input")));
+    if (arguments.has("data")) {
+      const auto data =
+          load_dataset(data_section(arguments.text("data"), subject.file, subject.assumptions),
+                       data_path(arguments, subject.file));
+      if (data->info().y_is_integer) metric = "accuracy";
+      goal = metric == "accuracy" ? "maximize" : "minimize";
+      subject.assumptions.push_back(
+          {"metric", metric,
+           metric == "accuracy" ? "the targets are whole numbers" : "the targets are numbers"});
+      const DataRows rows = rows_of(data);
+      evaluation =
+          evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows, "", metric);
+    } else if (!has_input) {
+      throw usage_error("--data: found nothing; allowed: the rows to evaluate " + subject.id +
+                        " on");
+    }
+  } else {
+    const Program& program = *subject.program;
+    hash = to_string(program_hash(program));
+    const bool has_data = program.document.at("data").value("source", "") != "none";
+    std::optional<ResolvedProgram> resolved;
+    if (has_data) {
+      if (const auto reason = trainer->refusal(program)) {
+        throw input_error(describe(subject.file.string(), "", *reason, ""));
+      }
+      resolved = trainer->resolved(program);
+      metric = resolved->metric;
+      goal = to_string(resolved->goal);
+    } else if (!has_input) {
+      throw input_error(describe(subject.file.string(), "", "a program without data",
+                                 "--data with the rows, or --input with --predict"));
+    }
+    std::optional<Array> inputs;
+    if (has_input) {
+      inputs = read_rows(arguments.text("input"));
+      if (!resolved) {
+        resolved = resolved_for(program, row_of(*inputs), subject.file.string());
+      } else if (resolved->input_shape != row_of(*inputs)) {
+        throw input_error(describe("--input", "", "rows " + to_string(row_of(*inputs)),
+                                   "rows as the program's: " + to_string(resolved->input_shape)));
+      }
+    }
+    if (script) {
+      if (inputs) predictions = run_torch_script(weights_file, *inputs);
+      if (has_data) {
+        const DataRows rows = trainer->rows(program, DataPart::kHoldout);
+        evaluation = evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows,
+                                      resolved->loss, resolved->metric);
+      }
+    } else {
+      const ModelWeights weights = read_weights(weights_file, *resolved);
+      if (inputs) {
+        predictions =
+            predict(*resolved, weights, *inputs, *parse_backend(arguments.text("backend")));
+      }
+      if (has_data) evaluation = trainer->evaluate(program, DataPart::kHoldout, weights);
+    }
+  }
+  if (predicts) {
+    write_npy(arguments.text("predict"), predictions ? *predictions : evaluation->outputs);
+  }
+  if (arguments.flag("json")) {
+    Json json{{"format", "neutra-evaluate"},
+              {"version", 1},
+              {"program", subject.id},
+              {"hash", hash.empty() ? Json() : Json(hash)},
+              {"weights", weights_file.string()},
+              {"metric", metric},
+              {"goal", goal}};
+    if (evaluation) {
+      json["rows"] = evaluation->rows;
+      json["loss"] = json_number(evaluation->loss);
+      json["value"] = json_number(evaluation->metric);
+      if (evaluation->total >= 0 && evaluation->correct >= 0) {
+        json["correct"] = evaluation->correct;
+        json["total"] = evaluation->total;
+      }
+      json["backend"] = evaluation->backend;
+    }
+    json["assumptions"] = to_json(subject.assumptions);
+    std::cout << neutra::to_text(json);
+    return 0;
+  }
+  if (evaluation) {
+    std::cout << subject.id << " with the weights of " << weights_file.string() << ", "
+              << evaluation->rows << " rows\n";
+    if (!std::isnan(evaluation->loss)) std::cout << "loss " << shortest(evaluation->loss) << "\n";
+    if (metric != "loss") std::cout << metric << " " << shortest(evaluation->metric) << "\n";
+  }
+  if (predicts) {
+    std::cout << "outputs for " << (predictions ? predictions->rows() : evaluation->outputs.rows())
+              << " rows in " << arguments.text("predict") << "\n";
+  }
+  if (!subject.assumptions.empty()) std::cout << "\n" << to_text(subject.assumptions);
+  return 0;
+}
+
+}  // namespace
+
+Verb evaluate_verb() {
+  return {"evaluate",
+          "evaluate a model with given weights on a program's data",
+          "evaluate FAULT|FILE --weights FILE [--predict FILE.npy [--input FILE.npy]] [options]",
+          {{"backend", "data", "data-dir", "input", "predict", "training", "version", "weights"},
+           1,
+           1,
+           "FAULT|FILE"},
+          "Loss and metric of the program's model with these weights, in inference mode, on the "
+          "rows that give its metric:\n"
+          "its test rows, or its holdout. FILE may be a Keras model (.h5, .keras) with --data, "
+          "whose own weights are then the\n"
+          "default. Weights are those of .h5, .keras or .weights.h5 files, matched by order as "
+          "Keras does. A TorchScript\n"
+          "file, as --weights or alone with --data, brings a model of its own: its code is run, "
+          "so take none that you\n"
+          "don't trust (docs/formats/keras_model.md).",
+          "  neutra evaluate D7 --weights model.h5\n"
+          "  neutra evaluate model.keras --data rows.npz --json\n"
+          "  neutra evaluate model.h5 --input x.npy --predict y.npy",
+          run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,639 @@
+#include "program/formats/keras_model.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "program/error.h"
+#include "program/files.h"
+#include "program/hdf5_file.h"
+#include "program/layer.h"
+#include "program/normal.h"
+#include "program/words.h"
+#include "program/zip_file.h"
+
+namespace neutra {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLargestWeights = std::uint64_t{4} << 30;  ///< bytes in a .keras file
+constexpr std::size_t kMostLayers = 1000;                          ///< as a program may have
+constexpr std::size_t kMostNames = 1 << 16;                        ///< layers or weights in a file
+constexpr std::string_view kHdf5Start = "\x89HDF\r\n\x1a\n";
+constexpr std::string_view kZipStart = "PK\x03\x04";
+
+std::string start_of(const fs::path& file, std::size_t bytes) {
+  std::string start(bytes, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  return start;
+}
+
+const Json& nothing() {
+  static const Json null;
+  return null;
+}
+
+const Json& value_of(const Json& object, std::string_view key) {
+  const Json* value = member(object, key);
+  return value != nullptr ? *value : nothing();
+}
+
+std::string text_of(const Json& object, std::string_view key) {
+  const Json& value = value_of(object, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+/// "layer 'conv' (Conv2D)"
+std::string title(const std::string& name, const std::string& class_name) {
+  return "layer " + (name.empty() ? "" : "'" + name + "' ") + "(" + class_name + ")";
+}
+
+/// The name under which Keras stores a class's variables (keras/src/utils/naming.py).
+std::string snake_case(const std::string& class_name) {
+  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
+  const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+  // (.)([A-Z][a-z]+) -> \1_\2, matches one behind the other
+  std::string once;
+  for (std::size_t i = 0; i < class_name.size();) {
+    once += class_name[i++];
+    if (i + 1 >= class_name.size() || !upper(class_name[i]) || !lower(class_name[i + 1])) continue;
+    once += '_';
+    once += class_name[i++];
+    while (i < class_name.size() && lower(class_name[i])) once += class_name[i++];
+  }
+  // ([a-z])([A-Z]) -> \1_\2
+  std::string name;
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    if (i > 0 && lower(once[i - 1]) && upper(once[i])) name += '_';
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(once[i])));
+  }
+  return name;
+}
+
+/// Names of the variables' folders of layers one behind the other: "dense", "dense_1", ...
+class FolderNames {
+ public:
+  std::string next(const std::string& class_name) {
+    const std::string name = snake_case(class_name);
+    const int before = used_[name]++;
+    return before == 0 ? name : name + "_" + std::to_string(before);
+  }
+
+ private:
+  std::map<std::string, int> used_;
+};
+
+/// Follows a model from its input to its output.
+class Chain {
+ public:
+  explicit Chain(const KerasModel& model) : file_(model.file) { add_model(model.model, ""); }
+  std::vector<KerasLayer> layers() && { return std::move(layers_); }
+
+ private:
+  [[noreturn]] void fail(const std::string& place, const std::string& found,
+                         const std::string& allowed) const {
+    throw input_error(describe(file_, place, found, allowed));
+  }
+
+  static bool is_functional(const std::string& class_name) {
+    return class_name == "Functional" || class_name == "Model";
+  }
+  static bool is_model(const std::string& class_name) {
+    return class_name == "Sequential" || is_functional(class_name);
+  }
+
+  void add_model(const Json& model, const std::string& folder) {
+    const std::string class_name = text_of(model, "class_name");
+    const Json& config = value_of(model, "config");
+    const std::string name = text_of(config, "name");
+    const std::string place = "model" + (name.empty() ? "" : " '" + name + "'");
+    if (!is_model(class_name)) {
+      fail(place, "class " + shown(value_of(model, "class_name")),
+           "Sequential, Functional, Model; a class of your own is Python code");
+    }
+    const Json& layers = config.is_array() ? config : value_of(config, "layers");
+    if (!layers.is_array()) fail(place, "no layers", "config.layers, an array");
+    std::vector<KerasLayer> own;
+    FolderNames names;
+    for (const Json& layer : layers) {
+      const std::string layer_class = text_of(layer, "class_name");
+      if (layer_class.empty()) fail(place, shown(layer), "a layer {class_name, config}");
+      std::string layer_name = text_of(value_of(layer, "config"), "name");
+      if (layer_name.empty()) layer_name = text_of(layer, "name");
+      own.push_back({&layer, layer_name, folder + "layers/" + names.next(layer_class)});
+    }
+    if (is_functional(class_name)) own = ordered(own, config, place);
+    for (const KerasLayer& layer : own) {
+      const std::string layer_class = text_of(*layer.json, "class_name");
+      if (is_model(layer_class)) {
+        add_model(*layer.json, layer.folder + "/");
+      } else if (layer_class != "InputLayer" || layers_.empty()) {
+        layers_.push_back(layer);
+      }
+      if (layers_.size() > kMostLayers) {
+        fail(place, "more than " + std::to_string(kMostLayers) + " layers",
+             "at most " + std::to_string(kMostLayers));
+      }
+    }
+  }
+
+  /// The layers of a functional model, from the one that is its input to the one that is its
+  /// output.
+  std::vector<KerasLayer> ordered(const std::vector<KerasLayer>& layers, const Json& config,
+                                  const std::string& place) const {
+    const std::string input = only_end(config, "input_layers", place);
+    const std::string output = only_end(config, "output_layers", place);
+    std::map<std::string, const KerasLayer*> by_name;
+    std::map<std::string, const KerasLayer*> after;
+    for (const KerasLayer& layer : layers) {
+      if (!by_name.emplace(layer.name, &layer).second) {
+        fail(place, "two layers of the name '" + layer.name + "'", "names of their own");
+      }
+    }
+    for (const KerasLayer& layer : layers) {
+      const std::string source = only_source(layer);
+      if (source.empty()) {
+        if (layer.name == input) continue;
+        fail(title(layer.name, text_of(*layer.json, "class_name")), "no input",
+             "models that are chains of layers");
+      }
+      if (!by_name.contains(source)) {
+        fail(title(layer.name, text_of(*layer.json, "class_name")),
+             "an input '" + source + "', which is no layer", "the name of a layer");
+      }
+      if (!after.emplace(source, &layer).second) {
+        fail(place,
+             "a branch: '" + source + "' goes into '" + after.at(source)->name + "' and '" +
+                 layer.name + "'",
+             "models that are chains of layers");
+      }
+    }
+    if (!by_name.contains(input)) fail(place, "no layer '" + input + "', its input", "");
+    std::vector<KerasLayer> chain{*by_name.at(input)};
+    while (chain.back().name != output) {
+      const auto next = after.find(chain.back().name);
+      // No layer has two sources, so a walk from the input never comes to a loop.
+      if (next == after.end()) {
+        fail(place, "no way from '" + input + "' to '" + output + "'",
+             "models that are chains of layers");
+      }
+      chain.push_back(*next->second);
+      if (chain.size() > layers.size()) fail(place, "a loop of layers", "chains of layers");
+    }
+    if (chain.size() != layers.size()) {
+      fail(place, "layers that are not between its input and its output",
+           "models that are chains of layers");
+    }
+    return chain;
+  }
+
+  /// The one layer at an end: [["name", 0, 0]], or ["name", 0, 0] in Keras 3.
+  std::string only_end(const Json& config, const char* field, const std::string& place) const {
+    const Json& ends = value_of(config, field);
+    const Json* end = &ends;
+    if (ends.is_array() && ends.size() == 1 && ends.front().is_array()) end = &ends.front();
+    if (end->is_array() && !end->empty() && end->front().is_string()) return end->front();
+    fail(place, std::string(field) + " " + shown(ends), "one layer: models that are chains");
+  }
+
+  /// The layer that a layer of a functional model gets its input from; "" for none.
+  std::string only_source(const KerasLayer& layer) const {
+    const std::string place = title(layer.name, text_of(*layer.json, "class_name"));
+    const Json& nodes = value_of(*layer.json, "inbound_nodes");
+    if (!nodes.is_array() || nodes.empty()) return "";
+    if (nodes.size() > 1) {
+      fail(place, "a layer that is used " + std::to_string(nodes.size()) + " times",
+           "layers that are used once");
+    }
+    const Json& node = nodes.front();
+    const char* const kChains = "one input: models that are chains of layers";
+    if (node.is_object()) {  // Keras 3: {args: [tensor], kwargs}
+      const Json& arguments = value_of(node, "args");
+      if (!arguments.is_array() || arguments.size() != 1) fail(place, shown(arguments), kChains);
+      require_no_arguments(value_of(node, "kwargs"), place);
+      const Json& tensor = value_of(arguments.front(), "config");
+      const Json& history = value_of(tensor, "keras_history");
+      if (!history.is_array() || history.empty() || !history.front().is_string()) {
+        fail(place, shown(arguments), kChains);
+      }
+      return history.front();
+    }
+    // Keras 1 and 2: [[name, node, tensor, arguments]], or without the inner brackets
+    const Json* source = &node;
+    if (node.is_array() && node.size() == 1) source = &node.front();
+    if (!source->is_array() || source->size() < 3 || !source->front().is_string()) {
+      fail(place, shown(node), kChains);
+    }
+    if (source->size() > 3) require_no_arguments((*source)[3], place);
+    return source->front();
+  }
+
+  void require_no_arguments(const Json& arguments, const std::string& place) const {
+    if (!arguments.is_object()) return;
+    for (const auto& [key, value] : arguments.items()) {
+      if (value.is_null()) continue;
+      fail(place, "called with " + key + " = " + shown(value), "calls with the input alone");
+    }
+  }
+
+  const std::string& file_;
+  std::vector<KerasLayer> layers_;
+};
+
+/// An attribute that may be split: name, or name0, name1, ...
+std::vector<std::string> split_attribute(const Hdf5File& file, const std::string& object,
+                                         const std::string& name) {
+  if (file.has_attribute(object, name)) {
+    return file.read_strings_attribute(object, name, kMostNames);
+  }
+  std::vector<std::string> texts;
+  for (int i = 0; file.has_attribute(object, name + std::to_string(i)); ++i) {
+    for (std::string& text :
+         file.read_strings_attribute(object, name + std::to_string(i), kMostNames)) {
+      texts.push_back(std::move(text));
+    }
+    if (texts.size() > kMostNames) break;
+  }
+  return texts;
+}
+
+bool has_split_attribute(const Hdf5File& file, const std::string& name) {
+  return file.has_attribute("/", name) || file.has_attribute("/", name + "0");
+}
+
+std::string joined_attribute(const Hdf5File& file, const std::string& name) {
+  return join(split_attribute(file, "/", name), "");
+}
+
+/// The JSON of an attribute; null where there is none.
+Json json_attribute(const Hdf5File& file, const std::string& name, const std::string& path) {
+  if (!has_split_attribute(file, name)) return {};
+  const std::string text = joined_attribute(file, name);
+  if (text.size() > kLargestFile) {
+    throw input_error(describe(path, name, std::to_string(text.size() >> 20) + " MiB of text",
+                               "at most " + std::to_string(kLargestFile >> 20) + " MiB"));
+  }
+  Json json = parse_json(text, path + ": " + name);
+  // Keras 1 stores an empty text where there is nothing.
+  return json;
+}
+
+/// Arrays of one layer of the file, or of a model in the model.
+struct StoredLayer {
+  std::string name;
+  std::vector<std::string> arrays;  ///< paths of datasets
+};
+
+/// One array with its extents.
+struct Stored {
+  std::string path;
+  Shape shape;
+  std::vector<float> values;
+};
+
+/// `array` with its axes in another order: axis i of the result is axis order[i].
+void transpose(Stored& array, const std::vector<std::size_t>& order) {
+  const std::size_t rank = array.shape.size();
+  Shape shape(rank);
+  std::vector<std::size_t> stride(rank, 1), step(rank);
+  for (std::size_t i = rank - 1; i-- > 0;) {
+    stride[i] = stride[i + 1] * static_cast<std::size_t>(array.shape[i + 1]);
+  }
+  for (std::size_t i = 0; i < rank; ++i) {
+    shape[i] = array.shape[order[i]];
+    step[i] = stride[order[i]];
+  }
+  std::vector<float> values;
+  values.reserve(array.values.size());
+  Shape index(rank, 0);
+  for (std::size_t n = 0, from = 0; n < array.values.size(); ++n) {
+    values.push_back(array.values[from]);
+    for (std::size_t i = rank; i-- > 0;) {
+      from += step[i];
+      if (++index[i] < shape[i]) break;
+      from -= step[i] * static_cast<std::size_t>(shape[i]);
+      index[i] = 0;
+    }
+  }
+  array.shape = std::move(shape);
+  array.values = std::move(values);
+}
+
+/// Turns a kernel round on all axes but the last two: Theano convolves, others correlate
+/// (keras/utils/conv_utils.py: convert_kernel).
+void flip_kernel(Stored& kernel) {
+  const auto filters = static_cast<std::size_t>(kernel.shape[kernel.shape.size() - 1] *
+                                                kernel.shape[kernel.shape.size() - 2]);
+  const std::size_t places = kernel.values.size() / filters;
+  for (std::size_t i = 0; i < places / 2; ++i) {
+    std::swap_ranges(
+        kernel.values.begin() + static_cast<std::ptrdiff_t>(i * filters),
+        kernel.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * filters),
+        kernel.values.begin() + static_cast<std::ptrdiff_t>((places - 1 - i) * filters));
+  }
+}
+
+/// Arrays next to each other along the last axis.
+Stored concatenated(const std::vector<const Stored*>& parts) {
+  Stored whole{parts.front()->path, parts.front()->shape, {}};
+  whole.shape.back() = 0;
+  for (const Stored* part : parts) whole.shape.back() += part->shape.back();
+  const std::int64_t rows = element_count({whole.shape.begin(), whole.shape.end() - 1});
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (const Stored* part : parts) {
+      const auto begin = part->values.begin() + row * part->shape.back();
+      whole.values.insert(whole.values.end(), begin, begin + part->shape.back());
+    }
+  }
+  return whole;
+}
+
+bool is_convolution(const std::string& class_name) {
+  return class_name.find("Conv") != std::string::npos;
+}
+
+/// Gates of Keras 1 for each of today's, in today's order (keras/engine/topology.py of Keras 2.0:
+/// preprocess_weights_for_loading); empty for other layers.
+std::vector<std::size_t> old_gates(const std::string& class_name) {
+  if (class_name == "LSTM") return {0, 2, 1, 3};  // i, c, f, o -> i, f, c, o
+  if (class_name == "GRU") return {0, 1, 2};
+  return {};
+}
+
+}  // namespace
+
+int KerasModel::major_version() const {
+  int major = 0;
+  for (const char c : version) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0 || major > 1000) break;
+    major = 10 * major + (c - '0');
+  }
+  return major == 0 ? 1 : major;
+}
+
+std::vector<KerasLayer> keras_chain(const KerasModel& model) { return Chain(model).layers(); }
+
+bool is_keras_model_file(const fs::path& file) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return false;
+  const std::string start = start_of(file, kHdf5Start.size());
+  if (start == kHdf5Start) return true;
+  return start.starts_with(kZipStart) && ZipFile(file, "a zip file").has("config.json");
+}
+
+struct KerasModelFile::Content {
+  Hdf5File file;
+  std::string root;                 ///< of the layers' groups in an .h5 file: "/model_weights/"
+  std::vector<std::string> layers;  ///< layer_names; empty in files of the .keras layout
+  bool by_folder = false;           ///< variables lie in the folders of the .keras layout
+
+  /// Those that have arrays.
+  std::vector<StoredLayer> stored_layers(const KerasModel& model,
+                                         const ResolvedProgram& program) const {
+    std::vector<StoredLayer> result;
+    if (by_folder) {
+      std::vector<KerasLayer> chain;
+      if (model.model.is_null()) {  // weights alone: the program says which layers there are
+        FolderNames names;
+        for (const ResolvedLayer& layer : program.layers) {
+          chain.push_back({nullptr, "", "layers/" + names.next(layer.class_name)});
+        }
+      } else {
+        chain = keras_chain(model);
+      }
+      for (const KerasLayer& layer : chain) {
+        StoredLayer found{layer.folder, variables("/" + layer.folder + "/vars")};
+        // Variables of a recurrent layer belong to its cell.
+        if (found.arrays.empty()) found.arrays = variables("/" + layer.folder + "/cell/vars");
+        if (!found.arrays.empty()) result.push_back(std::move(found));
+      }
+      return result;
+    }
+    for (const std::string& layer : layers) {
+      StoredLayer found{layer, {}};
+      for (const std::string& weight : split_attribute(file, root + layer, "weight_names")) {
+        found.arrays.push_back(root + layer + "/" + weight);
+      }
+      if (!found.arrays.empty()) result.push_back(std::move(found));
+    }
+    return result;
+  }
+
+  /// "GROUP/0", "GROUP/1", ...
+  std::vector<std::string> variables(const std::string& group) const {
+    std::vector<std::string> paths;
+    if (!file.has(group)) return paths;
+    while (file.has(group + "/" + std::to_string(paths.size()))) {
+      paths.push_back(group + "/" + std::to_string(paths.size()));
+    }
+    return paths;
+  }
+};
+
+KerasModelFile::KerasModelFile(const fs::path& path) {
+  model_.file = path.string();
+  std::error_code ignored;
+  const auto fail = [&](const std::string& found, const std::string& more = "") {
+    throw input_error(describe(model_.file, "", found, "a Keras model: .h5, .hdf5, .keras" + more));
+  };
+  if (!fs::exists(path, ignored)) throw input_error(model_.file + ": there is no such file");
+  if (fs::is_directory(path, ignored)) {
+    fail("a folder", fs::exists(path / "saved_model.pb", ignored)
+                         ? "; a SavedModel holds graphs: save the model as .keras"
+                         : "");
+  }
+  if (!fs::is_regular_file(path, ignored)) fail("a pipe or device");
+  const std::string start = start_of(path, kHdf5Start.size());
+  if (start == kHdf5Start) {
+    content_.reset(new Content{Hdf5File::open(path), "/", {}, false});
+  } else if (start.starts_with(kZipStart)) {
+    const ZipFile zip(path, "a .keras file");
+    if (!zip.has("config.json")) {
+      fail("a zip file without config.json",
+           "; TorchScript and other archives of PyTorch hold code and can't be imported");
+    }
+    model_.model = parse_json(zip.read("config.json", kLargestFile), model_.file + ": config.json");
+    if (zip.has("metadata.json")) {
+      model_.version = text_of(
+          parse_json(zip.read("metadata.json", kLargestFile), model_.file + ": metadata.json"),
+          "keras_version");
+    }
+    model_.training = value_of(model_.model, "compile_config");
+    if (model_.training.empty()) model_.training = Json();
+    if (zip.has("model.weights.h5")) {
+      content_.reset(new Content{Hdf5File::open_image(zip.read("model.weights.h5", kLargestWeights),
+                                                      model_.file + ": model.weights.h5"),
+                                 "/",
+                                 {},
+                                 true});
+    }
+    return;
+  } else if (start.starts_with('\x80')) {
+    fail("a pickle, which is Python code");
+  } else {
+    fail("another kind of file");
+  }
+  const Hdf5File& file = content_->file;
+  model_.model = json_attribute(file, "model_config", model_.file);
+  model_.training = json_attribute(file, "training_config", model_.file);
+  if (file.has("/model_weights")) content_->root = "/model_weights/";
+  const std::string group = content_->root == "/" ? "/" : "/model_weights";
+  for (const char* name : {"keras_version", "backend"}) {
+    std::string& text = name == std::string_view("backend") ? model_.backend : model_.version;
+    for (const std::string& place : {std::string("/"), group}) {
+      if (text.empty() && file.has_attribute(place, name)) {
+        text = file.read_string_attribute(place, name);
+      }
+    }
+  }
+  content_->layers = split_attribute(file, group, "layer_names");
+  content_->by_folder = content_->layers.empty() && group == "/" && file.has("/layers");
+  if (model_.model.is_null() && content_->layers.empty() && !content_->by_folder) {
+    fail("an HDF5 file without model_config, layer_names and layers");
+  }
+}
+
+KerasModelFile::KerasModelFile(KerasModelFile&&) noexcept = default;
+KerasModelFile::~KerasModelFile() = default;
+
+ModelWeights KerasModelFile::weights(const ResolvedProgram& program) const {
+  const auto fail = [&](const std::string& place, const std::string& found,
+                        const std::string& allowed) {
+    throw input_error(describe(model_.file, place, found, allowed));
+  };
+  if (content_ == nullptr) fail("model.weights.h5", "nothing", "the model's weights");
+  const auto extents = [&](const std::string& path) {
+    const std::vector<std::uint64_t> file = content_->file.extents(path);
+    Shape shape;
+    for (const std::uint64_t extent : file) {
+      if (extent > static_cast<std::uint64_t>(kMaxElements)) {
+        fail(path, "an extent of " + std::to_string(extent),
+             "at most " + std::to_string(kMaxElements));
+      }
+      shape.push_back(static_cast<std::int64_t>(extent));
+    }
+    return shape;
+  };
+  const auto read = [&](const std::string& path) {
+    Stored stored{path, extents(path), {}};
+    const auto count = static_cast<std::uint64_t>(element_count(stored.shape));
+    if (count > content_->file.stored_bytes(path) * kMaxInflation) {
+      fail(path, "extents " + to_string(stored.shape) + " without so many values", "an array");
+    }
+    stored.values = content_->file.read_floats(path, static_cast<std::uint64_t>(kMaxElements));
+    return stored;
+  };
+
+  ModelWeights result(program.layers.size());
+  std::vector<std::size_t> weighted;  // positions of layers with weights
+  for (std::size_t i = 0; i < program.layers.size(); ++i) {
+    result[i].resize(program.layers[i].weights.size());
+    if (!result[i].empty()) weighted.push_back(i);
+  }
+  const auto layer_title = [&](std::size_t position) {
+    return "layer " + std::to_string(program.layers[position].index) + " (" +
+           program.layers[position].class_name + ")";
+  };
+  const auto put = [&](std::size_t position, std::size_t k, Stored stored) {
+    const ResolvedLayer& layer = program.layers[position];
+    const Weight& weight = layer.weights[k];
+    if (stored.shape != weight.shape) {
+      fail(stored.path, to_string(stored.shape),
+           to_string(weight.shape) + ", the " + weight.name + " of " + layer_title(position) +
+               " of the program");
+    }
+    result[position][k] = std::move(stored.values);
+  };
+  /// An array in today's layout. It is read only where it can be of the right size.
+  const auto modern = [&](std::size_t position, std::size_t k, const std::string& path) {
+    const ResolvedLayer& layer = program.layers[position];
+    const Weight& weight = layer.weights[k];
+    const Shape shape = extents(path);
+    if (element_count(shape) != element_count(weight.shape)) {
+      put(position, k, {path, shape, {}});  // says what is wrong
+    }
+    Stored stored = read(path);
+    if (k == 0 && is_convolution(layer.class_name)) {
+      const bool old = model_.major_version() == 1;
+      if (old && layer.class_name == "Conv1D" && shape.size() == 4) {
+        // Keras 1.1: (filters, channels, length, 1); Keras 1.2: (length, 1, channels, filters)
+        if (shape != Shape{weight.shape[0], 1, weight.shape[1], weight.shape[2]}) {
+          transpose(stored, {2, 3, 1, 0});
+        }
+        if (stored.shape != Shape{weight.shape[0], 1, weight.shape[1], weight.shape[2]}) {
+          stored.shape = shape;
+        } else {
+          stored.shape.erase(stored.shape.begin() + 1);
+        }
+      }
+      if (model_.backend == "theano" && stored.shape == weight.shape) flip_kernel(stored);
+    }
+    return stored;
+  };
+
+  std::size_t at = 0;  // in weighted
+  for (const StoredLayer& stored : content_->stored_layers(model_, program)) {
+    if (at == weighted.size()) {
+      fail("", "weights of the layer '" + stored.name + "'",
+           "those of the " + std::to_string(weighted.size()) +
+               " layers with weights that the program has");
+    }
+    const std::size_t first = weighted[at];
+    const std::vector<std::size_t> gates = old_gates(program.layers[first].class_name);
+    if (!gates.empty() && stored.arrays.size() == 3 * gates.size() && result[first].size() == 3) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        const std::int64_t wanted = element_count(program.layers[first].weights[k].shape);
+        std::vector<Stored> parts;
+        for (const std::size_t gate : gates) {
+          const std::string& path = stored.arrays[3 * gate + k];
+          if (element_count(extents(path)) > wanted) fail(path, to_string(extents(path)), "a gate");
+          parts.push_back(read(path));
+          if (parts.back().shape != parts.front().shape || parts.back().shape.empty()) {
+            fail(path, to_string(parts.back().shape), "gates of one shape");
+          }
+        }
+        std::vector<const Stored*> pointers;
+        for (const Stored& part : parts) pointers.push_back(&part);
+        put(first, k, concatenated(pointers));
+      }
+      ++at;
+      continue;
+    }
+    // A model in the model has the weights of several layers: first all that are trained, then
+    // the others (Layer.weights).
+    std::size_t end = at, count = 0;
+    while (end < weighted.size() && count < stored.arrays.size()) {
+      count += result[weighted[end++]].size();
+    }
+    if (count != stored.arrays.size()) {
+      fail("layer '" + stored.name + "'", std::to_string(stored.arrays.size()) + " arrays",
+           std::to_string(result[first].size()) + " for " + layer_title(first) +
+               " of the program, or as many as that one and some behind it have");
+    }
+    std::size_t array = 0;
+    for (const bool trained : {true, false}) {
+      for (std::size_t i = at; i < end; ++i) {
+        const ResolvedLayer& layer = program.layers[weighted[i]];
+        const bool layer_trains = end - at == 1 || layer.config.value("trainable", true);
+        for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+          if ((layer.weights[k].trainable && layer_trains) != trained) continue;
+          put(weighted[i], k, modern(weighted[i], k, stored.arrays[array++]));
+        }
+      }
+    }
+    at = end;
+  }
+  if (at < weighted.size()) {
+    fail("", "no weights for " + layer_title(weighted[at]) + " of the program",
+         "a file with the weights of all layers");
+  }
+  return result;
+}
+
+}  // namespace neutra

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "program/json.h"
+#include "program/model_weights.h"
+#include "program/program.h"
+
+namespace neutra {
+
+/// A Keras model as it is stored: nothing is interpreted.
+struct KerasModel {
+  std::string file;     ///< for messages
+  std::string version;  ///< of Keras; "" in files of Keras 1, which don't say
+  std::string backend;  ///< "tensorflow", "theano", ...; "" where the file doesn't say
+  Json model;           ///< {class_name, config}; null: the file holds weights alone
+  Json training;        ///< what the model was compiled with; null: it was not, or not saved
+  /// The first number of the version; 1 where there is none.
+  int major_version() const;
+};
+
+/// A layer of a model that is a chain.
+struct KerasLayer {
+  const Json* json = nullptr;  ///< {class_name, config} in the model
+  std::string name;            ///< "" where it has none
+  std::string folder;          ///< of its variables in a .keras file: "layers/dense_1"
+};
+
+/// The layers from a model's input to its output, those of models in the model in their place;
+/// further InputLayers are left out. `model` outlives the result. Throws input_error that says what
+/// makes the model no chain: branches, shared layers, loops, several inputs or outputs, classes
+/// that are no Sequential and no functional model.
+std::vector<KerasLayer> keras_chain(const KerasModel& model);
+
+/// A file of a Keras model: .h5 of Keras 1 to 3 (whole models, or weights alone), .keras,
+/// .weights.h5 (docs/formats/keras_model.md). Nothing in it is executed. Errors are input_error
+/// with the file and the place in it.
+class KerasModelFile {
+ public:
+  explicit KerasModelFile(const std::filesystem::path& file);
+  KerasModelFile(KerasModelFile&&) noexcept;
+  ~KerasModelFile();
+
+  const KerasModel& model() const { return model_; }
+  /// The weights for a program's layers, matched by order as Keras does, each of the shape that the
+  /// program gives it. Kernels and gates of Keras 1 and of Theano are turned into today's layout.
+  /// Reads no more than the program needs. Throws input_error that names layer and weight.
+  ModelWeights weights(const ResolvedProgram& program) const;
+
+ private:
+  struct Content;
+  KerasModel model_;
+  std::unique_ptr<Content> content_;
+};
+
+/// Is this a file that KerasModelFile may read: an HDF5 file, or a zip file with a config.json?
+bool is_keras_model_file(const std::filesystem::path& file);
+
+}  // namespace neutra

@@ -1,0 +1,99 @@
+#include "program/zip_file.h"
+
+#include <zip.h>
+
+#include <algorithm>
+#include <array>
+
+#include "program/error.h"
+
+namespace neutra {
+
+struct ZipFile::Archive {
+  std::string file;
+  zip_t* zip = nullptr;
+  ~Archive() {
+    if (zip != nullptr) zip_discard(zip);
+  }
+};
+
+ZipFile::ZipFile(const std::filesystem::path& path, std::string_view what)
+    : archive_(new Archive{path.string()}) {
+  int code = 0;
+  archive_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
+  if (archive_->zip != nullptr) return;
+  zip_error_t error;
+  zip_error_init_with_code(&error, code);
+  const std::string words = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  throw input_error(describe(archive_->file, "", "what is no zip file (" + words + ")", what));
+}
+
+ZipFile::ZipFile(ZipFile&&) noexcept = default;
+ZipFile::~ZipFile() = default;
+
+bool ZipFile::has(const std::string& member) const {
+  return zip_name_locate(archive_->zip, member.c_str(), 0) >= 0;
+}
+
+bool ZipFile::has_end(std::string_view end) const {
+  const zip_int64_t count = zip_get_num_entries(archive_->zip, 0);
+  for (zip_int64_t i = 0; i < count; ++i) {
+    const char* name = zip_get_name(archive_->zip, static_cast<zip_uint64_t>(i), 0);
+    if (name != nullptr && std::string_view(name).ends_with(end)) return true;
+  }
+  return false;
+}
+
+ZipFile::Stream ZipFile::open(const std::string& member) const {
+  const auto fail = [file = archive_->file, member](const std::string& found,
+                                                    const std::string& allowed) {
+    throw input_error(describe(file, member, found, allowed));
+  };
+  zip_stat_t stat;
+  zip_stat_init(&stat);
+  if (zip_stat(archive_->zip, member.c_str(), 0, &stat) != 0) fail("no such member", "");
+  constexpr zip_uint64_t kNeeded = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
+                                   ZIP_STAT_ENCRYPTION_METHOD | ZIP_STAT_INDEX;
+  if ((stat.valid & kNeeded) != kNeeded) fail("an incomplete entry", "sizes and methods");
+  if (stat.encryption_method != ZIP_EM_NONE) fail("an encrypted member", "one that is not");
+  if (stat.comp_method != ZIP_CM_STORE && stat.comp_method != ZIP_CM_DEFLATE) {
+    fail("compression method " + std::to_string(stat.comp_method), "0 (stored), 8 (deflated)");
+  }
+  const std::shared_ptr<zip_file_t> entry(zip_fopen_index(archive_->zip, stat.index, 0),
+                                          [](zip_file_t* f) { f != nullptr ? zip_fclose(f) : 0; });
+  if (!entry) fail("what can't be read (" + std::string(zip_strerror(archive_->zip)) + ")", "");
+  const std::uint64_t inflation = stat.comp_method == ZIP_CM_STORE ? 1 : kMaxInflation;
+  const std::uint64_t capacity =
+      stat.comp_size > stat.size / inflation ? stat.size : stat.comp_size * inflation;
+  return {capacity, [entry, fail](std::span<char> bytes) {
+            std::size_t done = 0;
+            while (done < bytes.size()) {
+              const zip_int64_t got =
+                  zip_fread(entry.get(), bytes.data() + done, bytes.size() - done);
+              if (got < 0)
+                fail("damaged data (" + std::string(zip_file_strerror(entry.get())) + ")", "");
+              if (got == 0) break;
+              done += static_cast<std::size_t>(got);
+            }
+            return done;
+          }};
+}
+
+std::string ZipFile::read(const std::string& member, std::uint64_t limit) const {
+  const Stream stream = open(member);
+  std::string text;
+  std::array<char, 1 << 16> block;
+  for (std::size_t got = block.size(); got == block.size();) {
+    got = stream.read(block);
+    text.append(block.data(), got);
+    if (text.size() > limit) {
+      throw input_error(describe(archive_->file, member,
+                                 "more than " + std::to_string(limit >> 20) + " MiB",
+                                 "at most " + std::to_string(limit >> 20) + " MiB"));
+    }
+  }
+  return text;
+}
+
+}  // namespace neutra

@@ -1,0 +1,126 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "program/json.h"
+#include "tests/cli/command.h"
+
+namespace neutra::cli {
+namespace {
+
+const std::string kModels = NEUTRA_SOURCE_DIR "/tests/program/data/keras/";
+
+/// Rows for keras2_dense.h5: five features, three classes.
+std::string rows() {
+  std::string text = "a,b,c,d,e,y\n";
+  for (int i = 0; i < 30; ++i) {
+    for (int k = 0; k < 5; ++k) text += std::to_string((7 * i + 3 * k) % 11) + ",";
+    text += std::to_string(i % 3) + "\n";
+  }
+  return text;
+}
+
+TEST(Import, MakesAProgramThatTrains) {
+  const Folder folder;
+  folder.write("rows.csv", rows());
+  folder.write("training.json",
+               R"({"loss": "sparse_categorical_crossentropy", "batch_size": 8, "epochs": 2})");
+  const Called imported = call({"import", kModels + "keras2_dense.h5", "-o", "p.json", "--data",
+                                "rows.csv", "--training", "training.json", "--json"},
+                               folder.path());
+  ASSERT_EQ(imported.exit, 0) << imported.err;
+  const Json told = parse_json(imported.out, "output");
+  EXPECT_EQ(told["keras_version"], "2.15.0");
+  EXPECT_EQ(told["program"], "p.json");
+  bool split = false;
+  for (const Json& each : told["assumptions"]) split = split || each["field"] == "data.split";
+  EXPECT_TRUE(split);
+  const Called trained = call({"train", "p.json", "-n", "1"}, folder.path());
+  EXPECT_EQ(trained.exit, 0) << trained.err;
+  const Called evaluated = call({"evaluate", "p.json", "--weights", kModels + "keras2_dense.h5",
+                                 "--json", "--predict", "y.npy"},
+                                folder.path());
+  ASSERT_EQ(evaluated.exit, 0) << evaluated.err;
+  const Json json = parse_json(evaluated.out, "output");
+  EXPECT_EQ(json["rows"], 6);
+  EXPECT_EQ(json["total"], 6);
+  EXPECT_EQ(json["metric"], "accuracy");
+  EXPECT_GT(json["loss"].get<double>(), 0);
+  EXPECT_EQ(folder.read("y.npy").size(), 128U + 6 * 3 * 4);
+  const Called itself = call({"evaluate", kModels + "keras2_dense.h5", "--data", "rows.csv",
+                              "--training", "training.json", "--json"},
+                             folder.path());
+  ASSERT_EQ(itself.exit, 0) << itself.err;
+  EXPECT_EQ(parse_json(itself.out, "output")["loss"], json["loss"]);
+}
+
+TEST(Import, WithoutDataShowsButDoesNotTrain) {
+  const Folder folder;
+  const Called imported =
+      call({"import", kModels + "keras3_images.keras", "-o", "p.json"}, folder.path());
+  ASSERT_EQ(imported.exit, 0) << imported.err;
+  EXPECT_NE(imported.out.find("model files hold no rows"), std::string::npos) << imported.out;
+  EXPECT_EQ(call({"show", "p.json"}, folder.path()).exit, 0);
+  const Called trained = call({"train", "p.json"}, folder.path());
+  EXPECT_EQ(trained.exit, 3);
+  EXPECT_NE(trained.err.find("the program has no data"), std::string::npos) << trained.err;
+}
+
+TEST(Import, TakesTheOptionsThatLieBesideTheModel) {
+  const Folder folder;
+  std::filesystem::copy(kModels + "keras2_dense.h5", folder.path() / "m.h5");
+  folder.write("m.neutra.json", R"({"fit": {"epochs": 5}})");
+  ASSERT_EQ(call({"import", "m.h5", "-o", "p.json"}, folder.path()).exit, 0);
+  EXPECT_EQ(parse_json(folder.read("p.json"), "p.json")["fit"]["epochs"], 5);
+}
+
+TEST(Import, RefusesAndLeavesTheOutputAlone) {
+  const Folder folder;
+  folder.write("out.json", "before");
+  folder.write("a.pkl", std::string("\x80\x04") + "}q.");
+  folder.write("a.h5", std::string("\x89HDF\r\n\x1a\n") + std::string(500, 'x'));
+  folder.write("rows.csv", "a,b\n1,2\n3,4\n");
+  const auto refused = [&](std::vector<std::string> words, const std::string& message) {
+    words.insert(words.begin(), "import");
+    words.insert(words.end(), {"-o", "out.json"});
+    const Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, 3) << called.err;
+    EXPECT_EQ(called.out, "");
+    EXPECT_NE(called.err.find(message), std::string::npos) << called.err;
+    EXPECT_EQ(folder.read("out.json"), "before");
+  };
+  refused({"a.pkl"}, "a pickle, which is Python code");
+  refused({"a.h5"}, "no readable HDF5 file");
+  refused({"none.keras"}, "no such file");
+  refused({kModels + "keras2_dense.h5", "--training", "a.pkl"}, "a pickle");
+  refused({kModels + "keras2_dense.h5", "--data", "rows.csv"}, "layer 'input_1' (InputLayer)");
+  refused({kModels + "keras2_dense.h5", "--data", "a.pkl"}, ".csv");
+  const Called without = call({"import", kModels + "keras2_dense.h5"}, folder.path());
+  EXPECT_EQ(without.exit, 2);
+  const Called onto =
+      call({"import", kModels + "keras2_dense.h5", "--data", "rows.csv", "-o", "rows.csv"},
+           folder.path());
+  EXPECT_EQ(onto.exit, 2);
+}
+
+TEST(Import, EvaluateSaysWhatIsMissing) {
+  const Folder folder;
+  const auto message = [&](const std::vector<std::string>& words, int exit) {
+    std::vector<std::string> all{"evaluate"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Called called = call(all, folder.path());
+    EXPECT_EQ(called.exit, exit) << called.err;
+    return called.err;
+  };
+  EXPECT_NE(message({"D7"}, 2).find("--weights"), std::string::npos);
+  EXPECT_NE(message({kModels + "keras2_dense.h5"}, 3).find("a program without data"),
+            std::string::npos);
+  EXPECT_NE(message({"D7", "--weights", kModels + "keras2_dense.h5"}, 3).find("keras2_dense.h5"),
+            std::string::npos);
+  EXPECT_NE(message({"D7", "--weights", kModels + "keras2_dense.h5", "--input", "x.npy"}, 2)
+                .find("--predict"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace neutra::cli

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+
+#include "training/local_trainer.h"
+
+namespace neutra {
+
+/// Is this a file of TorchScript: a zip file with the constants and the code of a module?
+bool is_torch_script(const std::filesystem::path& file);
+
+/// The outputs of a TorchScript module, in evaluation mode, for rows of inputs as they are.
+/// **The code in the file is run**: TorchScript is no sandbox. Throws input_error: no TorchScript,
+/// a module that fails or that gives anything but one tensor of a row for each row.
+Array run_torch_script(const std::filesystem::path& file, const Array& inputs);
+
+/// Loss and metric, by Keras's rules, of outputs for rows: the loss of a program behind
+/// `output_activation`, of which outputs are the result; "" for no loss.
+Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
+                            const std::string& metric);
+
+}  // namespace neutra
