@@ -32,6 +32,7 @@ std::string markdown_help();
 Verb bench_verb();
 Verb collect_verb();
 Verb deepfd_train_verb();
+Verb export_verb();
 Verb faults_verb();
 Verb localise_verb();
 Verb mutate_verb();
