@@ -156,6 +156,20 @@ const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
   return *fault.fixed;
 }
 
+Original load_original(const Arguments& arguments) {
+  const std::string& name = arguments.positional.front();
+  const std::vector<std::string> subjects = subject_ids();
+  if (std::find(subjects.begin(), subjects.end(), name) != subjects.end()) {
+    if (arguments.has("rows-train") || arguments.text("version") != "buggy")
+      throw usage_error("--rows-train and --version: found one for the subject " + name +
+                        "; allowed: for a fault, of which a subject has none");
+    const Subject subject = load_subject(name);
+    return {subject.id, subject.space.base(), subject.space, subject.file};
+  }
+  const Fault fault = with_fewer_rows(load_fault(name), arguments);
+  return {fault.id, chosen_version(fault, arguments), fault.space, fault.file};
+}
+
 std::string chosen_format(const Arguments& arguments) {
   if (arguments.flag("json")) return "json";
   return arguments.has("format") ? arguments.text("format") : "text";

@@ -54,12 +54,12 @@ int run(const Arguments& arguments) {
     throw usage_error("--output: found none; allowed: a " +
                       std::string(format.model ? "file" : "folder") + " for " + format.name);
   }
-  const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
-  Program program = chosen_version(fault, arguments);
-  const std::string file = fault.file.string();
+  Original original = load_original(arguments);
+  Program& program = original.program;
+  const std::string file = original.file.string();
   require_valid(program.document, file);
-  const auto trainer = make_trainer(arguments, fault.file);
-  ExportRequest request{fault.id, program, resolve(program), &fault.space, nullptr, {}, 0};
+  const auto trainer = make_trainer(arguments, original.file);
+  ExportRequest request{original.id, program, resolve(program), &original.space, nullptr, {}, 0};
   request.seed = static_cast<std::uint32_t>(arguments.integer("seed") % 0x7fffffff);
   std::string missing;
   try {
@@ -75,8 +75,8 @@ int run(const Arguments& arguments) {
     request.resolved = trainer->resolved(program);
   }
   try {
-    if (arguments.text("version") == "fixed" && !fault.space.parameters_of(program))
-      request.space = nullptr;
+    // The keys of the buggy version need not fit the fixed one.
+    if (!original.space.parameters_of(program)) request.space = nullptr;
     if (!format.text) take_weights(arguments, *trainer, request, program);
     if (!arguments.has("output")) {
       std::cout << format.make(request).front().second;
@@ -120,13 +120,13 @@ Verb export_verb() {
   for (const ExportFormat& format : export_formats()) formats.push_back(format.name);
   return {"export",
           "write a program for other frameworks and tools",
-          "export FAULT|FILE --format NAME -o FILE|FOLDER [--version buggy|fixed] [--replica N] "
+          "export FAULT|SUBJECT|FILE --format NAME -o FILE|FOLDER [--version buggy|fixed] [--replica N] "
           "[options]",
           {{"backend", "data-dir", "memory-limit", "output", "replica", "rows-train", "seed",
             "stream", "time-limit", "version"},
            1,
            1,
-           "FAULT|FILE",
+           "FAULT|SUBJECT|FILE",
            formats},
           "Formats (docs/formats/exports.md):\n" + formats_help() +
               "\nA model file goes to FILE, and what it can't hold beside it as FILE's name with "

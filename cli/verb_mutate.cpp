@@ -54,27 +54,6 @@ int list_operators(const std::string& format) {
   return 0;
 }
 
-/// The program to mutate, with the folder where its data are looked up first.
-struct Original {
-  std::string id;
-  Program program;
-  std::filesystem::path file;
-};
-
-Original load_original(const Arguments& arguments) {
-  const std::string& name = arguments.positional.front();
-  const std::vector<std::string> subjects = subject_ids();
-  if (std::find(subjects.begin(), subjects.end(), name) != subjects.end()) {
-    if (arguments.has("rows-train") || arguments.text("version") != "buggy")
-      throw usage_error("--rows-train and --version: found one for the subject " + name +
-                        "; allowed: for a fault, of which a subject has none");
-    const Subject subject = load_subject(name);
-    return {subject.id, subject.space.base(), subject.file};
-  }
-  const Fault fault = with_fewer_rows(load_fault(name), arguments);
-  return {fault.id, chosen_version(fault, arguments), fault.file};
-}
-
 /// Its rows; null where the data set is not here, which is said.
 std::shared_ptr<const Dataset> rows_of(const Original& original, const Arguments& arguments) {
   try {

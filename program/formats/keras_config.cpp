@@ -87,6 +87,9 @@ Json keras_model_config(const Program& program, const Shape& input, KerasSpellin
     }
     config.update(stored[i].value("config", Json::object()));
     if (classes[i] == "InputLayer") config.erase("trainable");  // Keras has none there
+    // Keras 3 has no default of all poolings' windows.
+    const Field* window = find_field(find_layer(classes[i])->fields, "pool_size");
+    if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
     spell_objects(config, find_layer(classes[i])->fields, spelling);
     layers.push_back(object("keras.layers", classes[i], std::move(config), spelling));
   }
@@ -107,6 +110,9 @@ Json keras_compile_config(const Program& program, KerasSpelling spelling) {
   const std::vector<Field>& fields = find(Vocabulary::kOptimizer, name)->fields;
   Json config{{"name", name}, {"learning_rate", *find_field(fields, "learning_rate")->fallback}};
   config.update(optimizer.value("config", Json::object()));
+  for (auto& [setting, value] : config.items()) {
+    if (value.is_number()) value = value.get<double>();  // Keras 3 takes no whole number for a rate
+  }
   const Json metrics = compile.value("metrics", Json::array());
   if (spelling == KerasSpelling::kLegacy) {
     return {{"optimizer_config", object("", name, std::move(config), spelling)},

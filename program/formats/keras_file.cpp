@@ -22,7 +22,8 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
   // Keras finds layers by class and order, whatever their names are.
   const std::vector<std::string> names = keras_layer_names(classes);
   Hdf5File file = Hdf5File::create_in_memory("model.weights.h5");
-  file.make_group("/layers");
+  // Keras 2 looks for groups of what has no variables, too.
+  for (const char* group : {"/vars", "/optimizer/vars", "/layers"}) file.make_group(group);
   auto name = names.begin();
   for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
     const ResolvedLayer& layer = resolved.layers[i];

@@ -217,15 +217,22 @@ class Writer {
         if (class_name == "InputLayer") continue;
       }
       require_known(class_name, config, layers_path(document_) + "/" + std::to_string(i));
-      if (keras3 && class_name == "LeakyReLU" && config.contains("alpha")) {
-        config["negative_slope"] = config["alpha"];
-        config.erase("alpha");
-      }
+      if (keras3) translate_layer(config, class_name);
       std::string arguments = call_arguments(std::move(config), find_layer(class_name)->fields);
       if (shaped && !keras3) append(arguments, "input_shape=" + literal(Json(*input_)));
       text += "model.add(" + layers_.use(class_name) + "(" + arguments + "))\n";
     }
     return text;
+  }
+
+  /// Arguments of a layer as Keras 3 has them.
+  static void translate_layer(Json& config, const std::string& class_name) {
+    if (class_name == "LeakyReLU" && config.contains("alpha")) {
+      config["negative_slope"] = config["alpha"];
+      config.erase("alpha");
+    }
+    const Field* window = find_field(find_layer(class_name)->fields, "pool_size");
+    if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
   }
 
   /// Throws for what Keras 2.3 doesn't know.
@@ -258,6 +265,7 @@ class Writer {
       config = std::move(renamed);
     }
     if (!is(KerasDialect::kKeras3)) return;
+    config["learning_rate"] = rate_;  // no whole number
     if (given("clipnorm") && given("clipvalue")) {
       refuse(path + "/config", "clipnorm and clipvalue", "one of them: Keras 3 takes no two");
     }

@@ -241,8 +241,11 @@ class Builder {
       if (!number && field.type != FieldType::kBoolean) continue;
       if (std::find(kShared.begin(), kShared.end(), field.name) != kShared.end()) continue;
       const Json value = config.value(field.name, *field.fallback);
-      made_.optimizer.arguments.push_back(number ? TorchArgument(value.get<double>())
-                                                 : TorchArgument(value.get<bool>()));
+      if (number) {
+        made_.optimizer.arguments.emplace_back(value.get<double>());
+      } else {
+        made_.optimizer.arguments.emplace_back(value.get<bool>());
+      }
     }
   }
 
