@@ -166,8 +166,9 @@ const ExportFormat* find_export_format(std::string_view name) {
 }
 
 Json sidecar(const ExportRequest& request) {
-  Json json{{"format", "neutra-fault"}, {"version", 1}, {"id", request.id},
-            {"program", request.program.document}};
+  Json json = request.program.document;
+  json["format"] = "neutra-sidecar";
+  json.erase("model");
   if (request.space == nullptr) return json;
   Json keys = Json::array();
   for (const Key& key : request.space->keys()) {

@@ -46,8 +46,7 @@ struct ExportFormat {
 const std::vector<ExportFormat>& export_formats();
 const ExportFormat* find_export_format(std::string_view name);
 
-/// What a Keras model file can't hold, as a file that says the whole program: a fault without a
-/// known fix (docs/formats/fault.md).
+/// What a Keras model file can't hold: the program's other sections and its keys.
 Json sidecar(const ExportRequest& request);
 
 /// Writes all files, and the arrays where the format has some, into a folder that is empty or not

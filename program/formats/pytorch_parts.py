@@ -28,10 +28,11 @@ def max_pool_2d(x, window: List[int], strides: List[int], padding: List[int]):
 def average_pool_2d(x, window: List[int], strides: List[int], padding: List[int]):
     """Over the cells within the image."""
     pad = [0, 0, padding[2], padding[3], padding[0], padding[1]]
-    cells = torch.constant_pad_nd(torch.ones_like(x), pad).permute([0, 3, 1, 2])
-    y = torch.constant_pad_nd(x, pad).permute([0, 3, 1, 2])
-    y = torch.avg_pool2d(y, window, strides) / torch.avg_pool2d(cells, window, strides)
-    return y.permute([0, 2, 3, 1])
+    cells = torch.constant_pad_nd(torch.ones_like(x), pad)
+    y = torch.constant_pad_nd(x, pad)
+    y = y.unfold(1, window[0], strides[0]).unfold(2, window[1], strides[1])
+    cells = cells.unfold(1, window[0], strides[0]).unfold(2, window[1], strides[1])
+    return y.sum([4, 5]) / cells.sum([4, 5])
 
 
 # part: global_max_pool_2d
