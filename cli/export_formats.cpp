@@ -55,7 +55,8 @@ PickledArray pickled(const Array& array) { return {array.extents, array.values};
 
 void require_rows(const ExportRequest& request) {
   if (request.data == nullptr) {
-    throw input_error(describe("", "data of " + request.id, "no rows", "rows: the format has them"));
+    throw input_error(
+        describe("", "data of " + request.id, "no rows", "rows: the format has them"));
   }
 }
 
@@ -111,7 +112,8 @@ const std::vector<ExportFormat>& export_formats() {
        },
        true},
       {"keras3", "script for Keras 3, with its rows", "train.py", false, true,
-       [](Request r) -> Files { return keras(r, KerasDialect::kKeras3, "keras>=3\nnumpy\n"); }, true},
+       [](Request r) -> Files { return keras(r, KerasDialect::kKeras3, "keras>=3\nnumpy\n"); },
+       true},
       {"keras23", "script for Keras 2.3 and before, with its rows", "train.py", false, true,
        [](Request r) -> Files {
          return keras(r, KerasDialect::kKeras23, "keras==2.3.1\ntensorflow<2.4\n");
@@ -144,13 +146,14 @@ const std::vector<ExportFormat>& export_formats() {
          return {{"model.keras", keras_file(r.program, r.resolved, r.weights)}};
        }},
       {"torchscript", "TorchScript model with weights", "model.pt", true, false,
-       [](Request r) -> Files { return {{"model.pt", torchscript(r.resolved, r.weights)}}; }},
+       [](Request r) -> Files {
+         return {{"model.pt", torchscript(r.resolved, r.weights)}};
+       }},
       {"deepfd", "DeepFD's model, config and data", "model.h5", false, false, deepfd},
       {"umlaut", "tf.keras script with UMLAUT's callback, with its rows", "train.py", false, true,
        [](Request r) -> Files { return tool_script(r, "umlaut"); }, true},
-      {"deepdiagnosis", "Keras 2.3 script with DeepDiagnosis's callback, with its rows",
-       "train.py", false, true, [](Request r) -> Files { return tool_script(r, "deepdiagnosis"); },
-       true},
+      {"deepdiagnosis", "Keras 2.3 script with DeepDiagnosis's callback, with its rows", "train.py",
+       false, true, [](Request r) -> Files { return tool_script(r, "deepdiagnosis"); }, true},
       {"neuralint", "Keras 2 script in what NeuraLint reads", "train.py", false, true,
        [](Request r) -> Files { return tool_script(r, "neuralint"); }},
       {"autotrainer", "AutoTrainer's model and config, with its rows", "model.h5", false, false,

@@ -31,12 +31,13 @@ void take_weights(const Arguments& arguments, LocalTrainer& trainer, ExportReque
   job.stop = &stop_requested();
   TrainedModel model = trainer.train_model(job);
   if (model.weights.empty()) {
-    throw failure("replica " + std::to_string(job.replica) + " has no weights: " +
-                  std::string(to_string(model.training.status)) +
+    throw failure("replica " + std::to_string(job.replica) +
+                  " has no weights: " + std::string(to_string(model.training.status)) +
                   (model.training.message.empty() ? "" : ": " + model.training.message));
   }
-  std::cerr << "replica " << job.replica << ": " << metric_of(program, request.id).name << ' '
-            << shortest(model.training.metric) << '\n';
+  if (!arguments.flag("quiet"))
+    std::cerr << "replica " << job.replica << ": " << metric_of(program, request.id).name << ' '
+              << shortest(model.training.metric) << '\n';
   program = model.program;
   request.resolved = trainer.resolved(program);
   request.weights = std::move(model.weights);
@@ -107,8 +108,8 @@ std::string formats_help() {
   for (const ExportFormat& format : export_formats()) width = std::max(width, format.name.size());
   std::string text;
   for (const ExportFormat& format : export_formats()) {
-    text += "  " + format.name + std::string(width - format.name.size() + 2, ' ') +
-            format.summary + " (" + format.main + ")\n";
+    text += "  " + format.name + std::string(width - format.name.size() + 2, ' ') + format.summary +
+            " (" + format.main + ")\n";
   }
   return text;
 }
@@ -120,7 +121,8 @@ Verb export_verb() {
   for (const ExportFormat& format : export_formats()) formats.push_back(format.name);
   return {"export",
           "write a program for other frameworks and tools",
-          "export FAULT|SUBJECT|FILE --format NAME -o FILE|FOLDER [--version buggy|fixed] [--replica N] "
+          "export FAULT|SUBJECT|FILE --format NAME -o FILE|FOLDER [--version buggy|fixed] "
+          "[--replica N] "
           "[options]",
           {{"backend", "data-dir", "memory-limit", "output", "replica", "rows-train", "seed",
             "stream", "time-limit", "version"},

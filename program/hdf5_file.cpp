@@ -218,8 +218,7 @@ void require_no_nul(const Place& place, const std::string& text) {
 }
 
 /// Fixed-length strings one behind the other, padded with NULs; `longest`: the length of each.
-std::string packed(const Place& place, const std::vector<std::string>& texts,
-                   std::size_t longest) {
+std::string packed(const Place& place, const std::vector<std::string>& texts, std::size_t longest) {
   std::string bytes(longest * texts.size(), '\0');
   for (std::size_t i = 0; i < texts.size(); ++i) {
     require_no_nul(place, texts[i]);

@@ -1,7 +1,7 @@
 #include "program/formats/keras_file.h"
 
-#include <array>
 #include <algorithm>
+#include <array>
 
 #include "program/formats/keras_config.h"
 #include "program/formats/zip_archive.h"

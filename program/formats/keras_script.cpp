@@ -283,9 +283,8 @@ class Writer {
                          literal(config["decay"]) + ")";
       config.erase("decay");
     } else if (batch_rate_) {
-      rate_expression_ =
-          schedules_.use("ExponentialDecay") + "(" + python_repr(rate_) + ", 1, " +
-          python_repr(fit.at("schedule").at("decay_rate").get<double>()) + ")";
+      rate_expression_ = schedules_.use("ExponentialDecay") + "(" + python_repr(rate_) + ", 1, " +
+                         python_repr(fit.at("schedule").at("decay_rate").get<double>()) + ")";
     }
   }
 

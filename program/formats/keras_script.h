@@ -17,9 +17,9 @@ enum class KerasDialect {
 
 /// What a tool puts into a script.
 struct KerasScriptHook {
-  std::string imports;          ///< lines behind the script's own
-  std::string before_compile;   ///< lines
-  std::string callback;         ///< an expression for fit's callbacks
+  std::string imports;            ///< lines behind the script's own
+  std::string before_compile;     ///< lines
+  std::string callback;           ///< an expression for fit's callbacks
   bool needs_validation = false;  ///< on the test rows where the program has none of its own
   bool names_optimizer = false;   ///< by a variable, in a line of its own
 };
@@ -42,10 +42,10 @@ struct KerasScriptOptions {
 /// Why no script does what the program does; nullopt: one does.
 std::optional<std::string> keras_script_refusal(const Program& program);
 
-/// A Python script that builds, compiles and fits the program with Keras on the rows of x_train.npy and y_train.npy, the way people write such scripts: one model.add a layer,
-/// required arguments by position, settings that are Keras's defaults left out. It uses nothing of
-/// neutra.
-/// Precondition: the program is valid. Throws input_error where there is a refusal.
+/// A Python script that builds, compiles and fits the program with Keras on the rows of x_train.npy
+/// and y_train.npy, the way people write such scripts: one model.add a layer, required arguments by
+/// position, settings that are Keras's defaults left out. It uses nothing of neutra. Precondition:
+/// the program is valid. Throws input_error where there is a refusal.
 std::string keras_script(const Program& program, const KerasScriptOptions& options);
 
 }  // namespace neutra

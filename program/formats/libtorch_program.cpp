@@ -14,7 +14,8 @@ class LibTorchWriter {
   std::string text() const {
     const std::string body = model() + loss() + evaluate() + training();
     std::string text =
-        "// c++ -std=c++17 train.cpp with LibTorch: find_package(Torch) in CMake, ${TORCH_LIBRARIES}\n"
+        "// c++ -std=c++17 train.cpp with LibTorch: find_package(Torch) in CMake, "
+        "${TORCH_LIBRARIES}\n"
         "#include <torch/torch.h>\n\n#include <algorithm>\n#include <cmath>\n#include <cstdlib>\n"
         "#include <fstream>\n#include <iostream>\n#include <limits>\n#include <map>\n"
         "#include <optional>\n#include <sstream>\n#include <stdexcept>\n#include <string>\n"
@@ -77,7 +78,8 @@ class LibTorchWriter {
            "  double loss = 0;\n"
            "  for (int64_t begin = 0; begin < x.size(0); begin += batch_size) {\n"
            "    const int64_t end = std::min(begin + batch_size, x.size(0));\n"
-           "    const Tensor t = y.slice(0, begin, end), z = model.forward(x.slice(0, begin, end));\n"
+           "    const Tensor t = y.slice(0, begin, end), z = model.forward(x.slice(0, begin, "
+           "end));\n"
            "    loss += loss_of(model, z, t).item<double>() * static_cast<double>(end - begin);\n"
            "    for (auto& [name, measure] : measures) measure.add(model.output(z), t);\n"
            "  }\n"
@@ -131,12 +133,12 @@ class LibTorchWriter {
       return "optimizer.factor = std::pow(" + python_repr(schedule->decay_rate) +
              ", static_cast<double>(" + steps + "));\n";
     };
-    if (schedule && schedule->every_batch) text.insert(text.rfind("  for ("), "  int64_t steps = 0;\n");
+    if (schedule && schedule->every_batch)
+      text.insert(text.rfind("  for ("), "  int64_t steps = 0;\n");
     if (schedule && !schedule->every_batch) text += "    " + rate("epoch");
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) text += "    " + forget();
-    text += program_.shuffle
-                ? "    const Tensor order = torch::randperm(used, torch::kLong);\n"
-                : "    const Tensor order = torch::arange(used, torch::kLong);\n";
+    text += program_.shuffle ? "    const Tensor order = torch::randperm(used, torch::kLong);\n"
+                             : "    const Tensor order = torch::arange(used, torch::kLong);\n";
     if (watches_) {
       text +=
           "    std::map<std::string, keras::Measure> measures;\n"
@@ -166,11 +168,11 @@ class LibTorchWriter {
     if (watches_) {
       text +=
           "      total += loss.item<double>() * static_cast<double>(batch.size(0));\n"
-          "      for (auto& [name, measure] : measures) measure.add(model.output(z).detach(), y);\n";
+          "      for (auto& [name, measure] : measures) measure.add(model.output(z).detach(), "
+          "y);\n";
     }
     if (terminates_) {
-      text +=
-          "      stop = !std::isfinite(loss.item<double>());\n      if (stop) break;\n";
+      text += "      stop = !std::isfinite(loss.item<double>());\n      if (stop) break;\n";
     }
     text += "    }\n";
     if (watches_) {

@@ -35,8 +35,8 @@ class PyTorchWriter {
     text += "        super().__init__()\n";
     for (const TorchVariable& variable : torch_.variables) {
       text += "        self." + variable.name + " = torch.nn.Parameter(" +
-              call(variable.initializer, "") +
-              (variable.trainable ? "" : ", requires_grad=False") + ")\n";
+              call(variable.initializer, "") + (variable.trainable ? "" : ", requires_grad=False") +
+              ")\n";
     }
     text += "\n    def forward(self, x):\n        \"\"\"Up to the output's activation.\"\"\"\n";
     if (torch_.has_activity) text += "        penalties.clear()\n";
@@ -50,8 +50,8 @@ class PyTorchWriter {
     if (!torch_.loss_of_logits) text += "    z = model.output(z)\n";
     // Class indices of one rank less are what sparse losses expect.
     const bool sparse = program_.loss == "sparse_categorical_crossentropy";
-    text += "    loss = " + torch_.loss +
-            (sparse ? "(z, y)" : "(squeezed(z, y), squeezed(y, z))") + ".mean()";
+    text += "    loss = " + torch_.loss + (sparse ? "(z, y)" : "(squeezed(z, y), squeezed(y, z))") +
+            ".mean()";
     if (program_.loop.sum) text += " * len(y)";
     text += "\n";
     std::string regularized;
@@ -80,7 +80,8 @@ class PyTorchWriter {
            "        loss += loss_of(model, z, t).item() * len(t)\n"
            "        for measure in measures:\n"
            "            measure.add(model.output(z), t)\n"
-           "    return {\"loss\": loss / len(x), **{one.name: one.value() for one in measures}}\n\n\n"
+           "    return {\"loss\": loss / len(x), **{one.name: one.value() for one in "
+           "measures}}\n\n\n"
            "def rows(part):\n"
            "    x, y = (torch.from_numpy(np.load(f\"{name}_{part}.npy\")) for name in \"xy\")\n"
            "    return x, y[:, None] if y.dim() == 1 else y\n\n\n";
@@ -108,7 +109,8 @@ class PyTorchWriter {
       for (const TorchCall& one : torch_.early_stopping) text += "    " + call(one, "") + ",\n";
       text += "]\n";
     }
-    if (validates() && split) text += "x_validation, y_validation = x_train[used:], y_train[used:]\n";
+    if (validates() && split)
+      text += "x_validation, y_validation = x_train[used:], y_train[used:]\n";
     if (validates() && !split) text += "x_validation, y_validation = rows(\"validation\")\n";
     text += "for epoch in range(" + std::to_string(program_.epochs) + "):\n    model.train()\n";
     const auto& schedule = program_.schedule;
@@ -122,8 +124,8 @@ class PyTorchWriter {
       text += "    measures, total = [Measure(name) for name in " + watched() + "], 0.0\n";
     }
     if (terminates_) text += "    stop = False\n";
-    text += "    for begin in range(0, used, " + batch + "):\n        batch = order[begin:begin + " +
-            batch + "]\n";
+    text += "    for begin in range(0, used, " + batch +
+            "):\n        batch = order[begin:begin + " + batch + "]\n";
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep) {
       text += "        " + zero() + "\n";
     }
@@ -149,7 +151,8 @@ class PyTorchWriter {
           "        stop = not math.isfinite(loss.item())\n        if stop:\n            break\n";
     }
     if (watches_) {
-      text += "    logs = {\"loss\": total / used, **{one.name: one.value() for one in measures}}\n";
+      text +=
+          "    logs = {\"loss\": total / used, **{one.name: one.value() for one in measures}}\n";
     }
     if (validates()) {
       text += "    validation = evaluate(model, x_validation, y_validation, " + batch + ", " +
@@ -157,8 +160,7 @@ class PyTorchWriter {
     }
     if (watches_) {
       if (validates()) {
-        text +=
-            "    logs.update({\"val_\" + name: value for name, value in validation.items()})\n";
+        text += "    logs.update({\"val_\" + name: value for name, value in validation.items()})\n";
       }
       text += std::string("    if any([one.epoch_end(logs, model) for one in callbacks])") +
               (terminates_ ? " or stop" : "") + ":\n        break\n";

@@ -27,9 +27,8 @@ std::string deepdiagnosis_script(const Program& program, const KerasScriptOption
   const ResolvedProgram resolved = resolve(program);
   KerasScriptOptions with = options;
   with.dialect = KerasDialect::kKeras23;
-  with.hook.imports =
-      std::string(options.standalone ? "" : "import sys\n") +
-      "import time\nfrom keras.callbacks import mapFaluireToFix\n";
+  with.hook.imports = std::string(options.standalone ? "" : "import sys\n") +
+                      "import time\nfrom keras.callbacks import mapFaluireToFix\n";
   const double rate = resolved.optimizer.at("config").at("learning_rate").get<double>();
   with.hook.callback = "mapFaluireToFix(x_train, y_train, len(model.layers), " +
                        std::to_string(resolved.batch_size) + ", time.clock(), " +
@@ -41,10 +40,13 @@ std::string deepdiagnosis_script(const Program& program, const KerasScriptOption
 /// an optimiser it only knows by a variable or a word. Source: neuralint/neuralint,
 /// parser_Keras.py, nodes_Keras.py.
 std::string neuralint_script(const Program& program, const KerasScriptOptions& options) {
-  constexpr std::array<std::string_view, 7> kLosses{
-      "binary_crossentropy", "categorical_crossentropy", "hinge",
-      "huber",               "mean_absolute_error",      "mean_squared_error",
-      "sparse_categorical_crossentropy"};
+  constexpr std::array<std::string_view, 7> kLosses{"binary_crossentropy",
+                                                    "categorical_crossentropy",
+                                                    "hinge",
+                                                    "huber",
+                                                    "mean_absolute_error",
+                                                    "mean_squared_error",
+                                                    "sparse_categorical_crossentropy"};
   const ResolvedProgram resolved = resolve(program);
   if (std::find(kLosses.begin(), kLosses.end(), resolved.loss) == kLosses.end()) {
     throw input_error(describe("", "/compile/loss", resolved.loss,

@@ -43,12 +43,13 @@ TorchCall initializer(const Json& config, const Shape& shape) {
   if (name == "Zeros") return {"constant", {shape, 0.0}};
   if (name == "Ones") return {"constant", {shape, 1.0}};
   // All others have a function of their name that takes their fields in order.
-  static const std::map<std::string, std::string> functions{{"Constant", "constant"},
-                                                            {"Identity", "identity"},
-                                                            {"Orthogonal", "orthogonal"},
-                                                            {"RandomNormal", "random_normal"},
-                                                            {"RandomUniform", "random_uniform"},
-                                                            {"TruncatedNormal", "truncated_normal"}};
+  static const std::map<std::string, std::string> functions{
+      {"Constant", "constant"},
+      {"Identity", "identity"},
+      {"Orthogonal", "orthogonal"},
+      {"RandomNormal", "random_normal"},
+      {"RandomUniform", "random_uniform"},
+      {"TruncatedNormal", "truncated_normal"}};
   TorchCall call{functions.at(name), {shape}};
   for (const Field& field : entry.fields) {
     if (field.type != FieldType::kNumber) continue;
@@ -128,8 +129,8 @@ class Builder {
       TorchVariable variable{name + "_" + weight.name, weight.shape,
                              initializer(layer.config.at(weight.initializer), weight.shape)};
       variable.trainable = weight.trainable && layer.config.value("trainable", true);
-      variable.updated = variable.trainable && std::find(left_out.begin(), left_out.end(),
-                                                         position) == left_out.end();
+      variable.updated = variable.trainable &&
+                         std::find(left_out.begin(), left_out.end(), position) == left_out.end();
       const Json penalty = layer.config.value(weight.name + "_regularizer", Json());
       if (penalty.is_object()) {
         variable.l1 = number(penalty.at("config"), "l1");
@@ -153,8 +154,8 @@ class Builder {
     Shape padding(4);
     if (layer.config.at("padding") != "same") return padding;
     for (std::size_t axis = 0; axis < 2; ++axis) {
-      const std::int64_t reach = (layer.output_shape[axis] - 1) * strides[axis] +
-                                 (window[axis] - 1) * dilation[axis] + 1;
+      const std::int64_t reach =
+          (layer.output_shape[axis] - 1) * strides[axis] + (window[axis] - 1) * dilation[axis] + 1;
       const std::int64_t all = std::max<std::int64_t>(0, reach - layer.input_shape[axis]);
       padding[2 * axis] = all / 2;
       padding[2 * axis + 1] = all - all / 2;
@@ -181,8 +182,8 @@ class Builder {
             dilation, config.at("groups").get<std::int64_t>()});
     } else if (name == "MaxPooling2D" || name == "AveragePooling2D") {
       const Shape window = config.at("pool_size").get<Shape>();
-      const Shape strides = config.at("strides").is_null() ? window
-                                                           : config.at("strides").get<Shape>();
+      const Shape strides =
+          config.at("strides").is_null() ? window : config.at("strides").get<Shape>();
       call(name == "MaxPooling2D" ? "max_pool_2d" : "average_pool_2d",
            {window, strides, window_padding(layer, window, strides, {1, 1})});
     } else if (name == "GlobalMaxPooling2D") {
@@ -191,8 +192,7 @@ class Builder {
       call("global_average_pool_2d", {});
     } else if (name == "ZeroPadding2D") {
       const auto padding = config.at("padding").get<std::vector<Shape>>();
-      call("zero_pad_2d",
-           {Shape{padding[0][0], padding[0][1], padding[1][0], padding[1][1]}});
+      call("zero_pad_2d", {Shape{padding[0][0], padding[0][1], padding[1][0], padding[1][1]}});
     } else if (name == "Flatten" || name == "Reshape") {
       call("reshape", {layer.output_shape});
     } else if (name == "Dropout") {
@@ -207,10 +207,12 @@ class Builder {
             variable(layer, "moving_variance"), number(config, "momentum"), epsilon,
             frozen ? TorchArgument(false) : TorchArgument(TorchTraining{})});
     } else if (name == "ReLU") {
-      const double slope = number(config, "negative_slope"), threshold = number(config, "threshold");
+      const double slope = number(config, "negative_slope"),
+                   threshold = number(config, "threshold");
       const Json most = config.value("max_value", Json());
-      call("general_relu", {slope, threshold,
-                            most.is_number() ? TorchArgument(most.get<double>()) : TorchArgument()});
+      call("general_relu",
+           {slope, threshold,
+            most.is_number() ? TorchArgument(most.get<double>()) : TorchArgument()});
     } else if (name == "LeakyReLU") {
       call("leaky_relu", {number(config, "alpha")});
     } else if (name == "ELU") {
@@ -355,7 +357,8 @@ std::string parts_for(std::string_view parts, const std::string& needs) {
     const std::size_t mark = line.find(kMark);
     const bool head = mark != std::string_view::npos && mark <= 3;
     if (head) {
-      all.push_back({line.substr(mark + kMark.size()), parts.substr(std::min(end + 1, parts.size()), 0)});
+      all.push_back(
+          {line.substr(mark + kMark.size()), parts.substr(std::min(end + 1, parts.size()), 0)});
     } else if (!all.empty()) {
       Part& part = all.back();
       part.text = {part.text.data(),

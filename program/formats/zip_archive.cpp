@@ -27,10 +27,10 @@ std::string zip_archive(const std::vector<std::pair<std::string, std::string>>& 
     const zip_int64_t index = zip_file_add(archive, name.c_str(), source, ZIP_FL_ENC_UTF_8);
     if (index < 0) zip_source_free(source);
     constexpr zip_uint16_t kFirstDay = (1 << 5) | 1;  // 1980-01-01, the format's first
-    good = good && index >= 0 &&
-           zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) ==
-               0 &&
-           zip_file_set_dostime(archive, static_cast<zip_uint64_t>(index), 0, kFirstDay, 0) == 0;
+    good =
+        good && index >= 0 &&
+        zip_set_file_compression(archive, static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0) == 0 &&
+        zip_file_set_dostime(archive, static_cast<zip_uint64_t>(index), 0, kFirstDay, 0) == 0;
   }
   if (!good || zip_close(archive) != 0) {
     const std::string reason = zip_strerror(archive);

@@ -40,13 +40,13 @@ ModelWeights counted(const ResolvedProgram& program) {
 }
 
 TEST(KerasConfig, NamesLayersAsKerasDoes) {
-  EXPECT_EQ(keras_layer_names({"Dense", "Conv2D", "Dense", "LeakyReLU", "ReLU", "ELU",
-                               "MaxPooling2D", "BatchNormalization", "GlobalAveragePooling2D",
-                               "InputLayer", "LSTM", "Dense"}),
-            (std::vector<std::string>{"dense", "conv2d", "dense_1", "leaky_re_lu", "re_lu", "elu",
-                                      "max_pooling2d", "batch_normalization",
-                                      "global_average_pooling2d", "input_layer", "lstm",
-                                      "dense_2"}));
+  EXPECT_EQ(
+      keras_layer_names({"Dense", "Conv2D", "Dense", "LeakyReLU", "ReLU", "ELU", "MaxPooling2D",
+                         "BatchNormalization", "GlobalAveragePooling2D", "InputLayer", "LSTM",
+                         "Dense"}),
+      (std::vector<std::string>{"dense", "conv2d", "dense_1", "leaky_re_lu", "re_lu", "elu",
+                                "max_pooling2d", "batch_normalization", "global_average_pooling2d",
+                                "input_layer", "lstm", "dense_2"}));
 }
 
 TEST(KerasConfig, SpellsAModelOldAndNew) {
@@ -73,10 +73,11 @@ TEST(KerasConfig, SpellsAModelOldAndNew) {
 
 TEST(KerasConfig, ModernOptimisersHaveNoDecay) {
   Program program = sample("mlp");
-  testing::at(program, "/compile/optimizer") = {
-      {"class_name", "SGD"}, {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
-  EXPECT_EQ(keras_compile_config(program, KerasSpelling::kLegacy)["optimizer_config"]["config"].dump(),
-            R"({"name":"SGD","learning_rate":1.0,"decay":0.1})");
+  testing::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
+                                                {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
+  EXPECT_EQ(
+      keras_compile_config(program, KerasSpelling::kLegacy)["optimizer_config"]["config"].dump(),
+      R"({"name":"SGD","learning_rate":1.0,"decay":0.1})");
   const Json optimizer = keras_compile_config(program, KerasSpelling::kModern)["optimizer"];
   EXPECT_EQ(optimizer["config"]["learning_rate"]["class_name"], "InverseTimeDecay");
   EXPECT_EQ(optimizer["config"]["learning_rate"]["config"]["decay_rate"], 0.1);
@@ -99,8 +100,7 @@ TEST(KerasH5, HasModelTrainingAndWeights) {
       parse_json(file.read_string_attribute("/", "training_config"), "training_config");
   EXPECT_EQ(training["loss"], "categorical_crossentropy");
   EXPECT_EQ(training["optimizer_config"]["class_name"], "Adam");
-  EXPECT_EQ(file.list("/model_weights"),
-            (std::vector<std::string>{"dense", "dropout", "dense_1"}));
+  EXPECT_EQ(file.list("/model_weights"), (std::vector<std::string>{"dense", "dropout", "dense_1"}));
   EXPECT_TRUE(file.has_attribute("/model_weights/dropout", "weight_names"));
   EXPECT_EQ(file.extents("/model_weights/dense_1/dense_1/kernel:0"),
             (std::vector<std::uint64_t>{16, 10}));
@@ -124,8 +124,11 @@ TEST(KerasFile, IsAnArchiveThatDependsOnItsContentAlone) {
 
 TEST(Pickle, WritesWhatPythonReads) {
   // pickletools.dis of Python 3.11 shows these operations.
-  EXPECT_EQ(pickle(Json{{"a", 1}, {"b", Json::array({true, nullptr, "x"})}}),
-            std::string("\x80\x04}(X\x01\0\0\0a\x8a\x08\x01\0\0\0\0\0\0\0X\x01\0\0\0b](\x88NX\x01\0\0\0xeu.", 44));
+  EXPECT_EQ(
+      pickle(Json{{"a", 1}, {"b", Json::array({true, nullptr, "x"})}}),
+      std::string(
+          "\x80\x04}(X\x01\0\0\0a\x8a\x08\x01\0\0\0\0\0\0\0X\x01\0\0\0b](\x88NX\x01\0\0\0xeu.",
+          44));
   EXPECT_EQ(pickle(Json(0.5)), std::string("\x80\x04G\x3f\xe0\0\0\0\0\0\0.", 12));
   const std::vector<float> values{1, 2};
   const std::string array = pickle({{"x", PickledArray{{2, 1}, values}}});
@@ -155,8 +158,8 @@ std::string script(const Program& program, KerasDialect dialect, bool standalone
 TEST(KerasScript, ForKeras3) {
   Program program = sample("mlp");
   testing::at(program, "/model/config/layers/0/config/activation") = "hard_sigmoid";
-  testing::at(program, "/compile/optimizer") = {
-      {"class_name", "SGD"}, {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
+  testing::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
+                                                {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
   testing::at(program, "/compile/loss") = "logcosh";
   EXPECT_EQ(script(program, KerasDialect::kKeras3), R"(import random
 import numpy as np
@@ -229,18 +232,21 @@ if arguments.save:
     with open(arguments.save.rsplit(".", 1)[0] + ".neutra.json", "w") as file:
         file.write(r"""{"a": "\"x\""}""")
 
-print("accuracy:")")) << text;
+print("accuracy:")"))
+      << text;
 }
 
 TEST(ToolScripts, HaveTheToolsCallbacks) {
   const Program program = sample("mlp");
   const std::string umlaut = find_tool_script("umlaut")->write(program, {});
-  EXPECT_TRUE(has(umlaut, "umlaut = UmlautCallback(model, session_name=\"neutra\", offline=True)\n"
-                          "model.compile("));
+  EXPECT_TRUE(has(umlaut,
+                  "umlaut = UmlautCallback(model, session_name=\"neutra\", offline=True)\n"
+                  "model.compile("));
   EXPECT_TRUE(has(umlaut, "validation_data=(x_test, y_test), callbacks=[umlaut])"));
   const std::string diagnosis = find_tool_script("deepdiagnosis")->write(program, {});
-  EXPECT_TRUE(has(diagnosis, "callbacks=[mapFaluireToFix(x_train, y_train, len(model.layers), 32, "
-                             "time.clock(), 0.001, sys.stdout, 5)])"));
+  EXPECT_TRUE(has(diagnosis,
+                  "callbacks=[mapFaluireToFix(x_train, y_train, len(model.layers), 32, "
+                  "time.clock(), 0.001, sys.stdout, 5)])"));
   const std::string lint = find_tool_script("neuralint")->write(program, {});
   EXPECT_TRUE(has(lint, "optimizer = Adam(lr=0.001)\nmodel.compile("));
   EXPECT_TRUE(has(lint, "optimizer=optimizer"));
@@ -271,9 +277,9 @@ TEST(TorchProgram, HasPartsForEveryWord) {
          {pytorch_script(resolved, {true, 3}), libtorch_program(resolved, {true, 3})}) {
       const TorchProgram torch = torch_program(resolved);
       const bool cpp = has(text, "#include");
-      for (const std::string& name : {torch.optimizer.function, torch.loss,
-                                      torch.variables.front().initializer.function,
-                                      torch.forward[1].function}) {
+      for (const std::string& name :
+           {torch.optimizer.function, torch.loss, torch.variables.front().initializer.function,
+            torch.forward[1].function}) {
         const bool defined =
             has(text, cpp ? " " + name + "(" : "def " + name + "(") || has(text, "class " + name);
         EXPECT_TRUE(defined) << name << "\n" << text;
@@ -312,7 +318,7 @@ TEST(TorchProgram, WritesTheLoopsThatKerasHasNot) {
   EXPECT_TRUE(has(usual, "    model.eval()\n"));
   Json& fit = testing::at(program, "/fit");
   fit["loop"] = {{"zero_grad", "never"}, {"step", false}, {"eval_mode", false},
-                 {"reduction", "sum"},  {"detached", 1}, {"left_out", {0}}};
+                 {"reduction", "sum"},   {"detached", 1}, {"left_out", {0}}};
   const std::string other = script();
   EXPECT_FALSE(has(other, "zero_grad"));
   EXPECT_FALSE(has(other, "optimizer.step()"));

@@ -45,14 +45,20 @@ TEST(TorchScript, KnowsEveryLayer) {
   Json images = Json::array(
       {dense(24, "linear"), layer("Reshape", {{"target_shape", {4, 3, 2}}}),
        layer("ZeroPadding2D", {{"padding", {{1, 0}, {0, 2}}}}),
-       layer("Conv2D", {{"filters", 4}, {"kernel_size", {2, 3}}, {"strides", {2, 1}}, {"padding", "same"}, {"activation", "elu"}}),
+       layer("Conv2D", {{"filters", 4},
+                        {"kernel_size", {2, 3}},
+                        {"strides", {2, 1}},
+                        {"padding", "same"},
+                        {"activation", "elu"}}),
        layer("BatchNormalization", {{"momentum", 0.5}}),
        layer("AveragePooling2D", {{"pool_size", {2, 2}}, {"strides", {1, 1}}, {"padding", "same"}}),
        layer("LeakyReLU", {{"alpha", 0.1}}),
-       layer("Conv2D", {{"filters", 4}, {"kernel_size", {2, 2}}, {"groups", 2}, {"use_bias", false}}),
+       layer("Conv2D",
+             {{"filters", 4}, {"kernel_size", {2, 2}}, {"groups", 2}, {"use_bias", false}}),
        layer("MaxPooling2D", {{"pool_size", {2, 2}}, {"strides", {1, 1}}, {"padding", "same"}}),
-       layer("ReLU", {{"max_value", 2}, {"negative_slope", 0.1}, {"threshold", 0.05}}), layer("Flatten", Json::object()),
-       layer("ELU", {{"alpha", 0.5}}), layer("Activation", {{"activation", "swish"}}), layer("Dropout", {{"rate", 0.25}}),
+       layer("ReLU", {{"max_value", 2}, {"negative_slope", 0.1}, {"threshold", 0.05}}),
+       layer("Flatten", Json::object()), layer("ELU", {{"alpha", 0.5}}),
+       layer("Activation", {{"activation", "swish"}}), layer("Dropout", {{"rate", 0.25}}),
        layer("BatchNormalization", {{"scale", false}, {"center", false}}), dense(2, "linear"),
        layer("Softmax", Json::object())});
   Program program = neutra::program("moons", 2, images, "sparse_categorical_crossentropy",
@@ -60,7 +66,8 @@ TEST(TorchScript, KnowsEveryLayer) {
   expect_same(program);
   Json& layers = program.document["model"]["config"]["layers"];
   for (const char* pooling : {"GlobalMaxPooling2D", "GlobalAveragePooling2D"}) {
-    layers = Json::array({images[0], images[1], layer(pooling, Json::object()), dense(2, "softmax")});
+    layers =
+        Json::array({images[0], images[1], layer(pooling, Json::object()), dense(2, "softmax")});
     expect_same(program);
   }
 }
