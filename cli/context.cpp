@@ -164,6 +164,11 @@ const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
   return *fault.fixed;
 }
 
+Original load_original(const Arguments& arguments) {
+  const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
+  return {fault.id, chosen_version(fault, arguments), fault.space, fault.file};
+}
+
 std::string chosen_format(const Arguments& arguments) {
   if (arguments.flag("json")) return "json";
   return arguments.has("format") ? arguments.text("format") : "text";

@@ -53,6 +53,16 @@ Fault with_fewer_rows(Fault fault, const Arguments& arguments);
 /// The program that --version names. Throws input_error when the fault has no known fix.
 const Program& chosen_version(const Fault& fault, const Arguments& arguments);
 
+/// A program that a verb starts from: a bundled subject, or a version of a fault.
+struct Original {
+  std::string id;
+  Program program;
+  ProgramSpace space;  ///< with its keys; its base need not be the program
+  std::filesystem::path file;
+};
+/// The one that the first word names, in the version of --version.
+Original load_original(const Arguments& arguments);
+
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
 /// `observers`: one for each job, or none.
 std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,

@@ -54,18 +54,6 @@ int list_operators(const std::string& format) {
   return 0;
 }
 
-/// The program to mutate, with the folder where its data are looked up first.
-struct Original {
-  std::string id;
-  Program program;
-  std::filesystem::path file;
-};
-
-Original load_original(const Arguments& arguments) {
-  const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
-  return {fault.id, chosen_version(fault, arguments), fault.file};
-}
-
 /// Its rows; null where the data set is not here, which is said.
 std::shared_ptr<const Dataset> rows_of(const Original& original, const Arguments& arguments) {
   try {

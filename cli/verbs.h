@@ -33,6 +33,7 @@ Verb bench_verb();
 Verb collect_verb();
 Verb deepfd_train_verb();
 Verb evaluate_verb();
+Verb export_verb();
 Verb faults_verb();
 Verb import_verb();
 Verb localise_verb();

@@ -12,16 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_empty(const fs::path& folder) {
-  std::error_code error;
-  const auto status = fs::status(folder, error);
-  if (!fs::exists(status)) return;
-  if (!fs::is_directory(status) || !fs::is_empty(folder, error)) {
-    throw input_error(describe(folder.string(), "", "a place that is in use",
-                               "an empty folder, or one that is still to be made"));
-  }
-}
-
 /// It tells nothing of the fault.
 std::string version_id(const Benchmark& benchmark, const BenchmarkEntry& entry,
                        EntryVersion version) {
@@ -129,12 +119,7 @@ void write_keras(const Benchmark& benchmark, const Program& program, const Shape
   }
   const std::string script = keras_script(program, options);
   fs::create_directories(folder);
-  if (data != nullptr) {
-    Dataset rows = *data;
-    rows.x_test = rows.x_holdout;
-    rows.y_test = rows.y_holdout;
-    write_arrays(rows, folder);
-  }
+  if (data != nullptr) write_measured_arrays(*data, folder);
   write_file_atomically(folder / "train.py", script);
   write_file_atomically(folder / "requirements.txt",
                         "tensorflow" + benchmark.environment.value("tensorflow", "") + "\nnumpy\n");

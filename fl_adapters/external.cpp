@@ -215,8 +215,8 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     const bool validation = data != nullptr && !data->x_validation.values.empty();
     std::string script;
     try {
-      script = keras_script(faulty.program,
-                            {info ? std::optional(info->x) : std::nullopt, validation, seed});
+      script = description_.script->write(
+          faulty.program, {info ? std::optional(info->x) : std::nullopt, validation, seed});
     } catch (const Error& error) {
       no_answer(LocalisationStatus::kNotApplicable, error.what());
       return run;

@@ -86,7 +86,7 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
   const JsonSection root(
       json, file.string(), "",
       {"format", "version", "name", "tool_version", "description", "source", "command", "needs",
-       "time_limit", "memory_limit", "output_limit", "answer"});
+       "script", "time_limit", "memory_limit", "output_limit", "answer"});
   root.require_format("neutra-tool", 1);
   ToolDescription tool;
   tool.name = name_of(root);
@@ -95,6 +95,15 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
   tool.source = root.text("source");
   tool.command = command_of(root, std::filesystem::absolute(file).parent_path().string());
   tool.inputs = inputs_of(root);
+  if (root.has("script")) {
+    const std::string script = root.text("script");
+    tool.script = find_tool_script(script);
+    if (tool.script == nullptr) {
+      std::vector<std::string> allowed;
+      for (const ToolScript& known : tool_scripts()) allowed.push_back(known.name);
+      root.fail("script", script, join(allowed));
+    }
+  }
   if (root.has("time_limit")) tool.time_limit = root.number("time_limit", 0.001, kLongestTime);
   if (root.has("memory_limit")) {
     tool.memory_limit = static_cast<std::uint64_t>(root.whole("memory_limit", 1, kMostMemory));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fl_adapters/tool.h"
+#include "program/formats/tool_scripts.h"
 
 namespace neutra {
 
@@ -30,6 +31,7 @@ struct ToolDescription {
   std::string description, source;
   std::vector<std::string> command;  ///< placeholders replaced except {folder}
   std::set<ToolInput> inputs;
+  const ToolScript* script = find_tool_script("keras");  ///< how train.py is written
   double time_limit = 3600;                              ///< seconds
   std::uint64_t memory_limit = 0;                        ///< bytes; 0: none
   std::uint64_t output_limit = std::uint64_t{16} << 20;  ///< bytes

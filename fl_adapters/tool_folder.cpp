@@ -49,6 +49,23 @@ std::vector<std::string> write_data_files(const Dataset& data, const fs::path& f
   return names;
 }
 
+void write_measured_arrays(const Dataset& data, const fs::path& folder) {
+  Dataset rows = data;
+  rows.x_test = rows.x_holdout;
+  rows.y_test = rows.y_holdout;
+  write_arrays(rows, folder);
+}
+
+void require_empty(const fs::path& folder) {
+  std::error_code error;
+  const auto status = fs::status(folder, error);
+  if (!fs::exists(status)) return;
+  if (!fs::is_directory(status) || !fs::is_empty(folder, error)) {
+    throw input_error(describe(folder.string(), "", "a place that is in use",
+                               "an empty folder, or one that is still to be made"));
+  }
+}
+
 TemporaryFolder::TemporaryFolder(const std::string& name) {
   std::string path = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
   if (mkdtemp(path.data()) == nullptr) {

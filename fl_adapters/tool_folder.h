@@ -17,6 +17,12 @@ std::vector<std::string> write_arrays(const Dataset& data, const std::filesystem
 /// The same and data.h5, which holds them all.
 std::vector<std::string> write_data_files(const Dataset& data, const std::filesystem::path& folder);
 
+/// The arrays of scripts for people: x_test.npy and y_test.npy are the rows that give the metric.
+void write_measured_arrays(const Dataset& data, const std::filesystem::path& folder);
+
+/// Throws input_error unless the folder is empty or still to be made.
+void require_empty(const std::filesystem::path& folder);
+
 /// A folder that goes with the object.
 class TemporaryFolder {
  public:

@@ -8,5 +8,7 @@ namespace neutra::embedded {
 extern const std::string_view keras_names;
 extern const std::string_view fault_types;
 extern const std::string_view keras_history;
+extern const std::string_view pytorch_parts;
+extern const std::string_view libtorch_parts;
 
 }  // namespace neutra::embedded

@@ -145,10 +145,10 @@ std::vector<T> read_numbers(const Place& place, hid_t file, hid_t memory_type,
   });
 }
 
-Handle text_type(const Place& place, std::size_t size) {
+Handle text_type(const Place& place, std::size_t size, H5T_cset_t characters = H5T_CSET_UTF8) {
   Handle type(place.check(H5Tcopy(H5T_C_S1), "make a string type"), H5Tclose);
   place.check(H5Tset_size(type, size), "make a string type");
-  place.check(H5Tset_cset(type, H5T_CSET_UTF8), "make a string type");
+  place.check(H5Tset_cset(type, characters), "make a string type");
   if (size != H5T_VARIABLE) place.check(H5Tset_strpad(type, H5T_STR_NULLPAD), "make a string type");
   return type;
 }
@@ -201,19 +201,39 @@ Handle open_attribute(const Place& object, hid_t file, const std::string& name) 
           H5Aclose};
 }
 
-/// Creates an attribute (over one of the same name) holding one value.
-void write_one(const Place& object, hid_t file, const std::string& name, hid_t type,
-               const void* value) {
+/// Creates an attribute (over one of the same name) with the values of a space.
+void write_values(const Place& object, hid_t file, const std::string& name, hid_t type, hid_t space,
+                  const void* values) {
   const Handle owner = open_object(object, file);
   const Place place = attribute_place(object, name);
   if (place.check(H5Aexists(owner, name.c_str()), "write") > 0) {
     place.check(H5Adelete(owner, name.c_str()), "replace");
   }
-  const Handle space(place.check(H5Screate(H5S_SCALAR), "write"), H5Sclose);
   const Handle attribute(
       place.check(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), "write"),
       H5Aclose);
-  place.check(H5Awrite(attribute, type, value), "write");
+  if (values != nullptr) place.check(H5Awrite(attribute, type, values), "write");
+}
+
+/// The same with one value.
+void write_one(const Place& object, hid_t file, const std::string& name, hid_t type,
+               const void* value) {
+  const Handle space(object.check(H5Screate(H5S_SCALAR), "write"), H5Sclose);
+  write_values(object, file, name, type, space, value);
+}
+
+void require_no_nul(const Place& place, const std::string& text) {
+  if (text.find('\0') != std::string::npos) place.fail("HDF5 strings cannot hold a NUL");
+}
+
+/// Fixed-length strings one behind the other, padded with NULs; `longest`: the length of each.
+std::string packed(const Place& place, const std::vector<std::string>& texts, std::size_t longest) {
+  std::string bytes(longest * texts.size(), '\0');
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    require_no_nul(place, texts[i]);
+    texts[i].copy(bytes.data() + i * longest, longest);
+  }
+  return bytes;
 }
 
 /// Groups list their members in the order of creation.
@@ -542,18 +562,15 @@ void Hdf5File::write(const std::string& path, const std::vector<std::string>& va
   const Place place{file_, path, true};
   std::size_t longest = 1, total = 0;
   for (const std::string& value : values) {
-    if (value.find('\0') != std::string::npos) place.fail("HDF5 strings cannot hold a NUL");
+    require_no_nul(place, value);
     longest = std::max(longest, value.size());
     total += value.size();
   }
   // Fixed length compresses well; variable length wastes nothing when few strings are very long.
   if (longest * values.size() <= 4 * total + kCompressFrom) {
-    std::string packed(longest * values.size(), '\0');
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      values[i].copy(packed.data() + i * longest, longest);
-    }
+    const std::string bytes = packed(place, values, longest);
     const Handle type = text_type(place, longest);
-    write_dataset(place, id_, type, type, packed.data(), values.size(), {});
+    write_dataset(place, id_, type, type, bytes.data(), values.size(), {});
   } else {
     std::vector<const char*> pointers;
     for (const std::string& value : values) pointers.push_back(value.c_str());
@@ -566,9 +583,7 @@ void Hdf5File::write_attribute(const std::string& object, const std::string& nam
                                const std::string& value) {
   const Lock lock;
   const Place place{file_, object, true};
-  if (value.find('\0') != std::string::npos) {
-    attribute_place(place, name).fail("HDF5 strings cannot hold a NUL");
-  }
+  require_no_nul(attribute_place(place, name), value);
   // Variable length: kept outside of the object's header, which holds 64 KiB only.
   const Handle type = text_type(place, H5T_VARIABLE);
   const char* text = value.c_str();
@@ -580,6 +595,38 @@ void Hdf5File::write_attribute(const std::string& object, const std::string& nam
   const Lock lock;
   const Place place{file_, object, true};
   write_one(place, id_, name, H5T_NATIVE_INT64, &value);
+}
+
+void Hdf5File::write_attribute(const std::string& object, const std::string& name,
+                               const std::vector<std::string>& values) {
+  const Lock lock;
+  const Place place{file_, object, true};
+  const hsize_t count = values.size();
+  const Handle space(place.check(H5Screate_simple(1, &count, nullptr), "write"), H5Sclose);
+  if (values.empty()) {
+    write_values(place, id_, name, H5T_IEEE_F64LE, space, nullptr);
+    return;
+  }
+  std::size_t longest = 1;
+  for (const std::string& value : values) longest = std::max(longest, value.size());
+  const std::string bytes = packed(attribute_place(place, name), values, longest);
+  const Handle type = text_type(place, longest, H5T_CSET_ASCII);
+  write_values(place, id_, name, type, space, bytes.data());
+}
+
+void Hdf5File::write_ascii_attribute(const std::string& object, const std::string& name,
+                                     const std::string& value) {
+  const Lock lock;
+  const Place place{file_, object, true};
+  require_no_nul(attribute_place(place, name), value);
+  const Handle type = text_type(place, H5T_VARIABLE, H5T_CSET_ASCII);
+  const char* text = value.c_str();
+  write_one(place, id_, name, type, &text);
+}
+
+void Hdf5File::make_group(const std::string& path) {
+  const Lock lock;
+  make_groups({file_, path, true}, id_, path + "/");
 }
 
 }  // namespace neutra

@@ -74,6 +74,14 @@ class Hdf5File {
   void write_attribute(const std::string& object, const std::string& name,
                        const std::string& value);
   void write_attribute(const std::string& object, const std::string& name, std::int64_t value);
+  /// ASCII strings of one length, NUL padded, as h5py writes bytes; none: an empty array of
+  /// numbers, as h5py writes an empty list.
+  void write_attribute(const std::string& object, const std::string& name,
+                       const std::vector<std::string>& values);
+  /// One ASCII string of any length. Old versions of h5py give readers bytes for it.
+  void write_ascii_attribute(const std::string& object, const std::string& name,
+                             const std::string& value);
+  void make_group(const std::string& path);  ///< unless it is there, and those on the way
 
  private:
   explicit Hdf5File(std::int64_t id, std::filesystem::path file);

@@ -1,5 +1,7 @@
 #include "program/formats/keras_script.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "program/error.h"
@@ -27,18 +29,22 @@ class Names {
   const std::string& use(const std::string& name) { return *names_.insert(name).first; }
   std::string import_line(const std::string& module) const {
     if (names_.empty()) return "";
-    return "from tensorflow.keras." + module + " import " + join({names_.begin(), names_.end()}) +
-           "\n";
-  }
-  /// TensorFlow 2.11 gave the names of optimisers to others, with other arguments and formulas.
-  std::string import_optimizers() const {
-    return "try:  # TensorFlow 2.11 to 2.15\n    " + import_line("optimizers.legacy") +
-           "except ImportError:\n    " + import_line("optimizers");
+    return "from " + module + " import " + join({names_.begin(), names_.end()}) + "\n";
   }
 
  private:
   std::set<std::string> names_;
 };
+
+/// What Keras 2.3 doesn't know.
+constexpr std::array<std::string_view, 2> kNewActivations{"gelu", "swish"};
+constexpr std::array<std::string_view, 3> kNewOptimizerFields{"centered", "momentum",
+                                                              "initial_accumulator_value"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 class Writer {
  public:
@@ -56,36 +62,110 @@ class Writer {
   std::string script() {
     std::string body = model();  // one after the other: fit() knows what compile() found
     body += compile();
-    body += fit();
+    body += fit() + save();
     if (options_.standalone) body += evaluate();
-    std::string seed = std::to_string(options_.seed);
+    return imports() + seeds() + helpers() + arrays() + body;
+  }
+
+ private:
+  bool is(KerasDialect dialect) const { return options_.dialect == dialect; }
+  bool saves() const { return options_.standalone && !options_.sidecar.empty(); }
+
+  std::string imports() const {
     std::string text = "import random\n";
-    if (options_.standalone) text += "import sys\n";
-    text += "import numpy as np\nimport tensorflow as tf\n";
-    text += callbacks_.import_line("callbacks") + initializers_.import_line("initializers") +
-            layers_.import_line("layers") + losses_.import_line("losses") +
-            "from tensorflow.keras.models import Sequential\n" +
-            regularizers_.import_line("regularizers") + optimizers_.import_optimizers() + "\n";
-    if (options_.standalone) {
-      text += "seed = int(sys.argv[1]) if len(sys.argv) > 1 else " + seed + "\n";
-      seed = "seed";
+    if (saves()) text.insert(0, "import argparse\n");
+    if (options_.standalone && !saves()) text += "import sys\n";
+    text += "import numpy as np\n";
+    if (is(KerasDialect::kKeras3)) text += "import keras\n";
+    if (is(KerasDialect::kTfKeras) || is(KerasDialect::kKeras23)) {
+      text += "import tensorflow as tf\n";
     }
+    const std::string keras = is(KerasDialect::kTfKeras) ? "tensorflow.keras." : "keras.";
+    if (batch_rate_ && is(KerasDialect::kKeras23)) text += "from keras import backend as K\n";
+    for (const auto& [module, names] : {std::pair{"callbacks", &callbacks_},
+                                        {"initializers", &initializers_},
+                                        {"layers", &layers_},
+                                        {"losses", &losses_}}) {
+      text += names->import_line(keras + module);
+    }
+    text += "from " + keras + "models import Sequential\n";
+    text += regularizers_.import_line(keras + "regularizers");
+    text += schedules_.import_line(keras + "optimizers.schedules");
+    if (is(KerasDialect::kTfKeras)) {
+      // TensorFlow 2.11 gave the names of optimisers to others, with other arguments and formulas.
+      text += "try:  # TensorFlow 2.11 to 2.15\n    " +
+              optimizers_.import_line(keras + "optimizers.legacy") + "except ImportError:\n    " +
+              optimizers_.import_line(keras + "optimizers");
+    } else {
+      text += optimizers_.import_line(keras + "optimizers");
+    }
+    return text + options_.hook.imports + "\n";
+  }
+
+  std::string seeds() const {
+    std::string seed = std::to_string(options_.seed), text;
+    if (saves()) {
+      text =
+          "parser = argparse.ArgumentParser()\n"
+          "parser.add_argument(\"seed\", nargs=\"?\", type=int, default=" +
+          seed +
+          ")\nparser.add_argument(\"--save\", metavar=\"OUT.keras\", help=\"write the trained "
+          "model\")\narguments = parser.parse_args()\nseed = arguments.seed\n";
+    } else if (options_.standalone) {
+      text = "seed = int(sys.argv[1]) if len(sys.argv) > 1 else " + seed + "\n";
+    }
+    if (options_.standalone) seed = "seed";
     // TensorFlow 2.10 and later draw the seeds of initialisers from Python's own generator.
-    for (const char* module : {"random.seed", "np.random.seed", "tf.random.set_seed"}) {
-      text += module + ("(" + seed + ")\n");
+    text += "random.seed(" + seed + ")\nnp.random.seed(" + seed + ")\n";
+    text += is(KerasDialect::kTfKeras)  ? "tf.random.set_seed"
+            : is(KerasDialect::kKeras3) ? "keras.utils.set_random_seed"
+                                        : "tf.compat.v1.set_random_seed";
+    return text + "(" + seed + ")\n\n";
+  }
+
+  /// What this Keras lacks.
+  std::string helpers() const {
+    if (!is(KerasDialect::kKeras3)) return "";
+    std::string text;
+    if (hard_sigmoid_) {
+      text +=
+          "\n@keras.saving.register_keras_serializable()\n"
+          "def hard_sigmoid(x):  # Keras 3 has another one\n"
+          "    return keras.ops.clip(0.2 * x + 0.5, 0.0, 1.0)\n\n";
     }
-    text += "\n";
+    return text +
+           "\ndef column(y):  # Keras 3 makes none of a vector\n"
+           "    return y[:, None] if y.ndim == 1 else y\n\n\n";
+  }
+
+  std::string arrays() const {
+    std::string text;
     for (const char* rows : {"train", "test", "validation"}) {
       if (rows == std::string_view("validation") && !options_.validation) continue;
       for (const char* part : {"x_", "y_"}) {
         const std::string name = std::string(part) + rows;
-        text += name + " = np.load(\"" + name + ".npy\")\n";
+        const std::string array = "np.load(\"" + name + ".npy\")";
+        const bool column = is(KerasDialect::kKeras3) && *part == 'y';
+        text += name + " = " + (column ? "column(" + array + ")" : array) + "\n";
       }
     }
-    return text + body;
+    return text;
   }
 
- private:
+  /// A raw string holds the JSON: it never has three quotes in a row.
+  std::string save() const {
+    if (!saves()) return "";
+    return "\nif arguments.save:\n    model.save(arguments.save)\n"
+           "    with open(arguments.save.rsplit(\".\", 1)[0] + \".neutra.json\", \"w\") as file:\n"
+           "        file.write(r\"\"\"" +
+           options_.sidecar + "\"\"\")\n";
+  }
+
+  [[noreturn]] static void refuse(const std::string& path, const std::string& found,
+                                  const std::string& allowed) {
+    throw input_error(describe("", path, found, allowed));
+  }
+
   /// The words that metrics are logged under: monitors of callbacks name them.
   void take_metrics(const Json& given) {
     const Json& words = given.size() == 1 && given[0].is_array() ? given[0] : given;
@@ -130,15 +210,82 @@ class Writer {
       const std::string class_name = layers[i].at("class_name");
       Json config = layers[i].value("config", Json::object());
       if (frozen_.contains(i)) config["trainable"] = false;
-      std::string arguments = call_arguments(std::move(config), find_layer(class_name)->fields);
-      if (i == 0 && input_) {
-        Json extents = Json::array();
-        for (const std::int64_t extent : *input_) extents.push_back(extent);
-        append(arguments, "input_shape=" + literal(extents));
+      const bool shaped = i == 0 && input_;
+      const bool keras3 = is(KerasDialect::kKeras3);
+      if (shaped && keras3) {
+        text += "model.add(" + layers_.use("Input") + "(" + literal(Json(*input_)) + "))\n";
+        if (class_name == "InputLayer") continue;
       }
+      require_known(class_name, config, layers_path(document_) + "/" + std::to_string(i));
+      if (keras3) translate_layer(config, class_name);
+      std::string arguments = call_arguments(std::move(config), find_layer(class_name)->fields);
+      if (shaped && !keras3) append(arguments, "input_shape=" + literal(Json(*input_)));
       text += "model.add(" + layers_.use(class_name) + "(" + arguments + "))\n";
     }
     return text;
+  }
+
+  /// Arguments of a layer as Keras 3 has them.
+  static void translate_layer(Json& config, const std::string& class_name) {
+    if (class_name == "LeakyReLU" && config.contains("alpha")) {
+      config["negative_slope"] = config["alpha"];
+      config.erase("alpha");
+    }
+    const Field* window = find_field(find_layer(class_name)->fields, "pool_size");
+    if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
+  }
+
+  /// Throws for what Keras 2.3 doesn't know.
+  void require_known(const std::string& class_name, const Json& config,
+                     const std::string& path) const {
+    if (!is(KerasDialect::kKeras23)) return;
+    const Json activation = config.value("activation", Json());
+    if (activation.is_string() && is_one_of(kNewActivations, activation)) {
+      refuse(path + "/config/activation", activation, "activations that Keras 2.3 knows");
+    }
+    if (class_name == "Conv2D" && config.contains("groups")) {
+      refuse(path + "/config/groups", shown(config["groups"]), "1: Keras 2.3 knows no groups");
+    }
+  }
+
+  /// Arguments and values of the optimiser as the dialect has them.
+  void translate(Json& config, const std::string& name) {
+    const std::string path = "/compile/optimizer";
+    const auto given = [&](const char* field) { return config.contains(field); };
+    if (is(KerasDialect::kKeras23)) {
+      if (name == "Ftrl") refuse(path, name, "optimisers that Keras 2.3 knows");
+      for (const auto& [field, value] : config.items()) {
+        const bool fresh = is_one_of(kNewOptimizerFields, field) && name != "SGD";
+        if (fresh) refuse(path + "/config/" + field, shown(value), "nothing: Keras 2.3 knows none");
+      }
+      Json renamed{{"lr", config.at("learning_rate")}};  // as scripts of its time have it
+      for (const auto& [field, value] : config.items()) {
+        if (field != "learning_rate") renamed[field] = value;
+      }
+      config = std::move(renamed);
+    }
+    if (!is(KerasDialect::kKeras3)) return;
+    config["learning_rate"] = rate_;  // no whole number
+    if (given("clipnorm") && given("clipvalue")) {
+      refuse(path + "/config", "clipnorm and clipvalue", "one of them: Keras 3 takes no two");
+    }
+    if (given("schedule_decay")) {
+      refuse(path + "/config/schedule_decay", shown(config["schedule_decay"]),
+             "0.004: Keras 3 has no other");
+    }
+    const Json fit = document_.value("fit", Json::object());
+    const bool scheduled = fit.value("schedule", Json()).is_object();
+    if (given("decay") && scheduled) {
+      refuse("/fit/schedule", shown(fit.at("schedule")), "null beside decay: Keras 3 takes one");
+    }
+    if (given("decay")) {
+      rate_expression_ = schedules_.use("InverseTimeDecay") + "(" + python_repr(rate_) + ", 1, " +
+                         literal(config["decay"]) + ")";
+      config.erase("decay");
+    } else if (batch_rate_) {
+      rate_expression_ = schedules_.use("ExponentialDecay") + "(" + python_repr(rate_) + ", 1, " +
+                         python_repr(fit.at("schedule").at("decay_rate").get<double>()) + ")";
+    }
   }
 
   std::string compile() {
@@ -150,12 +297,34 @@ class Writer {
     Json config{{"learning_rate", *find_field(fields, "learning_rate")->fallback}};
     config.update(optimizer.value("config", Json::object()));
     rate_ = config.at("learning_rate");
-    loss_ = loss_class_.empty() ? literal(compile.at("loss"))
+    const Json schedule = document_.value("fit", Json::object()).value("schedule", Json());
+    batch_rate_ = schedule.is_object() && schedule.value("every", "epoch") == "batch";
+    translate(config, name);
+    loss_ = loss_class_.empty() ? literal(loss_word(compile.at("loss")))
                                 : losses_.use(loss_class_) + "(reduction=\"sum\")";
-    std::string text = "\nmodel.compile(loss=" + loss_ + ", optimizer=" + optimizers_.use(name) +
-                       "(" + keywords(config) + ")";
+    std::string arguments;
+    if (!rate_expression_.empty()) {
+      append(arguments, "learning_rate=" + rate_expression_);
+      config.erase("learning_rate");
+    }
+    if (const std::string rest = keywords(config); !rest.empty()) append(arguments, rest);
+    std::string optimizer_made = optimizers_.use(name) + "(" + arguments + ")";
+    std::string text = "\n" + options_.hook.before_compile;
+    if (options_.hook.names_optimizer) {
+      text += "optimizer = " + optimizer_made + "\n";
+      optimizer_made = "optimizer";
+    }
+    text += "model.compile(loss=" + loss_ + ", optimizer=" + optimizer_made;
     if (!metrics_.empty()) text += ", metrics=" + metrics_.dump();
     return text + ")\n";
+  }
+
+  /// What the dialect calls a loss.
+  std::string loss_word(const std::string& loss) const {
+    if (is(KerasDialect::kKeras3) && loss == "kullback_leibler_divergence") return "kl_divergence";
+    if (is(KerasDialect::kKeras3) && loss == "logcosh") return "log_cosh";
+    if (is(KerasDialect::kKeras23) && loss == "huber") return "huber_loss";
+    return loss;
   }
 
   /// Prints the program's metric.
@@ -185,6 +354,8 @@ class Writer {
       text += ", validation_split=" + literal(split);
     } else if (options_.validation) {
       text += ", validation_data=(x_validation, y_validation)";
+    } else if (options_.hook.needs_validation) {
+      text += ", validation_data=(x_test, y_test)";
     }
     std::string list;
     for (const Json& callback : fit.value("callbacks", Json::array())) {
@@ -192,7 +363,8 @@ class Writer {
                        keywords(callback.value("config", Json::object())) + ")");
     }
     const Json schedule = fit.value("schedule", Json());
-    if (schedule.is_object()) append(list, rate_callback(schedule));
+    if (schedule.is_object() && rate_expression_.empty()) append(list, rate_callback(schedule));
+    if (!options_.hook.callback.empty()) append(list, options_.hook.callback);
     if (!list.empty()) text += ", callbacks=[" + list + "]";
     return text + ")\n";
   }
@@ -203,10 +375,13 @@ class Writer {
     if (schedule.value("every", "epoch") == "epoch") {
       return callbacks_.use("LearningRateScheduler") + "(lambda epoch: " + rate + "epoch)";
     }
-    return callbacks_.use("LambdaCallback") +
-           "(on_batch_begin=lambda batch, logs: tf.keras.backend.set_value("
-           "model.optimizer.learning_rate, " +
-           rate + "int(model.optimizer.iterations)))";
+    const bool old = is(KerasDialect::kKeras23);
+    return callbacks_.use("LambdaCallback") + "(on_batch_begin=lambda batch, logs: " +
+           (old ? "K.set_value(model.optimizer.lr, "
+                : "tf.keras.backend.set_value(model.optimizer.learning_rate, ") +
+           rate +
+           (old ? "int(K.get_value(model.optimizer.iterations))))"
+                : "int(model.optimizer.iterations)))");
   }
 
   static void append(std::string& arguments, const std::string& one) {
@@ -233,6 +408,10 @@ class Writer {
 
   /// An initialiser, a regulariser or a plain value.
   std::string argument(const Json& value) {
+    if (value == "hard_sigmoid" && is(KerasDialect::kKeras3)) {
+      hard_sigmoid_ = true;
+      return "hard_sigmoid";
+    }
     if (!value.is_object()) return literal(value);
     const std::string name = value.at("class_name");
     const Json config = value.value("config", Json::object());
@@ -252,7 +431,10 @@ class Writer {
   std::string loss_class_;        ///< that takes another reduction; "": the loss as a word
   std::string loss_;              ///< as compile() is given it
   double rate_ = 0;
-  Names callbacks_, initializers_, layers_, losses_, optimizers_, regularizers_;
+  bool batch_rate_ = false;      ///< the rate changes after each batch
+  std::string rate_expression_;  ///< that stands for the rate
+  bool hard_sigmoid_ = false;    ///< a layer has it, and Keras another one
+  Names callbacks_, initializers_, layers_, losses_, optimizers_, regularizers_, schedules_;
 };
 
 }  // namespace

@@ -1,0 +1,144 @@
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/export_formats.h"
+#include "cli/verbs.h"
+#include "program/error.h"
+#include "program/files.h"
+#include "search/options.h"
+
+namespace neutra::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The model of --replica, or its program with initial weights.
+void take_weights(const Arguments& arguments, LocalTrainer& trainer, ExportRequest& request,
+                  Program& program) {
+  const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  const bool independent = arguments.text("stream") == "independent";
+  if (!arguments.has("replica")) {
+    request.weights = initial_weights(program, request.resolved, seed, 0, independent);
+    return;
+  }
+  TrainingJob job;
+  job.program = &program;
+  job.seed = seed;
+  job.replica = static_cast<int>(arguments.integer("replica"));
+  if (independent) job.stream = StreamKey::kIndependent;
+  job.time_limit = arguments.seconds("time-limit");
+  job.memory_limit = arguments.bytes("memory-limit");
+  job.stop = &stop_requested();
+  TrainedModel model = trainer.train_model(job);
+  if (model.weights.empty()) {
+    throw failure("replica " + std::to_string(job.replica) +
+                  " has no weights: " + std::string(to_string(model.training.status)) +
+                  (model.training.message.empty() ? "" : ": " + model.training.message));
+  }
+  if (!arguments.flag("quiet"))
+    std::cerr << "replica " << job.replica << ": " << metric_of(program, request.id).name << ' '
+              << shortest(model.training.metric) << '\n';
+  program = model.program;
+  request.resolved = trainer.resolved(program);
+  request.weights = std::move(model.weights);
+}
+
+/// Does --output name the main file alone?
+bool names_main_file(const fs::path& output, const ExportFormat& format) {
+  return format.model || output.extension() == fs::path(format.main).extension();
+}
+
+int run(const Arguments& arguments) {
+  catch_signals();
+  const ExportFormat& format = *find_export_format(arguments.text("format"));
+  if (!arguments.has("output") && !format.text) {
+    throw usage_error("--output: found none; allowed: a " +
+                      std::string(format.model ? "file" : "folder") + " for " + format.name);
+  }
+  Original original = load_original(arguments);
+  Program& program = original.program;
+  const std::string file = original.file.string();
+  require_valid(program.document, file);
+  const auto trainer = make_trainer(arguments, original.file);
+  ExportRequest request{original.id, program, resolve(program), &original.space, nullptr, {}, 0};
+  request.seed = static_cast<std::uint32_t>(arguments.integer("seed") % 0x7fffffff);
+  std::string missing;
+  try {
+    request.data = trainer->dataset(program);
+  } catch (const MissingData& error) {
+    // A program that declares its input can do without.
+    if (request.resolved.input_shape.empty() || arguments.has("replica")) throw;
+    missing = error.what();
+  }
+  if (request.data) {
+    if (const auto reason = trainer->refusal(program))
+      throw input_error(describe(file, "", *reason, ""));
+    request.resolved = trainer->resolved(program);
+  }
+  try {
+    // The keys of the buggy version need not fit the fixed one.
+    if (!original.space.parameters_of(program)) request.space = nullptr;
+    if (!format.text) take_weights(arguments, *trainer, request, program);
+    if (!arguments.has("output")) {
+      std::cout << format.make(request).front().second;
+      return 0;
+    }
+    const fs::path output = arguments.text("output");
+    if (!names_main_file(output, format)) {
+      export_folder(format, request, output);
+      if (!missing.empty() && format.rows)
+        std::cerr << "no arrays: the data are not here: " << missing << '\n';
+      return 0;
+    }
+    require_writable(output, "--output");
+    write_file_atomically(output, format.make(request).front().second);
+    if (format.model) {
+      fs::path beside = output;
+      write_file_atomically(beside.replace_extension(".neutra.json"), to_text(sidecar(request)));
+    }
+    return 0;
+  } catch (const Error& error) {
+    if (error.exit() != Exit::kBadInput) throw;
+    throw input_error(format.name + ": " + error.what());
+  }
+}
+
+std::string formats_help() {
+  std::size_t width = 0;
+  for (const ExportFormat& format : export_formats()) width = std::max(width, format.name.size());
+  std::string text;
+  for (const ExportFormat& format : export_formats()) {
+    text += "  " + format.name + std::string(width - format.name.size() + 2, ' ') + format.summary +
+            " (" + format.main + ")\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+Verb export_verb() {
+  std::vector<std::string> formats;
+  for (const ExportFormat& format : export_formats()) formats.push_back(format.name);
+  return {"export",
+          "write a program for other frameworks and tools",
+          "export FAULT|SUBJECT|FILE --format NAME -o FILE|FOLDER [--version buggy|fixed] "
+          "[--replica N] "
+          "[options]",
+          {{"backend", "data-dir", "memory-limit", "output", "replica", "rows-train", "seed",
+            "stream", "time-limit", "version"},
+           1,
+           1,
+           "FAULT|SUBJECT|FILE",
+           formats},
+          "Formats (docs/formats/exports.md):\n" + formats_help() +
+              "\nA model file goes to FILE, and what it can't hold beside it as FILE's name with "
+              ".neutra.json. All else goes to\nFOLDER, empty or still to be made; with a FILE that "
+              "ends as the script does, or without -o, the script alone is\nwritten. Exit 3 names "
+              "what the format can't hold.",
+          "  neutra export D7 --format keras -o D7-keras\n"
+          "  neutra export M1 --format h5 --replica 0 -o m1.h5\n"
+          "  neutra export iris --format pytorch",
+          run};
+}
+
+}  // namespace neutra::cli

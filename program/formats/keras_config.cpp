@@ -1,0 +1,148 @@
+#include "program/formats/keras_config.h"
+
+#include <cctype>
+#include <map>
+#include <optional>
+
+#include "program/layer.h"
+#include "program/normal.h"
+#include "program/vocabulary.h"
+
+namespace neutra {
+namespace {
+
+/// {class_name, config} in one of the spellings.
+Json object(const std::string& module, const Json& class_name, Json config,
+            KerasSpelling spelling) {
+  Json json = Json::object();
+  if (spelling == KerasSpelling::kModern) json["module"] = module;
+  json["class_name"] = class_name;
+  json["config"] = std::move(config);
+  if (spelling == KerasSpelling::kModern) json["registered_name"] = nullptr;
+  return json;
+}
+
+/// Initialisers and regularisers in a layer's config.
+void spell_objects(Json& config, const std::vector<Field>& fields, KerasSpelling spelling) {
+  for (const Field& field : fields) {
+    const auto value = config.find(field.name);
+    if (value == config.end() || !value->is_object()) continue;
+    const bool initializer = field.type == FieldType::kInitializer;
+    *value = object(initializer ? "keras.initializers" : "keras.regularizers",
+                    value->at("class_name"), value->value("config", Json::object()), spelling);
+  }
+}
+
+Json batch_shape(const Shape& input) {
+  Json shape = Json::array({nullptr});
+  for (const std::int64_t extent : input) shape.push_back(extent);
+  return shape;
+}
+
+Json normal_document(const Program& program) {
+  std::vector<Problem> problems;
+  return normal_form(program.document, Defaults::kDrop, problems);
+}
+
+}  // namespace
+
+std::string keras_snake_case(const std::string& class_name) {
+  // An underscore before each capital that begins a word: one with a small letter behind it, or one
+  // behind a small letter.
+  const auto is = [&](std::size_t i, int (*kind)(int)) {
+    return i < class_name.size() && kind(static_cast<unsigned char>(class_name[i])) != 0;
+  };
+  std::string text;
+  for (std::size_t i = 0; i < class_name.size(); ++i) {
+    if (i > 0 && is(i, std::isupper) && (is(i + 1, std::islower) || is(i - 1, std::islower))) {
+      text += '_';
+    }
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(class_name[i])));
+  }
+  return text;
+}
+
+std::vector<std::string> keras_layer_names(const std::vector<std::string>& class_names) {
+  std::map<std::string, int> used;
+  std::vector<std::string> names;
+  for (const std::string& class_name : class_names) {
+    const std::string name = keras_snake_case(class_name);
+    const int before = used[name]++;
+    names.push_back(before == 0 ? name : name + "_" + std::to_string(before));
+  }
+  return names;
+}
+
+Json keras_model_config(const Program& program, const Shape& input, KerasSpelling spelling) {
+  const Json document = normal_document(program);
+  const Json& stored = *find_layers(document);
+  std::vector<std::string> classes;
+  for (const Json& layer : stored) classes.push_back(layer.at("class_name"));
+  const std::vector<std::string> names = keras_layer_names(classes);
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    Json config{{"name", names[i]}};
+    if (classes[i] == "InputLayer" || (i == 0 && spelling == KerasSpelling::kLegacy)) {
+      config["batch_input_shape"] = batch_shape(input);
+    }
+    config.update(stored[i].value("config", Json::object()));
+    if (classes[i] == "InputLayer") config.erase("trainable");  // Keras has none there
+    // Keras 3 has no default of all poolings' windows.
+    const Field* window = find_field(find_layer(classes[i])->fields, "pool_size");
+    if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
+    spell_objects(config, find_layer(classes[i])->fields, spelling);
+    layers.push_back(object("keras.layers", classes[i], std::move(config), spelling));
+  }
+  Json config{{"name", "sequential"}, {"layers", std::move(layers)}};
+  if (spelling == KerasSpelling::kModern) config["build_input_shape"] = batch_shape(input);
+  Json model = object("keras", "Sequential", std::move(config), spelling);
+  if (spelling == KerasSpelling::kModern) {
+    model["build_config"] = {{"input_shape", batch_shape(input)}};
+  }
+  return model;
+}
+
+Json keras_compile_config(const Program& program, KerasSpelling spelling) {
+  const Json document = normal_document(program);
+  const Json& compile = document.at("compile");
+  Json optimizer = compile.value("optimizer", Json{{"class_name", "RMSprop"}});
+  const std::string name = optimizer.at("class_name");
+  const std::vector<Field>& fields = find(Vocabulary::kOptimizer, name)->fields;
+  Json config{{"name", name}, {"learning_rate", *find_field(fields, "learning_rate")->fallback}};
+  config.update(optimizer.value("config", Json::object()));
+  for (auto& [setting, value] : config.items()) {
+    if (value.is_number()) value = value.get<double>();  // Keras 3 takes no whole number for a rate
+  }
+  const Json metrics = compile.value("metrics", Json::array());
+  if (spelling == KerasSpelling::kLegacy) {
+    return {{"optimizer_config", object("", name, std::move(config), spelling)},
+            {"loss", compile.at("loss")},
+            {"metrics", metrics},
+            {"weighted_metrics", nullptr},
+            {"sample_weight_mode", nullptr},
+            {"loss_weights", nullptr}};
+  }
+  // Optimisers without `decay` take a schedule that does the same.
+  if (const Json decay = config.value("decay", Json()); decay.is_number() && decay != 0) {
+    config["learning_rate"] = object("keras.optimizers.schedules", "InverseTimeDecay",
+                                     {{"initial_learning_rate", config["learning_rate"]},
+                                      {"decay_steps", 1},
+                                      {"decay_rate", decay},
+                                      {"staircase", false},
+                                      {"name", "InverseTimeDecay"}},
+                                     spelling);
+  }
+  config.erase("decay");
+  config.erase("schedule_decay");
+  // Keras 3 knows two losses under other names than tf.keras does; both know these.
+  Json loss = compile.at("loss");
+  if (loss == "kullback_leibler_divergence") loss = "kl_divergence";
+  if (loss == "logcosh") loss = "log_cosh";
+  return {{"optimizer", object("keras.optimizers", name, std::move(config), spelling)},
+          {"loss", std::move(loss)},
+          {"metrics", metrics},
+          {"loss_weights", nullptr},
+          {"weighted_metrics", nullptr}};
+}
+
+}  // namespace neutra

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+
+namespace neutra {
+
+/// How Keras spells a model in the JSON of a model file.
+enum class KerasSpelling {
+  kLegacy,  ///< .h5: the first layer declares the input, objects are {class_name, config}
+  kModern   ///< .keras: the model declares the input, objects name their module
+};
+
+/// The model as Keras stores it, settings that are Keras's defaults left out: so all versions read
+/// it. `input`: extents of one row. Layers get Keras's own names, "dense", "dense_1", ...
+/// Precondition: the program is valid.
+Json keras_model_config(const Program& program, const Shape& input, KerasSpelling spelling);
+
+/// What the model was compiled with: `training_config` (legacy) or `compile_config` (modern).
+Json keras_compile_config(const Program& program, KerasSpelling spelling);
+
+/// Names that Keras gives layers of these classes: "dense", "dense_1", "conv2d", ...
+std::vector<std::string> keras_layer_names(const std::vector<std::string>& class_names);
+
+/// A class's name as Keras's files have it: "Conv2D" -> "conv2d", "LeakyReLU" -> "leaky_re_lu".
+std::string keras_snake_case(const std::string& class_name);
+
+}  // namespace neutra

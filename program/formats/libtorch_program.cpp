@@ -1,0 +1,240 @@
+#include "program/formats/libtorch_program.h"
+
+#include "program/embedded.h"
+#include "program/formats/torch_program.h"
+
+namespace neutra {
+namespace {
+
+class LibTorchWriter {
+ public:
+  LibTorchWriter(const ResolvedProgram& program, const TorchScriptOptions& options)
+      : program_(program), options_(options), torch_(torch_program(program)) {}
+
+  std::string text() const {
+    const std::string body = model() + loss() + evaluate() + training();
+    std::string text =
+        "// c++ -std=c++17 train.cpp with LibTorch: find_package(Torch) in CMake, "
+        "${TORCH_LIBRARIES}\n"
+        "#include <torch/torch.h>\n\n#include <algorithm>\n#include <cmath>\n#include <cstdlib>\n"
+        "#include <fstream>\n#include <iostream>\n#include <limits>\n#include <map>\n"
+        "#include <optional>\n#include <sstream>\n#include <stdexcept>\n#include <string>\n"
+        "#include <utility>\n#include <vector>\n\nusing torch::Tensor;\nusing Extents = "
+        "std::vector<int64_t>;\n\nnamespace keras {\n\n";
+    return text + parts_for(embedded::libtorch_parts, body) + "\n}  // namespace keras\n\n" + body;
+  }
+
+ private:
+  std::string call(const TorchCall& call, const std::string& first) const {
+    return syntax_.text(call, first, torch_);
+  }
+
+  std::string model() const {
+    std::string text = "struct Model {\n", all;
+    for (const TorchVariable& variable : torch_.variables) {
+      text += "  Tensor " + variable.name + " = " + call(variable.initializer, "") +
+              (variable.trainable ? ".requires_grad_()" : "") + ";\n";
+      all += (all.empty() ? "" : ", ") + variable.name;
+    }
+    text += "  bool training = true;\n\n  std::vector<Tensor> variables() const { return {" + all +
+            "}; }\n  /// Up to the output's activation.\n  Tensor forward(Tensor x) {\n";
+    if (torch_.has_activity) text += "    keras::penalties.clear();\n";
+    for (const TorchCall& one : torch_.forward) text += "    x = " + call(one, "x") + ";\n";
+    text += "    return x;\n  }\n  Tensor output(const Tensor& x) const { return ";
+    return text + (torch_.output ? call(*torch_.output, "x") : "x") + "; }\n};\n\n";
+  }
+
+  std::string loss() const {
+    std::string text = "Tensor loss_of(const Model& model, Tensor z, const Tensor& y) {\n";
+    text += torch_.loss_of_logits ? "  (void)model;\n" : "  z = model.output(z);\n";
+    const bool sparse = program_.loss == "sparse_categorical_crossentropy";
+    text += "  Tensor loss = keras::" + torch_.loss +
+            (sparse ? "(z, y)" : "(keras::squeezed(z, y), keras::squeezed(y, z))") + ".mean()";
+    if (program_.loop.sum) text += " * y.size(0)";
+    text += ";\n";
+    std::string regularized;
+    for (const TorchVariable& variable : torch_.variables) {
+      if (variable.l1 == 0 && variable.l2 == 0) continue;
+      regularized += (regularized.empty() ? "" : ", ") + ("{model." + variable.name) + ", " +
+                     python_repr(variable.l1) + ", " + python_repr(variable.l2) + "}";
+    }
+    if (!regularized.empty()) text += "  loss = loss + keras::penalty({" + regularized + "});\n";
+    if (torch_.has_activity) {
+      text += "  for (const Tensor& one : keras::penalties) loss = loss + one;\n";
+    }
+    return text + "  return loss;\n}\n\n";
+  }
+
+  std::string evaluate() const {
+    return std::string(
+               "using Logs = std::map<std::string, double>;\n\n"
+               "Logs evaluate(Model& model, const Tensor& x, const Tensor& y, int64_t batch_size,\n"
+               "              const std::vector<std::string>& metrics) {\n"
+               "  const torch::NoGradGuard guard;\n"
+               "  model.training = ") +
+           (program_.loop.eval_mode ? "false" : "true") +
+           ";\n  std::map<std::string, keras::Measure> measures;\n"
+           "  for (const std::string& name : metrics) measures.emplace(name, name);\n"
+           "  double loss = 0;\n"
+           "  for (int64_t begin = 0; begin < x.size(0); begin += batch_size) {\n"
+           "    const int64_t end = std::min(begin + batch_size, x.size(0));\n"
+           "    const Tensor t = y.slice(0, begin, end), z = model.forward(x.slice(0, begin, "
+           "end));\n"
+           "    loss += loss_of(model, z, t).item<double>() * static_cast<double>(end - begin);\n"
+           "    for (auto& [name, measure] : measures) measure.add(model.output(z), t);\n"
+           "  }\n"
+           "  Logs logs{{\"loss\", loss / static_cast<double>(x.size(0))}};\n"
+           "  for (auto& [name, measure] : measures) logs[name] = measure.value();\n"
+           "  return logs;\n}\n\n";
+  }
+
+  /// Metrics that early stopping looks at.
+  std::string watched() const {
+    std::string names;
+    for (const std::string& name : torch_.watched) {
+      names += (names.empty() ? "" : ", ") + ('"' + name) + '"';
+    }
+    return "{" + names + "}";
+  }
+
+  std::string training() const {
+    const std::string batch = std::to_string(program_.batch_size);
+    const bool split = program_.validation_split > 0;
+    std::string text =
+        "int main(int argc, char** argv) {\n  torch::manual_seed(argc > 1 ? std::strtoull(argv[1], "
+        "nullptr, 10) : " +
+        std::to_string(options_.seed) + ");\n";
+    const auto rows = [&](const std::string& part) {
+      return "  const Tensor x_" + part + " = keras::read_npy(\"x_" + part + ".npy\"), y_" + part +
+             " = keras::read_npy(\"y_" + part + ".npy\", true);\n";
+    };
+    text += rows("train") + "  const int64_t used = ";
+    text += split ? "static_cast<int64_t>(static_cast<double>(x_train.size(0)) * (1 - " +
+                        python_repr(program_.validation_split) + "));\n"
+                  : "x_train.size(0);\n";
+    if (validates() && split) {
+      text +=
+          "  const Tensor x_validation = x_train.slice(0, used), y_validation = y_train.slice(0, "
+          "used);\n";
+    } else if (validates()) {
+      text += rows("validation");
+    }
+    text += "  Model model;\n  " + optimizer() + ";\n";
+    if (watches_) {
+      text += "  std::vector<keras::EarlyStopping> callbacks;\n";
+      for (const TorchCall& one : torch_.early_stopping) {
+        text += "  callbacks.push_back(" + call(one, "") + ");\n";
+      }
+    }
+    text += "  for (int64_t epoch = 0; epoch < " + std::to_string(program_.epochs) +
+            "; ++epoch) {\n    model.training = true;\n";
+    const auto& schedule = program_.schedule;
+    const auto rate = [&](const char* steps) {
+      return "optimizer.factor = std::pow(" + python_repr(schedule->decay_rate) +
+             ", static_cast<double>(" + steps + "));\n";
+    };
+    if (schedule && schedule->every_batch)
+      text.insert(text.rfind("  for ("), "  int64_t steps = 0;\n");
+    if (schedule && !schedule->every_batch) text += "    " + rate("epoch");
+    if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) text += "    " + forget();
+    text += program_.shuffle ? "    const Tensor order = torch::randperm(used, torch::kLong);\n"
+                             : "    const Tensor order = torch::arange(used, torch::kLong);\n";
+    if (watches_) {
+      text +=
+          "    std::map<std::string, keras::Measure> measures;\n"
+          "    for (const std::string& name : std::vector<std::string>" +
+          watched() + ") measures.emplace(name, name);\n    double total = 0;\n";
+    }
+    if (terminates_) text += "    bool stop = false;\n";
+    text += "    for (int64_t begin = 0; begin < used; begin += " + batch +
+            ") {\n      const Tensor batch = order.slice(0, begin, std::min<int64_t>(begin + " +
+            batch + ", used));\n";
+    if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep) text += "      " + forget();
+    text +=
+        "      const Tensor y = y_train.index_select(0, batch);\n"
+        "      const Tensor z = model.forward(x_train.index_select(0, batch));\n"
+        "      const Tensor loss = loss_of(model, z, y);\n"
+        "      if (loss.requires_grad()) loss.backward();\n";
+    if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
+      text +=
+          "      for (Tensor p : model.variables()) {\n"
+          "        if (p.mutable_grad().defined()) p.mutable_grad().zero_();\n      }\n";
+    }
+    if (schedule && schedule->every_batch) text += "      " + rate("steps");
+    if (program_.loop.step) {
+      text += "      optimizer.step();\n";
+      if (schedule && schedule->every_batch) text += "      ++steps;\n";
+    }
+    if (watches_) {
+      text +=
+          "      total += loss.item<double>() * static_cast<double>(batch.size(0));\n"
+          "      for (auto& [name, measure] : measures) measure.add(model.output(z).detach(), "
+          "y);\n";
+    }
+    if (terminates_) {
+      text += "      stop = !std::isfinite(loss.item<double>());\n      if (stop) break;\n";
+    }
+    text += "    }\n";
+    if (watches_) {
+      text +=
+          "    Logs logs{{\"loss\", total / static_cast<double>(used)}};\n"
+          "    for (auto& [name, measure] : measures) logs[name] = measure.value();\n";
+    }
+    if (validates()) {
+      text += "    const Logs validation = evaluate(model, x_validation, y_validation, " + batch +
+              ", " + watched() + ");\n";
+      if (watches_) {
+        text += "    for (const auto& [name, value] : validation) logs[\"val_\" + name] = value;\n";
+      }
+    }
+    if (watches_) {
+      text += std::string("    bool ends = ") + (terminates_ ? "stop" : "false") +
+              ";\n    for (auto& one : callbacks) ends = one.epoch_end(logs, model.variables()) || "
+              "ends;\n    if (ends) break;\n";
+    } else if (terminates_) {
+      text += "    if (stop) break;\n";
+    }
+    text += "  }\n";
+    if (watches_) text += "  for (const auto& one : callbacks) one.finish(model.variables());\n";
+    const bool loss = program_.metric == "loss";
+    text += rows("test");
+    text += "  const Logs logs = evaluate(model, x_test, y_test, " +
+            (program_.loop.eval_mode ? "32" : batch) + ", {" +
+            (loss ? "" : '"' + program_.metric + '"') +
+            "});\n  std::cout.precision(9);\n  std::cout << \"" + program_.metric +
+            ": \" << logs.at(\"" + program_.metric + "\") << '\\n';\n}\n";
+    return text;
+  }
+
+  static std::string forget() {
+    return "for (Tensor p : model.variables()) p.mutable_grad() = Tensor();\n";
+  }
+
+  bool validates() const { return neutra::validates(torch_, program_, options_.validation); }
+
+  std::string optimizer() const {
+    std::string parameters;
+    for (const TorchVariable& variable : torch_.variables) {
+      if (!variable.updated) continue;
+      parameters += (parameters.empty() ? "" : ", ") + ("model." + variable.name);
+    }
+    const std::string made = call(torch_.optimizer, "{" + parameters + "}");
+    const std::size_t open = made.find('(');
+    return made.substr(0, open) + " optimizer" + made.substr(open);
+  }
+
+  const ResolvedProgram& program_;
+  const TorchScriptOptions& options_;
+  const TorchProgram torch_;
+  const TorchSyntax syntax_{true, "keras::", "", "training"};
+  const bool terminates_ = torch_.terminates_on_nan;
+  const bool watches_ = !torch_.early_stopping.empty();  ///< something looks at the logs
+};
+
+}  // namespace
+
+std::string libtorch_program(const ResolvedProgram& program, const TorchScriptOptions& options) {
+  return LibTorchWriter(program, options).text();
+}
+
+}  // namespace neutra

@@ -1,0 +1,208 @@
+#include "program/formats/pytorch_script.h"
+
+#include "program/embedded.h"
+#include "program/formats/torch_program.h"
+
+namespace neutra {
+namespace {
+
+class PyTorchWriter {
+ public:
+  PyTorchWriter(const ResolvedProgram& program, const TorchScriptOptions& options)
+      : program_(program), options_(options), torch_(torch_program(program)) {}
+
+  std::string script() const {
+    const std::string body = model() + loss() + evaluate() + training();
+    const std::string parts = parts_for(embedded::pytorch_parts, body);
+    std::string text = "import math\nimport sys\n";
+    if (parts.find("Optional[") != std::string::npos || parts.find("List[") != std::string::npos) {
+      text += "from typing import List, Optional\n";
+    }
+    text += "\nimport numpy as np\nimport torch\n";
+    if (parts.find("Optional[Tensor]") != std::string::npos) text += "from torch import Tensor\n";
+    text += "\nseed = int(sys.argv[1]) if len(sys.argv) > 1 else " + std::to_string(options_.seed) +
+            "\ntorch.manual_seed(seed)\n\n\n";
+    return text + parts + "\n\n" + body;
+  }
+
+ private:
+  std::string call(const TorchCall& call, const std::string& first) const {
+    return syntax_.text(call, first, torch_);
+  }
+
+  std::string model() const {
+    std::string text = "class Model(torch.nn.Module):\n    def __init__(self):\n";
+    text += "        super().__init__()\n";
+    for (const TorchVariable& variable : torch_.variables) {
+      text += "        self." + variable.name + " = torch.nn.Parameter(" +
+              call(variable.initializer, "") + (variable.trainable ? "" : ", requires_grad=False") +
+              ")\n";
+    }
+    text += "\n    def forward(self, x):\n        \"\"\"Up to the output's activation.\"\"\"\n";
+    if (torch_.has_activity) text += "        penalties.clear()\n";
+    for (const TorchCall& one : torch_.forward) text += "        x = " + call(one, "x") + "\n";
+    text += "        return x\n\n    def output(self, x):\n        return ";
+    return text + (torch_.output ? call(*torch_.output, "x") : "x") + "\n\n\n";
+  }
+
+  std::string loss() const {
+    std::string text = "def loss_of(model, z, y):\n";
+    if (!torch_.loss_of_logits) text += "    z = model.output(z)\n";
+    // Class indices of one rank less are what sparse losses expect.
+    const bool sparse = program_.loss == "sparse_categorical_crossentropy";
+    text += "    loss = " + torch_.loss + (sparse ? "(z, y)" : "(squeezed(z, y), squeezed(y, z))") +
+            ".mean()";
+    if (program_.loop.sum) text += " * len(y)";
+    text += "\n";
+    std::string regularized;
+    for (const TorchVariable& variable : torch_.variables) {
+      if (variable.l1 == 0 && variable.l2 == 0) continue;
+      regularized += (regularized.empty() ? "" : ", ") + ("(model." + variable.name) + ", " +
+                     python_repr(variable.l1) + ", " + python_repr(variable.l2) + ")";
+    }
+    if (!regularized.empty()) text += "    loss = loss + penalty([" + regularized + "])\n";
+    if (torch_.has_activity) text += "    loss = loss + sum(penalties)\n";
+    return text + "    return loss\n\n\n";
+  }
+
+  std::string evaluate() const {
+    return std::string(
+               "@torch.no_grad()\n"
+               "def evaluate(model, x, y, batch_size, metrics):\n"
+               "    model.") +
+           (program_.loop.eval_mode ? "eval" : "train") +
+           "()\n"
+           "    measures = [Measure(name) for name in metrics]\n"
+           "    loss = 0.0\n"
+           "    for begin in range(0, len(x), batch_size):\n"
+           "        t = y[begin:begin + batch_size]\n"
+           "        z = model(x[begin:begin + batch_size])\n"
+           "        loss += loss_of(model, z, t).item() * len(t)\n"
+           "        for measure in measures:\n"
+           "            measure.add(model.output(z), t)\n"
+           "    return {\"loss\": loss / len(x), **{one.name: one.value() for one in "
+           "measures}}\n\n\n"
+           "def rows(part):\n"
+           "    x, y = (torch.from_numpy(np.load(f\"{name}_{part}.npy\")) for name in \"xy\")\n"
+           "    return x, y[:, None] if y.dim() == 1 else y\n\n\n";
+  }
+
+  /// Metrics that early stopping looks at.
+  std::string watched() const {
+    std::string names;
+    for (const std::string& name : torch_.watched) {
+      names += (names.empty() ? "" : ", ") + ('"' + name) + '"';
+    }
+    return "[" + names + "]";
+  }
+
+  std::string training() const {
+    const std::string batch = std::to_string(program_.batch_size);
+    const bool split = program_.validation_split > 0;
+    std::string text = "x_train, y_train = rows(\"train\")\n";
+    text += "used = ";
+    text += split ? "int(len(x_train) * (1 - " + python_repr(program_.validation_split) + "))\n"
+                  : "len(x_train)\n";
+    text += "model = Model()\noptimizer = " + optimizer() + "\n";
+    if (watches_) {
+      text += "callbacks = [\n";
+      for (const TorchCall& one : torch_.early_stopping) text += "    " + call(one, "") + ",\n";
+      text += "]\n";
+    }
+    if (validates() && split)
+      text += "x_validation, y_validation = x_train[used:], y_train[used:]\n";
+    if (validates() && !split) text += "x_validation, y_validation = rows(\"validation\")\n";
+    text += "for epoch in range(" + std::to_string(program_.epochs) + "):\n    model.train()\n";
+    const auto& schedule = program_.schedule;
+    const std::string rate =
+        schedule ? "optimizer.factor = " + python_repr(schedule->decay_rate) + " ** " : "";
+    if (schedule && !schedule->every_batch) text += "    " + rate + "epoch\n";
+    if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) text += "    " + zero() + "\n";
+    text += program_.shuffle ? "    order = torch.randperm(used)\n"
+                             : "    order = torch.arange(used)\n";
+    if (watches_) {
+      text += "    measures, total = [Measure(name) for name in " + watched() + "], 0.0\n";
+    }
+    if (terminates_) text += "    stop = False\n";
+    text += "    for begin in range(0, used, " + batch +
+            "):\n        batch = order[begin:begin + " + batch + "]\n";
+    if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep) {
+      text += "        " + zero() + "\n";
+    }
+    text +=
+        "        z = model(x_train[batch])\n"
+        "        loss = loss_of(model, z, y_train[batch])\n"
+        "        if loss.requires_grad:\n            loss.backward()\n";
+    if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
+      text +=
+          "        for p in optimizer.parameters:\n            if p.grad is not None:\n"
+          "                p.grad.zero_()\n";
+    }
+    if (schedule && schedule->every_batch) text += "        " + rate + "optimizer.steps\n";
+    if (program_.loop.step) text += "        optimizer.step()\n";
+    if (watches_) {
+      text +=
+          "        total += loss.item() * len(batch)\n"
+          "        for measure in measures:\n"
+          "            measure.add(model.output(z).detach(), y_train[batch])\n";
+    }
+    if (terminates_) {
+      text +=
+          "        stop = not math.isfinite(loss.item())\n        if stop:\n            break\n";
+    }
+    if (watches_) {
+      text +=
+          "    logs = {\"loss\": total / used, **{one.name: one.value() for one in measures}}\n";
+    }
+    if (validates()) {
+      text += "    validation = evaluate(model, x_validation, y_validation, " + batch + ", " +
+              watched() + ")\n";
+    }
+    if (watches_) {
+      if (validates()) {
+        text += "    logs.update({\"val_\" + name: value for name, value in validation.items()})\n";
+      }
+      text += std::string("    if any([one.epoch_end(logs, model) for one in callbacks])") +
+              (terminates_ ? " or stop" : "") + ":\n        break\n";
+    } else if (terminates_) {
+      text += "    if stop:\n        break\n";
+    }
+    if (watches_) text += "for one in callbacks:\n    one.finish(model)\n";
+    const bool loss = program_.metric == "loss";
+    text += "\nx_test, y_test = rows(\"test\")\nlogs = evaluate(model, x_test, y_test, " +
+            (program_.loop.eval_mode ? "32" : batch) + ", [" +
+            (loss ? "" : '"' + program_.metric + '"') + "])\n";
+    return text + "print(\"" + program_.metric + ":\", logs[\"" + program_.metric + "\"])\n";
+  }
+
+  static std::string zero() { return "model.zero_grad(set_to_none=True)"; }
+
+  bool validates() const { return neutra::validates(torch_, program_, options_.validation); }
+
+  std::string optimizer() const {
+    std::string parameters;
+    bool all = true;
+    for (const TorchVariable& variable : torch_.variables) {
+      all = all && variable.updated == variable.trainable;
+      if (!variable.updated) continue;
+      parameters += (parameters.empty() ? "" : ", ") + ("model." + variable.name);
+    }
+    if (all) parameters = "p for p in model.parameters() if p.requires_grad";
+    return call(torch_.optimizer, "[" + parameters + "]");
+  }
+
+  const ResolvedProgram& program_;
+  const TorchScriptOptions& options_;
+  const TorchProgram torch_;
+  const TorchSyntax syntax_{false, "", "self.", "self.training"};
+  const bool terminates_ = torch_.terminates_on_nan;
+  const bool watches_ = !torch_.early_stopping.empty();  ///< something looks at the logs
+};
+
+}  // namespace
+
+std::string pytorch_script(const ResolvedProgram& program, const TorchScriptOptions& options) {
+  return PyTorchWriter(program, options).script();
+}
+
+}  // namespace neutra

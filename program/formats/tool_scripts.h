@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "program/formats/keras_script.h"
+#include "program/program.h"
+
+namespace neutra {
+
+/// Scripts as published fault-localisation tools want them.
+struct ToolScript {
+  std::string name;  ///< "umlaut", ...
+  std::string about;
+  /// Throws input_error for what the tool can't read or Keras can't do.
+  std::string (*write)(const Program& program, const KerasScriptOptions& options);
+};
+
+/// "deepdiagnosis", "keras" (no tool's), "neuralint", "umlaut".
+const std::vector<ToolScript>& tool_scripts();
+const ToolScript* find_tool_script(std::string_view name);
+
+}  // namespace neutra

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "program/program.h"
+
+namespace neutra {
+
+/// A program as calls of functions that have Keras's semantics: what scripts for PyTorch, programs
+/// for LibTorch and TorchScript have in common. The functions are the parts in
+/// program/formats/pytorch_parts.py and libtorch_parts.inc.
+
+/// A variable of the model, by position in TorchProgram::variables.
+struct TorchVariableRef {
+  std::size_t index = 0;
+};
+/// Is the model in training mode?
+struct TorchTraining {};
+/// std::monostate: nothing.
+using TorchArgument = std::variant<std::monostate, bool, std::int64_t, double, std::string, Shape,
+                                   TorchVariableRef, TorchTraining>;
+struct TorchCall {
+  std::string function;
+  std::vector<TorchArgument> arguments;  ///< behind x, where there is one
+};
+
+struct TorchVariable {
+  std::string name;  ///< "dense_1_kernel"
+  Shape shape;
+  TorchCall initializer;
+  bool trainable = true;  ///< has a gradient
+  bool updated = true;    ///< the optimiser was given it
+  double l1 = 0, l2 = 0;  ///< of its regulariser
+};
+
+struct TorchProgram {
+  std::vector<TorchVariable> variables;  ///< in the order of ModelWeights
+  std::vector<TorchCall> forward;        ///< x to the input of the output's activation
+  std::optional<TorchCall> output;       ///< that activation; nullopt: linear
+  std::string loss;                      ///< a function of outputs, or of what they are made of
+  bool loss_of_logits = false;
+  bool has_activity = false;  ///< forward has activity regularisers
+  TorchCall optimizer;        ///< class and settings, in the order of the parts
+  std::vector<TorchCall> early_stopping;
+  std::vector<std::string> watched;  ///< metrics that early stopping looks at
+  bool terminates_on_nan = false;
+};
+
+/// Does anything depend on rows to watch, where there are some? Without inference mode a validation
+/// moves averages.
+bool validates(const TorchProgram& torch, const ResolvedProgram& program, bool rows_to_watch);
+
+/// Throws input_error for what has no such function, and names it. Precondition: `program` has all
+/// shapes.
+TorchProgram torch_program(const ResolvedProgram& program);
+
+/// The text of calls in one of the languages.
+struct TorchSyntax {
+  bool cpp = false;
+  std::string functions;  ///< before a function's name: "keras::", "self."
+  std::string variables;  ///< before a variable's name: "self."
+  std::string training;   ///< says whether the model is in training mode
+  std::string text(const TorchArgument& argument, const TorchProgram& program) const;
+  /// function(first, arguments); `first` may be "".
+  std::string text(const TorchCall& call, const std::string& first,
+                   const TorchProgram& program) const;
+};
+
+/// Those parts of a text that `needs` mentions, and those that they mention, in the text's order.
+/// A part begins behind a line "# part: NAME" or "// part: NAME".
+std::string parts_for(std::string_view parts, const std::string& needs);
+
+}  // namespace neutra

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace neutra {
+
+/// What a script for PyTorch or a program for LibTorch needs to know besides the program.
+struct TorchScriptOptions {
+  bool validation = false;  ///< rows to watch are in x_validation.npy and y_validation.npy
+  std::uint32_t seed = 0;   ///< unless another one is given on the command line
+};
+
+}  // namespace neutra

@@ -1,0 +1,348 @@
+#include <cstdio>
+#include <fstream>
+
+#include "program/formats/keras_config.h"
+#include "program/formats/keras_file.h"
+#include "program/formats/keras_h5.h"
+#include "program/formats/keras_script.h"
+#include "program/formats/libtorch_program.h"
+#include "program/formats/pickle.h"
+#include "program/formats/pytorch_script.h"
+#include "program/formats/tool_configs.h"
+#include "program/formats/tool_scripts.h"
+#include "program/formats/torch_program.h"
+#include "program/hdf5_file.h"
+#include "program/layer.h"
+#include "support.h"
+
+namespace neutra {
+namespace {
+
+using testing::error_of;
+using testing::sample;
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Weights 0, 1, 2, ... in order.
+ModelWeights counted(const ResolvedProgram& program) {
+  ModelWeights weights;
+  float next = 0;
+  for (const ResolvedLayer& layer : program.layers) {
+    auto& values = weights.emplace_back();
+    for (const Weight& weight : layer.weights) {
+      auto& variable = values.emplace_back(element_count(weight.shape));
+      for (float& value : variable) value = next++;
+    }
+  }
+  return weights;
+}
+
+TEST(KerasConfig, NamesLayersAsKerasDoes) {
+  EXPECT_EQ(
+      keras_layer_names({"Dense", "Conv2D", "Dense", "LeakyReLU", "ReLU", "ELU", "MaxPooling2D",
+                         "BatchNormalization", "GlobalAveragePooling2D", "InputLayer", "LSTM",
+                         "Dense"}),
+      (std::vector<std::string>{"dense", "conv2d", "dense_1", "leaky_re_lu", "re_lu", "elu",
+                                "max_pooling2d", "batch_normalization", "global_average_pooling2d",
+                                "input_layer", "lstm", "dense_2"}));
+}
+
+TEST(KerasConfig, SpellsAModelOldAndNew) {
+  Program program = sample("mlp");
+  Json& first = testing::at(program, "/model/config/layers/0/config");
+  first["kernel_regularizer"] = {{"class_name", "L2"}, {"config", {{"l2", 0.5}}}};
+  const Json old = keras_model_config(program, {20}, KerasSpelling::kLegacy);
+  EXPECT_EQ(old["config"]["layers"][0].dump(),
+            R"({"class_name":"Dense","config":{"name":"dense","batch_input_shape":[null,20],)"
+            R"("units":16,"activation":"relu","kernel_regularizer":{"class_name":"L1L2",)"
+            R"("config":{"l2":0.5}}}})");
+  const Json modern = keras_model_config(program, {20}, KerasSpelling::kModern);
+  EXPECT_EQ(modern["config"]["build_input_shape"].dump(), "[null,20]");
+  EXPECT_EQ(modern["config"]["layers"][0]["config"]["kernel_regularizer"]["module"],
+            "keras.regularizers");
+  EXPECT_FALSE(modern["config"]["layers"][0]["config"].contains("batch_input_shape"));
+  // What a file says is the same program.
+  for (const Json& model : {old, modern}) {
+    Program read = program;
+    read.document["model"] = model;
+    EXPECT_EQ(program_hash(read), program_hash(program));
+  }
+}
+
+TEST(KerasConfig, ModernOptimisersHaveNoDecay) {
+  Program program = sample("mlp");
+  testing::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
+                                                {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
+  EXPECT_EQ(
+      keras_compile_config(program, KerasSpelling::kLegacy)["optimizer_config"]["config"].dump(),
+      R"({"name":"SGD","learning_rate":1.0,"decay":0.1})");
+  const Json optimizer = keras_compile_config(program, KerasSpelling::kModern)["optimizer"];
+  EXPECT_EQ(optimizer["config"]["learning_rate"]["class_name"], "InverseTimeDecay");
+  EXPECT_EQ(optimizer["config"]["learning_rate"]["config"]["decay_rate"], 0.1);
+  EXPECT_FALSE(optimizer["config"].contains("decay"));
+}
+
+TEST(KerasH5, HasModelTrainingAndWeights) {
+  const testing::TestFolder folder;
+  const Program program = sample("mlp");
+  const ResolvedProgram resolved = resolve(program);
+  const ModelWeights weights = counted(resolved);
+  std::ofstream(folder / "m.h5", std::ios::binary) << keras_h5(program, resolved, weights);
+  const Hdf5File file = Hdf5File::open(folder / "m.h5");
+  EXPECT_EQ(file.read_string_attribute("/", "backend"), "tensorflow");
+  const Json model = parse_json(file.read_string_attribute("/", "model_config"), "model_config");
+  Program read = program;
+  read.document["model"] = model;
+  EXPECT_EQ(program_hash(read), program_hash(program));
+  const Json training =
+      parse_json(file.read_string_attribute("/", "training_config"), "training_config");
+  EXPECT_EQ(training["loss"], "categorical_crossentropy");
+  EXPECT_EQ(training["optimizer_config"]["class_name"], "Adam");
+  EXPECT_EQ(file.list("/model_weights"), (std::vector<std::string>{"dense", "dropout", "dense_1"}));
+  EXPECT_TRUE(file.has_attribute("/model_weights/dropout", "weight_names"));
+  EXPECT_EQ(file.extents("/model_weights/dense_1/dense_1/kernel:0"),
+            (std::vector<std::uint64_t>{16, 10}));
+  EXPECT_EQ(file.read_floats("/model_weights/dense/dense/bias:0"), weights[0][1]);
+}
+
+TEST(KerasFile, IsAnArchiveThatDependsOnItsContentAlone) {
+  const Program program = sample("mlp");
+  const ResolvedProgram resolved = resolve(program);
+  ModelWeights weights = counted(resolved);
+  const std::string bytes = keras_file(program, resolved, weights);
+  EXPECT_EQ(bytes.substr(0, 4), std::string("PK\x03\x04"));
+  for (const char* part : {"metadata.json", "config.json", "model.weights.h5", "\x89HDF",
+                           "\"build_input_shape\":[null,20]"}) {
+    EXPECT_TRUE(has(bytes, part)) << part;
+  }
+  EXPECT_EQ(bytes, keras_file(program, resolved, weights));
+  weights[0][0][0] = -1;
+  EXPECT_NE(bytes, keras_file(program, resolved, weights));
+}
+
+TEST(Pickle, WritesWhatPythonReads) {
+  // pickletools.dis of Python 3.11 shows these operations.
+  EXPECT_EQ(
+      pickle(Json{{"a", 1}, {"b", Json::array({true, nullptr, "x"})}}),
+      std::string(
+          "\x80\x04}(X\x01\0\0\0a\x8a\x08\x01\0\0\0\0\0\0\0X\x01\0\0\0b](\x88NX\x01\0\0\0xeu.",
+          44));
+  EXPECT_EQ(pickle(Json(0.5)), std::string("\x80\x04G\x3f\xe0\0\0\0\0\0\0.", 12));
+  const std::vector<float> values{1, 2};
+  const std::string array = pickle({{"x", PickledArray{{2, 1}, values}}});
+  EXPECT_TRUE(has(array, "cnumpy.core.multiarray\n_reconstruct\n"));
+  EXPECT_TRUE(has(array, std::string("\x8e\x08\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40", 17)));
+}
+
+TEST(ToolConfig, SaysHowToTrain) {
+  Program program = sample("mlp");
+  const std::string config = tool_config(program, "customized");
+  for (const char* part : {"optimizer", "Adam", "opt_kwargs", "lr", "batchsize", "epoch",
+                           "categorical_crossentropy", "customized"}) {
+    EXPECT_TRUE(has(config, part)) << part;
+  }
+  EXPECT_FALSE(has(config, "learning_rate"));
+  testing::at(program, "/fit")["schedule"] = {{"decay_rate", 0.5}};
+  EXPECT_TRUE(has(error_of([&] { tool_config(program, "x"); }), "/fit/schedule"));
+}
+
+std::string script(const Program& program, KerasDialect dialect, bool standalone = false) {
+  KerasScriptOptions options;
+  options.standalone = standalone;
+  options.dialect = dialect;
+  return keras_script(program, options);
+}
+
+TEST(KerasScript, ForKeras3) {
+  Program program = sample("mlp");
+  testing::at(program, "/model/config/layers/0/config/activation") = "hard_sigmoid";
+  testing::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
+                                                {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
+  testing::at(program, "/compile/loss") = "logcosh";
+  EXPECT_EQ(script(program, KerasDialect::kKeras3), R"(import random
+import numpy as np
+import keras
+from keras.layers import Dense, Dropout, Input
+from keras.models import Sequential
+from keras.optimizers.schedules import InverseTimeDecay
+from keras.optimizers import SGD
+
+random.seed(0)
+np.random.seed(0)
+keras.utils.set_random_seed(0)
+
+
+@keras.saving.register_keras_serializable()
+def hard_sigmoid(x):  # Keras 3 has another one
+    return keras.ops.clip(0.2 * x + 0.5, 0.0, 1.0)
+
+
+def column(y):  # Keras 3 makes none of a vector
+    return y[:, None] if y.ndim == 1 else y
+
+
+x_train = np.load("x_train.npy")
+y_train = column(np.load("y_train.npy"))
+x_test = np.load("x_test.npy")
+y_test = column(np.load("y_test.npy"))
+
+model = Sequential()
+model.add(Input((20,)))
+model.add(Dense(16, activation=hard_sigmoid))
+model.add(Dropout(0.25))
+model.add(Dense(10, activation="softmax"))
+
+model.compile(loss="log_cosh", optimizer=SGD(learning_rate=InverseTimeDecay(1.0, 1, 0.1)), metrics=["accuracy"])
+model.fit(x_train, y_train, batch_size=32, epochs=5)
+)");
+  testing::at(program, "/compile/optimizer/config")["clipnorm"] = 1;
+  testing::at(program, "/compile/optimizer/config")["clipvalue"] = 1;
+  EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras3); }), "clipnorm"));
+}
+
+TEST(KerasScript, ForKeras23) {
+  Program program = sample("mlp");
+  testing::at(program, "/compile/loss") = "huber";
+  const std::string text = script(program, KerasDialect::kKeras23, true);
+  for (const char* part :
+       {"from keras.optimizers import Adam\n", "tf.compat.v1.set_random_seed(seed)\n",
+        "model.compile(loss=\"huber_loss\", optimizer=Adam(lr=0.001), metrics=[\"accuracy\"])\n"}) {
+    EXPECT_TRUE(has(text, part)) << part << text;
+  }
+  EXPECT_FALSE(has(text, "tensorflow.keras"));
+  testing::at(program, "/model/config/layers/0/config/activation") = "swish";
+  EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras23); }),
+                  "/model/config/layers/0/config/activation: found swish"));
+  testing::at(program, "/model/config/layers/0/config/activation") = "relu";
+  testing::at(program, "/compile/optimizer") = "ftrl";
+  EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras23); }), "Ftrl"));
+}
+
+TEST(KerasScript, SavesTheModelWithItsSidecar) {
+  KerasScriptOptions options;
+  options.standalone = true;
+  options.sidecar = R"({"a": "\"x\""})";
+  const std::string text = keras_script(sample("mlp"), options);
+  EXPECT_TRUE(has(text, "seed = arguments.seed\n"));
+  EXPECT_TRUE(has(text, R"(
+if arguments.save:
+    model.save(arguments.save)
+    with open(arguments.save.rsplit(".", 1)[0] + ".neutra.json", "w") as file:
+        file.write(r"""{"a": "\"x\""}""")
+
+print("accuracy:")"))
+      << text;
+}
+
+TEST(ToolScripts, HaveTheToolsCallbacks) {
+  const Program program = sample("mlp");
+  const std::string umlaut = find_tool_script("umlaut")->write(program, {});
+  EXPECT_TRUE(has(umlaut,
+                  "umlaut = UmlautCallback(model, session_name=\"neutra\", offline=True)\n"
+                  "model.compile("));
+  EXPECT_TRUE(has(umlaut, "validation_data=(x_test, y_test), callbacks=[umlaut])"));
+  const std::string diagnosis = find_tool_script("deepdiagnosis")->write(program, {});
+  EXPECT_TRUE(has(diagnosis,
+                  "callbacks=[mapFaluireToFix(x_train, y_train, len(model.layers), 32, "
+                  "time.clock(), 0.001, sys.stdout, 5)])"));
+  const std::string lint = find_tool_script("neuralint")->write(program, {});
+  EXPECT_TRUE(has(lint, "optimizer = Adam(lr=0.001)\nmodel.compile("));
+  EXPECT_TRUE(has(lint, "optimizer=optimizer"));
+  Program other = program;
+  testing::at(other, "/compile/loss") = "poisson";
+  EXPECT_TRUE(has(error_of([&] { find_tool_script("neuralint")->write(other, {}); }), "poisson"));
+  EXPECT_EQ(find_tool_script("UMLAUT"), nullptr);
+}
+
+TEST(TorchProgram, TakesTheLossFromTheInputOfTheFittingActivation) {
+  Program program = sample("mlp");
+  TorchProgram torch = torch_program(resolve(program));
+  EXPECT_EQ(torch.loss, "categorical_crossentropy_of_logits");
+  ASSERT_TRUE(torch.output);
+  EXPECT_EQ(torch.output->function, "softmax");
+  EXPECT_EQ(torch.forward.size(), 4u);  // dense, relu, dropout, dense
+  EXPECT_EQ(torch.variables.back().name, "dense_1_bias");
+  testing::at(program, "/model/config/layers/2/config/activation") = "sigmoid";
+  torch = torch_program(resolve(program));
+  EXPECT_EQ(torch.loss, "categorical_crossentropy");
+}
+
+/// Every optimiser, loss, activation, initialiser and loop has its parts in both languages.
+TEST(TorchProgram, HasPartsForEveryWord) {
+  const auto expect_parts = [](const Program& program) {
+    const ResolvedProgram resolved = resolve(program);
+    for (const std::string& text :
+         {pytorch_script(resolved, {true, 3}), libtorch_program(resolved, {true, 3})}) {
+      const TorchProgram torch = torch_program(resolved);
+      const bool cpp = has(text, "#include");
+      for (const std::string& name :
+           {torch.optimizer.function, torch.loss, torch.variables.front().initializer.function,
+            torch.forward[1].function}) {
+        const bool defined =
+            has(text, cpp ? " " + name + "(" : "def " + name + "(") || has(text, "class " + name);
+        EXPECT_TRUE(defined) << name << "\n" << text;
+      }
+    }
+  };
+  for (const Entry& entry : entries(Vocabulary::kOptimizer)) {
+    Program program = sample("mlp");
+    testing::at(program, "/compile/optimizer") = entry.name;
+    expect_parts(program);
+  }
+  for (const Entry& entry : entries(Vocabulary::kLoss)) {
+    Program program = sample("mlp");
+    testing::at(program, "/compile/loss") = entry.name;
+    expect_parts(program);
+  }
+  for (const Entry& entry : entries(Vocabulary::kActivation)) {
+    if (entry.name == "linear") continue;
+    Program program = sample("mlp");
+    testing::at(program, "/model/config/layers/0/config/activation") = entry.name;
+    expect_parts(program);
+  }
+  for (const Entry& entry : entries(Vocabulary::kInitializer)) {
+    Program program = sample("mlp");
+    testing::at(program, "/model/config/layers/0/config")["kernel_initializer"] = entry.word;
+    expect_parts(program);
+  }
+}
+
+TEST(TorchProgram, WritesTheLoopsThatKerasHasNot) {
+  Program program = sample("mlp");
+  const auto script = [&] { return pytorch_script(resolve(program), {}); };
+  const std::string usual = script();
+  EXPECT_TRUE(has(usual, "        model.zero_grad(set_to_none=True)\n        z = model("));
+  EXPECT_TRUE(has(usual, "        optimizer.step()\n"));
+  EXPECT_TRUE(has(usual, "    model.eval()\n"));
+  Json& fit = testing::at(program, "/fit");
+  fit["loop"] = {{"zero_grad", "never"}, {"step", false}, {"eval_mode", false},
+                 {"reduction", "sum"},   {"detached", 1}, {"left_out", {0}}};
+  const std::string other = script();
+  EXPECT_FALSE(has(other, "zero_grad"));
+  EXPECT_FALSE(has(other, "optimizer.step()"));
+  EXPECT_FALSE(has(other, "model.eval()"));
+  EXPECT_TRUE(has(other, ".mean() * len(y)\n"));
+  EXPECT_TRUE(has(other, "        x = detach(x)\n"));
+  EXPECT_TRUE(has(other, "Adam([model.dense_1_kernel, model.dense_1_bias], "));
+}
+
+TEST(TorchProgram, RefusesByName) {
+  Program program = sample("mlp");
+  testing::at(program, "/model/config/layers/2/config")["activity_regularizer"] = "l2";
+  EXPECT_TRUE(has(error_of([&] { torch_program(resolve(program)); }),
+                  "/model/config/layers/2: found Dense"));
+}
+
+TEST(Parts, BringWhatTheyNeed) {
+  const std::string_view parts =
+      "head\n# part: a\ndef a(): return b()\n\n# part: b\ndef b(): return x.c()\n\n# part: c\ndef "
+      "c(): return torch.a\n";
+  EXPECT_EQ(parts_for(parts, "a()"), "def a(): return b()\n\ndef b(): return x.c()\n");
+  EXPECT_EQ(parts_for(parts, "c"), "def c(): return torch.a\n");
+  EXPECT_EQ(parts_for(parts, "ab torch.a o.b"), "");
+}
+
+}  // namespace
+}  // namespace neutra

@@ -1,0 +1,60 @@
+#include "training/torchscript.h"
+
+#include <sstream>
+
+#include <torch/csrc/jit/api/module.h>
+
+#include "program/embedded.h"
+#include "program/formats/torch_program.h"
+#include "training/torch.h"
+
+namespace neutra {
+namespace {
+
+/// The parts as methods: a module has no functions beside it. Without their docstrings.
+std::string as_methods(std::string parts) {
+  const std::string define = "def ";
+  for (std::size_t at = 0; (at = parts.find(define, at)) != std::string::npos;) {
+    at = parts.find('(', at) + 1;
+    parts.insert(at, "self, ");
+  }
+  for (std::size_t begin; (begin = parts.find("\"\"\"")) != std::string::npos;) {
+    const std::size_t end = parts.find("\"\"\"", begin + 3) + 3;
+    parts.erase(begin, end - begin);
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights) {
+  const TorchProgram calls = torch_program(program);
+  torch::jit::Module module("Model");
+  auto variable = calls.variables.begin();
+  for (const auto& layer : weights) {
+    for (const std::vector<float>& values : layer) {
+      at::Tensor tensor = at::empty(variable->shape);
+      std::copy(values.begin(), values.end(), tensor.data_ptr<float>());
+      // Statistics stay as they are where somebody trains on.
+      if (variable->trainable) tensor.set_requires_grad(true);
+      module.register_parameter(variable->name, tensor, !variable->trainable);
+      ++variable;
+    }
+  }
+  const TorchSyntax syntax{false, "self.", "self.", "False"};
+  std::string needs, forward = "def forward(self, x):\n";
+  const auto add = [&](const TorchCall& call) {
+    if (call.function == "activity" || call.function == "detach") return;  // about gradients only
+    needs += call.function + " ";
+    forward += "    x = " + syntax.text(call, "x", calls) + "\n";
+  };
+  for (const TorchCall& call : calls.forward) add(call);
+  if (calls.output) add(*calls.output);
+  module.define(as_methods(parts_for(embedded::pytorch_parts, needs)) + "\n" + forward +
+                "    return x\n");
+  std::ostringstream file;
+  module.save(file);
+  return file.str();
+}
+
+}  // namespace neutra
