@@ -37,7 +37,7 @@ function renderSummary() {
     network.ground_truth !== null && ["Level to reach", shown(network.ground_truth)],
     repairs.length && ["Best repair", shown(best)],
     ["Repairs", String(repairs.length), report.significance && repairs.length ? `${significant} significantly better` : ""],
-    ["Programs", String(programs.size), `of ${report.generated} generated`],
+    ["Programs", String(programs.size), report.generated === null ? "" : `of ${report.generated} generated`],
     network.complexity !== null && ["Complexity", shown(network.complexity, 3),
                                     `of ${Object.keys(report.start).length} hyperparameters differ from the fix`],
     network.improvement !== null && ["Improvement", shown(network.improvement), "over the level, mean of the repairs"],
