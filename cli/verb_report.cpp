@@ -16,8 +16,8 @@ std::optional<ScoreSheet> scores_of(const NetworkFile& loaded, const std::string
                                     const ScoreOptions& options) {
   std::string problem;
   if (loaded.fault) {
-    ScoreSheet sheet = score_answers({{*loaded.fault, loaded.network, file}},
-                                     read_answers(answers_file), options);
+    ScoreSheet sheet =
+        score_answers({{*loaded.fault, loaded.network, file}}, read_answers(answers_file), options);
     if (!sheet.rows.empty()) return sheet;
     problem =
         describe(answers_file, "", "no answer on " + loaded.fault->id, "a line for each tool");
@@ -49,11 +49,11 @@ int run(const Arguments& arguments) {
   else if (arguments.has("study"))
     input.answers = (std::filesystem::path(arguments.text("study")) / "answers.csv").string();
   if (!input.answers.empty())
-    input.scores = scores_of(loaded, input.file, input.answers, arguments.has("answers"),
-                             {*parse_variant(arguments.text("variant")),
-                              *parse_match(arguments.text("match")),
-                              *parse_unlocated(arguments.text("unlocated")), 3,
-                              static_cast<int>(arguments.integer("top"))});
+    input.scores =
+        scores_of(loaded, input.file, input.answers, arguments.has("answers"),
+                  {*parse_variant(arguments.text("variant")), *parse_match(arguments.text("match")),
+                   *parse_unlocated(arguments.text("unlocated")), 3,
+                   static_cast<int>(arguments.integer("top"))});
   input.provenance = provenance();
   const Json document = report_document(input);
   put_result(arguments,

@@ -35,9 +35,9 @@ std::string time_figure(const ScoreSheet& sheet) {
   constexpr double kLeast = 1e-4;  ///< shorter times are drawn here
   double low = 0, high = 1;        ///< exponents of ten
   if (!points.empty()) {
-    const auto [first, last] =
-        std::minmax_element(points.begin(), points.end(),
-                            [](const ToolTime& a, const ToolTime& b) { return a.seconds < b.seconds; });
+    const auto [first, last] = std::minmax_element(
+        points.begin(), points.end(),
+        [](const ToolTime& a, const ToolTime& b) { return a.seconds < b.seconds; });
     low = std::floor(std::log10(std::max(kLeast, first->seconds)));
     high = std::max(low + 1, std::ceil(std::log10(std::max(kLeast, last->seconds))));
   }

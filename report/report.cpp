@@ -181,8 +181,7 @@ StudyTimes read_study_times(const std::filesystem::path& folder) {
     row.fault = text_of((*rows)[i], "fault");
     row.tool = text_of((*rows)[i], "tool");
     if (row.fault.empty() || row.tool.empty())
-      throw input_error(
-          describe(file.string(), place, "no fault or no tool", "the names of both"));
+      throw input_error(describe(file.string(), place, "no fault or no tool", "the names of both"));
     row.before.f = number("before_f3", 1);
     row.after.score.f = number("after_f3", 1);
     const Json* seconds = member((*rows)[i], "seconds");

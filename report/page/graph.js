@@ -224,7 +224,7 @@ class Graph {
       const at = this.onScreen(program);
       if (!this.visible(at)) continue;
       const own = program.role === "buggy" ? r * 1.3 : shapeRadius(program.role, r);
-      context.globalAlpha = this.matching.has(program) || onPath.has(program) ? 1 : 0.45;
+      context.globalAlpha = program === buggy || this.matching.has(program) || onPath.has(program) ? 1 : 0.45;
       if (program.isFixed || program === this.selected || program === this.over) {
         context.beginPath();
         context.arc(at.x, at.y, own * 1.35 + 4, 0, 2 * Math.PI);

@@ -92,4 +92,4 @@ class ProgramTable {
     event.preventDefault();
   }
 }
-ProgramTable.PAGE = 500;
+ProgramTable.PAGE = 200;

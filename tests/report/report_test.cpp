@@ -106,8 +106,7 @@ TEST(Report, TextsOfAnyKindStayInsideOfTheDocument) {
   input.network.network.nodes = {node(0, {{"lr", hostile}}, 1), node(1, {{hostile, "1"}}, 2)};
   input.network.network.edges = {{0, 1}};
   const Json document = report_document(input);
-  EXPECT_EQ(document["fault"]["id"],
-            "</script><img src=x onerror=alert(1)><!--\\x1b\\xff &amp;");
+  EXPECT_EQ(document["fault"]["id"], "</script><img src=x onerror=alert(1)><!--\\x1b\\xff &amp;");
   EXPECT_EQ(document["network"]["nodes"][1]["changes"]["lr"], nullptr);
   EXPECT_EQ(document["known"], nullptr);
   EXPECT_EQ(document["generated"], nullptr);
