@@ -1,7 +1,7 @@
 #include "report/report.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <set>
 
 #include "program/error.h"

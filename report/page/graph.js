@@ -22,7 +22,8 @@ function layOut(drawn, aspect) {
     if (children.get(program).length === 0) leaves[program.level] = (leaves[program.level] ?? 0) + 1;
   }
   const rows = Math.max(44, 1.5 * Math.sqrt(drawn.size));
-  const levels = Math.max(0, ...[...drawn].map(program => program.level)) + 1;
+  let levels = 1;
+  for (const program of drawn) levels = Math.max(levels, program.level + 1);
   const sideBySide = Array.from({length: levels}, (_, level) => Math.min(12, Math.ceil((leaves[level] ?? 0) / rows) || 1));
   const left = [0];
   for (let level = 1; level < levels; ++level) left[level] = left[level - 1] + (sideBySide[level - 1] - 1) * PLACE + GAP;

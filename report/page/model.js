@@ -51,7 +51,7 @@ function pathTo(program) {
 
 function changeText(changes) {
   return Object.entries(changes)
-      .map(([key, value]) => `${key} ${report.start[key] ?? "absent"} \u2192 ${value ?? "absent"}`).join(", ");
+      .map(([key, value]) => `${key} ${own(report.start, key) ?? "absent"} \u2192 ${value ?? "absent"}`).join(", ");
 }
 
 /** "lr 0.001 -> 0.1" of a link. */
@@ -69,6 +69,11 @@ function better(a, b) {
 function shown(value, digits = 4) {
   if (value === null || value === undefined) return "NaN";
   return String(Number(value.toPrecision(digits)));
+}
+
+/** The value of a key of the page's own objects; keys may be named as anything. */
+function own(object, key) {
+  return object && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
 function plural(count, one, many = one + "s") {
@@ -94,7 +99,7 @@ class Filter {
     for (const type of this.types) if (!program.fault_types.includes(type)) return false;
     for (const key of this.keys) if (!program.changedKeys.includes(key)) return false;
     if (!this.text) return true;
-    const searched =
+    const searched = program.searched ??=
         `${program.id} ${program.changeText} ${program.difference ?? ""} ${program.parameters}`.toLowerCase();
     return this.text.toLowerCase().split(/\s+/).filter(Boolean).every(word =>
       /^\d+$/.test(word) ? String(program.id) === word || searched.includes("=" + word) : searched.includes(word));

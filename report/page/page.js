@@ -61,19 +61,20 @@ function tooltipText(program) {
 }
 
 function keyTitle(key) {
-  const about = report.keys[key];
+  const about = own(report.keys, key);
   return about ? [about.kind.replaceAll("_", " "), about.where].filter(Boolean).join(", ") : null;
 }
 
 function differenceTable(program) {
-  const keys = Object.keys(report.start);
-  const value = (changes, key) => changes && key in changes ? changes[key] ?? "absent" : report.start[key];
   const fixed = report.fixed;
-  const rows = all => keys.filter(key => all || key in program.changes || (fixed && key in fixed)).map(key =>
+  const keys = new Set([...Object.keys(report.start), ...program.changedKeys, ...Object.keys(fixed ?? {})]);
+  const differs = (changes, key) => own(changes, key) !== undefined;
+  const value = (changes, key) => (differs(changes, key) ? changes[key] : own(report.start, key)) ?? "absent";
+  const rows = all => [...keys].filter(key => all || differs(program.changes, key) || differs(fixed, key)).map(key =>
     html("tr", {},
          html("th", {scope: "row"}, html("code", {}, key), keyTitle(key) ? html("div", {class: "help"}, keyTitle(key)) : null),
-         html("td", {}, breakable(report.start[key])),
-         html("td", {class: key in program.changes ? "changed" : null}, breakable(value(program.changes, key))),
+         html("td", {}, breakable(value(null, key))),
+         html("td", {class: differs(program.changes, key) ? "changed" : null}, breakable(value(program.changes, key))),
          fixed ? html("td", {}, breakable(value(fixed, key))) : null));
   const body = html("tbody", {}, rows(false));
   const head = html("tr", {}, ["", "buggy", program === buggy ? "this" : `program ${program.id}`, fixed ? "known fix" : null]

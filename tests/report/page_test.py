@@ -81,9 +81,9 @@ class PageTest(unittest.TestCase):
         cls.start = cls.document["start"]
         (cls.folder / "large.tsv").write_text(large_network(cls.start, 1000), encoding="utf-8")
         neutra("report", cls.folder / "large.tsv", "-o", cls.folder / "large.html")
-        odd = {"lr": HOSTILE.replace(",", ""), "zz": "1"}
+        odd = {"lr": HOSTILE, "constructor": "1", "__proto__": "2"}
         (cls.folder / "odd.tsv").write_text(
-            tsv([(0, 1, [1.0, "nan"], ["inf", 0.5], {"lr": "1", "zz": "1"}, odd, True)]).replace("'", ""), encoding="utf-8")
+            tsv([(0, 1, [1.0, "nan"], ["inf", 0.5], {**odd, "lr": "1"}, odd, True)]).replace("'", ""), encoding="utf-8")
         neutra("report", cls.folder / "odd.tsv", "-o", cls.folder / "odd.html")
         page = (cls.folder / "d7.html").read_text(encoding="utf-8")
         begin = page.index('id="report-data">') + len('id="report-data">')
@@ -356,6 +356,8 @@ class PageTest(unittest.TestCase):
         self.table_rows(page).first.click()
         self.assertIn("</script><img src=x onerror=alert(1)><b>", page.locator("#detail").inner_text())
         self.assertEqual(page.locator("img, b").count(), 0)
+        page.get_by_role("button", name="All hyperparameters").click()
+        self.assertEqual(page.locator("#detail tbody tr").count(), 3)
         self.assertIn("NaN", self.table_rows(page).first.inner_text())
         self.assertIn("isn't known here", page.locator("#notices").inner_text())
 
