@@ -1,10 +1,10 @@
 // Small pictures in SVG, drawn for the width that they get.
 
-/** A scale from numbers to pixels with round ticks. Decimal logarithms where all values are positive and three powers
+/** A scale from numbers to pixels with round ticks. Decimal logarithms where all values are positive and two powers
  * of ten apart. */
 function axis(values, from, to, {logarithmic = null, ticks = 5} = {}) {
   let low = Math.min(...values), high = Math.max(...values);
-  const isLog = logarithmic ?? (low > 0 && high / low >= 1000);
+  const isLog = logarithmic ?? (low > 0 && high / low >= 100);
   const forth = isLog ? Math.log10 : value => value, back = isLog ? value => 10 ** value : value => value;
   [low, high] = [forth(low), forth(high)];
   if (!(high > low)) [low, high] = [low - (Math.abs(low) * 0.1 || 0.5), high + (Math.abs(high) * 0.1 || 0.5)];

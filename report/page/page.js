@@ -236,8 +236,7 @@ function drawBest(rows) {
   figure.replaceChildren();
   if (!repairs.length || !buggy) return;
   figure.append(html("figcaption", {}, repairs.length > most ? `The ${most} best of ${plural(repairs.length, "repair")}` : "The repairs, best first"));
-  stripPlot(figure, [stripRow(buggy, "buggy program"), ...fixedRow(),
-                     ...repairs.slice(0, most).map(program => stripRow(program, `${program.id}: ${program.changeText}`))],
+  stripPlot(figure, [...fixedRow(), ...repairs.slice(0, most).map(program => stripRow(program, `${program.id}: ${program.changeText}`))],
             network.ground_truth);
 }
 

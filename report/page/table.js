@@ -32,7 +32,7 @@ class ProgramTable {
       "aria-sort": one === column ? (down ? "descending" : "ascending") : null,
     }, html("button", {type: "button", title: one.title, onclick: () => this.sortBy(one)}, one.name))));
     this.rows = new Map();
-    const body = html("tbody", {onkeydown: event => this.press(event), onclick: event => this.click(event)},
+    const body = html("tbody", {onkeydown: event => this.press(event), onclick: event => this.click(event), ondblclick: event => this.click(event, true)},
                       shownPrograms.map(program => this.row(program)));
     this.element.replaceChildren();
     if (this.programs.length === 0) return this.element.append(html("p", {class: "help"}, "\u00a0No program."));
@@ -71,9 +71,9 @@ class ProgramTable {
     }
   }
 
-  click(event) {
+  click(event, enter = false) {
     const row = event.target.closest("tr");
-    for (const [program, own] of this.rows) if (own === row) this.onSelect(program);
+    for (const [program, its] of this.rows) if (its === row) this.onSelect(program, enter);
   }
 
   press(event) {
