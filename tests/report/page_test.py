@@ -5,7 +5,6 @@ import os
 import pathlib
 import random
 import re
-import statistics
 import subprocess
 import tempfile
 import unittest
@@ -148,7 +147,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.table_rows(page).count(), len(self.document["network"]["nodes"]))
         self.assertEqual(page.locator("#score-table tbody tr").count(), 4)
         self.assertEqual(page.locator("#time-figure svg").count(), 1)
-        provenance = page.locator("#provenance-list").inner_text()
+        provenance = page.locator("#provenance").inner_text()
         self.assertIn("neutra search D7", provenance)
         self.assertEqual(page.locator(".notice").count(), 0)
 
@@ -373,8 +372,11 @@ class PageTest(unittest.TestCase):
         self.assertLess((self.folder / "large.html").stat().st_size, 3_000_000)
         page = self.open("large")
         self.assertIn("1000 programs", page.locator("#count").inner_text())
-        ready = page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd")
-        self.assertLess(ready, 2000, "milliseconds until it can be used")
+        # Milliseconds; the least of several, since other programs may be running.
+        starts = []
+        for _ in range(3):
+            page.reload()
+            starts.append(page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"))
         # What one turn of the wheel, one key and one letter of a search cost, drawing included.
         cost = page.evaluate("""async () => {
           const canvas = document.getElementById("graph"), search = document.getElementById("search");
@@ -392,19 +394,18 @@ class PageTest(unittest.TestCase):
             times.wheel.push(await timed(() => canvas.dispatchEvent(
                 new WheelEvent("wheel", {deltaY: i < 10 ? -100 : 100, clientX: 400, clientY: 400, cancelable: true}))));
           }
-          for (let i = 0; i < 6; ++i) {
-            times.key.push(await timed(() => canvas.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", cancelable: true}))));
+          for (const key of ["Right", "Right", "Right", "Left", "Down", "Down", "Up", "Right", "Left", "Left"]) {
+            times.key.push(await timed(() => canvas.dispatchEvent(new KeyboardEvent("keydown", {key: `Arrow${key}`, cancelable: true}))));
           }
-          for (const text of ["l", "lr", "lr s", ""]) {
+          for (const text of ["l", "", "lo", "", "los", "", "loss", ""]) {
             times.search.push(await timed(() => { search.value = text; search.dispatchEvent(new Event("input")); }));
           }
           return times;
         }""")
-        medians = {name: statistics.median(times) for name, times in cost.items()}
-        print(f"1,000 programs: ready after {ready:.0f} ms; medians {({k: round(v) for k, v in medians.items()})} ms")
-        self.assertLess(medians["wheel"], 100)
-        self.assertLess(medians["key"], 150)
-        self.assertLess(medians["search"], 400)
+        least = {"start": min(starts), **{name: min(times) for name, times in cost.items()}}
+        print("1,000 programs, milliseconds:", {name: round(time) for name, time in least.items()})
+        for name, most in {"start": 2000, "wheel": 50, "key": 100, "search": 300}.items():
+            self.assertLess(least[name], most, name)
 
     @unittest.skipUnless(SCREENSHOTS, "no folder for screenshots")
     def test_screenshots(self):
