@@ -40,6 +40,7 @@ Verb localise_verb();
 Verb mutate_verb();
 Verb network_verb();
 Verb parse_verb();
+Verb report_verb();
 Verb score_verb();
 Verb search_verb();
 Verb show_verb();

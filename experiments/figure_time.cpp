@@ -13,14 +13,10 @@ constexpr double kRadius = 6;
 constexpr const char* kAxis = "stroke=\"black\" stroke-width=\"1\"";
 constexpr const char* kGrid = "stroke=\"#ddd\" stroke-width=\"1\"";
 
-struct Point {
-  std::string tool;
-  double seconds = 0, before = 0, after = 0;
-};
+}  // namespace
 
-/// Over all faults of the sheet that a tool answered.
-std::vector<Point> points_of(const ScoreSheet& sheet) {
-  std::vector<Point> points;
+std::vector<ToolTime> tool_times(const ScoreSheet& sheet) {
+  std::vector<ToolTime> points;
   for (const std::string& tool : sheet.tools) {
     std::vector<double> seconds, before, after;
     for (const ScoreRow& row : sheet.rows) {
@@ -34,16 +30,14 @@ std::vector<Point> points_of(const ScoreSheet& sheet) {
   return points;
 }
 
-}  // namespace
-
 std::string time_figure(const ScoreSheet& sheet) {
-  const std::vector<Point> points = points_of(sheet);
+  const std::vector<ToolTime> points = tool_times(sheet);
   constexpr double kLeast = 1e-4;  ///< shorter times are drawn here
   double low = 0, high = 1;        ///< exponents of ten
   if (!points.empty()) {
-    const auto [first, last] =
-        std::minmax_element(points.begin(), points.end(),
-                            [](const Point& a, const Point& b) { return a.seconds < b.seconds; });
+    const auto [first, last] = std::minmax_element(
+        points.begin(), points.end(),
+        [](const ToolTime& a, const ToolTime& b) { return a.seconds < b.seconds; });
     low = std::floor(std::log10(std::max(kLeast, first->seconds)));
     high = std::max(low + 1, std::ceil(std::log10(std::max(kLeast, last->seconds))));
   }
@@ -68,7 +62,7 @@ std::string time_figure(const ScoreSheet& sheet) {
   picture.text((kLeft + right) / 2, kHeight - 10, "seconds of one localisation (mean)", "middle");
   picture.text(18, (kTop + bottom) / 2, "F3 (mean)", "middle", 12, true);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const Point& point = points[i];
+    const ToolTime& point = points[i];
     const std::string colour = kSvgColours[i % std::size(kSvgColours)];
     const double x = x_of(point.seconds);
     const std::string title = point.tool + ": " + shortest(point.seconds) + " s";

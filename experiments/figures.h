@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "experiments/scoring.h"
 #include "search/network.h"
@@ -12,8 +13,17 @@ namespace neutra {
 /// the known fix; green: at least as good; white: neutral with its parent.
 std::string network_figure(const Network& network);
 
-/// The study's Figure 2 in SVG: mean seconds of one localisation (logarithmic) against mean F3 of
-/// each tool whose times are known; hollow before neutrality analysis, filled after it.
+/// What a tool's answers take and are worth: means over the faults of a sheet.
+struct ToolTime {
+  std::string tool;
+  double seconds = 0;            ///< of one localisation, over the faults where it is known
+  double before = 0, after = 0;  ///< F3 before and after neutrality analysis
+};
+/// Of each tool whose times are known.
+std::vector<ToolTime> tool_times(const ScoreSheet& sheet);
+
+/// The study's Figure 2 in SVG: tool_times(), the seconds logarithmic; hollow before neutrality
+/// analysis, filled after it.
 std::string time_figure(const ScoreSheet& sheet);
 
 }  // namespace neutra

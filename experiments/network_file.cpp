@@ -39,6 +39,9 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
     StoredRun run = read_store(file);
     if (!loaded.fault) loaded.fault = fault_of_store(run);
     loaded.finished = run.finished;
+    loaded.header = std::move(run.header);
+    loaded.counters = run.counters;
+    loaded.end = run.end;
     loaded.network = std::move(run.network);
     return loaded;
   }

@@ -6,6 +6,7 @@
 
 #include "experiments/catalog.h"
 #include "search/network.h"
+#include "search/options.h"
 
 namespace neutra {
 
@@ -14,6 +15,10 @@ struct NetworkFile {
   Network network;
   std::optional<Fault> fault;
   bool finished = true;  ///< false: of a search that goes on
+  /// Of a store: what made it (docs/formats/store.md), and how far it came. A TSV file has neither.
+  Json header = {};
+  SearchCounters counters = {};
+  SearchEnd end = SearchEnd::kInterrupted;
 };
 
 /// Reads a store or, by its ending, a TSV file. The fault is `fault` if given, else the one that

@@ -593,6 +593,67 @@ TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
   EXPECT_GT(killed, 0);
 }
 
+TEST(Command, ReportsOfSearchesAndRecordedNetworks) {
+  const Folder folder;
+  ASSERT_EQ(call({"search", "D7", "--store", "a.h5", "--budget-evaluations", "80", "-n", "3", "-q"},
+                 folder.path(), 300)
+                .exit,
+            0);
+  const std::string network = call({"network", "a.h5"}, folder.path()).out;
+  folder.write("a.tsv", network);
+  folder.write("a.csv", "fault,tool,answer,seconds\nD7,one,HLR,2\nD4,one,-,\n");
+  const auto report = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "report");
+    return call(words, folder.path());
+  };
+  const Called made = report({"a.h5", "-o", "a.html", "--answers", "a.csv"});
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_EQ(made.out + made.err, "");
+  EXPECT_NE(folder.read("a.html").find("<!DOCTYPE html>"), std::string::npos);
+  EXPECT_EQ(report({"a.h5", "--answers", "a.csv"}).out, folder.read("a.html"));
+
+  const Json json = parse_json(report({"a.h5", "--answers", "a.csv", "--json"}).out, "out");
+  EXPECT_EQ(json["format"], "neutra-report");
+  EXPECT_EQ(json["fault"]["id"], "D7");
+  EXPECT_GE(json["generated"].get<int>(), 80);
+  EXPECT_EQ(json["scores"]["tools"][0]["before"]["recall"], 1);
+  EXPECT_EQ(json["provenance"]["search"]["seed"], 0);
+  EXPECT_EQ(json["network"]["links"].size() + 1,
+            static_cast<std::size_t>(std::count(network.begin(), network.end(), '\n')));
+  const Json recorded = parse_json(report({"a.tsv", "--json"}).out, "out");
+  EXPECT_EQ(recorded["known"], "HLR");
+  EXPECT_EQ(recorded["generated"], nullptr);
+  EXPECT_EQ(recorded["network"]["nodes"][1]["difference"],
+            json["network"]["nodes"][1]["difference"]);
+
+  // Mistakes; what is there stays as it is.
+  const Called other = report({"a.h5", "--fault", "D4"});
+  EXPECT_EQ(other.exit, 3);
+  EXPECT_NE(other.err.find("the buggy program of D4"), std::string::npos) << other.err;
+  folder.write("b.csv", "fault,tool,answer\nD4,one,-\n");
+  const Called none = report({"a.h5", "--answers", "b.csv"});
+  EXPECT_EQ(none.exit, 3);
+  EXPECT_NE(none.err.find("no answer on D7"), std::string::npos) << none.err;
+  EXPECT_EQ(report({"a.h5", "-o", "a.h5"}).exit, 2);
+  EXPECT_EQ(report({"a.tsv", "-o", "a.tsv"}).exit, 2);
+  EXPECT_EQ(report({"a.tsv", "-o", "a.csv", "--answers", "a.csv"}).exit, 2);
+  EXPECT_EQ(folder.read("a.tsv"), network);
+  EXPECT_EQ(report({"a.h5", "-o", "missing/a.html"}).exit, 3);
+  EXPECT_EQ(report({"a.h5", "--study", "."}).exit, 3);
+  EXPECT_EQ(report({"a.h5", "--format", "dot"}).exit, 2);
+
+  // A network of no bundled fault, with names of any kind.
+  folder.write("mine.tsv",
+               "parent_node_id\tcurrent_node_id\tparent_accs\tcurrent_node_accs\t"
+               "parent_node_param_string\tcurrent_node_param_string\tis_gt\n"
+               "0\t1\t[0.1]\t[nan]\tlr=1\tlr=</script>\tTrue\n");
+  const Called mine = report({"mine.tsv"});
+  ASSERT_EQ(mine.exit, 0) << mine.err;
+  EXPECT_NE(mine.out.find("\"lr\":\"\\u003c/script\\u003e\""), std::string::npos);
+  EXPECT_EQ(mine.out.find("lr=</script>"), std::string::npos);
+  EXPECT_EQ(report({"mine.tsv", "--answers", "a.csv"}).exit, 3);
+}
+
 TEST(Command, VerifyNeedsEnoughMetricsToTell) {
   const Folder folder;
   const std::string d7 =

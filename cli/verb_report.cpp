@@ -1,0 +1,103 @@
+#include <algorithm>
+#include <iostream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "program/error.h"
+#include "report/report.h"
+
+namespace neutra::cli {
+namespace {
+
+/// Scores of the answers on the network's fault. nullopt, and a note, where nothing can be scored
+/// and need not be.
+std::optional<ScoreSheet> scores_of(const NetworkFile& loaded, const std::string& file,
+                                    const std::string& answers_file, bool must_score,
+                                    const ScoreOptions& options) {
+  std::string problem;
+  if (loaded.fault) {
+    ScoreSheet sheet =
+        score_answers({{*loaded.fault, loaded.network, file}}, read_answers(answers_file), options);
+    if (!sheet.rows.empty()) return sheet;
+    problem =
+        describe(answers_file, "", "no answer on " + loaded.fault->id, "a line for each tool");
+  } else {
+    problem = describe(file, "", "a network of no bundled fault (" + loaded.network.fault_id + ")",
+                       "--fault FILE says which fault the answers are scored on");
+  }
+  if (must_score) throw input_error(problem);
+  std::cerr << "neutra: " << problem << "; nothing is scored\n";
+  return std::nullopt;
+}
+
+/// The report may not take the place of what it tells.
+void require_other_output(const Arguments& arguments, const std::vector<std::string>& read) {
+  if (!arguments.has("output")) return;
+  const std::string& output = arguments.text("output");
+  for (const std::string& file : read) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(file, output, ignored))
+      throw usage_error("--output: found " + output +
+                        ", which is read, too; allowed: another file");
+  }
+}
+
+int run(const Arguments& arguments) {
+  require_output(arguments);
+  ReportInput input;
+  input.file = arguments.positional.front();
+  input.network = read_network_file(
+      input.file,
+      arguments.has("fault") ? std::optional(load_fault(arguments.text("fault"))) : std::nullopt);
+  const NetworkFile& loaded = input.network;
+  if (!loaded.finished)
+    std::cerr << "neutra: " << input.file
+              << ": the search isn't finished; this is its network so far\n";
+  if (arguments.has("fault") && !loaded.network.nodes.empty())
+    require_root(loaded.network, *loaded.fault, input.file);
+  if (arguments.has("study")) input.times = read_study_times(arguments.text("study"));
+  if (arguments.has("answers"))
+    input.answers = arguments.text("answers");
+  else if (arguments.has("study"))
+    input.answers = (std::filesystem::path(arguments.text("study")) / "answers.csv").string();
+  if (!input.answers.empty())
+    input.scores =
+        scores_of(loaded, input.file, input.answers, arguments.has("answers"),
+                  {*parse_variant(arguments.text("variant")), *parse_match(arguments.text("match")),
+                   *parse_unlocated(arguments.text("unlocated")), 3,
+                   static_cast<int>(arguments.integer("top"))});
+  require_other_output(arguments, {input.file, input.answers});
+  input.provenance = provenance();
+  const Json document = report_document(input);
+  put_result(arguments,
+             chosen_format(arguments) == "json" ? to_text(document) : report_page(document));
+  return static_cast<int>(Exit::kDone);
+}
+
+}  // namespace
+
+Verb report_verb() {
+  return {"report",
+          "make a page of a network that a browser shows: graph, repairs, scores",
+          "report STORE|FILE.tsv [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--fault "
+          "FAULT] [--format html|json]",
+          {{"answers", "fault", "match", "output", "study", "top", "unlocated", "variant"},
+           1,
+           1,
+           "STORE|FILE.tsv",
+           {"html", "json"}},
+          "One HTML file that needs no network and no other file: the neutrality network as a "
+          "graph to go through, to search\n"
+          "and to filter by fault type, the difference, path and metrics of each program, tables "
+          "of the repairs, and where\n"
+          "the search came from. With --answers also what fault-localisation tools said, scored "
+          "before and after neutrality\n"
+          "analysis as by neutra score; with --study the answers of a finished study, and time "
+          "against F3 over all of its\n"
+          "faults. json is what the page holds (docs/formats/report.md).",
+          "  neutra report D7.h5 -o D7.html\n"
+          "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",
+          run};
+}
+
+}  // namespace neutra::cli

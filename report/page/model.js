@@ -1,0 +1,117 @@
+// What `neutra report` put into the page (docs/formats/report.md), as a graph.
+
+const report = JSON.parse(document.getElementById("report-data").textContent);
+const network = report.network;
+
+const ROLES = {
+  buggy: {name: "buggy program", one: "the buggy program"},
+  significantly_better: {name: "repair, better", one: "a repair, significantly better than the known fix"},
+  on_par: {name: "repair, on par", one: "a repair, on par with the known fix"},
+  neutral: {name: "neutral", one: "neutral: no worse than its parent, but no repair"},
+};
+if (!report.significance) {
+  ROLES.on_par = {name: "repair", one: "a repair, at least as good as the known fix"};
+}
+
+/** Programs by id. `in` and `out` are links; `via` is the link of a shortest path from the buggy program. */
+const programs = new Map();
+for (const node of network.nodes) {
+  programs.set(node.id, {
+    ...node, in: [], out: [], via: null, level: node.depth, isFixed: node.id === report.fixed_node,
+    changedKeys: Object.keys(node.changes), changeText: changeText(node.changes),
+  });
+}
+for (const link of network.links) {
+  const source = programs.get(link.source), target = programs.get(link.target);
+  if (!source || !target) continue;
+  const edge = {...link, source, target};
+  source.out.push(edge);
+  target.in.push(edge);
+}
+const buggy = programs.get(0) ?? null;
+if (buggy) {
+  buggy.level = 0;
+  const reached = new Set([buggy]);
+  for (const program of reached) {  // grows on the way
+    for (const edge of program.out) {
+      if (reached.has(edge.target)) continue;
+      edge.target.via = edge;
+      edge.target.level = program.level + 1;
+      reached.add(edge.target);
+    }
+  }
+}
+
+/** The links from the buggy program to this one, along a shortest path. */
+function pathTo(program) {
+  const path = [];
+  for (let at = program; at.via; at = at.via.source) path.unshift(at.via);
+  return path;
+}
+
+function changeText(changes) {
+  return Object.entries(changes)
+      .map(([key, value]) => `${key} ${own(report.start, key) ?? "absent"} \u2192 ${value ?? "absent"}`).join(", ");
+}
+
+/** "lr 0.001 -> 0.1" of a link. */
+function linkText(link) {
+  return link.key ? `${link.key} ${link.before} \u2192 ${link.after}` : "";
+}
+
+/** Does a larger value come first? NaN comes last. */
+function better(a, b) {
+  if (a === null || b === null) return (a === null) - (b === null);
+  return network.goal === "maximize" ? b - a : a - b;
+}
+
+/** A number with so many significant digits; null is what JSON has for NaN and infinity. */
+function shown(value, digits = 4) {
+  if (value === null || value === undefined) return "NaN";
+  return String(Number(value.toPrecision(digits)));
+}
+
+/** The value of a key of the page's own objects; keys may be named as anything. */
+function own(object, key) {
+  return object && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function plural(count, one, many = one + "s") {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Which programs match, and those on the way to them. */
+class Filter {
+  constructor() {
+    this.clear();
+  }
+  clear() {
+    this.text = "";
+    this.roles = new Set();  // none chosen: all
+    this.types = new Set();
+    this.keys = new Set();
+  }
+  get active() {
+    return this.text !== "" || this.roles.size + this.types.size + this.keys.size > 0;
+  }
+  matches(program) {
+    if (this.roles.size && !this.roles.has(program.role)) return false;
+    for (const type of this.types) if (!program.fault_types.includes(type)) return false;
+    for (const key of this.keys) if (!program.changedKeys.includes(key)) return false;
+    if (!this.text) return true;
+    const searched = program.searched ??=
+        `${program.id} ${program.changeText} ${program.difference ?? ""} ${program.parameters}`.toLowerCase();
+    return this.text.toLowerCase().split(/\s+/).filter(Boolean).every(word =>
+      /^\d+$/.test(word) ? String(program.id) === word || searched.includes("=" + word) : searched.includes(word));
+  }
+  apply() {
+    const matching = new Set(), drawn = new Set();
+    for (const program of programs.values()) {
+      if (!this.matches(program)) continue;
+      matching.add(program);
+      for (let at = program; at && !drawn.has(at); at = at.via?.source) drawn.add(at);
+    }
+    if (buggy) drawn.add(buggy);
+    return {matching, drawn};
+  }
+}

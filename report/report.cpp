@@ -1,0 +1,279 @@
+#include "report/report.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "program/error.h"
+#include "program/printable.h"
+#include "report/embedded.h"
+
+namespace neutra {
+namespace {
+
+Json printable_texts(const Json& json) {
+  if (json.is_string()) return printable(json.get_ref<const std::string&>());
+  if (json.is_array()) {
+    Json list = Json::array();
+    for (const Json& value : json) list.push_back(printable_texts(value));
+    return list;
+  }
+  if (!json.is_object()) return json;
+  Json object = Json::object();
+  for (const auto& [name, value] : json.items()) object[printable(name)] = printable_texts(value);
+  return object;
+}
+
+/// What `to` has otherwise than `from`: values by key, null for a key that it lacks.
+Json changes(const Parameters& from, const Parameters& to) {
+  Json result = Json::object();
+  for (const auto& [key, value] : to) {
+    const auto before = from.find(key);
+    if (before == from.end() || before->second != value) result[key] = value;
+  }
+  for (const auto& [key, value] : from) {
+    if (!to.contains(key)) result[key] = nullptr;
+  }
+  return result;
+}
+
+/// "layer 0 (Dense)" of a path into a program, "" for one that leads to no layer.
+std::string layer_of(const Json& document, const std::string& path) {
+  static const std::string kLayers = "/model/config/layers/";
+  if (!path.starts_with(kLayers)) return "";
+  const std::string layer = path.substr(0, path.find('/', kLayers.size()));
+  const Json* found = nullptr;
+  const Json::json_pointer pointer(layer);
+  if (document.contains(pointer)) found = member(document.at(pointer), "class_name");
+  const std::string number = layer.substr(kLayers.size());
+  return "layer " + number +
+         (found != nullptr && found->is_string() ? " (" + found->get<std::string>() + ")" : "");
+}
+
+/// What the hyperparameters are, where the fault is known.
+Json keys(const ProgramSpace& space) {
+  Json result = Json::object();
+  for (const Key& key : space.keys()) {
+    std::vector<std::string> layers;
+    for (const std::string& path : key.paths) {
+      const std::string layer = layer_of(space.base().document, path);
+      if (!layer.empty() && std::find(layers.begin(), layers.end(), layer) == layers.end())
+        layers.push_back(layer);
+    }
+    std::string where;
+    for (const std::string& layer : layers) where += (where.empty() ? "" : ", ") + layer;
+    result[key.name] = {{"kind", to_string(key.kind)}, {"where", where}};
+  }
+  return result;
+}
+
+/// The difference of a program to the buggy one; nullopt: its parameters make no program.
+std::optional<FaultSet> difference(const Fault& fault, const Parameters& parameters) {
+  try {
+    return diff(fault.buggy, fault.space.instantiate(parameters));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+Json to_json(const Score& score) {
+  return {{"recall", score.recall}, {"precision", score.precision}, {"f", score.f}};
+}
+
+Json to_json(const RankScore& score) {
+  return {{"first", score.first}, {"average_precision", score.average_precision}};
+}
+
+template <typename Value>
+Json value_or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json scores_json(const ScoreSheet& sheet, const std::string& answers) {
+  Json tools = Json::array();
+  for (const ScoreRow& row : sheet.rows) {
+    Json tool = {{"tool", row.tool},
+                 {"answer", to_string(row.answer)},
+                 {"before", to_json(row.before)},
+                 {"after", to_json(row.after.score)},
+                 {"truths", row.after.truths},
+                 {"attaining", row.after.attaining},
+                 {"seconds", value_or_null(row.seconds)},
+                 {"stability", value_or_null(row.stability)},
+                 {"ranks", nullptr}};
+    if (row.ranks)
+      tool["ranks"] = {{"before", to_json(row.ranks->before)},
+                       {"after", to_json(row.ranks->after)}};
+    tools.push_back(std::move(tool));
+  }
+  return {{"file", std::filesystem::path(answers).filename().string()},
+          {"variant", to_string(sheet.options.variant)},
+          {"match", to_string(sheet.options.match)},
+          {"unlocated", to_string(sheet.options.unlocated)},
+          {"beta", sheet.options.beta},
+          {"tools", std::move(tools)},
+          {"missing", sheet.missing}};
+}
+
+Json times_json(const StudyTimes& times) {
+  Json points = Json::array();
+  for (const ToolTime& tool : times.tools)
+    points.push_back({{"tool", tool.tool},
+                      {"seconds", tool.seconds},
+                      {"before", tool.before},
+                      {"after", tool.after}});
+  return {{"name", times.study}, {"faults", times.faults}, {"points", std::move(points)}};
+}
+
+/// In the order in which people ask: how was it made, with what, how did it go.
+Json provenance_json(const ReportInput& input) {
+  Json result = Json::object();
+  const NetworkFile& loaded = input.network;
+  if (!loaded.header.empty()) {
+    Json& search = result["search"] = Json::object();
+    for (const char* name : {"command", "seed", "created", "program_version", "git_commit",
+                             "libraries", "machine", "fault_file", "program", "fixed", "config"}) {
+      if (const Json* value = member(loaded.header, name)) search[name] = *value;
+    }
+    search["end"] = loaded.finished ? to_string(loaded.end) : "not finished";
+    search["counters"] = to_json(loaded.counters);
+  }
+  result["report"] = input.provenance;
+  result["report"]["file"] = input.file;
+  if (!input.answers.empty()) result["report"]["answers"] = input.answers;
+  return result;
+}
+
+void replace(std::string& text, std::string_view marker, std::string_view by) {
+  const std::size_t at = text.find(marker);
+  text.replace(at, marker.size(), by);
+}
+
+}  // namespace
+
+StudyTimes read_study_times(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "scores.json";
+  const Json json = read_json(file);
+  const auto text_of = [](const Json& object, const char* name) {
+    const Json* value = member(object, name);
+    return value != nullptr && value->is_string() ? value->get<std::string>() : "";
+  };
+  if (text_of(json, "format") != "neutra-study-result")
+    throw input_error(describe(file.string(), "/format", "'" + text_of(json, "format") + "'",
+                               "neutra-study-result, which neutra study writes"));
+  const Json* rows = member(json, "scores");
+  if (rows == nullptr || !rows->is_array())
+    throw input_error(describe(file.string(), "/scores", "no list", "a list of scores"));
+  ScoreSheet sheet;
+  std::set<std::string> faults;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const std::string place = "/scores/" + std::to_string(i);
+    const auto number = [&](const char* name, double most) {
+      const Json* value = member((*rows)[i], name);
+      if (value == nullptr || !value->is_number() || value->get<double>() < 0 ||
+          value->get<double>() > most)
+        throw input_error(describe(file.string(), place + "/" + name,
+                                   value == nullptr ? "nothing" : value->dump(),
+                                   most == 1 ? "a number from 0 to 1" : "a number of at least 0"));
+      return value->get<double>();
+    };
+    ScoreRow row;
+    row.fault = text_of((*rows)[i], "fault");
+    row.tool = text_of((*rows)[i], "tool");
+    if (row.fault.empty() || row.tool.empty())
+      throw input_error(describe(file.string(), place, "no fault or no tool", "the names of both"));
+    row.before.f = number("before_f3", 1);
+    row.after.score.f = number("after_f3", 1);
+    const Json* seconds = member((*rows)[i], "seconds");
+    if (seconds != nullptr && !seconds->is_null())
+      row.seconds = number("seconds", std::numeric_limits<double>::max());
+    if (std::find(sheet.tools.begin(), sheet.tools.end(), row.tool) == sheet.tools.end())
+      sheet.tools.push_back(row.tool);
+    faults.insert(row.fault);
+    sheet.rows.push_back(std::move(row));
+  }
+  return {text_of(json, "study"), static_cast<int>(faults.size()), tool_times(sheet)};
+}
+
+Json report_document(const ReportInput& input) {
+  const NetworkFile& loaded = input.network;
+  const Network& network = loaded.network;
+  const Fault* fault = loaded.fault ? &*loaded.fault : nullptr;
+  Json document = {{"format", "neutra-report"},
+                   {"version", 1},
+                   {"file", std::filesystem::path(input.file).filename().string()},
+                   {"finished", loaded.finished},
+                   {"fault", {{"id", network.fault_id}}},
+                   {"known", nullptr},
+                   {"significance", !loaded.header.empty()},
+                   {"generated", nullptr},
+                   {"start", Json::object()},
+                   {"fixed", nullptr},
+                   {"fixed_node", nullptr},
+                   {"keys", fault != nullptr ? keys(fault->space) : Json::object()},
+                   {"fault_types", Json::object()}};
+  if (!loaded.header.empty()) document["generated"] = network.nodes.size();
+  if (fault != nullptr) {
+    document["fault"] = {{"id", fault->id},
+                         {"title", fault->title},
+                         {"origin", fault->origin},
+                         {"source", fault->source}};
+    document["known"] = to_string(known_faults(*fault, Variant::kCorrected));
+  }
+  Json nodes = neutra::to_json(network);
+  std::set<std::string> types;
+  const Parameters start = network.nodes.empty() ? Parameters{} : network.nodes.front().parameters;
+  document["start"] = start;
+  if (network.fixed_parameters && !network.nodes.empty())
+    document["fixed"] = changes(start, *network.fixed_parameters);
+  for (Json& entry : nodes["nodes"]) {
+    const Node& node = *network.find(entry["id"].get<std::int64_t>());
+    entry["changes"] = changes(start, node.parameters);
+    entry["difference"] = nullptr;
+    entry["fault_types"] = Json::array();
+    if (network.fixed_parameters && node.parameters == *network.fixed_parameters)
+      document["fixed_node"] = node.id;
+    if (fault == nullptr) continue;
+    if (const auto faults = difference(*fault, node.parameters)) {
+      const std::set<std::string> own = types_of(*faults);
+      entry["difference"] = to_string(*faults);
+      entry["fault_types"] = own;
+      types.insert(own.begin(), own.end());
+    }
+  }
+  for (const auto& [type, meaning] : fault_types()) {
+    if (types.contains(type)) document["fault_types"][type] = meaning;
+  }
+  document["scores"] = input.scores ? scores_json(*input.scores, input.answers) : Json(nullptr);
+  document["study"] = input.times ? times_json(*input.times) : Json(nullptr);
+  document["provenance"] = provenance_json(input);
+  document["network"] = std::move(nodes);
+  return printable_texts(document);
+}
+
+std::string report_page(const Json& document) {
+  std::string data;
+  for (const char c : document.dump()) {
+    // Only texts hold these, and there an escape means the same.
+    if (c == '<' || c == '>' || c == '&') {
+      data += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
+    } else {
+      data += c;
+    }
+  }
+  std::string script = "(() => {\n\"use strict\";\n";
+  for (const std::string_view part :
+       {embedded::report_model_js, embedded::report_elements_js, embedded::report_graph_js,
+        embedded::report_charts_js, embedded::report_table_js, embedded::report_page_js}) {
+    script += part;
+    script += '\n';
+  }
+  script += "})();";
+  std::string page(embedded::report_html);
+  replace(page, "<!--neutra:style-->", embedded::report_css);
+  replace(page, "<!--neutra:script-->", script);
+  replace(page, "<!--neutra:data-->", data);
+  return page;
+}
+
+}  // namespace neutra

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/figures.h"
+#include "experiments/network_file.h"
+#include "experiments/scoring.h"
+
+namespace neutra {
+
+/// What tools' answers take and are worth over all faults of a study.
+struct StudyTimes {
+  std::string study;
+  int faults = 0;
+  std::vector<ToolTime> tools;
+};
+
+/// Reads scores.json, which a study has left in its folder (docs/formats/study.md). Throws
+/// input_error with the place of what is wrong or missing.
+StudyTimes read_study_times(const std::filesystem::path& folder);
+
+/// What a report tells.
+struct ReportInput {
+  NetworkFile network;
+  std::string file;                  ///< that it was read from
+  std::optional<ScoreSheet> scores;  ///< of the network's fault alone
+  std::string answers;               ///< file with the answers that are scored
+  std::optional<StudyTimes> times;
+  Json provenance = {};  ///< of the program that writes the report
+};
+
+/// The document of a report (docs/formats/report.md). Every text in it is printable(). The network
+/// holds what the other forms of a network hold; where the fault is known, each node has its
+/// difference to the buggy program.
+Json report_document(const ReportInput& input);
+
+/// One HTML file that needs nothing else: the document inside of the page that shows it. No text of
+/// the document can end the element that it is in.
+std::string report_page(const Json& document);
+
+}  // namespace neutra

@@ -1,0 +1,424 @@
+"""Looks at reports as a user does, in Chromium: scripts/check_report runs it."""
+import contextlib
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import tempfile
+import unittest
+
+from playwright.sync_api import sync_playwright
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+NEUTRA = os.environ["NEUTRA"]
+SCREENSHOTS = os.environ.get("NEUTRA_SCREENSHOTS")
+HOSTILE = "</script><img src=x onerror=alert(1)><b>\u202e"
+
+
+def neutra(*words):
+    result = subprocess.run([NEUTRA, *map(str, words)], capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise AssertionError(f"neutra {' '.join(map(str, words))}: exit code {result.returncode}\n{result.stderr}")
+    return result.stdout
+
+
+def parameter_text(parameters):
+    return ",".join(f"{key}={value}" for key, value in sorted(parameters.items()))
+
+
+def tsv(rows):
+    """Rows: (parent id, id, parent's metrics, metrics, parent's parameters, parameters, is a repair)."""
+    names = ("parent_node_id", "current_node_id", "parent_accs", "current_node_accs", "parent_node_param_string",
+             "current_node_param_string", "is_gt")
+    lines = ["\t".join(names)]
+    for parent, child, before, after, old, new, repair in rows:
+        lines.append("\t".join(map(str, (parent, child, before, after, parameter_text(old), parameter_text(new), repair))))
+    return "\n".join(lines) + "\n"
+
+
+def large_network(start, count):
+    """A network of so many programs, each one change from its parent, five from a parent."""
+    values = {
+        "act1": ["linear", "relu", "tanh", "sigmoid", "elu"], "ki1": ["glorot_uniform", "he_normal", "zeros", "ones"],
+        "bi1": ["zeros", "ones", "random_normal"], "loss": ["mean_squared_error", "mean_absolute_error", "logcosh"],
+        "batch_size": ["8", "16", "32", "64"], "optimizer": ["rmsprop", "adam", "sgd"], "epochs": ["100", "200", "400"],
+        "lr": ["0.001", "0.01", "0.1"],
+    }
+    chance = random.Random(1)
+    seen, queue, rows = {parameter_text(start)}, [(0, start, [6.0] * 10)], []
+    for parent, parameters, metrics in queue:  # grows on the way
+        for _ in range(5):
+            key = chance.choice(sorted(values))
+            child = {**parameters, key: chance.choice(values[key])}
+            if parameter_text(child) in seen or len(seen) == count:
+                continue
+            seen.add(parameter_text(child))
+            mean = max(0.01, metrics[0] - chance.uniform(0, 1.5))
+            own = [round(mean + chance.uniform(-0.005, 0.005), 6) for _ in range(10)]
+            queue.append((len(rows) + 1, child, own))
+            rows.append((parent, len(rows) + 1, metrics, own, parameters, child, mean < 2))
+    return tsv(rows)
+
+
+class PageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        resources = contextlib.ExitStack()
+        cls.addClassCleanup(resources.close)
+        cls.folder = pathlib.Path(resources.enter_context(tempfile.TemporaryDirectory(prefix="neutra-report-")))
+        playwright = resources.enter_context(sync_playwright())
+        cls.browser = playwright.chromium.launch(
+            executable_path=os.environ.get("NEUTRA_CHROMIUM") or None, args=["--no-sandbox"])
+        resources.callback(cls.browser.close)
+
+        store = cls.folder / "D7.h5"
+        neutra("search", "D7", "--store", store, "--budget-evaluations", "150", "--quiet")
+        neutra("report", store, "-o", cls.folder / "d7.html", "--answers", ROOT / "experiments/tables/answers.csv")
+        cls.document = json.loads(neutra("report", store, "--json"))
+        cls.start = cls.document["start"]
+        (cls.folder / "large.tsv").write_text(large_network(cls.start, 1000), encoding="utf-8")
+        neutra("report", cls.folder / "large.tsv", "-o", cls.folder / "large.html")
+        odd = {"lr": HOSTILE, "constructor": "1", "__proto__": "2"}
+        (cls.folder / "odd.tsv").write_text(
+            tsv([(0, 1, [1.0, "nan"], ["inf", 0.5], {**odd, "lr": "1"}, odd, True)]).replace("'", ""), encoding="utf-8")
+        neutra("report", cls.folder / "odd.tsv", "-o", cls.folder / "odd.html")
+        page = (cls.folder / "d7.html").read_text(encoding="utf-8")
+        begin = page.index('id="report-data">') + len('id="report-data">')
+        data = json.loads(page[begin:page.index("</script>", begin)])
+        data["network"].update(nodes=[], links=[], fixed_metrics=[], ground_truth=None, complexity=None, improvement=None)
+        data.update(scores=None, start={}, finished=False)
+        empty = page[:begin] + json.dumps(data).replace("<", "\\u003c") + page[page.index("</script>", begin):]
+        (cls.folder / "empty.html").write_text(empty, encoding="utf-8")
+
+    def setUp(self):
+        self.problems = []
+
+    def open(self, name, width=1280, height=900, **options):
+        """A page in a context of its own; its errors and requests fail the test."""
+        context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
+        self.addCleanup(context.close)
+        page = context.new_page()
+        page.on("console", lambda message: self.problems.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("request", lambda request: self.problems.append(request.url) if request.url != url else None)
+        page.on("dialog", lambda dialog: self.problems.append(dialog.message))
+        url = (self.folder / f"{name}.html").as_uri()
+        page.goto(url)
+        return page
+
+    def tearDown(self):
+        self.assertEqual(self.problems, [])
+
+    @staticmethod
+    def pixel(page, red, green, blue):
+        """Middle of the first patch of a colour on the graph, in pixels of the page; None: there is none."""
+        return page.evaluate("""([red, green, blue]) => {
+          const canvas = document.getElementById("graph"), {width, height} = canvas;
+          const copy = new OffscreenCanvas(width, height).getContext("2d", {willReadFrequently: true});
+          copy.drawImage(canvas, 0, 0);
+          const data = copy.getImageData(0, 0, width, height).data;
+          const is = (x, y) => [red, green, blue].every((c, i) => Math.abs(data[4 * (y * width + x) + i] - c) < 12);
+          for (let y = 2; y < height - 2; ++y) for (let x = 2; x < width - 2; ++x) {
+            if (![[0, 0], [1, 0], [-1, 0], [0, 1], [0, 2]].every(([dx, dy]) => is(x + dx, y + dy))) continue;
+            const box = canvas.getBoundingClientRect(), ratio = width / box.width;
+            return {x: box.left + x / ratio, y: box.top + (y + 1) / ratio};
+          }
+          return null;
+        }""", [red, green, blue])
+
+    def settle(self, page):
+        page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def table_rows(self, page):
+        return page.locator("#program-table tbody tr")
+
+    # --- what is there ---
+
+    def test_says_what_the_search_found(self):
+        page = self.open("d7")
+        self.assertIn("D7: ", page.locator("h1").inner_text())
+        repairs = [node for node in self.document["network"]["nodes"] if node["alternative"]]
+        self.assertEqual(self.table_rows(page).count(), len(repairs))
+        means = [float(text) for text in page.locator("#program-table tbody td:nth-child(3)").all_inner_texts()]
+        self.assertEqual(means, sorted(means))  # an error: the least first
+        page.get_by_role("radio", name="All programs").check()
+        self.assertEqual(self.table_rows(page).count(), len(self.document["network"]["nodes"]))
+        self.assertEqual(page.locator("#score-table tbody tr").count(), 4)
+        self.assertEqual(page.locator("#time-figure svg").count(), 1)
+        provenance = page.locator("#provenance").inner_text()
+        self.assertIn("neutra search D7", provenance)
+        self.assertEqual(page.locator(".notice").count(), 0)
+
+    def test_graph_is_drawn_and_a_click_shows_the_difference(self):
+        page = self.open("d7")
+        page.locator("#graph").scroll_into_view_if_needed()
+        self.assertIsNotNone(self.pixel(page, 0, 0, 0), "no buggy program")
+        place = self.pixel(page, 0, 0x72, 0xB2)
+        self.assertIsNotNone(place, "no repair that is significantly better")
+        page.mouse.move(**place)
+        self.assertIn("repair, better", page.locator("#tooltip").inner_text())
+        page.mouse.click(**place)
+        detail = page.locator("#detail").inner_text()
+        chosen = int(re.search(r"Program (\d+)", detail)[1])
+        node = next(node for node in self.document["network"]["nodes"] if node["id"] == chosen)
+        self.assertEqual(node["role"], "significantly_better")
+        self.assertIn(node["difference"], detail)
+        for key, value in node["changes"].items():
+            row = page.locator("#detail table tbody tr", has=page.locator(f'code:text-is("{key}")')).inner_text()
+            self.assertIn(self.start[key], row)
+            self.assertIn(value, row)
+        self.assertEqual(page.locator("#detail .path li").count(), 1 + node["depth"])
+        dots = page.locator("#detail svg.chart [data-role=significantly_better]").count()
+        self.assertGreaterEqual(dots, 10)
+        self.assertEqual(page.url.partition("#")[2], f"program-{chosen}")
+        page.locator("#detail .path button").first.click()
+        self.assertIn("Buggy program", page.locator("#detail h3").first.inner_text())
+
+    def test_drag_and_wheel_move_the_graph(self):
+        page = self.open("d7")
+        page.locator("#graph").scroll_into_view_if_needed()
+        before = self.pixel(page, 0, 0, 0)
+        box = page.locator("#graph").bounding_box()
+        page.mouse.move(box["x"] + 20, box["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 80, box["y"] + 50, steps=4)
+        page.mouse.up()
+        self.settle(page)
+        after = self.pixel(page, 0, 0, 0)
+        self.assertAlmostEqual(after["x"] - before["x"], 60, delta=3)
+        self.assertAlmostEqual(after["y"] - before["y"], 30, delta=3)
+        page.mouse.wheel(0, -300)
+        self.settle(page)
+        self.assertNotEqual(self.pixel(page, 0, 0, 0), after)
+        page.get_by_role("button", name="Show the whole graph").click()
+        self.settle(page)
+        self.assertAlmostEqual(self.pixel(page, 0, 0, 0)["x"], before["x"], delta=2)
+
+    def test_address_names_a_program(self):
+        repair = next(node["id"] for node in self.document["network"]["nodes"] if node["alternative"])
+        page = self.open("d7")
+        page.goto(page.url + f"#program-{repair}")
+        page.reload()
+        self.assertIn(f"Program {repair}", page.locator("#detail h3").first.inner_text())
+        self.problems = [problem for problem in self.problems if not problem.startswith(page.url.partition("#")[0])]
+
+    # --- filter ---
+
+    def test_filter_by_fault_type_and_search(self):
+        page = self.open("d7")
+        page.get_by_role("radio", name="All programs").check()
+        nodes = self.document["network"]["nodes"]
+        with_epochs = [node for node in nodes if "HNE" in node["fault_types"]]
+        chip = page.locator("#type-filter button", has_text="HNE")
+        chip.click()
+        self.assertEqual(chip.get_attribute("aria-pressed"), "true")
+        self.assertEqual(self.table_rows(page).count(), len(with_epochs))
+        self.assertIn(f"{len(with_epochs)} of {len(nodes)}", page.locator("#count").inner_text())
+        page.locator("#role-filter button", has_text="better").click()
+        both = [node for node in with_epochs if node["role"] == "significantly_better"]
+        self.assertEqual(self.table_rows(page).count(), len(both))
+        page.get_by_role("button", name="Show all").click()
+        self.assertEqual(self.table_rows(page).count(), len(nodes))
+        page.get_by_label("Search").fill("lr hlr")
+        rates = [node for node in nodes if "lr" in node["changes"]]
+        self.assertEqual(self.table_rows(page).count(), len(rates))
+        page.get_by_label("Search").fill("nothing like that")
+        self.assertEqual(self.table_rows(page).count(), 0)
+        self.settle(page)
+        self.assertIsNotNone(self.pixel(page, 0, 0, 0), "the buggy program stays")
+        self.assertIsNone(self.pixel(page, 0, 0x72, 0xB2), "a repair is drawn that doesn't match")
+
+    def test_headings_sort(self):
+        page = self.open("d7")
+        page.get_by_role("radio", name="All programs").check()
+        heading = page.locator("#program-table th button", has_text="Id")
+        heading.click()
+        ids = [int(text) for text in page.locator("#program-table tbody td:nth-child(1)").all_inner_texts()]
+        self.assertEqual(ids, sorted(ids))
+        heading.click()
+        ids = [int(text) for text in page.locator("#program-table tbody td:nth-child(1)").all_inner_texts()]
+        self.assertEqual(ids, sorted(ids, reverse=True))
+        self.assertEqual(page.locator("th[aria-sort=descending]").inner_text().strip(), "Id")
+
+    # --- access ---
+
+    def test_keyboard_reaches_everything(self):
+        page = self.open("d7")
+        reached, unseen = [], []
+        for _ in range(120):
+            page.keyboard.press("Tab")
+            name, ring = page.evaluate("""() => {
+              const element = document.activeElement;
+              const seen = element.type === "radio" ? element.nextElementSibling : element;
+              const name = element.id || element.name || element.dataset.zoom || element.closest("[id]")?.id || element.tagName;
+              return [`${element.tagName} ${name}`, getComputedStyle(seen).outlineStyle];
+            }""")
+            if name.startswith("BODY"):
+                break
+            reached.append(name)
+            if ring == "none":
+                unseen.append(name)
+        for name in ("INPUT theme", "INPUT search", "BUTTON role-filter", "BUTTON type-filter", "BUTTON key-filter",
+                     "CANVAS graph", "BUTTON in", "BUTTON out", "BUTTON fit", "INPUT rows", "BUTTON program-table",
+                     "TR program-table"):
+            self.assertIn(name, reached)
+        self.assertEqual(unseen, [])
+
+    def test_graph_by_keyboard(self):
+        page = self.open("d7")
+        page.locator("#graph").focus()
+        page.keyboard.press("ArrowRight")
+        self.assertIn("Buggy program", page.locator("#announcement").text_content())
+        page.keyboard.press("ArrowRight")
+        first = page.locator("#announcement").text_content()
+        self.assertRegex(first, r"Program \d+, ")
+        page.keyboard.press("ArrowDown")
+        self.assertNotEqual(page.locator("#announcement").text_content(), first)
+        page.keyboard.press("ArrowUp")
+        self.assertEqual(page.locator("#announcement").text_content(), first)
+        page.keyboard.press("ArrowLeft")
+        self.assertIn("Buggy program", page.locator("#announcement").text_content())
+        page.keyboard.press("+")
+        page.keyboard.press("0")
+
+    def test_table_by_keyboard(self):
+        page = self.open("d7")
+        rows = self.table_rows(page)
+        rows.first.focus()
+        page.keyboard.press("ArrowDown")
+        self.assertEqual(rows.nth(1).get_attribute("aria-selected"), "true")
+        chosen = rows.nth(1).get_attribute("data-program")
+        self.assertIn(f"Program {chosen}", page.locator("#detail").inner_text())
+        page.keyboard.press("Enter")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "detail")
+
+    def test_contrast_in_both_themes(self):
+        """WCAG 2: 4.5 for texts; roles are told apart by lightness, too."""
+        for scheme in ("light", "dark"):
+            page = self.open("d7", color_scheme=scheme)
+            colours = page.evaluate("""() => Object.fromEntries(
+              ["ground", "panel", "marked", "warning", "text", "quiet", "accent", "path", "better", "on-par"].map(name => {
+                const probe = document.body.appendChild(document.createElement("i"));
+                probe.style.color = `var(--${name})`;
+                const colour = getComputedStyle(probe).color.match(/\\d+/g).map(Number);
+                probe.remove();
+                return [name, colour];
+              }))""")
+
+            def luminance(name):
+                parts = [c / 255 for c in colours[name][:3]]
+                return sum(weight * (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4)
+                           for weight, c in zip((0.2126, 0.7152, 0.0722), parts))
+
+            def contrast(a, b):
+                low, high = sorted((luminance(a), luminance(b)))
+                return (high + 0.05) / (low + 0.05)
+
+            for ground in ("ground", "panel"):
+                for text in ("text", "quiet", "accent"):
+                    self.assertGreaterEqual(contrast(text, ground), 4.5, (scheme, text, ground))
+            for ground in ("marked", "warning"):
+                self.assertGreaterEqual(contrast("text", ground), 4.5, (scheme, ground))
+            self.assertGreaterEqual(contrast("path", "ground"), 4.5, scheme)
+            self.assertGreaterEqual(contrast("better", "on-par"), 1.8, scheme)
+
+    def test_theme_switch(self):
+        page = self.open("d7", color_scheme="light")
+        ground = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")  # noqa: E731
+        light = ground()
+        page.get_by_role("radio", name="Dark").check()
+        self.assertNotEqual(ground(), light)
+        self.settle(page)
+        self.assertIsNone(self.pixel(page, 255, 255, 255))
+        page.get_by_role("radio", name="Auto").check()
+        self.assertEqual(ground(), light)
+
+    def test_narrow_windows_do_not_scroll_sideways(self):
+        for name in ("d7", "large", "odd"):
+            page = self.open(name, width=360, height=740)
+            row = self.table_rows(page).first
+            row.click()
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 360, name)
+
+    def test_print(self):
+        page = self.open("d7", color_scheme="dark")
+        page.emulate_media(media="print")
+        self.assertFalse(page.locator("#filters").is_visible())
+        self.assertEqual(page.locator("#program-table").evaluate("element => getComputedStyle(element).maxHeight"), "none")
+
+    # --- odd and large ones ---
+
+    def test_names_of_any_kind(self):
+        page = self.open("odd")
+        self.table_rows(page).first.click()
+        self.assertIn("</script><img src=x onerror=alert(1)><b>", page.locator("#detail").inner_text())
+        self.assertEqual(page.locator("img, b").count(), 0)
+        page.get_by_role("button", name="All hyperparameters").click()
+        self.assertEqual(page.locator("#detail tbody tr").count(), 3)
+        self.assertIn("NaN", self.table_rows(page).first.inner_text())
+        self.assertIn("isn't known here", page.locator("#notices").inner_text())
+
+    def test_empty_network(self):
+        page = self.open("empty")
+        notices = page.locator("#notices").inner_text()
+        self.assertIn("network is empty", notices)
+        self.assertIn("isn't finished", notices)
+        self.assertFalse(page.locator("#network").is_visible())
+        self.assertTrue(page.locator("#provenance").is_visible())
+
+    def test_a_thousand_programs_stay_fluid(self):
+        self.assertLess((self.folder / "large.html").stat().st_size, 3_000_000)
+        page = self.open("large")
+        self.assertIn("1000 programs", page.locator("#count").inner_text())
+        # Milliseconds; the least of several, since other programs may be running.
+        starts = []
+        for _ in range(3):
+            page.reload()
+            starts.append(page.evaluate("performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"))
+        # What one turn of the wheel, one key and one letter of a search cost, drawing included.
+        cost = page.evaluate("""async () => {
+          const canvas = document.getElementById("graph"), search = document.getElementById("search");
+          canvas.focus();
+          const frame = () => new Promise(done => requestAnimationFrame(done));
+          const timed = async act => {
+            await frame();
+            const begin = performance.now();
+            act();
+            await frame();
+            return performance.now() - begin;
+          };
+          const times = {wheel: [], key: [], search: []};
+          for (let i = 0; i < 20; ++i) {
+            times.wheel.push(await timed(() => canvas.dispatchEvent(
+                new WheelEvent("wheel", {deltaY: i < 10 ? -100 : 100, clientX: 400, clientY: 400, cancelable: true}))));
+          }
+          for (const key of ["Right", "Right", "Right", "Left", "Down", "Down", "Up", "Right", "Left", "Left"]) {
+            times.key.push(await timed(() => canvas.dispatchEvent(new KeyboardEvent("keydown", {key: `Arrow${key}`, cancelable: true}))));
+          }
+          for (const text of ["l", "", "lo", "", "los", "", "loss", ""]) {
+            times.search.push(await timed(() => { search.value = text; search.dispatchEvent(new Event("input")); }));
+          }
+          return times;
+        }""")
+        least = {"start": min(starts), **{name: min(times) for name, times in cost.items()}}
+        print("1,000 programs, milliseconds:", {name: round(time) for name, time in least.items()})
+        for name, most in {"start": 2000, "wheel": 50, "key": 100, "search": 300}.items():
+            self.assertLess(least[name], most, name)
+
+    @unittest.skipUnless(SCREENSHOTS, "no folder for screenshots")
+    def test_screenshots(self):
+        folder = pathlib.Path(SCREENSHOTS)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("d7", "large", "odd", "empty"):
+            for scheme, width in (("light", 1360), ("dark", 1360), ("light", 390)):
+                page = self.open(name, width=width, color_scheme=scheme)
+                if name != "empty":
+                    self.table_rows(page).first.click()
+                self.settle(page)
+                page.screenshot(path=folder / f"{name}-{scheme}-{width}.png", full_page=True)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

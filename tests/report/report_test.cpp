@@ -1,0 +1,198 @@
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "program/error.h"
+
+namespace neutra {
+namespace {
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+Node node(std::int64_t id, Parameters parameters, double mean) {
+  Node made;
+  made.id = id;
+  made.parameters = std::move(parameters);
+  made.status = "ok";
+  made.metrics.assign(10, mean);
+  made.mean = mean;
+  return made;
+}
+
+/// D7 with two repairs, one of them the known fix, on the way of a neutral program.
+ReportInput d7() {
+  ReportInput input;
+  input.file = "folder/D7.h5";
+  NetworkFile& loaded = input.network;
+  loaded.fault = load_fault("D7");
+  const ProgramSpace& space = loaded.fault->space;
+  const Parameters& start = space.base_parameters();
+  Network& network = loaded.network;
+  network.fault_id = "D7";
+  network.metric = "mae";
+  network.goal = Goal::kMinimize;
+  network.fixed_parameters = loaded.fault->fixed_parameters;
+  network.fixed_metrics.assign(10, 0.2);
+  network.ground_truth = 0.2;
+  network.nodes = {node(0, start, 6), node(3, space.with_changes({{"epochs", "400"}}), 5),
+                   node(4, *network.fixed_parameters, 0.2),
+                   node(7, space.with_changes({{"epochs", "400"}, {"lr", "0.01"}}), 0.1),
+                   node(8, space.with_changes({{"epochs", "100"}}), 7)};
+  network.nodes[2].alternative = network.nodes[3].alternative = true;
+  network.nodes[3].significant = true;
+  network.edges = {{0, 3}, {0, 4}, {3, 7}};  // node 8 led nowhere
+  loaded.header = {{"command", "neutra search D7"}, {"seed", 5}, {"config", {{"top_k", 5}}}};
+  return input;
+}
+
+TEST(Report, DocumentTellsTheDifferencesOfAKnownFault) {
+  const Json document = report_document(d7());
+  EXPECT_EQ(document["format"], "neutra-report");
+  EXPECT_EQ(document["file"], "D7.h5");
+  EXPECT_EQ(document["fault"]["id"], "D7");
+  EXPECT_EQ(document["known"], "HLR");
+  EXPECT_EQ(document["generated"], 5);
+  EXPECT_EQ(document["significance"], true);
+  EXPECT_EQ(document["fixed_node"], 4);
+  EXPECT_EQ(document["fixed"], Json::parse(R"({"lr": "0.1"})"));
+  EXPECT_EQ(document["keys"]["act1"]["kind"], "activation");
+  EXPECT_EQ(document["keys"]["act1"]["where"], "layer 0 (Dense)");
+  EXPECT_EQ(document["keys"]["lr"]["where"], "");
+  const Json& nodes = document["network"]["nodes"];
+  ASSERT_EQ(nodes.size(), 4u);
+  EXPECT_EQ(nodes[0]["difference"], "-");
+  EXPECT_EQ(nodes[0]["changes"], Json::object());
+  EXPECT_EQ(nodes[3]["difference"], "HLR, HNE");
+  EXPECT_EQ(nodes[3]["fault_types"], Json::parse(R"(["HLR", "HNE"])"));
+  EXPECT_EQ(nodes[3]["changes"], Json::parse(R"({"epochs": "400", "lr": "0.01"})"));
+  EXPECT_EQ(document["fault_types"].size(), 2u);
+  EXPECT_EQ(document["provenance"]["search"]["seed"], 5);
+  EXPECT_EQ(document["scores"], nullptr);
+}
+
+TEST(Report, ScoresAreThoseOfTheFault) {
+  ReportInput input = d7();
+  Answer answer;
+  answer.fault = "D7";
+  answer.tool = "tool";
+  answer.faults = parse_fault_set("HNE", "");
+  answer.seconds = 2;
+  input.scores = score_answers({{*input.network.fault, input.network.network, ""}}, {answer}, {});
+  input.answers = "answers.csv";
+  const Json scores = report_document(input)["scores"];
+  ASSERT_EQ(scores["tools"].size(), 1u);
+  const Json& tool = scores["tools"][0];
+  EXPECT_EQ(tool["before"]["recall"], 0);
+  EXPECT_EQ(tool["after"]["recall"], 0.5);  // of HLR, HNE
+  EXPECT_EQ(tool["truths"], 3);
+  EXPECT_EQ(tool["attaining"], 1);
+  EXPECT_EQ(tool["seconds"], 2);
+  EXPECT_EQ(tool["stability"], nullptr);
+}
+
+TEST(Report, TextsOfAnyKindStayInsideOfTheDocument) {
+  ReportInput input;
+  const std::string hostile = "</script><img src=x onerror=alert(1)><!--\x1b\xff &amp;";
+  input.file = hostile;
+  input.network.network.fault_id = hostile;
+  input.network.network.nodes = {node(0, {{"lr", hostile}}, 1), node(1, {{hostile, "1"}}, 2)};
+  input.network.network.edges = {{0, 1}};
+  const Json document = report_document(input);
+  EXPECT_EQ(document["fault"]["id"], "</script><img src=x onerror=alert(1)><!--\\x1b\\xff &amp;");
+  EXPECT_EQ(document["network"]["nodes"][1]["changes"]["lr"], nullptr);
+  EXPECT_EQ(document["known"], nullptr);
+  EXPECT_EQ(document["generated"], nullptr);
+
+  const std::string page = report_page(document);
+  const std::string plain = report_page(Json::object());
+  for (const char* mark : {"</script", "<!--", "<img", "&amp;"})
+    EXPECT_EQ(count(page, mark), count(plain, mark)) << mark;
+  const std::string before = "id=\"report-data\">";
+  const std::size_t begin = page.find(before) + before.size();
+  EXPECT_EQ(parse_json(page.substr(begin, page.find("</script>", begin) - begin), "page"),
+            document);
+}
+
+TEST(Report, PageAsksForNothingElse) {
+  const std::string page = report_page(report_document(d7()));
+  EXPECT_EQ(page.find("<!--neutra:"), std::string::npos);
+  for (const char* word : {"src=", "@import", "url(", "fetch(", "<link", "import("})
+    EXPECT_EQ(page.find(word), std::string::npos) << word;
+  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(Report, OfNoProgramAtAll) {
+  ReportInput input;
+  input.network.network.fault_id = "mine";
+  input.network.finished = false;
+  const Json document = report_document(input);
+  EXPECT_EQ(document["network"]["nodes"].size(), 0u);
+  EXPECT_EQ(document["fixed_node"], nullptr);
+  EXPECT_EQ(document["finished"], false);
+  EXPECT_NE(report_page(document).find("\"nodes\":[]"), std::string::npos);
+}
+
+TEST(Report, OfAThousandProgramsIsSmall) {
+  ReportInput input = d7();
+  Network& network = input.network.network;
+  const ProgramSpace& space = input.network.fault->space;
+  for (std::int64_t id = 10; id < 1006; ++id) {
+    network.nodes.push_back(
+        node(id, space.with_changes({{"lr", "0." + std::to_string(id)}}), 1.0 / 3));
+    network.edges.push_back({id % 7 == 0 ? 7 : 3, id});
+  }
+  const Json document = report_document(input);
+  EXPECT_EQ(document["network"]["nodes"].size(), 1000u);
+  EXPECT_LT(report_page(document).size(), 3'000'000u);
+}
+
+TEST(StudyTimes, ReadsWhatAStudyLeaves) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "neutra_study_times";
+  std::filesystem::create_directories(folder);
+  const auto read = [&](const std::string& text) {
+    std::ofstream(folder / "scores.json") << text;
+    return read_study_times(folder);
+  };
+  const auto message = [&](const std::string& text) -> std::string {
+    try {
+      read(text);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::kBadInput);
+      return error.what();
+    }
+    return "";
+  };
+  const StudyTimes times = read(R"({"format": "neutra-study-result", "version": 1, "study": "mine",
+    "scores": [
+      {"fault": "D6", "tool": "a", "before_f3": 0, "after_f3": 1, "seconds": 1},
+      {"fault": "D7", "tool": "a", "before_f3": 0.5, "after_f3": 1, "seconds": null},
+      {"fault": "D7", "tool": "b", "before_f3": 0, "after_f3": 0}]})");
+  EXPECT_EQ(times.study, "mine");
+  EXPECT_EQ(times.faults, 2);
+  ASSERT_EQ(times.tools.size(), 1u);  // b's times are not known
+  EXPECT_EQ(times.tools[0].seconds, 1);
+  EXPECT_EQ(times.tools[0].before, 0.25);
+
+  EXPECT_NE(message(R"({"format": "neutra-scores"})").find("/format: found 'neutra-scores'"),
+            std::string::npos);
+  EXPECT_NE(message(R"({"format": "neutra-study-result"})").find("/scores"), std::string::npos);
+  const std::string row = R"({"format": "neutra-study-result", "scores": [{"fault": "D6",)";
+  EXPECT_NE(message(row + R"("before_f3": 0}]})").find("/scores/0"), std::string::npos);
+  EXPECT_NE(message(row + R"("tool": "a", "before_f3": 2}]})").find("/scores/0/before_f3: found 2"),
+            std::string::npos);
+  std::filesystem::remove_all(folder);
+  EXPECT_NE(message("").find("scores.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace neutra
