@@ -10,9 +10,7 @@ import neutra
 
 
 @neutra.tool(version="1")
-def suspicious_rate(
-    program: dict[str, Any], data: dict[str, np.ndarray[Any, Any]]
-) -> neutra.Answer:
+def suspicious_rate(program: dict[str, Any], data: dict[str, np.ndarray[Any, Any]]) -> neutra.Answer:
     """compares the learning rate and the number of updates with what is usual"""
     rate = program["compile"]["optimizer"]["config"]["learning_rate"]
     fit = program["fit"]

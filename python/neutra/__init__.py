@@ -7,8 +7,8 @@ networkx graphs. The command is looked up in the argument `command`, the environ
 from . import bench
 from .command import ExitCode, NeutraError, find_command, run
 from .external_tool import Answer, Message, Suspect, Tool, tool
-from .run import Run
 from .searches import Search, Status, search, start_search, status, watch
+from .store import Run
 from .verbs import (
     Localisation,
     faults,

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
 #: A value of an option: True sets a flag, a sequence gives the option several times, None leaves it out.
@@ -22,7 +22,7 @@ Option = Union[None, bool, int, float, PathLike, Sequence[PathLike]]
 ON_OFF = frozenset(("curtail", "early", "reuse_epochs", "share_identical", "skip_dead", "speculate"))
 
 _log = logging.getLogger("neutra")
-_forbidden: Optional[str] = None  # why nothing may be called now
+_forbidden: str | None = None  # why nothing may be called now
 
 
 class ExitCode(enum.IntEnum):
@@ -42,14 +42,14 @@ class NeutraError(Exception):
     run), `command` its words.
     """
 
-    def __init__(self, message: str, code: Optional[int] = None, command: Sequence[str] = ()):
+    def __init__(self, message: str, code: int | None = None, command: Sequence[str] = ()):
         super().__init__(message if code is None else f"{message} (exit code {code})")
         self.message = message
         self.code = code
         self.command = list(command)
 
 
-def find_command(command: Optional[PathLike] = None) -> str:
+def find_command(command: PathLike | None = None) -> str:
     """The path of the command: `command` if given, else that of the environment variable NEUTRA, else the
     one in PATH. Raises NeutraError where there is none."""
     named = os.environ.get("NEUTRA")
@@ -57,9 +57,7 @@ def find_command(command: Optional[PathLike] = None) -> str:
         if wanted:
             found = shutil.which(os.path.expanduser(wanted))
             if found is None:
-                raise NeutraError(
-                    f"{place}: found {os.fspath(wanted)}; allowed: a program that can be started"
-                )
+                raise NeutraError(f"{place}: found {os.fspath(wanted)}; allowed: a program that can be started")
             return os.path.abspath(found)
     found = shutil.which("neutra")
     if found is None:
@@ -107,7 +105,11 @@ class Call:
     """
 
     def __init__(
-        self, verb: str, words: Sequence[PathLike], options: dict[str, Option], command: Optional[PathLike]
+        self,
+        verb: str,
+        words: Sequence[PathLike],
+        options: dict[str, Option],
+        command: PathLike | None,
     ):
         if _forbidden:
             raise NeutraError(_forbidden)
@@ -120,7 +122,7 @@ class Call:
         # A form that is asked for is not JSON; --version takes nothing beside --json.
         self._json = options.get("format", "json") == "json"
         self._words += ["--json"] * self._json + ["--quiet"] * (verb != "--version")
-        self._texts: Optional[tuple[str, str]] = None
+        self._texts: tuple[str, str] | None = None
         with contextlib.ExitStack() as files:
             self._out = files.enter_context(tempfile.TemporaryFile())
             self._err = files.enter_context(tempfile.TemporaryFile())
@@ -129,17 +131,15 @@ class Call:
                     self._words, stdin=subprocess.DEVNULL, stdout=self._out, stderr=self._err
                 )
             except OSError as error:
-                raise NeutraError(
-                    f"{self._words[0]}: {error.strerror}", command=self._words
-                ) from None
+                raise NeutraError(f"{self._words[0]}: {error.strerror}", command=self._words) from None
             files.pop_all()
 
     @property
-    def code(self) -> Optional[int]:
+    def code(self) -> int | None:
         """Its exit code, below 0 for a signal; None while it runs."""
         return self._process.poll()
 
-    def wait(self, seconds: Optional[float] = None) -> bool:
+    def wait(self, seconds: float | None = None) -> bool:
         """Waits until it has ended, at most so long. Has it?"""
         try:
             self._process.wait(seconds)
@@ -172,8 +172,8 @@ class Call:
         return self._texts
 
     def result(self) -> Any:
-        """What it printed, read from JSON unless another format is asked for; None if nothing. Waits for its end; an exception meanwhile, such as
-        KeyboardInterrupt, stops it. Raises NeutraError where it failed."""
+        """What it printed, read from JSON unless another format is asked for; None if nothing. Waits for its end;
+        an exception meanwhile, such as KeyboardInterrupt, stops it. Raises NeutraError where it failed."""
         try:
             self._process.wait()
         except BaseException:
@@ -188,9 +188,7 @@ class Call:
             try:
                 return json.loads(out) if self._json and out else out or None
             except json.JSONDecodeError as error:
-                raise NeutraError(
-                    f"{self._words[0]}: what it printed is no JSON: {error}", code, self._words
-                ) from None
+                raise NeutraError(f"{self._words[0]}: what it printed is no JSON: {error}", code, self._words) from None
         if code < 0:
             code = 128 - code
             err = err or f"killed by signal {code - 128}"
@@ -200,7 +198,7 @@ class Call:
         raise NeutraError(message or "it failed and said nothing", code, self._words)
 
 
-def run(verb: str, *words: PathLike, command: Optional[PathLike] = None, **options: Option) -> Any:
+def run(verb: str, *words: PathLike, command: PathLike | None = None, **options: Option) -> Any:
     """Runs `neutra VERB WORDS --json` and returns what it printed, read from JSON; with format="tsv" and the
     like the text itself.
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Callable, Optional, TypedDict, Union, overload
+from typing import Any, Callable, TypedDict, Union, overload
 
 import pandas as pd
 
@@ -63,11 +63,11 @@ class Tool:
         self,
         function: Localise,
         *,
-        name: Optional[str] = None,
+        name: str | None = None,
         version: str = "0",
         source: str = "",
-        time_limit: Optional[float] = None,
-        memory_limit: Optional[int] = None,
+        time_limit: float | None = None,
+        memory_limit: int | None = None,
     ):
         self.function = function
         self.name = name or function.__name__
@@ -86,7 +86,7 @@ class Tool:
                     " and others with a default"
                 )
 
-    def __call__(self, *arguments: Any, **named: Any) -> Union[str, Answer]:
+    def __call__(self, *arguments: Any, **named: Any) -> str | Answer:
         return self.function(*arguments, **named)
 
     def __repr__(self) -> str:
@@ -113,9 +113,7 @@ class Tool:
         path.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
         return path
 
-    def check(
-        self, fault: Optional[PathLike] = None, *, command: Optional[PathLike] = None
-    ) -> pd.DataFrame:
+    def check(self, fault: PathLike | None = None, *, command: PathLike | None = None) -> pd.DataFrame:
         """Runs the tool on a small program, or on `fault`, and goes through the protocol: a row for each step
         with verdict (ok, remark, failed) and detail. `attrs["conforms"]` has the result."""
         with tempfile.TemporaryDirectory(prefix="neutra-") as folder:
@@ -149,17 +147,15 @@ def tool(function: Localise) -> Tool: ...
 @overload
 def tool(
     *,
-    name: Optional[str] = None,
+    name: str | None = None,
     version: str = "0",
     source: str = "",
-    time_limit: Optional[float] = None,
-    memory_limit: Optional[int] = None,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
 ) -> Callable[[Localise], Tool]: ...
 
 
-def tool(
-    function: Optional[Localise] = None, **about: Any
-) -> Union[Tool, Callable[[Localise], Tool]]:
+def tool(function: Localise | None = None, **about: Any) -> Tool | Callable[[Localise], Tool]:
     """Makes a function a tool: `localise(fault, tool=my_tool)` runs it like any other.
 
     Its parameters say what it needs: `program` (program.json as a dict), `data` (arrays by name: x_train,

@@ -4,6 +4,7 @@ gave it, and writes its answer there. Whatever goes wrong is an exception, whose
 import importlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Union
 
@@ -31,7 +32,7 @@ def load(file: Path, name: str) -> Tool:
 
 def arguments_for(tool: Tool, folder: Path) -> dict[str, Any]:
     """What its parameters ask for."""
-    read = {
+    read: dict[str, Callable[[], Any]] = {
         "program": lambda: json.loads((folder / "program.json").read_text(encoding="utf-8")),
         "seed": lambda: json.loads((folder / "request.json").read_text(encoding="utf-8"))["seed"],
         "script": lambda: folder / "train.py",
@@ -50,7 +51,7 @@ def answer_text(answer: Union[str, Answer]) -> str:
     return json.dumps(document, allow_nan=False, default=_plain)
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:
     if isinstance(value, (np.generic, np.ndarray)):
         return value.tolist()
     raise TypeError(f"found {value!r} in the answer; allowed: what JSON can hold")

@@ -7,12 +7,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 import pandas as pd
 
 from .command import Call, ExitCode, NeutraError, Option, PathLike, run
-from .run import Run
+from .store import Run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,33 +24,32 @@ class Status:
     nodes: int  #: generated programs
     alternatives: int  #: repairs among them
     evaluations: int
-    evaluations_an_hour: Optional[float]
-    hours: Optional[float]  #: so far
-    hours_left: Optional[float]  #: in the budget
-    note: Optional[str]  #: where it runs, why it ended, or what is damaged
+    evaluations_an_hour: float | None
+    hours: float | None  #: so far
+    hours_left: float | None  #: in the budget
+    note: str | None  #: where it runs, why it ended, or what is damaged
     store: str
 
 
-def _statuses(paths: tuple[PathLike, ...], command: Optional[PathLike]) -> list[dict[str, Any]]:
+def _statuses(paths: tuple[PathLike, ...], command: PathLike | None) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = run("status", *paths, command=command)["searches"]
     return rows
 
 
-def status(*paths: PathLike, command: Optional[PathLike] = None) -> pd.DataFrame:
+def status(*paths: PathLike, command: PathLike | None = None) -> pd.DataFrame:
     """How far the searches of these stores and folders are, one row for each, with the fields of Status."""
     columns = [field.name for field in dataclasses.fields(Status)]
     return pd.DataFrame(_statuses(paths, command), columns=columns)
 
 
-def _status_of(store: PathLike, command: Optional[PathLike]) -> Status:
+def _status_of(store: PathLike, command: PathLike | None) -> Status:
     (row,) = _statuses((store,), command)
     return Status(**{field.name: row[field.name] for field in dataclasses.fields(Status)})
 
 
-def watch(
-    store: PathLike, *, interval: float = 2, command: Optional[PathLike] = None
-) -> Iterator[Status]:
-    """Says every `interval` seconds how far the search of a store is, whoever runs it. Ends after it is
+def watch(store: PathLike, *, interval: float = 5, command: PathLike | None = None) -> Iterator[Status]:
+    """Says every `interval` seconds how far the search of a store is, whoever runs it. A look starts the
+    command, which costs about a second of one core. Ends after it is
     finished, or when nobody runs it any more."""
     while True:
         current = _status_of(store, command)
@@ -64,7 +63,7 @@ class Search:
     """A search at work in a process of its own; made by `start_search`. As a context manager it is stopped at
     the end of the block, if it still runs."""
 
-    def __init__(self, call: Call, store: PathLike, command: Optional[PathLike]):
+    def __init__(self, call: Call, store: PathLike, command: PathLike | None):
         self.store = Path(store)
         self._call = call
         self._command = command
@@ -74,9 +73,9 @@ class Search:
 
     def __exit__(
         self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.stop()
 
@@ -84,7 +83,7 @@ class Search:
     def running(self) -> bool:
         return self._call.code is None
 
-    def status(self) -> Optional[Status]:
+    def status(self) -> Status | None:
         """How far it is; None while nothing of it is on the disk."""
         was_running = self.running
         try:
@@ -95,7 +94,7 @@ class Search:
                 return None
             raise
 
-    def watch(self, interval: float = 1) -> Iterator[Status]:
+    def watch(self, interval: float = 5) -> Iterator[Status]:
         """Says every `interval` seconds how far it is, and once more when it is finished or stopped."""
         while not self._call.wait(interval):
             current = self.status()
@@ -108,9 +107,7 @@ class Search:
         """Has it save, and waits for its end. The same call goes on later."""
         self._call.stop()
 
-    def wait(
-        self, progress: Optional[Callable[[Status], object]] = None, interval: float = 1
-    ) -> Run:
+    def wait(self, progress: Callable[[Status], object] | None = None, interval: float = 5) -> Run:
         """Waits for its end and returns what it found. `progress` is called every `interval` seconds. An
         exception meanwhile, such as KeyboardInterrupt, stops it. Raises NeutraError where it failed or was
         interrupted."""
@@ -129,13 +126,13 @@ def start_search(
     fault: PathLike,
     *,
     store: PathLike,
-    budget_evaluations: Optional[int] = None,
+    budget_evaluations: int | None = None,
     budget_time: Option = None,
-    replicas: Optional[int] = None,
-    seed: Optional[int] = None,
-    workers: Optional[int] = None,
+    replicas: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
     fresh: bool = False,
-    command: Optional[PathLike] = None,
+    command: PathLike | None = None,
     **options: Option,
 ) -> Search:
     """Starts `neutra search FAULT --store STORE` and returns at once. `fault` is a bundled id or a file;
@@ -156,15 +153,15 @@ def search(
     fault: PathLike,
     *,
     store: PathLike,
-    budget_evaluations: Optional[int] = None,
+    budget_evaluations: int | None = None,
     budget_time: Option = None,
-    replicas: Optional[int] = None,
-    seed: Optional[int] = None,
-    workers: Optional[int] = None,
+    replicas: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
     fresh: bool = False,
-    progress: Optional[Callable[[Status], object]] = None,
-    interval: float = 1,
-    command: Optional[PathLike] = None,
+    progress: Callable[[Status], object] | None = None,
+    interval: float = 5,
+    command: PathLike | None = None,
     **options: Option,
 ) -> Run:
     """Searches all small patches that repair a faulty program, and returns what was found. The same call goes

@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import pandas as pd
@@ -20,36 +20,34 @@ if TYPE_CHECKING:
     Graph = nx.DiGraph[int]
 
 
-def version(*, command: Optional[PathLike] = None) -> dict[str, Any]:
+def version(*, command: PathLike | None = None) -> dict[str, Any]:
     """Versions of the command and of its libraries."""
     result: dict[str, Any] = run("--version", command=command)
     return result
 
 
-def subjects(*, command: Optional[PathLike] = None) -> pd.DataFrame:
+def subjects(*, command: PathLike | None = None) -> pd.DataFrame:
     """The bundled subject programs by id."""
     return pd.DataFrame(run("subjects", command=command)).set_index("id")
 
 
-def faults(*ids: PathLike, command: Optional[PathLike] = None, **options: Option) -> pd.DataFrame:
+def faults(*ids: PathLike, command: PathLike | None = None, **options: Option) -> pd.DataFrame:
     """The bundled faults, or those named, by id. With check=True both programs of each are trained: buggy and
     fixed metrics, p, d, whether the fault shows."""
     return pd.DataFrame(run("faults", *ids, command=command, **options)).set_index("id")
 
 
-def operators(*, command: Optional[PathLike] = None) -> pd.DataFrame:
+def operators(*, command: PathLike | None = None) -> pd.DataFrame:
     """The mutation operators by id."""
     return pd.DataFrame(run("mutate", list=True, command=command)).set_index("id")
 
 
-def tools(*, command: Optional[PathLike] = None) -> pd.DataFrame:
+def tools(*, command: PathLike | None = None) -> pd.DataFrame:
     """The bundled fault-localisation tools by name."""
     return pd.DataFrame(run("localise", list=True, command=command)).set_index("tool")
 
 
-def show(
-    fault: PathLike, *, version: str = "buggy", command: Optional[PathLike] = None
-) -> dict[str, Any]:
+def show(fault: PathLike, *, version: str = "buggy", command: PathLike | None = None) -> dict[str, Any]:
     """One program: hash, metric, parameters, layers with their shapes, keys that a repair may change, and the
     program itself. `version` is buggy or fixed."""
     result: dict[str, Any] = run("show", fault, version=version, command=command)
@@ -60,10 +58,10 @@ def train(
     fault: PathLike,
     *,
     version: str = "buggy",
-    replicas: Optional[int] = None,
-    seed: Optional[int] = None,
-    workers: Optional[int] = None,
-    command: Optional[PathLike] = None,
+    replicas: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    command: PathLike | None = None,
     **options: Option,
 ) -> pd.DataFrame:
     """Trains one program several times: metric, status, seconds and more of each replica. `attrs` of the frame
@@ -77,11 +75,11 @@ def train(
 def mutate(
     program: PathLike,
     *,
-    operator: Union[None, str, Sequence[str]] = None,
-    apply: Union[None, str, Sequence[str]] = None,
-    output: Optional[PathLike] = None,
-    seed: Optional[int] = None,
-    command: Optional[PathLike] = None,
+    operator: str | Sequence[str] | None = None,
+    apply: str | Sequence[str] | None = None,
+    output: PathLike | None = None,
+    seed: int | None = None,
+    command: PathLike | None = None,
     **options: Option,
 ) -> pd.DataFrame:
     """Mutants of a program: `operator`, `apply`, all=True or order=N say which. They are written to `output`,
@@ -91,9 +89,7 @@ def mutate(
     return _with_rest(run("mutate", program, command=command, **options), "mutants")
 
 
-def network(
-    file: PathLike, *, fault: Optional[PathLike] = None, command: Optional[PathLike] = None
-) -> Graph:
+def network(file: PathLike, *, fault: PathLike | None = None, command: PathLike | None = None) -> Graph:
     """The network of a store or of a recorded TSV file (docs/formats/network.md); nodes have a role: buggy,
     significantly_better, on_par, neutral. For a store being written, with what isn't in it yet."""
     result = run("network", file, fault=fault, command=command)
@@ -126,11 +122,11 @@ class Localisation:
 def localise(
     fault: PathLike,
     *,
-    tool: Union[None, PathLike, Tool, Sequence[Union[PathLike, Tool]]] = None,
-    runs: Optional[int] = None,
-    seed: Optional[int] = None,
-    workers: Optional[int] = None,
-    command: Optional[PathLike] = None,
+    tool: PathLike | Tool | Sequence[PathLike | Tool] | None = None,
+    runs: int | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    command: PathLike | None = None,
     **options: Option,
 ) -> Localisation:
     """Asks tools where the faults of a program are: names, description files of external ones, or functions
@@ -149,10 +145,10 @@ def localise(
 
 
 def score(
-    answers: Union[PathLike, pd.DataFrame],
+    answers: PathLike | pd.DataFrame,
     *,
-    network: Union[None, PathLike, Sequence[PathLike]] = None,
-    command: Optional[PathLike] = None,
+    network: PathLike | Sequence[PathLike] | None = None,
+    command: PathLike | None = None,
     **options: Option,
 ) -> dict[str, pd.DataFrame]:
     """Scores tools' answers, a frame or a CSV file (docs/formats/answers.md), before and after neutrality
@@ -179,7 +175,7 @@ def _with_rest(result: dict[str, Any], table: str) -> pd.DataFrame:
 
 @contextlib.contextmanager
 def _tool_names(
-    tool: Union[None, PathLike, Tool, Sequence[Union[PathLike, Tool]]],
+    tool: PathLike | Tool | Sequence[PathLike | Tool] | None,
 ) -> Iterator[list[PathLike]]:
     """Names as the command takes them; descriptions of functions are there inside."""
     given = [tool] if isinstance(tool, (str, os.PathLike, Tool)) else tool or []

@@ -8,7 +8,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
 import h5py
 import numpy as np
@@ -54,7 +54,8 @@ class Fake:
         return path
 
     def replies(self, *results: Any) -> None:
-        self._reply([{"out": json.dumps(result), "err": "", "code": 0} for result in results or [{}]])
+        texts = [json.dumps(result) for result in results] or ["{}"]
+        self._reply([{"out": text, "err": "", "code": 0} for text in texts])
 
     def reply(self, out: str = "", err: str = "", code: int = 0) -> None:
         self._reply([{"out": out, "err": err, "code": code}])
@@ -77,7 +78,7 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     return command
 
 
-def real_command() -> Optional[str]:
+def real_command() -> str | None:
     built = [ROOT / "build" / preset / "cli" / "neutra" for preset in ("release", "dev")]
     for candidate in (os.environ.get("NEUTRA"), "neutra", *map(str, built)):
         found = candidate and shutil.which(candidate)
@@ -152,7 +153,7 @@ def write_store(
             file.create_dataset(f"nodes/{name}", data=strings, dtype=text)
         file["nodes/mean"] = np.where(ids == 2, np.nan, ids / 10)
         file["nodes/p"] = file["nodes/d"] = np.full(count, np.nan)
-        file["metrics"] = np.concatenate([np.full(i, i / 10) for i in ids])
+        file["metrics"] = np.repeat(ids / 10, ids)
         file["edges/parent"] = np.zeros(odd.sum(), dtype=np.int64)
         file["edges/child"] = ids[odd == 1]
         file["evaluations/metric"] = np.array([0.5, np.nan])

@@ -7,30 +7,29 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import SLOW, Fake
 
 import neutra
-from neutra.command import ON_OFF, Option, forbidden, option_words
+from neutra.command import ON_OFF, forbidden, option_words
 
 
-def error_of(*words: str, **options: Option) -> neutra.NeutraError:
+def error_of(verb: str, *words: str, **options: Any) -> neutra.NeutraError:
     with pytest.raises(neutra.NeutraError) as caught:
-        neutra.run(*words, **options)
+        neutra.run(verb, *words, **options)
     return caught.value
 
 
-def test_the_argument_comes_before_the_environment(
-    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_argument_comes_before_the_environment(fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert neutra.find_command() == str(fake.path)
     assert neutra.find_command(sys.executable) == os.path.abspath(sys.executable)
     monkeypatch.delenv("NEUTRA")
     monkeypatch.setenv("PATH", str(fake.path.parent))
     assert neutra.find_command() == str(fake.path)
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    with pytest.raises(neutra.NeutraError, match="no command neutra in PATH; name it in .*NEUTRA"):
+    with pytest.raises(neutra.NeutraError, match=r"no command neutra in PATH; name it in .*NEUTRA"):
         neutra.find_command()
 
 

@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "program.json").write_text(json.dumps(program))
     (tmp_path / "request.json").write_text(json.dumps({"run": 0, "seed": 5}))
     (tmp_path / "train.py").write_text("import tensorflow\n")
-    np.save(tmp_path / "x_train.npy", np.float32([[1, -3]]))
+    np.save(tmp_path / "x_train.npy", np.array([[1, -3]], dtype=np.float32))
     return tmp_path
 
 
@@ -89,7 +89,7 @@ def test_a_function_that_no_process_finds(tmp_path: Path) -> None:
         neutra.tool(inner).write(tmp_path)
     names: dict[str, Any] = {}
     exec(compile("def cell(program): return '-'", "<ipython-input-1>", "exec"), names)
-    with pytest.raises(ValueError, match="a function that is in no file; allowed: .*%%writefile"):
+    with pytest.raises(ValueError, match=r"a function that is in no file; allowed: .*%%writefile"):
         neutra.tool(names["cell"]).write(tmp_path)
 
 
@@ -149,8 +149,10 @@ def test_run_a_function_of_a_package(folder: Path) -> None:
 
 
 def test_a_file_named_like_another_module(folder: Path) -> None:
-    (folder / "json.py").write_text("def f(): return '-'")
-    result = run_tool(folder, folder / "json.py", "f")
+    file = folder / "elsewhere" / "json.py"
+    file.parent.mkdir()
+    file.write_text("def f(): return '-'")
+    result = run_tool(folder, file, "f")
     assert "json.py: found the module json elsewhere; allowed: another" in result.stderr
 
 
@@ -176,18 +178,16 @@ def test_the_real_command_finds_the_tools_conforming(real: str, importable: None
     for tool in (tools.rate, tools.everything):
         steps = tool.check()
         assert steps.attrs["conforms"], steps.to_string()
-    steps = tools.broken.check("D7")
-    assert not steps.attrs["conforms"]
-    assert "no idea about 1 layers" in steps.iloc[-1]["detail"]
+    last: Any = tools.broken.check("D7")
+    assert not last.attrs["conforms"]
+    assert "no idea about 1 layers" in last.iloc[-1]["detail"]
 
 
 def test_the_real_command_asks_them(real: str, importable: None) -> None:
-    said = neutra.localise(
-        "D7", tool=[tools.everything, "umlaut", tools.broken], runs=2, seed=3, workers=1
-    )
+    said = neutra.localise("D7", tool=[tools.everything, "umlaut", tools.broken], runs=2, seed=3, workers=1)
     assert said.tools.index.tolist() == ["everything-2", "umlaut", "broken"]
     assert said.tools.loc["everything-2", "kind"] == "external"
-    runs = said.runs.set_index(["tool", "run"])
+    runs: Any = said.runs.set_index(["tool", "run"])
     assert runs.loc[("everything-2", 1), "ranking"]["layers"][0]["layer"] == 0
     assert runs.loc[("broken", 0), "status"] == "failed"
     assert "ValueError: no idea about 1 layers" in runs.loc[("broken", 0), "reason"]

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from conftest import Fake
@@ -14,11 +13,8 @@ def test_a_training_that_diverged_has_no_metric(fake: Fake) -> None:
     replicas = [{"replica": 0, "metric": 0.5, "status": "ok"}, {"replica": 1, "metric": None}]
     fake.replies({"metric": "mae", "mean": None, "replicas": replicas})
     frame = neutra.train("D7", version="fixed", replicas=2)
-    assert fake.calls == [
-        ["train", "D7", "--version=fixed", "--replicas=2", "--json", "--quiet"]
-    ]
-    assert frame["metric"].tolist()[:1] == [0.5]
-    assert np.isnan(frame.loc[1, "metric"])
+    assert fake.calls == [["train", "D7", "--version=fixed", "--replicas=2", "--json", "--quiet"]]
+    assert frame["metric"].fillna(-1).tolist() == [0.5, -1]
     assert frame.attrs == {"metric": "mae", "mean": None}
 
 
@@ -62,7 +58,7 @@ def test_real_training(real: str) -> None:
     assert frame.index.tolist() == [0, 1, 2]
     assert frame.attrs["mean"] == pytest.approx(frame["metric"].mean())
     checked = neutra.faults("D6", check=True, replicas=5)
-    assert len(checked.loc["D6", "buggy"]) == 5
+    assert checked["buggy"].map(len).tolist() == [5]
 
 
 def test_real_mutants(real: str, tmp_path: Path) -> None:

@@ -23,16 +23,15 @@ def rate(program: dict[str, Any]) -> str:
 
 
 @neutra.tool(name="everything-2", version="1.2", source="a paper", time_limit=60, memory_limit=2**31)
-def everything(
-    program: dict[str, Any], data: Arrays, script: Path, seed: int, threshold: float = 1
-) -> neutra.Answer:
-    layers = program["model"]["config"]["layers"]
+def everything(program: dict[str, Any], data: Arrays, script: Path, seed: int, threshold: float = 1) -> neutra.Answer:
+    count = len(program["model"]["config"]["layers"])
+    layers: Any = np.array([0])
     spread = np.abs(data["x_train"]).max()  # a NumPy number
     lines = script.read_text(encoding="utf-8").splitlines()
     return {
         "faults": "ACH(0)" if spread > threshold else "-",
-        "ranking": [{"layer": i, "suspiciousness": spread / (i + 1)} for i in range(len(layers))],
-        "messages": [{"text": f"{len(lines) > 0} {seed >= 0}", "layers": np.array([0])}],
+        "ranking": [{"layer": i, "suspiciousness": spread / (i + 1)} for i in range(count)],
+        "messages": [{"text": f"{len(lines) > 0} {seed >= 0}", "layers": layers}],
     }
 
 
@@ -42,8 +41,8 @@ def broken(program: dict[str, Any]) -> str:
 
 
 @neutra.tool
-def silent(program: dict[str, Any]) -> None:
-    pass
+def silent(program: dict[str, Any]) -> str:
+    return None  # type: ignore[return-value]
 
 
 def plain(program: dict[str, Any]) -> str:

@@ -91,9 +91,8 @@ class Run:
         if nodes.empty:
             return graph
         kept = nodes.loc[sorted({0, *edges["parent"], *edges["child"]})]
-        graph.add_nodes_from(
-            (int(node), row) for node, row in zip(kept.index, kept.to_dict("records"))
-        )
+        rows: Any = kept.to_dict("index")
+        graph.add_nodes_from(rows.items())
         for parent, child in zip(edges["parent"], edges["child"]):
             change = {name: graph.nodes[child][name] for name in ("key", "before", "after")}
             graph.add_edge(int(parent), int(child), **change)
@@ -113,9 +112,7 @@ class Run:
         with file:
             found = file.attrs.get("format")
             if found != FORMAT:
-                raise NeutraError(
-                    f"{self.store}: found another kind of file; allowed: a store made by neutra search"
-                )
+                raise NeutraError(f"{self.store}: found another kind of file; allowed: a store made by neutra search")
             if file.attrs["version"] > VERSION:
                 raise NeutraError(
                     f"{self.store}: found {FORMAT} version {file.attrs['version']}; allowed: versions up"
@@ -125,10 +122,7 @@ class Run:
 
 
 def _info(file: h5py.File) -> dict[str, Any]:
-    info = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in file.attrs.items()
-    }
+    info = {name: value.item() if isinstance(value, np.generic) else value for name, value in file.attrs.items()}
     for name in _JSON_ATTRIBUTES:
         if name in info:
             info[name] = json.loads(info[name])
@@ -150,8 +144,6 @@ def _nodes(file: h5py.File) -> pd.DataFrame:
     nodes = _table(file["nodes"])
     ends = nodes["metric_count"].cumsum()
     metrics = file["metrics"][()]
-    nodes["metrics"] = [
-        metrics[end - count : end].tolist() for end, count in zip(ends, nodes["metric_count"])
-    ]
+    nodes["metrics"] = [metrics[end - count : end].tolist() for end, count in zip(ends, nodes["metric_count"])]
     flags = {name: nodes[name].astype(bool) for name in _FLAGS}
     return nodes.assign(**flags).drop(columns="metric_count").set_index("id")
