@@ -1,7 +1,7 @@
 """From a faulty program to its repairs, and to the scores of tools that look for the fault.
 
 Editors that know `# %%` show this file as a notebook; `python repair_network.py` runs it as a whole. It writes
-D6.h5 into the current folder. Started again, it finds the finished search there.
+D7.h5 into the current folder. Started again, it finds the finished search there.
 """
 
 # %% The faults, and one of them
@@ -14,12 +14,12 @@ import neutra
 pd.set_option("display.width", 120, "display.max_columns", 12, "display.max_colwidth", 50)
 print(neutra.faults()[["origin", "declared", "title"]])
 
-program = neutra.show("D6")
+program = neutra.show("D7")
 print(program["title"], "|", program["faults"], "|", program["parameters"])
 
 # %% How well it trains, and the version that is known to be right
 for version in ("buggy", "fixed"):
-    replicas = neutra.train("D6", version=version, replicas=5)
+    replicas = neutra.train("D7", version=version, replicas=5)
     print(version, replicas.attrs["metric"], replicas["metric"].round(3).tolist())
 
 
@@ -28,7 +28,7 @@ def show(status: neutra.Status) -> None:
     print(f"{status.state}: {status.evaluations} evaluations, {status.alternatives} repairs")
 
 
-run = neutra.search("D6", store="D6.h5", budget_evaluations=100, progress=show)
+run = neutra.search("D7", store="D7.h5", budget_evaluations=150, progress=show, interval=1)
 
 # %% The repairs, the best first
 print(run.info["end"], "| a repair reaches", run.info["metric"], run.info["ground_truth"])
@@ -53,7 +53,7 @@ for step in nx.utils.pairwise(way):
     print(f"  {change['key']}: {change['before']} -> {change['after']}")
 
 # %% Ask tools where the fault is: bundled ones, and a Python function
-said = neutra.localise("D6", tool=["umlaut", "neuralint", suspicious_rate], runs=3)
+said = neutra.localise("D7", tool=["umlaut", "neuralint", suspicious_rate], runs=3)
 print(said.tools[["kind", "answer", "seconds"]])
 
 # %% What is an answer worth: against the known fix alone, and against all repairs?

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,19 @@ import neutra
 
 @neutra.tool(version="1")
 def suspicious_rate(program: dict[str, Any], data: dict[str, np.ndarray[Any, Any]]) -> neutra.Answer:
-    """compares the learning rate and the number of updates with what is usual"""
+    """compares the learning rate with the way that weights have to go"""
     rate = program["compile"]["optimizer"]["config"]["learning_rate"]
     fit = program["fit"]
-    updates = fit["epochs"] * int(np.ceil(len(data["x_train"]) / fit["batch_size"]))
-    faults, messages = [], []
-    if not 1e-3 <= rate <= 0.1:
-        faults.append("HLR")
-        messages.append(neutra.Message(text=f"the learning rate is {rate}", faults="HLR"))
-    if updates < 200:
-        faults.append("HNE")
-        messages.append(neutra.Message(text=f"only {updates} updates", faults="HNE"))
-    return {"faults": ", ".join(faults) or "-", "messages": messages}
+    updates = fit["epochs"] * math.ceil(len(data["x_train"]) / fit["batch_size"])
+    # An optimiser with adaptive rates moves a weight by about its rate with each update.
+    reach = rate * updates
+    if reach >= 1:
+        return {"faults": "-"}
+    text = f"{updates} updates by {rate} move a weight by {reach:.2g} at most"
+    return {
+        "messages": [{"text": text, "faults": "HLR|HNE", "actionability": "fix"}],
+        "ranking": [
+            {"type": "HLR", "suspiciousness": 1 - reach},
+            {"type": "HNE", "suspiciousness": (1 - reach) / 2},
+        ],
+    }

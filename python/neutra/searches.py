@@ -89,19 +89,22 @@ class Search:
         try:
             return _status_of(self.store, self._command)
         except NeutraError as error:
-            # Before its first record there is no store; `wait` says what is wrong with another file.
-            if was_running and error.code == ExitCode.BAD_INPUT:
+            # A file of another kind is what `wait` reports.
+            if error.code == ExitCode.BAD_INPUT and (was_running or not self.store.exists()):
                 return None
             raise
 
     def watch(self, interval: float = 5) -> Iterator[Status]:
         """Says every `interval` seconds how far it is, and once more when it is finished or stopped."""
-        while not self._call.wait(interval):
+        while True:
+            ended = self._call.wait(interval)
+            if ended and self._call.code not in (ExitCode.DONE, ExitCode.INTERRUPTED):
+                return
             current = self.status()
             if current is not None:
                 yield current
-        if self._call.code in (ExitCode.DONE, ExitCode.INTERRUPTED):
-            yield _status_of(self.store, self._command)
+            if ended:
+                return
 
     def stop(self) -> None:
         """Has it save, and waits for its end. The same call goes on later."""

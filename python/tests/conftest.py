@@ -100,9 +100,9 @@ def real() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def found(real: str, tmp_path_factory: pytest.TempPathFactory) -> neutra.Run:
-    """What a small search of D6 found."""
-    store = tmp_path_factory.mktemp("search") / "D6.h5"
-    return neutra.search("D6", store=store, budget_evaluations=40, replicas=3, workers=1)
+    """What a small search of D7 found."""
+    store = tmp_path_factory.mktemp("search") / "D7.h5"
+    return neutra.search("D7", store=store, budget_evaluations=80, workers=1)
 
 
 StoreMaker = Callable[..., Path]

@@ -103,8 +103,9 @@ def test_the_real_store_gives_the_network_of_the_command(found: neutra.Run) -> N
         attributes = graph.nodes[node]
         for name in ("parameters", "depth", "status", "mean", "metrics", "queued", "alternative"):
             assert attributes[name] == expected[name], (node, name)
+    assert len(found.alternatives) > 0
     info = found.info
-    assert (info["fault"], info["config"]["budget_evaluations"]) == ("D6", 40)
+    assert (info["fault"], info["config"]["budget_evaluations"]) == ("D7", 80)
     assert info["ground_truth"] == pytest.approx(float(np.mean(found.fixed_metrics)))
     assert info["ground_truth"] == network.graph["ground_truth"]
 

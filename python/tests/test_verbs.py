@@ -79,10 +79,10 @@ def test_real_network_of_a_record(found: neutra.Run, tmp_path: Path) -> None:
 
 
 def test_real_tools_and_their_scores(found: neutra.Run) -> None:
-    said = neutra.localise("D6", tool=["umlaut", "neuralint"], runs=3, workers=1)
-    assert said.fault == "D6"
+    said = neutra.localise("D7", tool=["umlaut", "neuralint"], runs=3, workers=1)
+    assert said.fault == "D7"
     assert said.tools.index.tolist() == ["umlaut", "neuralint"]
     assert said.runs.query("tool == 'umlaut'")["status"].tolist() == ["ok"] * 3
     scores = neutra.score(said.answers, network=found.store)["scores"]
-    assert set(scores["fault"]) == {"D6"}
+    assert set(scores["fault"]) == {"D7"}
     assert set(scores["tool"]) == {"umlaut", "neuralint"}
