@@ -24,7 +24,7 @@ from .verbs import (
     version,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.1.0"  # that of the command
 __all__ = [
     "Answer",
     "ExitCode",

@@ -80,7 +80,7 @@ def option_words(options: dict[str, Option]) -> list[str]:
         elif isinstance(value, bool):
             words.append(f"{flag}={'on' if value else 'off'}")
         elif isinstance(value, (list, tuple)):
-            words += [f"{flag}={os.fspath(item)}" for item in value]
+            words += [f"{flag}={item}" for item in value]
         else:
             words.append(f"{flag}={value}")
     return words

@@ -39,10 +39,8 @@ def test_only_tables_of_a_score_become_frames(fake: Fake) -> None:
 
 
 def test_real_lists(real: str) -> None:
-    assert "iris" in neutra.subjects().index or "d6" in neutra.subjects().index
-    faults = neutra.faults()
-    assert faults.loc["D6", "origin"] == "real"
-    assert neutra.faults("D6", "D7").index.tolist() == ["D6", "D7"]
+    assert neutra.subjects().loc["d7", "goal"] == "minimize"
+    assert neutra.faults("D6", "D7")["origin"].to_dict() == {"D6": "real", "D7": "real"}
     assert neutra.operators().loc["change_learning_rate", "abbreviation"] == "HLR"
     assert "umlaut" in neutra.tools().index
 
