@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import StoreMaker, write_store
+
+import neutra
+
+
+def test_nodes(make_store: StoreMaker) -> None:
+    nodes = neutra.Run(make_store()).nodes
+    assert nodes.index.tolist() == [0, 1, 2, 3]
+    assert nodes.index.name == "id"
+    assert nodes["metrics"].tolist() == [[], [0.1], [0.2, 0.2], [0.3, 0.3, 0.3]]
+    assert nodes["alternative"].tolist() == [False, True, False, True]
+    assert nodes["alternative"].dtype == bool
+    assert nodes.loc[3, "parameters"] == "lr=3"
+    assert nodes["mean"].isna().tolist() == [False, False, True, False]
+
+
+@pytest.mark.parametrize(("goal", "best_first"), [("maximize", [3, 1]), ("minimize", [1, 3])])
+def test_alternatives_have_the_best_first(goal: str, best_first: list[int], make_store: StoreMaker) -> None:
+    assert neutra.Run(make_store(goal=goal)).alternatives.index.tolist() == best_first
+
+
+def test_info(make_store: StoreMaker) -> None:
+    run = neutra.Run(make_store())
+    info = run.info
+    assert (info["fault"], info["seed"], info["finished"]) == ("Dé", 7, True)
+    assert (info["config"], info["counters"]) == ({"top_k": 5}, {"evaluations": 4})
+    assert info["ground_truth"] == 0.75
+    assert run.finished
+    assert run.fixed_metrics.tolist() == [0.75]
+
+
+def test_evaluations_and_edges(make_store: StoreMaker) -> None:
+    run = neutra.Run(make_store())
+    assert run.evaluations["message"].tolist() == ["", "ünknown"]
+    assert run.edges.to_dict("list") == {"child": [1, 3], "parent": [0, 0]}
+
+
+def test_the_graph_holds_what_the_search_kept(make_store: StoreMaker) -> None:
+    graph = neutra.Run(make_store()).graph
+    assert sorted(graph) == [0, 1, 3]
+    assert graph.nodes[3]["significant"]
+    assert graph.edges[0, 3] == {"key": "lr", "before": "0", "after": "3"}
+    assert graph.graph == {"fault": "Dé", "metric": "accuracy", "goal": "maximize"}
+
+
+def test_a_search_without_programs_has_an_empty_graph(make_store: StoreMaker) -> None:
+    run = neutra.Run(make_store(count=0))
+    assert len(run.graph) == len(run.nodes) == len(run.alternatives) == 0
+
+
+def test_what_is_no_store_is_an_error(make_store: StoreMaker, tmp_path: Path) -> None:
+    with pytest.raises(neutra.NeutraError, match=r"none\.h5: there is no such file"):
+        _ = neutra.Run(tmp_path / "none.h5").nodes
+    (tmp_path / "begun.h5.journal").write_bytes(b"NJR1")
+    with pytest.raises(neutra.NeutraError, match=r"begun\.h5: the search has not saved yet"):
+        _ = neutra.Run(tmp_path / "begun.h5").nodes
+    (tmp_path / "text.h5").write_text("text")
+    with pytest.raises(neutra.NeutraError, match=r"text\.h5: no HDF5 file"):
+        _ = neutra.Run(tmp_path / "text.h5").nodes
+    with pytest.raises(neutra.NeutraError, match="found another kind of file"):
+        _ = neutra.Run(make_store(form="neutra-monitor")).nodes
+    with pytest.raises(neutra.NeutraError, match="version 2; allowed: versions up to 1: a newer"):
+        _ = neutra.Run(make_store(version=2)).nodes
+
+
+def test_reading_while_the_file_is_replaced(make_store: StoreMaker) -> None:
+    path = make_store()
+    run = neutra.Run(path)
+    ended = threading.Event()
+
+    def write() -> None:
+        count = 4
+        while not ended.is_set():
+            count = 14 - count
+            write_store(path, count=count)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    sizes = set()
+    try:
+        for _ in range(50):
+            graph = run.graph
+            assert graph.number_of_edges() == len(graph) - 1
+            sizes.add(len(graph))
+    finally:
+        ended.set()
+        writer.join()
+    assert sizes == {3, 6}
+
+
+def test_the_real_store_gives_the_network_of_the_command(found: neutra.Run) -> None:
+    graph, network = found.graph, neutra.network(found.store)
+    assert list(graph.edges(data=True)) == list(network.edges(data=True))
+    assert set(graph) == set(network)
+    for node, expected in network.nodes(data=True):
+        attributes = graph.nodes[node]
+        for name in ("parameters", "depth", "status", "mean", "metrics", "queued", "alternative"):
+            assert attributes[name] == expected[name], (node, name)
+    assert len(found.alternatives) > 0
+    info = found.info
+    assert (info["fault"], info["config"]["budget_evaluations"]) == ("D7", 80)
+    assert info["ground_truth"] == pytest.approx(float(np.mean(found.fixed_metrics)))
+    assert info["ground_truth"] == network.graph["ground_truth"]
+
+
+def test_the_real_store_has_its_evaluations(found: neutra.Run) -> None:
+    evaluations = found.evaluations
+    assert found.finished
+    assert evaluations.dtypes["replica"] == np.int64
+    assert set(evaluations["status"]) <= {"ok", "diverged"}
+    assert set(found.nodes.query("status == 'ok'")["hash"]) <= set(evaluations["hash"])
