@@ -33,7 +33,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// Changes whenever a program's metrics do, so that no store mixes results of different rules.
-constexpr const char* kSemantics = "2";
+constexpr const char* kSemantics = "3";
 
 constexpr std::array<std::pair<Backend, std::string_view>, 3> kBackends{
     {{Backend::kAuto, "auto"}, {Backend::kEager, "eager"}, {Backend::kFused, "fused"}}};

@@ -276,7 +276,7 @@ TEST(Conv, GlobalMaximumSharesTheGradientOfTies) {
 }
 
 /// What a recurrent layer of one unit makes of 8 steps of 1 in training: its outputs at all steps,
-/// for `weights` that let the masks be seen.
+/// for `weights` that let the masks be seen, to three decimals: gates don't close entirely.
 std::vector<float> masked_steps(const std::string& class_name, Json config,
                                 const std::vector<std::vector<float>>& weights,
                                 std::uint32_t step) {
@@ -288,7 +288,8 @@ std::vector<float> masked_steps(const std::string& class_name, Json config,
   }
   const Pass pass{true, {1, 2}, step};
   const at::Tensor y = make_module(tested)->forward(at::ones({1, 8, 1}), variables, pass);
-  return {y.data_ptr<float>(), y.data_ptr<float>() + y.numel()};
+  const at::Tensor rounded = at::round(y * 1000) / 1000;
+  return {rounded.data_ptr<float>(), rounded.data_ptr<float>() + rounded.numel()};
 }
 
 // As seen in TensorFlow 2.15.1 in a tf.function, such as fit() is.
@@ -305,7 +306,7 @@ TEST(Recurrent, DropoutMasksChangeFromStepToStepUnlessUnrolled) {
       const auto unrolled =
           masked_steps(class_name, {{"dropout", 0.5}, {"unroll", true}}, weights, step);
       for (std::size_t t = 0; t < 8; ++t) {
-        EXPECT_TRUE(free[t] == 0 || std::abs(free[t] - 2) < 1e-5) << class_name << " " << free[t];
+        EXPECT_TRUE(free[t] == 0 || free[t] == 2) << class_name << " " << free[t];
         EXPECT_EQ(unrolled[t], unrolled[0]) << class_name;
         changes += free[t] != free[0];
         zeros += unrolled[t] == 0;

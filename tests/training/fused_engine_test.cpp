@@ -903,16 +903,7 @@ Json random_dense(Random& random, int units, const std::string& activation) {
 }
 
 Json random_other_layer(Random& random) {
-  switch (below(random, 9)) {
-    case 7:
-      return layer("GaussianNoise", {{"stddev", 0.1 * below(random, 4)}});
-    case 8: {
-      Json config = Json::object();
-      if (chance(random, 0.2)) config["scale"] = false;
-      if (chance(random, 0.2)) config["center"] = false;
-      if (chance(random, 0.1)) config["trainable"] = false;
-      return layer("LayerNormalization", std::move(config));
-    }
+  switch (below(random, 7)) {
     case 0:
       return layer("Dropout", {{"rate", 0.1 * below(random, 9)}});
     case 1: {
@@ -941,8 +932,17 @@ Json random_other_layer(Random& random) {
   }
 }
 
+Json random_noise_or_normalization(Random& random) {
+  if (chance(random, 0.5)) return layer("GaussianNoise", {{"stddev", 0.1 * below(random, 4)}});
+  Json config = Json::object();
+  if (chance(random, 0.2)) config["scale"] = false;
+  if (chance(random, 0.2)) config["center"] = false;
+  if (chance(random, 0.1)) config["trainable"] = false;
+  return layer("LayerNormalization", std::move(config));
+}
+
 Subject random_subject(unsigned seed) {
-  Random random(seed);
+  Random random(seed), more(seed + 2'000'000);
   const std::string loss = pick(random, loss_names());
   std::vector<std::string> last{"linear", "sigmoid", "softmax"};
   if (chance(random, 0.2)) last = activation_names();
@@ -956,6 +956,14 @@ Subject random_subject(unsigned seed) {
   const int outputs = chance(random, 0.3) ? 1 : 2 + below(random, 9);
   layers.push_back(random_dense(random, outputs, pick(random, last)));
   if (chance(random, 0.1)) layers.push_back(random_other_layer(random));
+  // Behind a batch normalisation, gradients that cancel would cancel twice.
+  const bool normalised = std::any_of(layers.begin(), layers.end(), [](const Json& one) {
+    return one["class_name"] == "BatchNormalization";
+  });
+  if (!normalised && chance(more, 0.3)) {
+    layers.insert(layers.begin() + 1 + below(more, static_cast<int>(layers.size())),
+                  random_noise_or_normalization(more));
+  }
   Json how = optimizer(pick(random, optimizer_names()), std::pow(10.0, -1 - below(random, 3)));
   if (chance(random, 0.1)) how["config"]["learning_rate"] = std::pow(10.0, 3 * below(random, 12));
   if (chance(random, 0.1)) how["config"]["clipnorm"] = 1;

@@ -95,11 +95,10 @@ std::vector<std::pair<Program, std::string>> uncovered() {
   Program activity = moons();
   layers_of(activity)[0]["config"]["activity_regularizer"] = "l2";
   found.emplace_back(activity, "activity regularizer of layer 0");
-  Program axis = moons();
-  layers_of(axis)[1] = layer("Reshape", {{"target_shape", {8, 2}}});
-  layers_of(axis)[2] = dense(3, "relu");
-  layers_of(axis).insert(layers_of(axis).begin() + 3, layer("Flatten", Json::object()));
-  found.emplace_back(axis, "Dense over inputs of shape (8, 2)");
+  Program steps = moons();
+  layers_of(steps)[1] = layer("Reshape", {{"target_shape", {8, 2}}});
+  layers_of(steps)[2] = layer("LSTM", {{"units", 3}, {"dropout", 0.2}});
+  found.emplace_back(steps, "layer LSTM");
   Program elu = moons();
   layers_of(elu)[1] = layer("ELU", {{"alpha", -0.5}});
   found.emplace_back(elu, "ELU with alpha");

@@ -34,14 +34,16 @@ class Conv2D final : public Module {
       padded = padded.slice(1, 0, c10::nullopt, h.stride).slice(2, 0, c10::nullopt, w.stride);
       padded = padded.contiguous();
     }
-    // Seen as (rows, channels, height, width) these are LibTorch's channels_last images.
-    const at::Tensor y =
-        at::conv2d(padded.permute({0, 3, 1, 2}), weights[0].view(kernel_).permute({3, 2, 0, 1}),
-                   weights.size() > 1 ? weights[1] : at::Tensor(),
-                   {thinned ? 1 : h.stride, thinned ? 1 : w.stride}, {high, wide},
-                   {h.dilation, w.dilation}, groups_)
-            .permute({0, 2, 3, 1})
-            .contiguous();
+    // Seen as (rows, channels, height, width) these are LibTorch's channels_last images. Its
+    // gradients of small convolutions want kernels in the same order.
+    const at::Tensor images = padded.permute({0, 3, 1, 2});
+    const at::Tensor kernel =
+        weights[0].view(kernel_).permute({3, 2, 0, 1}).contiguous(images.suggest_memory_format());
+    const at::Tensor y = at::conv2d(images, kernel, weights.size() > 1 ? weights[1] : at::Tensor(),
+                                    {thinned ? 1 : h.stride, thinned ? 1 : w.stride}, {high, wide},
+                                    {h.dilation, w.dilation}, groups_)
+                             .permute({0, 2, 3, 1})
+                             .contiguous();
     return activation_ ? activation_(y) : y;
   }
 

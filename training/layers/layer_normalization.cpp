@@ -15,12 +15,14 @@ class LayerNormalization final : public Module {
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
                      const Pass&) const override {
-    // LibTorch's own computes x a + b, whose rounding is left where x - mean is 0.
-    const at::Tensor distance = x - x.mean(-1, true);
-    at::Tensor y = distance / at::sqrt(at::square(distance).mean(-1, true) + epsilon_);
+    // In double precision, since gradients cancel where there are few values; the variance
+    // overflows as a float does. LibTorch's own leaves a rounding where x - mean is 0.
+    const at::Tensor wide = x.to(at::kDouble), distance = wide - wide.mean(-1, true);
+    const at::Tensor variance = at::square(distance).mean(-1, true).to(at::kFloat);
+    at::Tensor y = distance / at::sqrt(variance.to(at::kDouble) + epsilon_);
     if (scale_) y = y * weights[0];
     if (center_) y = y + weights[scale_ ? 1 : 0];
-    return y;
+    return y.to(at::kFloat);
   }
 
  private:

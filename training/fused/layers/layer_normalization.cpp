@@ -3,6 +3,7 @@
 
 #include "training/clones.h"
 #include "training/fused/images.h"
+#include "training/fused/vectors.h"
 
 namespace neutra::fused {
 namespace {
@@ -16,19 +17,20 @@ constexpr std::size_t kTogether = 16;  ///< groups that loops work on side by si
 
 /// Calls visit(first group, its first value, number of groups) for kTogether groups at a time.
 template <typename Visit>
-inline __attribute__((always_inline)) void for_groups(const Groups& groups, Visit visit) {
+NEUTRA_INLINE void for_groups(const Groups& groups, Visit visit) {
   for (std::size_t first = 0; first < groups.count; first += kTogether) {
     visit(first, first * groups.next, std::min(kTogether, groups.count - first));
   }
 }
 
-/// normalised = (x - mean) / sqrt(variance + epsilon); scale: the divisor's inverse. y = gamma
-/// normalised + beta (null: 1, 0).
-NEUTRA_CLONES void normalise(const Groups& g, float epsilon, const float* x, const float* gamma,
-                             const float* beta, float* scale, float* normalised, float* y) {
-  for_groups(g, [=](std::size_t first, std::size_t at, std::size_t n) {
-    float mean[kTogether] = {}, variance[kTogether] = {}, inverse[kTogether] = {};
-    const auto size = static_cast<float>(g.size);
+/// y = gamma (x - mean) scale + beta (null: 1, 0), scale = 1 / sqrt(variance + epsilon). Writes
+/// mean and scale of each group. In double precision, since gradients cancel where groups are
+/// small; the variance overflows as a float does.
+NEUTRA_CLONES void normalise(const Groups& g, double epsilon, const float* x, const float* gamma,
+                             const float* beta, double* means, double* scales, float* y) {
+  for_groups(g, [=](std::size_t first, std::size_t at, std::size_t n) NEUTRA_INLINED {
+    double mean[kTogether] = {}, scale[kTogether] = {};
+    const auto size = static_cast<double>(g.size);
     for (std::size_t f = 0; f < g.size; ++f) {
       const float* from = x + at + f * g.step;
       for (std::size_t i = 0; i < n; ++i) mean[i] += from[i * g.next];
@@ -37,85 +39,92 @@ NEUTRA_CLONES void normalise(const Groups& g, float epsilon, const float* x, con
     for (std::size_t f = 0; f < g.size; ++f) {
       const float* from = x + at + f * g.step;
       for (std::size_t i = 0; i < n; ++i) {
-        const float d = from[i * g.next] - mean[i];
-        variance[i] += d * d;
+        const double d = from[i * g.next] - mean[i];
+        scale[i] += d * d;
       }
     }
     for (std::size_t i = 0; i < n; ++i) {
-      inverse[i] = 1 / std::sqrt(variance[i] / size + epsilon);
-      scale[first + i] = inverse[i];
+      const auto variance = static_cast<float>(scale[i] / size);
+      means[first + i] = mean[i];
+      scales[first + i] = scale[i] = 1 / std::sqrt(variance + epsilon);
     }
     for (std::size_t f = 0; f < g.size; ++f) {
-      const float a = gamma ? gamma[f] : 1.0f, b = beta ? beta[f] : 0.0f;
+      const double a = gamma ? gamma[f] : 1.0f, b = beta ? beta[f] : 0.0f;
       const std::size_t place = at + f * g.step;
       for (std::size_t i = 0; i < n; ++i) {
         const std::size_t k = place + i * g.next;
-        normalised[k] = (x[k] - mean[i]) * inverse[i];
-        y[k] = normalised[k] * a + b;
+        y[k] = static_cast<float>((x[k] - mean[i]) * scale[i] * a + b);
       }
     }
   });
 }
 
 /// dy becomes the gradient for x.
-NEUTRA_CLONES void differentiate(const Groups& g, const float* normalised, const float* scale,
-                                 const float* gamma, float* dy) {
-  for_groups(g, [=](std::size_t first, std::size_t at, std::size_t n) {
-    float sum[kTogether] = {}, product[kTogether] = {};
-    const auto size = static_cast<float>(g.size);
+NEUTRA_CLONES void differentiate(const Groups& g, const float* x, const double* means,
+                                 const double* scales, const float* gamma, float* dy) {
+  for_groups(g, [=](std::size_t first, std::size_t at, std::size_t n) NEUTRA_INLINED {
+    const double *mean = means + first, *scale = scales + first;
+    double sum[kTogether] = {}, product[kTogether] = {};
+    const auto size = static_cast<double>(g.size);
     for (std::size_t f = 0; f < g.size; ++f) {
-      const float a = gamma ? gamma[f] : 1.0f;
+      const double a = gamma ? gamma[f] : 1.0f;
       for (std::size_t i = 0; i < n; ++i) {
         const std::size_t k = at + f * g.step + i * g.next;
         sum[i] += dy[k] * a;
-        product[i] += dy[k] * a * normalised[k];
+        product[i] += dy[k] * a * ((x[k] - mean[i]) * scale[i]);
       }
     }
     for (std::size_t f = 0; f < g.size; ++f) {
-      const float a = gamma ? gamma[f] : 1.0f;
+      const double a = gamma ? gamma[f] : 1.0f;
       for (std::size_t i = 0; i < n; ++i) {
         const std::size_t k = at + f * g.step + i * g.next;
-        dy[k] = scale[first + i] * (dy[k] * a - (sum[i] + normalised[k] * product[i]) / size);
+        const double along = (x[k] - mean[i]) * scale[i] * product[i];
+        dy[k] = static_cast<float>(scale[i] * (dy[k] * a - (sum[i] + along) / size));
       }
     }
   });
 }
 
-/// gradients[f] = sum over groups of dy times `by` (null: 1).
-NEUTRA_CLONES void sum_groups(const Groups& g, const float* dy, const float* by, float* gradients) {
+/// For each feature the sums over groups of dy, and of dy (x - mean) scale; either may be null.
+NEUTRA_CLONES void sum_groups(const Groups& g, const float* x, const double* means,
+                              const double* scales, const float* dy, float* sums, float* products) {
   for (std::size_t f = 0; f < g.size; ++f) {
-    double sum = 0;
+    double sum = 0, product = 0;
     for (std::size_t i = 0; i < g.count; ++i) {
       const std::size_t k = f * g.step + i * g.next;
-      sum +=
-          by ? static_cast<double>(dy[k]) * static_cast<double>(by[k]) : static_cast<double>(dy[k]);
+      sum += dy[k];
+      product += dy[k] * ((x[k] - means[i]) * scales[i]);
     }
-    gradients[f] = static_cast<float>(sum);
+    if (sums) sums[f] = static_cast<float>(sum);
+    if (products) products[f] = static_cast<float>(product);
   }
 }
 
 /// See training/layers/layer_normalization.cpp. x and y share their gradient.
 class LayerNormalization final : public Step {
  public:
-  LayerNormalization(const Tensor& x, const Tensor& y, float epsilon, Parameter gamma,
-                     Parameter beta, float* scale, float* normalised)
+  LayerNormalization(const Tensor& x, const Tensor& y, double epsilon, Parameter gamma,
+                     Parameter beta, double* means, double* scales)
       : x_(x),
         y_(y),
         epsilon_(epsilon),
         gamma_(gamma),
         beta_(beta),
-        scale_(scale),
-        normalised_(normalised) {}
+        means_(means),
+        scales_(scales) {}
 
   void forward(const Pass& pass) override {
-    normalise(groups(pass), epsilon_, x_.values, gamma_.values, beta_.values, scale_, normalised_,
+    normalise(groups(pass), epsilon_, x_.values, gamma_.values, beta_.values, means_, scales_,
               y_.values);
   }
   void backward(const Pass& pass) override {
     const Groups g = groups(pass);
-    if (gamma_.gradient) sum_groups(g, y_.gradient, normalised_, gamma_.gradient);
-    if (beta_.gradient) sum_groups(g, y_.gradient, nullptr, beta_.gradient);
-    if (x_.needs_gradient) differentiate(g, normalised_, scale_, gamma_.values, y_.gradient);
+    if (gamma_.gradient || beta_.gradient) {
+      sum_groups(g, x_.values, means_, scales_, y_.gradient, beta_.gradient, gamma_.gradient);
+    }
+    if (x_.needs_gradient) {
+      differentiate(g, x_.values, means_, scales_, gamma_.values, y_.gradient);
+    }
   }
 
  private:
@@ -126,9 +135,9 @@ class LayerNormalization final : public Step {
   }
 
   Tensor x_, y_;
-  float epsilon_;
+  double epsilon_;
   Parameter gamma_, beta_;
-  float *scale_, *normalised_;
+  double *means_, *scales_;
 };
 
 }  // namespace
@@ -151,11 +160,12 @@ void layers::layer_normalization(Builder& builder, const ResolvedLayer& layer) {
     y.needs_gradient = true;
   }
   const std::size_t groups = x.features / static_cast<std::size_t>(x.shape.back());
-  float* inverse = builder.floats(Builder::batch_floats(groups, builder.capacity()));
-  float* normalised = builder.floats(Builder::batch_floats(x.features, builder.capacity()));
-  builder.add(std::make_unique<LayerNormalization>(
-      x, y, static_cast<float>(number_or(layer.config, "epsilon", 0.001)), gamma, beta, inverse,
-      normalised));
+  const auto doubles = [&] {
+    return reinterpret_cast<double*>(builder.floats(2 * groups * builder.capacity()));
+  };
+  double *means = doubles(), *scales = doubles();
+  builder.add(std::make_unique<LayerNormalization>(x, y, number_or(layer.config, "epsilon", 0.001),
+                                                   gamma, beta, means, scales));
   builder.set_current(y);
 }
 
