@@ -40,6 +40,7 @@ Verb parse_verb();
 Verb score_verb();
 Verb search_verb();
 Verb show_verb();
+Verb simulate_verb();
 Verb status_verb();
 Verb store_verb();
 Verb study_verb();

@@ -42,6 +42,17 @@ struct EvaluationKey {
 };
 using EvaluationMap = std::map<EvaluationKey, ReplicaResult>;
 
+/// Where a search's trainings are written down as they go, for later processes.
+class EvaluationLog {
+ public:
+  virtual ~EvaluationLog() = default;
+  /// `apart`: in a process of its own, whose death is not ours.
+  virtual void started(const EvaluationKey& key, bool apart) = 0;
+  virtual void finished(const EvaluationKey& key, const ReplicaResult& result) = 0;
+  /// The training was given up, not killed.
+  virtual void dropped(const EvaluationKey& key) = 0;
+};
+
 /// What earlier processes left: results and, per program, how many processes died training it.
 struct Memory {
   EvaluationMap own, reused;
