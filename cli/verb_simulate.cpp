@@ -125,8 +125,8 @@ int run(const Arguments& arguments) {
             number(run.largest_order), rate(number(run.messages)), rate(run.dealing_seconds),
             number(run.failures), same ? "the same" : "ANOTHER"},
            workers == sizes(arguments.text("sizes")).front()});
-      points.push_back({workers, run.efficiency(),
-                        speculate ? "with speculation" : "without speculation"});
+      points.push_back(
+          {workers, run.efficiency(), speculate ? "with speculation" : "without speculation"});
     }
   }
   Report report;
@@ -143,10 +143,12 @@ int run(const Arguments& arguments) {
   if (!arguments.flag("quiet")) {
     std::cerr << "one worker: " << needed << " trainings in " << duration_text(needed_seconds)
               << "; the scheduler itself took "
-              << rounded(1e6 * scheduling / static_cast<double>(std::max<std::int64_t>(scheduled, 1)))
+              << rounded(1e6 * scheduling /
+                         static_cast<double>(std::max<std::int64_t>(scheduled, 1)))
               << " microseconds for each simulated one\n";
   }
-  if (!all_same) std::cerr << "neutra: a simulated search ended in another network than the store\n";
+  if (!all_same)
+    std::cerr << "neutra: a simulated search ended in another network than the store\n";
   return static_cast<int>(all_same ? Exit::kDone : Exit::kFailed);
 }
 
@@ -156,8 +158,8 @@ Verb simulate_verb() {
   return {"simulate",
           "foretell how fast a finished search would be on more workers",
           "simulate STORE [--sizes LIST] [--plot FILE.svg] [options]",
-          {{"curtail", "failures", "latency", "output", "plot", "rank-threads", "restart-time", "seed",
-            "sizes", "speculate", "stragglers", "task-time", "time-factor"},
+          {{"curtail", "failures", "latency", "output", "plot", "rank-threads", "restart-time",
+            "seed", "sizes", "speculate", "stragglers", "task-time", "time-factor"},
            1,
            1,
            "STORE",

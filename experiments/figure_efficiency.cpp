@@ -43,9 +43,9 @@ std::string efficiency_figure(const std::vector<EfficiencyPoint>& points) {
   for (const EfficiencyPoint& point : points) series[point.series].push_back(point);
   std::size_t number = 0;
   for (auto& [name, line] : series) {
-    std::stable_sort(line.begin(), line.end(), [](const EfficiencyPoint& a, const EfficiencyPoint& b) {
-      return a.workers < b.workers;
-    });
+    std::stable_sort(
+        line.begin(), line.end(),
+        [](const EfficiencyPoint& a, const EfficiencyPoint& b) { return a.workers < b.workers; });
     const std::string colour = kSvgColours[number % std::size(kSvgColours)];
     for (std::size_t i = 0; i < line.size(); ++i) {
       const double x = x_of(line[i].workers), y = y_of(std::clamp(line[i].efficiency, 0.0, 1.0));

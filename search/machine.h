@@ -145,7 +145,7 @@ class SearchMachine {
     std::size_t evaluation = 0;
     MetricMean score;  ///< of the first `checked` replicas
     int checked = 0;
-    int counted = -1;  ///< replicas that decide; -1: not decided yet
+    int counted = -1;     ///< replicas that decide; -1: not decided yet
     double foreseen = 0;  ///< seconds of a training, before the first one
   };
   /// The unvisited neighbours of a parent: candidates [first, end).

@@ -83,7 +83,7 @@ struct SearchTask {
   std::optional<Program> fixed;  ///< known fix, trained for acc_gt and the significance marks
   std::optional<Parameters> fixed_parameters;
   Goal goal = Goal::kMaximize;
-  std::string metric;  ///< "accuracy", "mae", ...
+  std::string metric;                  ///< "accuracy", "mae", ...
   std::optional<double> metric_bound;  ///< for curtailment
 };
 

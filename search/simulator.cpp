@@ -180,7 +180,7 @@ class Job final : public RemoteWorkers {
   const TrainingJob job_;
   SimulatedRun& run_;
   double now_ = 0;
-  double free_at_ = 0;   ///< when rank 0 has dealt out and taken in what it is at
+  double free_at_ = 0;    ///< when rank 0 has dealt out and taken in what it is at
   bool looking_ = false;  ///< it will look for messages then
   std::vector<State> ranks_;
   Dispatcher dispatcher_;
@@ -202,12 +202,12 @@ void Job::send(std::size_t process, RemoteOrder order) {
     run_.largest_order = std::max(run_.largest_order, tasks);
   }
   for (const RemoteTask& task : order.tasks) ranks_[process + 1].held.insert(task.id);
-  const double seconds = cluster_.task_seconds * static_cast<double>(std::max<std::int64_t>(tasks, 1));
+  const double seconds =
+      cluster_.task_seconds * static_cast<double>(std::max<std::int64_t>(tasks, 1));
   run_.dealing_seconds += seconds;
   free_at_ += seconds;
-  at(free_at_ + cluster_.latency_seconds, [this, process, order = std::move(order)]() mutable {
-    take(process, std::move(order));
-  });
+  at(free_at_ + cluster_.latency_seconds,
+     [this, process, order = std::move(order)]() mutable { take(process, std::move(order)); });
 }
 
 std::optional<RemoteReport> Job::receive() {
@@ -376,10 +376,11 @@ SimulatedRun simulate(const SearchTask& task, const SearchSpace& space, const Se
   SimulatedRun run;
   const double rate = cluster.failures_per_hour / 3600 * static_cast<double>(ranks.size());
   for (;;) {
-    const std::uint64_t bits = mixed(cluster.seed ^ mixed(static_cast<std::uint64_t>(run.failures)));
+    const std::uint64_t bits =
+        mixed(cluster.seed ^ mixed(static_cast<std::uint64_t>(run.failures)));
     const double uniform = static_cast<double>((bits >> 11) + 1) * 0x1p-53;
-    const double fails_at = rate > 0 ? run.seconds - std::log(uniform) / rate
-                                     : std::numeric_limits<double>::infinity();
+    const double fails_at =
+        rate > 0 ? run.seconds - std::log(uniform) / rate : std::numeric_limits<double>::infinity();
     SearchMachine machine(task, space, config,
                           {cluster.curtail, cluster.reuse_identical, cluster.speculate, true},
                           ledger.memory, trainer, [] { return 0.0; });
