@@ -44,6 +44,7 @@ Verb report_verb();
 Verb score_verb();
 Verb search_verb();
 Verb show_verb();
+Verb simulate_verb();
 Verb status_verb();
 Verb store_verb();
 Verb study_verb();

@@ -26,4 +26,13 @@ std::vector<ToolTime> tool_times(const ScoreSheet& sheet);
 /// analysis, filled after it.
 std::string time_figure(const ScoreSheet& sheet);
 
+struct EfficiencyPoint {
+  int workers = 1;
+  double efficiency = 0;  ///< lower bound of the time, by the time
+  std::string series;
+};
+
+/// Efficiency against workers (logarithmic) in SVG, a line for each series.
+std::string efficiency_figure(const std::vector<EfficiencyPoint>& points);
+
 }  // namespace neutra

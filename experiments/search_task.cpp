@@ -5,11 +5,7 @@ namespace neutra {
 MetricInfo metric_of(const Program& program, const std::string& file) {
   require_valid(program.document, file);
   const auto resolved = resolve(program);
-  MetricInfo info{resolved.metric, resolved.goal, std::nullopt};
-  const bool maximize = info.goal == Goal::kMaximize;
-  if (info.name == "accuracy") info.bound = maximize ? 1 : 0;
-  if ((info.name == "mae" || info.name == "mse") && !maximize) info.bound = 0;
-  return info;
+  return {resolved.metric, resolved.goal, metric_bound(resolved.metric, resolved.goal)};
 }
 
 SearchTask search_task(const Fault& fault) {

@@ -35,10 +35,10 @@ double Dispatcher::Process::waiting_seconds() const {
                       : seconds * static_cast<double>(waiting()) / static_cast<double>(held.size());
 }
 
-Dispatcher::Dispatcher(SearchMachine& machine, Store& store, RemoteWorkers& remote,
+Dispatcher::Dispatcher(SearchMachine& machine, EvaluationLog& log, RemoteWorkers& remote,
                        int local_threads, TrainingJob job, bool isolated)
     : machine_(machine),
-      store_(store),
+      log_(log),
       remote_(remote),
       local_threads_(local_threads),
       job_(job),
@@ -81,7 +81,7 @@ void Dispatcher::take(RemoteReport report) {
     case RemoteReport::Kind::kFinished: {
       std::optional<Sent> sent = take_back(process, report.ids.at(0));
       if (!sent) break;
-      store_.finished({sent->task.hash, sent->task.replica}, report.result);
+      log_.finished({sent->task.hash, sent->task.replica}, report.result);
       durations_.learn(sent->task.hash, report.result.seconds);
       mark_begun(process);
       machine_.deliver(sent->task, std::move(report.result));
@@ -128,7 +128,7 @@ void Dispatcher::give_back(Process& process, const std::vector<std::uint64_t>& i
     const std::optional<Sent> sent = take_back(process, id);
     if (!sent) continue;
     machine_.drop(sent->task);
-    if (sent->begun) store_.dropped({sent->task.hash, sent->task.replica});
+    if (sent->begun) log_.dropped({sent->task.hash, sent->task.replica});
   }
 }
 
@@ -137,7 +137,7 @@ void Dispatcher::mark_begun(Process& process) {
       std::min(process.held.size(), static_cast<std::size_t>(process.threads));
   for (std::size_t i = 0; i < count; ++i) {
     Sent& sent = process.held[i];
-    if (!sent.begun) store_.started({sent.task.hash, sent.task.replica}, sent.apart);
+    if (!sent.begun) log_.started({sent.task.hash, sent.task.replica}, sent.apart);
     sent.begun = true;
   }
 }
@@ -148,7 +148,7 @@ void Dispatcher::give(Process& process, Task task) {
   const bool apart = task.deaths >= kSuspectDeaths && isolated_;
   if (task.deaths >= kFatalDeaths && !apart) {
     const ReplicaResult result = failed_result();
-    store_.finished({task.hash, task.replica}, result);
+    log_.finished({task.hash, task.replica}, result);
     machine_.deliver(task, result);
     return;
   }

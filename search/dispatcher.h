@@ -9,7 +9,6 @@
 
 #include "search/machine.h"
 #include "search/remote.h"
-#include "search/store.h"
 
 namespace neutra {
 
@@ -40,7 +39,7 @@ class Durations {
 ///   together, but for some milliseconds that pass until an answer comes;
 /// - where a thread has nothing to do, tasks that others have not begun are recalled.
 ///
-/// A task counts as started in the store as long as it may be in training: the first ones that a
+/// A task counts as started in the log as long as it may be in training: the first ones that a
 /// process holds, as many as it has threads. So a program counts a death for those trainings only.
 ///
 /// Not thread safe: the executor holds a lock.
@@ -55,7 +54,7 @@ class Dispatcher {
   static constexpr double kTooLateSeconds = 0.02;  ///< what begins so soon is not recalled
 
   /// `job`: seed and limits of all tasks. `isolated`: suspects train in processes of their own.
-  Dispatcher(SearchMachine& machine, Store& store, RemoteWorkers& remote, int local_threads,
+  Dispatcher(SearchMachine& machine, EvaluationLog& log, RemoteWorkers& remote, int local_threads,
              TrainingJob job, bool isolated);
 
   /// Has all processes get ready for the search.
@@ -87,7 +86,7 @@ class Dispatcher {
     double seconds = 0;             ///< predicted, of all of them
     bool recalled = false;          ///< an answer is under way
     bool stopping = false;          ///< likewise
-    bool lost = false;              ///< what it trained stays started in the store
+    bool lost = false;              ///< what it trained stays started in the log
     std::vector<RemoteTask> order;  ///< to be sent
     std::size_t waiting() const;    ///< tasks that its threads have no time for yet
     double waiting_seconds() const;
@@ -105,7 +104,7 @@ class Dispatcher {
   int threads() const;
 
   SearchMachine& machine_;
-  Store& store_;
+  EvaluationLog& log_;
   RemoteWorkers& remote_;
   const int local_threads_;
   const TrainingJob job_;

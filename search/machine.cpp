@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "evaluators/statistics.h"
 #include "program/error.h"
@@ -13,6 +14,9 @@ namespace neutra {
 namespace {
 
 constexpr int kRecordedDepth = 4;  ///< no recorded network is deeper
+/// Of the time that counts for a training, for each block that is to be committed before its own: a
+/// longer one there begins first only if it is much longer.
+constexpr double kBlockDiscount = 0.1;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 int depth_limit(const SearchConfig& config) {
@@ -141,7 +145,11 @@ std::size_t SearchMachine::add_evaluation(const std::function<Program()>& make,
     } else if (const auto reused = memory_.reused.find(key); reused != memory_.reused.end()) {
       slot.origin = Origin::kReused;
       slot.result = reused->second;
+    } else {
+      continue;
     }
+    evaluation.seconds += slot.result.seconds;
+    ++evaluation.known;
   }
   if (const auto deaths = memory_.deaths.find(evaluation.hash); deaths != memory_.deaths.end()) {
     evaluation.deaths = deaths->second;
@@ -169,6 +177,7 @@ void SearchMachine::generate() {
   queue_.pop_front();
   block.first = static_cast<std::int64_t>(candidates_.size());
   const Node& parent = candidates_[static_cast<std::size_t>(block.parent)].node;
+  const double seconds = expected_seconds(candidates_[static_cast<std::size_t>(block.parent)]);
   for (Neighbour& neighbour : space_.neighbours(parent.parameters)) {
     if (!visited_.insert(to_string(neighbour.parameters)).second) continue;
     Node node;
@@ -176,7 +185,10 @@ void SearchMachine::generate() {
     node.mutation = std::move(neighbour.mutation);
     node.parent = block.parent;
     node.depth = parent.depth + 1;
+    const auto slower = slower_.find({node.mutation.key, node.mutation.after});
     add_candidate(std::move(node));
+    candidates_.back().foreseen =
+        slower == slower_.end() ? seconds : seconds * slower->second.first / slower->second.second;
   }
   block.end = static_cast<std::int64_t>(candidates_.size());
   blocks_.push_back(block);
@@ -351,6 +363,15 @@ void SearchMachine::commit(Candidate& candidate) {
   }
   alternatives_ += node.alternative;
   ++counters_.evaluations;
+  if (node.parent >= 0) {
+    counted_replicas_ += candidate.counted;
+    const double parent = expected_seconds(candidates_[static_cast<std::size_t>(node.parent)]);
+    if (evaluation.known > 0 && parent > 0) {
+      auto& [sum, number] = slower_[{node.mutation.key, node.mutation.after}];
+      sum += expected_seconds(candidate) / parent;
+      ++number;
+    }
+  }
   count(evaluation, candidate.counted);
   if (candidate.evaluation != fixed_) evaluation.program.reset();
 }
@@ -417,6 +438,30 @@ std::int64_t SearchMachine::ahead() {
   return count;
 }
 
+/// How many replicas will decide about a candidate, if those to come are like those so far; before
+/// the first: as many as have decided about others.
+int SearchMachine::expected_replicas(const Candidate& candidate) const {
+  const int all = config_.replicas;
+  if (candidate.node.parent < 0 || !switches_.curtail || !task_.metric_bound) return all;
+  if (candidate.checked == 0) {
+    const std::int64_t others = counters_.evaluations - 1;
+    return others > 0 ? static_cast<int>((counted_replicas_ + others - 1) / others) : all;
+  }
+  // Ruled out after k replicas of mean m: (k m + (all - k) bound) / all is worse than the parent
+  // and the ground truth.
+  const double bound = *task_.metric_bound;
+  const MetricMean& parent = candidates_[static_cast<std::size_t>(candidate.node.parent)].score;
+  const double to_mean = std::abs(bound - candidate.score.mean());
+  const double to_level =
+      std::max(std::abs(bound - parent.mean()), std::abs(bound - level_->mean()));
+  return to_mean > to_level ? std::min(static_cast<int>(all * to_level / to_mean) + 1, all) : all;
+}
+
+double SearchMachine::expected_seconds(const Candidate& candidate) const {
+  const Evaluation& evaluation = evaluations_[candidate.evaluation];
+  return evaluation.known > 0 ? evaluation.seconds / evaluation.known : candidate.foreseen;
+}
+
 std::optional<Task> SearchMachine::next(bool generate, bool share) {
   advance();
   if (end_ || alone_) return std::nullopt;
@@ -424,11 +469,13 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
     std::size_t evaluation;
     int replica;
     const Parameters* parameters;
+    std::tuple<bool, double, double> weight;
   };
-  std::optional<Choice> shared;  // the least busy candidate that has a worker already
+  std::optional<Choice> shared;  // of the candidates that have a worker already
   bool wait = false;
-  // True: take `choice` now.
-  const auto consider = [&](std::size_t index, const Parameters* parameters) {
+  // True: take it now, it is in `shared`.
+  const auto consider = [&](std::size_t index, int expected, double seconds, std::size_t block,
+                            const Parameters* parameters) {
     const std::optional<int> replica = trainable(index);
     if (!replica) return false;
     const Evaluation& evaluation = evaluations_[index];
@@ -436,29 +483,38 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
       wait = true;  // let the others end: a suspect trains alone
       return false;
     }
-    if (!shared || evaluation.running < evaluations_[shared->evaluation].running) {
-      shared = Choice{index, *replica, parameters};
+    if (evaluation.running == 0) {
+      shared = Choice{index, *replica, parameters, {}};
+      return true;
     }
-    return evaluation.running == 0;
+    const bool needed = *replica < expected;  // as it seems
+    const auto behind = static_cast<double>(block);
+    const std::tuple<bool, double, double> weight{
+        needed, needed ? seconds * (1 - kBlockDiscount * behind) : -behind, -evaluation.running};
+    if (!shared || weight > shared->weight) shared = Choice{index, *replica, parameters, weight};
+    return false;
   };
   const auto take = [&]() -> std::optional<Task> {
     return hand_out(shared->evaluation, shared->replica, shared->parameters);
   };
-  if (!fixed_done_ && consider(*fixed_, nullptr)) return take();
-  std::int64_t id = next_commit_;
-  for (;;) {
-    const std::int64_t end = std::min(static_cast<std::int64_t>(candidates_.size()), budget());
-    const std::int64_t limit = switches_.speculate ? end : std::min(end, shown_);
-    for (; id < limit && !wait; ++id) {
+  if (!fixed_done_ && consider(*fixed_, config_.replicas, 0, 0, nullptr)) return take();
+  for (std::size_t number = 0;; ++number) {
+    if (number == blocks_.size()) {
+      const bool more = switches_.speculate && fixed_done_ && !queue_.empty() &&
+                        static_cast<std::int64_t>(candidates_.size()) < budget();
+      if (!generate || !more) break;
+      this->generate();
+    }
+    const std::int64_t end = std::min(blocks_[number].end, budget());
+    for (std::int64_t id = std::max(blocks_[number].first, next_commit_); id < end && !wait; ++id) {
       Candidate& candidate = candidates_[static_cast<std::size_t>(id)];
-      if (!decided(candidate) && consider(candidate.evaluation, &candidate.node.parameters)) {
+      if (!decided(candidate) &&
+          consider(candidate.evaluation, expected_replicas(candidate), expected_seconds(candidate),
+                   number, &candidate.node.parameters)) {
         return take();
       }
     }
     if (wait) return std::nullopt;
-    if (!generate || !switches_.speculate || !fixed_done_ || queue_.empty() || end >= budget())
-      break;
-    this->generate();
   }
   return share && shared ? take() : std::nullopt;
 }
@@ -492,6 +548,8 @@ void SearchMachine::deliver(const Task& task, ReplicaResult result) {
   counters_.epochs_saved_dead += result.epochs_saved;
   Slot& slot = evaluations_[task.evaluation].slots[static_cast<std::size_t>(task.replica)];
   slot.origin = Origin::kTrained;
+  evaluations_[task.evaluation].seconds += result.seconds;
+  ++evaluations_[task.evaluation].known;
   slot.result = std::move(result);
   advance();
 }

@@ -42,6 +42,17 @@ struct EvaluationKey {
 };
 using EvaluationMap = std::map<EvaluationKey, ReplicaResult>;
 
+/// Where a search's trainings are written down as they go, for later processes.
+class EvaluationLog {
+ public:
+  virtual ~EvaluationLog() = default;
+  /// `apart`: in a process of its own, whose death is not ours.
+  virtual void started(const EvaluationKey& key, bool apart) = 0;
+  virtual void finished(const EvaluationKey& key, const ReplicaResult& result) = 0;
+  /// The training was given up, not killed.
+  virtual void dropped(const EvaluationKey& key) = 0;
+};
+
 /// What earlier processes left: results and, per program, how many processes died training it.
 struct Memory {
   EvaluationMap own, reused;
@@ -88,7 +99,7 @@ class SearchMachine {
   /// The lowest candidate that nobody is training comes first, replica by replica, so that few
   /// trainings overshoot a curtailment; when every candidate has a worker and no further block can
   /// be generated, the replicas of one candidate are shared out, so that no core is idle at a
-  /// parent's end.
+  /// parent's end: first those that will be needed, as it seems, the longest trainings first.
   std::optional<Task> next() { return next(true, true); }
   /// For a worker that has other tasks to train first: a candidate that nobody is training, since
   /// further replicas of others might not be needed by then. `generate`: of a new block, if need
@@ -126,13 +137,16 @@ class SearchMachine {
     std::vector<Slot> slots;
     int running = 0;
     int deaths = 0;
+    double seconds = 0;  ///< of the trainings that are known ...
+    int known = 0;       ///< ... so many
   };
   struct Candidate {
     Node node;
     std::size_t evaluation = 0;
     MetricMean score;  ///< of the first `checked` replicas
     int checked = 0;
-    int counted = -1;  ///< replicas that decide; -1: not decided yet
+    int counted = -1;     ///< replicas that decide; -1: not decided yet
+    double foreseen = 0;  ///< seconds of a training, before the first one
   };
   /// The unvisited neighbours of a parent: candidates [first, end).
   struct Block {
@@ -146,6 +160,8 @@ class SearchMachine {
   void advance();
   bool fixed_ready();
   bool decided(Candidate& candidate);
+  int expected_replicas(const Candidate& candidate) const;
+  double expected_seconds(const Candidate& candidate) const;
   bool is_neutral(const MetricMean& score, const MetricMean& parent) const;
   bool reaches_ground_truth(const MetricMean& score) const;
   bool ruled_out(const Candidate& candidate) const;
@@ -183,6 +199,10 @@ class SearchMachine {
   int running_ = 0;
   std::int64_t alternatives_ = 0;
   std::int64_t used_trainings_ = 0;
+  std::int64_t counted_replicas_ = 0;  ///< of all committed candidates but the root
+  /// By changed key and new value: how many times as long as their parents candidates took (sum,
+  /// count).
+  std::map<std::pair<std::string, std::string>, std::pair<double, int>> slower_;
   SearchCounters counters_;
   std::optional<SearchEnd> end_;
 };

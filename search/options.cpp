@@ -67,6 +67,13 @@ std::optional<SearchEnd> parse_search_end(std::string_view word) {
   return find_word<SearchEnd>(kEnds, word);
 }
 
+std::optional<double> metric_bound(std::string_view metric, Goal goal) {
+  const bool maximize = goal == Goal::kMaximize;
+  if (metric == "accuracy") return maximize ? 1 : 0;
+  if ((metric == "mae" || metric == "mse") && !maximize) return 0;
+  return std::nullopt;
+}
+
 Json to_json(const SearchConfig& config) {
   return {{"preset", to_string(config.preset)},
           {"rule", to_string(config.rule)},

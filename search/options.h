@@ -30,6 +30,9 @@ std::optional<Rule> parse_rule(std::string_view word);
 std::string_view to_string(Goal goal);  ///< "maximize", "minimize"
 std::optional<Goal> parse_goal(std::string_view word);
 
+/// The best possible value of a metric where one is known: 1 for accuracies, 0 for errors.
+std::optional<double> metric_bound(std::string_view metric, Goal goal);
+
 /// Everything that decides which network comes out. Stored with the run; another value is another
 /// search.
 struct SearchConfig {
@@ -80,9 +83,8 @@ struct SearchTask {
   std::optional<Program> fixed;  ///< known fix, trained for acc_gt and the significance marks
   std::optional<Parameters> fixed_parameters;
   Goal goal = Goal::kMaximize;
-  std::string metric;  ///< "accuracy", "mae", ...
-  /// Best possible value (1 for accuracies, 0 for errors), for curtailment.
-  std::optional<double> metric_bound;
+  std::string metric;                  ///< "accuracy", "mae", ...
+  std::optional<double> metric_bound;  ///< for curtailment
 };
 
 /// Counters of a run, for the report; never part of the network.

@@ -51,24 +51,22 @@ class StoreLock {
 };
 
 /// A store being written. Not thread safe: the executor holds a lock.
-class Store {
+class Store : public EvaluationLog {
  public:
   /// Takes the lock, recovers what earlier processes left and starts a new journal. A store that
   /// was made with other options throws input_error; `fresh` begins anew instead.
   Store(std::filesystem::path store, Json header, bool fresh);
   /// A search that evaluated nothing leaves no files.
-  ~Store();
+  ~Store() override;
 
   /// What was there, for the machine.
   const StoreContent& content() const { return content_; }
   double elapsed() const;  ///< seconds, earlier processes included
   double seconds() const;  ///< of this process
 
-  /// `apart`: in a process of its own, whose death is not ours.
-  void started(const EvaluationKey& key, bool apart);
-  void finished(const EvaluationKey& key, const ReplicaResult& result);
-  /// The training was given up, not killed.
-  void dropped(const EvaluationKey& key);
+  void started(const EvaluationKey& key, bool apart) override;
+  void finished(const EvaluationKey& key, const ReplicaResult& result) override;
+  void dropped(const EvaluationKey& key) override;
 
   /// Is it time to save for readers and to keep the journal short?
   bool save_due() const;

@@ -156,8 +156,12 @@ class Mpi : public ::testing::Test {
   std::string mark_, expected_;
 };
 
-TEST_F(Mpi, AnyNumberOfRanksGivesTheSameNetwork) {
+TEST_F(Mpi, AnyNumberOfThreadsAndRanksGivesTheSameNetwork) {
   const std::string expected = alone(search("alone.h5"));
+  std::vector<std::string> four = search("four.h5");
+  four.insert(four.end(), {"--workers", "4"});
+  ASSERT_EQ(call(four, folder_.path(), 300).exit, 0);
+  EXPECT_EQ(network("four.h5"), expected);
   for (const int ranks : {1, 2, 4}) {
     const std::string store = std::to_string(ranks) + ".h5";
     const Called called = run(ranks, search(store));

@@ -89,5 +89,17 @@ TEST(TimeFigure, PlacesToolsByMeanTimeAndF3) {
   EXPECT_EQ(count(time_figure({}), "<circle"), 2U);  // the legend
 }
 
+TEST(EfficiencyFigure, ALineForEachSeries) {
+  const std::string picture = efficiency_figure(
+      {{1, 1, "on"}, {1000, 0.95, "on"}, {32, 0.975, "on"}, {1, 1, "off"}, {32, 0.5, "off"}});
+  constexpr std::size_t kLegend = 2;
+  EXPECT_EQ(count(picture, "<circle"), 5U + kLegend);
+  EXPECT_EQ(count(picture, "stroke-width=\"1.5\""), 3U);
+  EXPECT_NE(picture.find("1000 workers, on: 0.95"), std::string::npos) << picture;
+  EXPECT_NE(picture.find(">1024<"), std::string::npos);  // the axis ends at a power of two
+  EXPECT_EQ(picture.find("nan"), std::string::npos);
+  EXPECT_EQ(efficiency_figure({}).find("nan"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace neutra

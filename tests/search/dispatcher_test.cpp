@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <queue>
-
+#include "search/store.h"
 #include "tests/search/fakes.h"
 
 namespace neutra::testing {
@@ -109,18 +108,6 @@ struct Bench {
   Dispatcher dispatcher;
   std::set<std::uint64_t> done;
 };
-
-Case wide_case() {
-  Case c = plain_case(2);
-  c.space = FakeSpace(20, 4);  // 60 neighbours
-  c.task.start = c.space.start();
-  Parameters fixed = c.task.start;
-  fixed["c"] = "1";
-  c.task.fixed = c.space.program(fixed);
-  c.task.fixed_parameters = fixed;
-  c.config.budget_evaluations.reset();
-  return c;
-}
 
 TEST(Durations, OwnMeanElseMedianOfTheLast) {
   Durations durations;
@@ -266,114 +253,6 @@ TEST(Dispatcher, SuspectsTrainApartAndTheDeadNotAtAll) {
     dead.dispatcher.take_in();
   }
   EXPECT_EQ(dead.machine.counters().failed, 1);
-}
-
-/// Processes that train in time of their own: messages take `kLatency`, tasks what `cost` says
-/// times the process's `slowness`.
-class Simulation : public Bench {
- public:
-  static constexpr double kLatency = 0.002;
-  using Cost = std::function<double(const RemoteTask&)>;
-  Simulation(const Case& search, std::vector<int> threads, std::vector<double> slowness, Cost cost)
-      : Bench(search, threads.size(), threads),
-        slowness_(std::move(slowness)),
-        cost_(std::move(cost)),
-        free_(threads),
-        waiting_(threads.size()),
-        read_(threads.size()) {}
-
-  /// The end of the search.
-  double run() {
-    while (!machine.finished()) {
-      dispatcher.deal(0);
-      for (std::size_t p = 0; p < table.size(); ++p) {
-        for (; read_[p] < table.sent[p].size(); ++read_[p]) {
-          events_.push({now_ + kLatency, next_++,
-                        [this, p, order = table.sent[p][read_[p]]] { take(p, order); }});
-        }
-      }
-      if (events_.empty()) {
-        ADD_FAILURE() << "nothing goes on";
-        return now_;
-      }
-      const Event event = events_.top();
-      events_.pop();
-      now_ = event.time;
-      event.happen();
-      dispatcher.take_in();
-    }
-    return now_;
-  }
-  double busy() const { return busy_; }  ///< seconds of training, all threads
-
- private:
-  struct Event {
-    double time;
-    int order;
-    std::function<void()> happen;
-    bool operator<(const Event& other) const {
-      return std::pair(time, order) > std::pair(other.time, other.order);
-    }
-  };
-  void take(std::size_t p, const RemoteOrder& order) {
-    waiting_[p].insert(waiting_[p].end(), order.tasks.begin(), order.tasks.end());
-    if (order.kind == RemoteOrder::Kind::kRecall) {
-      RemoteReport report{.kind = RemoteReport::Kind::kReturned};
-      for (std::size_t i = 0; i < order.count && !waiting_[p].empty(); ++i) {
-        report.ids.push_back(waiting_[p].back().id);
-        waiting_[p].pop_back();
-      }
-      events_.push({now_ + kLatency, next_++, [this, p, report] { table.report(p, report); }});
-    }
-    begin(p);
-  }
-  void begin(std::size_t p) {
-    while (free_[p] > 0 && !waiting_[p].empty()) {
-      const RemoteTask task = waiting_[p].front();
-      waiting_[p].pop_front();
-      --free_[p];
-      const double seconds = cost_(task) * slowness_[p];
-      busy_ += seconds / slowness_[p];
-      events_.push({now_ + seconds, next_++, [this, p, task, seconds] {
-                      ++free_[p];
-                      begin(p);
-                      events_.push({now_ + kLatency, next_++,
-                                    [this, p, task, seconds] { finish(p, task, seconds); }});
-                    }});
-    }
-  }
-
-  const std::vector<double> slowness_;
-  const Cost cost_;
-  std::vector<int> free_;
-  std::vector<std::deque<RemoteTask>> waiting_;
-  std::vector<std::size_t> read_;
-  std::priority_queue<Event> events_;
-  double now_ = 0, busy_ = 0;
-  int next_ = 0;
-};
-
-TEST(Dispatcher, TinyTasksKeepAllThreadsBusy) {
-  Case c = wide_case();
-  c.config.budget_evaluations = 600;
-  // 1 ms each, half the time that a message takes.
-  Simulation simulation(c, {1, 1, 2}, {1, 1, 1}, [](const RemoteTask&) { return 0.001; });
-  const double end = simulation.run();
-  EXPECT_GT(simulation.machine.counters().trainings, 500);
-  EXPECT_GT(simulation.busy() / (4 * end), 0.8) << end;
-}
-
-TEST(Dispatcher, ASlowProcessLeavesNoTail) {
-  Case c = wide_case();
-  c.config.budget_evaluations = 300;
-  const auto cost = [](const RemoteTask& task) {
-    return 0.05 + 0.1 * static_cast<double>(task.hash.low % 100) / 100;
-  };
-  Simulation simulation(c, {1, 1, 1, 1}, {1, 1, 1, 8}, cost);
-  const double end = simulation.run();
-  EXPECT_GT(simulation.machine.counters().trainings, 300);
-  // What three and an eighth could do at best, and one training of the slow one.
-  EXPECT_LT(end, 1.1 * simulation.busy() / 3.125 + 8 * 0.15) << simulation.busy();
 }
 
 }  // namespace

@@ -211,6 +211,19 @@ inline Case plain_case(std::uint64_t seed) {
   return c;
 }
 
+/// One without a budget, with 60 neighbours of each program.
+inline Case wide_case() {
+  Case c = plain_case(2);
+  c.space = FakeSpace(20, 4);  // 60 neighbours
+  c.task.start = c.space.start();
+  Parameters fixed = c.task.start;
+  fixed["c"] = "1";
+  c.task.fixed = c.space.program(fixed);
+  c.task.fixed_parameters = fixed;
+  c.config.budget_evaluations.reset();
+  return c;
+}
+
 inline std::string tsv(const Network& network) {
   std::ostringstream out;
   write_tsv(network, out);

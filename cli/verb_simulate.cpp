@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <iostream>
+#include <sstream>
+
+#include "cli/context.h"
+#include "cli/verbs.h"
+#include "evaluators/result_table.h"
+#include "experiments/figures.h"
+#include "program/error.h"
+#include "program/files.h"
+#include "search/recorded_search.h"
+#include "search/simulator.h"
+
+namespace neutra::cli {
+namespace {
+
+constexpr int kMostWorkers = 65536;
+
+std::vector<int> sizes(const std::string& text) {
+  std::vector<int> result;
+  std::istringstream items(text);
+  for (std::string item; std::getline(items, item, ',');) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
+    if (error != std::errc() || end != item.data() + item.size() || number < 1 ||
+        number > kMostWorkers) {
+      throw usage_error("--sizes: found '" + item + "'; allowed: numbers of workers from 1 to " +
+                        std::to_string(kMostWorkers) + " such as 1,64,1000");
+    }
+    result.push_back(number);
+  }
+  return result;
+}
+
+/// "0.05:4": one rank in twenty takes four times as long.
+void read_stragglers(const std::string& text, SimulatedCluster& cluster) {
+  std::istringstream in(text);
+  char colon = 0;
+  in >> cluster.straggler_share >> colon >> cluster.straggler_factor;
+  if (!in || !in.eof() || colon != ':' || cluster.straggler_share < 0 ||
+      cluster.straggler_share > 1 || !(cluster.straggler_factor >= 1)) {
+    throw usage_error("--stragglers: found '" + text +
+                      "'; allowed: SHARE:FACTOR, a share of the ranks from 0 to 1 and how many "
+                      "times as long they take, at least 1, such as 0.05:4");
+  }
+}
+
+std::string tsv(const Network& network) {
+  std::ostringstream out;
+  write_tsv(network, out);
+  return out.str();
+}
+
+ResultTable make_table(const std::string& fault) {
+  return {"runs",
+          "Simulated searches of " + fault,
+          {{"workers", "workers"},
+           {"speculate", "ahead"},
+           {"seconds", "seconds", "", 3},
+           {"lower_bound", "bound", "", 3},
+           {"efficiency", "efficiency", "", 3},
+           {"speedup", "speed-up", "", 1},
+           {"busy", "busy", "", 3},
+           {"trainings", "trainings"},
+           {"not_needed", "not needed"},
+           {"begun_in_vain", "in vain"},
+           {"estimated", "estimated"},
+           {"tasks_per_order", "tasks/order", "", 2},
+           {"largest_order", "largest"},
+           {"messages_per_second", "messages/s", "", 0},
+           {"dealing", "rank 0 deals", "", 3},
+           {"failures", "failures"},
+           {"same_network", "network"}},
+          {}};
+}
+
+int run(const Arguments& arguments) {
+  const std::string& store = arguments.positional.front();
+  if (arguments.has("plot")) require_text_output(arguments.text("plot"), "--plot");
+  require_output(arguments);
+  SimulatedCluster cluster;
+  cluster.rank_threads = static_cast<int>(arguments.integer("rank-threads"));
+  cluster.latency_seconds = arguments.number("latency") / 1000;
+  cluster.task_seconds = arguments.number("task-time") / 1000;
+  read_stragglers(arguments.text("stragglers"), cluster);
+  cluster.failures_per_hour = arguments.number("failures");
+  cluster.restart_seconds = arguments.seconds("restart-time");
+  cluster.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  cluster.curtail = arguments.is_on("curtail");
+  const auto& given = arguments.given;
+  const bool both = std::find(given.begin(), given.end(), "speculate") == given.end();
+
+  RecordedSearch recorded(store, arguments.number("time-factor"));
+  const std::string expected = tsv(recorded.network());
+  ResultTable table = make_table(recorded.network().fault_id);
+  std::vector<EfficiencyPoint> points;
+  bool all_same = true;
+  std::int64_t needed = 0;
+  double needed_seconds = 0, scheduling = 0;
+  std::int64_t scheduled = 0;
+  for (const bool speculate : {true, false}) {
+    if (!both && speculate != arguments.is_on("speculate")) continue;
+    cluster.speculate = speculate;
+    for (const int workers : sizes(arguments.text("sizes"))) {
+      cluster.workers = workers;
+      const auto begin = std::chrono::steady_clock::now();
+      const SimulatedRun run =
+          simulate(recorded.task(), recorded, recorded.config(), recorded, cluster);
+      scheduling += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      scheduled += run.trainings;
+      const bool same = tsv(run.network) == expected;
+      all_same = all_same && same;
+      needed = run.needed;
+      needed_seconds = run.needed_seconds;
+      const auto number = [](std::int64_t value) { return static_cast<double>(value); };
+      const auto rate = [&](double value) { return run.seconds > 0 ? value / run.seconds : 0; };
+      table.rows.push_back(
+          {{number(workers), speculate ? "on" : "off", run.seconds, run.lower_bound,
+            run.efficiency(), rate(run.needed_seconds), rate(run.training_seconds) / workers,
+            number(run.trainings), number(run.trainings - run.needed), number(run.begun_in_vain),
+            number(run.estimated),
+            run.orders > 0 ? number(run.tasks_sent) / number(run.orders) : 0.0,
+            number(run.largest_order), rate(number(run.messages)), rate(run.dealing_seconds),
+            number(run.failures), same ? "the same" : "ANOTHER"},
+           workers == sizes(arguments.text("sizes")).front()});
+      points.push_back(
+          {workers, run.efficiency(), speculate ? "with speculation" : "without speculation"});
+    }
+  }
+  Report report;
+  report.about = {{"format", "neutra-simulation"},
+                  {"version", 1},
+                  {"store", store},
+                  {"needed", needed},
+                  {"needed_seconds", needed_seconds}};
+  report.tables.push_back(std::move(table));
+  if (arguments.has("plot"))
+    write_file_atomically(arguments.text("plot"), efficiency_figure(points));
+  std::string text = find_reporter(chosen_format(arguments))->write(report);
+  put_result(arguments, text);
+  if (!arguments.flag("quiet")) {
+    std::cerr << "one worker: " << needed << " trainings in " << duration_text(needed_seconds)
+              << "; the scheduler itself took "
+              << rounded(1e6 * scheduling /
+                         static_cast<double>(std::max<std::int64_t>(scheduled, 1)))
+              << " microseconds for each simulated one\n";
+  }
+  if (!all_same)
+    std::cerr << "neutra: a simulated search ended in another network than the store\n";
+  return static_cast<int>(all_same ? Exit::kDone : Exit::kFailed);
+}
+
+}  // namespace
+
+Verb simulate_verb() {
+  return {"simulate",
+          "foretell how fast a finished search would be on more workers",
+          "simulate STORE [--sizes LIST] [--plot FILE.svg] [options]",
+          {{"curtail", "failures", "latency", "output", "plot", "rank-threads", "restart-time",
+            "seed", "sizes", "speculate", "stragglers", "task-time", "time-factor"},
+           1,
+           1,
+           "STORE",
+           {"text", "csv", "json", "latex"}},
+          "Runs the search of a store once more through the scheduler, on ranks that are simulated "
+          "with the recorded times\n"
+          "of its trainings: how long it takes, against a lower bound that no schedule can beat "
+          "(its longest chain of\n"
+          "trainings, and its work shared among all), what is trained that the serial search does "
+          "not need, and how busy\n"
+          "rank 0 is. With and without speculation, unless --speculate says which. Exit 1 when a "
+          "simulated search ends\n"
+          "in another network than the store's. A store made with --curtail off and --reuse-epochs "
+          "off has all times;\nothers are estimated.",
+          "  neutra search D8 --store D8.h5 --budget-evaluations 580 --curtail off --reuse-epochs "
+          "off\n"
+          "  neutra simulate D8.h5 --sizes 1,16,256,1000 --time-factor 100 --plot D8.svg\n"
+          "  neutra simulate D8.h5 --sizes 1000 --stragglers 0.05:4 --failures 0.001",
+          run};
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "search/machine.h"
+
+namespace neutra {
+
+/// A finished search to be made again without training: its programs and results are those of its
+/// store, their times too. Programs are known by their hash only.
+///
+/// Another schedule may want trainings that the store lacks, since they can change nothing. They
+/// are like another replica of the same program, or take the median of all times where there is
+/// none; their back end is kEstimated.
+class RecordedSearch : public SearchSpace, public Trainer {
+ public:
+  static constexpr std::string_view kEstimated = "estimated";
+
+  /// All times are multiplied by `time_factor`. Throws input_error: no sound store, not finished,
+  /// or with evaluations that only another store has (--reuse).
+  explicit RecordedSearch(const std::filesystem::path& store, double time_factor = 1);
+
+  const SearchTask& task() const { return task_; }
+  /// As recorded; a budget of time has become one of as many evaluations.
+  const SearchConfig& config() const { return config_; }
+  const Network& network() const { return network_; }
+
+  std::vector<Neighbour> neighbours(const Parameters& parameters) const override;
+  Program program(const Parameters& parameters) const override;
+  Hash hash(const Program& program) const override;
+  ReplicaResult train(const TrainingJob& job) override;
+  std::optional<std::string> refusal(const Program& program) override;
+  std::string fingerprint(const Program&) override { return config_.fingerprint; }
+
+ private:
+  SearchTask task_;
+  SearchConfig config_;
+  Network network_;
+  EvaluationMap evaluations_;
+  double median_seconds_ = 0;
+  std::map<Parameters, Hash> hashes_;
+  std::map<Parameters, std::vector<Neighbour>> neighbours_;  ///< of the expanded programs
+  std::set<Hash> refused_;
+};
+
+}  // namespace neutra
