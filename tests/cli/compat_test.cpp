@@ -66,7 +66,7 @@ class Compat : public testing::TestWithParam<std::string> {
 TEST_P(Compat, SearchesAreReadAndGoOn) {
   const std::string network = folder.read("batch/D6.tsv");
   EXPECT_EQ(out({"network", "batch/D6.h5"}), network);
-  EXPECT_EQ(out({"network", "network.tsv"}), network);
+  EXPECT_EQ(out({"network", "batch/D6.tsv"}), network);
   const Json info = json({"store", "info", "batch/D6.h5"});
   EXPECT_EQ(info["evaluations"], 12);
   EXPECT_EQ(info["finished"], true);
@@ -95,7 +95,7 @@ TEST_P(Compat, StudiesKeepTheirAnswers) {
   const std::string runs = folder.read("study/runs.jsonl");
   out({"study", "study.json", "--folder", "study"});
   EXPECT_EQ(folder.read("study/runs.jsonl"), runs) << "nothing is asked again";
-  EXPECT_EQ(json({"score", "--network", "network.tsv", "--answers", "study/answers.csv"})["scores"].size(), 1u);
+  EXPECT_EQ(json({"score", "--network", "batch/D6.tsv", "--answers", "study/answers.csv"})["scores"].size(), 1u);
 }
 
 TEST_P(Compat, MutationAnalysesKeepTheirRuns) {
