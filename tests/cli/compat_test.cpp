@@ -82,8 +82,9 @@ TEST_P(Compat, SearchesAreReadAndGoOn) {
   const Json merged = json({"store", "merge", "unfinished.h5", "-o", "merged.h5"});
   EXPECT_GE(merged["evaluations"], 6);
   for (const char* store : {"unfinished.h5", "merged.h5"}) {
-    const Called called = neutra({"search", "D6", "--store", store, "--replicas", "2",
-                                  "--budget-evaluations", "12", "--quiet", "--json"});
+    const Called called =
+        neutra({"search", "D6", "--store", store, "--replicas", "2", "--budget-evaluations", "12",
+                "--backend", "eager", "--quiet", "--json"});
     if (refused(called, "made with other options: fingerprint was [^;]*; give")) continue;
     EXPECT_EQ(parse_json(called.out, "out")["counters"]["trainings_from_store"],
               merged["evaluations"]);
@@ -95,7 +96,9 @@ TEST_P(Compat, StudiesKeepTheirAnswers) {
   const std::string runs = folder.read("study/runs.jsonl");
   out({"study", "study.json", "--folder", "study"});
   EXPECT_EQ(folder.read("study/runs.jsonl"), runs) << "nothing is asked again";
-  EXPECT_EQ(json({"score", "--network", "batch/D6.tsv", "--answers", "study/answers.csv"})["scores"].size(), 1u);
+  EXPECT_EQ(json({"score", "--network", "batch/D6.tsv", "--answers", "study/answers.csv"})["scores"]
+                .size(),
+            1u);
 }
 
 TEST_P(Compat, MutationAnalysesKeepTheirRuns) {
@@ -119,7 +122,8 @@ TEST_P(Compat, WhatIsMadeOnceIsRead) {
   out({"bench", "checkout", "benchmark.h5", "1b", "-w", "entry"});
   EXPECT_EQ(json({"symptoms", "monitor.h5"})["replicas"].size(), 2u);
   EXPECT_EQ(json({"localise", "program.json", "--tool", "deepfd", "--deepfd-model", "deepfd.json",
-                  "--runs", "1"})["tools"][0]["runs"].size(),
+                  "--runs", "1"})["tools"][0]["runs"]
+                .size(),
             1u);
 }
 

@@ -633,9 +633,9 @@ TEST(Repair, RefusesWhatItWouldLose) {
   EXPECT_EQ(bytes_of(stopped.folder / "runs"), runs);
 
   // What a newer version wrote is sound for that version.
-  const std::string newer = "neutra-store version 7" +
-                            journal_frame({{"type", "header"},
-                                           {"header", {{"format", "neutra-store"}, {"version", 7}}}});
+  const std::string newer =
+      "neutra-store version 7" +
+      journal_frame({{"type", "header"}, {"header", {{"format", "neutra-store"}, {"version", 7}}}});
   put_bytes(stopped.folder / "newer", newer);
   message =
       message_of([&] { repair_store(stopped.folder / "newer", std::nullopt); }, Exit::kBadInput);
