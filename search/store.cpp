@@ -346,6 +346,20 @@ void write_store(const fs::path& file, const StoreContent& content) {
   }
 }
 
+Error newer_version(const fs::path& file, const std::string& found) {
+  return input_error(
+      describe(file.string(), "", found,
+               "versions up to " + std::to_string(kVersion) + ": a newer neutra made it"));
+}
+
+/// Throws input_error for the header of a newer version.
+void require_known_version(const fs::path& file, const Json& header) {
+  const Json* version = member(header, "version");
+  if (version && !(version->is_number_integer() && *version <= kVersion)) {
+    throw newer_version(file, "version " + version->dump());
+  }
+}
+
 /// Throws input_error for a file that is no store or of a newer version.
 Seal read_store_seal(const fs::path& file) {
   const auto foreign = [&](const std::string& found) {
@@ -357,9 +371,7 @@ Seal read_store_seal(const fs::path& file) {
   const std::optional<Seal> found = read_seal(file);
   if (!found || found->format != kFormat) throw foreign("another kind of file");
   if (found->version > kVersion) {
-    throw input_error(describe(
-        file.string(), "", std::string(kFormat) + " version " + std::to_string(found->version),
-        "versions up to " + std::to_string(kVersion) + ": a newer neutra made it"));
+    throw newer_version(file, std::string(kFormat) + " version " + std::to_string(found->version));
   }
   return *found;
 }
@@ -458,11 +470,7 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
   std::uint64_t skip = 0;
   if (const Json* first = header_record(journal)) {
     const Json& header = first->at("header");
-    const Json* version = member(header, "version");
-    if (version && !(version->is_number_integer() && *version <= kVersion)) {
-      throw input_error(describe(file.string(), "", "version " + version->dump(),
-                                 "versions up to " + std::to_string(kVersion)));
-    }
+    require_known_version(file, header);
     if (content.header.empty()) {
       content.header = header;
     } else if (!header_differences(content.header, header).empty()) {
@@ -805,6 +813,7 @@ StoreContent recover(const fs::path& store) {
       const JournalContent records = parse_journal(read_regular_file(store, "a store of neutra"));
       const Json* first = header_record(records);
       content.header = first ? first->at("header") : Json::object();
+      require_known_version(store, content.header);
       apply_records(records, 0, content);
       content.journal_damage = {};  // the other bytes are HDF5's
     }

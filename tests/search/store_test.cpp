@@ -241,7 +241,10 @@ TEST(Store, ForeignDamagedAndNewerFilesAreRefused) {
   newer.replace(newer.find("version 1"), 9, "version 7");
   put_bytes(folder / "s.h5", newer);
   const auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
-  EXPECT_NE(message.find("version 7"), std::string::npos) << message;
+  EXPECT_NE(message.find("found neutra-store version 7; allowed: versions up to 1: a newer neutra"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(bytes_of(folder / "s.h5"), newer);
   put_bytes(folder / "s.h5", good);
   EXPECT_TRUE(run(c, {}, trainer, folder / "s.h5").was_finished);
 }
@@ -259,6 +262,14 @@ TEST(Store, AJournalThatTellsOfAnotherSearchOrOfNoneIsRefused) {
   put_bytes(folder / "s.h5.journal", journal_frame(other));
   auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
   EXPECT_NE(message.find("the journal of another search"), std::string::npos) << message;
+
+  const Json newer = {{"type", "header"}, {"id", "x"}, {"header", {{"version", 7}}}};
+  put_bytes(folder / "n.h5.journal", journal_frame(newer));
+  message = message_of([&] { run(c, {}, trainer, folder / "n.h5"); }, Exit::kBadInput);
+  EXPECT_NE(message.find("found version 7; allowed: versions up to 1: a newer neutra made it"),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(bytes_of(folder / "n.h5.journal"), journal_frame(newer));
 
   const std::string record = journal_frame({{"type", "elapsed"}, {"seconds", 1}});
   put_bytes(folder / "t.h5.journal", record);
@@ -447,6 +458,40 @@ TEST(Store, SavingOnTheWayLosesNothing) {
   EXPECT_EQ(content.deaths, (std::map<Hash, int>{{{1, 2}, 1}}));
 }
 
+/// Stores of earlier versions (tests/data/compat) go on, whatever it is that trains by now.
+TEST(Store, UnfinishedOnesOfEarlierVersionsGoOn) {
+  int versions = 0;
+  const std::filesystem::path files = NEUTRA_TEST_DATA "/../../data/compat";
+  for (const auto& version : std::filesystem::directory_iterator(files)) {
+    if (!version.is_directory()) continue;
+    ++versions;
+    TemporaryFolder folder;
+    const auto store = folder / "unfinished.h5";
+    for (const char* name : {"unfinished.h5", "unfinished.h5.journal"}) {
+      std::filesystem::copy_file(version.path() / name, folder / name);
+    }
+    const StoreContent before = load_store(store);
+    EXPECT_EQ(before.journal_damage.bytes, 0U);
+    EXPECT_FALSE(before.finished);
+    EXPECT_GT(before.evaluations.size(), 3U);
+    EXPECT_GT(before.network.nodes.size(), 0U);
+    {
+      Store going(store, before.header, false);
+      going.finished({{1, 2}, 0}, {});
+      going.save(before.network, before.counters, SearchEnd::kQueueEmpty);
+    }
+    const StoreContent after = load_store(store);
+    EXPECT_TRUE(after.finished);
+    EXPECT_EQ(after.evaluations.size(), before.evaluations.size() + 1);
+    for (const auto& [key, result] : before.evaluations) {
+      EXPECT_EQ(to_json(after.evaluations.at(key)), to_json(result));
+    }
+    EXPECT_EQ(tsv(after.network), tsv(before.network));
+    EXPECT_TRUE(check_store(store).empty());
+  }
+  EXPECT_GT(versions, 0);
+}
+
 // --- repair and merge ---
 
 /// A search that was stopped: some of its evaluations in the file, some in the journal.
@@ -586,6 +631,16 @@ TEST(Repair, RefusesWhatItWouldLose) {
       message_of([&] { repair_store(stopped.folder / "runs", std::nullopt); }, Exit::kBadInput);
   EXPECT_NE(message.find("what was searched"), std::string::npos) << message;
   EXPECT_EQ(bytes_of(stopped.folder / "runs"), runs);
+
+  // What a newer version wrote is sound for that version.
+  const std::string newer =
+      "neutra-store version 7" +
+      journal_frame({{"type", "header"}, {"header", {{"format", "neutra-store"}, {"version", 7}}}});
+  put_bytes(stopped.folder / "newer", newer);
+  message =
+      message_of([&] { repair_store(stopped.folder / "newer", std::nullopt); }, Exit::kBadInput);
+  EXPECT_NE(message.find("a newer neutra made it"), std::string::npos) << message;
+  EXPECT_EQ(bytes_of(stopped.folder / "newer"), newer);
 
   put_bytes(store, "neutra-store and nothing else");
   std::filesystem::remove(stopped.folder / "s.h5.journal");
