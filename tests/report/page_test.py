@@ -294,6 +294,19 @@ class PageTest(unittest.TestCase):
         page.keyboard.press("Enter")
         self.assertEqual(page.evaluate("document.activeElement.id"), "detail")
 
+    def test_rows_come_as_they_are_needed(self):
+        page = self.open("large")
+        rows = self.table_rows(page)
+        made = rows.count()
+        repairs = int(re.search(r"\d+", page.locator("#role-filter button", has_text="repair").locator("small").inner_text())[0])
+        self.assertLess(made, repairs)
+        page.locator("#program-table").evaluate("element => { element.scrollTop = element.scrollHeight; }")
+        page.wait_for_function("made => document.querySelectorAll('#program-table tbody tr').length > made", arg=made)
+        rows.first.focus()
+        page.keyboard.press("End")
+        self.assertEqual(rows.count(), repairs)
+        self.assertEqual(page.evaluate("document.activeElement === document.querySelector('#program-table tbody tr:last-child')"), True)
+
     def test_contrast_in_both_themes(self):
         """WCAG 2: 4.5 for texts; roles are told apart by lightness, too."""
         for scheme in ("light", "dark"):
