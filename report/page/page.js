@@ -379,5 +379,8 @@ window.addEventListener("resize", () => {
     if (chart && selected) drawMetrics(chart, selected);
   }, 150);
 });
-window.addEventListener("beforeprint", () => chooseTheme("light"));
+window.addEventListener("beforeprint", () => {
+  chooseTheme("light");
+  table.extend(programs.size);
+});
 window.addEventListener("afterprint", () => chooseTheme(document.querySelector('input[name="theme"]:checked').value));

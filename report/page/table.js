@@ -1,4 +1,5 @@
-// A table of programs that sorts by its headings and is walked through with the arrow keys.
+// A table of programs that sorts by its headings and is walked through with the arrow keys. Rows are made as they come
+// into sight: laying out a thousand of them takes long.
 
 class ProgramTable {
   /** `columns`: {name, of(program), show(program), number, order}: `order(a, b)` where values don't compare as they are. */
@@ -7,13 +8,14 @@ class ProgramTable {
     this.columns = columns;
     this.onSelect = onSelect;
     this.sorted = {column: columns.find(column => column.first), down: false};
-    this.limit = ProgramTable.PAGE;
     this.rows = new Map();
+    element.addEventListener("scroll", () => {
+      if (element.scrollTop + element.clientHeight > element.scrollHeight - 300) this.extend();
+    });
   }
 
   show(programs) {
     this.programs = [...programs];
-    this.limit = ProgramTable.PAGE;
     this.render();
   }
 
@@ -26,24 +28,27 @@ class ProgramTable {
       return x < y ? -1 : 1;
     });
     this.programs.sort((a, b) => (down ? -compare(a, b) : compare(a, b)) || a.id - b.id);
-    const shownPrograms = this.programs.slice(0, this.limit);
     const head = html("tr", {}, this.columns.map(one => html("th", {
       scope: "col", class: one.number && "number",
       "aria-sort": one === column ? (down ? "descending" : "ascending") : null,
     }, html("button", {type: "button", title: one.title, onclick: () => this.sortBy(one)}, one.name))));
     this.rows = new Map();
-    const body = html("tbody", {onkeydown: event => this.press(event), onclick: event => this.click(event), ondblclick: event => this.click(event, true)},
-                      shownPrograms.map(program => this.row(program)));
+    this.body = html("tbody", {
+      onkeydown: event => this.press(event), onclick: event => this.click(event), ondblclick: event => this.click(event, true),
+    });
     this.element.replaceChildren();
     if (this.programs.length === 0) return this.element.append(html("p", {class: "help"}, "\u00a0No program."));
     this.element.append(html("table", {role: "grid", "aria-label": "Programs", "aria-rowcount": this.programs.length + 1},
-                             html("thead", {}, head), body));
-    if (this.programs.length > this.limit) {
-      this.element.append(html("button", {type: "button", onclick: () => {
-        this.limit *= 4;
-        this.render();
-      }}, `Show more of ${plural(this.programs.length, "program")}`));
-    }
+                             html("thead", {}, head), this.body));
+    this.element.scrollTop = 0;
+    this.extend();
+  }
+
+  /** Makes the next rows, or all. */
+  extend(count = ProgramTable.PAGE) {
+    const next = this.programs.slice(this.rows.size, this.rows.size + count);
+    if (next.length === 0) return;
+    this.body.append(...next.map(program => this.row(program)));
     this.mark(this.selected);
   }
 
@@ -77,13 +82,14 @@ class ProgramTable {
   }
 
   press(event) {
-    const order = [...this.rows.keys()];
+    const order = this.programs;
     const at = order.findIndex(program => this.rows.get(program) === event.target.closest("tr"));
     const step = {ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -order.length, End: order.length}[event.key];
     if (event.key === "Enter" || event.key === " ") {
       this.onSelect(order[at], true);
     } else if (step !== undefined) {
-      const to = order[Math.min(order.length - 1, Math.max(0, at + step))];
+      const place = Math.min(order.length - 1, Math.max(0, at + step)), to = order[place];
+      this.extend(place + 1 - this.rows.size);
       this.onSelect(to);
       this.rows.get(to).focus();
     } else {
@@ -92,4 +98,4 @@ class ProgramTable {
     event.preventDefault();
   }
 }
-ProgramTable.PAGE = 200;
+ProgramTable.PAGE = 60;
