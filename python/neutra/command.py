@@ -139,7 +139,7 @@ class Call:
         """Its exit code, below 0 for a signal; None while it runs."""
         return self._process.poll()
 
-    def wait(self, seconds: float | None = None) -> bool:
+    def wait(self, seconds: float) -> bool:
         """Waits until it has ended, at most so long. Has it?"""
         try:
             self._process.wait(seconds)
@@ -147,13 +147,18 @@ class Call:
             return False
         return True
 
+    def _end(self) -> None:
+        # Without a limit, a signal just before the wait would be seen only after it.
+        while not self.wait(60):
+            pass
+
     def stop(self) -> None:
         """Has it save what can go on later, and waits for its end. An exception meanwhile kills it."""
         # A Ctrl-C may have reached it already: a second SIGINT would end it at once, SIGUSR2 doesn't.
         if self.code is None:
             self._process.send_signal(signal.SIGUSR2)
         try:
-            self._process.wait()
+            self._end()
         except BaseException:
             self._process.kill()
             self._process.wait()
@@ -175,7 +180,7 @@ class Call:
         """What it printed, read from JSON unless another format is asked for; None if nothing. Waits for its end;
         an exception meanwhile, such as KeyboardInterrupt, stops it. Raises NeutraError where it failed."""
         try:
-            self._process.wait()
+            self._end()
         except BaseException:
             self.stop()
             raise

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -136,19 +135,9 @@ def test_much_output_on_both_streams(fake: Fake) -> None:
 
 
 def test_an_interrupt_has_the_command_save(fake: Fake) -> None:
-    path = fake.script(SLOW)
-    me = os.getpid()
-
-    def interrupt() -> None:
-        while not Path(f"{path}.started").exists():
-            pass
-        os.kill(me, signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    path = fake.script(SLOW.replace("while", "(sleep 1; kill -INT $PPID) &\nwhile"))
     with pytest.raises(KeyboardInterrupt):
         neutra.run("search", "D6")
-    thread.join()
     assert Path(f"{path}.saved").exists()
 
 
