@@ -18,6 +18,7 @@
 namespace neutra {
 namespace {
 
+using namespace std::string_literals;
 using testing::error_of;
 using testing::sample;
 
@@ -124,16 +125,13 @@ TEST(KerasFile, IsAnArchiveThatDependsOnItsContentAlone) {
 
 TEST(Pickle, WritesWhatPythonReads) {
   // pickletools.dis of Python 3.11 shows these operations.
-  EXPECT_EQ(
-      pickle(Json{{"a", 1}, {"b", Json::array({true, nullptr, "x"})}}),
-      std::string(
-          "\x80\x04}(X\x01\0\0\0a\x8a\x08\x01\0\0\0\0\0\0\0X\x01\0\0\0b](\x88NX\x01\0\0\0xeu.",
-          44));
-  EXPECT_EQ(pickle(Json(0.5)), std::string("\x80\x04G\x3f\xe0\0\0\0\0\0\0.", 12));
+  EXPECT_EQ(pickle(Json{{"a", 1}, {"b", Json::array({true, nullptr, "x"})}}),
+            "\x80\x04}(X\x01\0\0\0a\x8a\x08\x01\0\0\0\0\0\0\0X\x01\0\0\0b](\x88NX\x01\0\0\0xeu."s);
+  EXPECT_EQ(pickle(Json(0.5)), "\x80\x04G\x3f\xe0\0\0\0\0\0\0."s);
   const std::vector<float> values{1, 2};
   const std::string array = pickle({{"x", PickledArray{{2, 1}, values}}});
   EXPECT_TRUE(has(array, "cnumpy.core.multiarray\n_reconstruct\n"));
-  EXPECT_TRUE(has(array, std::string("\x8e\x08\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40", 17)));
+  EXPECT_TRUE(has(array, "\x8e\x08\0\0\0\0\0\0\0\0\0\x80\x3f\0\0\0\x40"s));
 }
 
 TEST(ToolConfig, SaysHowToTrain) {
