@@ -342,7 +342,9 @@ std::optional<std::string> compare(const Observation& eager, const Observation& 
     if (name.starts_with("loss") || of_cosines) terms = std::max(terms, known->losses);
     const double relative =
         kTolerance + known->centring + (name.starts_with("gradient") ? known->slopes : 0);
-    if (apart <= relative * size + 4 * known->noise[i] + kRounding * terms) continue;
+    // Of nearly constant inputs `relative` is infinite.
+    const double share = size > 0 ? relative * size : 0;
+    if (apart <= share + 4 * known->noise[i] + kRounding * terms) continue;
     std::ostringstream out;
     out << name << ": apart by " << apart << ", norm " << size << ", noise " << known->noise[i]
         << ", terms " << terms << "; eager " << text(expected) << "; fused "
