@@ -120,7 +120,7 @@ TEST(ParseArguments, WrongConfigurationFileNamesTheLine) {
   const auto file =
       std::filesystem::temp_directory_path() / ("neutra_bad_config_" + std::to_string(getpid()));
   for (const auto& [text, expected] :
-       std::vector<std::pair<std::string, std::string>>{{"replicas = 4\nreplica = 5\n", "line 2"},
+       std::vector<std::pair<std::string, std::string>>{{"replicas = 4\nreplicants = 5\n", "line 2"},
                                                         {"replicas 4\n", "line 1"},
                                                         {"replicas = many\n", "whole number"}}) {
     std::ofstream(file) << text;
