@@ -136,8 +136,12 @@ def test_much_output_on_both_streams(fake: Fake) -> None:
 
 def test_an_interrupt_has_the_command_save(fake: Fake) -> None:
     path = fake.script(SLOW.replace("while", "(sleep 1; kill -INT $PPID) &\nwhile"))
-    with pytest.raises(KeyboardInterrupt):
-        neutra.run("search", "D6")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            neutra.run("search", "D6")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert Path(f"{path}.saved").exists()
 
 
