@@ -15,7 +15,7 @@ std::filesystem::path module_with(const std::string& name, const std::string& co
   const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / name;
   torch::jit::Module module("m");
   module.register_parameter("w", torch::full({2}, 3.0), false);
-  module.define(code);
+  module.define(code + "\n");
   module.save(file.string());
   return file;
 }
