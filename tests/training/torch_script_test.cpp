@@ -31,7 +31,7 @@ std::string message(const std::filesystem::path& file, const Array& inputs) {
 }
 
 TEST(TorchScript, GivesARowForEachRow) {
-  const auto file = module_with("neutra_script.pt", "def forward(self, x):\n  return x * self.w\n");
+  const auto file = module_with("neutra_script.pt", "def forward(self, x):\n  return x * self.w");
   EXPECT_TRUE(is_torch_script(file));
   Array inputs{{300, 2}, std::vector<float>(600)};
   for (std::size_t i = 0; i < 600; ++i) inputs.values[i] = static_cast<float>(i);
@@ -43,12 +43,12 @@ TEST(TorchScript, GivesARowForEachRow) {
 
 TEST(TorchScript, RefusesWhatGivesSomethingElse) {
   const Array inputs{{2, 2}, {1, 2, 3, 4}};
-  const auto sum = module_with("neutra_sum.pt", "def forward(self, x):\n  return x.sum()\n");
+  const auto sum = module_with("neutra_sum.pt", "def forward(self, x):\n  return x.sum()");
   EXPECT_NE(message(sum, inputs).find("a row for each row"), std::string::npos);
-  const auto pair = module_with("neutra_pair.pt", "def forward(self, x):\n  return (x, x)\n");
+  const auto pair = module_with("neutra_pair.pt", "def forward(self, x):\n  return (x, x)");
   EXPECT_NE(message(pair, inputs).find("allowed: one tensor"), std::string::npos);
   const auto narrow =
-      module_with("neutra_narrow.pt", "def forward(self, x):\n  return x.view([-1, 7])\n");
+      module_with("neutra_narrow.pt", "def forward(self, x):\n  return x.view([-1, 7])");
   EXPECT_NE(message(narrow, inputs).find("a module that fails"), std::string::npos);
   const auto text = std::filesystem::path(testing::TempDir()) / "neutra_text.pt";
   std::ofstream(text) << "no zip file";
