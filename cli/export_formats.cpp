@@ -12,7 +12,7 @@
 #include "program/formats/pytorch_script.h"
 #include "program/formats/tool_configs.h"
 #include "program/formats/tool_scripts.h"
-#include "training/torchscript.h"
+#include "training/torch_script_writer.h"
 #include "training/weights.h"
 
 namespace neutra::cli {

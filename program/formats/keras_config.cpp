@@ -47,19 +47,24 @@ Json normal_document(const Program& program) {
 }  // namespace
 
 std::string keras_snake_case(const std::string& class_name) {
-  // An underscore before each capital that begins a word: one with a small letter behind it, or one
-  // behind a small letter.
-  const auto is = [&](std::size_t i, int (*kind)(int)) {
-    return i < class_name.size() && kind(static_cast<unsigned char>(class_name[i])) != 0;
-  };
-  std::string text;
-  for (std::size_t i = 0; i < class_name.size(); ++i) {
-    if (i > 0 && is(i, std::isupper) && (is(i + 1, std::islower) || is(i - 1, std::islower))) {
-      text += '_';
-    }
-    text += static_cast<char>(std::tolower(static_cast<unsigned char>(class_name[i])));
+  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
+  const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
+  // (.)([A-Z][a-z]+) -> \1_\2, matches one behind the other
+  std::string once;
+  for (std::size_t i = 0; i < class_name.size();) {
+    once += class_name[i++];
+    if (i + 1 >= class_name.size() || !upper(class_name[i]) || !lower(class_name[i + 1])) continue;
+    once += '_';
+    once += class_name[i++];
+    while (i < class_name.size() && lower(class_name[i])) once += class_name[i++];
   }
-  return text;
+  // ([a-z])([A-Z]) -> \1_\2
+  std::string name;
+  for (std::size_t i = 0; i < once.size(); ++i) {
+    if (i > 0 && lower(once[i - 1]) && upper(once[i])) name += '_';
+    name += static_cast<char>(std::tolower(static_cast<unsigned char>(once[i])));
+  }
+  return name;
 }
 
 std::vector<std::string> keras_layer_names(const std::vector<std::string>& class_names) {

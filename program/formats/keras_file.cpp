@@ -4,8 +4,8 @@
 #include <array>
 
 #include "program/formats/keras_config.h"
-#include "program/formats/zip_archive.h"
 #include "program/hdf5_file.h"
+#include "program/zip_file.h"
 
 namespace neutra {
 namespace {

@@ -1,7 +1,6 @@
 #include "program/formats/keras_model.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "program/error.h"
 #include "program/files.h"
+#include "program/formats/keras_config.h"
 #include "program/hdf5_file.h"
 #include "program/layer.h"
 #include "program/normal.h"
@@ -54,33 +54,11 @@ std::string title(const std::string& name, const std::string& class_name) {
   return "layer " + (name.empty() ? "" : "'" + name + "' ") + "(" + class_name + ")";
 }
 
-/// The name under which Keras stores a class's variables (keras/src/utils/naming.py).
-std::string snake_case(const std::string& class_name) {
-  const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
-  const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
-  // (.)([A-Z][a-z]+) -> \1_\2, matches one behind the other
-  std::string once;
-  for (std::size_t i = 0; i < class_name.size();) {
-    once += class_name[i++];
-    if (i + 1 >= class_name.size() || !upper(class_name[i]) || !lower(class_name[i + 1])) continue;
-    once += '_';
-    once += class_name[i++];
-    while (i < class_name.size() && lower(class_name[i])) once += class_name[i++];
-  }
-  // ([a-z])([A-Z]) -> \1_\2
-  std::string name;
-  for (std::size_t i = 0; i < once.size(); ++i) {
-    if (i > 0 && lower(once[i - 1]) && upper(once[i])) name += '_';
-    name += static_cast<char>(std::tolower(static_cast<unsigned char>(once[i])));
-  }
-  return name;
-}
-
 /// Names of the variables' folders of layers one behind the other: "dense", "dense_1", ...
 class FolderNames {
  public:
   std::string next(const std::string& class_name) {
-    const std::string name = snake_case(class_name);
+    const std::string name = keras_snake_case(class_name);
     const int before = used_[name]++;
     return before == 0 ? name : name + "_" + std::to_string(before);
   }

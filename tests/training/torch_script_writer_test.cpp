@@ -1,4 +1,4 @@
-#include "training/torchscript.h"
+#include "training/torch_script_writer.h"
 
 #include <gtest/gtest.h>
 #include <torch/script.h>
@@ -36,12 +36,12 @@ void expect_same(const Program& program) {
   }
 }
 
-TEST(TorchScript, SaysWhatTheTrainedModelSays) {
+TEST(TorchScriptWriter, SaysWhatTheTrainedModelSays) {
   expect_same(moons(2));
   expect_same(line(2));
 }
 
-TEST(TorchScript, KnowsEveryLayer) {
+TEST(TorchScriptWriter, KnowsEveryLayer) {
   Json images = Json::array(
       {dense(24, "linear"), layer("Reshape", {{"target_shape", {4, 3, 2}}}),
        layer("ZeroPadding2D", {{"padding", {{1, 0}, {0, 2}}}}),
@@ -72,7 +72,7 @@ TEST(TorchScript, KnowsEveryLayer) {
   }
 }
 
-TEST(TorchScript, KnowsEveryActivation) {
+TEST(TorchScriptWriter, KnowsEveryActivation) {
   for (const Entry& entry : entries(Vocabulary::kActivation)) {
     SCOPED_TRACE(entry.name);
     expect_same(program("moons", 2, Json::array({dense(5, entry.name), dense(1, "sigmoid")}),

@@ -1,4 +1,4 @@
-#include "training/torchscript.h"
+#include "training/torch_script_writer.h"
 
 #include <sstream>
 
