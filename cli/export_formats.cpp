@@ -171,6 +171,9 @@ const ExportFormat* find_export_format(std::string_view name) {
 Json sidecar(const ExportRequest& request) {
   Json json = request.program.document;
   json["format"] = "neutra-sidecar";
+  // Keras puts one in front of every model that it stores.
+  const std::vector<ResolvedLayer>& layers = request.resolved.layers;
+  json["input_layer"] = !layers.empty() && layers.front().class_name == "InputLayer";
   json.erase("model");
   if (request.space == nullptr) return json;
   Json keys = Json::array();

@@ -76,9 +76,10 @@ class Importer {
                  {"fit", Json::object()},
                  {"data", Json()}};
     note_version();
-    const std::vector<KerasLayer> chain = keras_chain(model_);
+    std::vector<KerasLayer> chain = keras_chain(model_);
     Json layers = Json::array();
     for (const KerasLayer& layer : chain) add_layer(layer, layers.empty(), layers);
+    if (drop_input_layer(layers)) chain.erase(chain.begin());
     document_["model"] = {{"class_name", "Sequential"}, {"config", {{"layers", layers}}}};
     compile();
     training_options();
@@ -88,6 +89,8 @@ class Importer {
     fill_in_data();
     if (problems_.empty()) check(chain);
     if (!problems_.empty()) throw input_error(join(problems_, "\n"));
+    // Keras counts it from the front as soon as shapes are known; valid layers take the last alone.
+    for (Json& layer : document_["model"]["config"]["layers"]) layer["config"].erase("axis");
     return {std::move(document_), std::move(assumptions_)};
   }
 
@@ -234,6 +237,9 @@ class Importer {
         !config.contains("reset_after")) {
       config["reset_after"] = false;  // as before there was a choice
     }
+    // Keras writes the default of a pooling's strides out.
+    const Json& window = value_of(config, "pool_size");
+    if (!window.is_null() && value_of(config, "strides") == window) config.erase("strides");
     layers.push_back({{"class_name", type->class_name}, {"config", std::move(config)}});
   }
 
@@ -429,6 +435,19 @@ class Importer {
 
   // ---- what the file doesn't say
 
+  /// Keras puts an InputLayer in front when it stores a model. neutra's own file says where the
+  /// program had none, so that layers keep their numbers.
+  bool drop_input_layer(Json& layers) const {
+    if (!sources_.training.is_object() || sources_.training.value("input_layer", Json()) != false ||
+        layers.size() < 2 || text_of(layers[0], "class_name") != "InputLayer") {
+      return false;
+    }
+    const Json shape = value_of(layers[0]["config"], "batch_input_shape");
+    if (!shape.is_null()) layers[1]["config"]["batch_input_shape"] = shape;
+    layers.erase(0);
+    return true;
+  }
+
   /// AutoTrainer's training options, or sections of a program.
   void training_options() {
     const Json& options = sources_.training;
@@ -442,7 +461,7 @@ class Importer {
         "optimizer", "opt_kwargs", "batchsize", "batch_size",       "epoch",     "epochs",
         "loss",      "metrics",    "shuffle",   "validation_split", "callbacks", "dataset",
         "compile",   "fit",        "data",      "metric",           "task",      "name",
-        "trained",   "keys",       "format",    "version"};
+        "trained",   "keys",       "format",    "version",          "input_layer"};
     for (const auto& [key, value] : options.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         throw input_error(
