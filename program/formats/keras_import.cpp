@@ -458,9 +458,9 @@ class Importer {
     if (!options.is_object()) fail("", options, "an object");
     assume("compile, fit", sources_.training_file, "training options beside the model");
     static const std::vector<std::string> known = {
-        "optimizer", "opt_kwargs", "batchsize", "batch_size",       "epoch",     "epochs",
-        "loss",      "metrics",    "shuffle",   "validation_split", "callbacks", "dataset",
-        "compile",   "fit",        "data",      "metric",           "task",      "name",
+        "optimizer", "opt_kwargs", "batchsize", "batch_size",       "epoch",      "epochs",
+        "loss",      "metrics",    "shuffle",   "validation_split", "callbacks",  "dataset",
+        "compile",   "fit",        "data",      "metric",           "task",       "name",
         "trained",   "keys",       "format",    "version",          "input_layer"};
     for (const auto& [key, value] : options.items()) {
       if (std::find(known.begin(), known.end(), key) == known.end()) {

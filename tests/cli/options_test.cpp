@@ -119,10 +119,10 @@ TEST(ParseArguments, FileBeforeEnvironmentBeforeCommandLine) {
 TEST(ParseArguments, WrongConfigurationFileNamesTheLine) {
   const auto file =
       std::filesystem::temp_directory_path() / ("neutra_bad_config_" + std::to_string(getpid()));
-  for (const auto& [text, expected] :
-       std::vector<std::pair<std::string, std::string>>{{"replicas = 4\nreplicants = 5\n", "line 2"},
-                                                        {"replicas 4\n", "line 1"},
-                                                        {"replicas = many\n", "whole number"}}) {
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"replicas = 4\nreplicants = 5\n", "line 2"},
+           {"replicas 4\n", "line 1"},
+           {"replicas = many\n", "whole number"}}) {
     std::ofstream(file) << text;
     try {
       parse_arguments(kVerb, {"--config", file.string()});

@@ -275,8 +275,9 @@ model.add(LSTM(5, return_sequences=True))
 model.add(GRU(4, recurrent_initializer="glorot_uniform", return_sequences=True, reset_after=False))
 model.add(SimpleRNN(3, dropout=0.25))
 model.add(Dense(2, activation="softmax")))");
-  EXPECT_EQ(lines(with_layers(layers[1], {9, 8, 3})),
-            R"(model.add(DepthwiseConv2D((3, 3), depthwise_regularizer=L1L2(l2=0.01), input_shape=(9, 8, 3)))
+  EXPECT_EQ(
+      lines(with_layers(layers[1], {9, 8, 3})),
+      R"(model.add(DepthwiseConv2D((3, 3), depthwise_regularizer=L1L2(l2=0.01), input_shape=(9, 8, 3)))
 model.add(SeparableConv2D(4, (3, 2)))
 model.add(GaussianNoise(0.5))
 model.add(Reshape((-1, 4)))
