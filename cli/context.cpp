@@ -27,6 +27,7 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "program/printable.h"
+#include "program/seal.h"
 #include "program/words.h"
 #include "search/journal.h"
 #include "training/libraries.h"
@@ -122,6 +123,28 @@ void require_outside_benchmarks(const std::string& path, const std::string& opti
   if (const auto folder = benchmark_around(path))
     throw usage_error(option + ": found " + path + ", in the folder of the benchmark " +
                       folder->string() + "; allowed: a place outside of it");
+}
+
+void require_not_read(const std::string& output, const std::string& option,
+                      const std::vector<std::filesystem::path>& read) {
+  for (const std::filesystem::path& file : read) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(file, output, ignored))
+      throw usage_error(option + ": found " + output + ", which is read; allowed: another file");
+  }
+}
+
+void require_model_output(const std::string& file, const std::string& option) {
+  require_writable(file, option);
+  require_outside_benchmarks(file, option);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return;
+  std::string start(4, '\0');
+  std::ifstream(file, std::ios::binary).read(start.data(), 4);
+  const bool model = start.starts_with("PK") || (is_hdf5(file) && !read_seal(file));
+  if (!model && std::filesystem::file_size(file, ignored) > 0)
+    throw usage_error(option + ": found " + file +
+                      ", which is no model; allowed: a new file or a model's");
 }
 
 void require_output(const Arguments& arguments) {

@@ -36,6 +36,12 @@ std::string chosen_format(const Arguments& arguments);
 void require_text_output(const std::string& file, const std::string& option);
 /// Throws usage_error for a path in the folder of a benchmark, which anything else would damage.
 void require_outside_benchmarks(const std::string& path, const std::string& option);
+/// Throws usage_error where an output would take the place of a file that is read.
+void require_not_read(const std::string& output, const std::string& option,
+                      const std::vector<std::filesystem::path>& read);
+/// Can a model file be written there? A new file, or one in the place of another model: nothing of
+/// neutra's own, and no text. Throws input_error or usage_error.
+void require_model_output(const std::string& file, const std::string& option);
 /// require_text_output() of --output, if it is given.
 void require_output(const Arguments& arguments);
 

@@ -33,6 +33,10 @@ std::string network_text(const Network& network, const Fault* fault) {
     text += "known fix       " + rounded(mean(network.fixed_metrics)) + "\n";
   if (network.ground_truth) text += "level to reach  " + rounded(*network.ground_truth) + "\n";
 
+  if (root && network.ground_truth && !root->metrics.empty() &&
+      (maximize ? root->mean >= *network.ground_truth : root->mean <= *network.ground_truth))
+    text += "                The buggy program reaches it itself: nothing here needs a repair.\n";
+
   std::set<std::int64_t> kept;
   for (const auto& edge : network.edges) kept.insert({edge.parent, edge.child});
   std::vector<const Node*> repairs = network.alternatives();

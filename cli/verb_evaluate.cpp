@@ -96,7 +96,13 @@ int run(const Arguments& arguments) {
   Subject subject = subject_of(arguments);
   const bool has_input = arguments.has("input"), predicts = arguments.has("predict");
   if (has_input && !predicts) throw usage_error("--input: found without --predict");
-  if (predicts) require_text_output(arguments.text("predict"), "--predict");
+  if (predicts) {
+    require_text_output(arguments.text("predict"), "--predict");
+    std::vector<fs::path> read{arguments.positional.front()};
+    for (const char* option : {"input", "data", "weights", "training"})
+      if (arguments.has(option)) read.emplace_back(arguments.text(option));
+    require_not_read(arguments.text("predict"), "--predict", read);
+  }
   fs::path weights_file = arguments.positional.front();
   if (arguments.has("weights")) {
     weights_file = arguments.text("weights");

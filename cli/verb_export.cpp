@@ -48,6 +48,39 @@ bool names_main_file(const fs::path& output, const ExportFormat& format) {
   return format.model || output.extension() == fs::path(format.main).extension();
 }
 
+/// Who reads the model's program looks for its data beside it first.
+void require_other_name(const fs::path& output, const Program& program) {
+  const Json& data = program.document.at("data");
+  const Json* arguments = member(data, "arguments");
+  const Json* file = arguments != nullptr ? member(*arguments, "file") : nullptr;
+  if (file != nullptr && file->is_string() &&
+      fs::path(file->get<std::string>()).filename() == output.filename())
+    throw input_error("--output: found " + output.string() +
+                      ", the name of the program's data file; allowed: another name");
+}
+
+/// The file beside a model. Throws usage_error where it would replace anything but the sidecar of a
+/// model of this name, or that of another one.
+fs::path require_sidecar(const fs::path& output, const fs::path& read) {
+  fs::path beside = output;
+  beside.replace_extension(".neutra.json");
+  require_text_output(beside.string(), "--output");
+  require_not_read(beside.string(), "--output", {read});
+  std::error_code ignored;
+  if (!fs::exists(beside, ignored)) return beside;
+  const Json found = read_json(beside);
+  if (found.is_object() && found.value("format", Json()) == "neutra-sidecar") {
+    fs::path other = output;
+    for (const char* extension : {".h5", ".keras", ".pt"})
+      if (other.replace_extension(extension); other != output && fs::exists(other, ignored))
+        throw usage_error("--output: found " + beside.string() + ", the sidecar of " +
+                          other.string() + "; allowed: another name");
+    return beside;
+  }
+  throw usage_error("--output: found " + beside.string() +
+                    ", which is no sidecar of a model; allowed: another name");
+}
+
 int run(const Arguments& arguments) {
   catch_signals();
   const ExportFormat& format = *find_export_format(arguments.text("format"));
@@ -90,12 +123,18 @@ int run(const Arguments& arguments) {
         std::cerr << "no arrays: the data are not here: " << missing << '\n';
       return 0;
     }
-    require_writable(output, "--output");
-    write_file_atomically(output, format.make(request).front().second);
-    if (format.model) {
-      fs::path beside = output;
-      write_file_atomically(beside.replace_extension(".neutra.json"), to_text(sidecar(request)));
+    require_not_read(output.string(), "--output", {original.file});
+    if (!format.model) {
+      require_text_output(output.string(), "--output");
+      write_file_atomically(output, format.make(request).front().second);
+      return 0;
     }
+    require_model_output(output.string(), "--output");
+    require_other_name(output, program);
+    const fs::path beside = require_sidecar(output, original.file);
+    const std::string model = format.make(request).front().second;
+    write_file_atomically(beside, to_text(sidecar(request)));
+    write_file_atomically(output, model);
     return 0;
   } catch (const Error& error) {
     if (error.exit() != Exit::kBadInput) throw;

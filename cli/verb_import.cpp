@@ -15,15 +15,11 @@ int run(const Arguments& arguments) {
   if (!arguments.has("output")) throw usage_error("--output: found nothing; allowed: a JSON file");
   require_output(arguments);
   const fs::path output = arguments.text("output");
-  for (const fs::path& source :
-       {file, fs::path(arguments.has("data") ? arguments.text("data") : ""),
-        fs::path(arguments.has("training") ? arguments.text("training") : "")}) {
-    std::error_code ignored;
-    if (fs::equivalent(source, output, ignored)) {
-      throw usage_error("--output: found " + output.string() +
-                        ", which is read; allowed: another file");
-    }
-  }
+  fs::path beside = file;
+  require_not_read(output.string(), "--output",
+                   {file, arguments.has("data") ? arguments.text("data") : "",
+                    arguments.has("training") ? fs::path(arguments.text("training"))
+                                              : beside.replace_extension(".neutra.json")});
   const ImportedModel imported = import_model(arguments, file, output);
   const Program program{imported.import.document};
   write_file_atomically(link_target(output), neutra::to_text(program.document));

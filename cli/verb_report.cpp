@@ -30,18 +30,6 @@ std::optional<ScoreSheet> scores_of(const NetworkFile& loaded, const std::string
   return std::nullopt;
 }
 
-/// The report may not take the place of what it tells.
-void require_other_output(const Arguments& arguments, const std::vector<std::string>& read) {
-  if (!arguments.has("output")) return;
-  const std::string& output = arguments.text("output");
-  for (const std::string& file : read) {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(file, output, ignored))
-      throw usage_error("--output: found " + output +
-                        ", which is read, too; allowed: another file");
-  }
-}
-
 int run(const Arguments& arguments) {
   require_output(arguments);
   ReportInput input;
@@ -66,7 +54,8 @@ int run(const Arguments& arguments) {
                   {*parse_variant(arguments.text("variant")), *parse_match(arguments.text("match")),
                    *parse_unlocated(arguments.text("unlocated")), 3,
                    static_cast<int>(arguments.integer("top"))});
-  require_other_output(arguments, {input.file, input.answers});
+  if (arguments.has("output"))
+    require_not_read(arguments.text("output"), "--output", {input.file, input.answers});
   input.provenance = provenance();
   const Json document = report_document(input);
   put_result(arguments,

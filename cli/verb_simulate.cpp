@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -80,6 +81,11 @@ int run(const Arguments& arguments) {
   const std::string& store = arguments.positional.front();
   if (arguments.has("plot")) require_text_output(arguments.text("plot"), "--plot");
   require_output(arguments);
+  if (arguments.has("plot") && arguments.has("output") &&
+      std::filesystem::weakly_canonical(arguments.text("plot")) ==
+          std::filesystem::weakly_canonical(arguments.text("output")))
+    throw usage_error("--plot: found " + arguments.text("plot") +
+                      ", which is --output, too; allowed: another file");
   SimulatedCluster cluster;
   cluster.rank_threads = static_cast<int>(arguments.integer("rank-threads"));
   cluster.latency_seconds = arguments.number("latency") / 1000;

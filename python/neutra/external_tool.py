@@ -95,7 +95,10 @@ class Tool:
     def write(self, folder: PathLike, *, python: str = sys.executable) -> Path:
         """Writes the description NAME.json into a folder and returns its path: `neutra localise FAULT --tool
         NAME.json`. The command then runs the function with the interpreter `python` in a process of its own,
-        so it has to be in a file, at the top level. Raises ValueError where it isn't."""
+        so it has to be in a file, at the top level. Raises ValueError where it isn't, and for a name that is
+        no file's."""
+        if Path(self.name).name != self.name:
+            raise ValueError(f"tool name: found {self.name!r}; allowed: a name without folders")
         file, function = _place(self.function)
         description: dict[str, Any] = {
             "format": "neutra-tool",

@@ -93,6 +93,12 @@ def test_a_function_that_no_process_finds(tmp_path: Path) -> None:
         neutra.tool(names["cell"]).write(tmp_path)
 
 
+def test_a_name_that_leads_out_of_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="without folders"):
+        neutra.tool(name="../evil")(tools.rate.function).write(tmp_path)
+    assert not list(tmp_path.parent.glob("evil*"))
+
+
 def test_run_with_the_program_alone(folder: Path) -> None:
     result = run_tool(folder, HERE, "rate")
     assert (result.returncode, result.stderr) == (0, "")

@@ -156,6 +156,35 @@ TEST(Export, AsksForWhereTo) {
   EXPECT_EQ(call({"export", "D6", "--format", "onnx"}, folder.path()).exit, 2);
 }
 
+TEST(Export, ReplacesModelsAlone) {
+  const Folder folder;
+  const auto refused = [&](const std::vector<std::string>& words, const std::string& found) {
+    const Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, 2) << called.err;
+    EXPECT_NE(called.err.find(found), std::string::npos) << called.err;
+  };
+  ASSERT_EQ(
+      call({"search", "D7", "--store", "s.h5", "--budget-evaluations", "2", "-q"}, folder.path())
+          .exit,
+      0);
+  const std::string store = folder.read("s.h5");
+  refused({"export", "D7", "--format", "h5", "-o", "s.h5"}, "which is no model");
+  EXPECT_EQ(folder.read("s.h5"), store);
+  folder.write("mine.h5", "hello");
+  refused({"export", "D7", "--format", "h5", "-o", "mine.h5"}, "which is no model");
+  folder.write("m.neutra.json", R"({"my": "notes"})");
+  refused({"export", "D7", "--format", "h5", "-o", "m.h5"}, "which is no sidecar");
+  EXPECT_EQ(folder.read("m.neutra.json"), R"({"my": "notes"})");
+  EXPECT_EQ(call({"export", "iris", "--format", "h5", "-o", "iris.h5"}, folder.path()).exit, 3);
+  ASSERT_EQ(call({"export", "D7", "--format", "h5", "-o", "a.h5"}, folder.path()).exit, 0);
+  EXPECT_EQ(call({"export", "D7", "--format", "h5", "-o", "a.h5"}, folder.path()).exit, 0);
+  refused({"export", "D6", "--format", "keras-file", "-o", "a.keras"}, "the sidecar of a.h5");
+  refused({"import", "a.h5", "-o", "a.neutra.json"}, "which is read");
+  ASSERT_EQ(call({"evaluate", "D7", "--weights", "a.h5", "--predict", "y.npy"}, folder.path()).exit,
+            0);
+  refused({"evaluate", "D7", "--weights", "a.h5", "--predict", "a.h5"}, "HDF5");
+}
+
 TEST(Export, DoesWithoutDataThatAreNotHere) {
   const Folder folder;
   Json program = parse_json(call({"show", "D6", "--json"}, folder.path()).out, "out")["program"];
