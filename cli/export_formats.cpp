@@ -112,7 +112,11 @@ const std::vector<ExportFormat>& export_formats() {
        },
        true},
       {"keras3", "script for Keras 3, with its rows", "train.py", false, true,
-       [](Request r) -> Files { return keras(r, KerasDialect::kKeras3, "keras>=3\nnumpy\n# Keras's back end; another one is named by KERAS_BACKEND=jax or torch\ntensorflow>=2.16\n"); },
+       [](Request r) -> Files {
+         return keras(r, KerasDialect::kKeras3,
+                      "keras>=3\nnumpy\n# Keras's back end; another one is named by "
+                      "KERAS_BACKEND=jax or torch\ntensorflow>=2.16\n");
+       },
        true},
       {"keras23", "script for Keras 2.3 and before, with its rows", "train.py", false, true,
        [](Request r) -> Files {
