@@ -134,6 +134,17 @@ void require_not_read(const std::string& output, const std::string& option,
   }
 }
 
+void require_apart(const std::vector<std::pair<std::string, std::filesystem::path>>& files) {
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (std::filesystem::weakly_canonical(files[i].second) ==
+          std::filesystem::weakly_canonical(files[j].second))
+        throw usage_error(files[i].first + ": found " + files[i].second.string() + ", which is " +
+                          files[j].first + ", too; allowed: a file of its own");
+    }
+  }
+}
+
 void require_model_output(const std::string& file, const std::string& option) {
   require_writable(file, option);
   require_outside_benchmarks(file, option);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/options.h"
@@ -39,6 +40,8 @@ void require_outside_benchmarks(const std::string& path, const std::string& opti
 /// Throws usage_error where an output would take the place of a file that is read.
 void require_not_read(const std::string& output, const std::string& option,
                       const std::vector<std::filesystem::path>& read);
+/// Throws usage_error where two of these, each with what it is ("--report"), are one file.
+void require_apart(const std::vector<std::pair<std::string, std::filesystem::path>>& files);
 /// Can a model file be written there? A new file, or one in the place of another model: nothing of
 /// neutra's own, and no text. Throws input_error or usage_error.
 void require_model_output(const std::string& file, const std::string& option);

@@ -79,12 +79,11 @@ std::string extension_of(const fs::path& file) {
   return extension;
 }
 
-/// The file with the training options of a model: that of --training, else MODEL.neutra.json beside
-/// the model, else none.
+/// The file with the training options of a model: that of --training, else its sidecar, else
+/// none.
 fs::path training_file(const Arguments& arguments, const fs::path& model) {
   if (arguments.has("training")) return arguments.text("training");
-  fs::path beside = model;
-  beside.replace_extension(".neutra.json");
+  const fs::path beside = sidecar_file(model);
   std::error_code ignored;
   return fs::is_regular_file(beside, ignored) ? beside : fs::path();
 }
@@ -100,6 +99,10 @@ Json read_training_options(const fs::path& file) {
 }
 
 }  // namespace
+
+fs::path sidecar_file(const fs::path& model) {
+  return fs::path(model).replace_extension(".neutra.json");
+}
 
 void read_in_child(const fs::path& file, const std::function<void()>& read) {
   int answer[2];

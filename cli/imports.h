@@ -16,6 +16,9 @@ struct ImportedModel {
   std::string keras_version;  ///< "" where the file doesn't say
 };
 
+/// The file beside a model with what the model's can't hold: MODEL.neutra.json.
+std::filesystem::path sidecar_file(const std::filesystem::path& model);
+
 /// Reads a Keras model, the rows of --data and the options of --training. `program_file`: where the
 /// program is, or would be; its data are looked up from there. Throws input_error.
 ImportedModel import_model(const Arguments& arguments, const std::filesystem::path& file,

@@ -2,6 +2,7 @@
 
 #include "cli/context.h"
 #include "cli/export_formats.h"
+#include "cli/imports.h"
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "program/files.h"
@@ -62,8 +63,7 @@ void require_other_name(const fs::path& output, const Program& program) {
 /// The file beside a model. Throws usage_error where it would replace anything but the sidecar of a
 /// model of this name, or that of another one.
 fs::path require_sidecar(const fs::path& output, const fs::path& read) {
-  fs::path beside = output;
-  beside.replace_extension(".neutra.json");
+  const fs::path beside = sidecar_file(output);
   require_text_output(beside.string(), "--output");
   require_not_read(beside.string(), "--output", {read});
   std::error_code ignored;
@@ -133,7 +133,7 @@ int run(const Arguments& arguments) {
     require_other_name(output, program);
     const fs::path beside = require_sidecar(output, original.file);
     const std::string model = format.make(request).front().second;
-    write_file_atomically(beside, to_text(sidecar(request)));
+    write_file_atomically(beside, neutra::to_text(sidecar(request)));
     write_file_atomically(output, model);
     return 0;
   } catch (const Error& error) {

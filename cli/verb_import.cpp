@@ -15,11 +15,10 @@ int run(const Arguments& arguments) {
   if (!arguments.has("output")) throw usage_error("--output: found nothing; allowed: a JSON file");
   require_output(arguments);
   const fs::path output = arguments.text("output");
-  fs::path beside = file;
-  require_not_read(output.string(), "--output",
-                   {file, arguments.has("data") ? arguments.text("data") : "",
-                    arguments.has("training") ? fs::path(arguments.text("training"))
-                                              : beside.replace_extension(".neutra.json")});
+  require_not_read(
+      output.string(), "--output",
+      {file, arguments.has("data") ? arguments.text("data") : "",
+       arguments.has("training") ? fs::path(arguments.text("training")) : sidecar_file(file)});
   const ImportedModel imported = import_model(arguments, file, output);
   const Program program{imported.import.document};
   write_file_atomically(link_target(output), neutra::to_text(program.document));
@@ -58,7 +57,7 @@ Verb import_verb() {
           "functional model that is a\n"
           "chain of layers. Prints what had to be assumed. Exit 3, with nothing written, where a "
           "program can't represent\n"
-          "the model: all that it can't is named (docs/formats/keras_model.md). Code in files "
+          "the model: what it can't is named (docs/formats/keras_model.md). Code in files "
           "(Lambda layers, pickles) is\n"
           "refused.",
           "  neutra import model.h5 -o model.json --data rows.npz\n"

@@ -178,7 +178,7 @@ Json document_of(const Mutant& mutant, const Original& original, bool as_fault) 
 }
 
 /// No output may be another one, the store, or the program that is read.
-void require_apart(const Arguments& arguments, bool one_file) {
+void require_own_files(const Arguments& arguments, bool one_file) {
   std::vector<std::pair<std::string, std::filesystem::path>> files;
   if (!arguments.positional.empty() && std::filesystem::exists(arguments.positional.front()))
     files.emplace_back("the program", arguments.positional.front());
@@ -186,14 +186,7 @@ void require_apart(const Arguments& arguments, bool one_file) {
     if (arguments.has(name) && (one_file || std::string_view(name) != "output"))
       files.emplace_back("--" + std::string(name), arguments.text(name));
   }
-  for (std::size_t i = 1; i < files.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (std::filesystem::weakly_canonical(files[i].second) ==
-          std::filesystem::weakly_canonical(files[j].second))
-        throw usage_error(files[i].first + ": found " + files[i].second.string() + ", which is " +
-                          files[j].first + ", too; allowed: a file of its own");
-    }
-  }
+  require_apart(files);
 }
 
 int run(const Arguments& arguments) {
@@ -244,7 +237,7 @@ int run(const Arguments& arguments) {
     require_writable_folder(output, "--output");
   }
   if (arguments.has("report")) require_text_output(arguments.text("report"), "--report");
-  require_apart(arguments, one_file);
+  require_own_files(arguments, one_file);
 
   const Original original = load_original(arguments);
   const Target target = target_of(original, arguments);

@@ -15,14 +15,15 @@ struct Uses {
   bool faulty = false;
 };
 
-std::map<std::string, Uses> uses_of_subjects() {
+std::map<std::string, Uses> uses_of(const std::vector<Subject>& subjects) {
+  std::map<std::string, Hash> hashes;
+  for (const Subject& subject : subjects) hashes[subject.id] = program_hash(subject.space.base());
   std::map<std::string, Uses> all;
   for (const std::string& id : fault_ids()) {
     const Fault fault = load_fault(id);
     Uses& uses = all[fault.subject];
     uses.faults.push_back(fault.id);
-    const Program subject = load_subject(fault.subject).space.base();
-    uses.faulty = uses.faulty || program_hash(fault.buggy) == program_hash(subject);
+    uses.faulty = uses.faulty || program_hash(fault.buggy) == hashes.at(fault.subject);
   }
   return all;
 }
@@ -30,22 +31,23 @@ std::map<std::string, Uses> uses_of_subjects() {
 int run(const Arguments& arguments) {
   Json list = Json::array();
   TextTable table({"id", "faulty", "faults", "layers", "keys", "batch", "epochs", "loss", "title"});
-  std::map<std::string, Uses> uses = uses_of_subjects();
-  for (const auto& id : subject_ids()) {
-    const Subject subject = load_subject(id);
+  std::vector<Subject> subjects;
+  for (const std::string& id : subject_ids()) subjects.push_back(load_subject(id));
+  std::map<std::string, Uses> uses = uses_of(subjects);
+  for (const Subject& subject : subjects) {
     const ResolvedProgram program = resolve(subject.space.base());
     if (arguments.flag("json")) {
       list.push_back({{"id", subject.id},
                       {"title", subject.title},
-                      {"faulty", uses[id].faulty},
-                      {"faults", uses[id].faults},
+                      {"faulty", uses[subject.id].faulty},
+                      {"faults", uses[subject.id].faults},
                       {"layers", program.layers.size()},
                       {"metric", program.metric},
                       {"goal", to_string(program.goal)},
                       {"parameters", to_string(subject.space.base_parameters())},
                       {"file", subject.file.string()}});
     } else {
-      table.add({subject.id, uses[id].faulty ? "yes" : "no", join(uses[id].faults),
+      table.add({subject.id, uses[subject.id].faulty ? "yes" : "no", join(uses[subject.id].faults),
                  std::to_string(program.layers.size()), std::to_string(subject.space.keys().size()),
                  std::to_string(program.batch_size), std::to_string(program.epochs), program.loss,
                  subject.title});

@@ -88,15 +88,6 @@ class LibTorchWriter {
            "  return logs;\n}\n\n";
   }
 
-  /// Metrics that early stopping looks at.
-  std::string watched() const {
-    std::string names;
-    for (const std::string& name : torch_.watched) {
-      names += (names.empty() ? "" : ", ") + ('"' + name) + '"';
-    }
-    return "{" + names + "}";
-  }
-
   std::string training() const {
     const std::string batch = std::to_string(program_.batch_size);
     const bool split = program_.validation_split > 0;
@@ -142,8 +133,8 @@ class LibTorchWriter {
     if (watches_) {
       text +=
           "    std::map<std::string, keras::Measure> measures;\n"
-          "    for (const std::string& name : std::vector<std::string>" +
-          watched() + ") measures.emplace(name, name);\n    double total = 0;\n";
+          "    for (const std::string& name : std::vector<std::string>{" +
+          torch_.watched_names() + "}) measures.emplace(name, name);\n    double total = 0;\n";
     }
     if (terminates_) text += "    bool stop = false;\n";
     text += "    for (int64_t begin = 0; begin < used; begin += " + batch +
@@ -182,7 +173,7 @@ class LibTorchWriter {
     }
     if (validates()) {
       text += "    const Logs validation = evaluate(model, x_validation, y_validation, " + batch +
-              ", " + watched() + ");\n";
+              ", {" + torch_.watched_names() + "});\n";
       if (watches_) {
         text += "    for (const auto& [name, value] : validation) logs[\"val_\" + name] = value;\n";
       }

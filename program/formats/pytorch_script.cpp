@@ -87,15 +87,6 @@ class PyTorchWriter {
            "    return x, y[:, None] if y.dim() == 1 else y\n\n\n";
   }
 
-  /// Metrics that early stopping looks at.
-  std::string watched() const {
-    std::string names;
-    for (const std::string& name : torch_.watched) {
-      names += (names.empty() ? "" : ", ") + ('"' + name) + '"';
-    }
-    return "[" + names + "]";
-  }
-
   std::string training() const {
     const std::string batch = std::to_string(program_.batch_size);
     const bool split = program_.validation_split > 0;
@@ -121,7 +112,8 @@ class PyTorchWriter {
     text += program_.shuffle ? "    order = torch.randperm(used)\n"
                              : "    order = torch.arange(used)\n";
     if (watches_) {
-      text += "    measures, total = [Measure(name) for name in " + watched() + "], 0.0\n";
+      text += "    measures, total = [Measure(name) for name in [" + torch_.watched_names() +
+              "]], 0.0\n";
     }
     if (terminates_) text += "    stop = False\n";
     text += "    for begin in range(0, used, " + batch +
@@ -155,8 +147,8 @@ class PyTorchWriter {
           "    logs = {\"loss\": total / used, **{one.name: one.value() for one in measures}}\n";
     }
     if (validates()) {
-      text += "    validation = evaluate(model, x_validation, y_validation, " + batch + ", " +
-              watched() + ")\n";
+      text += "    validation = evaluate(model, x_validation, y_validation, " + batch + ", [" +
+              torch_.watched_names() + "])\n";
     }
     if (watches_) {
       if (validates()) {

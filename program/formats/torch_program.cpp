@@ -9,6 +9,7 @@
 #include "program/formats/keras_config.h"
 #include "program/layer.h"
 #include "program/vocabulary.h"
+#include "program/words.h"
 
 namespace neutra {
 namespace {
@@ -301,6 +302,12 @@ bool mentions(std::string_view text, std::string_view name) {
 }
 
 }  // namespace
+
+std::string TorchProgram::watched_names() const {
+  std::vector<std::string> quoted;
+  for (const std::string& name : watched) quoted.push_back('"' + name + '"');
+  return join(quoted);
+}
 
 TorchProgram torch_program(const ResolvedProgram& program) { return Builder(program).build(); }
 

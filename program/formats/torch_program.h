@@ -47,7 +47,8 @@ struct TorchProgram {
   bool has_activity = false;  ///< forward has activity regularisers
   TorchCall optimizer;        ///< class and settings, in the order of the parts
   std::vector<TorchCall> early_stopping;
-  std::vector<std::string> watched;  ///< metrics that early stopping looks at
+  std::vector<std::string> watched;   ///< metrics that early stopping looks at
+  std::string watched_names() const;  ///< "a", "b", as both languages write them in a list
   bool terminates_on_nan = false;
 };
 

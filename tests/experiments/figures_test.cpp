@@ -7,16 +7,10 @@
 #include <map>
 #include <string>
 
+#include "tests/count.h"
+
 namespace neutra {
 namespace {
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++found;
-  }
-  return found;
-}
 
 Node node(std::int64_t id, bool alternative = false, bool significant = false) {
   Node made;

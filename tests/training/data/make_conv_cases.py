@@ -9,6 +9,7 @@ convolutions of the parts. Each case of "trainings" is a network with its weight
 fit(shuffle=False). Arrays are flat, row-major, in Keras's shapes.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -17,17 +18,12 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow as tf
 
+import keras_cases
+from keras_cases import flat
+
 keras = tf.keras
 random = np.random.RandomState(20)
-
-
-def draw(shape, decimals=2):
-    return np.round(random.uniform(-1, 1, shape), decimals).astype("float32")
-
-
-def flat(array):
-    """The shortest decimals that give back every float."""
-    return [float(str(v)) for v in np.asarray(array, "float32").ravel()]
+draw = functools.partial(keras_cases.draw, random)
 
 
 def grouped(layer, x):

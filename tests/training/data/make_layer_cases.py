@@ -7,6 +7,7 @@ The cases are like those of make_conv_cases.py. The optimisers are those of tf.k
 tf.keras 2.4's. "fused": does the fused back end know the network?
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -15,17 +16,12 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import numpy as np
 import tensorflow as tf
 
+import keras_cases
+from keras_cases import flat
+
 keras = tf.keras
 random = np.random.RandomState(21)
-
-
-def draw(shape, decimals=2):
-    return np.round(random.uniform(-1, 1, shape), decimals).astype("float32")
-
-
-def flat(array):
-    """The shortest decimals that give back every float."""
-    return [float(str(v)) for v in np.asarray(array, "float32").ravel()]
+draw = functools.partial(keras_cases.draw, random)
 
 
 def start_of(weights):
