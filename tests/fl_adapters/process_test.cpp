@@ -14,6 +14,8 @@ namespace neutra {
 namespace {
 
 constexpr std::uint64_t kMiB = 1U << 20;
+/// What must not wait for something is over after so many seconds, on the busiest machine.
+constexpr double kSoon = 60;
 
 /// A call of a shell script. "MARK" in it becomes a number that only its own processes have in
 /// their command line: `sleep MARK`.
@@ -47,7 +49,7 @@ TEST(Process, OutputsAndExitCode) {
   EXPECT_EQ(result.err, "err\n");
   EXPECT_EQ(result.left_over, 0);
   EXPECT_GT(result.seconds, 0);
-  EXPECT_LT(result.seconds, 5);
+  EXPECT_LT(result.seconds, kSoon);
 }
 
 TEST(Process, RunsInItsFolderWithEmptyInput) {
@@ -105,7 +107,7 @@ TEST(Process, HangingOneIsEndedInTime) {
   const ProcessResult result = call.run();
   EXPECT_EQ(result.end, ProcessEnd::kTime);
   EXPECT_GE(result.seconds, 0.2);
-  EXPECT_LT(result.seconds, 5);
+  EXPECT_LT(result.seconds, kSoon);
 }
 
 TEST(Process, HangingOneThatIgnoresSignalsIsEnded) {
@@ -116,12 +118,12 @@ TEST(Process, HangingOneThatIgnoresSignalsIsEnded) {
 
 TEST(Process, MayTidyUpWhenItsTimeIsOver) {
   Call call("trap 'echo tidy; exit 0' TERM; sleep MARK & wait");
-  call.call.time_limit = 0.2;
-  call.call.grace = 10;
+  call.call.time_limit = 1;  // until then it must have set its trap
+  call.call.grace = 1000;
   const ProcessResult result = call.run();
   EXPECT_EQ(result.end, ProcessEnd::kTime);
   EXPECT_EQ(result.out, "tidy\n");
-  EXPECT_LT(result.seconds, 5);  // it need not wait for the grace to pass
+  EXPECT_LT(result.seconds, kSoon);  // it need not wait for the grace to pass
 }
 
 TEST(Process, ForksThatHangAreEnded) {
@@ -165,7 +167,7 @@ TEST(Process, EndlessOutputIsCutOff) {
   const ProcessResult result = call.run();
   EXPECT_EQ(result.end, ProcessEnd::kOutput);
   EXPECT_EQ(result.out.size() + result.err.size(), kMiB);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::duration<double>(kSoon));
 }
 
 TEST(Process, OutputUpToTheLimitIsAllRight) {

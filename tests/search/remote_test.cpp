@@ -292,14 +292,22 @@ TEST(Remote, ASlowProcessHoldsNothingUp) {
   Case c = plain_case(5);
   c.config.budget_evaluations.reset();
   c.landscape.microseconds = 200;
+  std::atomic<int> trainings_here = 0;
   FakeProcesses processes(c, 2);
-  processes[1].hook = [](const TrainingJob&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  TestTrainer trainer(c.landscape, [&](const TrainingJob&) { ++trainings_here; });
+  // One training of it lasts as long as twenty of the others, or until they have nothing to do.
+  processes[1].hook = [&](const TrainingJob&) {
+    const auto elsewhere = [&] { return trainings_here + processes[0].trainings; };
+    const int begun = elsewhere();
+    for (int last = begun, idle = 0; last < begun + 20 && idle < 100; ++idle) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (elsewhere() != last) idle = 0;
+      last = elsewhere();
+    }
   };
   RunOptions options = options_with(processes);
-  FakeTrainer trainer(c.landscape);
   EXPECT_EQ(tsv(run(c, options, trainer, folder / "s.h5").network), reference_tsv(c));
-  EXPECT_LT(10 * processes[1].trainings, trainer.trainings + processes.trainings());
+  EXPECT_LT(10 * processes[1].trainings, trainings_here + processes.trainings());
 }
 
 std::string message_of_failed_search(FakeProcesses& processes, const Case& c,
