@@ -14,9 +14,6 @@ namespace neutra {
 namespace {
 
 constexpr int kRecordedDepth = 4;  ///< no recorded network is deeper
-/// Of the time that counts for a training, for each block that is to be committed before its own: a
-/// longer one there begins first only if it is much longer.
-constexpr double kBlockDiscount = 0.1;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 int depth_limit(const SearchConfig& config) {
@@ -490,7 +487,7 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
     const bool needed = *replica < expected;  // as it seems
     const auto behind = static_cast<double>(block);
     const std::tuple<bool, double, double> weight{
-        needed, needed ? seconds * (1 - kBlockDiscount * behind) : -behind, -evaluation.running};
+        needed, needed ? seconds : -behind, -evaluation.running};
     if (!shared || weight > shared->weight) shared = Choice{index, *replica, parameters, weight};
     return false;
   };
@@ -515,6 +512,8 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
       }
     }
     if (wait) return std::nullopt;
+    // What a block still needs comes before all of the later ones: they wait for its end.
+    if (share && shared && std::get<0>(shared->weight)) return take();
   }
   return share && shared ? take() : std::nullopt;
 }

@@ -179,7 +179,7 @@ TEST(Simulator, AThousandWorkersComeNearTheBound) {
   cluster.workers = 1000;
   for (const bool speculate : {true, false}) {
     cluster.speculate = speculate;
-    EXPECT_GT(simulated(c, cluster).efficiency(), 0.9) << speculate;
+    EXPECT_GT(simulated(c, cluster).efficiency(), 0.95) << speculate;
   }
 }
 
