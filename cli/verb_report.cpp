@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "cli/context.h"
+#include "cli/report_curves.h"
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "report/report.h"
@@ -31,6 +32,7 @@ std::optional<ScoreSheet> scores_of(const NetworkFile& loaded, const std::string
 }
 
 int run(const Arguments& arguments) {
+  catch_signals();
   require_output(arguments);
   ReportInput input;
   input.file = arguments.positional.front();
@@ -56,6 +58,7 @@ int run(const Arguments& arguments) {
                    static_cast<int>(arguments.integer("top"))});
   if (arguments.has("output"))
     require_not_read(arguments.text("output"), "--output", {input.file, input.answers});
+  if (arguments.has("curves")) input.curves = train_curves(arguments, loaded, input.file);
   input.provenance = provenance();
   const Json document = report_document(input);
   put_result(arguments,
@@ -68,9 +71,10 @@ int run(const Arguments& arguments) {
 Verb report_verb() {
   return {"report",
           "make a page of a network that a browser shows: graph, repairs, scores",
-          "report STORE|FILE.tsv [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--fault "
-          "FAULT] [--format html|json]",
-          {{"answers", "fault", "match", "output", "study", "top", "unlocated", "variant"},
+          "report STORE|FILE.tsv [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
+          "N|LIST] [--fault FAULT] [--format html|json]",
+          {{"answers", "curves", "data-dir", "fault", "match", "memory", "output", "replicas",
+            "study", "top", "unlocated", "variant", "workers"},
            1,
            1,
            "STORE|FILE.tsv",
@@ -83,8 +87,12 @@ Verb report_verb() {
           "before and after neutrality\n"
           "analysis as by neutra score; with --study the answers of a finished study, and time "
           "against F3 over all of its\n"
-          "faults. json is what the page holds (docs/formats/report.md).",
+          "faults. json is what the page holds (docs/formats/report.md). With --curves the programs "
+          "are trained again as the\n"
+          "search did, which gives the same bits, and the page draws loss and metric of each epoch; "
+          "fewer --replicas are faster.",
           "  neutra report D7.h5 -o D7.html\n"
+          "  neutra report D7.h5 --curves 5 -o D7.html\n"
           "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",
           run};
 }
