@@ -32,7 +32,6 @@ std::optional<ScoreSheet> scores_of(const NetworkFile& loaded, const std::string
 }
 
 int run(const Arguments& arguments) {
-  catch_signals();
   require_output(arguments);
   ReportInput input;
   input.file = arguments.positional.front();
@@ -58,7 +57,10 @@ int run(const Arguments& arguments) {
                    static_cast<int>(arguments.integer("top"))});
   if (arguments.has("output"))
     require_not_read(arguments.text("output"), "--output", {input.file, input.answers});
-  if (arguments.has("curves")) input.curves = train_curves(arguments, loaded, input.file);
+  if (arguments.has("curves")) {
+    catch_signals();
+    input.curves = train_curves(arguments, loaded, input.file);
+  }
   input.provenance = provenance();
   const Json document = report_document(input);
   put_result(arguments,
