@@ -222,10 +222,10 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers, const std::function<void(std::size_t)>& done,
-                                     const std::vector<Observer*>& observers,
-                                     const std::function<void(std::size_t, const ReplicaResult&)>& trained) {
+std::vector<ReplicaResult> train_all(
+    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+    const std::function<void(std::size_t)>& done, const std::vector<Observer*>& observers,
+    const std::function<void(std::size_t, const ReplicaResult&)>& trained) {
   std::vector<ReplicaResult> results(jobs.size());
   const auto train = [&](std::size_t i) {
     TrainingJob job = jobs[i];

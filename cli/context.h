@@ -76,8 +76,8 @@ struct Original {
 Original load_original(const Arguments& arguments);
 
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
-/// `observers`: one for each job, or none. `trained` is called when a job has ended, from the thread
-/// that trained it, before `done`.
+/// `observers`: one for each job, or none. `trained` is called when a job has ended, from the
+/// thread that trained it, before `done`.
 std::vector<ReplicaResult> train_all(
     LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
     const std::function<void(std::size_t finished)>& done = {},

@@ -147,7 +147,8 @@ const std::vector<Option>& option_table() {
        {},
        0,
        0,
-       "training curves of the buggy program, the known fix and the best N repairs, or the programs "
+       "training curves of the buggy program, the known fix and the best N repairs, or the "
+       "programs "
        "of a list such as 7,12 (7, for one): trains them again"},
       {"data",
        0,

@@ -51,8 +51,8 @@ std::vector<const Node*> chosen_nodes(const std::string& text, const Network& ne
   for (std::size_t start = 0; start < text.size();) {
     const std::size_t end = std::min(text.find(',', start), text.size());
     const std::int64_t id = whole_number(text, std::string_view(text).substr(start, end - start));
-    const auto found = std::find_if(drawn.begin(), drawn.end(),
-                                    [&](const Node* node) { return node->id == id; });
+    const auto found =
+        std::find_if(drawn.begin(), drawn.end(), [&](const Node* node) { return node->id == id; });
     if (found == drawn.end())
       throw usage_error("--curves: found " + std::to_string(id) +
                         "; allowed: ids of programs of the network");

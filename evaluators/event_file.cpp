@@ -80,8 +80,7 @@ void EventFile::add_text(double time, std::int64_t step, std::string_view tag,
   constexpr std::uint64_t kString = 7, kTensor = 2;  // DataType, DataClass
   const std::string metadata = field(1, field(1, "text")) + integer(4, kTensor);
   const std::string tensor = integer(1, kString) + field(2, "") + field(8, markdown);
-  add_event(time, step,
-            field(5, field(1, field(1, tag) + field(8, tensor) + field(9, metadata))));
+  add_event(time, step, field(5, field(1, field(1, tag) + field(8, tensor) + field(9, metadata))));
 }
 
 }  // namespace neutra

@@ -61,8 +61,7 @@ std::vector<std::pair<std::string, std::string>> facts(const LoggedTraining& tra
   if (!training.message.empty()) facts.emplace_back("message", training.message);
   for (const char* name : {"program_version", "git_commit", "machine"}) {
     const Json* value = member(training.provenance, name);
-    if (value != nullptr && value->is_string())
-      facts.emplace_back(name, value->get<std::string>());
+    if (value != nullptr && value->is_string()) facts.emplace_back(name, value->get<std::string>());
   }
   return facts;
 }
@@ -159,10 +158,9 @@ std::vector<LogFile> mlflow_run(const LoggedTraining& training, const fs::path& 
 
   std::vector<LogFile> files;
   files.push_back({place / "meta.yaml",
-                   "artifact_location: " + quoted(file_uri(folder / place)) +
-                       "\ncreation_time: " + begin + "\nexperiment_id: '" + id +
-                       "'\nlast_update_time: " + begin + "\nlifecycle_stage: active\nname: " +
-                       quoted(experiment) + "\n"});
+                   "artifact_location: " + quoted(file_uri(folder / place)) + "\ncreation_time: " +
+                       begin + "\nexperiment_id: '" + id + "'\nlast_update_time: " + begin +
+                       "\nlifecycle_stage: active\nname: " + quoted(experiment) + "\n"});
   const fs::path own = place / run;
   const auto metric = [&](const std::string& metric_name, std::string lines) {
     files.push_back({own / "metrics" / file_name(metric_name), std::move(lines)});
@@ -174,8 +172,8 @@ std::vector<LogFile> mlflow_run(const LoggedTraining& training, const fs::path& 
                std::to_string(e + 1) + "\n";
     metric(series, std::move(lines));
   }
-  metric(holdout_name(training), end + " " + shortest(training.value) + " " +
-                                     std::to_string(curves.ends.size()) + "\n");
+  metric(holdout_name(training),
+         end + " " + shortest(training.value) + " " + std::to_string(curves.ends.size()) + "\n");
   std::map<std::string, std::string> parameters = training.parameters;
   parameters.emplace("seed", std::to_string(training.seed));  // none is no run
   for (const auto& [key, value] : parameters)
@@ -190,8 +188,9 @@ std::vector<LogFile> mlflow_run(const LoggedTraining& training, const fs::path& 
   files.push_back(
       {own / "meta.yaml",
        "artifact_uri: " + quoted(file_uri(folder / own / "artifacts")) + "\nend_time: " + end +
-           "\nentry_point_name: ''\nexperiment_id: '" + id + "'\nlifecycle_stage: active\nrun_id: " +
-           quoted(run) + "\nrun_name: " + quoted(name) + "\nrun_uuid: " + quoted(run) +
+           "\nentry_point_name: ''\nexperiment_id: '" + id +
+           "'\nlifecycle_stage: active\nrun_id: " + quoted(run) + "\nrun_name: " + quoted(name) +
+           "\nrun_uuid: " + quoted(run) +
            "\nsource_name: ''\nsource_type: 4\nsource_version: ''\nstart_time: " + begin +
            "\nstatus: " + (finished ? "3" : "4") + "\ntags: []\nuser_id: ''\n"});
   return files;

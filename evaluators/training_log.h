@@ -42,7 +42,7 @@ struct LoggedTraining {
   std::string status = "ok";                      ///< RunStatus
   std::string message;                            ///< reason where the status isn't "ok"
   std::string metric;                             ///< "accuracy"
-  double value = 0;                               ///< of the metric on the hold-out rows, may be NaN
+  double value = 0;  ///< of the metric on the hold-out rows, may be NaN
   TrainingCurves curves;
   Json provenance = {};  ///< versions, machine
 };

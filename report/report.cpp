@@ -332,7 +332,8 @@ std::string report_page(const Json& document) {
   std::string script = "(() => {\n\"use strict\";\n";
   for (const std::string_view part :
        {embedded::report_model_js, embedded::report_elements_js, embedded::report_graph_js,
-        embedded::report_charts_js, embedded::report_curves_js, embedded::report_table_js, embedded::report_page_js}) {
+        embedded::report_charts_js, embedded::report_curves_js, embedded::report_table_js,
+        embedded::report_page_js}) {
     script += part;
     script += '\n';
   }

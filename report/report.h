@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "evaluators/training_log.h"
 #include "experiments/figures.h"
 #include "experiments/network_file.h"
 #include "experiments/scoring.h"
-#include "evaluators/training_log.h"
 
 namespace neutra {
 
@@ -39,7 +39,8 @@ struct ProgramCurves {
 
 struct ReportCurves {
   std::vector<ProgramCurves> programs;
-  std::string searched_with, trained_with;  ///< fingerprints: back end, instruction set, versions, data
+  std::string searched_with,
+      trained_with;  ///< fingerprints: back end, instruction set, versions, data
 };
 
 /// What a report tells.

@@ -6,8 +6,7 @@ namespace neutra {
 namespace {
 
 double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace

@@ -155,8 +155,9 @@ TEST(Command, LogsOfTrainingsChangeNothingAndStay) {
   };
   const Json alone = metrics(train({}));
   EXPECT_EQ(metrics(train({"--log", "one", "--workers", "1"})), alone);
-  const Called every = train({"--log", "all/of", "--log-format", "mlflow", "--log-format", "csv",
-                              "--log-format", "tensorboard", "--workers", "3", "--monitor", "m.h5"});
+  const Called every =
+      train({"--log", "all/of", "--log-format", "mlflow", "--log-format", "csv", "--log-format",
+             "tensorboard", "--workers", "3", "--monitor", "m.h5"});
   EXPECT_EQ(every.exit, 0) << every.err;
   EXPECT_EQ(metrics(every), alone);
   const auto tables = logs(".csv");
@@ -214,7 +215,8 @@ TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
   EXPECT_GE(written().size(), 2u);
   EXPECT_LT(written().size(), 1000u);
   for (const std::string& name : written())
-    EXPECT_EQ(count(folder.read(std::filesystem::relative(name, folder.path()).string()), "\n"), 201u);
+    EXPECT_EQ(count(folder.read(std::filesystem::relative(name, folder.path()).string()), "\n"),
+              201u);
 }
 
 TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {

@@ -53,8 +53,7 @@ TEST(TrainingLog, TableHoldsEveryValueExactly) {
   const CsvTable table = parse_csv_table(text, path);
   EXPECT_EQ(table.header, (std::vector<std::string>{"replica", "epoch", "loss", "val_loss"}));
   ASSERT_EQ(table.rows.size(), 2U);
-  EXPECT_EQ(table.rows[0].cells,
-            (std::vector<std::string>{"1", "1", "2", "0.3333333333333333"}));
+  EXPECT_EQ(table.rows[0].cells, (std::vector<std::string>{"1", "1", "2", "0.3333333333333333"}));
   EXPECT_EQ(std::stod(table.rows[0].cells[3]), 1.0 / 3);
   EXPECT_TRUE(std::isnan(std::stod(table.rows[1].cells[2])));
   EXPECT_TRUE(std::isinf(std::stod(table.rows[1].cells[3])));
@@ -78,14 +77,13 @@ TEST(TrainingLog, FoldersTellTrainingsApart) {
 }
 
 TEST(TrainingLog, ProgramsOfAnyNameStayInTheFolder) {
-  const std::vector<std::string> names = {"../up",      "/root",    "a/b\\c", ".", "",
-                                          "x\ny\x1b", "\xc3\xa4", "a|b",    std::string(1000, 'n')};
+  const std::vector<std::string> names = {
+      "../up", "/root", "a/b\\c", ".", "", "x\ny\x1b", "\xc3\xa4", "a|b", std::string(1000, 'n')};
   for (const std::string& name : names) {
     LoggedTraining logged = training();
     logged.program = name;
     logged.parameters = {{"../k/e:y", "line\nline|"}};
-    for (const LogFormat format :
-         {LogFormat::kCsv, LogFormat::kTensorBoard, LogFormat::kMlflow}) {
+    for (const LogFormat format : {LogFormat::kCsv, LogFormat::kTensorBoard, LogFormat::kMlflow}) {
       for (const LogFile& file : log_files(format, logged, "/logs")) {
         EXPECT_TRUE(file.path.is_relative()) << file.path;
         for (const std::filesystem::path& part : file.path) {
@@ -122,11 +120,11 @@ TEST(TrainingLog, RunsOfMlflow) {
   EXPECT_EQ(experiment.parent_path(), "mlruns");
   EXPECT_EQ(run.filename().string().size(), 32U);
   const auto content = [&](const std::filesystem::path& path) { return written.at(path.string()); };
-  EXPECT_EQ(content(experiment / "meta.yaml"),
-            "artifact_location: \"file:///logs/a%20b/" + experiment.string() +
-                "\"\ncreation_time: 1700000000000\nexperiment_id: '" +
-                experiment.filename().string() +
-                "'\nlast_update_time: 1700000000000\nlifecycle_stage: active\nname: \"neutra D7\"\n");
+  EXPECT_EQ(
+      content(experiment / "meta.yaml"),
+      "artifact_location: \"file:///logs/a%20b/" + experiment.string() +
+          "\"\ncreation_time: 1700000000000\nexperiment_id: '" + experiment.filename().string() +
+          "'\nlast_update_time: 1700000000000\nlifecycle_stage: active\nname: \"neutra D7\"\n");
   EXPECT_NE(content(run / "meta.yaml").find("status: 3\n"), std::string::npos);
   EXPECT_NE(content(run / "meta.yaml").find("end_time: 1700000001000\n"), std::string::npos);
   EXPECT_EQ(content(run / "metrics/loss"), "1700000000500 2 1\n1700000001000 nan 2\n");

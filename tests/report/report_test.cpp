@@ -110,7 +110,9 @@ TEST(Report, CurvesSayWhetherTheTrainingsWereTheSame) {
   input.curves->trained_with = "auto 4";
   input.curves->programs = {
       {0, false, {replica(0, 6, 6, 5), replica(1, nan, nan, 2), replica(2, 0.5, std::nullopt, 0)}},
-      {std::nullopt, true, {replica(0, 0.2, 0.2, 1000), replica(1, 0.2, std::nextafter(0.2, 1), 1)}}};
+      {std::nullopt,
+       true,
+       {replica(0, 0.2, 0.2, 1000), replica(1, 0.2, std::nextafter(0.2, 1), 1)}}};
   const Json curves = report_document(input)["curves"];
   EXPECT_EQ(curves["compared"], 4);
   EXPECT_EQ(curves["same"], 3);
