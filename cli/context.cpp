@@ -91,7 +91,7 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
 TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file) {
   TrainerOptions options;
   options.data_path = data_path(arguments, own_file);
-  options.backend = *parse_backend(arguments.text("backend"));
+  if (arguments.has("backend")) options.backend = *parse_backend(arguments.text("backend"));
   options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
   options.reuse_epochs = arguments.has("reuse-epochs") && arguments.is_on("reuse-epochs");
   if (arguments.has("memory")) options.memory = arguments.bytes("memory");
@@ -100,8 +100,15 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
 
 std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file) {
+  return make_trainer(arguments, own_file, trainer_options(arguments, own_file).backend);
+}
+
+std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
+                                           const std::filesystem::path& own_file, Backend backend) {
   check_blas_route();
-  return make_local_trainer(trainer_options(arguments, own_file));
+  TrainerOptions options = trainer_options(arguments, own_file);
+  options.backend = backend;
+  return make_local_trainer(std::move(options));
 }
 
 void require_text_output(const std::string& file, const std::string& option) {
@@ -215,14 +222,16 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers, const std::function<void(std::size_t)>& done,
-                                     const std::vector<Observer*>& observers) {
+std::vector<ReplicaResult> train_all(
+    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+    const std::function<void(std::size_t)>& done, const std::vector<Observer*>& observers,
+    const std::function<void(std::size_t, const ReplicaResult&)>& trained) {
   std::vector<ReplicaResult> results(jobs.size());
   const auto train = [&](std::size_t i) {
     TrainingJob job = jobs[i];
     job.stop = &g_stop;
     results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
+    if (trained) trained(i, results[i]);
   };
   run_all(jobs.size(), workers, &g_stop, train, done);
   return results;

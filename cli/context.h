@@ -26,6 +26,9 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
 /// The back end of --backend for the programs of one file.
 std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file);
+/// The same with a back end that no option names.
+std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
+                                           const std::filesystem::path& own_file, Backend backend);
 
 int worker_count(const Arguments& arguments);
 
@@ -73,11 +76,13 @@ struct Original {
 Original load_original(const Arguments& arguments);
 
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
-/// `observers`: one for each job, or none.
-std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers,
-                                     const std::function<void(std::size_t finished)>& done = {},
-                                     const std::vector<Observer*>& observers = {});
+/// `observers`: one for each job, or none. `trained` is called when a job has ended, from the
+/// thread that trained it, before `done`.
+std::vector<ReplicaResult> train_all(
+    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+    const std::function<void(std::size_t finished)>& done = {},
+    const std::vector<Observer*>& observers = {},
+    const std::function<void(std::size_t job, const ReplicaResult& result)>& trained = {});
 
 /// Set by SIGINT, SIGTERM and SIGUSR2, Slurm's warning, once catch_signals() was called. A second
 /// SIGINT or SIGTERM ends the process at once, unless it is a rank of an MPI job: there what

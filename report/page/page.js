@@ -149,6 +149,7 @@ function select(program, enter = false) {
   graph.select(program);
   table.mark(program);
   renderDetail(program);
+  curves?.show(program);
   byName("announcement").textContent = program ? tooltipText(program).replaceAll("\n", "; ") : "";
   if (program) history.replaceState(null, "", `#program-${program.id}`);
   if (enter) byName("detail").focus();
@@ -339,6 +340,7 @@ function renderLegend() {
 
 const graph = new Graph(byName("graph"), byName("tooltip"), select, tooltipText);
 const table = new ProgramTable(byName("program-table"), columns, select);
+const curves = report.curves && buggy ? new Curves() : null;
 
 renderHead();
 renderProvenance();
@@ -351,7 +353,10 @@ if (buggy) {
   applyFilter();
   const named = programs.get(Number((location.hash.match(/^#program-(\d+)$/) ?? [])[1] ?? NaN));
   if (named) select(named);
-  else renderDetail(null);
+  else {
+    renderDetail(null);
+    curves?.show(null);
+  }
   renderScores();
   for (const radio of document.querySelectorAll('input[name="rows"]')) radio.addEventListener("change", () => renderTable(filter.apply().matching));
   for (const button of document.querySelectorAll("[data-zoom]")) {
@@ -374,6 +379,7 @@ window.addEventListener("resize", () => {
     drawnWidth = window.innerWidth;
     if (!buggy) return;
     drawScores();
+    curves?.draw();
     renderTable(filter.apply().matching);
     const chart = document.querySelector("#detail .metrics");
     if (chart && selected) drawMetrics(chart, selected);
