@@ -207,7 +207,7 @@ std::string lower(std::string text) {
 
 FolderSite::FolderSite(Setup setup)
     : setup_(std::move(setup)),
-      library_(setup_.folder),
+      library_(setup_.folder, setup_.freshness),
       jobs_({setup_.command, setup_.tool_options,
              [this](const ToolQuestion& question, const fs::path& folder) {
                return write_fault(question, folder);

@@ -16,9 +16,10 @@ class FolderSite {
  public:
   struct Setup {
     std::filesystem::path folder;
-    Json provenance;                        ///< of the program that writes reports
-    std::vector<std::string> command;       ///< that runs tools: "neutra"
-    std::vector<std::string> tool_options;  ///< of `command` localise
+    std::chrono::milliseconds freshness{500};  ///< the folder is looked at again after it
+    Json provenance;                           ///< of the program that writes reports
+    std::vector<std::string> command;          ///< that runs tools: "neutra"
+    std::vector<std::string> tool_options;     ///< of `command` localise
   };
   /// Throws input_error for what is no folder.
   explicit FolderSite(Setup setup);

@@ -221,7 +221,7 @@ class HttpServer::Connection : public httplib::Stream {
 /// The library's server, which never listens by itself.
 class HttpServer::Engine : public httplib::Server {
  public:
-  explicit Engine(HttpHandler handler) : handler_(std::move(handler)) {
+  Engine(HttpHandler handler, const HttpLimits& limits) : handler_(std::move(handler)) {
     // Asked first: the library's own routes match by regular expressions, whose stack a long path
     // would exhaust.
     set_pre_routing_handler([this](const httplib::Request& from, httplib::Response& to) {
@@ -238,6 +238,8 @@ class HttpServer::Engine : public httplib::Server {
       to.set_content(response.body, response.type);
       return HandlerResponse::Handled;
     });
+    set_keep_alive_timeout(static_cast<time_t>(limits.idle_time));
+    set_keep_alive_max_count(static_cast<std::size_t>(limits.requests));
     set_default_headers({{"X-Content-Type-Options", "nosniff"}, {"Accept-Ranges", "none"}});
   }
 
@@ -260,7 +262,7 @@ class HttpServer::Engine : public httplib::Server {
 };
 
 HttpServer::HttpServer(const std::string& host, int port, HttpHandler handler, HttpLimits limits)
-    : engine_(std::make_unique<Engine>(std::move(handler))), limits_(limits) {
+    : engine_(std::make_unique<Engine>(std::move(handler), limits)), limits_(limits) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;

@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kFresh = std::chrono::milliseconds(500);
 /// A store that takes long to read is read again after this many times as long.
 constexpr int kRest = 10;
 constexpr std::size_t kPages = 4;
@@ -236,7 +235,7 @@ class Library::Scan {
   std::size_t entries_ = 0, unnamed_ = 0, links_ = 0, deep_ = 0;
 };
 
-Library::Library(const fs::path& folder)
+Library::Library(const fs::path& folder, std::chrono::milliseconds freshness)
     : folder_([&] {
         std::error_code error;
         if (!fs::is_directory(folder, error))
@@ -244,12 +243,13 @@ Library::Library(const fs::path& folder)
                                      fs::exists(folder, error) ? "a file" : "no such folder",
                                      "a folder with searches or benchmarks"));
         return fs::canonical(folder);
-      }()) {}
+      }()),
+      freshness_(freshness) {}
 
 std::shared_ptr<const Listing> Library::listing() {
   const auto latest = [this](bool fresh) -> std::shared_ptr<const Listing> {
     const std::lock_guard lock(mutex_);
-    return latest_ && (!fresh || Clock::now() - looked_ < kFresh) ? latest_ : nullptr;
+    return latest_ && (!fresh || Clock::now() - looked_ < freshness_) ? latest_ : nullptr;
   };
   if (auto fresh = latest(true)) return fresh;
   // While one thread looks, the others take what was there; at the very first they wait.

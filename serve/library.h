@@ -48,8 +48,9 @@ class Library {
  public:
   static constexpr int kDepth = 4;             ///< folders in folders
   static constexpr std::size_t kMost = 20000;  ///< entries looked at
-  /// Throws input_error for what is no folder.
-  explicit Library(const std::filesystem::path& folder);
+  /// Throws input_error for what is no folder. It is looked at again after `freshness`.
+  explicit Library(const std::filesystem::path& folder,
+                   std::chrono::milliseconds freshness = std::chrono::milliseconds(500));
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path path_of(const std::string& name) const { return folder_ / name; }
@@ -88,6 +89,7 @@ class Library {
   std::shared_ptr<const Listing> scanned();
 
   const std::filesystem::path folder_;
+  const std::chrono::milliseconds freshness_;
   std::mutex mutex_;       ///< of latest_ and looked_
   std::mutex scan_mutex_;  ///< of what scans know
   std::shared_ptr<const Listing> latest_;

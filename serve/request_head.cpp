@@ -105,8 +105,7 @@ RequestHead read_request_head(std::string_view head, const RequestLimits& limits
                          version = line.substr(last + 1);
   if (!is_token(method) || target.empty()) return refuse(400, "no method or no target");
   if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-    return version.starts_with("HTTP/") ? refuse(505, "allowed: HTTP/1.1 and HTTP/1.0")
-                                        : refuse(400, "no version of HTTP");
+    return refuse(400, "allowed: HTTP/1.1 and HTTP/1.0");
   }
   if (target.size() > limits.target) return refuse(414, "the target is too long");
   if (method != "GET" && method != "HEAD" && method != "POST")

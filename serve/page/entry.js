@@ -192,12 +192,12 @@ function toolSection(name, found, types) {
   for (const job of [...found.jobs].reverse()) show(job);
 
   const columns = [
+    ...(found.can_run ? [{name: "ask", of: tool => tool.tool, show: tool => html("button", {type: "button", "aria-label": `Ask ${tool.tool}`, onclick: () => start(tool.tool)}, "Ask")}] : []),
     {name: "tool", of: tool => tool.tool, class: "name"},
     {name: "may name", of: tool => tool.fault_types.filter(type => types.has(type)).join(" "), title: "fault types of this entry that a message of the tool stands for",
      show: tool => tool.fault_types.some(type => types.has(type)) ? tags(tool.fault_types.filter(type => types.has(type)), types, found.fault_types) : "-"},
     {name: "needs", of: tool => tool.needs.join(", ")},
     {name: "what it does", of: tool => tool.description, class: "words"},
-    ...(found.can_run ? [{name: "ask", of: tool => tool.tool, show: tool => html("button", {type: "button", "aria-label": `Ask ${tool.tool}`, onclick: () => start(tool.tool)}, "Ask")}] : []),
   ];
   const able = tool => tool.fault_types.some(type => types.has(type));
   const first = html("div", {class: "table", id: "tools"}), rest = html("div", {class: "table"});
