@@ -25,10 +25,17 @@ HttpResponse echo(const HttpRequest& request) {
   return {200, "text/plain", text + request.body, {{"X-Own", "yes"}}};
 }
 
+/// The limits of tests that are about none: however slow the machine is.
+HttpLimits patient() {
+  HttpLimits limits;
+  limits.request_time = limits.response_time = 3600;
+  return limits;
+}
+
 /// A server on a free port, for the life of the object.
 class Serving {
  public:
-  explicit Serving(HttpLimits limits = {}, HttpHandler handler = echo)
+  explicit Serving(HttpLimits limits = patient(), HttpHandler handler = echo)
       : server_("127.0.0.1", 0, std::move(handler), limits),
         thread_([this] { server_.run(stop_); }) {}
   ~Serving() {
