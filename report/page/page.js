@@ -9,7 +9,7 @@ function renderHead() {
   const fault = report.fault;
   document.title = `${fault.id}: neutra report`;
   byName("title").textContent = fault.title ? `${fault.id}: ${fault.title}` : fault.id;
-  const source = /^https?:\/\//.test(fault.source ?? "") ? html("a", {href: fault.source, rel: "noreferrer"}, fault.source) : fault.source;
+  const source = /^https?:\/\//.test(fault.source ?? "") ? html("a", {href: fault.source, rel: "noreferrer", target: "_blank"}, fault.source) : fault.source;
   byName("subtitle").append(...["Neutrality network of a faulty program", report.file, fault.origin && `${fault.origin} fault`, source]
       .filter(Boolean).flatMap((part, i) => i ? [" \u00b7 ", part] : [part]));
   const notices = [];
