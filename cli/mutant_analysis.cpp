@@ -348,10 +348,8 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
   {
     ProgressLine progress(arguments.flag("quiet"), "mutate " + id);
     analysis = analyse_mutants(target.program, task.sites, options, *mutant_trainer, *runs,
-                               [&](std::size_t done, std::size_t known) {
-                                 progress.update(-1, std::to_string(done) + " of " +
-                                                         std::to_string(known) +
-                                                         " trainings known to be needed");
+                               [&](const Tally& tally) {
+                                 progress.update(progress_of(tally, "trainings", true));
                                });
   }
 

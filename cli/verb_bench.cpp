@@ -369,10 +369,7 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
   BenchmarkTest result;
   {
     ProgressLine progress(arguments.flag("quiet"), "bench test");
-    options.progress = [&](std::size_t done, std::size_t count) {
-      progress.update(static_cast<double>(done) / static_cast<double>(count),
-                      std::to_string(done) + " of " + std::to_string(count) + " trainings");
-    };
+    options.progress = [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); };
     result = test_entries(benchmark, entries, options, *trainer);
   }
   const auto passed = static_cast<std::size_t>(
@@ -531,10 +528,8 @@ int create(const Arguments& arguments) {
     if (!quiet) std::cerr << text << '\n';
     line.emplace(quiet, text);
   };
-  build.progress = [&](std::size_t done, std::size_t known) {
-    if (line)
-      line->update(-1, std::to_string(done) + " of " + std::to_string(known) +
-                           " trainings known to be needed");
+  build.progress = [&](const Tally& tally) {
+    if (line) line->update(progress_of(tally, "trainings", true));
   };
   Benchmark benchmark = build_benchmark(plan, earlier ? &*earlier : nullptr, build);
   line.reset();

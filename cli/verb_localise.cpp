@@ -289,21 +289,19 @@ int run(const Arguments& arguments) {
   for (const Tool* tool : chosen) {
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
     results.push_back(
-        localise_runs(*tool, faulty, context, runs, worker_count(arguments), [&](std::size_t done) {
-          progress.update(static_cast<double>(done) / static_cast<double>(runs),
-                          std::to_string(done) + " runs");
+        localise_runs(*tool, faulty, context, runs, worker_count(arguments), [&](const Tally& tally) {
+          progress.update(progress_of(tally, "runs"));
         }));
   }
 
-  bool broken = false;
+  bool any_broken = false;
   Json list = Json::array();
   std::string text =
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
   for (const ToolAnswers& answers : results) {
     for (const Localisation& run : answers.runs)
-      broken = broken || run.status == LocalisationStatus::kTimeout ||
-               run.status == LocalisationStatus::kFailed;
+      any_broken = any_broken || broken(run.status);
     list.push_back(json_of(answers));
     text += "\n" + text_of(answers);
   }
@@ -320,7 +318,7 @@ int run(const Arguments& arguments) {
   } else {
     std::cout << text;
   }
-  return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
+  return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace

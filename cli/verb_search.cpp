@@ -83,7 +83,7 @@ int run(const Arguments& arguments) {
   {
     ProgressLine line(arguments.flag("quiet"), "search " + fault.id);
     options.progress = [&](const Progress& progress) {
-      line.update(progress.fraction.value_or(-1), progress_text(progress));
+      line.update(progress_of(progress, config.budget_evaluations));
     };
     outcome = run_search(task, config, options, *trainer, store);
   }

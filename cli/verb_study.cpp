@@ -49,20 +49,18 @@ int run(const Arguments& arguments) {
     line.emplace(quiet, text);
   };
   options.search.progress = [&](const Progress& progress) {
-    if (line) line->update(progress.fraction.value_or(-1), progress_text(progress));
+    if (line) line->update(progress_of(progress));
   };
-  options.tool_progress = [&](std::size_t done, std::size_t runs) {
-    if (line)
-      line->update(static_cast<double>(done) / static_cast<double>(runs),
-                   std::to_string(done) + " of " + std::to_string(runs) + " runs");
+  options.tool_progress = [&](const Tally& tally) {
+    if (line) line->update(progress_of(tally, "runs"));
   };
   const StudyResult result = run_study(study, options);
   line.reset();
 
-  bool broken = false;
+  bool any_broken = false;
   for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
-    if (status == LocalisationStatus::kTimeout || status == LocalisationStatus::kFailed) {
-      broken = true;
+    if (broken(status)) {
+      any_broken = true;
       std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
                 << " runs: " << to_string(status) << ": " << reason << '\n';
     }
@@ -82,7 +80,7 @@ int run(const Arguments& arguments) {
     std::cout << "\nNetworks (h5, tsv, dot, svg), answers.csv, runs.jsonl, scores (txt, csv, json, "
                  "tex), tables (txt, tex, csv) and\nfigure2.svg are in "
               << options.folder.string() << ".\n";
-  return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
+  return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace

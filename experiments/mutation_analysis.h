@@ -14,6 +14,7 @@
 #include "program/program.h"
 #include "search/options.h"
 #include "training/local_trainer.h"
+#include "training/parallel.h"
 
 /// Which mutants do test sets kill? DeepCrime's analysis (docs/methods/killing.md).
 namespace neutra {
@@ -166,6 +167,6 @@ Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uin
 MutationAnalysis analyse_mutants(
     const Program& original, const std::vector<OperatorSite>& sites, const MutationOptions& options,
     MutantTrainer& trainer, MutantRuns& runs,
-    const std::function<void(std::size_t done, std::size_t known)>& progress = {});
+    const std::function<void(const Tally& known)>& progress = {});
 
 }  // namespace neutra

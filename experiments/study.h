@@ -14,6 +14,7 @@
 #include "experiments/tool_runs.h"
 #include "fl_adapters/tool.h"
 #include "search/options.h"
+#include "training/parallel.h"
 
 namespace neutra {
 
@@ -57,7 +58,7 @@ struct StudyOptions {
   /// What begins now. A search's progress comes through `search.progress`, that of the tools
   /// through `tool_progress`, with runs done and all runs on this fault.
   std::function<void(const std::string&)> stage;
-  std::function<void(std::size_t done, std::size_t runs)> tool_progress;
+  std::function<void(const Tally& runs)> tool_progress;
 };
 
 /// What a study found out.
