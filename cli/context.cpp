@@ -47,16 +47,18 @@ extern "C" void end_interrupted(int) {
   _exit(static_cast<int>(Exit::kInterrupted));
 }
 
-void handle_signals(void (*handler)(int)) {
+/// Those that are ignored, as nohup has SIGHUP and a shell its background jobs' SIGINT, stay so;
+/// `all`: but SIGHUP none.
+void handle_signals(void (*handler)(int), bool all) {
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR2}) sigaction(signal, &action, nullptr);
-  struct sigaction hangup {};
-  sigaction(SIGHUP, nullptr, &hangup);
-  // nohup has it ignored.
-  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR2, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_IGN || (all && signal != SIGHUP)) sigaction(signal, &action, nullptr);
+  }
 }
 
 /// A store must not be overwritten by its own export.
@@ -245,10 +247,10 @@ const std::atomic<bool>& stop_requested() { return g_stop; }
 
 void catch_signals(bool end_at_second) {
   g_end_at_second = end_at_second;
-  handle_signals(on_signal);
+  handle_signals(on_signal, true);
 }
 
-void end_on_signals() { handle_signals(end_interrupted); }
+void end_on_signals() { handle_signals(end_interrupted, false); }
 
 void require_not_stopped() {
   if (g_stop) throw Error(Exit::kInterrupted, "interrupted");

@@ -10,6 +10,7 @@
 #include "experiments/mutation_report.h"
 #include "experiments/mutation_task.h"
 #include "program/error.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -294,7 +295,9 @@ std::vector<TestSet> chosen_sets(const Arguments& arguments) {
   std::vector<TestSet> sets;
   for (const std::string& word : arguments.list("test-set")) {
     const auto set = parse_test_set(word);
-    if (!set) throw usage_error("--test-set: found '" + word + "'; allowed: train, test, weak");
+    if (!set)
+      throw usage_error("--test-set: found '" + word +
+                        "'; allowed: " + allowed_words(word, {"train", "test", "weak"}));
     if (std::find(sets.begin(), sets.end(), *set) == sets.end()) sets.push_back(*set);
   }
   std::sort(sets.begin(), sets.end());

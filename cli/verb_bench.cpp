@@ -18,6 +18,7 @@
 #include "program/files.h"
 #include "program/json_section.h"
 #include "program/patch.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "search/store.h"
 
@@ -51,7 +52,8 @@ std::set<std::string> filter(const Arguments& arguments, const std::string& opti
   for (const std::string& word : arguments.list(option)) {
     if (!known.contains(word))
       throw input_error(describe("", "--" + option, "'" + word + "'",
-                                 join({known.begin(), known.end()}) + ": those of the benchmark"));
+                                 allowed_words(word, {known.begin(), known.end()}) +
+                                     ": those of the benchmark"));
     words.insert(word);
   }
   return words;
@@ -631,13 +633,21 @@ const std::vector<Action>& actions() {
   return kActions;
 }
 
+/// `name`: of one.
 const Action& find_action(const std::string& name) {
-  std::vector<std::string> names;
+  return *std::find_if(actions().begin(), actions().end(),
+                       [&](const Action& action) { return action.name == name; });
+}
+
+std::vector<VerbAction> verb_actions() {
+  std::vector<VerbAction> result;
   for (const Action& action : actions()) {
-    if (action.name == name) return action;
-    names.emplace_back(action.name);
+    std::vector<std::string> options = action.options;
+    options.emplace_back("format");
+    if (action.filters) options.insert(options.end(), kFilters.begin(), kFilters.end());
+    result.push_back({action.name, action.words, std::move(options)});
   }
-  throw usage_error("found action '" + name + "'; allowed: " + join(names));
+  return result;
 }
 
 /// Throws usage_error for words and options that would have no effect.
@@ -691,7 +701,8 @@ Verb bench_verb() {
        2,
        100000,
        "ACTION PLAN|BENCHMARK [ENTRY ...]",
-       {"text", "csv", "json", "fault"}},
+       {"text", "csv", "json", "fault"},
+       verb_actions()},
       "create: mutates and trains the subjects of a plan (a file, or bundled: kinds, small, "
       "bundled, catalogue) and keeps the\n"
       "faults that the test rows kill; the same command goes on after an interruption. list, info: "

@@ -12,6 +12,7 @@
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -28,7 +29,7 @@ std::vector<const Tool*> tools_named(const std::string& name) {
     names.push_back(tool->name);
   }
   if (formulas.empty()) {
-    throw usage_error("--tool: found '" + name + "'; allowed: " + join(names) +
+    throw usage_error("--tool: found '" + name + "'; allowed: " + allowed_words(name, names) +
                       ", or the description file of an external tool, FILE.json");
   }
   return formulas;

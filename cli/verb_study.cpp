@@ -89,12 +89,12 @@ Verb study_verb() {
   return {
       "study",
       "search several faults, ask tools about them and score the answers",
-      "study FILE|NAME [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
+      "study FILE.json|STUDY [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
       {{"backend", "data-dir", "folder", "memory", "only", "quick", "reuse-epochs", "searches-only",
         "seed", "skip-dead", "workers"},
        1,
        1,
-       "FILE|NAME",
+       "FILE.json|STUDY",
        {"text", "csv", "json", "latex"}},
       "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or reads "
       "a recorded network,\n"
@@ -104,7 +104,7 @@ Verb study_verb() {
       "its answer. Stores,\n"
       "networks, answers, scores, tables and figures go to --folder; the same command continues an "
       "interrupted study.\n"
-      "NAME is a bundled study: quickstart, or fl_study, the whole study with every tool (weeks "
+      "STUDY is a bundled one: quickstart, or fl_study, the whole study with every tool (weeks "
       "on two cores; --quick: minutes).",
       "  neutra study quickstart\n  neutra study fl_study --quick\n"
       "  neutra study my_study.json --folder results --format latex",

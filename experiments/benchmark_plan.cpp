@@ -5,6 +5,7 @@
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/json_section.h"
+#include "program/vocabulary.h"
 
 namespace neutra {
 namespace {
@@ -93,7 +94,7 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
     const std::vector<std::string> names = benchmark_plans();
     if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
       throw input_error(describe("", "", "unknown plan '" + name_or_file + "'",
-                                 join(names) + ", or a file that ends in .json"));
+                                 allowed_words(name_or_file, names) + ", or a file that ends in .json"));
     }
     path = folder_of_plans() / (name_or_file + ".json");
   }

@@ -10,6 +10,7 @@
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "search/search.h"
 
@@ -199,7 +200,7 @@ void require_faults(const Study& study, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       throw input_error(
-          describe("--only", "", "'" + name + "'", "a fault of the study: " + join(known, ", ")));
+          describe("--only", "", "'" + name + "'", "a fault of the study: " + allowed_words(name, known)));
     }
   }
 }

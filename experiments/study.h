@@ -35,6 +35,8 @@ struct Study {
   ScoreOptions score;
   std::vector<std::filesystem::path> inputs;  ///< files that it reads
 };
+/// Names of the bundled studies, sorted.
+std::vector<std::string> bundled_studies();
 /// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
 std::filesystem::path study_file(const std::string& name);
 /// `quick`: with the changes of the file's own `quick`. Throws input_error: file, JSON path, what
