@@ -311,12 +311,15 @@ std::string zsh_arguments(const Place& place) {
     const Strings names = spellings(option);
     const bool list = option.type == OptionType::kList;
     std::string rest = "[" + zsh_text(option.help) + "]";
-    if (option.type != OptionType::kFlag)
-      rest += zsh_action(option.argument, value_of(*place.verb, option));
-    if (names.size() == 1) {
-      add(in_quotes((list ? "*" : "") + names[0] + rest));
+    const bool valued = option.type != OptionType::kFlag;
+    if (valued) rest += zsh_action(option.argument, value_of(*place.verb, option));
+    // "=" and "+": the value is the next word, or the rest of this one.
+    Strings forms{names[0] + (valued ? "=" : "")};
+    if (names.size() > 1) forms.push_back(names[1] + (valued ? "+" : ""));
+    if (forms.size() == 1) {
+      add(in_quotes((list ? "*" : "") + forms[0] + rest));
     } else {
-      add(in_quotes("(" + join(names, " ") + ")") + "{" + join(names, ",") + "}" + in_quotes(rest));
+      add(in_quotes("(" + join(names, " ") + ")") + "{" + join(forms, ",") + "}" + in_quotes(rest));
     }
   }
   for (std::size_t i = 0; i < place.words.size(); ++i) {

@@ -88,13 +88,13 @@ std::vector<Part> parts_of(const ProgressState& state, const ProgressState& firs
   }
   const bool settled = seconds > 1;
   if (const auto done = state.done - std::max<std::int64_t>(first.done, 0); settled && done > 0)
-    parts.push_back({rate_text(static_cast<double>(done) / seconds), 5});
+    parts.push_back({rate_text(static_cast<double>(done) / seconds), 4});
   if (state.failed >= 0 && state.done > 0) {
-    parts.push_back({std::to_string(state.done - state.failed) + " ok", 3});
+    parts.push_back({std::to_string(state.done - state.failed) + " ok", 6});
     if (state.failed > 0) parts.push_back({std::to_string(state.failed) + " failed", 2, true});
   }
-  if (!state.text.empty()) parts.push_back({state.text, 4});
-  parts.push_back({time_text(seconds), 6});
+  if (!state.text.empty()) parts.push_back({state.text, 5});
+  parts.push_back({time_text(seconds), 7});
   const double gained = fraction - std::max(fraction_of(first), 0.0);
   if (settled && fraction >= 0 && gained > 0.01 && fraction < 1)
     parts.push_back({(state.growing ? "at least " : "") +

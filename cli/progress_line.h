@@ -10,7 +10,7 @@ namespace neutra::cli {
 /// How far a verb is. What isn't known stays as it is.
 struct ProgressState {
   std::int64_t done = -1, total = -1;
-  std::string unit;          ///< of them: "trainings"
+  std::string unit = {};     ///< of them: "trainings"
   bool growing = false;      ///< more than `total` may be needed
   std::int64_t failed = -1;  ///< of those done
   double fraction = -1;      ///< in [0, 1], where it isn't done / total

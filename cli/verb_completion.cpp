@@ -10,13 +10,14 @@ namespace {
 int run(const Arguments& arguments) {
   const std::string& shell = arguments.positional.front();
   const std::string script = completion_script(shell);
-  if (arguments.flag("json"))
+  const bool json = arguments.flag("json"), written = arguments.has("output");
+  if (written || !json) put_result(arguments, script);
+  if (json)
     std::cout << to_text({{"format", "neutra-completion"},
                           {"version", 1},
                           {"shell", shell},
-                          {"script", script}});
-  else
-    put_result(arguments, script);
+                          written ? Json{"output", arguments.text("output")}
+                                  : Json{"script", script}});
   return 0;
 }
 
