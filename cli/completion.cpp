@@ -203,7 +203,8 @@ std::string bash_script() {
         values += "      " + pattern + ") _neutra_offer " + offer(c) + " ;;\n";
       }
     }
-    options += "      " + in_quotes(path) + ") _neutra_offer " + in_quotes(join(names, " ")) + " '' ;;\n";
+    options +=
+        "      " + in_quotes(path) + ") _neutra_offer " + in_quotes(join(names, " ")) + " '' ;;\n";
     if (place.action == nullptr && !place.verb->options.actions.empty()) {
       words += "      " + in_quotes(path + " 1") + ") _neutra_offer " +
                in_quotes(join(action_names(*place.verb), " ")) + " '' ;;\n";
@@ -245,7 +246,8 @@ _neutra() {
       continue
     fi
     case $word in
-      )" + join(flags(), " | ") +
+      )" +
+         join(flags(), " | ") +
          R"() ;;
       -*=*) ;;
       -*) option=$word ;;
@@ -266,7 +268,8 @@ _neutra() {
   fi
   path=${words[0]}
   case $path in
-    )" + join(acting_verbs(), " | ") + R"() path+=${words[1]:+ ${words[1]}} ;;
+    )" + join(acting_verbs(), " | ") +
+         R"() path+=${words[1]:+ ${words[1]}} ;;
   esac
   if [[ $cur == -* ]]; then
     case $path in
@@ -325,7 +328,7 @@ std::string zsh_arguments(const Place& place) {
   for (std::size_t i = 0; i < place.words.size(); ++i) {
     const Word& word = place.words[i];
     add(in_quotes((word.again ? "*" : std::to_string(i + 1)) +
-               zsh_action(word.shown, candidates(word.shown))));
+                  zsh_action(word.shown, candidates(word.shown))));
   }
   if (place.action == nullptr && !place.verb->options.actions.empty())
     add(in_quotes("1:action:(" + join(action_names(*place.verb), " ") + ")"));
@@ -379,7 +382,8 @@ _neutra() {
     words)
       local place=$words[1]
       case $place in
-        )sh" + join(acting_verbs(), "|") + R"sh()
+        )sh" +
+         join(acting_verbs(), "|") + R"sh()
           (( CURRENT > 2 )) && place+=" $words[2]" ;;
       esac
       case $place in
@@ -453,7 +457,8 @@ function __neutra_words
             continue
         end
         switch $word
-            case )" + join(flags(), " ") + R"( '-*=*'
+            case )" +
+         join(flags(), " ") + R"( '-*=*'
             case '-*'
                 set value 1
             case '*'

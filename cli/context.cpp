@@ -226,8 +226,7 @@ int worker_count(const Arguments& arguments) {
 }
 
 std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers,
-                                     const std::function<void(const Tally&)>& done,
+                                     int workers, const std::function<void(const Tally&)>& done,
                                      const std::vector<Observer*>& observers) {
   std::vector<ReplicaResult> results(jobs.size());
   std::atomic<std::size_t> failed = 0;
@@ -266,8 +265,8 @@ ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> 
   ProgressState state{counters.evaluations, budget.value_or(-1), "evaluations"};
   state.failed = counters.invalid + counters.failed;
   state.fraction = progress.fraction.value_or(-1);
-  state.text =
-      std::to_string(progress.alternatives) + " repairs, " + std::to_string(progress.queue) + " queued";
+  state.text = std::to_string(progress.alternatives) + " repairs, " +
+               std::to_string(progress.queue) + " queued";
   return state;
 }
 

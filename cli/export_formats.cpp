@@ -208,8 +208,7 @@ std::vector<std::string> export_folder(const ExportFormat& format, const ExportR
   require_not_stopped();
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(fresh.path()))
-    if (entry.is_regular_file())
-      names.push_back(fs::relative(entry.path(), fresh.path()).string());
+    if (entry.is_regular_file()) names.push_back(fs::relative(entry.path(), fresh.path()).string());
   std::sort(names.begin(), names.end());
   fresh.replace(folder);
   return names;

@@ -135,25 +135,30 @@ std::string manual_page(const Verb& verb, const std::string& date) {
 }
 
 std::string manual_page(const std::string& date) {
-  std::string text =
-      header("neutra", "faulty deep-learning programs and all the small patches that repair them",
-             date);
+  std::string text = header(
+      "neutra", "faulty deep-learning programs and all the small patches that repair them", date);
   text += ".SH SYNOPSIS\n.B neutra\n.I VERB\n" + line("[arguments]") +
-          ".br\n.B neutra \\-\\-version\n" + line("[--json]") + ".br\n.B neutra\n.I VERB\n.B \\-\\-help\n";
+          ".br\n.B neutra \\-\\-version\n" + line("[--json]") +
+          ".br\n.B neutra\n.I VERB\n.B \\-\\-help\n";
   text += ".SH DESCRIPTION\n";
-  text += line("neutra takes a faulty deep-learning program, searches in parallel for every small "
-               "patch that repairs it (the neutrality network), and tells which repairs are as good "
-               "as the known fix and which are significantly better.");
-  text += line("It makes faulty programs with mutation operators, asks fault-localisation tools "
-               "what is wrong with them, and scores their answers against all repairs.");
+  text += line(
+      "neutra takes a faulty deep-learning program, searches in parallel for every small "
+      "patch that repairs it (the neutrality network), and tells which repairs are as good "
+      "as the known fix and which are significantly better.");
+  text += line(
+      "It makes faulty programs with mutation operators, asks fault-localisation tools "
+      "what is wrong with them, and scores their answers against all repairs.");
   text += line("Results go to standard output, everything else to standard error.");
   text += ".SH VERBS\n";
   for (const Verb& verb : verbs())
-    if (!verb.hidden) text += ".TP\n.BR neutra\\-" + literal(verb.name) + " (1)\n" + line(verb.summary);
+    if (!verb.hidden)
+      text += ".TP\n.BR neutra\\-" + literal(verb.name) + " (1)\n" + line(verb.summary);
   text += ".SH CONFIGURATION\n";
-  text += line("Every option may also come from a configuration file (--config FILE, or the file "
-               "that NEUTRA_CONFIG names): a line 'name = value' for each, or a JSON object.");
-  text += line("The environment (NEUTRA_NAME) comes before the file, the command line before both.");
+  text += line(
+      "Every option may also come from a configuration file (--config FILE, or the file "
+      "that NEUTRA_CONFIG names): a line 'name = value' for each, or a JSON object.");
+  text +=
+      line("The environment (NEUTRA_NAME) comes before the file, the command line before both.");
   text += line("neutra config show tells what holds and where it comes from.");
   text += ".SH ENVIRONMENT\n";
   const std::vector<std::pair<const char*, const char*>> variables = {
@@ -165,9 +170,9 @@ std::string manual_page(const std::string& date) {
   for (const auto& [name, meaning] : variables)
     text += ".TP\n.B " + std::string(name) + "\n" + line(meaning);
   text += exit_status();
-  text += ".SH EXAMPLES\n" +
-          example("neutra search D7 --store D7.h5 --budget-evaluations 150\n"
-                  "neutra network D7.h5 --format text");
+  text += ".SH EXAMPLES\n" + example(
+                                 "neutra search D7 --store D7.h5 --budget-evaluations 150\n"
+                                 "neutra network D7.h5 --format text");
   text += ".SH SEE ALSO\n";
   std::string separator;
   for (const Verb& verb : verbs()) {

@@ -350,10 +350,9 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
   MutationAnalysis analysis;
   {
     ProgressLine progress(arguments.flag("quiet"), "mutate " + id);
-    analysis = analyse_mutants(target.program, task.sites, options, *mutant_trainer, *runs,
-                               [&](const Tally& tally) {
-                                 progress.update(progress_of(tally, "trainings", true));
-                               });
+    analysis = analyse_mutants(
+        target.program, task.sites, options, *mutant_trainer, *runs,
+        [&](const Tally& tally) { progress.update(progress_of(tally, "trainings", true)); });
   }
 
   if (arguments.has("report")) {

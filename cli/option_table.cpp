@@ -543,7 +543,8 @@ const std::vector<Option>& option_table() {
        {},
        0,
        0,
-       "file of the search (default FAULT.h5, FAULT.store.h5 beside a model of that name), or of the "
+       "file of the search (default FAULT.h5, FAULT.store.h5 beside a model of that name), or of "
+       "the "
        "runs of mutate --kill"},
       {"stragglers",
        0,

@@ -156,9 +156,9 @@ void read_config(Arguments& arguments, const std::string& file, const VerbOption
       for (const auto& entry : option_table())
         if (!only_on_command_line(entry.name)) known.push_back(entry.name);
       const std::string near = nearest(name, known);
-      throw input_error(
-          describe(file, place, "option '" + name + "'",
-                   "the name of an option" + (near.empty() ? "" : " (did you mean " + near + "?)")));
+      throw input_error(describe(
+          file, place, "option '" + name + "'",
+          "the name of an option" + (near.empty() ? "" : " (did you mean " + near + "?)")));
     }
     if (const auto wrong = complaint(*option, value); !wrong.empty())
       throw input_error(describe(file, place, name + " = " + value, wrong));

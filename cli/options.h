@@ -72,7 +72,7 @@ std::optional<std::uint64_t> parse_size(std::string_view text);
 /// The first word of verbs that do several things: `neutra store check STORE`.
 struct VerbAction {
   std::string name;
-  std::string words;                                      ///< behind it: "STORE..."
+  std::string words;                                     ///< behind it: "STORE..."
   std::optional<std::vector<std::string>> options = {};  ///< of the verb's; nullopt: all
 };
 

@@ -51,9 +51,9 @@ std::set<std::string> filter(const Arguments& arguments, const std::string& opti
   if (!arguments.has(option)) return words;
   for (const std::string& word : arguments.list(option)) {
     if (!known.contains(word))
-      throw input_error(describe("", "--" + option, "'" + word + "'",
-                                 allowed_words(word, {known.begin(), known.end()}) +
-                                     ": those of the benchmark"));
+      throw input_error(
+          describe("", "--" + option, "'" + word + "'",
+                   allowed_words(word, {known.begin(), known.end()}) + ": those of the benchmark"));
     words.insert(word);
   }
   return words;
@@ -371,7 +371,9 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
   BenchmarkTest result;
   {
     ProgressLine progress(arguments.flag("quiet"), "bench test");
-    options.progress = [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); };
+    options.progress = [&](const Tally& tally) {
+      progress.update(progress_of(tally, "trainings"));
+    };
     result = test_entries(benchmark, entries, options, *trainer);
   }
   const auto passed = static_cast<std::size_t>(

@@ -13,11 +13,11 @@ int run(const Arguments& arguments) {
   const bool json = arguments.flag("json"), written = arguments.has("output");
   if (written || !json) put_result(arguments, script);
   if (json)
-    std::cout << to_text({{"format", "neutra-completion"},
-                          {"version", 1},
-                          {"shell", shell},
-                          written ? Json{"output", arguments.text("output")}
-                                  : Json{"script", script}});
+    std::cout << to_text(
+        {{"format", "neutra-completion"},
+         {"version", 1},
+         {"shell", shell},
+         written ? Json{"output", arguments.text("output")} : Json{"script", script}});
   return 0;
 }
 

@@ -85,14 +85,15 @@ fs::path require_sidecar(const fs::path& output, const fs::path& read) {
 int written(const Arguments& arguments, const std::string& id, const fs::path& output,
             const std::vector<std::string>& files, const std::string& missing = "") {
   if (!arguments.flag("json")) return 0;
-  std::cout << neutra::to_text(Json{{"format", "neutra-export"},
-                        {"version", 1},
-                        {"program", id},
-                        {"program_version", arguments.text("version")},
-                        {"form", arguments.text("format")},
-                        {"output", output.string()},
-                        {"files", files},
-                        {"missing_data", missing.empty() ? Json(nullptr) : Json(missing)}});
+  std::cout << neutra::to_text(
+      Json{{"format", "neutra-export"},
+           {"version", 1},
+           {"program", id},
+           {"program_version", arguments.text("version")},
+           {"form", arguments.text("format")},
+           {"output", output.string()},
+           {"files", files},
+           {"missing_data", missing.empty() ? Json(nullptr) : Json(missing)}});
   return 0;
 }
 
@@ -131,11 +132,11 @@ int run(const Arguments& arguments) {
       const std::string script = format.make(request).front().second;
       if (arguments.flag("json"))
         std::cout << neutra::to_text(Json{{"format", "neutra-export"},
-                              {"version", 1},
-                              {"program", original.id},
-                              {"program_version", arguments.text("version")},
-                              {"form", format.name},
-                              {"text", script}});
+                                          {"version", 1},
+                                          {"program", original.id},
+                                          {"program_version", arguments.text("version")},
+                                          {"form", format.name},
+                                          {"text", script}});
       else
         std::cout << script;
       return 0;

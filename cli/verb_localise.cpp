@@ -290,9 +290,8 @@ int run(const Arguments& arguments) {
   for (const Tool* tool : chosen) {
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
     results.push_back(
-        localise_runs(*tool, faulty, context, runs, worker_count(arguments), [&](const Tally& tally) {
-          progress.update(progress_of(tally, "runs"));
-        }));
+        localise_runs(*tool, faulty, context, runs, worker_count(arguments),
+                      [&](const Tally& tally) { progress.update(progress_of(tally, "runs")); }));
   }
 
   bool any_broken = false;
@@ -301,8 +300,7 @@ int run(const Arguments& arguments) {
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
   for (const ToolAnswers& answers : results) {
-    for (const Localisation& run : answers.runs)
-      any_broken = any_broken || broken(run.status);
+    for (const Localisation& run : answers.runs) any_broken = any_broken || broken(run.status);
     list.push_back(json_of(answers));
     text += "\n" + text_of(answers);
   }

@@ -89,8 +89,8 @@ int run(const Arguments& arguments) {
     options.remote_setup =
         ranks_setup(fault, trainer_options(arguments, fault.file), *trainer, options.workers);
 
-  const fs::path store =
-      link_target(arguments.has("store") ? fs::path(arguments.text("store")) : default_store(fault));
+  const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
+                                                            : default_store(fault));
   if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
     throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   SearchOutcome outcome;

@@ -164,9 +164,9 @@ Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uin
 /// Trains what verdicts need, in parallel, until every search has ended. The result depends on
 /// neither workers nor interruptions. Throws Error(kInterrupted) when `stop` is set: what was
 /// trained is in `runs`. Throws input_error when the original can't be trained or judged.
-MutationAnalysis analyse_mutants(
-    const Program& original, const std::vector<OperatorSite>& sites, const MutationOptions& options,
-    MutantTrainer& trainer, MutantRuns& runs,
-    const std::function<void(const Tally& known)>& progress = {});
+MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
+                                 const MutationOptions& options, MutantTrainer& trainer,
+                                 MutantRuns& runs,
+                                 const std::function<void(const Tally& known)>& progress = {});
 
 }  // namespace neutra

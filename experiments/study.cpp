@@ -199,8 +199,8 @@ void require_faults(const Study& study, const std::vector<std::string>& names) {
   for (const StudyFault& entry : study.faults) known.push_back(entry.fault.id);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw input_error(
-          describe("--only", "", "'" + name + "'", "a fault of the study: " + allowed_words(name, known)));
+      throw input_error(describe("--only", "", "'" + name + "'",
+                                 "a fault of the study: " + allowed_words(name, known)));
     }
   }
 }

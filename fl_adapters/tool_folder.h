@@ -27,8 +27,8 @@ void require_empty(const std::filesystem::path& folder);
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& name);  ///< in the system's temporary folder
-  /// In `parent`, which is rid of those of this name whose processes were killed. Throws input_error
-  /// where that can't be written.
+  /// In `parent`, which is rid of those of this name whose processes were killed. Throws
+  /// input_error where that can't be written.
   TemporaryFolder(const std::filesystem::path& parent, const std::string& name);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

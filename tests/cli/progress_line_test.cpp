@@ -19,9 +19,10 @@ std::string on_terminal(int columns, bool colour = false) {
 }
 
 TEST(ProgressText, CountsRateAndTimeLeftAreThoseOfThisProcess) {
-  EXPECT_EQ(progress_text("search D7", state(75, 5), state(25), 10, std::nullopt),
-            "search D7: 50 %, 75/150 evaluations, 5.0/s, 70 ok, 5 failed, 12 repairs, 4 queued, 10 s, "
-            "15 s left");
+  EXPECT_EQ(
+      progress_text("search D7", state(75, 5), state(25), 10, std::nullopt),
+      "search D7: 50 %, 75/150 evaluations, 5.0/s, 70 ok, 5 failed, 12 repairs, 4 queued, 10 s, "
+      "15 s left");
   EXPECT_EQ(progress_text("x", {}, {}, 3, std::nullopt), "x: 3 s");
   EXPECT_EQ(progress_text("x", {3, -1, "runs"}, {0, -1, "runs"}, 60, std::nullopt),
             "x: 3 runs, 3.0/min, 1 min 00 s");

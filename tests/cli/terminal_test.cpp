@@ -65,8 +65,8 @@ TEST(Terminal, ConfigShowSaysWhereValuesComeFrom) {
   folder.write("lines.conf", "replicas = 4\ntool = umlaut\n");
   folder.write("object.json", R"({"replicas": 4, "tool": ["umlaut"], "quiet": true})");
   for (const char* file : {"lines.conf", "object.json"}) {
-    const Called called = in_shell("config show search --json --config " + std::string(file),
-                                   folder);
+    const Called called =
+        in_shell("config show search --json --config " + std::string(file), folder);
     ASSERT_EQ(called.exit, 0) << called.err;
     std::map<std::string, Json> options;
     const Json result = parse_json(called.out, "out");
@@ -116,10 +116,9 @@ TEST(Terminal, ConfigurationSchemaIsTheDocumentedOne) {
     EXPECT_EQ(call({"config", "show", "--config", "c.json"}, folder.path()).exit, 0) << text;
   }
   for (const char* text :
-       {R"({"seeds": 3})", R"({"replicas": 0})", R"({"replicas": "many"})",
-        R"({"preset": "papr"})", R"({"budget-time": "2 weeks"})", R"({"memory": "1X"})",
-        R"({"quiet": "perhaps"})", R"({"config": "x"})", R"({"store": ""})",
-        R"({"min-pass": 2})"}) {
+       {R"({"seeds": 3})", R"({"replicas": 0})", R"({"replicas": "many"})", R"({"preset": "papr"})",
+        R"({"budget-time": "2 weeks"})", R"({"memory": "1X"})", R"({"quiet": "perhaps"})",
+        R"({"config": "x"})", R"({"store": ""})", R"({"min-pass": 2})"}) {
     folder.write("c.json", text);
     EXPECT_NE(schema.problem(parse_json(text, "text")), "") << text;
     EXPECT_EQ(call({"config", "show", "--config", "c.json"}, folder.path()).exit, 3) << text;
@@ -195,19 +194,19 @@ TEST(Terminal, WhatKilledExportsLeftGoesWithTheNext) {
   ASSERT_EQ(flock(used, LOCK_EX), 0);
   ASSERT_EQ(call({"export", "D7", "--format", "keras", "-o", "D7"}, folder.path()).exit, 0);
   close(used);
-  EXPECT_EQ(folder.names(),
-            (std::vector<std::string>{".export-inuse1", ".export-of-mine", "D7"}));
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{".export-inuse1", ".export-of-mine", "D7"}));
 }
 
 TEST(Terminal, ASearchLeavesTheModelBesideItsProgramAlone) {
   const Folder folder;
   ASSERT_EQ(call({"export", "D7", "--format", "h5", "-o", "model.h5"}, folder.path()).exit, 0);
   const std::string model = folder.read("model.h5");
-  ASSERT_EQ(call({"mutate", "D7", "--apply", "change_epochs=1", "-o", "model.json"}, folder.path())
-                .exit,
-            0);
-  const std::vector<std::string> search{"search", "model.json", "--ground-truth-metric", "0.5",
-                                        "--budget-evaluations", "1", "-n", "2"};
+  ASSERT_EQ(
+      call({"mutate", "D7", "--apply", "change_epochs=1", "-o", "model.json"}, folder.path()).exit,
+      0);
+  const std::vector<std::string> search{
+      "search", "model.json", "--ground-truth-metric", "0.5", "--budget-evaluations", "1",
+      "-n",     "2"};
   for (int i = 0; i < 2; ++i) {
     const Called called = call(search, folder.path());
     ASSERT_EQ(called.exit, 0) << called.err;
