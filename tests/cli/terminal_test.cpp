@@ -7,6 +7,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "program/json.h"
 #include "tests/cli/command.h"
@@ -72,7 +73,7 @@ TEST(Terminal, ConfigShowSaysWhereValuesComeFrom) {
     const Json result = parse_json(called.out, "out");
     EXPECT_EQ(result["file"], file);
     EXPECT_EQ(result["verb"], "search");
-    for (const Json& option : result["options"]) options[option["option"]] = option;
+    for (const Json& option : result["options"]) options[option["option"].get<std::string>()] = option;
     EXPECT_EQ(options["replicas"]["value"], 4);
     EXPECT_EQ(options["replicas"]["from"], "file");
     EXPECT_EQ(options["preset"]["value"], "paper");
