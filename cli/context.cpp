@@ -8,17 +8,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <iostream>
-#include <mutex>
-#include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "cli/build_info.h"
@@ -26,13 +22,11 @@
 #include "experiments/benchmark_store.h"
 #include "program/error.h"
 #include "program/files.h"
-#include "program/printable.h"
 #include "program/seal.h"
 #include "program/words.h"
 #include "search/journal.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
-#include "training/parallel.h"
 
 extern char** environ;
 
@@ -47,8 +41,24 @@ extern "C" void on_signal(int signal) {
   if (g_stop.exchange(true) && g_end_at_second && signal != SIGUSR2) _exit(128 + signal);
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+extern "C" void end_interrupted(int) {
+  constexpr std::string_view kMessage = "neutra: interrupted\n";
+  (void)!write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  _exit(static_cast<int>(Exit::kInterrupted));
+}
+
+/// Those that are ignored, as nohup has SIGHUP and a shell its background jobs' SIGINT, stay so;
+/// `all`: but SIGHUP none.
+void handle_signals(void (*handler)(int), bool all) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR2, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_IGN || (all && signal != SIGHUP)) sigaction(signal, &action, nullptr);
+  }
 }
 
 /// A store must not be overwritten by its own export.
@@ -224,16 +234,20 @@ int worker_count(const Arguments& arguments) {
 
 std::vector<ReplicaResult> train_all(
     LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
-    const std::function<void(std::size_t)>& done, const std::vector<Observer*>& observers,
+    const std::function<void(const Tally&)>& done, const std::vector<Observer*>& observers,
     const std::function<void(std::size_t, const ReplicaResult&)>& trained) {
   std::vector<ReplicaResult> results(jobs.size());
+  std::atomic<std::size_t> failed = 0;
   const auto train = [&](std::size_t i) {
     TrainingJob job = jobs[i];
     job.stop = &g_stop;
     results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
     if (trained) trained(i, results[i]);
+    failed += results[i].status != RunStatus::kOk;
   };
-  run_all(jobs.size(), workers, &g_stop, train, done);
+  run_all(jobs.size(), workers, &g_stop, train, [&](std::size_t finished) {
+    if (done) done({finished, jobs.size(), failed});
+  });
   return results;
 }
 
@@ -241,124 +255,29 @@ const std::atomic<bool>& stop_requested() { return g_stop; }
 
 void catch_signals(bool end_at_second) {
   g_end_at_second = end_at_second;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR2}) sigaction(signal, &action, nullptr);
-  struct sigaction hangup {};
-  sigaction(SIGHUP, nullptr, &hangup);
-  // nohup has it ignored.
-  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  handle_signals(on_signal, true);
 }
 
-ProgressLine::ProgressLine(bool quiet, std::string what)
-    : quiet_(quiet),
-      terminal_(isatty(STDERR_FILENO) == 1),
-      what_(std::move(what)),
-      started_(now()) {
-  if (!terminal_) last_ = started_;
+void end_on_signals() { handle_signals(end_interrupted, false); }
+
+void require_not_stopped() {
+  if (g_stop) throw Error(Exit::kInterrupted, "interrupted");
 }
 
-ProgressLine::~ProgressLine() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
+ProgressState progress_of(const Tally& tally, const std::string& unit, bool growing) {
+  return {static_cast<std::int64_t>(tally.done), static_cast<std::int64_t>(tally.total), unit,
+          growing, static_cast<std::int64_t>(tally.failed)};
 }
 
-void ProgressLine::update(double fraction, const std::string& text) {
-  if (quiet_) return;
-  const double time = now();
-  if (first_ < 0) first_ = std::max(fraction, 0.0);
-  if (time - last_ < (terminal_ ? 0.1 : 60)) return;
-  last_ = time;
-  std::ostringstream line;
-  line << printable(what_) << ": ";
-  const double elapsed = time - started_;
-  if (fraction >= 0) {
-    fraction = std::min(fraction, 1.0);
-    if (terminal_) {
-      constexpr int kWidth = 24;
-      const int full = static_cast<int>(fraction * kWidth);
-      line << '[' << std::string(static_cast<std::size_t>(full), '#')
-           << std::string(static_cast<std::size_t>(kWidth - full), '.') << "] ";
-    }
-    line << static_cast<int>(fraction * 100) << " %, ";
-  }
-  line << text << ", " << duration_text(elapsed);
-  // Of this process: a resumed search begins further on.
-  if (const double done = fraction - first_; done > 0.01 && elapsed > 1)
-    line << ", about " << duration_text(elapsed / done * (1 - fraction)) << " left";
-  if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%.300s", line.str().c_str());
-    drawn_ = true;
-  } else {
-    std::fprintf(stderr, "%s\n", line.str().c_str());
-  }
-  std::fflush(stderr);
-}
-
-std::string progress_text(const Progress& progress) {
+ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> budget) {
   const SearchCounters& counters = progress.counters;
-  std::string text = std::to_string(counters.evaluations) + " evaluations";
-  if (counters.seconds > 0)
-    text += " (" + rounded(static_cast<double>(counters.trainings) / counters.seconds) +
-            " trainings/s)";
-  return text + ", " + std::to_string(progress.alternatives) + " repairs, " +
-         std::to_string(progress.queue) + " queued";
+  ProgressState state{counters.evaluations, budget.value_or(-1), "evaluations"};
+  state.failed = counters.invalid + counters.failed;
+  state.fraction = progress.fraction.value_or(-1);
+  state.text = std::to_string(progress.alternatives) + " repairs, " +
+               std::to_string(progress.queue) + " queued";
+  return state;
 }
-
-TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-void TextTable::add(std::vector<std::string> row) {
-  for (std::string& cell : row) cell = printable(cell);
-  rows_.push_back(std::move(row));
-}
-
-std::string TextTable::text() const {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i >= widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  const auto is_number = [](const std::string& cell) {
-    if (cell.empty()) return false;
-    char* end = nullptr;
-    std::strtod(cell.c_str(), &end);
-    return *end == '\0';
-  };
-  std::string text;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string space(widths[i] - row[i].size(), ' ');
-      line += (i ? "  " : "") + (is_number(row[i]) ? space + row[i] : row[i] + space);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
-std::string rounded(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
-std::string duration_text(double seconds) {
-  char text[64];
-  if (seconds < 60) {
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-  } else if (seconds < 3600) {
-    std::snprintf(text, sizeof text, "%d min %02d s", static_cast<int>(seconds) / 60,
-                  static_cast<int>(seconds) % 60);
-  } else {
-    const auto minutes = static_cast<long>(seconds / 60);
-    std::snprintf(text, sizeof text, "%ld h %02ld min", minutes / 60, minutes % 60);
-  }
-  return text;
-}
-
-Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json provenance() {
   const auto libraries = library_versions(false);

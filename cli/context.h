@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "cli/progress_line.h"
+#include "cli/texts.h"
 #include "experiments/catalog.h"
 #include "experiments/search_task.h"
 #include "training/local_trainer.h"
+#include "training/parallel.h"
 #include "training/trainer.h"
 
 namespace neutra::cli {
@@ -80,7 +83,7 @@ Original load_original(const Arguments& arguments);
 /// thread that trained it, before `done`.
 std::vector<ReplicaResult> train_all(
     LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
-    const std::function<void(std::size_t finished)>& done = {},
+    const std::function<void(const Tally& trainings)>& done = {},
     const std::vector<Observer*>& observers = {},
     const std::function<void(std::size_t job, const ReplicaResult& result)>& trained = {});
 
@@ -89,46 +92,16 @@ std::vector<ReplicaResult> train_all(
 /// started the job may send one more than once, and sees to the end.
 const std::atomic<bool>& stop_requested();
 void catch_signals(bool end_at_second = true);
+/// Until then, and in verbs that have nothing to save, each of these signals ends the process with
+/// Exit::kInterrupted.
+void end_on_signals();
+/// Throws Error(kInterrupted) once a stop was requested.
+void require_not_stopped();
 
-/// One line of progress on standard error: a bar with rate and time left on a terminal, a line a
-/// minute elsewhere.
-class ProgressLine {
- public:
-  ProgressLine(bool quiet, std::string what);
-  ~ProgressLine();
-  /// `fraction` in [0, 1], negative when unknown; `text` says what is done so far.
-  void update(double fraction, const std::string& text);
-
- private:
-  bool quiet_, terminal_;
-  std::string what_;
-  double started_, last_ = 0;
-  double first_ = -1;  ///< fraction at the first update
-  bool drawn_ = false;
-};
-
-/// "120 evaluations (35 trainings/s), 12 repairs, 4 queued"
-std::string progress_text(const Progress& progress);
-
-/// Left-aligned text columns, numbers (cells that start with a digit, '-' or '.') to the right.
-/// Cells are printable(), so that each row stays one line.
-class TextTable {
- public:
-  explicit TextTable(std::vector<std::string> header);
-  void add(std::vector<std::string> row);
-  std::string text() const;
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
-/// Four significant digits for people; files get the shortest decimal that reads back.
-std::string rounded(double value);
-/// "1 h 03 min", "12.3 s"
-std::string duration_text(double seconds);
-
-/// NaN and infinity as null, which is what JSON has for them.
-Json json_number(double value);
+/// `growing`: more than the total may be needed.
+ProgressState progress_of(const Tally& tally, const std::string& unit, bool growing = false);
+/// What a search's line of progress says; `budget`: of --budget-evaluations.
+ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> budget = {});
 
 /// Versions, machine and build: for file headers and --version.
 Json provenance();

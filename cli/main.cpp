@@ -114,13 +114,17 @@ int main(int argc, char** argv) {
   // Closed standard descriptors would be given to the next files opened, and messages end up in a
   // store.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", O_RDWR);
+    if (fcntl(fd, F_GETFD) == -1)
+      // Results must not seem to arrive: what is opened for reading can't be written.
+      open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
   using neutra::Exit;
   // A file larger than the limit of the shell is a full disk to us: an error message, not a death
   // by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  const neutra::cli::PrintableText messages(std::cerr);
+  neutra::cli::end_on_signals();
+  std::cerr << std::nounitbuf;  // whole lines, which no line of progress comes in between
+  const neutra::cli::PrintableText messages(std::cerr, neutra::cli::erase_progress);
   int code = static_cast<int>(Exit::kFailed);
   try {
     const std::string_view verb = argc > 1 ? argv[1] : "";

@@ -127,10 +127,7 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
   ProgressLine progress(arguments.flag("quiet"), "curves of " + fault.id);
   const std::vector<ReplicaResult> results = train_all(
       *trainer, jobs, worker_count(arguments),
-      [&](std::size_t done) {
-        progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
-                        std::to_string(done) + " of " + std::to_string(jobs.size()) + " trainings");
-      },
+      [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); },
       observers);
 
   ReportCurves curves;

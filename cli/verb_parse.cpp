@@ -9,6 +9,7 @@
 #include "fl_adapters/parsers/parser.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -22,7 +23,8 @@ const parsers::LogParser& chosen_parser(const Arguments& arguments) {
   if (chosen.size() > 1) throw usage_error("--tool: found " + join(chosen) + "; allowed: one");
   const parsers::LogParser* parser = parsers::find_log_parser(chosen.front());
   if (parser == nullptr)
-    throw usage_error("--tool: found '" + chosen.front() + "'; allowed: " + join(names));
+    throw usage_error("--tool: found '" + chosen.front() +
+                      "'; allowed: " + allowed_words(chosen.front(), names));
   return *parser;
 }
 

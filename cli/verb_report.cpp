@@ -63,8 +63,19 @@ int run(const Arguments& arguments) {
   }
   input.provenance = provenance();
   const Json document = report_document(input);
-  put_result(arguments,
-             chosen_format(arguments) == "json" ? to_text(document) : report_page(document));
+  const bool written = arguments.has("output");
+  // --json is about what goes to standard output.
+  const std::string format = written ? arguments.text("format") : chosen_format(arguments);
+  put_result(arguments, format == "json" ? to_text(document) : report_page(document));
+  if (written && arguments.flag("json"))
+    std::cout << to_text({{"format", "neutra-report-file"},
+                          {"version", 1},
+                          {"fault", loaded.network.fault_id},
+                          {"network", input.file},
+                          {"finished", loaded.finished},
+                          {"programs", loaded.network.nodes.size()},
+                          {"form", format},
+                          {"output", arguments.text("output")}});
   return static_cast<int>(Exit::kDone);
 }
 

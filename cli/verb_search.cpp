@@ -1,3 +1,4 @@
+#include <fstream>
 #include <iostream>
 
 #include "cli/context.h"
@@ -9,6 +10,8 @@
 
 namespace neutra::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string counters_text(const SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
@@ -31,6 +34,17 @@ std::string counters_text(const SearchCounters& c) {
             " failed; trainings: " + std::to_string(c.diverged) + " diverged, " +
             std::to_string(c.timed_out) + " past the time limit\n";
   return text;
+}
+
+/// FAULT.h5, or FAULT.store.h5 beside a Keras model of that name, which the program may be of.
+/// HDF5 of a store begins behind its seal, that of any other file at once.
+fs::path default_store(const Fault& fault) {
+  const fs::path store = fault.id + ".h5";
+  std::string start(4, '\0');
+  std::error_code ignored;
+  if (fs::is_regular_file(store, ignored))
+    std::ifstream(store, std::ios::binary).read(start.data(), 4);
+  return start == "\x89HDF" ? fs::path(fault.id + ".store.h5") : store;
 }
 
 int run(const Arguments& arguments) {
@@ -75,15 +89,15 @@ int run(const Arguments& arguments) {
     options.remote_setup =
         ranks_setup(fault, trainer_options(arguments, fault.file), *trainer, options.workers);
 
-  const std::filesystem::path store =
-      link_target(arguments.has("store") ? arguments.text("store") : fault.id + ".h5");
-  if (store.has_parent_path() && !std::filesystem::is_directory(store.parent_path()))
+  const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
+                                                            : default_store(fault));
+  if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
     throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   SearchOutcome outcome;
   {
     ProgressLine line(arguments.flag("quiet"), "search " + fault.id);
     options.progress = [&](const Progress& progress) {
-      line.update(progress.fraction.value_or(-1), progress_text(progress));
+      line.update(progress_of(progress, config.budget_evaluations));
     };
     outcome = run_search(task, config, options, *trainer, store);
   }

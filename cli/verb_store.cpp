@@ -109,8 +109,7 @@ int run(const Arguments& arguments) {
   }
   if (action == "info") return info(stores[0], arguments.flag("json"));
   if (action == "check") return check(stores[0], arguments.flag("json"));
-  if (action == "repair") return repair(stores[0], arguments);
-  throw usage_error("found action '" + action + "'; allowed: check, info, merge, repair");
+  return repair(stores[0], arguments);
 }
 
 }  // namespace
@@ -119,7 +118,15 @@ Verb store_verb() {
   return {"store",
           "check, repair or merge the stores of searches, or say what they hold",
           "store check|info|repair STORE [-o FILE] [--json] | store merge STORE... -o FILE",
-          {{"output"}, 2, 1000, "check|info|merge|repair STORE..."},
+          {{"output"},
+           2,
+           1000,
+           "check|info|merge|repair STORE...",
+           {},
+           {{"check", "STORE", {{}}},
+            {"info", "STORE", {{}}},
+            {"merge", "STORE..."},
+            {"repair", "STORE"}}},
           "check: digest, structure and journal; exit 1 when something is wrong. info: command, "
           "options, versions, state.\n"
           "repair: a sound store of all whole records of a damaged one, in its place (the damaged "

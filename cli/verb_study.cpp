@@ -49,20 +49,18 @@ int run(const Arguments& arguments) {
     line.emplace(quiet, text);
   };
   options.search.progress = [&](const Progress& progress) {
-    if (line) line->update(progress.fraction.value_or(-1), progress_text(progress));
+    if (line) line->update(progress_of(progress));
   };
-  options.tool_progress = [&](std::size_t done, std::size_t runs) {
-    if (line)
-      line->update(static_cast<double>(done) / static_cast<double>(runs),
-                   std::to_string(done) + " of " + std::to_string(runs) + " runs");
+  options.tool_progress = [&](const Tally& tally) {
+    if (line) line->update(progress_of(tally, "runs"));
   };
   const StudyResult result = run_study(study, options);
   line.reset();
 
-  bool broken = false;
+  bool any_broken = false;
   for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
-    if (status == LocalisationStatus::kTimeout || status == LocalisationStatus::kFailed) {
-      broken = true;
+    if (broken(status)) {
+      any_broken = true;
       std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
                 << " runs: " << to_string(status) << ": " << reason << '\n';
     }
@@ -82,7 +80,7 @@ int run(const Arguments& arguments) {
     std::cout << "\nNetworks (h5, tsv, dot, svg), answers.csv, runs.jsonl, scores (txt, csv, json, "
                  "tex), tables (txt, tex, csv) and\nfigure2.svg are in "
               << options.folder.string() << ".\n";
-  return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
+  return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace
@@ -91,12 +89,12 @@ Verb study_verb() {
   return {
       "study",
       "search several faults, ask tools about them and score the answers",
-      "study FILE|NAME [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
+      "study FILE.json|STUDY [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
       {{"backend", "data-dir", "folder", "memory", "only", "quick", "reuse-epochs", "searches-only",
         "seed", "skip-dead", "workers"},
        1,
        1,
-       "FILE|NAME",
+       "FILE.json|STUDY",
        {"text", "csv", "json", "latex"}},
       "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or reads "
       "a recorded network,\n"
@@ -106,7 +104,7 @@ Verb study_verb() {
       "its answer. Stores,\n"
       "networks, answers, scores, tables and figures go to --folder; the same command continues an "
       "interrupted study.\n"
-      "NAME is a bundled study: quickstart, or fl_study, the whole study with every tool (weeks "
+      "STUDY is a bundled one: quickstart, or fl_study, the whole study with every tool (weeks "
       "on two cores; --quick: minutes).",
       "  neutra study quickstart\n  neutra study fl_study --quick\n"
       "  neutra study my_study.json --folder results --format latex",

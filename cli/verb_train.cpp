@@ -155,10 +155,7 @@ int run(const Arguments& arguments) {
   std::vector<ReplicaResult> results;
   {
     ProgressLine progress(arguments.flag("quiet"), "train " + fault.id);
-    const auto show = [&](std::size_t done) {
-      progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
-                      std::to_string(done) + " of " + std::to_string(jobs.size()) + " replicas");
-    };
+    const auto show = [&](const Tally& tally) { progress.update(progress_of(tally, "replicas")); };
     results = train_all(*trainer, jobs, worker_count(arguments), show, logs.observers(),
                         [&](std::size_t job, const ReplicaResult& result) {
                           logs.write(job, jobs[job].replica, result);

@@ -14,7 +14,6 @@
 #include "program/files.h"
 #include "search/store.h"
 #include "training/metrics.h"
-#include "training/parallel.h"
 
 namespace neutra {
 namespace {
@@ -187,7 +186,7 @@ class Analyst {
     }
   }
 
-  MutationAnalysis analyse(const std::function<void(std::size_t, std::size_t)>& progress) {
+  MutationAnalysis analyse(const std::function<void(const Tally&)>& progress) {
     wanted_ = {{original_hash_, &original_}};
     train(false, progress);
     judge_original();
@@ -213,7 +212,7 @@ class Analyst {
   }
 
   /// Trains what is wanted: all first runs, then all second ones, ...
-  void train(bool early, const std::function<void(std::size_t, std::size_t)>& progress) {
+  void train(bool early, const std::function<void(const Tally&)>& progress) {
     std::vector<std::pair<Hash, int>> tasks;
     for (int run = 0; run < options_.runs; ++run) {
       for (const auto& [hash, program] : wanted_) {
@@ -221,7 +220,8 @@ class Analyst {
       }
     }
     std::mutex mutex;
-    known_ += tasks.size();
+    const std::size_t earlier = tally_.done;
+    tally_.total += tasks.size();
     run_all(
         tasks.size(), options_.workers, options_.stop,
         [&](std::size_t i) {
@@ -233,12 +233,14 @@ class Analyst {
           MutantRun result = trainer_.run(*wanted_.at(hash), run);
           if (hash != original_hash_ || run != 0) result.certainty.clear();
           const std::lock_guard lock(mutex);
+          tally_.failed += result.status != RunStatus::kOk;
           runs_.add(hash, run, std::move(result));
         },
         [&](std::size_t finished) {
-          if (progress) progress(done_ + finished, known_);
+          const std::lock_guard lock(mutex);
+          tally_.done = earlier + finished;
+          if (progress) progress(tally_);
         });
-    done_ += tasks.size();
   }
 
   void judge_original() {
@@ -595,7 +597,7 @@ class Analyst {
     bool settles = false;   ///< do they settle all verdicts?
   };
   std::map<Hash, Settled> settled_;
-  std::size_t done_ = 0, known_ = 0;
+  Tally tally_;
 };
 
 }  // namespace
@@ -786,7 +788,7 @@ Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uin
 MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
                                  const MutationOptions& options, MutantTrainer& trainer,
                                  MutantRuns& runs,
-                                 const std::function<void(std::size_t, std::size_t)>& progress) {
+                                 const std::function<void(const Tally&)>& progress) {
   if (const auto reason = trainer.refusal(original)) {
     throw input_error("the original can't be trained: " + *reason);
   }

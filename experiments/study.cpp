@@ -10,9 +10,9 @@
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "search/search.h"
-#include "training/parallel.h"
 
 namespace neutra {
 namespace {
@@ -128,7 +128,7 @@ class Questions {
         open_.size(), options_.search.workers, options_.search.stop,
         [&](std::size_t i) { ask(open_[i]); },
         [&](std::size_t done) {
-          if (options_.tool_progress) options_.tool_progress(known + done, count());
+          if (options_.tool_progress) options_.tool_progress({known + done, count(), failed_});
         });
     open_.clear();
   }
@@ -177,6 +177,7 @@ class Questions {
     context.data_files = data_files_;
     Localisation run = run_guarded(*asked.tool, faulty_, context);
     journal_.add(question.key, run);
+    failed_ += broken(run.status);
     runs_[question.tool][question.run] = std::move(run);
   }
 
@@ -188,6 +189,7 @@ class Questions {
   const std::shared_ptr<DataFiles> data_files_ = std::make_shared<DataFiles>();
   std::vector<std::vector<Localisation>> runs_;  ///< by tool
   std::vector<Question> open_;
+  std::atomic<std::size_t> failed_ = 0;
 };
 
 }  // namespace
@@ -197,8 +199,8 @@ void require_faults(const Study& study, const std::vector<std::string>& names) {
   for (const StudyFault& entry : study.faults) known.push_back(entry.fault.id);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw input_error(
-          describe("--only", "", "'" + name + "'", "a fault of the study: " + join(known, ", ")));
+      throw input_error(describe("--only", "", "'" + name + "'",
+                                 "a fault of the study: " + allowed_words(name, known)));
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "experiments/tool_runs.h"
 #include "fl_adapters/tool.h"
 #include "search/options.h"
+#include "training/parallel.h"
 
 namespace neutra {
 
@@ -34,6 +35,8 @@ struct Study {
   ScoreOptions score;
   std::vector<std::filesystem::path> inputs;  ///< files that it reads
 };
+/// Names of the bundled studies, sorted.
+std::vector<std::string> bundled_studies();
 /// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
 std::filesystem::path study_file(const std::string& name);
 /// `quick`: with the changes of the file's own `quick`. Throws input_error: file, JSON path, what
@@ -57,7 +60,7 @@ struct StudyOptions {
   /// What begins now. A search's progress comes through `search.progress`, that of the tools
   /// through `tool_progress`, with runs done and all runs on this fault.
   std::function<void(const std::string&)> stage;
-  std::function<void(std::size_t done, std::size_t runs)> tool_progress;
+  std::function<void(const Tally& runs)> tool_progress;
 };
 
 /// What a study found out.

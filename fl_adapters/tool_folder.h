@@ -27,7 +27,8 @@ void require_empty(const std::filesystem::path& folder);
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& name);  ///< in the system's temporary folder
-  /// In `parent`. Throws input_error where that can't be written.
+  /// In `parent`, which is rid of those of this name whose processes were killed. Throws
+  /// input_error where that can't be written.
   TemporaryFolder(const std::filesystem::path& parent, const std::string& name);
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
@@ -39,6 +40,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_ = -1;  ///< descriptor; says to other processes that the folder is in use; -1: none
 };
 
 /// Data sets as files, each written once and then linked into the folders of runs. They go with the
