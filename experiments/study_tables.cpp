@@ -164,7 +164,8 @@ std::vector<ResultTable> study_tables(const StudyResult& result) {
   tables.push_back(named(scores_by_tool(sheet, true), "table10", "Table 10"));
   tables.push_back(named(averages_by_tool(sheet), "table11", "Table 11"));
   tables.push_back(named(times_by_tool(sheet), "table12", "Table 12"));
-  for (ResultTable table : {stability_by_tool(sheet), comparison_table(sheet), rank_table(sheet),
+  for (ResultTable table : {stability_by_tool(sheet), comparison_table(sheet),
+                            friedman_table(sheet), mean_rank_table(sheet), rank_table(sheet),
                             rank_average_table(sheet), difference_table(sheet),
                             trouble_table(result), skipped_table(result)}) {
     if (!table.rows.empty()) tables.push_back(std::move(table));
@@ -191,6 +192,10 @@ void write_study(const Study& study, const StudyResult& result, const fs::path& 
     write_file_atomically(folder / (searched.fault + ".svg"), network_figure(searched.network));
   }
   write_file_atomically(folder / "figure2.svg", time_figure(result.scores));
+  if (result.scores.order) {
+    write_file_atomically(folder / "critical_difference.svg",
+                          critical_difference_figure(result.scores));
+  }
 }
 
 }  // namespace neutra
