@@ -48,6 +48,7 @@ struct StudyOptions {
   std::uint64_t seed = 0;
   std::vector<std::string> only;  ///< these faults; empty: all
   bool searches_only = false;     ///< ask no tool and score nothing
+  std::vector<std::string> forms = {"svg"};  ///< of the figures (experiments/pictures.h)
   /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
   /// fault.
   RunOptions search;
@@ -88,7 +89,8 @@ struct StudyResult {
 void require_faults(const Study& study, const std::vector<std::string>& names);
 
 /// Throws input_error when a result would replace a file that the study reads, or can't be written.
-void check_outputs(const Study& study, const std::filesystem::path& folder);
+void check_outputs(const Study& study, const std::filesystem::path& folder,
+                   const std::vector<std::string>& forms = {"svg"});
 
 /// Runs the searches one after the other, each in parallel, and after each the tools, all their
 /// runs in parallel. Started again with the same folder it continues: it trains and asks only what

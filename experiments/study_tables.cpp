@@ -4,6 +4,7 @@
 
 #include "evaluators/statistics.h"
 #include "experiments/figures.h"
+#include "experiments/pictures.h"
 #include "program/error.h"
 
 namespace neutra {
@@ -173,7 +174,8 @@ std::vector<ResultTable> study_tables(const StudyResult& result) {
   return tables;
 }
 
-void write_study(const Study& study, const StudyResult& result, const fs::path& folder) {
+void write_study(const Study& study, const StudyResult& result, const fs::path& folder,
+                 const std::vector<std::string>& forms) {
   for (const Reporter& reporter : reporters()) {
     write_file_atomically(folder / ("scores." + std::string(reporter.ending)),
                           reporter.write(study_report(study, result, layout_of(reporter.name))));
@@ -188,13 +190,17 @@ void write_study(const Study& study, const StudyResult& result, const fs::path& 
   for (const ResultTable& table : all.tables) {
     write_file_atomically(folder / "tables" / (table.key + ".csv"), write_csv({{}, {table}}));
   }
+  const auto draw = [&](const std::string& name, const std::string& svg) {
+    for (const std::string& form : forms) {
+      write_file_atomically(folder / (name + "." + form), picture(svg, form));
+    }
+  };
   for (const auto& searched : result.faults) {
-    write_file_atomically(folder / (searched.fault + ".svg"), network_figure(searched.network));
+    draw(searched.fault, network_figure(searched.network));
   }
-  write_file_atomically(folder / "figure2.svg", time_figure(result.scores));
+  draw("figure2", time_figure(result.scores));
   if (result.scores.order) {
-    write_file_atomically(folder / "critical_difference.svg",
-                          critical_difference_figure(result.scores));
+    draw("critical_difference", critical_difference_figure(result.scores));
   }
 }
 
