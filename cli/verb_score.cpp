@@ -135,7 +135,8 @@ Verb score_verb() {
       "over those that attain it). Of several networks, averages over artificial, real and "
       "all faults and signed-rank\n"
       "tests between the tools follow; of three tools and more, Friedman's test, and --plot draws "
-      "them on an axis of their\nmean ranks with the critical difference. Of tools that rank: Top@1, 5 and 10, MRR and MAP. Without "
+      "them on an axis of their\nmean ranks with the critical difference. Of tools that rank: "
+      "Top@1, 5 and 10, MRR and MAP. Without "
       "a network only the\nknown fixes of bundled faults count, or that of --fault. Answers on "
       "other "
       "faults are left out and named.",

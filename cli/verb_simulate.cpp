@@ -139,8 +139,7 @@ int run(const Arguments& arguments) {
                   {"needed", needed},
                   {"needed_seconds", needed_seconds}};
   report.tables.push_back(std::move(table));
-  if (arguments.has("plot"))
-    write_picture(efficiency_figure(points), arguments.text("plot"));
+  if (arguments.has("plot")) write_picture(efficiency_figure(points), arguments.text("plot"));
   std::string text = find_reporter(chosen_format(arguments))->write(report);
   put_result(arguments, text);
   if (!arguments.flag("quiet")) {

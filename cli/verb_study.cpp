@@ -98,10 +98,10 @@ int run(const Arguments& arguments) {
   write_study(study, result, options.folder, options.forms);
   std::cout << find_reporter(format)->write(study_report(study, result, layout_of(format)));
   if (format == "text")
-    std::cout << "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), "
-                 "tables (txt, tex, csv)\nand figures ("
-              << join(options.forms) << ") are in "
-              << options.folder.string() << ".\n";
+    std::cout
+        << "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), "
+           "tables (txt, tex, csv)\nand figures ("
+        << join(options.forms) << ") are in " << options.folder.string() << ".\n";
   return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
 }
 
@@ -112,8 +112,8 @@ Verb study_verb() {
       "study",
       "search several faults, ask tools about them and score the answers",
       "study FILE|NAME [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
-      {{"backend", "data-dir", "figures", "folder", "memory", "only", "quick", "reuse-epochs", "searches-only",
-        "seed", "skip-dead", "workers"},
+      {{"backend", "data-dir", "figures", "folder", "memory", "only", "quick", "reuse-epochs",
+        "searches-only", "seed", "skip-dead", "workers"},
        1,
        1,
        "FILE|NAME",

@@ -12,9 +12,9 @@
 namespace neutra {
 namespace {
 
-constexpr double kAxisWidth = 340, kLeastMargin = 190;  ///< names stand in the margins
+constexpr double kAxisWidth = 340, kLeastMargin = 190;   ///< names stand in the margins
 constexpr double kLetter = 7.5, kRankWidth = 60;         ///< about, of a name and of a mean rank
-constexpr double kTop = 22, kBarAbove = 26, kAxis = 56;    ///< from the top of a panel
+constexpr double kTop = 22, kBarAbove = 26, kAxis = 56;  ///< from the top of a panel
 constexpr double kBarStep = 9, kNameStep = 18, kGap = 24, kLegend = 26;
 constexpr const char* kThin = "stroke=\"black\" stroke-width=\"1\"";
 constexpr const char* kNemenyi = "stroke=\"black\" stroke-width=\"4\"";
@@ -97,13 +97,12 @@ void draw(SvgPicture& picture, const ScoreSheet& sheet, const Panel& panel, doub
   const double left_end = margin, right_end = margin + kAxisWidth;
   const double most = static_cast<double>(panel.test.treatments) - 1;
   const auto x_of = [&](double rank) { return left_end + (rank - 1) / most * kAxisWidth; };
-  const auto rank_at = [&](std::size_t place) {
-    return panel.test.mean_ranks[panel.tools[place]];
-  };
+  const auto rank_at = [&](std::size_t place) { return panel.test.mean_ranks[panel.tools[place]]; };
   picture.text(margin + kAxisWidth / 2, top + 10, panel.title, "middle");
   const double wide = panel.critical / most * kAxisWidth, above = top + kBarAbove;
   picture.line(left_end, above, left_end + wide, above, kThin);
-  for (const double x : {left_end, left_end + wide}) picture.line(x, above - 4, x, above + 4, kThin);
+  for (const double x : {left_end, left_end + wide})
+    picture.line(x, above - 4, x, above + 4, kThin);
   picture.text(left_end + wide + 8, above + 4, "CD = " + two_decimals(panel.critical));
 
   const double axis = top + kAxis;
@@ -149,7 +148,8 @@ std::string critical_difference_figure(const ScoreSheet& sheet) {
   for (const std::string& tool : sheet.tools) {
     margin = std::max(margin, kRankWidth + kLetter * static_cast<double>(tool.size()));
   }
-  SvgPicture picture(kAxisWidth + 2 * margin, kTop + panels[0].height() + panels[1].height() + kLegend);
+  SvgPicture picture(kAxisWidth + 2 * margin,
+                     kTop + panels[0].height() + panels[1].height() + kLegend);
   double top = kTop;
   for (const Panel& panel : panels) {
     draw(picture, sheet, panel, margin, top);

@@ -19,7 +19,8 @@ struct Drawer {
 const Drawer kGraphviz{"dot", "graphviz"}, kLibrsvg{"rsvg-convert", "librsvg2-bin"};
 
 Error missing(const Drawer& drawer) {
-  return failure(describe("", "", "no program '" + drawer.name + "' in PATH, which draws the picture",
+  return failure(describe("", "",
+                          "no program '" + drawer.name + "' in PATH, which draws the picture",
                           "one; Debian's package " + drawer.package + " has it"));
 }
 
@@ -73,12 +74,14 @@ std::string picture_form(const std::filesystem::path& file, const std::string& n
 }
 
 void require_picture_form(const std::string& form) {
-  if (form != "svg") picture("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"/>", form);
+  if (form != "svg")
+    picture("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"/>", form);
 }
 
 std::string picture(const std::string& svg, const std::string& form) {
   if (form == "svg") return svg;
-  return drawn(kLibrsvg, {"--unlimited", "--zoom", form == "png" ? "2" : "1", "--format", form}, svg);
+  return drawn(kLibrsvg, {"--unlimited", "--zoom", form == "png" ? "2" : "1", "--format", form},
+               svg);
 }
 
 std::string laid_out(const std::string& dot) { return drawn(kGraphviz, {"-Tsvg"}, dot); }

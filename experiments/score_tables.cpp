@@ -362,13 +362,12 @@ ResultTable stability_by_tool(const ScoreSheet& sheet) {
 }
 
 ResultTable comparison_table(const ScoreSheet& sheet) {
-  ResultTable table{"comparisons",
-                    "Tools compared by recall, two-sided p: Wilcoxon's signed-rank test, the same "
-                    "adjusted by Holm for all pairs, Nemenyi's test",
-                    {{"first", "Tool", "", -1},
-                     {"second", "against", "", -1},
-                     {"faults", "n", "", 0}},
-                    {}};
+  ResultTable table{
+      "comparisons",
+      "Tools compared by recall, two-sided p: Wilcoxon's signed-rank test, the same "
+      "adjusted by Holm for all pairs, Nemenyi's test",
+      {{"first", "Tool", "", -1}, {"second", "against", "", -1}, {"faults", "n", "", 0}},
+      {}};
   for (const auto& [key, group] : {std::pair("before", "known fix"), {"after", "all"}}) {
     for (const auto& [name, heading] :
          {std::pair("_p", "Wilcoxon"), {"_holm", "Holm"}, {"_nemenyi", "Nemenyi"}}) {
@@ -402,11 +401,11 @@ ResultTable friedman_table(const ScoreSheet& sheet) {
   if (!sheet.order) return table;
   for (const auto& [stage, test] :
        {std::pair("known fix", &sheet.order->before), {"all", &sheet.order->after}}) {
-    table.rows.push_back({{stage, whole(test->treatments), whole(test->blocks), test->chi_square,
-                           test->p, test->f, test->f_p,
-                           nemenyi_critical_difference(test->treatments, test->blocks, 0.05),
-                           nemenyi_critical_difference(test->treatments, test->blocks, 0.1)},
-                          false});
+    table.rows.push_back(
+        {{stage, whole(test->treatments), whole(test->blocks), test->chi_square, test->p, test->f,
+          test->f_p, nemenyi_critical_difference(test->treatments, test->blocks, 0.05),
+          nemenyi_critical_difference(test->treatments, test->blocks, 0.1)},
+         false});
   }
   return table;
 }
@@ -419,9 +418,9 @@ ResultTable mean_rank_table(const ScoreSheet& sheet) {
                      {"after", "all", "", kScoreDecimals}},
                     {}};
   for (std::size_t i = 0; sheet.order && i < sheet.tools.size(); ++i) {
-    table.rows.push_back({{sheet.tools[i], sheet.order->before.mean_ranks[i],
-                           sheet.order->after.mean_ranks[i]},
-                          false});
+    table.rows.push_back(
+        {{sheet.tools[i], sheet.order->before.mean_ranks[i], sheet.order->after.mean_ranks[i]},
+         false});
   }
   return table;
 }

@@ -80,8 +80,8 @@ struct ScoreSheet {
   std::vector<ScoreRow> rows;               ///< by fault, then tool
   std::vector<ScoreAverage> averages;       ///< for two faults and more
   std::vector<ToolComparison> comparisons;  ///< for two faults and two tools and more
-  std::optional<ToolOrder> order;  ///< for three tools and two faults that all answered, and more
-  std::vector<std::string> missing;         ///< "TOOL on FAULT": no answer in the file
+  std::optional<ToolOrder> order;    ///< for three tools and two faults that all answered, and more
+  std::vector<std::string> missing;  ///< "TOOL on FAULT": no answer in the file
   const ScoreRow* find(const std::string& fault, const std::string& tool) const;
 };
 

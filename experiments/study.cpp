@@ -206,8 +206,7 @@ void require_faults(const Study& study, const std::vector<std::string>& names) {
 void check_outputs(const Study& study, const fs::path& folder,
                    const std::vector<std::string>& forms) {
   std::vector<fs::path> outputs;
-  for (const char* name :
-       {"answers.csv", "runs.jsonl", "tables.txt", "tables.tex"}) {
+  for (const char* name : {"answers.csv", "runs.jsonl", "tables.txt", "tables.tex"}) {
     outputs.push_back(folder / name);
   }
   const auto add_figure = [&](const std::string& name) {

@@ -46,8 +46,8 @@ std::string name_here(const Tool& tool);
 struct StudyOptions {
   std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
   std::uint64_t seed = 0;
-  std::vector<std::string> only;  ///< these faults; empty: all
-  bool searches_only = false;     ///< ask no tool and score nothing
+  std::vector<std::string> only;             ///< these faults; empty: all
+  bool searches_only = false;                ///< ask no tool and score nothing
   std::vector<std::string> forms = {"svg"};  ///< of the figures (experiments/pictures.h)
   /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
   /// fault.

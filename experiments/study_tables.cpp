@@ -165,10 +165,10 @@ std::vector<ResultTable> study_tables(const StudyResult& result) {
   tables.push_back(named(scores_by_tool(sheet, true), "table10", "Table 10"));
   tables.push_back(named(averages_by_tool(sheet), "table11", "Table 11"));
   tables.push_back(named(times_by_tool(sheet), "table12", "Table 12"));
-  for (ResultTable table : {stability_by_tool(sheet), comparison_table(sheet),
-                            friedman_table(sheet), mean_rank_table(sheet), rank_table(sheet),
-                            rank_average_table(sheet), difference_table(sheet),
-                            trouble_table(result), skipped_table(result)}) {
+  for (ResultTable table :
+       {stability_by_tool(sheet), comparison_table(sheet), friedman_table(sheet),
+        mean_rank_table(sheet), rank_table(sheet), rank_average_table(sheet),
+        difference_table(sheet), trouble_table(result), skipped_table(result)}) {
     if (!table.rows.empty()) tables.push_back(std::move(table));
   }
   return tables;

@@ -63,8 +63,7 @@ std::string xml(const std::string& text) {
 }
 
 std::string dot_quoted(const std::string& text) {
-  return '"' +
-         replaced(replaced(replaced(text, '\\', "\\\\"), '"', "\\\""), '\n', "\\n") + '"';
+  return '"' + replaced(replaced(replaced(text, '\\', "\\\\"), '"', "\\\""), '\n', "\\n") + '"';
 }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -138,8 +137,8 @@ constexpr DotStyle kDotStyles[] = {{"#000000", "#ffffff", "buggy program"},
 std::string dot_legend(const std::string& fault) {
   std::string row;
   for (const DotStyle& style : kDotStyles) {
-    row += std::string("<td bgcolor=\"") + style.fill + "\"><font color=\"" + style.letters + "\">" +
-           style.words + "</font></td>";
+    row += std::string("<td bgcolor=\"") + style.fill + "\"><font color=\"" + style.letters +
+           "\">" + style.words + "</font></td>";
   }
   return "<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
          "<td border=\"0\">" +

@@ -11,9 +11,9 @@ namespace {
 constexpr double kLetter = 5, kColumnGap = 12;
 /// A wider table is cut. This is more than a line, which the table is scaled down to.
 constexpr double kWidest = 470;
-constexpr std::size_t kMostLines = 42;        ///< rows of one table
-constexpr std::size_t kMostCharacters = 24;   ///< of a cell in one line; a column of longer is set
-                                              ///< as paragraphs ...
+constexpr std::size_t kMostLines = 42;       ///< rows of one table
+constexpr std::size_t kMostCharacters = 24;  ///< of a cell in one line; a column of longer is set
+                                             ///< as paragraphs ...
 constexpr double kOneParagraph = 0.45, kParagraph = 0.3;  ///< ... of this share of a line
 constexpr double kLine = 345;
 
@@ -148,10 +148,9 @@ std::vector<ResultTable> cut_columns(const ResultTable& table) {
   const auto grouped = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
     return !table.columns[block.first].group.empty();
   });
-  const std::size_t leading =
-      grouped != blocks.end() && grouped != blocks.begin()
-          ? static_cast<std::size_t>(grouped - blocks.begin())
-          : 1;
+  const std::size_t leading = grouped != blocks.end() && grouped != blocks.begin()
+                                  ? static_cast<std::size_t>(grouped - blocks.begin())
+                                  : 1;
   double all = 0, lead = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     all += blocks[i].width;
@@ -277,8 +276,9 @@ std::string table_latex(const ResultTable& table) {
     return text + " \\\\\n";
   };
   std::string text = "\\begin{table}\n\\centering\n\\caption{" + escaped(table.title) +
-                     "}\n\\label{tab:" + label_of(table.key) + "}\n\\smallskip\n\\sbox0{%\n\\begin{tabular}{" +
-                     alignment(table, shares) + "}\n\\toprule\n" + group_line(table);
+                     "}\n\\label{tab:" + label_of(table.key) +
+                     "}\n\\smallskip\n\\sbox0{%\n\\begin{tabular}{" + alignment(table, shares) +
+                     "}\n\\toprule\n" + group_line(table);
   text += line([&](std::size_t i) { return escaped(table.columns[i].heading); }) + "\\midrule\n";
   for (const auto& row : table.rows) {
     if (row.rule_above && &row != &table.rows.front()) text += "\\midrule\n";

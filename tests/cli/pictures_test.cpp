@@ -57,8 +57,7 @@ TEST(Pictures, OfANetwork) {
   for (const auto& [form, begin] :
        {std::pair("png", "\x89PNG\r\n\x1a\n"), std::pair("pdf", "%PDF-1.")}) {
     const std::string file = std::string("n.") + form;
-    const Called drawn =
-        call({"network", "n.tsv", "--format", form, "-o", file}, folder.path());
+    const Called drawn = call({"network", "n.tsv", "--format", form, "-o", file}, folder.path());
     ASSERT_EQ(drawn.exit, 0) << drawn.err;
     EXPECT_TRUE(folder.read(file).starts_with(begin)) << form;
     const Called piped = call({"network", "n.tsv", "--format", form}, folder.path());
@@ -117,8 +116,9 @@ TEST(Pictures, OfTheOrderOfTools) {
   EXPECT_TRUE(folder.read("order.pdf").starts_with("%PDF"));
   const Called other = plot("order.gif");
   EXPECT_EQ(other.exit, 2);
-  EXPECT_NE(other.err.find("--plot: found order.gif; allowed: a file that ends in .svg, .png, .pdf"),
-            std::string::npos)
+  EXPECT_NE(
+      other.err.find("--plot: found order.gif; allowed: a file that ends in .svg, .png, .pdf"),
+      std::string::npos)
       << other.err;
   folder.write("a.csv", "fault,tool,answer\nD7,one,HNE\nD7,two,HLR\nD4,one,HLR\nD4,two,HLR\n");
   const Called few = plot("few.svg");

@@ -99,9 +99,10 @@ TEST(Reporters, LatexHasNoTrapInNames) {
 }
 
 TEST(Reporters, LatexSetsLongTextsAsParagraphs) {
-  const std::string text =
-      latex({"t", "T", {{"x", "X", "", -1}, {"y", "Y", "", -1}},
-             {{{std::string("D1"), std::string(40, 'a') + ",b, c"}, false}}});
+  const std::string text = latex({"t",
+                                  "T",
+                                  {{"x", "X", "", -1}, {"y", "Y", "", -1}},
+                                  {{{std::string("D1"), std::string(40, 'a') + ",b, c"}, false}}});
   EXPECT_NE(text.find("{l>{\\raggedright\\arraybackslash}p{0.45\\linewidth}}"), std::string::npos)
       << text;
   EXPECT_NE(text.find("a,\\allowbreak{}b, c"), std::string::npos) << text;

@@ -104,10 +104,10 @@ TEST(NetworkFigure, OfASmallNetworkByteForByte) {
       "  <circle cx=\"170\" cy=\"236\" r=\"6\" fill=\"#0072b2\" stroke=\"black\"/>\n"
       "  <text x=\"182\" y=\"240\" text-anchor=\"start\" font-size=\"12\">better than the fix"
       "</text>\n"
-      "  <circle cx=\"300\" cy=\"236\" r=\"6\" fill=\"#80d0a0\" stroke=\"black\"/>\n"
-      "  <text x=\"312\" y=\"240\" text-anchor=\"start\" font-size=\"12\">on par</text>\n"
-      "  <circle cx=\"430\" cy=\"236\" r=\"6\" fill=\"white\" stroke=\"black\"/>\n"
-      "  <text x=\"442\" y=\"240\" text-anchor=\"start\" font-size=\"12\">neutral</text>\n"
+      "  <circle cx=\"320\" cy=\"236\" r=\"6\" fill=\"#80d0a0\" stroke=\"black\"/>\n"
+      "  <text x=\"332\" y=\"240\" text-anchor=\"start\" font-size=\"12\">on par</text>\n"
+      "  <circle cx=\"410\" cy=\"236\" r=\"6\" fill=\"white\" stroke=\"black\"/>\n"
+      "  <text x=\"422\" y=\"240\" text-anchor=\"start\" font-size=\"12\">neutral</text>\n"
       "</svg>\n");
 }
 

@@ -226,9 +226,9 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
                            "ranks", "differences", "troubles", "friedman", "mean_ranks"}) {
     EXPECT_NE(folder.read(std::string("results/tables/") + name + ".csv"), "") << name;
   }
-  for (const char* name : {"scores.json", "tables.txt", "tables.tex", "figure2.svg", "D7.svg",
-                           "critical_difference.svg", "figure2.pdf", "D7.pdf",
-                           "critical_difference.pdf"}) {
+  for (const char* name :
+       {"scores.json", "tables.txt", "tables.tex", "figure2.svg", "D7.svg",
+        "critical_difference.svg", "figure2.pdf", "D7.pdf", "critical_difference.pdf"}) {
     EXPECT_NE(folder.read(std::string("results/") + name), "") << name;
   }
 }
