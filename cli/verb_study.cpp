@@ -34,6 +34,7 @@ int run(const Arguments& arguments) {
 
   catch_signals(other_ranks() == nullptr);
   StudyOptions options;
+  options.forms = figure_forms(arguments.text("figures"));
   options.folder = arguments.has("folder") ? arguments.text("folder") : study.name + "-results";
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
@@ -44,7 +45,6 @@ int run(const Arguments& arguments) {
   options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   options.only = arguments.list("only");
   options.searches_only = arguments.flag("searches-only");
-  options.forms = figure_forms(arguments.text("figures"));
   options.search.workers = worker_count(arguments);
   options.search.command = "neutra study " + join(arguments.words, " ");
   options.search.provenance = provenance();
