@@ -142,7 +142,7 @@ ResultTable columns_of(const ResultTable& table, const std::vector<std::size_t>&
 }
 
 /// Tables that fit a page's width, each with the first columns: those before the first group, or
-/// one. Texts stay with what they are about: a table that has some behind those isn't cut.
+/// one. Paragraphs stay with what they are about: a table that has some behind those isn't cut.
 std::vector<ResultTable> cut_columns(const ResultTable& table) {
   const std::vector<Block> blocks = blocks_of(table);
   const auto grouped = std::find_if(blocks.begin(), blocks.end(), [&](const Block& block) {
@@ -157,8 +157,10 @@ std::vector<ResultTable> cut_columns(const ResultTable& table) {
     if (i < leading) lead += blocks[i].width;
   }
   if (all <= kWidest || lead > kWidest / 2) return {table};
-  for (std::size_t i = blocks[leading].first; i < table.columns.size(); ++i) {
-    if (is_text(table, i)) return {table};
+  const std::vector<double> shares = paragraphs(table);
+  if (std::any_of(shares.begin() + static_cast<std::ptrdiff_t>(blocks[leading].first), shares.end(),
+                  [](double share) { return share > 0; })) {
+    return {table};
   }
   std::vector<std::size_t> first;
   for (std::size_t i = 0; i < blocks[leading].first; ++i) first.push_back(i);
