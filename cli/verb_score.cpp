@@ -122,7 +122,8 @@ Verb score_verb() {
       "score fault-localisation tools against all repairs of a fault",
       "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
       "corrected|as-published]\n                    [--match type|layer] [--unlocated "
-      "count|exclude|half] [--top K] [--format text|csv|json|latex] [--plot FILE]",
+      "count|exclude|half] [--top K]\n                    [--format text|csv|json|latex] [--plot "
+      "FILE]",
       {{"answers", "fault", "match", "network", "output", "plot", "top", "unlocated", "variant"},
        0,
        0,
