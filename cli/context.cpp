@@ -20,6 +20,7 @@
 #include "cli/build_info.h"
 #include "cli/ranks.h"
 #include "experiments/benchmark_store.h"
+#include "experiments/pictures.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/seal.h"
@@ -173,6 +174,15 @@ void require_model_output(const std::string& file, const std::string& option) {
   if (!model && std::filesystem::file_size(file, ignored) > 0)
     throw usage_error(option + ": found " + file +
                       ", which is no model; allowed: a new file or a model's");
+}
+
+void require_picture_file(const std::string& file, const std::string& option) {
+  require_text_output(file, option);
+  require_picture_form(picture_form(file, option));
+}
+
+void write_picture(const std::string& svg, const std::string& file) {
+  write_file_atomically(file, picture(svg, picture_form(file, "")));
 }
 
 void require_output(const Arguments& arguments) {

@@ -51,6 +51,10 @@ void require_apart(const std::vector<std::pair<std::string, std::filesystem::pat
 /// Can a model file be written there? A new file, or one in the place of another model: nothing of
 /// neutra's own, and no text. Throws input_error or usage_error.
 void require_model_output(const std::string& file, const std::string& option);
+/// The same as require_text_output() for a picture: its ending says a form that can be made.
+void require_picture_file(const std::string& file, const std::string& option);
+/// Writes a picture in SVG in the form that the file's ending says.
+void write_picture(const std::string& svg, const std::string& file);
 /// require_text_output() of --output, if it is given.
 void require_output(const Arguments& arguments);
 

@@ -167,6 +167,7 @@ class PageTest(unittest.TestCase):
         chosen = int(re.search(r"Program (\d+)", detail)[1])
         node = next(node for node in self.document["network"]["nodes"] if node["id"] == chosen)
         self.assertEqual(node["role"], "significantly_better")
+        self.assertIn("how likely so large a difference would be by chance", detail)
         self.assertIn(node["difference"], detail)
         for key, value in node["changes"].items():
             row = page.locator("#detail table tbody tr", has=page.locator(f'code:text-is("{key}")')).inner_text()
