@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <mutex>
 #include <sstream>
@@ -25,11 +24,11 @@
 #include "cli/ranks.h"
 #include "experiments/benchmark_store.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "program/printable.h"
 #include "program/seal.h"
 #include "program/words.h"
-#include "search/journal.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
 #include "training/parallel.h"
@@ -49,22 +48,6 @@ extern "C" void on_signal(int signal) {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-/// A store must not be overwritten by its own export.
-bool is_hdf5(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // waits for no pipe
-  static const std::string signature = "\x89HDF\r\n\x1a\n";
-  std::ifstream stream(file, std::ios::binary);
-  for (const std::streamoff offset : {0, 512}) {  // a store has a user block
-    std::string start(signature.size(), '\0');
-    stream.clear();
-    stream.seekg(offset);
-    if (stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == signature)
-      return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -107,16 +90,10 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
 void require_text_output(const std::string& file, const std::string& option) {
   require_writable(file, option);
   require_outside_benchmarks(file, option);
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return;
-  std::string kind;
-  if (is_hdf5(file)) kind = "an HDF5 file";
-  std::string start(kJournalBeginning.size(), '\0');
-  std::ifstream(file, std::ios::binary)
-      .read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (start == kJournalBeginning) kind = "a journal of neutra";
-  if (!kind.empty())
-    throw usage_error(option + ": found " + file + ", " + kind + "; allowed: a new file or a text");
+  // A store must not be overwritten by its own export.
+  if (is_hdf5_file(file) || start_of_file(file, kJournalBeginning.size()) == kJournalBeginning)
+    throw usage_error(option + ": found " + file + ", " + kind_of_file(file) +
+                      "; allowed: a new file or a text");
 }
 
 void require_outside_benchmarks(const std::string& path, const std::string& option) {
@@ -150,9 +127,8 @@ void require_model_output(const std::string& file, const std::string& option) {
   require_outside_benchmarks(file, option);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return;
-  std::string start(4, '\0');
-  std::ifstream(file, std::ios::binary).read(start.data(), 4);
-  const bool model = start.starts_with("PK") || (is_hdf5(file) && !read_seal(file));
+  const bool model = start_of_file(file, kZipStart.size()) == kZipStart ||
+                     (is_hdf5_file(file) && !read_seal(file));
   if (!model && std::filesystem::file_size(file, ignored) > 0)
     throw usage_error(option + ": found " + file +
                       ", which is no model; allowed: a new file or a model's");

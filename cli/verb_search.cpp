@@ -160,11 +160,12 @@ Verb search_verb() {
       "--replicas times; those at least as good as their parent are followed, those as good as "
       "the known fix are\n"
       "repairs. The same command continues an interrupted search; a finished one is printed "
-      "without training. The\n"
-      "network depends on program, seed, preset, rule, top-k, replicas, level, budgets and limits, "
-      "never on workers,\nsavings or interruptions. Started with mpirun or srun --mpi=pmix it "
-      "spreads "
-      "over the ranks of the job.",
+      "without training, or goes\n"
+      "on where a budget is larger now. The network depends on program, seed, preset, rule, top-k, "
+      "replicas, level, budgets\n"
+      "and limits, never on workers, savings or interruptions. Started with mpirun or srun "
+      "--mpi=pmix it spreads over the\n"
+      "ranks of the job.",
       "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
       "--format text\n  mpirun -n 8 neutra search D7 --store D7.h5",
       run};
