@@ -4,11 +4,15 @@
 #include "cli/network_text.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "fl_adapters/process.h"
 #include "program/error.h"
+#include "program/printable.h"
 #include "program/words.h"
 
 namespace neutra::cli {
 namespace {
+
+constexpr std::size_t kListed = 20;  ///< repairs that the result lists
 
 std::string counters_text(const SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
@@ -115,7 +119,11 @@ int run(const Arguments& arguments) {
     if (outcome.was_finished)
       std::cout << store.string()
                 << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
-    std::cout << network_text(outcome.network, &fault) << "\n"
+    std::cout << network_text(outcome.network, &fault,
+                              ListLimit{kListed, "neutra network " +
+                                                     shell_quoted(printable(store.string())) +
+                                                     " --format text lists all"})
+              << "\n"
               << "end: " << to_string(outcome.end) << "; " << counters_text(outcome.counters)
               << "store: " << store.string() << "\n";
   }

@@ -2,6 +2,7 @@
 
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/seal.h"
@@ -90,6 +91,9 @@ void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
 BenchmarkFiles read_hdf5(const fs::path& path) {
   const std::optional<Seal> stated = read_seal(path);
   if (!stated || stated->format != kFormat) {
+    if (stated || !is_hdf5_file(path)) {
+      throw input_error(describe(path.string(), "", kind_of_file(path), "a benchmark"));
+    }
     throw input_error(describe(path.string(), "", "bytes at its start that are no benchmark's",
                                "a benchmark, or " + std::string(kAnother)));
   }

@@ -52,13 +52,8 @@ bool is_hdf5_file(const std::filesystem::path& file) {
          (start.size() > kSealBytes && start.compare(kSealBytes, std::string::npos, kHdf5Start) == 0);
 }
 
-std::string kind_of_file(const std::filesystem::path& file) {
-  std::error_code ignored;
-  const auto status = std::filesystem::status(file, ignored);
-  if (std::filesystem::is_directory(status)) return "a folder";
-  if (!std::filesystem::is_regular_file(status)) return "something that is no file";
+std::optional<std::string> kind_of_binary(const std::filesystem::path& file) {
   const std::string start = start_of_file(file, kLooked);
-  if (start.empty()) return "an empty file";
   if (start.starts_with(kJournalBeginning)) {
     const std::string_view format = format_of_journal(start);
     if (format == "neutra-store") return "the journal of a search";
@@ -69,7 +64,15 @@ std::string kind_of_file(const std::filesystem::path& file) {
   }
   if (start.starts_with(kZipStart)) return "a zip archive";
   if (start.starts_with('\x80')) return "a pickle, which is Python code";
-  return "another kind of file";
+  return std::nullopt;
+}
+
+std::string kind_of_file(const std::filesystem::path& file) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(file, ignored);
+  if (std::filesystem::is_directory(status)) return "a folder";
+  if (!std::filesystem::is_regular_file(status)) return "something that is no file";
+  return kind_of_binary(file).value_or("another kind of file");
 }
 
 }  // namespace neutra

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,8 @@ std::string start_of_file(const std::filesystem::path& file, std::size_t bytes);
 /// Does it begin as an HDF5 file, with neutra's user block or without one?
 bool is_hdf5_file(const std::filesystem::path& file);
 
+/// Of files that hold no text; nullopt for others.
+std::optional<std::string> kind_of_binary(const std::filesystem::path& file);
 /// What a file is, as its first bytes tell, in words for messages: "the store of a search", "an
 /// HDF5 file", "another kind of file".
 std::string kind_of_file(const std::filesystem::path& file);
