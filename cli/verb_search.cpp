@@ -4,7 +4,7 @@
 #include "cli/network_text.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
-#include "fl_adapters/process.h"
+#include "experiments/batch.h"
 #include "program/error.h"
 #include "program/printable.h"
 #include "program/words.h"
