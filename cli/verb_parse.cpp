@@ -127,7 +127,7 @@ std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, F
     const double seconds = program.answers.mean_seconds();
     answers.push_back({id, tool, program.answers.answer(), "",
                        static_cast<int>(program.answers.runs.size()),
-                       seconds > 0 ? std::optional(seconds) : std::nullopt});
+                       seconds > 0 ? std::optional(seconds) : std::nullopt, {}, {}, ""});
   }
   return to_csv(answers);
 }
