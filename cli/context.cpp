@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -146,7 +147,6 @@ std::filesystem::path link_target(const std::filesystem::path& file) {
 
 void put_result(const Arguments& arguments, const std::string& text) {
   if (arguments.has("output")) {
-    require_output(arguments);
     write_file_atomically(arguments.text("output"), text);
   } else {
     std::cout << text;
@@ -339,6 +339,28 @@ Json provenance() {
       {"machine", std::string(machine.nodename) + " " + machine.sysname + " " + machine.machine}};
 }
 
+ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<void()>& waiting) {
+  ChildAnswer answer;
+  std::array<char, 4096> block;
+  for (;;) {
+    struct pollfd readable {
+      from_child, POLLIN, 0
+    };
+    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
+      if (waiting) waiting();
+      continue;
+    }
+    const ssize_t got = read(from_child, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    answer.text.append(block.data(), static_cast<std::size_t>(got));
+  }
+  close(from_child);
+  while (waitpid(child, &answer.status, 0) < 0 && errno == EINTR) {
+  }
+  return answer;
+}
+
 std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options) {
   TrainerOptions one = options;  // there is nothing to share with other trainings
   one.reuse_epochs = false;
@@ -393,29 +415,12 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const Traine
     sent += static_cast<std::size_t>(n);
   }
   close(to_child[1]);
-  std::string answer;
-  char buffer[4096];
   bool stopped = false;
-  for (;;) {
-    struct pollfd readable {
-      from_child[0], POLLIN, 0
-    };
-    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
-      if (!stopped && job.stop && job.stop->load()) {
-        stopped = true;
-        kill(child, SIGKILL);
-      }
-      continue;
-    }
-    const ssize_t n = read(from_child[0], buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    answer.append(buffer, static_cast<std::size_t>(n));
-  }
-  close(from_child[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto [answer, status] = answer_of_child(child, from_child[0], [&] {
+    if (stopped || !job.stop || !job.stop->load()) return;
+    stopped = true;
+    kill(child, SIGKILL);
+  });
   if (stopped) throw Error(Exit::kInterrupted, "interrupted");
   if (WIFSIGNALED(status)) return std::nullopt;
   const int code = WEXITSTATUS(status);

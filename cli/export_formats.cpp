@@ -198,9 +198,10 @@ void export_folder(const ExportFormat& format, const ExportRequest& request,
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
   TemporaryFolder fresh(parent, ".export");
-  for (const auto& [name, content] : files) write_file_atomically(fresh.path() / name, content);
-  if (format.rows && request.data != nullptr) write_measured_arrays(*request.data, fresh.path());
-  fresh.replace(folder);
+  fresh.become(folder, [&] {
+    for (const auto& [name, content] : files) write_file_atomically(fresh.path() / name, content);
+    if (format.rows && request.data != nullptr) write_measured_arrays(*request.data, fresh.path());
+  });
 }
 
 ModelWeights initial_weights(const Program& program, const ResolvedProgram& resolved,

@@ -55,14 +55,15 @@ BenchmarkFiles read_folder(const fs::path& folder) {
 
 void write_folder(const BenchmarkFiles& files, const fs::path& folder) {
   TemporaryFolder fresh(folder.has_parent_path() ? folder.parent_path() : ".", ".benchmark");
-  for (const auto& [name, bytes] : files) {
-    const fs::path file = fresh.path() / name;
-    fs::create_directories(file.parent_path());
-    write_file_atomically(file, bytes);
-  }
-  write_file_atomically(fresh.path() / kDigestFile,
-                        digest_text(files.at(std::string(kBenchmarkIndex))));
-  fresh.replace(folder);
+  fresh.become(folder, [&] {
+    for (const auto& [name, bytes] : files) {
+      const fs::path file = fresh.path() / name;
+      fs::create_directories(file.parent_path());
+      write_file_atomically(file, bytes);
+    }
+    write_file_atomically(fresh.path() / kDigestFile,
+                          digest_text(files.at(std::string(kBenchmarkIndex))));
+  });
 }
 
 void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {

@@ -327,20 +327,20 @@ void write_store(const fs::path& file, const StoreContent& content) {
   const fs::path temporary = beside(file, ".tmp");
   try {
     // HDF5 crashes when it closes a file on a full disk: it never sees one.
-    Hdf5File hdf5 = Hdf5File::create_in_memory(temporary, kSealBytes);
+    Hdf5File hdf5 = Hdf5File::create_in_memory(file, kSealBytes);
     write_content(hdf5, content);
     std::string bytes = hdf5.image();
     hdf5.close();
     seal(bytes, kFormat, kVersion);
     const int descriptor =
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) throw_system_error("cannot create", temporary);
+    if (descriptor < 0) throw_system_error("cannot write", file);
     const bool written = write_all(descriptor, bytes) && ::fsync(descriptor) == 0;
     const int error = errno;
     ::close(descriptor);
     errno = error;
     if (!written || ::rename(temporary.c_str(), file.c_str()) != 0) {
-      throw_system_error("cannot write", temporary);
+      throw_system_error("cannot write", file);
     }
     sync_folder(file);
   } catch (const Error& error) {
