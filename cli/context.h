@@ -137,8 +137,7 @@ struct ChildAnswer {
 };
 /// Reads from the pipe, closes it and waits for the process. `waiting` is called again and again
 /// while nothing comes.
-ChildAnswer answer_of_child(pid_t child, int from_child,
-                            const std::function<void()>& waiting = {});
+ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<void()>& waiting = {});
 
 /// Trains one job in a process of its own (for a program that other processes died in); nullopt
 /// when it dies. Throws Error(kInterrupted) when the job's stop is set.

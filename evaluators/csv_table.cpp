@@ -17,8 +17,8 @@ class CsvReader {
   CsvTable read() {
     CsvTable table;
     if (const std::size_t at = find_no_utf8(text_); at != std::string_view::npos) {
-      const auto ends = std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at),
-                                   '\n');
+      const auto ends =
+          std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
       fail(1 + static_cast<std::size_t>(ends), "bytes that are not UTF-8", "text in UTF-8");
     }
     while (!text_.empty()) {

@@ -49,7 +49,8 @@ std::string start_of_file(const std::filesystem::path& file, std::size_t bytes) 
 bool is_hdf5_file(const std::filesystem::path& file) {
   const std::string start = start_of_file(file, kSealBytes + kHdf5Start.size());
   return start.starts_with(kHdf5Start) ||
-         (start.size() > kSealBytes && start.compare(kSealBytes, std::string::npos, kHdf5Start) == 0);
+         (start.size() > kSealBytes &&
+          start.compare(kSealBytes, std::string::npos, kHdf5Start) == 0);
 }
 
 std::optional<std::string> kind_of_binary(const std::filesystem::path& file) {

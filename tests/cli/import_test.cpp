@@ -145,8 +145,8 @@ TEST(Import, EvaluateSaysThatALossIsNotFinite) {
   }
   folder.write("rows.csv", far);
   folder.write("training.json", R"({"loss": "sparse_categorical_crossentropy"})");
-  std::vector<std::string> words{"evaluate", kModels + "keras2_dense.h5", "--data", "rows.csv",
-                                 "--training", "training.json"};
+  std::vector<std::string> words{
+      "evaluate", kModels + "keras2_dense.h5", "--data", "rows.csv", "--training", "training.json"};
   const Called text = call(words, folder.path());
   ASSERT_EQ(text.exit, 0) << text.err;
   EXPECT_NE(text.out.find("\nloss not finite\naccuracy "), std::string::npos) << text.out;

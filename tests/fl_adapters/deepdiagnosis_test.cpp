@@ -195,8 +195,8 @@ TEST(DeepDiagnosis, NumericalProblemForward) {
   EXPECT_NE(c.said(1), "");
   // Numbers, however large, and means, however small.
   c.variant = kPublished;
-  for (const std::vector<float>& fine :
-       {std::vector<float>{kHuge}, std::vector<float>{kTiny}, std::vector<float>{1, -below(1.0f)}}) {
+  for (const std::vector<float>& fine : {std::vector<float>{kHuge}, std::vector<float>{kTiny},
+                                         std::vector<float>{1, -below(1.0f)}}) {
     c.change = [&](EpochTrace&, Values& v) { v[1].outputs = fine; };
     EXPECT_EQ(c.said(1), "");
   }
