@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -62,7 +64,7 @@ void require_output(const Arguments& arguments);
 /// place of the link.
 std::filesystem::path link_target(const std::filesystem::path& file);
 
-/// Writes a result to the file of --output, or to standard output.
+/// Writes a result to the file of --output, or to standard output. Precondition: require_output().
 void put_result(const Arguments& arguments, const std::string& text);
 
 /// With --rows-train: the fault on the first N training rows, by a preprocessing step before the
@@ -109,6 +111,15 @@ ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> 
 
 /// Versions, machine and build: for file headers and --version.
 Json provenance();
+
+/// What a process wrote into a pipe until it closed it, and its status (waitpid).
+struct ChildAnswer {
+  std::string text;
+  int status = 0;
+};
+/// Reads from the pipe, closes it and waits for the process. `waiting` is called again and again
+/// while nothing comes.
+ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<void()>& waiting = {});
 
 /// Trains one job in a process of its own (for a program that other processes died in); nullopt
 /// when it dies. Throws Error(kInterrupted) when the job's stop is set.

@@ -57,8 +57,8 @@ std::string tsv(const Network& network) {
 ResultTable make_table(const std::string& fault) {
   return {"runs",
           "Simulated searches of " + fault,
-          {{"workers", "workers"},
-           {"speculate", "ahead"},
+          {{"workers", "workers", ""},
+           {"speculate", "ahead", ""},
            {"seconds", "seconds", "time", 3},
            {"lower_bound", "bound", "time", 3},
            {"efficiency", "efficiency", "time", 3},
@@ -72,8 +72,8 @@ ResultTable make_table(const std::string& fault) {
            {"largest_order", "largest", "orders"},
            {"messages_per_second", "messages/s", "rank 0", 0},
            {"dealing", "deals", "rank 0", 3},
-           {"failures", "failures"},
-           {"same_network", "network"}},
+           {"failures", "failures", ""},
+           {"same_network", "network", ""}},
           {}};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "evaluators/statistics.h"
@@ -570,8 +571,25 @@ Network SearchMachine::network() const {
 
 SearchCounters SearchMachine::counters() const {
   SearchCounters counters = counters_;
-  counters.speculative_trainings = counters.trainings - used_trainings_;
+  counters.speculative_trainings = counters.trainings - used_trainings_ - undecided_trainings();
   return counters;
+}
+
+/// Trainings of candidates that are still to be committed: they may be needed yet.
+std::int64_t SearchMachine::undecided_trainings() const {
+  if (end_) return 0;
+  std::set<std::size_t> open;
+  if (fixed_ && !fixed_done_) open.insert(*fixed_);
+  for (auto id = static_cast<std::size_t>(next_commit_); id < candidates_.size(); ++id) {
+    open.insert(candidates_[id].evaluation);
+  }
+  std::int64_t count = 0;
+  for (const std::size_t index : open) {
+    for (const Slot& slot : evaluations_[index].slots) {
+      count += slot.origin == Origin::kTrained && !slot.used;
+    }
+  }
+  return count;
 }
 
 std::int64_t SearchMachine::queue_length() const {

@@ -695,7 +695,7 @@ TEST(Command, SearchNetworkAndStoreGoTogether) {
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_NE(again.out.find("nothing was trained"), std::string::npos) << again.out;
   const Called other = call(
-      {"search", "D7", "--store", "a.h5", "--budget-evaluations", "25", "-n", "3"}, folder.path());
+      {"search", "D7", "--store", "a.h5", "--budget-evaluations", "23", "-n", "3"}, folder.path());
   EXPECT_EQ(other.exit, 3);
   EXPECT_NE(other.err.find("budget"), std::string::npos) << other.err;
 
@@ -720,6 +720,82 @@ TEST(Command, SearchNetworkAndStoreGoTogether) {
   EXPECT_EQ(parse_json(call({"store", "info", "a.h5", "--json"}, folder.path()).out,
                        "out")["evaluations"],
             24);
+}
+
+TEST(Command, ASearchWithALargerBudgetGoesOn) {
+  const Folder folder;
+  // So bad a level that every program is a repair.
+  const auto search = [&](const std::string& store, const char* budget) {
+    return call({"search", "D7", "--store", store, "--ground-truth-metric", "1000", "--replicas",
+                 "2", "--budget-evaluations", budget},
+                folder.path());
+  };
+  const Called small = search("a.h5", "10");
+  ASSERT_EQ(small.exit, 0) << small.err;
+  EXPECT_EQ(small.out.find(" more: "), std::string::npos) << small.out;
+  const Called larger = search("a.h5", "40");
+  ASSERT_EQ(larger.exit, 0) << larger.err;
+  EXPECT_NE(
+      larger.err.find("a.h5: goes on with a larger budget: budget_evaluations was 10, now 40"),
+      std::string::npos)
+      << larger.err;
+  ASSERT_EQ(search("b.h5", "40").exit, 0);
+  const auto network = [&](const char* store, const char* format) {
+    return call({"network", store, "--format", format}, folder.path()).out;
+  };
+  EXPECT_EQ(network("a.h5", "tsv"), network("b.h5", "tsv"));
+  const Called again = search("a.h5", "10");
+  EXPECT_EQ(again.exit, 3);
+  EXPECT_NE(again.err.find("budget_evaluations was 40, now 10"), std::string::npos) << again.err;
+
+  // The best repairs, and where all are.
+  const Json info = parse_json(call({"store", "info", "a.h5", "--json"}, folder.path()).out, "out");
+  const auto repairs = info.at("alternatives").get<int>();
+  ASSERT_GT(repairs, 20);
+  EXPECT_NE(larger.out.find("and " + std::to_string(repairs - 20) +
+                            " more: neutra network a.h5 --format text lists all\n"),
+            std::string::npos)
+      << larger.out;
+  const std::string all = network("a.h5", "text");
+  EXPECT_EQ(all.find(" more: "), std::string::npos);
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(all.substr(all.find("Repairs, best"),
+                             all.find("\nChanged in") - all.find("Repairs, best"))),
+            2 + repairs);
+}
+
+TEST(Command, FilesOfAnotherKindAreNamed) {
+  const Folder folder;
+  ASSERT_EQ(
+      call({"search", "D7", "--store", "a.h5", "--replicas", "2", "--budget-evaluations", "2"},
+           folder.path())
+          .exit,
+      0);
+  ASSERT_EQ(call({"mutate", "D7", "--kill", "--operator", "missing_zero_grad", "--runs", "2",
+                  "--store", "m.runs"},
+                 folder.path())
+                .exit,
+            0);
+  for (const auto& [words, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"import", "a.h5", "-o", "p.json"},
+            "a.h5: found the store of a search; allowed: a Keras"},
+           {{"evaluate", "a.h5"}, "a.h5: found the store of a search; allowed: a Keras"},
+           {{"show", "a.h5"}, "a.h5: found the store of a search; allowed: a JSON file"},
+           {{"bench", "info", "a.h5"}, "a.h5: found the store of a search; allowed: a benchmark"},
+           {{"store", "info", "m.runs"}, "m.runs: found the runs of neutra mutate --kill"},
+           {{"store", "repair", "m.runs"}, "m.runs: found the runs of neutra mutate --kill"}}) {
+    const Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, 3);
+    EXPECT_NE(called.err.find(message), std::string::npos) << called.err;
+    EXPECT_EQ(called.err.find("still free"), std::string::npos) << called.err;
+  }
+  const Called copied = call({"store", "repair", "a.h5", "-o", "copy.h5"}, folder.path());
+  ASSERT_EQ(copied.exit, 0) << copied.err;
+  EXPECT_NE(copied.out.find("its search is finished"), std::string::npos) << copied.out;
+  EXPECT_EQ(call({"network", "copy.h5"}, folder.path()).out,
+            call({"network", "a.h5"}, folder.path()).out);
 }
 
 TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
