@@ -142,7 +142,7 @@ TEST(HttpServer, NeverMatchesLongTextsByExpressions) {
 }
 
 TEST(HttpServer, RequestsThatDoNotComeEnd) {
-  HttpLimits limits;
+  HttpLimits limits = patient();
   limits.request_time = 0.1;
   Serving serving(limits);
   RawClient head(serving.port()), body(serving.port());
@@ -153,7 +153,7 @@ TEST(HttpServer, RequestsThatDoNotComeEnd) {
 }
 
 TEST(HttpServer, IdleConnectionsMakeRoom) {
-  HttpLimits limits;
+  HttpLimits limits = patient();
   limits.connections = 2;
   limits.idle_time = 3600;
   Serving serving(limits);
@@ -162,7 +162,7 @@ TEST(HttpServer, IdleConnectionsMakeRoom) {
 }
 
 TEST(HttpServer, ConnectionsEndAfterSoManyRequests) {
-  HttpLimits limits;
+  HttpLimits limits = patient();
   limits.requests = 2;
   Serving serving(limits);
   const std::string one = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -174,7 +174,7 @@ TEST(HttpServer, ConnectionsEndAfterSoManyRequests) {
 }
 
 TEST(HttpServer, EndsWithConnectionsOpen) {
-  auto serving = std::make_unique<Serving>(HttpLimits{});
+  auto serving = std::make_unique<Serving>(patient());
   RawClient idle(serving->port()), half(serving->port());
   half.send("GET / HTTP/1.1\r\n");
   EXPECT_EQ(status_of(raw_answer(serving->port(), get_once("/"))), 200);

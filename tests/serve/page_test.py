@@ -113,6 +113,7 @@ class PageTest(unittest.TestCase):
 
     def test_a_search_is_followed_while_it_runs(self):
         store = self.folder / "live.h5"
+        self.addCleanup(lambda: [file.unlink() for file in self.folder.glob("live.h5*")])
         search = start_search("D7", store, 100_000)
         self.addCleanup(search.wait)
         self.addCleanup(search.terminate)
@@ -252,7 +253,7 @@ class PageTest(unittest.TestCase):
         return [("", {}), ("search", {"name": "D7.h5"}), ("benchmark", {"name": "mine.h5"}), ("entry", {"name": "mine.h5", "id": self.first_entry()["id"]})]
 
     def wait_for_content(self, page):
-        page.wait_for_function("document.querySelector('main table, main iframe[src]') !== null")
+        expect(page.locator("main table, main iframe[src]").first).to_be_visible()
         time.sleep(0.3)
 
     def screenshot(self, page, name):
