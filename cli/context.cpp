@@ -8,31 +8,25 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <iostream>
-#include <mutex>
-#include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "cli/build_info.h"
 #include "cli/ranks.h"
 #include "experiments/benchmark_store.h"
+#include "experiments/pictures.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
-#include "program/printable.h"
 #include "program/seal.h"
 #include "program/words.h"
-#include "search/journal.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
-#include "training/parallel.h"
 
 extern char** environ;
 
@@ -47,24 +41,24 @@ extern "C" void on_signal(int signal) {
   if (g_stop.exchange(true) && g_end_at_second && signal != SIGUSR2) _exit(128 + signal);
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+extern "C" void end_interrupted(int) {
+  constexpr std::string_view kMessage = "neutra: interrupted\n";
+  (void)!write(STDERR_FILENO, kMessage.data(), kMessage.size());
+  _exit(static_cast<int>(Exit::kInterrupted));
 }
 
-/// A store must not be overwritten by its own export.
-bool is_hdf5(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // waits for no pipe
-  static const std::string signature = "\x89HDF\r\n\x1a\n";
-  std::ifstream stream(file, std::ios::binary);
-  for (const std::streamoff offset : {0, 512}) {  // a store has a user block
-    std::string start(signature.size(), '\0');
-    stream.clear();
-    stream.seekg(offset);
-    if (stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == signature)
-      return true;
+/// Those that are ignored, as nohup has SIGHUP and a shell its background jobs' SIGINT, stay so;
+/// `all`: but SIGHUP none.
+void handle_signals(void (*handler)(int), bool all) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR2, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_IGN || (all && signal != SIGHUP)) sigaction(signal, &action, nullptr);
   }
-  return false;
 }
 
 }  // namespace
@@ -91,7 +85,7 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
 TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file) {
   TrainerOptions options;
   options.data_path = data_path(arguments, own_file);
-  options.backend = *parse_backend(arguments.text("backend"));
+  if (arguments.has("backend")) options.backend = *parse_backend(arguments.text("backend"));
   options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
   options.reuse_epochs = arguments.has("reuse-epochs") && arguments.is_on("reuse-epochs");
   if (arguments.has("memory")) options.memory = arguments.bytes("memory");
@@ -100,23 +94,24 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
 
 std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file) {
+  return make_trainer(arguments, own_file, trainer_options(arguments, own_file).backend);
+}
+
+std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
+                                           const std::filesystem::path& own_file, Backend backend) {
   check_blas_route();
-  return make_local_trainer(trainer_options(arguments, own_file));
+  TrainerOptions options = trainer_options(arguments, own_file);
+  options.backend = backend;
+  return make_local_trainer(std::move(options));
 }
 
 void require_text_output(const std::string& file, const std::string& option) {
   require_writable(file, option);
   require_outside_benchmarks(file, option);
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return;
-  std::string kind;
-  if (is_hdf5(file)) kind = "an HDF5 file";
-  std::string start(kJournalBeginning.size(), '\0');
-  std::ifstream(file, std::ios::binary)
-      .read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (start == kJournalBeginning) kind = "a journal of neutra";
-  if (!kind.empty())
-    throw usage_error(option + ": found " + file + ", " + kind + "; allowed: a new file or a text");
+  // A store must not be overwritten by its own export.
+  if (is_hdf5_file(file) || start_of_file(file, kJournalBeginning.size()) == kJournalBeginning)
+    throw usage_error(option + ": found " + file + ", " + kind_of_file(file) +
+                      "; allowed: a new file or a text");
 }
 
 void require_outside_benchmarks(const std::string& path, const std::string& option) {
@@ -150,12 +145,20 @@ void require_model_output(const std::string& file, const std::string& option) {
   require_outside_benchmarks(file, option);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return;
-  std::string start(4, '\0');
-  std::ifstream(file, std::ios::binary).read(start.data(), 4);
-  const bool model = start.starts_with("PK") || (is_hdf5(file) && !read_seal(file));
+  const bool model = start_of_file(file, kZipStart.size()) == kZipStart ||
+                     (is_hdf5_file(file) && !read_seal(file));
   if (!model && std::filesystem::file_size(file, ignored) > 0)
     throw usage_error(option + ": found " + file +
                       ", which is no model; allowed: a new file or a model's");
+}
+
+void require_picture_file(const std::string& file, const std::string& option) {
+  require_text_output(file, option);
+  require_picture_form(picture_form(file, option));
+}
+
+void write_picture(const std::string& svg, const std::string& file) {
+  write_file_atomically(file, picture(svg, picture_form(file, "")));
 }
 
 void require_output(const Arguments& arguments) {
@@ -170,7 +173,6 @@ std::filesystem::path link_target(const std::filesystem::path& file) {
 
 void put_result(const Arguments& arguments, const std::string& text) {
   if (arguments.has("output")) {
-    require_output(arguments);
     write_file_atomically(arguments.text("output"), text);
   } else {
     std::cout << text;
@@ -215,16 +217,22 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers, const std::function<void(std::size_t)>& done,
-                                     const std::vector<Observer*>& observers) {
+std::vector<ReplicaResult> train_all(
+    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+    const std::function<void(const Tally&)>& done, const std::vector<Observer*>& observers,
+    const std::function<void(std::size_t, const ReplicaResult&)>& trained) {
   std::vector<ReplicaResult> results(jobs.size());
+  std::atomic<std::size_t> failed = 0;
   const auto train = [&](std::size_t i) {
     TrainingJob job = jobs[i];
     job.stop = &g_stop;
     results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
+    if (trained) trained(i, results[i]);
+    failed += results[i].status != RunStatus::kOk;
   };
-  run_all(jobs.size(), workers, &g_stop, train, done);
+  run_all(jobs.size(), workers, &g_stop, train, [&](std::size_t finished) {
+    if (done) done({finished, jobs.size(), failed});
+  });
   return results;
 }
 
@@ -232,124 +240,29 @@ const std::atomic<bool>& stop_requested() { return g_stop; }
 
 void catch_signals(bool end_at_second) {
   g_end_at_second = end_at_second;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGUSR2}) sigaction(signal, &action, nullptr);
-  struct sigaction hangup {};
-  sigaction(SIGHUP, nullptr, &hangup);
-  // nohup has it ignored.
-  if (hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  handle_signals(on_signal, true);
 }
 
-ProgressLine::ProgressLine(bool quiet, std::string what)
-    : quiet_(quiet),
-      terminal_(isatty(STDERR_FILENO) == 1),
-      what_(std::move(what)),
-      started_(now()) {
-  if (!terminal_) last_ = started_;
+void end_on_signals() { handle_signals(end_interrupted, false); }
+
+void require_not_stopped() {
+  if (g_stop) throw Error(Exit::kInterrupted, "interrupted");
 }
 
-ProgressLine::~ProgressLine() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
+ProgressState progress_of(const Tally& tally, const std::string& unit, bool growing) {
+  return {static_cast<std::int64_t>(tally.done), static_cast<std::int64_t>(tally.total), unit,
+          growing, static_cast<std::int64_t>(tally.failed)};
 }
 
-void ProgressLine::update(double fraction, const std::string& text) {
-  if (quiet_) return;
-  const double time = now();
-  if (first_ < 0) first_ = std::max(fraction, 0.0);
-  if (time - last_ < (terminal_ ? 0.1 : 60)) return;
-  last_ = time;
-  std::ostringstream line;
-  line << printable(what_) << ": ";
-  const double elapsed = time - started_;
-  if (fraction >= 0) {
-    fraction = std::min(fraction, 1.0);
-    if (terminal_) {
-      constexpr int kWidth = 24;
-      const int full = static_cast<int>(fraction * kWidth);
-      line << '[' << std::string(static_cast<std::size_t>(full), '#')
-           << std::string(static_cast<std::size_t>(kWidth - full), '.') << "] ";
-    }
-    line << static_cast<int>(fraction * 100) << " %, ";
-  }
-  line << text << ", " << duration_text(elapsed);
-  // Of this process: a resumed search begins further on.
-  if (const double done = fraction - first_; done > 0.01 && elapsed > 1)
-    line << ", about " << duration_text(elapsed / done * (1 - fraction)) << " left";
-  if (terminal_) {
-    std::fprintf(stderr, "\r\033[K%.300s", line.str().c_str());
-    drawn_ = true;
-  } else {
-    std::fprintf(stderr, "%s\n", line.str().c_str());
-  }
-  std::fflush(stderr);
-}
-
-std::string progress_text(const Progress& progress) {
+ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> budget) {
   const SearchCounters& counters = progress.counters;
-  std::string text = std::to_string(counters.evaluations) + " evaluations";
-  if (counters.seconds > 0)
-    text += " (" + rounded(static_cast<double>(counters.trainings) / counters.seconds) +
-            " trainings/s)";
-  return text + ", " + std::to_string(progress.alternatives) + " repairs, " +
-         std::to_string(progress.queue) + " queued";
+  ProgressState state{counters.evaluations, budget.value_or(-1), "evaluations"};
+  state.failed = counters.invalid + counters.failed;
+  state.fraction = progress.fraction.value_or(-1);
+  state.text = std::to_string(progress.alternatives) + " repairs, " +
+               std::to_string(progress.queue) + " queued";
+  return state;
 }
-
-TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
-void TextTable::add(std::vector<std::string> row) {
-  for (std::string& cell : row) cell = printable(cell);
-  rows_.push_back(std::move(row));
-}
-
-std::string TextTable::text() const {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i >= widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  const auto is_number = [](const std::string& cell) {
-    if (cell.empty()) return false;
-    char* end = nullptr;
-    std::strtod(cell.c_str(), &end);
-    return *end == '\0';
-  };
-  std::string text;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string space(widths[i] - row[i].size(), ' ');
-      line += (i ? "  " : "") + (is_number(row[i]) ? space + row[i] : row[i] + space);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
-
-std::string rounded(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
-std::string duration_text(double seconds) {
-  char text[64];
-  if (seconds < 60) {
-    std::snprintf(text, sizeof text, "%.1f s", seconds);
-  } else if (seconds < 3600) {
-    std::snprintf(text, sizeof text, "%d min %02d s", static_cast<int>(seconds) / 60,
-                  static_cast<int>(seconds) % 60);
-  } else {
-    const auto minutes = static_cast<long>(seconds / 60);
-    std::snprintf(text, sizeof text, "%ld h %02ld min", minutes / 60, minutes % 60);
-  }
-  return text;
-}
-
-Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json provenance() {
   const auto libraries = library_versions(false);
@@ -361,6 +274,28 @@ Json provenance() {
       {"libraries",
        {{"torch", libraries.torch}, {"onednn", libraries.onednn}, {"hdf5", libraries.hdf5}}},
       {"machine", std::string(machine.nodename) + " " + machine.sysname + " " + machine.machine}};
+}
+
+ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<void()>& waiting) {
+  ChildAnswer answer;
+  std::array<char, 4096> block;
+  for (;;) {
+    struct pollfd readable {
+      from_child, POLLIN, 0
+    };
+    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
+      if (waiting) waiting();
+      continue;
+    }
+    const ssize_t got = read(from_child, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    answer.text.append(block.data(), static_cast<std::size_t>(got));
+  }
+  close(from_child);
+  while (waitpid(child, &answer.status, 0) < 0 && errno == EINTR) {
+  }
+  return answer;
 }
 
 std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options) {
@@ -417,29 +352,12 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const Traine
     sent += static_cast<std::size_t>(n);
   }
   close(to_child[1]);
-  std::string answer;
-  char buffer[4096];
   bool stopped = false;
-  for (;;) {
-    struct pollfd readable {
-      from_child[0], POLLIN, 0
-    };
-    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
-      if (!stopped && job.stop && job.stop->load()) {
-        stopped = true;
-        kill(child, SIGKILL);
-      }
-      continue;
-    }
-    const ssize_t n = read(from_child[0], buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    answer.append(buffer, static_cast<std::size_t>(n));
-  }
-  close(from_child[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto [answer, status] = answer_of_child(child, from_child[0], [&] {
+    if (stopped || !job.stop || !job.stop->load()) return;
+    stopped = true;
+    kill(child, SIGKILL);
+  });
   if (stopped) throw Error(Exit::kInterrupted, "interrupted");
   if (WIFSIGNALED(status)) return std::nullopt;
   const int code = WEXITSTATUS(status);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/context.h"
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/formats/keras_file.h"
@@ -190,17 +191,30 @@ Json sidecar(const ExportRequest& request) {
   return json;
 }
 
-void export_folder(const ExportFormat& format, const ExportRequest& request,
-                   const fs::path& given) {
+std::vector<std::string> export_folder(const ExportFormat& format, const ExportRequest& request,
+                                       const fs::path& given) {
   const fs::path folder = given.has_filename() ? given : given.parent_path();
   require_empty(folder);
   const std::vector<ExportFile> files = format.make(request);
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
   TemporaryFolder fresh(parent, ".export");
-  for (const auto& [name, content] : files) write_file_atomically(fresh.path() / name, content);
-  if (format.rows && request.data != nullptr) write_measured_arrays(*request.data, fresh.path());
-  fresh.replace(folder);
+  std::vector<std::string> names;
+  fresh.become(folder, [&] {
+    for (const auto& [name, content] : files) {
+      require_not_stopped();
+      write_file_atomically(fresh.path() / name, content);
+    }
+    require_not_stopped();
+    if (format.rows && request.data != nullptr) write_measured_arrays(*request.data, fresh.path());
+    require_not_stopped();
+    for (const auto& entry : fs::recursive_directory_iterator(fresh.path())) {
+      if (entry.is_regular_file())
+        names.push_back(fs::relative(entry.path(), fresh.path()).string());
+    }
+  });
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 ModelWeights initial_weights(const Program& program, const ResolvedProgram& resolved,

@@ -50,9 +50,10 @@ const ExportFormat* find_export_format(std::string_view name);
 Json sidecar(const ExportRequest& request);
 
 /// Writes all files, and the arrays where the format has some, into a folder that is empty or not
-/// there yet: all or nothing. Throws input_error.
-void export_folder(const ExportFormat& format, const ExportRequest& request,
-                   const std::filesystem::path& folder);
+/// there yet: all or nothing. Returns their names. Throws input_error, and Error(kInterrupted)
+/// once a stop was requested.
+std::vector<std::string> export_folder(const ExportFormat& format, const ExportRequest& request,
+                                       const std::filesystem::path& folder);
 
 /// The initial weights of a training.
 ModelWeights initial_weights(const Program& program, const ResolvedProgram& resolved,

@@ -18,6 +18,7 @@
 #include "cli/verbs.h"
 #include "experiments/fault_catalogue.h"
 #include "program/error.h"
+#include "program/printable.h"
 #include "program/words.h"
 #include "training/libraries.h"
 
@@ -43,14 +44,6 @@ int print_version(bool as_json) {
   return 0;
 }
 
-bool is_utf8(const std::string& text) {
-  try {
-    return !Json(text).dump().empty();
-  } catch (const Json::exception&) {
-    return false;
-  }
-}
-
 const Verb& known_verb(const std::string& name) {
   if (const Verb* verb = find_verb(name)) return *verb;
   std::vector<std::string> names;
@@ -64,7 +57,7 @@ const Verb& known_verb(const std::string& name) {
 int run(const std::vector<std::string>& words) {
   // Names of files end up in stores and in JSON.
   for (std::size_t i = 0; i < words.size(); ++i)
-    if (!is_utf8(words[i]))
+    if (find_no_utf8(words[i]) != std::string::npos)
       throw usage_error("argument " + std::to_string(i + 1) +
                         ": found bytes that are not UTF-8; allowed: text in UTF-8");
   if (words.empty()) {
@@ -114,13 +107,17 @@ int main(int argc, char** argv) {
   // Closed standard descriptors would be given to the next files opened, and messages end up in a
   // store.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", O_RDWR);
+    if (fcntl(fd, F_GETFD) == -1)
+      // Results must not seem to arrive: what is opened for reading can't be written.
+      open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_RDWR);
   using neutra::Exit;
   // A file larger than the limit of the shell is a full disk to us: an error message, not a death
   // by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  const neutra::cli::PrintableText messages(std::cerr);
+  neutra::cli::end_on_signals();
+  std::cerr << std::nounitbuf;  // whole lines, which no line of progress comes in between
+  const neutra::cli::PrintableText messages(std::cerr, neutra::cli::erase_progress);
   int code = static_cast<int>(Exit::kFailed);
   try {
     const std::string_view verb = argc > 1 ? argv[1] : "";

@@ -10,6 +10,7 @@
 #include "experiments/mutation_report.h"
 #include "experiments/mutation_task.h"
 #include "program/error.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -294,7 +295,9 @@ std::vector<TestSet> chosen_sets(const Arguments& arguments) {
   std::vector<TestSet> sets;
   for (const std::string& word : arguments.list("test-set")) {
     const auto set = parse_test_set(word);
-    if (!set) throw usage_error("--test-set: found '" + word + "'; allowed: train, test, weak");
+    if (!set)
+      throw usage_error("--test-set: found '" + word +
+                        "'; allowed: " + allowed_words(word, {"train", "test", "weak"}));
     if (std::find(sets.begin(), sets.end(), *set) == sets.end()) sets.push_back(*set);
   }
   std::sort(sets.begin(), sets.end());
@@ -347,12 +350,9 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
   MutationAnalysis analysis;
   {
     ProgressLine progress(arguments.flag("quiet"), "mutate " + id);
-    analysis = analyse_mutants(target.program, task.sites, options, *mutant_trainer, *runs,
-                               [&](std::size_t done, std::size_t known) {
-                                 progress.update(-1, std::to_string(done) + " of " +
-                                                         std::to_string(known) +
-                                                         " trainings known to be needed");
-                               });
+    analysis = analyse_mutants(
+        target.program, task.sites, options, *mutant_trainer, *runs,
+        [&](const Tally& tally) { progress.update(progress_of(tally, "trainings", true)); });
   }
 
   if (arguments.has("report")) {

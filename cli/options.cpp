@@ -9,7 +9,7 @@
 
 #include "program/error.h"
 #include "program/files.h"
-#include "program/json.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -27,6 +27,12 @@ std::optional<T> parse_number(std::string_view text) {
 
 std::string range_text(const Option& option) {
   return "from " + shortest(option.least) + " to " + shortest(option.most);
+}
+
+std::string one_of(const std::vector<std::string>& choices, const std::string& text) {
+  return std::find(choices.begin(), choices.end(), text) != choices.end()
+             ? ""
+             : allowed_words(text, choices);
 }
 
 /// What is wrong with a value, "" when nothing.
@@ -48,15 +54,15 @@ std::string complaint(const Option& option, const std::string& text) {
       return fits ? "" : "a number" + (ranged ? " " + range_text(option) : "");
     }
     case OptionType::kChoice:
-      return std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end()
-                 ? ""
-                 : join(option.choices);
+      return one_of(option.choices, text);
     case OptionType::kDuration:
       return parse_duration(text) ? "" : "a time such as 48h, 90m, 1h30m or 30 (seconds)";
     case OptionType::kSize:
       return parse_size(text) ? "" : "a size such as 2G, 512M or 4096 (bytes)";
-    case OptionType::kText:
     case OptionType::kList:
+      if (!option.choices.empty()) return one_of(option.choices, text);
+      [[fallthrough]];
+    case OptionType::kText:
       return text.empty() ? "a text that is not empty" : "";
   }
   return "";
@@ -96,12 +102,16 @@ po::options_description description(const VerbOptions& verb) {
   return result;
 }
 
-void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
-  std::istringstream stream(read_file(file, "a file of 'name = value' lines"));
-  const auto names = all_names(verb);
+/// One value of a configuration file.
+struct Setting {
+  std::string place;  ///< in the file
+  std::string name, value;
+};
+
+std::vector<Setting> settings_of_lines(const std::string& text, const std::string& file) {
+  std::vector<Setting> settings;
+  std::istringstream stream(text);
   std::string line;
-  std::map<std::string, std::vector<std::string>> values;
-  std::map<std::string, int> lines;
   for (int number = 1; std::getline(stream, line); ++number) {
     if (const auto hash = line.find('#'); hash != std::string::npos) line.erase(hash);
     const auto trim = [](std::string text) {
@@ -114,15 +124,48 @@ void read_config(Arguments& arguments, const std::string& file, const VerbOption
     const auto equals = line.find('=');
     if (equals == std::string::npos)
       throw input_error(describe(file, place, "'" + trim(line) + "'", "'name = value'"));
-    const std::string name = trim(line.substr(0, equals));
-    const Option* option = find_option(name);
-    if (!option || name == "config" || name == "help") {
-      std::vector<std::string> known;
-      for (const auto& entry : option_table()) known.push_back(entry.name);
-      throw input_error(describe(file, place, "option '" + name + "'",
-                                 "an option name; nearest: " + nearest(name, known)));
+    settings.push_back({place, trim(line.substr(0, equals)), trim(line.substr(equals + 1))});
+  }
+  return settings;
+}
+
+std::vector<Setting> settings_of_json(const std::string& text, const std::string& file) {
+  const Json json = parse_json(text, file);
+  std::vector<Setting> settings;
+  for (const auto& [name, value] : json.items()) {
+    const std::string place = "/" + name;
+    if (name == "$schema") continue;
+    for (const Json& item : value.is_array() ? value : Json::array({value})) {
+      if (!item.is_primitive() || item.is_null())
+        throw input_error(
+            describe(file, place, item.type_name(), "a text, a number, true or false"));
+      settings.push_back({place, name, item.is_string() ? item.get<std::string>() : item.dump()});
     }
-    const std::string value = trim(line.substr(equals + 1));
+  }
+  return settings;
+}
+
+/// Options that a configuration can't give.
+bool only_on_command_line(std::string_view name) { return name == "config" || name == "help"; }
+
+void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
+  const std::string text = read_file(file, "a file of 'name = value' lines, or a JSON object");
+  const auto names = all_names(verb);
+  const auto start = text.find_first_not_of(" \t\r\n");
+  const bool json = start != std::string::npos && text[start] == '{';
+  std::map<std::string, std::vector<std::string>> values;
+  for (const auto& [place, name, value] :
+       json ? settings_of_json(text, file) : settings_of_lines(text, file)) {
+    const Option* option = find_option(name);
+    if (!option || only_on_command_line(name)) {
+      std::vector<std::string> known;
+      for (const auto& entry : option_table())
+        if (!only_on_command_line(entry.name)) known.push_back(entry.name);
+      const std::string near = nearest(name, known);
+      throw input_error(describe(
+          file, place, "option '" + name + "'",
+          "the name of an option" + (near.empty() ? "" : " (did you mean " + near + "?)")));
+    }
     if (const auto wrong = complaint(*option, value); !wrong.empty())
       throw input_error(describe(file, place, name + " = " + value, wrong));
     values[name].push_back(value);
@@ -222,6 +265,10 @@ std::optional<std::uint64_t> parse_size(std::string_view text) {
 
 bool Arguments::has(std::string_view name) const { return values_.find(name) != values_.end(); }
 
+const std::string& Arguments::origin(std::string_view name) const {
+  return origins_.find(name)->second;
+}
+
 const std::string& Arguments::value(std::string_view name) const {
   return values_.find(name)->second.back();
 }
@@ -256,15 +303,35 @@ void Arguments::set(const Option& option, const std::vector<std::string>& values
   if (option.type != OptionType::kList && values.size() > 1)
     throw usage_error(where + ": given " + std::to_string(values.size()) + " times; allowed: once");
   for (const auto& text : values)
-    if (const auto wrong = complaint(option, text); !wrong.empty()) {
-      std::string message = where + ": found '" + text + "'; allowed: " + wrong;
-      if (option.type == OptionType::kChoice)
-        if (const auto near = nearest(text, option.choices); !near.empty())
-          message += " (did you mean " + near + "?)";
-      throw usage_error(message);
-    }
+    if (const auto wrong = complaint(option, text); !wrong.empty())
+      throw usage_error(where + ": found '" + text + "'; allowed: " + wrong);
   values_[option.name] = values;
+  origins_[option.name] = where;
 }
+
+namespace {
+
+/// Defaults, then the configuration file (`config`, else that of NEUTRA_CONFIG), then the
+/// environment.
+void set_configured(Arguments& arguments, const VerbOptions& verb,
+                    const std::optional<std::string>& config) {
+  const std::vector<Option> options = options_of(verb);
+  for (const Option& option : options)
+    if (!option.fallback.empty()) arguments.set(option, {option.fallback}, "default");
+  const char* variable = std::getenv("NEUTRA_CONFIG");
+  if (config)
+    read_config(arguments, *config, verb);
+  else if (variable && *variable)
+    read_config(arguments, variable, verb);
+  for (const Option& option : options) {
+    const std::string name = environment_name(option);
+    if (const char* text = std::getenv(name.c_str());
+        text && *text && !only_on_command_line(option.name))
+      arguments.set(option, {text}, name);
+  }
+}
+
+}  // namespace
 
 Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string>& words) {
   const auto names = all_names(verb);
@@ -299,22 +366,10 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
 
   Arguments arguments;
   arguments.words = words;
-  for (const auto& name : names) {
-    const Option option = option_of(verb, name);
-    if (!option.fallback.empty()) arguments.set(option, {option.fallback}, "default of --" + name);
-  }
-  const auto config_variable = std::getenv("NEUTRA_CONFIG");
-  if (given.count("config"))
-    read_config(arguments, given["config"].as<std::vector<std::string>>().back(), verb);
-  else if (config_variable && *config_variable)
-    read_config(arguments, config_variable, verb);
-  for (const auto& name : names) {
-    const Option option = option_of(verb, name);
-    const std::string variable = environment_name(option);
-    if (const char* text = std::getenv(variable.c_str());
-        text && *text && name != "config" && name != "help")
-      arguments.set(option, {text}, variable);
-  }
+  set_configured(arguments, verb,
+                 given.count("config")
+                     ? std::optional(given["config"].as<std::vector<std::string>>().back())
+                     : std::nullopt);
   for (const auto& name : names) {
     if (!given.count(name)) continue;
     arguments.given.push_back(name);
@@ -327,6 +382,13 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   if (given.count("positional"))
     arguments.positional = given["positional"].as<std::vector<std::string>>();
   const int count = static_cast<int>(arguments.positional.size());
+  if (!verb.actions.empty() && count > 0) {
+    std::vector<std::string> actions;
+    for (const VerbAction& action : verb.actions) actions.push_back(action.name);
+    if (std::find(actions.begin(), actions.end(), arguments.positional[0]) == actions.end())
+      throw usage_error("found action '" + arguments.positional[0] +
+                        "'; allowed: " + allowed_words(arguments.positional[0], actions));
+  }
   if (count < verb.least_positional)
     throw usage_error("expects " + verb.positional_name + "; found nothing");
   if (count > verb.most_positional)
@@ -334,6 +396,70 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
         "found '" + arguments.positional[static_cast<std::size_t>(verb.most_positional)] +
         "'; allowed: " + (verb.most_positional == 0 ? "options only" : verb.positional_name));
   return arguments;
+}
+
+Arguments configured_options(const VerbOptions& verb, const std::optional<std::string>& config) {
+  Arguments arguments;
+  set_configured(arguments, verb, config);
+  return arguments;
+}
+
+std::vector<Option> options_of(const VerbOptions& verb) {
+  std::vector<Option> options;
+  for (const std::string& name : all_names(verb)) options.push_back(option_of(verb, name));
+  return options;
+}
+
+Json configuration_schema() {
+  constexpr const char* kDuration = "^([0-9]+(\\.[0-9]+)?|([0-9]+(\\.[0-9]+)?[dhms])+)$";
+  constexpr const char* kSize = "^[0-9]+(\\.[0-9]+)?[kKmMgGtT]?$";
+  Json properties = {{"$schema", {{"type", "string"}}}};
+  for (const Option& option : option_table()) {
+    if (only_on_command_line(option.name)) continue;
+    Json schema;
+    switch (option.type) {
+      case OptionType::kFlag:
+        schema["type"] = "boolean";
+        break;
+      case OptionType::kInteger:
+      case OptionType::kNumber:
+        schema["type"] = option.type == OptionType::kInteger ? "integer" : "number";
+        if (option.least != 0 || option.most != 0)
+          schema.update({{"minimum", Json::parse(shortest(option.least))},
+                         {"maximum", Json::parse(shortest(option.most))}});
+        break;
+      case OptionType::kChoice:
+        schema["enum"] = option.choices;
+        break;
+      case OptionType::kDuration:
+      case OptionType::kSize:
+        schema["type"] = {"string", "number"};
+        schema["pattern"] = option.type == OptionType::kDuration ? kDuration : kSize;
+        schema["minimum"] = 0;
+        break;
+      case OptionType::kText:
+        schema.update({{"type", "string"}, {"minLength", 1}});
+        break;
+      case OptionType::kList:
+        schema.update({{"type", {"string", "array"}},
+                       {"minLength", 1},
+                       {"items", {{"type", "string"}, {"minLength", 1}}},
+                       {"minItems", 1}});
+        break;
+    }
+    schema["description"] = option.help;
+    if (!option.fallback.empty())
+      schema["default"] = option.type == OptionType::kInteger || option.type == OptionType::kNumber
+                              ? Json::parse(option.fallback)
+                              : Json(option.fallback);
+    properties[option.name] = std::move(schema);
+  }
+  return {{"$schema", "http://json-schema.org/draft-07/schema#"},
+          {"title", "Configuration of neutra"},
+          {"description", "Options of all verbs, for --config and NEUTRA_CONFIG"},
+          {"type", "object"},
+          {"properties", std::move(properties)},
+          {"additionalProperties", false}};
 }
 
 std::string option_help(const VerbOptions& verb) {
@@ -349,7 +475,7 @@ std::string option_help(const VerbOptions& verb) {
   std::ostringstream out;
   for (const auto& [left, option] : rows) {
     out << "  " << left << std::string(width - left.size() + 2, ' ') << option.help;
-    if (option.type == OptionType::kChoice) out << " (" << join(option.choices) << ")";
+    if (!option.choices.empty()) out << " (" << join(option.choices) << ")";
     if (!option.fallback.empty()) out << " [" << option.fallback << "]";
     out << '\n';
   }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "program/json.h"
+
 namespace neutra::cli {
 
 enum class OptionType { kFlag, kInteger, kNumber, kText, kList, kChoice, kDuration, kSize };
@@ -19,7 +21,7 @@ struct Option {
   OptionType type = OptionType::kText;
   std::string argument;              ///< as shown in help: "N", "FILE"
   std::string fallback;              ///< default as text; "": none
-  std::vector<std::string> choices;  ///< for kChoice
+  std::vector<std::string> choices;  ///< of kChoice, and of kList where not all are allowed
   double least = 0, most = 0;        ///< range of kInteger and kNumber; both 0: any
   std::string help;
 };
@@ -44,6 +46,9 @@ class Arguments {
   double number(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   const std::vector<std::string>& list(std::string_view name) const;
+  /// Of an option that it has(): where its value comes from, "default" for the table's, else
+  /// "--seed", "NEUTRA_SEED", "FILE: seed".
+  const std::string& origin(std::string_view name) const;
   double seconds(std::string_view name) const;
   std::uint64_t bytes(std::string_view name) const;
   std::optional<double> optional_number(std::string_view name) const;
@@ -56,6 +61,7 @@ class Arguments {
  private:
   const std::string& value(std::string_view name) const;
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> origins_;
 };
 
 /// "48h", "1h30m", "90s", "2.5" (seconds), "1d"; nullopt when it is none of these.
@@ -63,17 +69,36 @@ std::optional<double> parse_duration(std::string_view text);
 /// "1.5G", "512M", "100k", "4096" bytes, powers of 1024.
 std::optional<std::uint64_t> parse_size(std::string_view text);
 
-/// What a verb takes on its command line.
+/// The first word of verbs that do several things: `neutra store check STORE`.
+struct VerbAction {
+  std::string name;
+  std::string words;                                     ///< behind it: "STORE..."
+  std::optional<std::vector<std::string>> options = {};  ///< of the verb's; nullopt: all
+};
+
+/// What a verb takes on its command line. Words in capitals say what is meant and what a shell
+/// completes (cli/completion.h).
 struct VerbOptions {
   std::vector<std::string> names;  ///< of the option table, besides those every verb takes
   int least_positional = 0, most_positional = 0;
   std::string positional_name;            ///< "FAULT"
   std::vector<std::string> formats = {};  ///< of --format, the default first; empty: it isn't taken
+  std::vector<VerbAction> actions = {};   ///< the first word is one of them
 };
 
 /// Parses the words after the verb. Throws usage_error (command line, environment) or input_error
 /// (configuration file).
 Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string>& words);
+
+/// The options without a command line; `config`: the configuration file, else that of
+/// NEUTRA_CONFIG. Throws as parse_arguments() does.
+Arguments configured_options(const VerbOptions& verb, const std::optional<std::string>& config);
+
+/// The options that a verb takes, sorted by name, with its own formats.
+std::vector<Option> options_of(const VerbOptions& verb);
+
+/// What a configuration file may say: JSON Schema of its form as a JSON object.
+Json configuration_schema();
 
 /// The option part of `neutra VERB --help`.
 std::string option_help(const VerbOptions& verb);

@@ -4,7 +4,8 @@
 
 namespace neutra::cli {
 
-PrintableText::PrintableText(std::ostream& stream) : stream_(stream), to_(stream.rdbuf(this)) {}
+PrintableText::PrintableText(std::ostream& stream, void (*before)())
+    : stream_(stream), to_(stream.rdbuf(this)), before_(before) {}
 
 PrintableText::~PrintableText() {
   stream_.flush();
@@ -28,6 +29,7 @@ std::streamsize PrintableText::xsputn(const char* text, std::streamsize count) {
 int PrintableText::sync() { return print(pending_.size()) && to_->pubsync() == 0 ? 0 : -1; }
 
 bool PrintableText::print(std::size_t count) {
+  if (count > 0 && before_ != nullptr) before_();
   const std::string text = printable({pending_.data(), count}, "\n\t");
   pending_.erase(0, count);
   const auto size = static_cast<std::streamsize>(text.size());

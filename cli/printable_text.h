@@ -7,10 +7,10 @@
 namespace neutra::cli {
 
 /// While it lives, a stream prints text for people: what files and external tools say in it can't
-/// steer a terminal (printable(), line ends and tabs kept).
+/// steer a terminal (printable(), line ends and tabs kept). `before` is called before each piece.
 class PrintableText final : private std::streambuf {
  public:
-  explicit PrintableText(std::ostream& stream);
+  explicit PrintableText(std::ostream& stream, void (*before)() = nullptr);
   PrintableText(const PrintableText&) = delete;
   PrintableText& operator=(const PrintableText&) = delete;
   ~PrintableText() override;
@@ -24,6 +24,7 @@ class PrintableText final : private std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* to_;
+  void (*before_)();
   std::string pending_;  ///< the rest of a line: characters are never cut
 };
 

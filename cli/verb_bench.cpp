@@ -18,6 +18,7 @@
 #include "program/files.h"
 #include "program/json_section.h"
 #include "program/patch.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "search/store.h"
 
@@ -50,8 +51,9 @@ std::set<std::string> filter(const Arguments& arguments, const std::string& opti
   if (!arguments.has(option)) return words;
   for (const std::string& word : arguments.list(option)) {
     if (!known.contains(word))
-      throw input_error(describe("", "--" + option, "'" + word + "'",
-                                 join({known.begin(), known.end()}) + ": those of the benchmark"));
+      throw input_error(
+          describe("", "--" + option, "'" + word + "'",
+                   allowed_words(word, {known.begin(), known.end()}) + ": those of the benchmark"));
     words.insert(word);
   }
   return words;
@@ -369,9 +371,8 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
   BenchmarkTest result;
   {
     ProgressLine progress(arguments.flag("quiet"), "bench test");
-    options.progress = [&](std::size_t done, std::size_t count) {
-      progress.update(static_cast<double>(done) / static_cast<double>(count),
-                      std::to_string(done) + " of " + std::to_string(count) + " trainings");
+    options.progress = [&](const Tally& tally) {
+      progress.update(progress_of(tally, "trainings"));
     };
     result = test_entries(benchmark, entries, options, *trainer);
   }
@@ -417,6 +418,7 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
 
 int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
   const std::string format = chosen_format(arguments);
+  if (format != "fault") require_output(arguments);
   const Entries entries = chosen_entries(benchmark, arguments);
   if (format == "json") {
     Json json = Json::array();
@@ -531,10 +533,8 @@ int create(const Arguments& arguments) {
     if (!quiet) std::cerr << text << '\n';
     line.emplace(quiet, text);
   };
-  build.progress = [&](std::size_t done, std::size_t known) {
-    if (line)
-      line->update(-1, std::to_string(done) + " of " + std::to_string(known) +
-                           " trainings known to be needed");
+  build.progress = [&](const Tally& tally) {
+    if (line) line->update(progress_of(tally, "trainings", true));
   };
   Benchmark benchmark = build_benchmark(plan, earlier ? &*earlier : nullptr, build);
   line.reset();
@@ -636,13 +636,21 @@ const std::vector<Action>& actions() {
   return kActions;
 }
 
+/// `name`: of one.
 const Action& find_action(const std::string& name) {
-  std::vector<std::string> names;
+  return *std::find_if(actions().begin(), actions().end(),
+                       [&](const Action& action) { return action.name == name; });
+}
+
+std::vector<VerbAction> verb_actions() {
+  std::vector<VerbAction> result;
   for (const Action& action : actions()) {
-    if (action.name == name) return action;
-    names.emplace_back(action.name);
+    std::vector<std::string> options = action.options;
+    options.emplace_back("format");
+    if (action.filters) options.insert(options.end(), kFilters.begin(), kFilters.end());
+    result.push_back({action.name, action.words, std::move(options)});
   }
-  throw usage_error("found action '" + name + "'; allowed: " + join(names));
+  return result;
 }
 
 /// Throws usage_error for words and options that would have no effect.
@@ -696,7 +704,8 @@ Verb bench_verb() {
        2,
        100000,
        "ACTION PLAN|BENCHMARK [ENTRY ...]",
-       {"text", "csv", "json", "fault"}},
+       {"text", "csv", "json", "fault"},
+       verb_actions()},
       "create: mutates and trains the subjects of a plan (a file, or bundled: kinds, small, "
       "bundled, catalogue) and keeps the\n"
       "faults that the test rows kill; the same command goes on after an interruption. list, info: "

@@ -40,10 +40,7 @@ deepfd::Table make_table(const Arguments& arguments, LocalTrainer& trainer,
   options.workers = worker_count(arguments);
   options.stop = &stop_requested();
   ProgressLine progress(arguments.flag("quiet"), what);
-  options.progress = [&](std::size_t done, std::size_t all) {
-    progress.update(static_cast<double>(done) / static_cast<double>(all),
-                    std::to_string(done) + " of " + std::to_string(all) + " trainings");
-  };
+  options.progress = [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); };
   return deepfd::make_table(bases, trainer, options);
 }
 

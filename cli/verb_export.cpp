@@ -81,6 +81,22 @@ fs::path require_sidecar(const fs::path& output, const fs::path& read) {
                     ", which is no sidecar of a model; allowed: another name");
 }
 
+/// What was written, for --json; else nothing is said.
+int written(const Arguments& arguments, const std::string& id, const fs::path& output,
+            const std::vector<std::string>& files, const std::string& missing = "") {
+  if (!arguments.flag("json")) return 0;
+  std::cout << neutra::to_text(
+      Json{{"format", "neutra-export"},
+           {"version", 1},
+           {"program", id},
+           {"program_version", arguments.text("version")},
+           {"form", arguments.text("format")},
+           {"output", output.string()},
+           {"files", files},
+           {"missing_data", missing.empty() ? Json(nullptr) : Json(missing)}});
+  return 0;
+}
+
 int run(const Arguments& arguments) {
   catch_signals();
   const ExportFormat& format = *find_export_format(arguments.text("format"));
@@ -113,29 +129,40 @@ int run(const Arguments& arguments) {
     if (!original.space.parameters_of(program)) request.space = nullptr;
     if (!format.text) take_weights(arguments, *trainer, request, program);
     if (!arguments.has("output")) {
-      std::cout << format.make(request).front().second;
+      const std::string script = format.make(request).front().second;
+      if (arguments.flag("json"))
+        std::cout << neutra::to_text(Json{{"format", "neutra-export"},
+                                          {"version", 1},
+                                          {"program", original.id},
+                                          {"program_version", arguments.text("version")},
+                                          {"form", format.name},
+                                          {"text", script}});
+      else
+        std::cout << script;
       return 0;
     }
     const fs::path output = arguments.text("output");
     if (!names_main_file(output, format)) {
-      export_folder(format, request, output);
-      if (!missing.empty() && format.rows)
-        std::cerr << "no arrays: the data are not here: " << missing << '\n';
-      return 0;
+      const std::vector<std::string> files = export_folder(format, request, output);
+      if (!format.rows) missing.clear();
+      if (!missing.empty()) std::cerr << "no arrays: the data are not here: " << missing << '\n';
+      return written(arguments, original.id, output, files, missing);
     }
     require_not_read(output.string(), "--output", {original.file});
     if (!format.model) {
       require_text_output(output.string(), "--output");
       write_file_atomically(output, format.make(request).front().second);
-      return 0;
+      return written(arguments, original.id, output, {output.filename().string()});
     }
     require_model_output(output.string(), "--output");
     require_other_name(output, program);
     const fs::path beside = require_sidecar(output, original.file);
     const std::string model = format.make(request).front().second;
+    require_not_stopped();
     write_file_atomically(beside, neutra::to_text(sidecar(request)));
     write_file_atomically(output, model);
-    return 0;
+    return written(arguments, original.id, output,
+                   {output.filename().string(), beside.filename().string()});
   } catch (const Error& error) {
     if (error.exit() != Exit::kBadInput) throw;
     throw input_error(format.name + ": " + error.what());

@@ -55,9 +55,8 @@ Check check(const Fault& fault, const Arguments& arguments) {
       jobs.push_back(job);
     }
   ProgressLine progress(arguments.flag("quiet"), "check " + fault.id);
-  const auto results = train_all(*trainer, jobs, worker_count(arguments), [&](std::size_t done) {
-    progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
-                    std::to_string(done) + " of " + std::to_string(jobs.size()) + " trainings");
+  const auto results = train_all(*trainer, jobs, worker_count(arguments), [&](const Tally& tally) {
+    progress.update(progress_of(tally, "trainings"));
   });
   for (std::size_t i = 0; i < results.size(); ++i)
     (i < static_cast<std::size_t>(replicas) ? result.buggy : result.fixed)

@@ -12,6 +12,7 @@
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -28,7 +29,7 @@ std::vector<const Tool*> tools_named(const std::string& name) {
     names.push_back(tool->name);
   }
   if (formulas.empty()) {
-    throw usage_error("--tool: found '" + name + "'; allowed: " + join(names) +
+    throw usage_error("--tool: found '" + name + "'; allowed: " + allowed_words(name, names) +
                       ", or the description file of an external tool, FILE.json");
   }
   return formulas;
@@ -289,21 +290,17 @@ int run(const Arguments& arguments) {
   for (const Tool* tool : chosen) {
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
     results.push_back(
-        localise_runs(*tool, faulty, context, runs, worker_count(arguments), [&](std::size_t done) {
-          progress.update(static_cast<double>(done) / static_cast<double>(runs),
-                          std::to_string(done) + " runs");
-        }));
+        localise_runs(*tool, faulty, context, runs, worker_count(arguments),
+                      [&](const Tally& tally) { progress.update(progress_of(tally, "runs")); }));
   }
 
-  bool broken = false;
+  bool any_broken = false;
   Json list = Json::array();
   std::string text =
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
   for (const ToolAnswers& answers : results) {
-    for (const Localisation& run : answers.runs)
-      broken = broken || run.status == LocalisationStatus::kTimeout ||
-               run.status == LocalisationStatus::kFailed;
+    for (const Localisation& run : answers.runs) any_broken = any_broken || broken(run.status);
     list.push_back(json_of(answers));
     text += "\n" + text_of(answers);
   }
@@ -320,7 +317,7 @@ int run(const Arguments& arguments) {
   } else {
     std::cout << text;
   }
-  return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
+  return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace

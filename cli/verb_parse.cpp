@@ -9,6 +9,7 @@
 #include "fl_adapters/parsers/parser.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -22,7 +23,8 @@ const parsers::LogParser& chosen_parser(const Arguments& arguments) {
   if (chosen.size() > 1) throw usage_error("--tool: found " + join(chosen) + "; allowed: one");
   const parsers::LogParser* parser = parsers::find_log_parser(chosen.front());
   if (parser == nullptr)
-    throw usage_error("--tool: found '" + chosen.front() + "'; allowed: " + join(names));
+    throw usage_error("--tool: found '" + chosen.front() +
+                      "'; allowed: " + allowed_words(chosen.front(), names));
   return *parser;
 }
 
@@ -125,9 +127,15 @@ std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, F
     std::string id = id_of(program.name, faults);
     if (!taken.insert(id).second) taken.insert(id = program.name);
     const double seconds = program.answers.mean_seconds();
-    answers.push_back({id, tool, program.answers.answer(), "",
+    answers.push_back({id,
+                       tool,
+                       program.answers.answer(),
+                       "",
                        static_cast<int>(program.answers.runs.size()),
-                       seconds > 0 ? std::optional(seconds) : std::nullopt});
+                       seconds > 0 ? std::optional(seconds) : std::nullopt,
+                       {},
+                       {},
+                       ""});
   }
   return to_csv(answers);
 }

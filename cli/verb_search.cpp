@@ -1,14 +1,20 @@
+#include <fstream>
 #include <iostream>
 
 #include "cli/context.h"
 #include "cli/network_text.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "experiments/batch.h"
 #include "program/error.h"
+#include "program/printable.h"
 #include "program/words.h"
 
 namespace neutra::cli {
 namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t kListed = 20;  ///< repairs that the result lists
 
 std::string counters_text(const SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
@@ -31,6 +37,17 @@ std::string counters_text(const SearchCounters& c) {
             " failed; trainings: " + std::to_string(c.diverged) + " diverged, " +
             std::to_string(c.timed_out) + " past the time limit\n";
   return text;
+}
+
+/// FAULT.h5, or FAULT.store.h5 beside a Keras model of that name, which the program may be of.
+/// HDF5 of a store begins behind its seal, that of any other file at once.
+fs::path default_store(const Fault& fault) {
+  const fs::path store = fault.id + ".h5";
+  std::string start(4, '\0');
+  std::error_code ignored;
+  if (fs::is_regular_file(store, ignored))
+    std::ifstream(store, std::ios::binary).read(start.data(), 4);
+  return start == "\x89HDF" ? fs::path(fault.id + ".store.h5") : store;
 }
 
 int run(const Arguments& arguments) {
@@ -75,15 +92,15 @@ int run(const Arguments& arguments) {
     options.remote_setup =
         ranks_setup(fault, trainer_options(arguments, fault.file), *trainer, options.workers);
 
-  const std::filesystem::path store =
-      link_target(arguments.has("store") ? arguments.text("store") : fault.id + ".h5");
-  if (store.has_parent_path() && !std::filesystem::is_directory(store.parent_path()))
+  const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
+                                                            : default_store(fault));
+  if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
     throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   SearchOutcome outcome;
   {
     ProgressLine line(arguments.flag("quiet"), "search " + fault.id);
     options.progress = [&](const Progress& progress) {
-      line.update(progress.fraction.value_or(-1), progress_text(progress));
+      line.update(progress_of(progress, config.budget_evaluations));
     };
     outcome = run_search(task, config, options, *trainer, store);
   }
@@ -115,7 +132,11 @@ int run(const Arguments& arguments) {
     if (outcome.was_finished)
       std::cout << store.string()
                 << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
-    std::cout << network_text(outcome.network, &fault) << "\n"
+    std::cout << network_text(outcome.network, &fault,
+                              ListLimit{kListed, "neutra network " +
+                                                     shell_quoted(printable(store.string())) +
+                                                     " --format text lists all"})
+              << "\n"
               << "end: " << to_string(outcome.end) << "; " << counters_text(outcome.counters)
               << "store: " << store.string() << "\n";
   }
@@ -160,11 +181,12 @@ Verb search_verb() {
       "--replicas times; those at least as good as their parent are followed, those as good as "
       "the known fix are\n"
       "repairs. The same command continues an interrupted search; a finished one is printed "
-      "without training. The\n"
-      "network depends on program, seed, preset, rule, top-k, replicas, level, budgets and limits, "
-      "never on workers,\nsavings or interruptions. Started with mpirun or srun --mpi=pmix it "
-      "spreads "
-      "over the ranks of the job.",
+      "without training, or goes\n"
+      "on where a budget is larger now. The network depends on program, seed, preset, rule, top-k, "
+      "replicas, level, budgets\n"
+      "and limits, never on workers, savings or interruptions. Started with mpirun or srun "
+      "--mpi=pmix it spreads over the\n"
+      "ranks of the job.",
       "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
       "--format text\n  mpirun -n 8 neutra search D7 --store D7.h5",
       run};

@@ -59,6 +59,7 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
                           {"evaluations", summary.evaluations},
                           {"damaged_bytes", summary.damaged_bytes},
                           {"kept", kept},
+                          {"finished", summary.finished},
                           {"command", summary.command}});
     return 0;
   }
@@ -69,8 +70,12 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
   std::cout << '\n';
   for (const auto& file : summary.kept)
     std::cout << "the damaged file is " << file.string() << '\n';
-  std::cout << "its search goes on from them, with --store " << made.string() << ": "
-            << summary.command << '\n';
+  if (summary.finished) {
+    std::cout << "its search is finished\n";
+  } else {
+    std::cout << "its search goes on from them, with --store " << made.string() << ": "
+              << summary.command << '\n';
+  }
   return 0;
 }
 
@@ -109,8 +114,7 @@ int run(const Arguments& arguments) {
   }
   if (action == "info") return info(stores[0], arguments.flag("json"));
   if (action == "check") return check(stores[0], arguments.flag("json"));
-  if (action == "repair") return repair(stores[0], arguments);
-  throw usage_error("found action '" + action + "'; allowed: check, info, merge, repair");
+  return repair(stores[0], arguments);
 }
 
 }  // namespace
@@ -119,14 +123,22 @@ Verb store_verb() {
   return {"store",
           "check, repair or merge the stores of searches, or say what they hold",
           "store check|info|repair STORE [-o FILE] [--json] | store merge STORE... -o FILE",
-          {{"output"}, 2, 1000, "check|info|merge|repair STORE..."},
+          {{"output"},
+           2,
+           1000,
+           "check|info|merge|repair STORE...",
+           {},
+           {{"check", "STORE", {{}}},
+            {"info", "STORE", {{}}},
+            {"merge", "STORE..."},
+            {"repair", "STORE"}}},
           "check: digest, structure and journal; exit 1 when something is wrong. info: command, "
           "options, versions, state.\n"
           "repair: a sound store of all whole records of a damaged one, in its place (the damaged "
           "files stay beside it\n"
-          "as FILE.damaged) or as -o FILE. merge: one store of the evaluations of several of one "
-          "search. The search goes\n"
-          "on from both and trains what is missing.",
+          "as FILE.damaged) or as -o FILE; a sound one is copied there. merge: one store of the "
+          "evaluations of several of\n"
+          "one search. The search goes on from both and trains what is missing.",
           "  neutra store info D7.h5\n  neutra store check D7.h5\n  neutra store repair D7.h5\n"
           "  neutra store merge node1/D7.h5 node2/D7.h5 -o D7.h5",
           run};

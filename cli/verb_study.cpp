@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <iostream>
+#include <sstream>
 
 #include "cli/context.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "experiments/pictures.h"
 #include "experiments/study_tables.h"
 #include "program/error.h"
 #include "program/words.h"
@@ -10,12 +13,28 @@
 namespace neutra::cli {
 namespace {
 
+/// The forms of --figures, each once. Throws usage_error, and failure() where one can't be made.
+std::vector<std::string> figure_forms(const std::string& list) {
+  std::vector<std::string> forms;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto& known = picture_forms();
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      throw usage_error("--figures: found '" + list + "'; allowed: " + join(known) +
+                        ", or several such as svg,pdf");
+    if (std::find(forms.begin(), forms.end(), word) == forms.end()) forms.push_back(word);
+  }
+  for (const std::string& form : forms) require_picture_form(form);
+  return forms;
+}
+
 int run(const Arguments& arguments) {
   const std::string format = chosen_format(arguments);
   const Study study = load_study(study_file(arguments.positional.front()), arguments.flag("quick"));
 
   catch_signals(other_ranks() == nullptr);
   StudyOptions options;
+  options.forms = figure_forms(arguments.text("figures"));
   options.folder = arguments.has("folder") ? arguments.text("folder") : study.name + "-results";
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
@@ -49,20 +68,18 @@ int run(const Arguments& arguments) {
     line.emplace(quiet, text);
   };
   options.search.progress = [&](const Progress& progress) {
-    if (line) line->update(progress.fraction.value_or(-1), progress_text(progress));
+    if (line) line->update(progress_of(progress));
   };
-  options.tool_progress = [&](std::size_t done, std::size_t runs) {
-    if (line)
-      line->update(static_cast<double>(done) / static_cast<double>(runs),
-                   std::to_string(done) + " of " + std::to_string(runs) + " runs");
+  options.tool_progress = [&](const Tally& tally) {
+    if (line) line->update(progress_of(tally, "runs"));
   };
   const StudyResult result = run_study(study, options);
   line.reset();
 
-  bool broken = false;
+  bool any_broken = false;
   for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
-    if (status == LocalisationStatus::kTimeout || status == LocalisationStatus::kFailed) {
-      broken = true;
+    if (broken(status)) {
+      any_broken = true;
       std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
                 << " runs: " << to_string(status) << ": " << reason << '\n';
     }
@@ -76,13 +93,14 @@ int run(const Arguments& arguments) {
   }
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
-  write_study(study, result, options.folder);
+  write_study(study, result, options.folder, options.forms);
   std::cout << find_reporter(format)->write(study_report(study, result, layout_of(format)));
   if (format == "text")
-    std::cout << "\nNetworks (h5, tsv, dot, svg), answers.csv, runs.jsonl, scores (txt, csv, json, "
-                 "tex), tables (txt, tex, csv) and\nfigure2.svg are in "
-              << options.folder.string() << ".\n";
-  return static_cast<int>(broken ? Exit::kFailed : Exit::kDone);
+    std::cout
+        << "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), "
+           "tables (txt, tex, csv)\nand figures ("
+        << join(options.forms) << ") are in " << options.folder.string() << ".\n";
+  return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace
@@ -91,12 +109,12 @@ Verb study_verb() {
   return {
       "study",
       "search several faults, ask tools about them and score the answers",
-      "study FILE|NAME [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
-      {{"backend", "data-dir", "folder", "memory", "only", "quick", "reuse-epochs", "searches-only",
-        "seed", "skip-dead", "workers"},
+      "study FILE|STUDY [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
+      {{"backend", "data-dir", "figures", "folder", "memory", "only", "quick", "reuse-epochs",
+        "searches-only", "seed", "skip-dead", "workers"},
        1,
        1,
-       "FILE|NAME",
+       "FILE.json|STUDY",
        {"text", "csv", "json", "latex"}},
       "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or reads "
       "a recorded network,\n"
@@ -106,7 +124,7 @@ Verb study_verb() {
       "its answer. Stores,\n"
       "networks, answers, scores, tables and figures go to --folder; the same command continues an "
       "interrupted study.\n"
-      "NAME is a bundled study: quickstart, or fl_study, the whole study with every tool (weeks "
+      "STUDY is a bundled one: quickstart, or fl_study, the whole study with every tool (weeks "
       "on two cores; --quick: minutes).",
       "  neutra study quickstart\n  neutra study fl_study --quick\n"
       "  neutra study my_study.json --folder results --format latex",

@@ -128,13 +128,13 @@ int run(const Arguments& arguments) {
 Verb submit_verb() {
   return {"submit",
           "give the searches of a study to a batch system",
-          "submit FILE|NAME [--executor slurm|local] [--ranks N] [--sbatch-arg ARGUMENT...] "
+          "submit FILE.json|STUDY [--executor slurm|local] [--ranks N] [--sbatch-arg ARGUMENT...] "
           "[--dry-run] [options]",
           {{"attempts", "backend", "data-dir", "dry-run", "executor", "folder", "memory", "only",
             "quick", "ranks", "reuse-epochs", "sbatch-arg", "seed", "skip-dead", "workers"},
            1,
            1,
-           "FILE|NAME"},
+           "FILE.json|STUDY"},
           "Writes a script, batch.sh in --folder, and starts it: one array job of Slurm with an "
           "element for each fault,\n"
           "each --ranks processes with --workers trainings at the same time. An element that "

@@ -99,9 +99,8 @@ int run(const Arguments& arguments) {
   std::vector<ReplicaResult> results;
   {
     ProgressLine progress(arguments.flag("quiet"), "verify " + fault.id);
-    results = train_all(*trainer, jobs, worker_count(arguments), [&](std::size_t done) {
-      progress.update(static_cast<double>(done) / static_cast<double>(jobs.size()),
-                      std::to_string(done) + " of " + std::to_string(jobs.size()) + " trainings");
+    results = train_all(*trainer, jobs, worker_count(arguments), [&](const Tally& tally) {
+      progress.update(progress_of(tally, "trainings"));
     });
   }
 

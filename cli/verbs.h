@@ -31,12 +31,15 @@ std::string markdown_help();
 
 Verb bench_verb();
 Verb collect_verb();
+Verb completion_verb();
+Verb config_verb();
 Verb deepfd_train_verb();
 Verb evaluate_verb();
 Verb export_verb();
 Verb faults_verb();
 Verb import_verb();
 Verb localise_verb();
+Verb man_verb();
 Verb mutate_verb();
 Verb network_verb();
 Verb parse_verb();

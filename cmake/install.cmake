@@ -6,3 +6,21 @@ install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra
         FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# What the command says of itself: completions where the shells look for them, manual pages. It is asked when it is installed.
+set(command_texts ${PROJECT_BINARY_DIR}/command_texts)
+install(CODE "
+  file(REMOVE_RECURSE \"${command_texts}\")
+  file(MAKE_DIRECTORY \"${command_texts}\")
+  foreach(text bash:neutra zsh:_neutra fish:neutra.fish)
+    string(REPLACE : ; text \${text})
+    list(GET text 0 shell)
+    list(GET text 1 name)
+    execute_process(COMMAND \"$<TARGET_FILE:neutra>\" completion \${shell} -o \"${command_texts}/\${name}\"
+                    COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
+  execute_process(COMMAND \"$<TARGET_FILE:neutra>\" man -o \"${command_texts}/man\" COMMAND_ERROR_IS_FATAL ANY)")
+install(FILES ${command_texts}/neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${command_texts}/_neutra DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${command_texts}/neutra.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(DIRECTORY ${command_texts}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -16,7 +16,6 @@
 #include "program/patch.h"
 #include "program/words.h"
 #include "training/monitor.h"
-#include "training/parallel.h"
 
 namespace neutra {
 namespace {

@@ -12,6 +12,7 @@
 #include "experiments/fault_catalogue.h"
 #include "search/search.h"
 #include "training/local_trainer.h"
+#include "training/parallel.h"
 
 namespace neutra {
 
@@ -50,7 +51,7 @@ struct BenchmarkBuild {
   int workers = 1;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string& stage)> stage;
-  std::function<void(std::size_t done, std::size_t known)> progress;
+  std::function<void(const Tally& trainings)> progress;  ///< of those known to be needed
 };
 
 /// Name of a subject's file in BenchmarkBuild::runs.

@@ -5,6 +5,7 @@
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/json_section.h"
+#include "program/vocabulary.h"
 
 namespace neutra {
 namespace {
@@ -92,8 +93,9 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
   if (path.extension() != ".json") {
     const std::vector<std::string> names = benchmark_plans();
     if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
-      throw input_error(describe("", "", "unknown plan '" + name_or_file + "'",
-                                 join(names) + ", or a file that ends in .json"));
+      throw input_error(
+          describe("", "", "unknown plan '" + name_or_file + "'",
+                   allowed_words(name_or_file, names) + ", or a file that ends in .json"));
     }
     path = folder_of_plans() / (name_or_file + ".json");
   }

@@ -4,7 +4,6 @@
 #include <mutex>
 
 #include "experiments/benchmark_checkout.h"
-#include "training/parallel.h"
 
 namespace neutra {
 namespace {
@@ -48,6 +47,7 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
       for (std::size_t run = 0; run < count; ++run) runs.emplace_back(i, run);
     }
     std::mutex mutex;
+    Tally tally{0, runs.size()};
     run_all(
         runs.size(), options.workers, options.stop,
         [&](std::size_t i) {
@@ -63,13 +63,16 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
           const ReplicaResult trained = trainer.train(job);
           const std::lock_guard lock(mutex);
           task.test->metrics[run] = trained.metric;
+          tally.failed += trained.status != RunStatus::kOk;
           if (trained.status > task.test->status) {
             task.test->status = trained.status;
             task.test->message = trained.message;
           }
         },
         [&](std::size_t done) {
-          if (options.progress) options.progress(done, runs.size());
+          const std::lock_guard lock(mutex);
+          tally.done = done;
+          if (options.progress) options.progress(tally);
         });
     for (const Task& task : tasks) {
       task.test->verdict = kill_test(task.subject->metrics, task.test->metrics,

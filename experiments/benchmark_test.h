@@ -8,6 +8,7 @@
 
 #include "experiments/benchmark.h"
 #include "training/local_trainer.h"
+#include "training/parallel.h"
 
 namespace neutra {
 
@@ -42,7 +43,7 @@ struct BenchmarkTestOptions {
   int retries = 1;
   int workers = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::size_t done, std::size_t count)> progress;
+  std::function<void(const Tally& trainings)> progress;
 };
 
 /// Trains both versions of the entries, as often as the benchmark has trained them, with draws that

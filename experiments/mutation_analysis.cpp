@@ -11,10 +11,10 @@
 
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "search/store.h"
 #include "training/metrics.h"
-#include "training/parallel.h"
 
 namespace neutra {
 namespace {
@@ -187,7 +187,7 @@ class Analyst {
     }
   }
 
-  MutationAnalysis analyse(const std::function<void(std::size_t, std::size_t)>& progress) {
+  MutationAnalysis analyse(const std::function<void(const Tally&)>& progress) {
     wanted_ = {{original_hash_, &original_}};
     train(false, progress);
     judge_original();
@@ -213,7 +213,7 @@ class Analyst {
   }
 
   /// Trains what is wanted: all first runs, then all second ones, ...
-  void train(bool early, const std::function<void(std::size_t, std::size_t)>& progress) {
+  void train(bool early, const std::function<void(const Tally&)>& progress) {
     std::vector<std::pair<Hash, int>> tasks;
     for (int run = 0; run < options_.runs; ++run) {
       for (const auto& [hash, program] : wanted_) {
@@ -221,7 +221,8 @@ class Analyst {
       }
     }
     std::mutex mutex;
-    known_ += tasks.size();
+    const std::size_t earlier = tally_.done;
+    tally_.total += tasks.size();
     run_all(
         tasks.size(), options_.workers, options_.stop,
         [&](std::size_t i) {
@@ -233,12 +234,14 @@ class Analyst {
           MutantRun result = trainer_.run(*wanted_.at(hash), run);
           if (hash != original_hash_ || run != 0) result.certainty.clear();
           const std::lock_guard lock(mutex);
+          tally_.failed += result.status != RunStatus::kOk;
           runs_.add(hash, run, std::move(result));
         },
         [&](std::size_t finished) {
-          if (progress) progress(done_ + finished, known_);
+          const std::lock_guard lock(mutex);
+          tally_.done = earlier + finished;
+          if (progress) progress(tally_);
         });
-    done_ += tasks.size();
   }
 
   void judge_original() {
@@ -595,7 +598,7 @@ class Analyst {
     bool settles = false;   ///< do they settle all verdicts?
   };
   std::map<Hash, Settled> settled_;
-  std::size_t done_ = 0, known_ = 0;
+  Tally tally_;
 };
 
 }  // namespace
@@ -684,7 +687,7 @@ Json header_of(const JournalContent& journal, const std::string& file) {
   const Json* header = member(first, "header");
   const Json* format = header != nullptr ? member(*header, "format") : nullptr;
   if (format == nullptr || *format != kFormat) {
-    throw input_error(describe(file, "", "another kind of journal", "a file of mutant runs"));
+    throw input_error(describe(file, "", kind_of_file(file), "a file of mutant runs"));
   }
   return *header;
 }
@@ -709,8 +712,8 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
     const std::string bytes = read_regular_file(file, "a file of mutant runs");
     if (!bytes.empty()) {
       if (!may_be_journal(bytes)) {
-        throw input_error(describe(file.string(), "", "another kind of file",
-                                   "a file of mutant runs, or none yet"));
+        throw input_error(
+            describe(file.string(), "", kind_of_file(file), "a file of mutant runs, or none yet"));
       }
       JournalContent journal = parse_journal(bytes);
       const Json stored = header_of(journal, file.string());
@@ -786,7 +789,7 @@ Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uin
 MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
                                  const MutationOptions& options, MutantTrainer& trainer,
                                  MutantRuns& runs,
-                                 const std::function<void(std::size_t, std::size_t)>& progress) {
+                                 const std::function<void(const Tally&)>& progress) {
   if (const auto reason = trainer.refusal(original)) {
     throw input_error("the original can't be trained: " + *reason);
   }

@@ -14,6 +14,7 @@
 #include "program/program.h"
 #include "search/options.h"
 #include "training/local_trainer.h"
+#include "training/parallel.h"
 
 /// Which mutants do test sets kill? DeepCrime's analysis (docs/methods/killing.md).
 namespace neutra {
@@ -163,9 +164,9 @@ Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uin
 /// Trains what verdicts need, in parallel, until every search has ended. The result depends on
 /// neither workers nor interruptions. Throws Error(kInterrupted) when `stop` is set: what was
 /// trained is in `runs`. Throws input_error when the original can't be trained or judged.
-MutationAnalysis analyse_mutants(
-    const Program& original, const std::vector<OperatorSite>& sites, const MutationOptions& options,
-    MutantTrainer& trainer, MutantRuns& runs,
-    const std::function<void(std::size_t done, std::size_t known)>& progress = {});
+MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
+                                 const MutationOptions& options, MutantTrainer& trainer,
+                                 MutantRuns& runs,
+                                 const std::function<void(const Tally& known)>& progress = {});
 
 }  // namespace neutra

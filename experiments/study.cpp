@@ -10,9 +10,9 @@
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "search/search.h"
-#include "training/parallel.h"
 
 namespace neutra {
 namespace {
@@ -128,7 +128,7 @@ class Questions {
         open_.size(), options_.search.workers, options_.search.stop,
         [&](std::size_t i) { ask(open_[i]); },
         [&](std::size_t done) {
-          if (options_.tool_progress) options_.tool_progress(known + done, count());
+          if (options_.tool_progress) options_.tool_progress({known + done, count(), failed_});
         });
     open_.clear();
   }
@@ -177,6 +177,7 @@ class Questions {
     context.data_files = data_files_;
     Localisation run = run_guarded(*asked.tool, faulty_, context);
     journal_.add(question.key, run);
+    failed_ += broken(run.status);
     runs_[question.tool][question.run] = std::move(run);
   }
 
@@ -188,6 +189,7 @@ class Questions {
   const std::shared_ptr<DataFiles> data_files_ = std::make_shared<DataFiles>();
   std::vector<std::vector<Localisation>> runs_;  ///< by tool
   std::vector<Question> open_;
+  std::atomic<std::size_t> failed_ = 0;
 };
 
 }  // namespace
@@ -197,23 +199,28 @@ void require_faults(const Study& study, const std::vector<std::string>& names) {
   for (const StudyFault& entry : study.faults) known.push_back(entry.fault.id);
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw input_error(
-          describe("--only", "", "'" + name + "'", "a fault of the study: " + join(known, ", ")));
+      throw input_error(describe("--only", "", "'" + name + "'",
+                                 "a fault of the study: " + allowed_words(name, known)));
     }
   }
 }
 
-void check_outputs(const Study& study, const fs::path& folder) {
+void check_outputs(const Study& study, const fs::path& folder,
+                   const std::vector<std::string>& forms) {
   std::vector<fs::path> outputs;
-  for (const char* name :
-       {"answers.csv", "runs.jsonl", "tables.txt", "tables.tex", "figure2.svg"}) {
+  for (const char* name : {"answers.csv", "runs.jsonl", "tables.txt", "tables.tex"}) {
     outputs.push_back(folder / name);
   }
+  const auto add_figure = [&](const std::string& name) {
+    for (const std::string& form : forms) outputs.push_back(folder / (name + "." + form));
+  };
+  add_figure("figure2");
+  add_figure("critical_difference");
   for (const Reporter& reporter : reporters()) {
     outputs.push_back(folder / ("scores." + std::string(reporter.ending)));
   }
   for (const StudyFault& entry : study.faults) {
-    outputs.push_back(folder / (entry.fault.id + ".svg"));
+    add_figure(entry.fault.id);
     if (entry.network) continue;
     for (const char* ending : {".h5", ".tsv", ".dot"}) {
       outputs.push_back(folder / (entry.fault.id + ending));
@@ -238,7 +245,7 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
     throw input_error(describe(study.name, "/tools", "neither tools nor answers on these faults",
                                "at least one of them, or --searches-only"));
   }
-  check_outputs(study, options.folder);
+  check_outputs(study, options.folder, options.forms);
   const auto stage = [&](const std::string& text) {
     if (options.stage) options.stage(text);
   };

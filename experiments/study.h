@@ -14,6 +14,7 @@
 #include "experiments/tool_runs.h"
 #include "fl_adapters/tool.h"
 #include "search/options.h"
+#include "training/parallel.h"
 
 namespace neutra {
 
@@ -34,6 +35,8 @@ struct Study {
   ScoreOptions score;
   std::vector<std::filesystem::path> inputs;  ///< files that it reads
 };
+/// Names of the bundled studies, sorted.
+std::vector<std::string> bundled_studies();
 /// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
 std::filesystem::path study_file(const std::string& name);
 /// `quick`: with the changes of the file's own `quick`. Throws input_error: file, JSON path, what
@@ -46,8 +49,9 @@ std::string name_here(const Tool& tool);
 struct StudyOptions {
   std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
   std::uint64_t seed = 0;
-  std::vector<std::string> only;  ///< these faults; empty: all
-  bool searches_only = false;     ///< ask no tool and score nothing
+  std::vector<std::string> only;             ///< these faults; empty: all
+  bool searches_only = false;                ///< ask no tool and score nothing
+  std::vector<std::string> forms = {"svg"};  ///< of the figures (experiments/pictures.h)
   /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
   /// fault.
   RunOptions search;
@@ -57,7 +61,7 @@ struct StudyOptions {
   /// What begins now. A search's progress comes through `search.progress`, that of the tools
   /// through `tool_progress`, with runs done and all runs on this fault.
   std::function<void(const std::string&)> stage;
-  std::function<void(std::size_t done, std::size_t runs)> tool_progress;
+  std::function<void(const Tally& runs)> tool_progress;
 };
 
 /// What a study found out.
@@ -88,7 +92,8 @@ struct StudyResult {
 void require_faults(const Study& study, const std::vector<std::string>& names);
 
 /// Throws input_error when a result would replace a file that the study reads, or can't be written.
-void check_outputs(const Study& study, const std::filesystem::path& folder);
+void check_outputs(const Study& study, const std::filesystem::path& folder,
+                   const std::vector<std::string>& forms = {"svg"});
 
 /// Runs the searches one after the other, each in parallel, and after each the tools, all their
 /// runs in parallel. Started again with the same folder it continues: it trains and asks only what

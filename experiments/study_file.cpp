@@ -8,6 +8,7 @@
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/json_section.h"
+#include "program/vocabulary.h"
 
 namespace neutra {
 namespace {
@@ -159,19 +160,24 @@ std::string name_here(const Tool& tool) {
   return tool.name + "-" + std::string(to_string(tool.kind));
 }
 
+std::vector<std::string> bundled_studies() {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(resource_directory() / "studies", ignored)) {
+    if (entry.path().extension() == ".json") names.push_back(entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 fs::path study_file(const std::string& name) {
   std::error_code ignored;
   if (fs::is_regular_file(name, ignored)) return name;
-  const fs::path folder = resource_directory() / "studies";
-  std::vector<std::string> bundled;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() != ".json") continue;
-    if (entry.path().stem() == name) return entry.path();
-    bundled.push_back(entry.path().stem().string());
-  }
-  std::sort(bundled.begin(), bundled.end());
-  throw input_error(
-      describe(name, "", "no such file", "a study file or a bundled study: " + join(bundled)));
+  const std::vector<std::string> bundled = bundled_studies();
+  if (std::find(bundled.begin(), bundled.end(), name) != bundled.end())
+    return resource_directory() / "studies" / (name + ".json");
+  throw input_error(describe(name, "", "no such file",
+                             "a study file or a bundled study: " + allowed_words(name, bundled)));
 }
 
 Study load_study(const fs::path& file, bool quick) {

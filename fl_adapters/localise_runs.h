@@ -4,13 +4,15 @@
 #include <functional>
 
 #include "fl_adapters/tool.h"
+#include "training/parallel.h"
 
 namespace neutra {
 
 /// Runs a tool `runs` times in parallel, once if no training is part of it; run i is replica i.
-/// `done` is called as in run_all, whose errors it throws.
+/// `done` is called as in run_all, whose errors it throws; runs that broke or ran out of time have
+/// failed.
 ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
                           const LocaliseContext& context, std::size_t runs, int workers,
-                          const std::function<void(std::size_t finished)>& done = {});
+                          const std::function<void(const Tally& runs)>& done = {});
 
 }  // namespace neutra

@@ -43,6 +43,10 @@ std::string_view to_string(Actionability actionability) {
   return "";
 }
 
+bool broken(LocalisationStatus status) {
+  return status == LocalisationStatus::kTimeout || status == LocalisationStatus::kFailed;
+}
+
 std::string_view to_string(LocalisationStatus status) {
   switch (status) {
     case LocalisationStatus::kOk:

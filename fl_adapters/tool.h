@@ -67,6 +67,8 @@ enum class LocalisationStatus {
   kTimeout,        ///< cut off; messages and faults are those until then
   kFailed          ///< the tool or its training broke
 };
+/// Did a run end otherwise than the tool wanted?
+bool broken(LocalisationStatus status);
 std::string_view to_string(LocalisationStatus status);  ///< "ok", "not_applicable", ...
 
 /// What a tool answers.

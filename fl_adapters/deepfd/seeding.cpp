@@ -8,7 +8,6 @@
 #include "fl_adapters/embedded.h"
 #include "program/error.h"
 #include "program/json.h"
-#include "training/parallel.h"
 
 namespace neutra::deepfd {
 namespace {
@@ -208,7 +207,7 @@ void train(std::vector<Subject>& subjects, LocalTrainer& trainer, const SeedingO
         subject.observations[i % trainings] = observe(trainer, job, variants);
       },
       [&](std::size_t done) {
-        if (options.progress) options.progress(done, all);
+        if (options.progress) options.progress({done, all});
       });
 }
 

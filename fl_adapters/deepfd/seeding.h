@@ -9,6 +9,7 @@
 #include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/tool.h"
 #include "program/parameters.h"
+#include "training/parallel.h"
 
 namespace neutra::deepfd {
 
@@ -56,7 +57,7 @@ struct SeedingOptions {
   std::array<int, 4> several = {6, 6, 4, 2};  ///< mutants with 2, 3, 4 and 5 faults
   int workers = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::size_t done, std::size_t all)> progress;
+  std::function<void(const Tally& trainings)> progress;
 };
 
 /// Throws input_error for a program that isn't valid, isn't a classification or can't be trained.

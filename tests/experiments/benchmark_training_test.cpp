@@ -189,7 +189,7 @@ TEST_F(BenchmarkTraining, SameWithAnyNumberOfWorkersAndAfterInterruptions) {
     ASSERT_LT(interruptions, 500);
     stop = false;
     int trained = 0;
-    b.progress = [&](std::size_t, std::size_t) {
+    b.progress = [&](const Tally&) {
       if (++trained == 40) stop = true;
     };
     try {

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace neutra::cli {
+
+/// How far a verb is. What isn't known stays as it is.
+struct ProgressState {
+  std::int64_t done = -1, total = -1;
+  std::string unit = {};     ///< of them: "trainings"
+  bool growing = false;      ///< more than `total` may be needed
+  std::int64_t failed = -1;  ///< of those done
+  double fraction = -1;      ///< in [0, 1], where it isn't done / total
+  std::string text = {};     ///< whatever else there is to say
+};
+
+/// How a terminal is written to.
+struct TerminalStyle {
+  int columns = 80;
+  bool colour = false;
+};
+/// Of standard error; nullopt where it is no terminal, or one that can't go back in a line
+/// (TERM=dumb). Colours unless NO_COLOR says no (no-color.org).
+std::optional<TerminalStyle> terminal_style();
+
+/// "search D7: [####......] 34 %, 51/150 evaluations, 12/s, 49 ok, 2 failed, 12 repairs, 4 s, 8 s
+/// left", to fit the terminal: the bar shrinks, then what is least needed goes. Without a
+/// terminal a line of any length without a bar. Rate and time left are those since `first`, the
+/// state that this process began with, `seconds` ago.
+std::string progress_text(const std::string& what, const ProgressState& state,
+                          const ProgressState& first, double seconds,
+                          const std::optional<TerminalStyle>& style);
+
+/// Progress on standard error while it lives: one line that is drawn anew on a terminal; elsewhere
+/// a line every ten seconds, after two minutes every minute. Both go on when nothing happens. One
+/// at a time.
+class ProgressLine {
+ public:
+  ProgressLine(bool quiet, std::string what);
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  ~ProgressLine();
+  /// From any thread.
+  void update(ProgressState state);
+
+ private:
+  class Painter;
+  std::unique_ptr<Painter> painter_;  ///< null: quiet
+};
+
+/// Takes the line off the terminal, for a message to come in its place; it is drawn anew behind
+/// that.
+void erase_progress();
+
+}  // namespace neutra::cli

@@ -1,0 +1,51 @@
+#include "cli/completion.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace neutra::cli {
+namespace {
+
+using Strings = std::vector<std::string>;
+
+bool among(const Strings& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+TEST(Candidates, NamesInHelpSayWhatCompletes) {
+  const Candidates fault = candidates("FAULT|FILE.json");
+  EXPECT_TRUE(among(fault.words, "D7") && among(fault.words, "iris"));
+  EXPECT_EQ(fault.files, Strings{"json"});
+  EXPECT_EQ(candidates("STORE|FILE.tsv").files, (Strings{"h5", "tsv"}));
+  EXPECT_TRUE(among(candidates("OPERATOR[@LAYER][=VALUE]").words, "change_label"));
+  EXPECT_EQ(candidates("on|off").words, (Strings{"on", "off"}));
+  EXPECT_TRUE(candidates("N").words.empty() && candidates("N").files.empty());
+}
+
+TEST(CompletionScript, EveryVerbAndOptionIsInEachShells) {
+  for (const std::string& shell : completion_shells()) {
+    const std::string script = completion_script(shell);
+    for (const Verb& verb : verbs()) {
+      if (verb.hidden) {
+        EXPECT_EQ(script.find(verb.name), std::string::npos) << shell;
+        continue;
+      }
+      EXPECT_NE(script.find(verb.name), std::string::npos) << shell << " " << verb.name;
+      for (const Option& option : options_of(verb.options))
+        EXPECT_NE(script.find((shell == "fish" ? "-l " : "--") + option.name), std::string::npos)
+            << shell << " " << option.name;
+    }
+  }
+}
+
+TEST(Actions, TakeOptionsOfTheirVerb) {
+  for (const Verb& verb : verbs())
+    for (const VerbAction& action : verb.options.actions)
+      for (const std::string& name : action.options.value_or(Strings{}))
+        EXPECT_TRUE(name == "format" || among(verb.options.names, name))
+            << verb.name << " " << action.name << " " << name;
+}
+
+}  // namespace
+}  // namespace neutra::cli

@@ -1,0 +1,221 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "program/json.h"
+#include "tests/cli/command.h"
+#include "tests/schema.h"
+
+namespace neutra::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// `words` are for the shell, behind the command.
+Called in_shell(const std::string& words, const Folder& folder) {
+  return Running({"sh", "-c", NEUTRA_COMMAND " " + words}, folder.path()).wait(120);
+}
+
+TEST(Terminal, ResultsThatCannotBeWrittenAreAnError) {
+  const Folder folder;
+  for (const char* verb :
+       {"subjects", "faults --json", "show D7", "--version", "help", "help search", "search --help",
+        "completion bash", "man", "config show", "config schema", "mutate --list --json",
+        "localise --list", "export D7 --format pytorch"})
+    for (const char* output : {" >&-", " >/dev/full"}) {
+      const Called called = in_shell(std::string(verb) + output, folder);
+      EXPECT_EQ(called.exit, 1) << verb << output;
+      EXPECT_NE(called.err.find("neutra: error: standard output cannot be written"),
+                std::string::npos)
+          << verb << output << called.err;
+    }
+  // Nothing is lost where nothing is said.
+  EXPECT_EQ(in_shell("export D7 --format h5 -o m.h5 >&-", folder).exit, 0);
+}
+
+TEST(Terminal, AnInterruptedVerbEndsWith75) {
+  const Folder folder;
+  const fs::path pipe = folder.path() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Running running({NEUTRA_COMMAND, "config", "show", "--config", "pipe"}, folder.path());
+    const int writer = open(pipe.c_str(), O_WRONLY);  // when the command has opened it
+    kill(running.pid(), signal);
+    const Called called = running.wait(120);
+    close(writer);
+    EXPECT_EQ(called.exit, 75);
+    EXPECT_EQ(called.err, "neutra: interrupted\n");
+    EXPECT_EQ(called.out, "");
+  }
+}
+
+TEST(Terminal, ConfigShowSaysWhereValuesComeFrom) {
+  const Folder folder;
+  folder.write("lines.conf", "replicas = 4\ntool = umlaut\n");
+  folder.write("object.json", R"({"replicas": 4, "tool": ["umlaut"], "quiet": true})");
+  for (const char* file : {"lines.conf", "object.json"}) {
+    const Called called =
+        in_shell("config show search --json --config " + std::string(file), folder);
+    ASSERT_EQ(called.exit, 0) << called.err;
+    std::map<std::string, Json> options;
+    const Json result = parse_json(called.out, "out");
+    EXPECT_EQ(result["file"], file);
+    EXPECT_EQ(result["verb"], "search");
+    for (const Json& option : result["options"])
+      options[option["option"].get<std::string>()] = option;
+    EXPECT_EQ(options["replicas"]["value"], 4);
+    EXPECT_EQ(options["replicas"]["from"], "file");
+    EXPECT_EQ(options["preset"]["value"], "paper");
+    EXPECT_EQ(options["preset"]["from"], "default");
+    EXPECT_TRUE(options["workers"]["value"].is_null());
+    EXPECT_FALSE(options.contains("tool"));  // of another verb
+  }
+  const Called environment =
+      Running({"sh", "-c", "NEUTRA_SEED=7 NEUTRA_CONFIG=lines.conf " NEUTRA_COMMAND " config show"},
+              folder.path())
+          .wait(120);
+  ASSERT_EQ(environment.exit, 0) << environment.err;
+  EXPECT_NE(environment.out.find("NEUTRA_SEED"), std::string::npos) << environment.out;
+  EXPECT_NE(environment.out.find("lines.conf: replicas"), std::string::npos) << environment.out;
+  EXPECT_NE(environment.out.find("lines.conf: tool"), std::string::npos) << environment.out;
+
+  folder.write("wrong.json", R"({"replicas": "many"})");
+  const Called wrong = in_shell("config show --config wrong.json", folder);
+  EXPECT_EQ(wrong.exit, 3);
+  EXPECT_NE(wrong.err.find("wrong.json: /replicas"), std::string::npos) << wrong.err;
+  folder.write("unknown.json", R"({"replicats": 3})");
+  const Called unknown = in_shell("subjects --config unknown.json", folder);
+  EXPECT_EQ(unknown.exit, 3);
+  EXPECT_NE(unknown.err.find("did you mean replicas?"), std::string::npos) << unknown.err;
+}
+
+TEST(Terminal, ConfigurationSchemaIsTheDocumentedOne) {
+  const Folder folder;
+  const Called called = call({"config", "schema"}, folder.path());
+  ASSERT_EQ(called.exit, 0) << called.err;
+  const fs::path documented = NEUTRA_SOURCE_DIR "/docs/schemas/config.schema.json";
+  EXPECT_EQ(called.out, file_text(documented)) << "run scripts/update_docs";
+  const Schema schema(documented);
+  // What the command takes, the schema takes, and the other way round.
+  for (const char* text :
+       {R"({})", R"({"seed": 3, "workers": 2, "quiet": false, "preset": "keras"})",
+        R"({"budget-time": "1h30m", "time-limit": 30, "memory": "1.5G", "memory-limit": 4096})",
+        R"({"tool": ["umlaut", "deepfd"], "network": "a.h5"})", R"({"$schema": "x"})"}) {
+    folder.write("c.json", text);
+    EXPECT_EQ(schema.problem(parse_json(text, "text")), "") << text;
+    EXPECT_EQ(call({"config", "show", "--config", "c.json"}, folder.path()).exit, 0) << text;
+  }
+  for (const char* text :
+       {R"({"seeds": 3})", R"({"replicas": 0})", R"({"replicas": "many"})", R"({"preset": "papr"})",
+        R"({"budget-time": "2 weeks"})", R"({"memory": "1X"})", R"({"quiet": "perhaps"})",
+        R"({"config": "x"})", R"({"store": ""})", R"({"min-pass": 2})"}) {
+    folder.write("c.json", text);
+    EXPECT_NE(schema.problem(parse_json(text, "text")), "") << text;
+    EXPECT_EQ(call({"config", "show", "--config", "c.json"}, folder.path()).exit, 3) << text;
+  }
+}
+
+TEST(Terminal, MistakesAreToldTheNearestWord) {
+  const Folder folder;
+  folder.write("log", "");
+  for (const auto& [words, nearest] : std::vector<std::pair<std::string, std::string>>{
+           {"serach D7", "search"},
+           {"help serach", "search"},
+           {"search D7 --repliks 3", "--replicas"},
+           {"search D7 --preset kears", "keras"},
+           {"search iriss", "iris"},
+           {"train mnist_cn", "mnist_cnn"},
+           {"bench creat small -o x.h5", "create"},
+           {"bench create smal -o x.h5", "small"},
+           {"store chek x.h5", "check"},
+           {"config shwo", "show"},
+           {"config show serach", "search"},
+           {"completion zhs", "zsh"},
+           {"man serach", "search"},
+           {"study quikstart", "quickstart"},
+           {"study quickstart --only D17", "D7"},
+           {"localise D7 --tool umlat", "umlaut"},
+           {"parse log --tool umlat", "umlaut"},
+           {"mutate iris --operator chnge_label", "change_label"},
+           {"mutate iris --all --kill --test-set tets", "test"},
+           {"export D7 --format kears -o x", "keras"}}) {
+    const Called called = in_shell(words, folder);
+    EXPECT_TRUE(called.exit == 2 || called.exit == 3) << words << called.exit;
+    EXPECT_NE(called.err.find("did you mean " + nearest + "?"), std::string::npos)
+        << words << ": " << called.err;
+  }
+}
+
+TEST(Terminal, ExportsSayWhatTheyWrote) {
+  const Folder folder;
+  const auto exported = [&](const std::string& words) {
+    const Called called = in_shell("export D7 --json " + words, folder);
+    EXPECT_EQ(called.exit, 0) << called.err;
+    return parse_json(called.out, "out");
+  };
+  const Json directory = exported("--format pytorch -o folder");
+  EXPECT_EQ(directory["output"], "folder");
+  EXPECT_EQ(directory["files"], Json::parse(R"(["requirements.txt", "train.py", "x_test.npy",
+                                               "x_train.npy", "y_test.npy", "y_train.npy"])"));
+  EXPECT_EQ(exported("--format h5 -o m.h5")["files"], Json::parse(R"(["m.h5", "m.neutra.json"])"));
+  EXPECT_EQ(exported("--format keras -o train.py")["files"], Json::parse(R"(["train.py"])"));
+  EXPECT_NE(exported("--format keras")["text"].get<std::string>().find("import"),
+            std::string::npos);
+
+  ASSERT_EQ(call({"search", "D7", "--budget-evaluations", "2", "-n", "2"}, folder.path()).exit, 0);
+  const Called report = call({"report", "D7.h5", "-o", "D7.html", "--json"}, folder.path());
+  ASSERT_EQ(report.exit, 0) << report.err;
+  const Json written = parse_json(report.out, "out");
+  EXPECT_EQ(written["output"], "D7.html");
+  EXPECT_EQ(written["form"], "html");
+  EXPECT_NE(folder.read("D7.html").find("<html"), std::string::npos);
+  ASSERT_EQ(call({"report", "D7.h5", "-o", "D7.json", "--format", "json"}, folder.path()).exit, 0);
+  EXPECT_EQ(parse_json(folder.read("D7.json"), "D7.json")["format"], "neutra-report");
+}
+
+TEST(Terminal, WhatKilledExportsLeftGoesWithTheNext) {
+  const Folder folder;
+  fs::create_directories(folder.path() / ".export-abcdef");
+  fs::create_directories(folder.path() / ".export-inuse1");
+  fs::create_directories(folder.path() / ".export-of-mine");
+  folder.write(".export-abcdef/train.py", "half");
+  const int used =
+      open((folder.path() / ".export-inuse1").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(flock(used, LOCK_EX), 0);
+  ASSERT_EQ(call({"export", "D7", "--format", "keras", "-o", "D7"}, folder.path()).exit, 0);
+  close(used);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{".export-inuse1", ".export-of-mine", "D7"}));
+}
+
+TEST(Terminal, ASearchLeavesTheModelBesideItsProgramAlone) {
+  const Folder folder;
+  ASSERT_EQ(call({"export", "D7", "--format", "h5", "-o", "model.h5"}, folder.path()).exit, 0);
+  const std::string model = folder.read("model.h5");
+  ASSERT_EQ(
+      call({"mutate", "D7", "--apply", "change_epochs=1", "-o", "model.json"}, folder.path()).exit,
+      0);
+  const std::vector<std::string> search{
+      "search", "model.json", "--ground-truth-metric", "0.5", "--budget-evaluations", "1",
+      "-n",     "2"};
+  for (int i = 0; i < 2; ++i) {
+    const Called called = call(search, folder.path());
+    ASSERT_EQ(called.exit, 0) << called.err;
+    EXPECT_NE(called.out.find("store: model.store.h5"), std::string::npos) << called.out;
+  }
+  EXPECT_EQ(folder.read("model.h5"), model);
+}
+
+}  // namespace
+}  // namespace neutra::cli
