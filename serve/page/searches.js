@@ -85,15 +85,15 @@ function showSearch() {
   const frame = html("iframe", {class: "report", title: "Report", sandbox: "allow-scripts allow-popups", hidden: true});
   const bar = html("div", {class: "bar"}, fresh, html("label", {}, always, " Always show the latest"), alone);
   byName("content").replaceChildren(cards, note, bar, frame);
-  let now = null, inFrame = null;
+  let latest = null, inFrame = null;  // {revision, network}: a heartbeat alone is nothing new
   const load = () => {
-    inFrame = now;
+    inFrame = latest.network;
     fresh.hidden = true;
     frame.hidden = false;
-    frame.src = address("report", {name, revision: now});
+    frame.src = address("report", {name, revision: latest.revision});
   };
   fresh.addEventListener("click", load);
-  always.addEventListener("change", () => always.checked && now !== inFrame && load());
+  always.addEventListener("change", () => always.checked && latest && latest.network !== inFrame && load());
   alone.href = address("report", {name});
   follow("api/listing", {}, answer => {
     const one = answer.searches.find(search => search.name === name);
@@ -111,13 +111,10 @@ function showSearch() {
     const readable = one.state !== "waiting" && one.state !== "damaged";
     bar.hidden = !readable;
     always.parentElement.hidden = one.state === "finished";
-    if (readable && one.revision !== now) {
-      now = one.revision;
-      // A heartbeat alone is nothing new.
-      const network = `${one.state} ${one.programs} ${one.evaluations}`;
-      if (inFrame === null || (always.checked && frame.dataset.network !== network)) load();
-      else fresh.hidden = frame.dataset.network === network;
-      if (inFrame === now) frame.dataset.network = network;
+    if (readable) {
+      latest = {revision: one.revision, network: `${one.state} ${one.programs} ${one.evaluations}`};
+      if (inFrame === null || (always.checked && latest.network !== inFrame)) load();
+      else fresh.hidden = latest.network === inFrame;
     }
     return one.state === "finished" ? 10 : 2;
   });

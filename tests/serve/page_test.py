@@ -133,6 +133,10 @@ class PageTest(unittest.TestCase):
         self.screenshot(page, "live")
         search.terminate()
         expect(page.locator(".cards")).to_contain_text("stopped")
+        page.get_by_label("Always show the latest").check()
+        expect(button).to_be_hidden()
+        programs = page.locator(".cards > div", has_text="Programs").locator("dd").inner_text()
+        expect(report.locator("#summary")).to_contain_text(f"of {programs} generated")
 
     # --- benchmarks ---
 
