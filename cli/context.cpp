@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
 #include <iostream>
 #include <string_view>
 #include <thread>
@@ -20,11 +19,12 @@
 #include "cli/build_info.h"
 #include "cli/ranks.h"
 #include "experiments/benchmark_store.h"
+#include "experiments/pictures.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "program/seal.h"
 #include "program/words.h"
-#include "search/journal.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
 
@@ -61,22 +61,6 @@ void handle_signals(void (*handler)(int), bool all) {
   }
 }
 
-/// A store must not be overwritten by its own export.
-bool is_hdf5(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;  // waits for no pipe
-  static const std::string signature = "\x89HDF\r\n\x1a\n";
-  std::ifstream stream(file, std::ios::binary);
-  for (const std::streamoff offset : {0, 512}) {  // a store has a user block
-    std::string start(signature.size(), '\0');
-    stream.clear();
-    stream.seekg(offset);
-    if (stream.read(start.data(), static_cast<std::streamsize>(start.size())) && start == signature)
-      return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::vector<std::filesystem::path> data_path(const Arguments& arguments,
@@ -101,7 +85,7 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
 TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file) {
   TrainerOptions options;
   options.data_path = data_path(arguments, own_file);
-  options.backend = *parse_backend(arguments.text("backend"));
+  if (arguments.has("backend")) options.backend = *parse_backend(arguments.text("backend"));
   options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
   options.reuse_epochs = arguments.has("reuse-epochs") && arguments.is_on("reuse-epochs");
   if (arguments.has("memory")) options.memory = arguments.bytes("memory");
@@ -110,23 +94,24 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
 
 std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file) {
+  return make_trainer(arguments, own_file, trainer_options(arguments, own_file).backend);
+}
+
+std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
+                                           const std::filesystem::path& own_file, Backend backend) {
   check_blas_route();
-  return make_local_trainer(trainer_options(arguments, own_file));
+  TrainerOptions options = trainer_options(arguments, own_file);
+  options.backend = backend;
+  return make_local_trainer(std::move(options));
 }
 
 void require_text_output(const std::string& file, const std::string& option) {
   require_writable(file, option);
   require_outside_benchmarks(file, option);
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return;
-  std::string kind;
-  if (is_hdf5(file)) kind = "an HDF5 file";
-  std::string start(kJournalBeginning.size(), '\0');
-  std::ifstream(file, std::ios::binary)
-      .read(start.data(), static_cast<std::streamsize>(start.size()));
-  if (start == kJournalBeginning) kind = "a journal of neutra";
-  if (!kind.empty())
-    throw usage_error(option + ": found " + file + ", " + kind + "; allowed: a new file or a text");
+  // A store must not be overwritten by its own export.
+  if (is_hdf5_file(file) || start_of_file(file, kJournalBeginning.size()) == kJournalBeginning)
+    throw usage_error(option + ": found " + file + ", " + kind_of_file(file) +
+                      "; allowed: a new file or a text");
 }
 
 void require_outside_benchmarks(const std::string& path, const std::string& option) {
@@ -160,12 +145,20 @@ void require_model_output(const std::string& file, const std::string& option) {
   require_outside_benchmarks(file, option);
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return;
-  std::string start(4, '\0');
-  std::ifstream(file, std::ios::binary).read(start.data(), 4);
-  const bool model = start.starts_with("PK") || (is_hdf5(file) && !read_seal(file));
+  const bool model = start_of_file(file, kZipStart.size()) == kZipStart ||
+                     (is_hdf5_file(file) && !read_seal(file));
   if (!model && std::filesystem::file_size(file, ignored) > 0)
     throw usage_error(option + ": found " + file +
                       ", which is no model; allowed: a new file or a model's");
+}
+
+void require_picture_file(const std::string& file, const std::string& option) {
+  require_text_output(file, option);
+  require_picture_form(picture_form(file, option));
+}
+
+void write_picture(const std::string& svg, const std::string& file) {
+  write_file_atomically(file, picture(svg, picture_form(file, "")));
 }
 
 void require_output(const Arguments& arguments) {
@@ -180,7 +173,6 @@ std::filesystem::path link_target(const std::filesystem::path& file) {
 
 void put_result(const Arguments& arguments, const std::string& text) {
   if (arguments.has("output")) {
-    require_output(arguments);
     write_file_atomically(arguments.text("output"), text);
   } else {
     std::cout << text;
@@ -225,15 +217,17 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers, const std::function<void(const Tally&)>& done,
-                                     const std::vector<Observer*>& observers) {
+std::vector<ReplicaResult> train_all(
+    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+    const std::function<void(const Tally&)>& done, const std::vector<Observer*>& observers,
+    const std::function<void(std::size_t, const ReplicaResult&)>& trained) {
   std::vector<ReplicaResult> results(jobs.size());
   std::atomic<std::size_t> failed = 0;
   const auto train = [&](std::size_t i) {
     TrainingJob job = jobs[i];
     job.stop = &g_stop;
     results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
+    if (trained) trained(i, results[i]);
     failed += results[i].status != RunStatus::kOk;
   };
   run_all(jobs.size(), workers, &g_stop, train, [&](std::size_t finished) {
@@ -280,6 +274,28 @@ Json provenance() {
       {"libraries",
        {{"torch", libraries.torch}, {"onednn", libraries.onednn}, {"hdf5", libraries.hdf5}}},
       {"machine", std::string(machine.nodename) + " " + machine.sysname + " " + machine.machine}};
+}
+
+ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<void()>& waiting) {
+  ChildAnswer answer;
+  std::array<char, 4096> block;
+  for (;;) {
+    struct pollfd readable {
+      from_child, POLLIN, 0
+    };
+    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
+      if (waiting) waiting();
+      continue;
+    }
+    const ssize_t got = read(from_child, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    answer.text.append(block.data(), static_cast<std::size_t>(got));
+  }
+  close(from_child);
+  while (waitpid(child, &answer.status, 0) < 0 && errno == EINTR) {
+  }
+  return answer;
 }
 
 std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options) {
@@ -336,29 +352,12 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const Traine
     sent += static_cast<std::size_t>(n);
   }
   close(to_child[1]);
-  std::string answer;
-  char buffer[4096];
   bool stopped = false;
-  for (;;) {
-    struct pollfd readable {
-      from_child[0], POLLIN, 0
-    };
-    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
-      if (!stopped && job.stop && job.stop->load()) {
-        stopped = true;
-        kill(child, SIGKILL);
-      }
-      continue;
-    }
-    const ssize_t n = read(from_child[0], buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    answer.append(buffer, static_cast<std::size_t>(n));
-  }
-  close(from_child[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto [answer, status] = answer_of_child(child, from_child[0], [&] {
+    if (stopped || !job.stop || !job.stop->load()) return;
+    stopped = true;
+    kill(child, SIGKILL);
+  });
   if (stopped) throw Error(Exit::kInterrupted, "interrupted");
   if (WIFSIGNALED(status)) return std::nullopt;
   const int code = WEXITSTATUS(status);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -29,6 +31,9 @@ TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem
 /// The back end of --backend for the programs of one file.
 std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file);
+/// The same with a back end that no option names.
+std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
+                                           const std::filesystem::path& own_file, Backend backend);
 
 int worker_count(const Arguments& arguments);
 
@@ -48,6 +53,10 @@ void require_apart(const std::vector<std::pair<std::string, std::filesystem::pat
 /// Can a model file be written there? A new file, or one in the place of another model: nothing of
 /// neutra's own, and no text. Throws input_error or usage_error.
 void require_model_output(const std::string& file, const std::string& option);
+/// The same as require_text_output() for a picture: its ending says a form that can be made.
+void require_picture_file(const std::string& file, const std::string& option);
+/// Writes a picture in SVG in the form that the file's ending says.
+void write_picture(const std::string& svg, const std::string& file);
 /// require_text_output() of --output, if it is given.
 void require_output(const Arguments& arguments);
 
@@ -55,7 +64,7 @@ void require_output(const Arguments& arguments);
 /// place of the link.
 std::filesystem::path link_target(const std::filesystem::path& file);
 
-/// Writes a result to the file of --output, or to standard output.
+/// Writes a result to the file of --output, or to standard output. Precondition: require_output().
 void put_result(const Arguments& arguments, const std::string& text);
 
 /// With --rows-train: the fault on the first N training rows, by a preprocessing step before the
@@ -76,11 +85,13 @@ struct Original {
 Original load_original(const Arguments& arguments);
 
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
-/// `observers`: one for each job, or none.
-std::vector<ReplicaResult> train_all(LocalTrainer& trainer, const std::vector<TrainingJob>& jobs,
-                                     int workers,
-                                     const std::function<void(const Tally& trainings)>& done = {},
-                                     const std::vector<Observer*>& observers = {});
+/// `observers`: one for each job, or none. `trained` is called when a job has ended, from the
+/// thread that trained it, before `done`.
+std::vector<ReplicaResult> train_all(
+    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+    const std::function<void(const Tally& trainings)>& done = {},
+    const std::vector<Observer*>& observers = {},
+    const std::function<void(std::size_t job, const ReplicaResult& result)>& trained = {});
 
 /// Set by SIGINT, SIGTERM and SIGUSR2, Slurm's warning, once catch_signals() was called. A second
 /// SIGINT or SIGTERM ends the process at once, unless it is a rank of an MPI job: there what
@@ -100,6 +111,15 @@ ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> 
 
 /// Versions, machine and build: for file headers and --version.
 Json provenance();
+
+/// What a process wrote into a pipe until it closed it, and its status (waitpid).
+struct ChildAnswer {
+  std::string text;
+  int status = 0;
+};
+/// Reads from the pipe, closes it and waits for the process. `waiting` is called again and again
+/// while nothing comes.
+ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<void()>& waiting = {});
 
 /// Trains one job in a process of its own (for a program that other processes died in); nullopt
 /// when it dies. Throws Error(kInterrupted) when the job's stop is set.

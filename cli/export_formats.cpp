@@ -199,18 +199,21 @@ std::vector<std::string> export_folder(const ExportFormat& format, const ExportR
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
   TemporaryFolder fresh(parent, ".export");
-  for (const auto& [name, content] : files) {
-    require_not_stopped();
-    write_file_atomically(fresh.path() / name, content);
-  }
-  require_not_stopped();
-  if (format.rows && request.data != nullptr) write_measured_arrays(*request.data, fresh.path());
-  require_not_stopped();
   std::vector<std::string> names;
-  for (const auto& entry : fs::recursive_directory_iterator(fresh.path()))
-    if (entry.is_regular_file()) names.push_back(fs::relative(entry.path(), fresh.path()).string());
+  fresh.become(folder, [&] {
+    for (const auto& [name, content] : files) {
+      require_not_stopped();
+      write_file_atomically(fresh.path() / name, content);
+    }
+    require_not_stopped();
+    if (format.rows && request.data != nullptr) write_measured_arrays(*request.data, fresh.path());
+    require_not_stopped();
+    for (const auto& entry : fs::recursive_directory_iterator(fresh.path())) {
+      if (entry.is_regular_file())
+        names.push_back(fs::relative(entry.path(), fresh.path()).string());
+    }
+  });
   std::sort(names.begin(), names.end());
-  fresh.replace(folder);
   return names;
 }
 

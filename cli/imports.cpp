@@ -114,18 +114,7 @@ void read_in_child(const fs::path& file, const std::function<void()>& read) {
   if (child < 0) throw failure(std::string("no process: ") + std::strerror(errno));
   if (child == 0) read_as_child(file, read, answer[1]);
   close(answer[1]);
-  std::string message;
-  char block[4096];
-  for (;;) {
-    const ssize_t got = ::read(answer[0], block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    message.append(block, static_cast<std::size_t>(got));
-  }
-  close(answer[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const auto [message, status] = answer_of_child(child, answer[0]);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kFailedInChild) throw input_error(message);
   const bool slow = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;

@@ -18,6 +18,7 @@
 #include "cli/verbs.h"
 #include "experiments/fault_catalogue.h"
 #include "program/error.h"
+#include "program/printable.h"
 #include "program/words.h"
 #include "training/libraries.h"
 
@@ -43,14 +44,6 @@ int print_version(bool as_json) {
   return 0;
 }
 
-bool is_utf8(const std::string& text) {
-  try {
-    return !Json(text).dump().empty();
-  } catch (const Json::exception&) {
-    return false;
-  }
-}
-
 const Verb& known_verb(const std::string& name) {
   if (const Verb* verb = find_verb(name)) return *verb;
   std::vector<std::string> names;
@@ -64,7 +57,7 @@ const Verb& known_verb(const std::string& name) {
 int run(const std::vector<std::string>& words) {
   // Names of files end up in stores and in JSON.
   for (std::size_t i = 0; i < words.size(); ++i)
-    if (!is_utf8(words[i]))
+    if (find_no_utf8(words[i]) != std::string::npos)
       throw usage_error("argument " + std::to_string(i + 1) +
                         ": found bytes that are not UTF-8; allowed: text in UTF-8");
   if (words.empty()) {

@@ -21,7 +21,8 @@ std::string changes_text(const Parameters& from, const Parameters& to) {
   return text.empty() ? "(none)" : text;
 }
 
-std::string network_text(const Network& network, const Fault* fault) {
+std::string network_text(const Network& network, const Fault* fault,
+                         const std::optional<ListLimit>& limit) {
   const bool maximize = network.goal == Goal::kMaximize;
   std::string text = network.fault_id + ": " + network.metric + ", " +
                      (maximize ? "higher" : "lower") + " is better\n";
@@ -58,17 +59,22 @@ std::string network_text(const Network& network, const Fault* fault) {
   TextTable table({"", network.metric, "node", "change from the buggy program",
                    fault ? "faults repaired" : ""});
   std::map<std::string, int> changed_keys;
+  const std::size_t most = limit ? limit->most : repairs.size();
+  std::size_t listed = 0;
   for (const Node* node : repairs) {
     for (const auto& [key, value] : node->parameters)
       if (const auto before = root->parameters.find(key);
           before != root->parameters.end() && before->second != value)
         ++changed_keys[key];
+    if (++listed > most) continue;  // its changes count below
     std::string types;
     if (fault) types = to_string(diff(fault->buggy, fault->space.instantiate(node->parameters)));
     table.add({node->significant ? "*" : "", rounded(node->mean), std::to_string(node->id),
                changes_text(root->parameters, node->parameters), types});
   }
   text += table.text();
+  if (listed > most)
+    text += "and " + std::to_string(listed - most) + " more: " + limit->command + "\n";
   std::vector<std::pair<int, std::string>> counts;
   for (const auto& [key, count] : changed_keys) counts.emplace_back(-count, key);
   std::sort(counts.begin(), counts.end());

@@ -8,9 +8,16 @@
 
 namespace neutra::cli {
 
-/// A network for people: levels, size, every repair with what it changes. `fault` gives the fault
-/// types of the repairs.
-std::string network_text(const Network& network, const Fault* fault);
+/// Where to stop a list of repairs, and what then tells all: a command.
+struct ListLimit {
+  std::size_t most = 0;
+  std::string command;
+};
+
+/// A network for people: levels, size, every repair with what it changes, or the best of them.
+/// `fault` gives the fault types of the repairs.
+std::string network_text(const Network& network, const Fault* fault,
+                         const std::optional<ListLimit>& limit = {});
 
 /// How much of `recorded` was generated in `ours`, and how many of its alternatives are
 /// alternatives here.

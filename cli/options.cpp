@@ -29,6 +29,12 @@ std::string range_text(const Option& option) {
   return "from " + shortest(option.least) + " to " + shortest(option.most);
 }
 
+std::string one_of(const std::vector<std::string>& choices, const std::string& text) {
+  return std::find(choices.begin(), choices.end(), text) != choices.end()
+             ? ""
+             : allowed_words(text, choices);
+}
+
 /// What is wrong with a value, "" when nothing.
 std::string complaint(const Option& option, const std::string& text) {
   const bool ranged = option.least != 0 || option.most != 0;
@@ -48,15 +54,15 @@ std::string complaint(const Option& option, const std::string& text) {
       return fits ? "" : "a number" + (ranged ? " " + range_text(option) : "");
     }
     case OptionType::kChoice:
-      return std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end()
-                 ? ""
-                 : allowed_words(text, option.choices);
+      return one_of(option.choices, text);
     case OptionType::kDuration:
       return parse_duration(text) ? "" : "a time such as 48h, 90m, 1h30m or 30 (seconds)";
     case OptionType::kSize:
       return parse_size(text) ? "" : "a size such as 2G, 512M or 4096 (bytes)";
-    case OptionType::kText:
     case OptionType::kList:
+      if (!option.choices.empty()) return one_of(option.choices, text);
+      [[fallthrough]];
+    case OptionType::kText:
       return text.empty() ? "a text that is not empty" : "";
   }
   return "";
@@ -469,7 +475,7 @@ std::string option_help(const VerbOptions& verb) {
   std::ostringstream out;
   for (const auto& [left, option] : rows) {
     out << "  " << left << std::string(width - left.size() + 2, ' ') << option.help;
-    if (option.type == OptionType::kChoice) out << " (" << join(option.choices) << ")";
+    if (!option.choices.empty()) out << " (" << join(option.choices) << ")";
     if (!option.fallback.empty()) out << " [" << option.fallback << "]";
     out << '\n';
   }

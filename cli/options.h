@@ -21,7 +21,7 @@ struct Option {
   OptionType type = OptionType::kText;
   std::string argument;              ///< as shown in help: "N", "FILE"
   std::string fallback;              ///< default as text; "": none
-  std::vector<std::string> choices;  ///< for kChoice
+  std::vector<std::string> choices;  ///< of kChoice, and of kList where not all are allowed
   double least = 0, most = 0;        ///< range of kInteger and kNumber; both 0: any
   std::string help;
 };

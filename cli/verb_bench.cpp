@@ -418,6 +418,7 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
 
 int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
   const std::string format = chosen_format(arguments);
+  if (format != "fault") require_output(arguments);
   const Entries entries = chosen_entries(benchmark, arguments);
   if (format == "json") {
     Json json = Json::array();

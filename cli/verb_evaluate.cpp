@@ -92,6 +92,10 @@ DataRows rows_of(const std::shared_ptr<const Dataset>& data) {
   return {x.rows(), row_of(x), row_of(y), x.values, y.values, data};
 }
 
+std::string finite_text(double value) {
+  return std::isfinite(value) ? shortest(value) : "not finite";
+}
+
 int run(const Arguments& arguments) {
   Subject subject = subject_of(arguments);
   const bool has_input = arguments.has("input"), predicts = arguments.has("predict");
@@ -205,8 +209,9 @@ int run(const Arguments& arguments) {
   if (evaluation) {
     std::cout << subject.id << " with the weights of " << weights_file.string() << ", "
               << evaluation->rows << " rows\n";
-    if (!std::isnan(evaluation->loss)) std::cout << "loss " << shortest(evaluation->loss) << "\n";
-    if (metric != "loss") std::cout << metric << " " << shortest(evaluation->metric) << "\n";
+    // A module alone has no loss.
+    if (subject.program) std::cout << "loss " << finite_text(evaluation->loss) << "\n";
+    if (metric != "loss") std::cout << metric << " " << finite_text(evaluation->metric) << "\n";
   }
   if (predicts) {
     std::cout << "outputs for " << (predictions ? predictions->rows() : evaluation->outputs.rows())

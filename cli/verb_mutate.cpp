@@ -210,7 +210,14 @@ int run(const Arguments& arguments) {
     if (!kill && given(option))
       throw usage_error("--" + std::string(option) + ": found it without --kill; allowed: with it");
   }
-  for (const char* option : {"apply", "as", "count", "order", "range", "show", "value"}) {
+  for (const char* option : {"apply", "order"}) {
+    if (kill && given(option))
+      throw usage_error("--" + std::string(option) +
+                        ": found it beside --kill, which searches the values of single operators; "
+                        "allowed: --all or --operator (--as fault makes a fault of any mutant, and "
+                        "neutra faults FILE --check tells whether it shows)");
+  }
+  for (const char* option : {"as", "count", "range", "show", "value"}) {
     if (kill && given(option))
       throw usage_error("--" + std::string(option) +
                         ": found it beside --kill; allowed: --all or " +

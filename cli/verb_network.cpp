@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -6,6 +9,7 @@
 #include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "experiments/network_file.h"
+#include "experiments/pictures.h"
 #include "program/error.h"
 
 namespace neutra::cli {
@@ -23,8 +27,20 @@ std::string comparison_text(const NetworkComparison& comparison) {
   return text;
 }
 
+/// A picture is of bytes that a terminal takes for commands. Asked before any work.
+void require_place_for(const std::string& form, const Arguments& arguments) {
+  if (form != "svg" && !arguments.has("output") && isatty(STDOUT_FILENO) == 1)
+    throw usage_error("--format " + form +
+                      ": found a terminal, which can't show it; allowed: -o FILE, or a pipe");
+  require_picture_form(form);
+}
+
 int run(const Arguments& arguments) {
   require_output(arguments);
+  const std::string format = chosen_format(arguments);
+  const auto& forms = picture_forms();
+  const bool is_picture = std::find(forms.begin(), forms.end(), format) != forms.end();
+  if (is_picture) require_place_for(format, arguments);
   const std::filesystem::path file = arguments.positional.front();
   const NetworkFile loaded = read_network_file(
       file,
@@ -36,7 +52,6 @@ int run(const Arguments& arguments) {
     std::cerr << "neutra: " << file.string()
               << ": root is no bundled fault's buggy program; --fault FILE gives metric and known "
                  "fix\n";
-  const std::string format = chosen_format(arguments);
   std::ostringstream out;
   if (arguments.has("compare")) {
     const auto comparison =
@@ -57,6 +72,9 @@ int run(const Arguments& arguments) {
     write_graphml(loaded.network, out);
   } else if (format == "dot") {
     write_dot(loaded.network, out);
+  } else if (is_picture) {
+    write_dot(loaded.network, out);
+    out.str(picture(laid_out(out.str()), format));
   } else if (format == "json") {
     out << to_text(to_json(loaded.network));
   } else {
@@ -72,19 +90,20 @@ Verb network_verb() {
   return {
       "network",
       "print the neutrality network of a search or of a recorded TSV file",
-      "network STORE|FILE.tsv [--format tsv|graphml|dot|json|text] [-o FILE] [--compare FILE.tsv]",
+      "network STORE|FILE.tsv [--format tsv|graphml|dot|json|svg|png|pdf|text] [-o FILE]\n"
+      "                    [--compare FILE.tsv]",
       {{"compare", "fault", "output"},
        1,
        1,
        "STORE|FILE.tsv",
-       {"tsv", "graphml", "dot", "json", "text"}},
+       {"tsv", "graphml", "dot", "json", "svg", "png", "pdf", "text"}},
       "Rows are the edges of the network, by the parent's dequeue order, then node id. Two "
       "searches found the same\n"
       "network when their tsv forms are equal byte for byte. json carries complexity and "
       "improvement (Table 9 of the\n"
-      "study); text lists the repairs for people.",
-      "  neutra network D7.h5 --format text\n  neutra network D7.h5 --format dot | dot -Tsvg > "
-      "D7.svg",
+      "study); text lists the repairs for people. svg, png and pdf are pictures of it, laid out by "
+      "Graphviz.",
+      "  neutra network D7.h5 --format text\n  neutra network D7.h5 --format pdf -o D7.pdf",
       run};
 }
 

@@ -127,9 +127,15 @@ std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, F
     std::string id = id_of(program.name, faults);
     if (!taken.insert(id).second) taken.insert(id = program.name);
     const double seconds = program.answers.mean_seconds();
-    answers.push_back({id, tool, program.answers.answer(), "",
+    answers.push_back({id,
+                       tool,
+                       program.answers.answer(),
+                       "",
                        static_cast<int>(program.answers.runs.size()),
-                       seconds > 0 ? std::optional(seconds) : std::nullopt});
+                       seconds > 0 ? std::optional(seconds) : std::nullopt,
+                       {},
+                       {},
+                       ""});
   }
   return to_csv(answers);
 }

@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "cli/context.h"
+#include "cli/report_curves.h"
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "report/report.h"
@@ -56,6 +57,10 @@ int run(const Arguments& arguments) {
                    static_cast<int>(arguments.integer("top"))});
   if (arguments.has("output"))
     require_not_read(arguments.text("output"), "--output", {input.file, input.answers});
+  if (arguments.has("curves")) {
+    catch_signals();
+    input.curves = train_curves(arguments, loaded, input.file);
+  }
   input.provenance = provenance();
   const Json document = report_document(input);
   const bool written = arguments.has("output");
@@ -77,27 +82,33 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb report_verb() {
-  return {"report",
-          "make a page of a network that a browser shows: graph, repairs, scores",
-          "report STORE|FILE.tsv [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--fault "
-          "FAULT] [--format html|json]",
-          {{"answers", "fault", "match", "output", "study", "top", "unlocated", "variant"},
-           1,
-           1,
-           "STORE|FILE.tsv",
-           {"html", "json"}},
-          "One HTML file that needs no network and no other file: the neutrality network as a "
-          "graph to go through, to search\n"
-          "and to filter by fault type, the difference, path and metrics of each program, tables "
-          "of the repairs, and where\n"
-          "the search came from. With --answers also what fault-localisation tools said, scored "
-          "before and after neutrality\n"
-          "analysis as by neutra score; with --study the answers of a finished study, and time "
-          "against F3 over all of its\n"
-          "faults. json is what the page holds (docs/formats/report.md).",
-          "  neutra report D7.h5 -o D7.html\n"
-          "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",
-          run};
+  return {
+      "report",
+      "make a page of a network that a browser shows: graph, repairs, scores",
+      "report STORE|FILE.tsv [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
+      "N|LIST] [--fault FAULT] [--format html|json]",
+      {{"answers", "curves", "data-dir", "fault", "match", "memory", "output", "replicas", "study",
+        "top", "unlocated", "variant", "workers"},
+       1,
+       1,
+       "STORE|FILE.tsv",
+       {"html", "json"}},
+      "One HTML file that needs no network and no other file: the neutrality network as a "
+      "graph to go through, to search\n"
+      "and to filter by fault type, the difference, path and metrics of each program, tables "
+      "of the repairs, and where\n"
+      "the search came from. With --answers also what fault-localisation tools said, scored "
+      "before and after neutrality\n"
+      "analysis as by neutra score; with --study the answers of a finished study, and time "
+      "against F3 over all of its\n"
+      "faults. json is what the page holds (docs/formats/report.md). With --curves the programs "
+      "are trained again as the\n"
+      "search did, which gives the same bits, and the page draws loss and metric of each epoch; "
+      "fewer --replicas are faster.",
+      "  neutra report D7.h5 -o D7.html\n"
+      "  neutra report D7.h5 --curves 5 -o D7.html\n"
+      "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",
+      run};
 }
 
 }  // namespace neutra::cli

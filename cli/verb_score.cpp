@@ -4,9 +4,12 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "experiments/figures.h"
 #include "experiments/network_file.h"
+#include "experiments/pictures.h"
 #include "experiments/score_tables.h"
 #include "program/error.h"
+#include "program/json.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -67,6 +70,13 @@ int run(const Arguments& arguments) {
   require_output(arguments);
   if (!arguments.has("answers")) throw usage_error("--answers is missing: what did the tools say?");
   const std::string& file = arguments.text("answers");
+  const std::string plot = arguments.has("plot") ? arguments.text("plot") : "";
+  if (!plot.empty()) {
+    require_picture_file(plot, "--plot");
+    require_not_read(plot, "--plot", {file});
+    if (arguments.has("output"))
+      require_apart({{"--output", arguments.text("output")}, {"--plot", plot}});
+  }
   const std::vector<Answer> answers = read_answers(file);
   ScoreOptions options{*parse_variant(arguments.text("variant")),
                        *parse_match(arguments.text("match")),
@@ -91,6 +101,14 @@ int run(const Arguments& arguments) {
   for (const std::string& pair : sheet.missing)
     std::cerr << "neutra: " << file << ": no answer of " << pair << "; left out\n";
 
+  if (!plot.empty()) {
+    if (!sheet.order)
+      throw input_error(describe(
+          file, "", std::to_string(sheet.tools.size()) + " tools",
+          "answers of three tools at least on two faults at least that all of them answered, to "
+          "draw --plot"));
+    write_picture(critical_difference_figure(sheet), plot);
+  }
   const std::string text = find_reporter(format)->write(score_report(sheet, layout_of(format)));
   put_result(arguments, text);
   return 0;
@@ -104,8 +122,9 @@ Verb score_verb() {
       "score fault-localisation tools against all repairs of a fault",
       "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
       "corrected|as-published]\n                    [--match type|layer] [--unlocated "
-      "count|exclude|half] [--top K] [--format text|csv|json|latex]",
-      {{"answers", "fault", "match", "network", "output", "top", "unlocated", "variant"},
+      "count|exclude|half] [--top K]\n                    [--format text|csv|json|latex] [--plot "
+      "FILE]",
+      {{"answers", "fault", "match", "network", "output", "plot", "top", "unlocated", "variant"},
        0,
        0,
        "",
@@ -116,7 +135,9 @@ Verb score_verb() {
       "means of precision and F3\n"
       "over those that attain it). Of several networks, averages over artificial, real and "
       "all faults and signed-rank\n"
-      "tests between the tools follow. Of tools that rank: Top@1, 5 and 10, MRR and MAP. Without "
+      "tests between the tools follow; of three tools and more, Friedman's test, and --plot draws "
+      "them on an axis of their\nmean ranks with the critical difference. Of tools that rank: "
+      "Top@1, 5 and 10, MRR and MAP. Without "
       "a network only the\nknown fixes of bundled faults count, or that of --fault. Answers on "
       "other "
       "faults are left out and named.",

@@ -5,13 +5,16 @@
 #include "cli/network_text.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "experiments/batch.h"
 #include "program/error.h"
+#include "program/printable.h"
 #include "program/words.h"
 
 namespace neutra::cli {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr std::size_t kListed = 20;  ///< repairs that the result lists
 
 std::string counters_text(const SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
@@ -129,7 +132,11 @@ int run(const Arguments& arguments) {
     if (outcome.was_finished)
       std::cout << store.string()
                 << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
-    std::cout << network_text(outcome.network, &fault) << "\n"
+    std::cout << network_text(outcome.network, &fault,
+                              ListLimit{kListed, "neutra network " +
+                                                     shell_quoted(printable(store.string())) +
+                                                     " --format text lists all"})
+              << "\n"
               << "end: " << to_string(outcome.end) << "; " << counters_text(outcome.counters)
               << "store: " << store.string() << "\n";
   }
@@ -174,11 +181,12 @@ Verb search_verb() {
       "--replicas times; those at least as good as their parent are followed, those as good as "
       "the known fix are\n"
       "repairs. The same command continues an interrupted search; a finished one is printed "
-      "without training. The\n"
-      "network depends on program, seed, preset, rule, top-k, replicas, level, budgets and limits, "
-      "never on workers,\nsavings or interruptions. Started with mpirun or srun --mpi=pmix it "
-      "spreads "
-      "over the ranks of the job.",
+      "without training, or goes\n"
+      "on where a budget is larger now. The network depends on program, seed, preset, rule, top-k, "
+      "replicas, level, budgets\n"
+      "and limits, never on workers, savings or interruptions. Started with mpirun or srun "
+      "--mpi=pmix it spreads over the\n"
+      "ranks of the job.",
       "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
       "--format text\n  mpirun -n 8 neutra search D7 --store D7.h5",
       run};

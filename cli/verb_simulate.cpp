@@ -9,7 +9,6 @@
 #include "evaluators/result_table.h"
 #include "experiments/figures.h"
 #include "program/error.h"
-#include "program/files.h"
 #include "search/recorded_search.h"
 #include "search/simulator.h"
 
@@ -17,6 +16,7 @@ namespace neutra::cli {
 namespace {
 
 constexpr int kMostWorkers = 65536;
+constexpr double kMostSlowness = 1e6;  ///< sums of longer times lose the shorter ones
 
 std::vector<int> sizes(const std::string& text) {
   std::vector<int> result;
@@ -40,10 +40,11 @@ void read_stragglers(const std::string& text, SimulatedCluster& cluster) {
   char colon = 0;
   in >> cluster.straggler_share >> colon >> cluster.straggler_factor;
   if (!in || !in.eof() || colon != ':' || cluster.straggler_share < 0 ||
-      cluster.straggler_share > 1 || !(cluster.straggler_factor >= 1)) {
+      cluster.straggler_share > 1 || !(cluster.straggler_factor >= 1) ||
+      cluster.straggler_factor > kMostSlowness) {
     throw usage_error("--stragglers: found '" + text +
                       "'; allowed: SHARE:FACTOR, a share of the ranks from 0 to 1 and how many "
-                      "times as long they take, at least 1, such as 0.05:4");
+                      "times as long they take, from 1 to 1000000, such as 0.05:4");
   }
 }
 
@@ -56,29 +57,29 @@ std::string tsv(const Network& network) {
 ResultTable make_table(const std::string& fault) {
   return {"runs",
           "Simulated searches of " + fault,
-          {{"workers", "workers"},
-           {"speculate", "ahead"},
-           {"seconds", "seconds", "", 3},
-           {"lower_bound", "bound", "", 3},
-           {"efficiency", "efficiency", "", 3},
-           {"speedup", "speed-up", "", 1},
-           {"busy", "busy", "", 3},
-           {"trainings", "trainings"},
-           {"not_needed", "not needed"},
-           {"begun_in_vain", "in vain"},
-           {"estimated", "estimated"},
-           {"tasks_per_order", "tasks/order", "", 2},
-           {"largest_order", "largest"},
-           {"messages_per_second", "messages/s", "", 0},
-           {"dealing", "rank 0 deals", "", 3},
-           {"failures", "failures"},
-           {"same_network", "network"}},
+          {{"workers", "workers", ""},
+           {"speculate", "ahead", ""},
+           {"seconds", "seconds", "time", 3},
+           {"lower_bound", "bound", "time", 3},
+           {"efficiency", "efficiency", "time", 3},
+           {"speedup", "speed-up", "time", 1},
+           {"busy", "busy", "time", 3},
+           {"trainings", "all", "trainings"},
+           {"not_needed", "not needed", "trainings"},
+           {"begun_in_vain", "in vain", "trainings"},
+           {"estimated", "estimated", "trainings"},
+           {"tasks_per_order", "tasks", "orders", 2},
+           {"largest_order", "largest", "orders"},
+           {"messages_per_second", "messages/s", "rank 0", 0},
+           {"dealing", "deals", "rank 0", 3},
+           {"failures", "failures", ""},
+           {"same_network", "network", ""}},
           {}};
 }
 
 int run(const Arguments& arguments) {
   const std::string& store = arguments.positional.front();
-  if (arguments.has("plot")) require_text_output(arguments.text("plot"), "--plot");
+  if (arguments.has("plot")) require_picture_file(arguments.text("plot"), "--plot");
   require_output(arguments);
   if (arguments.has("plot") && arguments.has("output"))
     require_apart({{"--output", arguments.text("output")}, {"--plot", arguments.text("plot")}});
@@ -138,8 +139,7 @@ int run(const Arguments& arguments) {
                   {"needed", needed},
                   {"needed_seconds", needed_seconds}};
   report.tables.push_back(std::move(table));
-  if (arguments.has("plot"))
-    write_file_atomically(arguments.text("plot"), efficiency_figure(points));
+  if (arguments.has("plot")) write_picture(efficiency_figure(points), arguments.text("plot"));
   std::string text = find_reporter(chosen_format(arguments))->write(report);
   put_result(arguments, text);
   if (!arguments.flag("quiet")) {
@@ -159,7 +159,7 @@ int run(const Arguments& arguments) {
 Verb simulate_verb() {
   return {"simulate",
           "foretell how fast a finished search would be on more workers",
-          "simulate STORE [--sizes LIST] [--plot FILE.svg] [options]",
+          "simulate STORE [--sizes LIST] [--plot FILE] [options]",
           {{"curtail", "failures", "latency", "output", "plot", "rank-threads", "restart-time",
             "seed", "sizes", "speculate", "stragglers", "task-time", "time-factor"},
            1,

@@ -59,6 +59,7 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
                           {"evaluations", summary.evaluations},
                           {"damaged_bytes", summary.damaged_bytes},
                           {"kept", kept},
+                          {"finished", summary.finished},
                           {"command", summary.command}});
     return 0;
   }
@@ -69,8 +70,12 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
   std::cout << '\n';
   for (const auto& file : summary.kept)
     std::cout << "the damaged file is " << file.string() << '\n';
-  std::cout << "its search goes on from them, with --store " << made.string() << ": "
-            << summary.command << '\n';
+  if (summary.finished) {
+    std::cout << "its search is finished\n";
+  } else {
+    std::cout << "its search goes on from them, with --store " << made.string() << ": "
+              << summary.command << '\n';
+  }
   return 0;
 }
 
@@ -131,9 +136,9 @@ Verb store_verb() {
           "options, versions, state.\n"
           "repair: a sound store of all whole records of a damaged one, in its place (the damaged "
           "files stay beside it\n"
-          "as FILE.damaged) or as -o FILE. merge: one store of the evaluations of several of one "
-          "search. The search goes\n"
-          "on from both and trains what is missing.",
+          "as FILE.damaged) or as -o FILE; a sound one is copied there. merge: one store of the "
+          "evaluations of several of\n"
+          "one search. The search goes on from both and trains what is missing.",
           "  neutra store info D7.h5\n  neutra store check D7.h5\n  neutra store repair D7.h5\n"
           "  neutra store merge node1/D7.h5 node2/D7.h5 -o D7.h5",
           run};

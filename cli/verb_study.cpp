@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <iostream>
+#include <sstream>
 
 #include "cli/context.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "experiments/pictures.h"
 #include "experiments/study_tables.h"
 #include "program/error.h"
 #include "program/words.h"
@@ -10,12 +13,28 @@
 namespace neutra::cli {
 namespace {
 
+/// The forms of --figures, each once. Throws usage_error, and failure() where one can't be made.
+std::vector<std::string> figure_forms(const std::string& list) {
+  std::vector<std::string> forms;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    const auto& known = picture_forms();
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      throw usage_error("--figures: found '" + list + "'; allowed: " + join(known) +
+                        ", or several such as svg,pdf");
+    if (std::find(forms.begin(), forms.end(), word) == forms.end()) forms.push_back(word);
+  }
+  for (const std::string& form : forms) require_picture_form(form);
+  return forms;
+}
+
 int run(const Arguments& arguments) {
   const std::string format = chosen_format(arguments);
   const Study study = load_study(study_file(arguments.positional.front()), arguments.flag("quick"));
 
   catch_signals(other_ranks() == nullptr);
   StudyOptions options;
+  options.forms = figure_forms(arguments.text("figures"));
   options.folder = arguments.has("folder") ? arguments.text("folder") : study.name + "-results";
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
@@ -74,12 +93,13 @@ int run(const Arguments& arguments) {
   }
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
-  write_study(study, result, options.folder);
+  write_study(study, result, options.folder, options.forms);
   std::cout << find_reporter(format)->write(study_report(study, result, layout_of(format)));
   if (format == "text")
-    std::cout << "\nNetworks (h5, tsv, dot, svg), answers.csv, runs.jsonl, scores (txt, csv, json, "
-                 "tex), tables (txt, tex, csv) and\nfigure2.svg are in "
-              << options.folder.string() << ".\n";
+    std::cout
+        << "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), "
+           "tables (txt, tex, csv)\nand figures ("
+        << join(options.forms) << ") are in " << options.folder.string() << ".\n";
   return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
 }
 
@@ -89,9 +109,9 @@ Verb study_verb() {
   return {
       "study",
       "search several faults, ask tools about them and score the answers",
-      "study FILE.json|STUDY [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
-      {{"backend", "data-dir", "folder", "memory", "only", "quick", "reuse-epochs", "searches-only",
-        "seed", "skip-dead", "workers"},
+      "study FILE|STUDY [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
+      {{"backend", "data-dir", "figures", "folder", "memory", "only", "quick", "reuse-epochs",
+        "searches-only", "seed", "skip-dead", "workers"},
        1,
        1,
        "FILE.json|STUDY",

@@ -1,15 +1,18 @@
 #include <cmath>
 #include <deque>
 #include <iostream>
+#include <set>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "evaluators/monitor_file.h"
 #include "evaluators/statistics.h"
+#include "evaluators/training_log.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
 #include "search/options.h"
+#include "training/curves.h"
 #include "training/monitor.h"
 
 namespace neutra::cli {
@@ -41,10 +44,10 @@ class Monitors {
     for (std::size_t i = 0; i < jobs; ++i) monitors_.emplace_back(resolved);
   }
 
-  std::vector<Observer*> observers() {
-    std::vector<Observer*> observers;
-    for (TrainingMonitor& monitor : monitors_) observers.push_back(&monitor);
-    return observers;
+  std::vector<CurveRecorder*> recorders() {
+    std::vector<CurveRecorder*> recorders;
+    for (TrainingMonitor& monitor : monitors_) recorders.push_back(&monitor);
+    return recorders;
   }
 
   /// `content`: all but the runs.
@@ -59,6 +62,60 @@ class Monitors {
  private:
   std::filesystem::path file_;
   std::deque<TrainingMonitor> monitors_;
+};
+
+/// The logs of --log, one for each job.
+class Logs {
+ public:
+  /// `training`: what the logs of all jobs have alike. `recorders`: those of the jobs, if they have
+  /// some already.
+  Logs(const Arguments& arguments, LoggedTraining training, std::size_t jobs,
+       std::vector<CurveRecorder*> recorders)
+      : training_(std::move(training)), recorders_(std::move(recorders)) {
+    if (!arguments.has("log")) {
+      if (arguments.has("log-format"))
+        throw usage_error("--log-format: found no --log; allowed: with --log FOLDER");
+      return;
+    }
+    folder_ = arguments.text("log");
+    require_outside_benchmarks(folder_, "--log");
+    for (const std::string& name : arguments.list("log-format"))
+      formats_.insert(*parse_log_format(name));
+    if (formats_.empty()) formats_.insert(LogFormat::kCsv);
+    for (const std::string& inside : {log_folder(training_), std::string("mlruns")})
+      require_writable_folder(std::filesystem::path(folder_) / inside, "--log");
+    if (!recorders_.empty()) return;
+    own_ = std::vector<CurveRecorder>(jobs);
+    for (CurveRecorder& recorder : own_) recorders_.push_back(&recorder);
+  }
+
+  std::vector<Observer*> observers() const { return {recorders_.begin(), recorders_.end()}; }
+
+  /// When the training of a job has ended; thread safe.
+  void write(std::size_t job, int replica, const ReplicaResult& result) const {
+    if (formats_.empty()) return;
+    LoggedTraining training = training_;
+    training.replica = replica;
+    training.backend = result.backend;
+    training.status = to_string(result.status);
+    training.message = result.message;
+    training.value = result.metric;
+    training.curves = recorders_[job]->curves();
+    for (const LogFormat format : formats_) {
+      for (const LogFile& file : log_files(format, training, folder_)) {
+        const std::filesystem::path path = std::filesystem::path(folder_) / file.path;
+        std::filesystem::create_directories(path.parent_path());
+        write_file_atomically(path, file.content);
+      }
+    }
+  }
+
+ private:
+  LoggedTraining training_;
+  std::string folder_;
+  std::set<LogFormat> formats_;
+  std::vector<CurveRecorder> own_;
+  std::vector<CurveRecorder*> recorders_;
 };
 
 int run(const Arguments& arguments) {
@@ -82,11 +139,27 @@ int run(const Arguments& arguments) {
     jobs.push_back(job);
   }
   Monitors monitors(arguments, program, jobs.size(), *trainer);
+  LoggedTraining logged;
+  logged.program = fault.id;
+  logged.variant = arguments.text("version");
+  logged.hash = to_string(program_hash(program));
+  logged.stream = arguments.text("stream");
+  logged.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  if (&program == &fault.buggy)
+    logged.parameters = fault.space.base_parameters();
+  else if (fault.fixed_parameters)
+    logged.parameters = *fault.fixed_parameters;
+  logged.metric = metric.name;
+  logged.provenance = provenance();
+  const Logs logs(arguments, std::move(logged), jobs.size(), monitors.recorders());
   std::vector<ReplicaResult> results;
   {
     ProgressLine progress(arguments.flag("quiet"), "train " + fault.id);
     const auto show = [&](const Tally& tally) { progress.update(progress_of(tally, "replicas")); };
-    results = train_all(*trainer, jobs, worker_count(arguments), show, monitors.observers());
+    results = train_all(*trainer, jobs, worker_count(arguments), show, logs.observers(),
+                        [&](std::size_t job, const ReplicaResult& result) {
+                          logs.write(job, jobs[job].replica, result);
+                        });
   }
   MonitorFile recorded;
   recorded.program = fault.id;
@@ -152,21 +225,28 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Verb train_verb() {
-  return {"train",
-          "train one program several times and print its metric",
-          "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--monitor FILE.h5] [options]",
-          {{"backend", "data-dir", "memory-limit", "monitor", "replicas", "rows-train", "seed",
-            "skip-dead", "stream", "time-limit", "version", "workers"},
-           1,
-           1,
-           "FAULT|FILE"},
-          "Each replica has random streams of its own, fixed by seed, program and replica: the "
-          "same call gives the same\n"
-          "numbers with any number of workers. Exit 1 when a replica was cut off or failed.\n"
-          "--monitor changes no number; neutra symptoms reads its file (docs/formats/monitor.md).",
-          "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json\n"
-          "  neutra train D7 --monitor D7.h5",
-          run};
+  return {
+      "train",
+      "train one program several times and print its metric",
+      "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--log FOLDER] [--monitor FILE.h5] "
+      "[options]",
+      {{"backend", "data-dir", "log", "log-format", "memory-limit", "monitor", "replicas",
+        "rows-train", "seed", "skip-dead", "stream", "time-limit", "version", "workers"},
+       1,
+       1,
+       "FAULT|FILE"},
+      "Each replica has random streams of its own, fixed by seed, program and replica: the "
+      "same call gives the same\n"
+      "numbers with any number of workers. Exit 1 when a replica was cut off or failed.\n"
+      "--monitor changes no number; neutra symptoms reads its file (docs/formats/monitor.md). Nor "
+      "does --log, whose forms\n"
+      "are tables, event files of TensorBoard and runs of MLflow (docs/formats/training_log.md); "
+      "replicas that had ended when\n"
+      "a run is interrupted have theirs.",
+      "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json\n"
+      "  neutra train D7 --monitor D7.h5\n"
+      "  neutra train D7 --log logs --log-format tensorboard",
+      run};
 }
 
 }  // namespace neutra::cli

@@ -11,10 +11,11 @@ const std::vector<Verb>& verbs() {
       export_verb(),   faults_verb(),       import_verb(),
       localise_verb(), man_verb(),          mutate_verb(),
       network_verb(),  parse_verb(),        report_verb(),
-      score_verb(),    search_verb(),       show_verb(),
-      simulate_verb(), status_verb(),       store_verb(),
-      study_verb(),    subjects_verb(),     submit_verb(),
-      symptoms_verb(), train_verb(),        train_isolated_verb(),
+      score_verb(),    search_verb(),       serve_verb(),
+      show_verb(),     simulate_verb(),     status_verb(),
+      store_verb(),    study_verb(),        subjects_verb(),
+      submit_verb(),   symptoms_verb(),     train_verb(),
+      train_isolated_verb(),
       verify_verb(),
   };
   return list;

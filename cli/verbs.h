@@ -46,6 +46,7 @@ Verb parse_verb();
 Verb report_verb();
 Verb score_verb();
 Verb search_verb();
+Verb serve_verb();
 Verb show_verb();
 Verb simulate_verb();
 Verb status_verb();

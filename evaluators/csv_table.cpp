@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "program/error.h"
+#include "program/printable.h"
 
 namespace neutra {
 namespace {
@@ -15,6 +16,11 @@ class CsvReader {
 
   CsvTable read() {
     CsvTable table;
+    if (const std::size_t at = find_no_utf8(text_); at != std::string_view::npos) {
+      const auto ends =
+          std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+      fail(1 + static_cast<std::size_t>(ends), "bytes that are not UTF-8", "text in UTF-8");
+    }
     while (!text_.empty()) {
       CsvTable::Row row = next();
       if (row.cells.size() == 1 && row.cells.front().empty()) continue;

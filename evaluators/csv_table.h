@@ -21,8 +21,8 @@ struct CsvTable {
 
 /// Parses RFC 4180 text: quoted fields with doubled quotes, LF or CRLF, an optional byte order
 /// mark, blank lines skipped, blanks around unquoted fields dropped. Throws input_error with `file`
-/// and line for an open quote, text behind a closing quote, a row of another width, a header name
-/// that is empty or given twice, and a file without a header.
+/// and line for bytes that are no UTF-8, an open quote, text behind a closing quote, a row of
+/// another width, a header name that is empty or given twice, and a file without a header.
 CsvTable parse_csv_table(std::string_view text, const std::string& file);
 
 /// A field of a CSV line, quoted where it has to be.

@@ -1,6 +1,8 @@
 #include "evaluators/rank_tests.h"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
+#include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cassert>
 #include <cmath>
@@ -12,6 +14,7 @@
 
 #include "evaluators/counter_random.h"
 #include "evaluators/statistics.h"
+#include "evaluators/studentized_range.h"
 
 namespace neutra {
 namespace {
@@ -152,6 +155,83 @@ RankTest mann_whitney_u(std::span<const double> a, std::span<const double> b) {
   constexpr double kContinuity = 0.5;
   result.p = two_sided(std::max(0.0, larger - na * nb / 2 - kContinuity) / std::sqrt(variance));
   return result;
+}
+
+FriedmanTest friedman(const std::vector<std::vector<double>>& values) {
+  FriedmanTest test;
+  test.treatments = values.size();
+  test.blocks = values.empty() ? 0 : values.front().size();
+  const auto k = static_cast<double>(test.treatments), n = static_cast<double>(test.blocks);
+  test.mean_ranks.assign(test.treatments, (k + 1) / 2);
+  if (k < 2 || n < 2 || std::any_of(values.begin(), values.end(), has_nan)) return test;
+
+  std::vector<double> sums(test.treatments, 0);
+  double ties = 0;
+  for (std::size_t block = 0; block < test.blocks; ++block) {
+    std::vector<double> losses;  // the largest value has the first rank
+    for (const auto& treatment : values) losses.push_back(-treatment[block]);
+    const Ranks ranks = rank(losses, tolerance(losses, losses));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += ranks.of[i];
+    ties += ranks.ties;
+  }
+  double squares = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    test.mean_ranks[i] = sums[i] / n;
+    const double beyond = sums[i] - n * (k + 1) / 2;
+    squares += beyond * beyond;
+  }
+  // Ranks are multiples of 1/2: these sums are exact.
+  const double spread = n * k * (k + 1) - ties / (k - 1);
+  if (spread <= 0) return test;  // equal values in each block
+  test.chi_square = 12 * squares / spread;
+  using boost::math::cdf, boost::math::complement;
+  test.p = cdf(complement(boost::math::chi_squared(k - 1), test.chi_square));
+  const double most = n * (k - 1);  // all blocks order the treatments alike
+  if (test.chi_square < most) {
+    test.f = (n - 1) * test.chi_square / (most - test.chi_square);
+    test.f_p = cdf(complement(boost::math::fisher_f(k - 1, (k - 1) * (n - 1)), test.f));
+  } else {
+    test.f = std::numeric_limits<double>::infinity();
+    test.f_p = 0;
+  }
+  return test;
+}
+
+namespace {
+
+/// Standard error of the difference of two mean ranks.
+double rank_error(std::size_t treatments, std::size_t blocks) {
+  const auto k = static_cast<double>(treatments);
+  return std::sqrt(k * (k + 1) / (6 * static_cast<double>(blocks)));
+}
+
+}  // namespace
+
+double nemenyi_critical_difference(std::size_t treatments, std::size_t blocks, double level) {
+  assert(treatments >= 2 && blocks >= 1);
+  const double range = studentized_range_quantile(level, static_cast<int>(treatments));
+  return range / std::numbers::sqrt2 * rank_error(treatments, blocks);
+}
+
+double nemenyi_p(const FriedmanTest& test, std::size_t first, std::size_t second) {
+  const double apart = std::abs(test.mean_ranks.at(first) - test.mean_ranks.at(second));
+  return studentized_range_tail(
+      apart / rank_error(test.treatments, test.blocks) * std::numbers::sqrt2,
+      static_cast<int>(test.treatments));
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  std::vector<double> adjusted(p.size());
+  double largest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    largest = std::max(largest, p[order[i]] * static_cast<double>(p.size() - i));
+    adjusted[order[i]] = std::min(1.0, largest);
+  }
+  return adjusted;
 }
 
 Interval bootstrap_mean(std::span<const double> values, double level, int draws) {

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "evaluators/statistics.h"
 
@@ -27,6 +29,34 @@ RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double>
 /// without ties, else the normal approximation with corrections for ties and continuity (SciPy's
 /// mannwhitneyu).
 RankTest mann_whitney_u(std::span<const double> a, std::span<const double> b);
+
+/// Friedman's test: do treatments differ, over blocks that each of them has a value in?
+struct FriedmanTest {
+  std::size_t treatments = 0, blocks = 0;
+  /// Of each treatment over the blocks; the largest value of a block has the rank 1, equal values
+  /// share the mean of their ranks.
+  std::vector<double> mean_ranks;
+  double chi_square = 0;  ///< corrected for ties (SciPy's friedmanchisquare)
+  double p = 1;           ///< of it, treatments - 1 degrees of freedom
+  double f = 0;           ///< Iman and Davenport's F: less conservative (1980)
+  double f_p = 1;  ///< of it, treatments - 1 and (treatments - 1)(blocks - 1) degrees of freedom
+};
+/// `values[treatment][block]`, all of one length. Values are equal when they agree to 1e-12 (times
+/// the largest value, if above 1). Both p are 1 where there is nothing to compare: fewer than two
+/// treatments or blocks, equal values in each block, a NaN.
+FriedmanTest friedman(const std::vector<std::vector<double>>& values);
+
+/// Nemenyi's critical difference: treatments whose mean ranks lie at least so far apart differ at
+/// the level `level` (Demsar, Statistical comparisons of classifiers over multiple data sets, 2006,
+/// section 3.2.2). At least two treatments and one block.
+double nemenyi_critical_difference(std::size_t treatments, std::size_t blocks, double level);
+/// Nemenyi's p of two treatments, corrected for all pairs.
+double nemenyi_p(const FriedmanTest& test, std::size_t first, std::size_t second);
+
+/// Holm's adjusted p of several tests, in their order: at a level a test is significant when its
+/// adjusted p is at most the level (Holm, A simple sequentially rejective multiple test procedure,
+/// 1979).
+std::vector<double> holm(std::span<const double> p);
 
 /// Bootstrap interval of the mean with bias correction and acceleration (BCa; Efron, Better
 /// bootstrap confidence intervals, 1987). The draws follow from their numbers, so that the same

@@ -63,7 +63,9 @@ std::string write_text(const Report& report);
 std::string write_csv(const Report& report);
 /// `about`, then each table as an array of objects under its key. NaN and infinity are null.
 std::string write_json(const Report& report);
-/// Tables for LaTeX with the packages booktabs and xcolor, in the layout of the study.
+/// Tables for LaTeX with the packages array, booktabs, graphicx and xcolor, in the layout of the
+/// study. One that is wider than a line is scaled down to it; what a page has no room for is cut
+/// into parts, columns of a group together, the first columns in each part.
 std::string write_latex(const Report& report);
 
 }  // namespace neutra

@@ -151,13 +151,16 @@ std::string local_script(const SearchBatch& batch) {
          << faults_line(batch) << "stopped=0\n"
          << "trap 'stopped=1' INT  # the terminal tells the search, too\n"
          << "trap 'stopped=1; kill -TERM $child' TERM USR2\n"
+         << "# Where this script is killed, its search saves and ends.\n"
+         << "with_this=(setpriv --pdeathsig TERM)\n"
+         << "\"${with_this[@]}\" true 2> /dev/null || with_this=()\n"
          << "result=0\n"
          << "for fault in \"${faults[@]}\"; do\n"
          << "  log=" << shell_quoted((batch.folder / "logs").string()) << "/$fault.log\n"
          << "  for (( attempt = 1; attempt <= " << batch.attempts << "; attempt++ )); do\n"
          << "    echo \"$(date -Is) $fault, attempt $attempt of " << batch.attempts
          << "\" | tee -a \"$log\"\n"
-         << "    "
+         << "    \"${with_this[@]}\" "
          << (batch.ranks > 1 ? "mpirun -n " + std::to_string(batch.ranks) + " " : std::string())
          << line_of(batch.command) << " --only \"$fault\" >> \"$log\" 2>&1 &\n"
          << "    child=$!\n"

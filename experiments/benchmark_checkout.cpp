@@ -158,26 +158,29 @@ std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, E
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
   TemporaryFolder fresh(parent, ".checkout");
-  write_data(benchmark, &subject, fresh.path());
-  write_file_atomically(fresh.path() / "program.json", to_text(program.document));
-  write_file_atomically(fresh.path() / "checkout.json",
-                        to_text(checkout_document(benchmark, entry, version)));
-  data_path.insert(data_path.begin(), fresh.path());
-  const auto unmutated = rows_of(subject.program, data_path);
-  if (unmutated) require_same_data(subject, *unmutated);
-  const auto data = unmutated ? rows_of(program, data_path) : nullptr;
   std::string refusal;
-  try {
-    write_keras(benchmark, program, subject.rows.x, data.get(), fresh.path() / "keras");
-  } catch (const Error& error) {
-    if (error.exit() != Exit::kBadInput) throw;
-    refusal = error.what();
-  }
-  write_file_atomically(fresh.path() / "README.md",
-                        readme(benchmark, entry, version, refusal.empty(), data != nullptr));
-  fresh.replace(folder);
+  bool has_data = false;
+  fresh.become(folder, [&] {
+    write_data(benchmark, &subject, fresh.path());
+    write_file_atomically(fresh.path() / "program.json", to_text(program.document));
+    write_file_atomically(fresh.path() / "checkout.json",
+                          to_text(checkout_document(benchmark, entry, version)));
+    data_path.insert(data_path.begin(), fresh.path());
+    const auto unmutated = rows_of(subject.program, data_path);
+    if (unmutated) require_same_data(subject, *unmutated);
+    const auto data = unmutated ? rows_of(program, data_path) : nullptr;
+    has_data = data != nullptr;
+    try {
+      write_keras(benchmark, program, subject.rows.x, data.get(), fresh.path() / "keras");
+    } catch (const Error& error) {
+      if (error.exit() != Exit::kBadInput) throw;
+      refusal = error.what();
+    }
+    write_file_atomically(fresh.path() / "README.md",
+                          readme(benchmark, entry, version, refusal.empty(), has_data));
+  });
   if (!refusal.empty()) return "no Keras script: " + refusal;
-  return data ? "" : "no arrays for the Keras script: the data are not here";
+  return has_data ? "" : "no arrays for the Keras script: the data are not here";
 }
 
 }  // namespace neutra

@@ -2,6 +2,7 @@
 
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/seal.h"
@@ -54,14 +55,15 @@ BenchmarkFiles read_folder(const fs::path& folder) {
 
 void write_folder(const BenchmarkFiles& files, const fs::path& folder) {
   TemporaryFolder fresh(folder.has_parent_path() ? folder.parent_path() : ".", ".benchmark");
-  for (const auto& [name, bytes] : files) {
-    const fs::path file = fresh.path() / name;
-    fs::create_directories(file.parent_path());
-    write_file_atomically(file, bytes);
-  }
-  write_file_atomically(fresh.path() / kDigestFile,
-                        digest_text(files.at(std::string(kBenchmarkIndex))));
-  fresh.replace(folder);
+  fresh.become(folder, [&] {
+    for (const auto& [name, bytes] : files) {
+      const fs::path file = fresh.path() / name;
+      fs::create_directories(file.parent_path());
+      write_file_atomically(file, bytes);
+    }
+    write_file_atomically(fresh.path() / kDigestFile,
+                          digest_text(files.at(std::string(kBenchmarkIndex))));
+  });
 }
 
 void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
@@ -90,6 +92,9 @@ void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
 BenchmarkFiles read_hdf5(const fs::path& path) {
   const std::optional<Seal> stated = read_seal(path);
   if (!stated || stated->format != kFormat) {
+    if (stated || !is_hdf5_file(path)) {
+      throw input_error(describe(path.string(), "", kind_of_file(path), "a benchmark"));
+    }
     throw input_error(describe(path.string(), "", "bytes at its start that are no benchmark's",
                                "a benchmark, or " + std::string(kAnother)));
   }

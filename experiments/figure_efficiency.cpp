@@ -36,6 +36,7 @@ std::string efficiency_figure(const std::vector<EfficiencyPoint>& points) {
   picture.line(kLeft, y_of(0), kLeft, y_of(1), "stroke=\"black\"");
   picture.line(kLeft, y_of(kWanted), kLeft + kWidth, y_of(kWanted),
                "stroke=\"#888\" stroke-dasharray=\"4 3\"");
+  picture.text(kLeft + 4, y_of(kWanted) + 13, "90 % of what is possible", "start", 10);
   picture.text(kLeft + kWidth / 2, kTop + kHeight + 40, "workers", "middle");
   picture.text(16, kTop + kHeight / 2, "efficiency", "middle", 12, true);
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kMargin = 40, kRow = 22, kColumn = 150, kRadius = 8, kLegend = 30;
 constexpr double kLeastHeight = 160;
+constexpr double kLetter = 7.5;  ///< about, of a name
 constexpr int kSweeps = 8;
 
 using Layers = std::vector<std::vector<std::int64_t>>;
@@ -94,8 +95,10 @@ std::string network_figure(const Network& network) {
   std::size_t tallest = 1;
   for (const auto& layer : layers) tallest = std::max(tallest, layer.size());
   const double inner = std::max(kLeastHeight, kRow * static_cast<double>(tallest));
+  const std::string buggy = network.fault_id + ", buggy";
+  const double first_words = std::max(130.0, 40 + kLetter * static_cast<double>(buggy.size()));
   const double width =
-      std::max(520.0, 2 * kMargin + kColumn * static_cast<double>(layers.size() - 1));
+      std::max(390 + first_words, 2 * kMargin + kColumn * static_cast<double>(layers.size() - 1));
   SvgPicture picture(width, inner + 2 * kMargin + kLegend);
   std::map<std::int64_t, std::pair<double, double>> at;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -124,12 +127,19 @@ std::string network_figure(const Network& network) {
   const double y = kMargin + inner + kMargin;
   double x = kMargin;
   picture.square(x, y - 4, 6, style_of(Node{}));
-  picture.text(x + 12, y, network.fault_id + ", buggy");
-  for (const auto& [node, words] :
-       {std::pair(&better, "better than the fix"), {&on_par, "on par"}, {&other, "neutral"}}) {
-    x += 130;
+  picture.text(x + 12, y, buggy);
+  x += first_words;
+  struct Entry {
+    const Node* node;
+    const char* words;
+    double width;
+  };
+  for (const auto& [node, words, room] : {Entry{&better, "better than the fix", 150},
+                                          {&on_par, "on par", 90},
+                                          {&other, "neutral", 0}}) {
     picture.circle(x, y - 4, 6, style_of(*node));
     picture.text(x + 12, y, words);
+    x += room;
   }
   return picture.document();
 }

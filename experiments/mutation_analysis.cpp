@@ -11,6 +11,7 @@
 
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "search/store.h"
 #include "training/metrics.h"
@@ -686,7 +687,7 @@ Json header_of(const JournalContent& journal, const std::string& file) {
   const Json* header = member(first, "header");
   const Json* format = header != nullptr ? member(*header, "format") : nullptr;
   if (format == nullptr || *format != kFormat) {
-    throw input_error(describe(file, "", "another kind of journal", "a file of mutant runs"));
+    throw input_error(describe(file, "", kind_of_file(file), "a file of mutant runs"));
   }
   return *header;
 }
@@ -711,8 +712,8 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
     const std::string bytes = read_regular_file(file, "a file of mutant runs");
     if (!bytes.empty()) {
       if (!may_be_journal(bytes)) {
-        throw input_error(describe(file.string(), "", "another kind of file",
-                                   "a file of mutant runs, or none yet"));
+        throw input_error(
+            describe(file.string(), "", kind_of_file(file), "a file of mutant runs, or none yet"));
       }
       JournalContent journal = parse_journal(bytes);
       const Json stored = header_of(journal, file.string());

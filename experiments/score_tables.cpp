@@ -362,17 +362,64 @@ ResultTable stability_by_tool(const ScoreSheet& sheet) {
 }
 
 ResultTable comparison_table(const ScoreSheet& sheet) {
-  ResultTable table{"comparisons",
-                    "Wilcoxon's signed-rank test on recall, two-sided p",
-                    {{"first", "Tool", "", -1},
-                     {"second", "against", "", -1},
-                     {"faults", "n", "", 0},
-                     {"before_p", "known fix", "", kProbabilityDecimals},
-                     {"after_p", "all ground truths", "", kProbabilityDecimals}},
-                    {}};
+  ResultTable table{
+      "comparisons",
+      "Tools compared by recall, two-sided p: Wilcoxon's signed-rank test, the same "
+      "adjusted by Holm for all pairs, Nemenyi's test",
+      {{"first", "Tool", "", -1}, {"second", "against", "", -1}, {"faults", "n", "", 0}},
+      {}};
+  for (const auto& [key, group] : {std::pair("before", "known fix"), {"after", "all"}}) {
+    for (const auto& [name, heading] :
+         {std::pair("_p", "Wilcoxon"), {"_holm", "Holm"}, {"_nemenyi", "Nemenyi"}}) {
+      table.columns.push_back({std::string(key) + name, heading, group, kProbabilityDecimals});
+    }
+  }
   for (const ToolComparison& pair : sheet.comparisons) {
+    table.rows.push_back({{pair.first, pair.second, static_cast<double>(pair.faults), pair.before.p,
+                           pair.before_holm, cell(pair.before_nemenyi), pair.after.p,
+                           pair.after_holm, cell(pair.after_nemenyi)},
+                          false});
+  }
+  return table;
+}
+
+ResultTable friedman_table(const ScoreSheet& sheet) {
+  ResultTable table{"friedman",
+                    "Friedman's test on recall over the faults that all tools answered, Iman and "
+                    "Davenport's F, and the differences of mean ranks that are critical in "
+                    "Nemenyi's test (CD)",
+                    {{"stage", "", "", -1},
+                     {"tools", "Tools", "", 0},
+                     {"faults", "n", "", 0},
+                     {"chi_square", "chi-square", "", kScoreDecimals},
+                     {"p", "p", "", kProbabilityDecimals},
+                     {"f", "F", "", kScoreDecimals},
+                     {"f_p", "p of F", "", kProbabilityDecimals},
+                     {"critical_difference_05", "CD .05", "", kScoreDecimals},
+                     {"critical_difference_10", "CD .10", "", kScoreDecimals}},
+                    {}};
+  if (!sheet.order) return table;
+  for (const auto& [stage, test] :
+       {std::pair("known fix", &sheet.order->before), {"all", &sheet.order->after}}) {
     table.rows.push_back(
-        {{pair.first, pair.second, static_cast<double>(pair.faults), pair.before.p, pair.after.p},
+        {{stage, whole(test->treatments), whole(test->blocks), test->chi_square, test->p, test->f,
+          test->f_p, nemenyi_critical_difference(test->treatments, test->blocks, 0.05),
+          nemenyi_critical_difference(test->treatments, test->blocks, 0.1)},
+         false});
+  }
+  return table;
+}
+
+ResultTable mean_rank_table(const ScoreSheet& sheet) {
+  ResultTable table{"mean_ranks",
+                    "Mean ranks of the tools by recall, the best on a fault has the rank 1",
+                    {{"tool", "Tool", "", -1},
+                     {"before", "known fix", "", kScoreDecimals},
+                     {"after", "all", "", kScoreDecimals}},
+                    {}};
+  for (std::size_t i = 0; sheet.order && i < sheet.tools.size(); ++i) {
+    table.rows.push_back(
+        {{sheet.tools[i], sheet.order->before.mean_ranks[i], sheet.order->after.mean_ranks[i]},
          false});
   }
   return table;
@@ -476,6 +523,16 @@ ResultTable difference_table(const ScoreSheet& sheet) {
   return table;
 }
 
+namespace {
+
+void add_order(Report& report, const ScoreSheet& sheet) {
+  if (!sheet.order) return;
+  report.tables.push_back(friedman_table(sheet));
+  report.tables.push_back(mean_rank_table(sheet));
+}
+
+}  // namespace
+
 Layout layout_of(std::string_view format) {
   return format == "csv" ? Layout::kOneTable : format == "json" ? Layout::kLong : Layout::kWide;
 }
@@ -493,11 +550,13 @@ Report score_report(const ScoreSheet& sheet, Layout layout) {
     case Layout::kWide:
       report.tables = {scores_by_tool(sheet, false), scores_by_tool(sheet, true)};
       if (!sheet.comparisons.empty()) report.tables.push_back(comparison_table(sheet));
+      add_order(report, sheet);
       if (has(sheet, &ScoreRow::seconds)) report.tables.push_back(times_by_tool(sheet));
       if (has(sheet, &ScoreRow::stability)) report.tables.push_back(stability_by_tool(sheet));
       break;
     case Layout::kLong:
       report.tables = {long_table(sheet, false), average_table(sheet), comparison_table(sheet)};
+      add_order(report, sheet);
       break;
     case Layout::kOneTable:
       report.tables = {long_table(sheet, true)};

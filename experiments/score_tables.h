@@ -29,8 +29,11 @@ ResultTable averages_by_tool(const ScoreSheet& sheet);
 ResultTable times_by_tool(const ScoreSheet& sheet);
 /// Share of the runs that gave the answer that counts.
 ResultTable stability_by_tool(const ScoreSheet& sheet);
-/// Wilcoxon's signed-rank test between the tools.
+/// Wilcoxon's signed-rank test between the tools, adjusted by Holm, and Nemenyi's test.
 ResultTable comparison_table(const ScoreSheet& sheet);
+/// Friedman's test and the mean rank of each tool; no rows where the sheet has no order.
+ResultTable friedman_table(const ScoreSheet& sheet);
+ResultTable mean_rank_table(const ScoreSheet& sheet);
 /// Tools that rank: first right place and average precision by fault; Top@K, MRR and MAP.
 ResultTable rank_table(const ScoreSheet& sheet);
 ResultTable rank_average_table(const ScoreSheet& sheet);

@@ -97,11 +97,45 @@ void add_comparisons(ScoreSheet& sheet) {
         after[1].push_back(second->after.score.recall);
       }
       if (before[0].size() < 2) continue;
-      sheet.comparisons.push_back(
-          {sheet.tools[i], sheet.tools[j], static_cast<int>(before[0].size()),
-           wilcoxon_signed_rank(before[0], before[1]), wilcoxon_signed_rank(after[0], after[1])});
+      ToolComparison pair;
+      pair.first = sheet.tools[i];
+      pair.second = sheet.tools[j];
+      pair.faults = static_cast<int>(before[0].size());
+      pair.before = wilcoxon_signed_rank(before[0], before[1]);
+      pair.after = wilcoxon_signed_rank(after[0], after[1]);
+      if (sheet.order) {
+        pair.before_nemenyi = nemenyi_p(sheet.order->before, i, j);
+        pair.after_nemenyi = nemenyi_p(sheet.order->after, i, j);
+      }
+      sheet.comparisons.push_back(std::move(pair));
     }
   }
+  std::vector<double> before, after;
+  for (const ToolComparison& pair : sheet.comparisons) {
+    before.push_back(pair.before.p);
+    after.push_back(pair.after.p);
+  }
+  const std::vector<double> before_holm = holm(before), after_holm = holm(after);
+  for (std::size_t i = 0; i < sheet.comparisons.size(); ++i) {
+    sheet.comparisons[i].before_holm = before_holm[i];
+    sheet.comparisons[i].after_holm = after_holm[i];
+  }
+}
+
+void add_order(ScoreSheet& sheet) {
+  constexpr std::size_t kLeastTools = 3, kLeastFaults = 2;
+  std::vector<std::vector<double>> before(sheet.tools.size()), after(sheet.tools.size());
+  for (const std::string& fault : sheet.faults) {
+    std::vector<const ScoreRow*> rows;
+    for (const std::string& tool : sheet.tools) rows.push_back(sheet.find(fault, tool));
+    if (std::find(rows.begin(), rows.end(), nullptr) != rows.end()) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      before[i].push_back(rows[i]->before.recall);
+      after[i].push_back(rows[i]->after.score.recall);
+    }
+  }
+  if (sheet.tools.size() < kLeastTools || before.front().size() < kLeastFaults) return;
+  sheet.order = {friedman(before), friedman(after)};
 }
 
 }  // namespace
@@ -203,6 +237,7 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
   }
   if (sheet.faults.size() > 1) {
     add_averages(sheet);
+    add_order(sheet);
     add_comparisons(sheet);
   }
   return sheet;

@@ -63,6 +63,15 @@ struct ToolComparison {
   std::string first, second;
   int faults = 0;
   RankTest before, after;
+  double before_holm = 1, after_holm = 1;  ///< p adjusted for all pairs of tools
+  /// Nemenyi's p, where the sheet has an order.
+  std::optional<double> before_nemenyi, after_nemenyi;
+};
+
+/// All tools on the faults that each of them answered: Friedman's test on recall. Treatments are in
+/// the order of the sheet's tools.
+struct ToolOrder {
+  FriedmanTest before, after;
 };
 
 struct ScoreSheet {
@@ -71,7 +80,8 @@ struct ScoreSheet {
   std::vector<ScoreRow> rows;               ///< by fault, then tool
   std::vector<ScoreAverage> averages;       ///< for two faults and more
   std::vector<ToolComparison> comparisons;  ///< for two faults and two tools and more
-  std::vector<std::string> missing;         ///< "TOOL on FAULT": no answer in the file
+  std::optional<ToolOrder> order;    ///< for three tools and two faults that all answered, and more
+  std::vector<std::string> missing;  ///< "TOOL on FAULT": no answer in the file
   const ScoreRow* find(const std::string& fault, const std::string& tool) const;
 };
 

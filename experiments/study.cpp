@@ -205,17 +205,22 @@ void require_faults(const Study& study, const std::vector<std::string>& names) {
   }
 }
 
-void check_outputs(const Study& study, const fs::path& folder) {
+void check_outputs(const Study& study, const fs::path& folder,
+                   const std::vector<std::string>& forms) {
   std::vector<fs::path> outputs;
-  for (const char* name :
-       {"answers.csv", "runs.jsonl", "tables.txt", "tables.tex", "figure2.svg"}) {
+  for (const char* name : {"answers.csv", "runs.jsonl", "tables.txt", "tables.tex"}) {
     outputs.push_back(folder / name);
   }
+  const auto add_figure = [&](const std::string& name) {
+    for (const std::string& form : forms) outputs.push_back(folder / (name + "." + form));
+  };
+  add_figure("figure2");
+  add_figure("critical_difference");
   for (const Reporter& reporter : reporters()) {
     outputs.push_back(folder / ("scores." + std::string(reporter.ending)));
   }
   for (const StudyFault& entry : study.faults) {
-    outputs.push_back(folder / (entry.fault.id + ".svg"));
+    add_figure(entry.fault.id);
     if (entry.network) continue;
     for (const char* ending : {".h5", ".tsv", ".dot"}) {
       outputs.push_back(folder / (entry.fault.id + ending));
@@ -240,7 +245,7 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
     throw input_error(describe(study.name, "/tools", "neither tools nor answers on these faults",
                                "at least one of them, or --searches-only"));
   }
-  check_outputs(study, options.folder);
+  check_outputs(study, options.folder, options.forms);
   const auto stage = [&](const std::string& text) {
     if (options.stage) options.stage(text);
   };

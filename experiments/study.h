@@ -49,8 +49,9 @@ std::string name_here(const Tool& tool);
 struct StudyOptions {
   std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
   std::uint64_t seed = 0;
-  std::vector<std::string> only;  ///< these faults; empty: all
-  bool searches_only = false;     ///< ask no tool and score nothing
+  std::vector<std::string> only;             ///< these faults; empty: all
+  bool searches_only = false;                ///< ask no tool and score nothing
+  std::vector<std::string> forms = {"svg"};  ///< of the figures (experiments/pictures.h)
   /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
   /// fault.
   RunOptions search;
@@ -91,7 +92,8 @@ struct StudyResult {
 void require_faults(const Study& study, const std::vector<std::string>& names);
 
 /// Throws input_error when a result would replace a file that the study reads, or can't be written.
-void check_outputs(const Study& study, const std::filesystem::path& folder);
+void check_outputs(const Study& study, const std::filesystem::path& folder,
+                   const std::vector<std::string>& forms = {"svg"});
 
 /// Runs the searches one after the other, each in parallel, and after each the tools, all their
 /// runs in parallel. Started again with the same folder it continues: it trains and asks only what

@@ -4,6 +4,7 @@
 
 #include "evaluators/statistics.h"
 #include "experiments/figures.h"
+#include "experiments/pictures.h"
 #include "program/error.h"
 
 namespace neutra {
@@ -164,15 +165,17 @@ std::vector<ResultTable> study_tables(const StudyResult& result) {
   tables.push_back(named(scores_by_tool(sheet, true), "table10", "Table 10"));
   tables.push_back(named(averages_by_tool(sheet), "table11", "Table 11"));
   tables.push_back(named(times_by_tool(sheet), "table12", "Table 12"));
-  for (ResultTable table : {stability_by_tool(sheet), comparison_table(sheet), rank_table(sheet),
-                            rank_average_table(sheet), difference_table(sheet),
-                            trouble_table(result), skipped_table(result)}) {
+  for (ResultTable table :
+       {stability_by_tool(sheet), comparison_table(sheet), friedman_table(sheet),
+        mean_rank_table(sheet), rank_table(sheet), rank_average_table(sheet),
+        difference_table(sheet), trouble_table(result), skipped_table(result)}) {
     if (!table.rows.empty()) tables.push_back(std::move(table));
   }
   return tables;
 }
 
-void write_study(const Study& study, const StudyResult& result, const fs::path& folder) {
+void write_study(const Study& study, const StudyResult& result, const fs::path& folder,
+                 const std::vector<std::string>& forms) {
   for (const Reporter& reporter : reporters()) {
     write_file_atomically(folder / ("scores." + std::string(reporter.ending)),
                           reporter.write(study_report(study, result, layout_of(reporter.name))));
@@ -187,10 +190,18 @@ void write_study(const Study& study, const StudyResult& result, const fs::path& 
   for (const ResultTable& table : all.tables) {
     write_file_atomically(folder / "tables" / (table.key + ".csv"), write_csv({{}, {table}}));
   }
+  const auto draw = [&](const std::string& name, const std::string& svg) {
+    for (const std::string& form : forms) {
+      write_file_atomically(folder / (name + "." + form), picture(svg, form));
+    }
+  };
   for (const auto& searched : result.faults) {
-    write_file_atomically(folder / (searched.fault + ".svg"), network_figure(searched.network));
+    draw(searched.fault, network_figure(searched.network));
   }
-  write_file_atomically(folder / "figure2.svg", time_figure(result.scores));
+  draw("figure2", time_figure(result.scores));
+  if (result.scores.order) {
+    draw("critical_difference", critical_difference_figure(result.scores));
+  }
 }
 
 }  // namespace neutra

@@ -17,9 +17,10 @@ Report study_report(const Study& study, const StudyResult& result, Layout layout
 /// and what it says in words: "stability", "comparisons"; ranks where a tool ranks.
 std::vector<ResultTable> study_tables(const StudyResult& result);
 
-/// Writes scores.txt, .csv, .json and .tex, tables.txt and .tex, tables/KEY.csv, FAULT.svg (as the
-/// study's Figure 1) and figure2.svg. Throws failure().
-void write_study(const Study& study, const StudyResult& result,
-                 const std::filesystem::path& folder);
+/// Writes scores.txt, .csv, .json and .tex, tables.txt and .tex, tables/KEY.csv, and the figures in
+/// each of the forms: FAULT.svg (as the study's Figure 1), figure2.svg and, where the scores have
+/// an order, critical_difference.svg. Throws failure().
+void write_study(const Study& study, const StudyResult& result, const std::filesystem::path& folder,
+                 const std::vector<std::string>& forms = {"svg"});
 
 }  // namespace neutra

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "fl_adapters/tool.h"
 
 namespace neutra {
@@ -8,5 +11,9 @@ namespace neutra {
 const std::vector<const Tool*>& tools();
 /// nullptr for an unknown name.
 const Tool* find_tool(std::string_view name);
+
+/// The fault types that some message of a native tool stands for (messages/NAME.json); empty for
+/// others, and for tools that name none.
+std::set<std::string> fault_types_of(const Tool& tool);
 
 }  // namespace neutra

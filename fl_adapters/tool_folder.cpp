@@ -124,6 +124,21 @@ TemporaryFolder::TemporaryFolder(const fs::path& parent, const std::string& name
   lock_ = *lock;
 }
 
+void TemporaryFolder::become(const fs::path& folder, const std::function<void()>& fill) {
+  try {
+    fill();
+  } catch (const Error& error) {
+    std::string message = error.what();
+    const std::string own = path_.string(), meant = folder.string();
+    for (std::size_t at = message.find(own); at != std::string::npos;
+         at = message.find(own, at + meant.size())) {
+      message.replace(at, own.size(), meant);
+    }
+    throw Error(error.exit(), message);
+  }
+  replace(folder);
+}
+
 void TemporaryFolder::replace(const fs::path& folder) {
   using fs::perms;
   std::error_code error, ignored;

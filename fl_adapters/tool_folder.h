@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -34,11 +35,13 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder();
   const std::filesystem::path& path() const { return path_; }
-  /// Puts it, readable for all, in the place of `folder`, which may be there: that one goes when
-  /// this one is in its place, and stays where that fails. Both in one file system.
-  void replace(const std::filesystem::path& folder);
+  /// Has `fill` write into it and puts it, readable for all, in the place of `folder`, which may be
+  /// there: that one goes when this one is in its place, and stays where that fails. Both in one
+  /// file system. Errors name files by where they would have been in `folder`.
+  void become(const std::filesystem::path& folder, const std::function<void()>& fill);
 
  private:
+  void replace(const std::filesystem::path& folder);
   std::filesystem::path path_;
   int lock_ = -1;  ///< descriptor; says to other processes that the folder is in use; -1: none
 };

@@ -14,6 +14,7 @@
 #include <unordered_set>
 
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 
 namespace neutra {
@@ -196,7 +197,14 @@ Json parse_json(std::string_view text, const std::string& file) {
 }
 
 Json read_json(const std::filesystem::path& file) {
-  return parse_json(read_file(file, "a JSON file"), file.string());
+  const std::string text = read_file(file, "a JSON file");
+  try {
+    return parse_json(text, file.string());
+  } catch (const Error&) {
+    const std::optional<std::string> kind = kind_of_binary(file);
+    if (!kind) throw;
+    throw input_error(describe(file.string(), "", *kind, "a JSON file"));
+  }
 }
 
 const Json* member(const Json& object, std::string_view key) {

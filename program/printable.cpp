@@ -36,6 +36,15 @@ bool controls(std::uint32_t code) {
 
 }  // namespace
 
+std::size_t find_no_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = first_character(text.substr(at)).length;
+    if (length == 0) return at;
+    at += length;
+  }
+  return std::string_view::npos;
+}
+
 std::string printable(std::string_view text, std::string_view kept) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string result;

@@ -11,6 +11,7 @@ extern const std::string_view report_model_js;
 extern const std::string_view report_elements_js;
 extern const std::string_view report_graph_js;
 extern const std::string_view report_charts_js;
+extern const std::string_view report_curves_js;
 extern const std::string_view report_table_js;
 extern const std::string_view report_page_js;
 

@@ -1,6 +1,9 @@
 #include "report/report.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <set>
 
@@ -125,6 +128,70 @@ Json times_json(const StudyTimes& times) {
   return {{"name", times.study}, {"faults", times.faults}, {"points", std::move(points)}};
 }
 
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+/// Six digits are more than a picture shows.
+Json short_number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return std::strtod(text, nullptr);
+}
+
+/// Epochs that a picture shows, from 1: all, or evenly spaced ones with the first and the last.
+std::vector<std::size_t> shown_epochs(std::size_t count) {
+  constexpr std::size_t kMost = 200;
+  std::vector<std::size_t> epochs;
+  const std::size_t shown = std::min(count, kMost);
+  for (std::size_t i = 0; i < shown; ++i)
+    epochs.push_back(1 + (shown == 1 ? 0 : i * (count - 1) / (shown - 1)));
+  return epochs;
+}
+
+Json program_json(const ProgramCurves& program) {
+  std::size_t longest = 0;
+  for (const ProgramCurves::Replica& one : program.replicas)
+    longest = std::max(longest, one.curves.ends.size());
+  const std::vector<std::size_t> epochs = shown_epochs(longest);
+  Json replicas = Json::array();
+  for (const ProgramCurves::Replica& one : program.replicas) {
+    Json series = Json::object();
+    for (const auto& [name, values] : one.curves.series) {
+      Json& list = series[name] = Json::array();
+      for (const std::size_t epoch : epochs)
+        if (epoch <= values.size()) list.push_back(short_number(values[epoch - 1]));
+    }
+    const bool same = one.stored && (*one.stored == one.metric ||
+                                     (std::isnan(*one.stored) && std::isnan(one.metric)));
+    replicas.push_back({{"replica", one.replica},
+                        {"status", one.status},
+                        {"metric", number_or_null(one.metric)},
+                        {"same", one.stored ? Json(same) : Json(nullptr)},
+                        {"series", std::move(series)}});
+  }
+  return {{"node", value_or_null(program.node)},
+          {"fixed", program.fixed},
+          {"epochs", epochs},
+          {"replicas", std::move(replicas)}};
+}
+
+Json curves_json(const ReportCurves& curves) {
+  Json programs = Json::array();
+  int compared = 0, same = 0;
+  for (const ProgramCurves& program : curves.programs) {
+    programs.push_back(program_json(program));
+    for (const Json& replica : programs.back()["replicas"]) {
+      compared += replica["same"].is_boolean();
+      same += replica["same"] == true;
+    }
+  }
+  return {{"compared", compared},
+          {"same", same},
+          {"searched_with", curves.searched_with},
+          {"trained_with", curves.trained_with},
+          {"programs", std::move(programs)}};
+}
+
 /// In the order in which people ask: how was it made, with what, how did it go.
 Json provenance_json(const ReportInput& input) {
   Json result = Json::object();
@@ -246,6 +313,7 @@ Json report_document(const ReportInput& input) {
   }
   document["scores"] = input.scores ? scores_json(*input.scores, input.answers) : Json(nullptr);
   document["study"] = input.times ? times_json(*input.times) : Json(nullptr);
+  document["curves"] = input.curves ? curves_json(*input.curves) : Json(nullptr);
   document["provenance"] = provenance_json(input);
   document["network"] = std::move(nodes);
   return printable_texts(document);
@@ -264,7 +332,8 @@ std::string report_page(const Json& document) {
   std::string script = "(() => {\n\"use strict\";\n";
   for (const std::string_view part :
        {embedded::report_model_js, embedded::report_elements_js, embedded::report_graph_js,
-        embedded::report_charts_js, embedded::report_table_js, embedded::report_page_js}) {
+        embedded::report_charts_js, embedded::report_curves_js, embedded::report_table_js,
+        embedded::report_page_js}) {
     script += part;
     script += '\n';
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluators/training_log.h"
 #include "experiments/figures.h"
 #include "experiments/network_file.h"
 #include "experiments/scoring.h"
@@ -22,6 +23,26 @@ struct StudyTimes {
 /// input_error with the place of what is wrong or missing.
 StudyTimes read_study_times(const std::filesystem::path& folder);
 
+/// The trainings of one program of a network, done again.
+struct ProgramCurves {
+  std::optional<std::int64_t> node;  ///< nullopt: the known fix, where it is no node
+  bool fixed = false;                ///< the known fix
+  struct Replica {
+    int replica = 0;
+    std::string status;            ///< RunStatus
+    double metric = 0;             ///< NaN where there is none
+    std::optional<double> stored;  ///< metric of the search; nullopt: it holds none
+    TrainingCurves curves;
+  };
+  std::vector<Replica> replicas;
+};
+
+struct ReportCurves {
+  std::vector<ProgramCurves> programs;
+  std::string searched_with,
+      trained_with;  ///< fingerprints: back end, instruction set, versions, data
+};
+
 /// What a report tells.
 struct ReportInput {
   NetworkFile network;
@@ -29,6 +50,7 @@ struct ReportInput {
   std::optional<ScoreSheet> scores;  ///< of the network's fault alone
   std::string answers;               ///< file with the answers that are scored
   std::optional<StudyTimes> times;
+  std::optional<ReportCurves> curves;
   Json provenance = {};  ///< of the program that writes the report
 };
 

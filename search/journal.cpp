@@ -124,7 +124,7 @@ Journal::Journal(std::filesystem::path file, const std::vector<Json>& first,
   for (const Json& payload : first) bytes += journal_frame(payload);
   const auto temporary = file_.string() + ".tmp";
   descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw_system_error("cannot create", temporary);
+  if (descriptor_ < 0) throw_system_error("cannot create", file_);
   if (!write_all(descriptor_, bytes) || ::fsync(descriptor_) != 0 ||
       ::rename(temporary.c_str(), file_.c_str()) != 0) {
     const int error = errno;

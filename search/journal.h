@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "program/file_kind.h"
 #include "program/json.h"
 
 namespace neutra {
@@ -37,8 +38,6 @@ struct JournalContent {
 /// Never throws for damaged bytes: what is no whole record is skipped and counted.
 JournalContent parse_journal(std::string_view bytes);
 
-/// Every record, and so every journal, begins with it.
-inline constexpr std::string_view kJournalBeginning = "NJR1";
 /// Do the bytes begin like a journal, as far as they go?
 bool may_be_journal(std::string_view bytes);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <tuple>
 
 #include "evaluators/statistics.h"
@@ -14,9 +15,6 @@ namespace neutra {
 namespace {
 
 constexpr int kRecordedDepth = 4;  ///< no recorded network is deeper
-/// Of the time that counts for a training, for each block that is to be committed before its own: a
-/// longer one there begins first only if it is much longer.
-constexpr double kBlockDiscount = 0.1;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 int depth_limit(const SearchConfig& config) {
@@ -490,7 +488,7 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
     const bool needed = *replica < expected;  // as it seems
     const auto behind = static_cast<double>(block);
     const std::tuple<bool, double, double> weight{
-        needed, needed ? seconds * (1 - kBlockDiscount * behind) : -behind, -evaluation.running};
+        needed, needed ? seconds : -behind, -evaluation.running};
     if (!shared || weight > shared->weight) shared = Choice{index, *replica, parameters, weight};
     return false;
   };
@@ -515,6 +513,8 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
       }
     }
     if (wait) return std::nullopt;
+    // What a block still needs comes before all of the later ones: they wait for its end.
+    if (share && shared && std::get<0>(shared->weight)) return take();
   }
   return share && shared ? take() : std::nullopt;
 }
@@ -571,8 +571,25 @@ Network SearchMachine::network() const {
 
 SearchCounters SearchMachine::counters() const {
   SearchCounters counters = counters_;
-  counters.speculative_trainings = counters.trainings - used_trainings_;
+  counters.speculative_trainings = counters.trainings - used_trainings_ - undecided_trainings();
   return counters;
+}
+
+/// Trainings of candidates that are still to be committed: they may be needed yet.
+std::int64_t SearchMachine::undecided_trainings() const {
+  if (end_) return 0;
+  std::set<std::size_t> open;
+  if (fixed_ && !fixed_done_) open.insert(*fixed_);
+  for (auto id = static_cast<std::size_t>(next_commit_); id < candidates_.size(); ++id) {
+    open.insert(candidates_[id].evaluation);
+  }
+  std::int64_t count = 0;
+  for (const std::size_t index : open) {
+    for (const Slot& slot : evaluations_[index].slots) {
+      count += slot.origin == Origin::kTrained && !slot.used;
+    }
+  }
+  return count;
 }
 
 std::int64_t SearchMachine::queue_length() const {

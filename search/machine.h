@@ -169,6 +169,7 @@ class SearchMachine {
   void finish_parent(const Block& block);
   void count(Evaluation& evaluation, int replicas);
   std::int64_t budget() const;
+  std::int64_t undecided_trainings() const;
   std::optional<int> trainable(std::size_t evaluation) const;
   Task hand_out(std::size_t evaluation, int replica, const Parameters* parameters);
 

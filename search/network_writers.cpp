@@ -1,4 +1,5 @@
 #include <cmath>
+#include <map>
 #include <ostream>
 
 #include "program/json.h"
@@ -62,7 +63,7 @@ std::string xml(const std::string& text) {
 }
 
 std::string dot_quoted(const std::string& text) {
-  return '"' + replaced(replaced(text, '\\', "\\\\"), '"', "\\\"") + '"';
+  return '"' + replaced(replaced(replaced(text, '\\', "\\\\"), '"', "\\\""), '\n', "\\n") + '"';
 }
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -122,26 +123,76 @@ void write_graphml(const Network& network, std::ostream& out) {
   out << "  </graph>\n</graphml>\n";
 }
 
+namespace {
+
+/// The paper's colours, in shades that the colour-blind tell apart, for each Role.
+struct DotStyle {
+  const char *fill, *letters, *words;
+};
+constexpr DotStyle kDotStyles[] = {{"#000000", "#ffffff", "buggy program"},
+                                   {"#0072b2", "#ffffff", "better than the known fix"},
+                                   {"#80d0a0", "#000000", "on par with it"},
+                                   {"#ffffff", "#000000", "neutral with its parent"}};
+
+std::string dot_legend(const std::string& fault) {
+  std::string row;
+  for (const DotStyle& style : kDotStyles) {
+    row += std::string("<td bgcolor=\"") + style.fill + "\"><font color=\"" + style.letters +
+           "\">" + style.words + "</font></td>";
+  }
+  return "<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
+         "<td border=\"0\">" +
+         xml(fault) + "</td>" + row + "</tr></table>>";
+}
+
+}  // namespace
+
 void write_dot(const Network& network, std::ostream& out) {
-  // The paper's colours, in shades that the colour-blind tell apart; shapes say it once more.
-  constexpr const char* kStyles[] = {
-      "style=filled, fillcolor=black, fontcolor=white, shape=box",
-      "style=filled, fillcolor=\"#0072b2\", fontcolor=white, shape=doublecircle",
-      "style=filled, fillcolor=\"#80d0a0\", shape=doublecircle",
-      "style=filled, fillcolor=white, shape=circle"};
-  out << "digraph " << dot_quoted(network.fault_id) << " {\n  rankdir=LR;\n"
-      << "  node [fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=9];\n";
-  for (const Node* node : drawn_nodes(network)) {
-    out << "  n" << node->id << " [label=\"" << node->id;
-    if (std::isfinite(node->mean)) out << "\\n" << shortest(std::round(node->mean * 1e4) / 1e4);
-    out << "\", tooltip=" << dot_quoted(to_string(node->parameters)) << ", "
-        << kStyles[static_cast<int>(role_of(*node))] << "];\n";
+  const std::vector<const Node*> nodes = drawn_nodes(network);
+  // In columns as long as they fit a page, else as a map, whose programs say themselves how they
+  // came to be: words along so many edges would lie on each other.
+  constexpr std::size_t kMostInColumns = 40;
+  const bool map = nodes.size() > kMostInColumns;
+  std::map<std::int64_t, std::string> made_by;
+  for (const Edge& edge : network.edges) {
+    const Change change = change_of(network, edge);
+    made_by.try_emplace(edge.child, change.key + ": " + change.after);
+  }
+  out << "digraph " << dot_quoted(network.fault_id) << " {\n"
+      << (map ? "  layout=sfdp; overlap=prism; overlap_scaling=-3; splines=line; K=0.4;\n"
+                "  outputorder=edgesfirst;\n"
+              : "  rankdir=LR; nodesep=0.1; ranksep=0.3;\n")
+      << "  label=" << dot_legend(network.fault_id)
+      << "; labelloc=b; fontname=\"sans-serif\"; fontsize=10;\n"
+      << (map ? "  node [fontname=\"sans-serif\", fontsize=7, margin=\"0.03,0.02\", width=0.2, "
+                "height=0.15, shape=box];\n"
+                "  edge [color=\"#999999\", arrowsize=0.5];\n"
+              : "  node [fontname=\"sans-serif\", fontsize=10, margin=\"0.05,0.03\", width=0.3, "
+                "height=0.2];\n"
+                "  edge [fontname=\"sans-serif\", fontsize=8, color=\"#666666\", "
+                "arrowsize=0.6];\n");
+  for (const Node* node : nodes) {
+    const Role role = role_of(*node);
+    const DotStyle& style = kDotStyles[static_cast<int>(role)];
+    const bool repair = role == Role::kSignificant || role == Role::kOnPar;
+    const auto made = made_by.find(node->id);
+    std::string label = std::to_string(node->id);
+    if (std::isfinite(node->mean)) {
+      label += (map ? "  " : "\n") + shortest(std::round(node->mean * 1e4) / 1e4);
+    }
+    if (map && made != made_by.end()) label += "\n" + made->second;
+    out << "  n" << node->id << " [label=" << dot_quoted(label)
+        << ", tooltip=" << dot_quoted(to_string(node->parameters)) << ", style=\"filled"
+        << (map && role != Role::kBuggy ? ",rounded" : "") << "\", fillcolor=\"" << style.fill
+        << "\", fontcolor=\"" << style.letters << '"';
+    if (!map && role == Role::kBuggy) out << ", shape=box";
+    if (repair) out << (map ? ", penwidth=2" : ", peripheries=2");
+    out << "];\n";
   }
   for (const Edge& edge : network.edges) {
     const Change change = change_of(network, edge);
-    out << "  n" << edge.parent << " -> n" << edge.child
-        << " [label=" << dot_quoted(change.key + ": " + change.before + " -> " + change.after)
-        << "];\n";
+    out << "  n" << edge.parent << " -> n" << edge.child << " [" << (map ? "tooltip" : "label")
+        << '=' << dot_quoted(change.key + ": " + change.before + " -> " + change.after) << "];\n";
   }
   out << "}\n";
 }

@@ -98,7 +98,7 @@ struct SearchCounters {
   std::int64_t trainings_fused = 0;            ///< of `trainings`: by the fused back end
   std::int64_t epochs_reused = 0;              ///< of trainings that are parts of one another
   std::int64_t epochs_saved_dead = 0;          ///< not run as every weight was NaN
-  std::int64_t speculative_trainings = 0;      ///< not needed in the end
+  std::int64_t speculative_trainings = 0;      ///< known not to be needed
   std::int64_t invalid = 0, failed = 0, diverged = 0, timed_out = 0;
   std::int64_t samples = 0;
   double seconds = 0;        ///< of this process

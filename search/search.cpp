@@ -31,8 +31,7 @@ Json make_header(const SearchTask& task, const SearchSpace& space, const SearchC
 EvaluationMap reused_evaluations(const RunOptions& options, const SearchConfig& config) {
   EvaluationMap reused;
   for (const auto& file : options.reuse) {
-    read_store(file);  // says what is wrong with it
-    const StoreContent content = load_store(file);
+    const StoreContent content = load_existing_store(file);
     const SearchConfig other =
         search_config_from_json(content.header.value("config", Json::object()), file.string());
     if (other.fingerprint != config.fingerprint || other.seed != config.seed) {
@@ -73,6 +72,7 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
     throw usage_error(task.fault_id + ": no known fix; give --ground-truth-metric");
   }
   const Json header = make_header(task, space, config, options);
+  require_store_or_free(file);
   if (!options.fresh && std::filesystem::exists(file)) {
     // A finished store needs no lock and no writable folder.
     const StoreContent content = load_store(file);

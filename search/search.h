@@ -13,7 +13,8 @@
 namespace neutra {
 
 /// Runs or continues the search kept in `store` (an HDF5 file, with FILE.journal beside it while
-/// unfinished). Throws Error: store locked by another process (names it), made with other options
+/// unfinished). With larger budgets than those of the store it goes on, also where that is
+/// finished. Throws Error: store locked by another process (names it), made with other options
 /// (names the difference), damaged, of a newer version, or the disk is full (what was done is
 /// kept).
 SearchOutcome run_search(const SearchTask& task, const SearchConfig& config,
@@ -44,11 +45,13 @@ struct StoreSummary {
   std::uint64_t damaged_bytes = 0;          ///< of journals, that belong to no whole record
   std::vector<std::filesystem::path> kept;  ///< damaged files, under new names
   std::string command;                      ///< of the search: goes on from the new store
+  bool finished = false;                    ///< the copy of a finished one: nothing is to be done
 };
 
 /// Makes a sound store of all whole records of a damaged one and of its journal, in place of it
 /// (damaged files stay beside it as FILE.damaged) or as a new file `out`. The same search goes on
-/// from it and trains what is missing; its network comes back with it. nullopt: the store is sound.
+/// from it and trains what is missing; its network comes back with it. Of a sound store `out`
+/// becomes a copy; without `out` there is nothing to do: nullopt.
 /// Throws input_error where nothing says what was searched, or `out` or FILE.damaged is there;
 /// failure() while another process writes the store.
 std::optional<StoreSummary> repair_store(const std::filesystem::path& store,

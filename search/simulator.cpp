@@ -367,6 +367,13 @@ void Job::fail(std::size_t failing) {
 
 }  // namespace
 
+double SimulatedRun::efficiency() const {
+  constexpr double kRounding = 1e-9;
+  if (seconds <= 0) return 1;
+  const double share = lower_bound / seconds;
+  return share > 1 && share < 1 + kRounding ? 1 : share;
+}
+
 SimulatedRun simulate(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
                       Trainer& trainer, const SimulatedCluster& cluster) {
   const std::vector<Rank> ranks = make_ranks(cluster);

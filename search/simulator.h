@@ -64,7 +64,9 @@ struct SimulatedRun {
   double dealing_seconds = 0;      ///< of rank 0
   std::int64_t failures = 0;
 
-  double efficiency() const { return seconds > 0 ? lower_bound / seconds : 1; }
+  /// Share of the time that no schedule can beat. At most 1: both are sums of the same times, in
+  /// different orders, and may differ in the last bits where the bound is reached.
+  double efficiency() const;
 };
 
 /// Runs a search through its own scheduler (SearchMachine, Dispatcher) on threads whose trainings

@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/seal.h"
@@ -39,6 +40,10 @@ constexpr int kSaveShare = 50;
 constexpr auto kSaveInterval = std::chrono::seconds(2);
 /// How to get rid of a store; other verbs than search come here, too.
 constexpr const char* kAnew = "remove it to start anew (neutra search --fresh does)";
+constexpr const char* kStore = "a store made by neutra search";
+constexpr const char* kStoreOrFree = "a store made by neutra search, or a name that is still free";
+/// Of the configuration.
+constexpr std::array<const char*, 2> kBudgets{"budget_evaluations", "budget_seconds"};
 
 fs::path beside(const fs::path& store, const char* suffix) { return store.string() + suffix; }
 
@@ -322,20 +327,20 @@ void write_store(const fs::path& file, const StoreContent& content) {
   const fs::path temporary = beside(file, ".tmp");
   try {
     // HDF5 crashes when it closes a file on a full disk: it never sees one.
-    Hdf5File hdf5 = Hdf5File::create_in_memory(temporary, kSealBytes);
+    Hdf5File hdf5 = Hdf5File::create_in_memory(file, kSealBytes);
     write_content(hdf5, content);
     std::string bytes = hdf5.image();
     hdf5.close();
     seal(bytes, kFormat, kVersion);
     const int descriptor =
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) throw_system_error("cannot create", temporary);
+    if (descriptor < 0) throw_system_error("cannot write", file);
     const bool written = write_all(descriptor, bytes) && ::fsync(descriptor) == 0;
     const int error = errno;
     ::close(descriptor);
     errno = error;
     if (!written || ::rename(temporary.c_str(), file.c_str()) != 0) {
-      throw_system_error("cannot write", temporary);
+      throw_system_error("cannot write", file);
     }
     sync_folder(file);
   } catch (const Error& error) {
@@ -361,15 +366,13 @@ void require_known_version(const fs::path& file, const Json& header) {
 }
 
 /// Throws input_error for a file that is no store or of a newer version.
-Seal read_store_seal(const fs::path& file) {
-  const auto foreign = [&](const std::string& found) {
-    return input_error(describe(file.string(), "", found,
-                                "a store made by neutra search, or a name that is still free"));
-  };
+Seal read_store_seal(const fs::path& file, const char* allowed) {
   std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) throw foreign("something that is no file");
-  const std::optional<Seal> found = read_seal(file);
-  if (!found || found->format != kFormat) throw foreign("another kind of file");
+  const bool is_file = fs::is_regular_file(file, ignored);
+  const std::optional<Seal> found = is_file ? read_seal(file) : std::nullopt;
+  if (!found || found->format != kFormat) {
+    throw input_error(describe(file.string(), "", kind_of_file(file), allowed));
+  }
   if (found->version > kVersion) {
     throw newer_version(file, std::string(kFormat) + " version " + std::to_string(found->version));
   }
@@ -377,7 +380,7 @@ Seal read_store_seal(const fs::path& file) {
 }
 
 void read_hdf5(const fs::path& store, StoreContent& content) {
-  const Seal stated = read_store_seal(store);
+  const Seal stated = read_store_seal(store, kStore);
   if (const std::string found = sealed_digest(store); found != stated.digest) {
     throw input_error(describe(
         store.string(), "", "digest " + found,
@@ -473,7 +476,8 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
     require_known_version(file, header);
     if (content.header.empty()) {
       content.header = header;
-    } else if (!header_differences(content.header, header).empty()) {
+    } else if (!header_differences(content.header, header).empty() &&
+               !raises_budgets(header, content.header)) {  // the file is written first
       throw input_error(describe(file.string(), "", "the journal of another search",
                                  "that of the store beside it; move it away"));
     }
@@ -521,6 +525,37 @@ std::vector<std::string> header_differences(const Json& stored, const Json& want
   const Json before = field(stored, "config"), now = field(wanted, "config");
   for (const auto& [name, value] : now.items()) compare(name, field(before, name), value);
   return differences;
+}
+
+bool raises_budgets(const Json& stored, const Json& wanted) {
+  Json raised = stored;
+  const Json *before = member(stored, "config"), *now = member(wanted, "config");
+  for (const char* name : kBudgets) {
+    const Json* old_budget = before != nullptr ? member(*before, name) : nullptr;
+    const Json* new_budget = now != nullptr ? member(*now, name) : nullptr;
+    // One that is taken away may have been forgotten.
+    if (old_budget != nullptr && new_budget != nullptr && old_budget->is_number() &&
+        new_budget->is_number() && *new_budget > *old_budget) {
+      raised["config"][name] = *new_budget;
+    }
+  }
+  return raised != stored && header_differences(raised, wanted).empty();
+}
+
+void require_store_or_free(const fs::path& file) {
+  if (fs::exists(file)) read_store_seal(file, kStoreOrFree);
+}
+
+StoreContent load_existing_store(const fs::path& store) {
+  if (!fs::exists(store) && !fs::exists(beside(store, ".journal"))) {
+    throw input_error(describe(store.string(), "", "no such file", kStore));
+  }
+  StoreContent content = load_store(store);
+  if (content.header.empty()) {
+    throw input_error(describe(store.string(), "", "an empty journal",
+                               "a store; the search that begins it can be started again"));
+  }
+  return content;
 }
 
 StoreContent load_store(const fs::path& store) {
@@ -652,8 +687,8 @@ Store::Store(fs::path store, Json header, bool fresh)
   }
   ::unlink(beside(file_, ".tmp").c_str());
   ::unlink(journal_temporary.c_str());
+  require_store_or_free(file_);
   if (fresh) {
-    if (fs::exists(file_)) read_store_seal(file_);  // never removes what is no store
     if (::unlink(journal_file_.c_str()) != 0 && errno != ENOENT) {
       throw_system_error("cannot remove", journal_file_);
     }
@@ -665,15 +700,29 @@ Store::Store(fs::path store, Json header, bool fresh)
     content_ = {};
     content_.header = std::move(header);
     content_.header["created"] = now_text();
-  } else if (const auto differences = header_differences(content_.header, header);
-             !differences.empty()) {
-    throw input_error(file_.string() + ": made with other options: " + join(differences, "; ") +
-                      "; give the old ones, or another file (neutra search --reuse " +
-                      file_.string() + " takes over what was trained), or " + kAnew);
-  } else if (content_.finished) {
-    ::unlink(journal_file_.c_str());  // the process died between the last two steps
-    return;
   } else {
+    const bool raised = raises_budgets(content_.header, header);
+    const auto differences = header_differences(content_.header, header);
+    if (!differences.empty() && !raised) {
+      throw input_error(file_.string() + ": made with other options: " + join(differences, "; ") +
+                        "; give the old ones, or larger budgets, or another file (neutra search "
+                        "--reuse " +
+                        file_.string() + " takes over what was trained), or " + kAnew);
+    }
+    if (raised) {
+      std::cerr << file_.string() << ": goes on with a larger budget: " << join(differences, "; ")
+                << "\n";
+      for (const char* name : kBudgets) {
+        content_.header["config"][name] = header["config"][name];
+      }
+      content_.header["command"] = header["command"];
+      content_.finished = false;
+      content_.end = SearchEnd::kInterrupted;
+    }
+    if (content_.finished) {
+      ::unlink(journal_file_.c_str());  // the process died between the last two steps
+      return;
+    }
     if (content_.journal_damage.bytes > 0) {
       std::cerr << "warning: " << journal_file_.string() << ": "
                 << to_string(content_.journal_damage)
@@ -767,15 +816,7 @@ void Store::save(const Network& network, const SearchCounters& counters,
 }
 
 StoredRun read_store(const fs::path& store) {
-  if (!fs::exists(store) && !fs::exists(beside(store, ".journal"))) {
-    throw input_error(
-        describe(store.string(), "", "no such file", "a store made by neutra search"));
-  }
-  StoreContent content = load_store(store);
-  if (content.header.empty()) {
-    throw input_error(describe(store.string(), "", "an empty journal",
-                               "a store; the search that begins it can be started again"));
-  }
+  StoreContent content = load_existing_store(store);
   StoredRun run;
   run.header = std::move(content.header);
   run.network = std::move(content.network);
@@ -813,6 +854,10 @@ StoreContent recover(const fs::path& store) {
       const JournalContent records = parse_journal(read_regular_file(store, "a store of neutra"));
       const Json* first = header_record(records);
       content.header = first ? first->at("header") : Json::object();
+      if (const Json* format = member(content.header, "format"); format && *format != kFormat) {
+        throw input_error(describe(store.string(), "", kind_of_file(store),
+                                   "the store of a search, or its journal"));
+      }
       require_known_version(store, content.header);
       apply_records(records, 0, content);
       content.journal_damage = {};  // the other bytes are HDF5's
@@ -826,6 +871,18 @@ StoreContent recover(const fs::path& store) {
                                "the store of a search, or its journal, with one"));
   }
   return content;
+}
+
+/// A copy of a sound store, with what its journal holds.
+StoreSummary write_copy(const fs::path& file, StoreContent content) {
+  StoreSummary summary;
+  summary.evaluations = content.evaluations.size();
+  summary.command = content.header.value("command", "");
+  summary.finished = content.finished;
+  content.journal_id.clear();
+  content.journal_bytes = 0;
+  write_store(file, content);
+  return summary;
 }
 
 /// Begins an unfinished store with what was evaluated; the search makes its network again.
@@ -851,13 +908,16 @@ std::optional<StoreSummary> repair_store(const fs::path& store,
   const fs::path journal = beside(store, ".journal");
   if (!fs::exists(store) && !fs::exists(journal)) read_store(store);  // says what is missing
   const StoreLock lock(beside(store, ".lock"), "store repair " + store.string());
-  if (check_store(store).empty()) return std::nullopt;
-  StoreContent content = recover(store);
+  const bool sound = check_store(store).empty();
   if (out) {
     require_free(*out);
     require_free(beside(*out, ".journal"));
-    return write_new_store(*out, std::move(content));
+    if (sound) return write_copy(*out, load_existing_store(store));
+  } else if (sound) {
+    return std::nullopt;
   }
+  StoreContent content = recover(store);
+  if (out) return write_new_store(*out, std::move(content));
   const fs::path repaired = beside(store, ".repaired");
   require_free(repaired);
   std::vector<fs::path> damaged;
@@ -883,8 +943,7 @@ StoreSummary merge_stores(const std::vector<fs::path>& stores, const fs::path& o
   StoreContent merged;
   merged.header = Json::object();
   for (const fs::path& store : stores) {
-    read_store(store);  // says what is wrong with it
-    StoreContent content = load_store(store);
+    const StoreContent content = load_existing_store(store);
     if (content.journal_damage.bytes > 0) {
       throw input_error(describe(beside(store, ".journal").string(), "",
                                  to_string(content.journal_damage) + " which hold no record",
@@ -930,8 +989,7 @@ std::vector<std::string> check_store(const fs::path& store) {
   std::vector<std::string> problems;
   StoreContent content;
   try {
-    read_store(store);
-    content = load_store(store);
+    content = load_existing_store(store);
   } catch (const Error& error) {
     return {error.what()};
   }

@@ -33,8 +33,18 @@ struct StoreContent {
 /// Throws input_error: not a store, damaged, of a newer version.
 StoreContent load_store(const std::filesystem::path& store);
 
+/// The same of a store that has to be there. Throws input_error also where there is none, or a
+/// search that has not begun.
+StoreContent load_existing_store(const std::filesystem::path& store);
+
+/// Throws input_error where a file of another kind has the name that a store is to get.
+void require_store_or_free(const std::filesystem::path& file);
+
 /// The field-by-field differences between what made a store and what is asked for now.
 std::vector<std::string> header_differences(const Json& stored, const Json& wanted);
+/// Do they differ, and by nothing but budgets that are larger now? Such a search goes on as if it
+/// had had them from the start: what it trained is needed, and in the same order.
+bool raises_budgets(const Json& stored, const Json& wanted);
 
 /// The lock FILE.lock. It dies with the process; its text names the owner.
 class StoreLock {
@@ -53,8 +63,9 @@ class StoreLock {
 /// A store being written. Not thread safe: the executor holds a lock.
 class Store : public EvaluationLog {
  public:
-  /// Takes the lock, recovers what earlier processes left and starts a new journal. A store that
-  /// was made with other options throws input_error; `fresh` begins anew instead.
+  /// Takes the lock, recovers what earlier processes left and starts a new journal. Larger budgets
+  /// make a finished store an unfinished one. A store that was made with other options throws
+  /// input_error; `fresh` begins anew instead.
   Store(std::filesystem::path store, Json header, bool fresh);
   /// A search that evaluated nothing leaves no files.
   ~Store() override;

@@ -43,7 +43,8 @@ TrainingMonitor::TrainingMonitor(const ResolvedProgram& program, double close_to
   }
 }
 
-void TrainingMonitor::begin(const DataView& data, Probe&) {
+void TrainingMonitor::begin(const DataView& data, Probe& probe) {
+  CurveRecorder::begin(data, probe);
   std::int64_t width = 1;
   for (const std::int64_t extent : data.row) width *= extent;
   const std::int64_t rows = static_cast<std::int64_t>(data.training.size()) / width;
@@ -95,6 +96,7 @@ void TrainingMonitor::batch_end(const BatchEvent& event) {
 }
 
 void TrainingMonitor::epoch_end(const EpochEvent& event) {
+  CurveRecorder::epoch_end(event);
   next_.logs = event.logs;
   next_.layers.resize(layers_.size());
   next_.dead.resize(layers_.size(), std::numeric_limits<double>::quiet_NaN());

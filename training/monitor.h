@@ -5,20 +5,19 @@
 #include <vector>
 
 #include "evaluators/monitor_file.h"
-#include "training/observer.h"
+#include "training/curves.h"
 #include "training/trainer.h"
 
 namespace neutra {
 
 /// Records what a training does, epoch by epoch: the logs, and of each layer aggregates of
 /// gradients, weights and biases, and the share of neurons without a gradient
-/// (docs/methods/monitors.md). A program without a validation split is validated on its test rows.
-class TrainingMonitor final : public Observer {
+/// (docs/methods/monitors.md).
+class TrainingMonitor final : public CurveRecorder {
  public:
   /// `program`: that of the training, with its shapes.
   explicit TrainingMonitor(const ResolvedProgram& program, double close_to_zero = kCloseToZero);
 
-  bool wants_validation() const override { return true; }
   void begin(const DataView& data, Probe& probe) override;
   BatchDetail batch_detail(std::int64_t epoch, std::int64_t step) const override;
   void batch_end(const BatchEvent& event) override;

@@ -3,10 +3,11 @@
 #include <torch/script.h>
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
+#include <sstream>
 
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/zip_file.h"
 #include "training/losses.h"
 #include "training/metrics.h"
@@ -24,14 +25,26 @@ at::Tensor rows_of(const float* values, Shape extents, std::int64_t begin, std::
   return at::from_blob(const_cast<float*>(values) + begin * width, extents, at::kFloat).clone();
 }
 
+/// The module's own words in what LibTorch says: its interpreter puts them last, behind a traceback
+/// whose lines are indented or name the code.
+std::string cause_of(const std::string& text) {
+  const std::string first = text.substr(0, text.find('\n'));
+  if (!first.starts_with("The following operation failed in the TorchScript interpreter")) {
+    return first;
+  }
+  std::istringstream lines(text);
+  std::string cause = first;
+  for (std::string line; std::getline(lines, line);) {
+    const bool of_traceback = line.starts_with("Traceback ") || line.starts_with(" ");
+    if (!line.empty() && !of_traceback) cause = line;
+  }
+  return cause;
+}
+
 }  // namespace
 
 bool is_torch_script(const std::filesystem::path& file) {
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return false;
-  std::string start(4, '\0');
-  std::ifstream(file, std::ios::binary).read(start.data(), 4);
-  if (start != std::string("PK\x03\x04")) return false;
+  if (start_of_file(file, kZipStart.size()) != kZipStart) return false;
   // All members lie in a folder of the archive's own name, which need not be the file's.
   const ZipFile zip(file, "a TorchScript file");
   return zip.has_end("/constants.pkl");
@@ -63,13 +76,11 @@ Array run_torch_script(const std::filesystem::path& file, const Array& inputs) {
       outputs.values.insert(outputs.values.end(), values, values + tensor.numel());
     }
   } catch (const c10::Error& e) {
-    std::string reason = e.what_without_backtrace();
-    fail("a module that fails: " + reason.substr(0, reason.find('\n')), "TorchScript");
+    fail("a module that fails: " + cause_of(e.what_without_backtrace()), "TorchScript");
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    const std::string reason = e.what();
-    fail("a module that fails: " + reason.substr(0, reason.find('\n')), "TorchScript");
+    fail("a module that fails: " + cause_of(e.what()), "TorchScript");
   }
   outputs.extents.front() = inputs.rows();
   return outputs;

@@ -1,12 +1,12 @@
 #include "program/formats/keras_model.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "program/formats/keras_config.h"
 #include "program/hdf5_file.h"
@@ -23,16 +23,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLargestWeights = std::uint64_t{4} << 30;  ///< bytes in a .keras file
 constexpr std::size_t kMostLayers = 1000;                          ///< as a program may have
 constexpr std::size_t kMostNames = 1 << 16;                        ///< layers or weights in a file
-constexpr std::string_view kHdf5Start = "\x89HDF\r\n\x1a\n";
-constexpr std::string_view kZipStart = "PK\x03\x04";
-
-std::string start_of(const fs::path& file, std::size_t bytes) {
-  std::string start(bytes, '\0');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(stream.gcount()));
-  return start;
-}
 
 const Json& nothing() {
   static const Json null;
@@ -358,9 +348,7 @@ int KerasModel::major_version() const {
 std::vector<KerasLayer> keras_chain(const KerasModel& model) { return Chain(model).layers(); }
 
 bool is_keras_model_file(const fs::path& file) {
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return false;
-  const std::string start = start_of(file, kHdf5Start.size());
+  const std::string start = start_of_file(file, kHdf5Start.size());
   if (start == kHdf5Start) return true;
   return start.starts_with(kZipStart) && ZipFile(file, "a zip file").has("config.json");
 }
@@ -427,7 +415,7 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
                          : "");
   }
   if (!fs::is_regular_file(path, ignored)) fail("a pipe or device");
-  const std::string start = start_of(path, kHdf5Start.size());
+  const std::string start = start_of_file(path, kHdf5Start.size());
   if (start == kHdf5Start) {
     content_.reset(new Content{Hdf5File::open(path), "/", {}, false});
   } else if (start.starts_with(kZipStart)) {
@@ -452,10 +440,8 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
                                  true});
     }
     return;
-  } else if (start.starts_with('\x80')) {
-    fail("a pickle, which is Python code");
   } else {
-    fail("another kind of file");
+    fail(kind_of_file(path));
   }
   const Hdf5File& file = content_->file;
   model_.model = json_attribute(file, "model_config", model_.file);

@@ -15,11 +15,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Union
 
 PathLike = Union[str, "os.PathLike[str]"]
-#: A value of an option: True sets a flag, a sequence gives the option several times, None leaves it out.
-Option = Union[None, bool, int, float, PathLike, Sequence[PathLike]]
+#: A value of an option: True sets a flag, a sequence gives all of its values, None leaves it out.
+Option = Union[None, bool, int, float, PathLike, Sequence[Union[int, float, PathLike]]]
 
 #: Options that take the words on and off; every other bool is a flag.
 ON_OFF = frozenset(("curtail", "early", "reuse_epochs", "share_identical", "skip_dead", "speculate"))
+
+#: Options that take their values in one word, with commas between them; others are given several times.
+LISTS = frozenset(("rows", "sizes"))
 
 _log = logging.getLogger("neutra")
 _forbidden: str | None = None  # why nothing may be called now
@@ -79,6 +82,8 @@ def option_words(options: dict[str, Option]) -> list[str]:
             words.append(flag)
         elif isinstance(value, bool):
             words.append(f"{flag}={'on' if value else 'off'}")
+        elif isinstance(value, (list, tuple)) and name.rstrip("_") in LISTS:
+            words.append(f"{flag}={','.join(map(str, value))}")
         elif isinstance(value, (list, tuple)):
             words += [f"{flag}={item}" for item in value]
         else:
@@ -113,15 +118,14 @@ class Call:
     ):
         if _forbidden:
             raise NeutraError(_forbidden)
-        self._words = [
-            find_command(command),
-            verb,
-            *(os.fspath(word) for word in words),
-            *option_words(options),
-        ]
         # A form that is asked for is not JSON; --version takes nothing beside --json.
         self._json = options.get("format", "json") == "json"
-        self._words += ["--json"] * self._json + ["--quiet"] * (verb != "--version")
+        flags = option_words(options) + ["--json"] * self._json + ["--quiet"] * (verb != "--version")
+        names = [os.fspath(word) for word in words]
+        # A file's name may look like an option.
+        named_like_one = any(name.startswith("-") for name in names)
+        rest = [*flags, "--", *names] if named_like_one else [*names, *flags]
+        self._words = [find_command(command), verb, *rest]
         self._texts: tuple[str, str] | None = None
         with contextlib.ExitStack() as files:
             self._out = files.enter_context(tempfile.TemporaryFile())

@@ -60,8 +60,8 @@ class Run:
         """The rows of `nodes` that are repairs, the best mean first."""
         with self._open() as file:
             nodes, ascending = _nodes(file), _info(file)["goal"] == "minimize"
-        repairs = nodes[nodes["alternative"]]
-        return repairs.sort_values("mean", ascending=ascending, kind="stable")
+            repairs = nodes[nodes["alternative"]]
+            return repairs.sort_values("mean", ascending=ascending, kind="stable")
 
     @property
     def edges(self) -> pd.DataFrame:
@@ -86,17 +86,7 @@ class Run:
         """The network: the buggy program and what the search kept, each with its row of `nodes` as
         attributes; edges with the change: key, before, after. Graph attributes: fault, metric, goal."""
         with self._open() as file:
-            nodes, edges, info = _nodes(file), _table(file["edges"]), _info(file)
-        graph: Graph = nx.DiGraph(**{name: info[name] for name in ("fault", "metric", "goal")})
-        if nodes.empty:
-            return graph
-        kept = nodes.loc[sorted({0, *edges["parent"], *edges["child"]})]
-        rows: Any = kept.to_dict("index")
-        graph.add_nodes_from(rows.items())
-        for parent, child in zip(edges["parent"], edges["child"]):
-            change = {name: graph.nodes[child][name] for name in ("key", "before", "after")}
-            graph.add_edge(int(parent), int(child), **change)
-        return graph
+            return _graph(_nodes(file), _table(file["edges"]), _info(file))
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[h5py.File]:
@@ -113,12 +103,20 @@ class Run:
             found = file.attrs.get("format")
             if found != FORMAT:
                 raise NeutraError(f"{self.store}: found another kind of file; allowed: a store made by neutra search")
-            if file.attrs["version"] > VERSION:
+            try:
+                version = int(file.attrs["version"])
+                if version > VERSION:
+                    raise NeutraError(
+                        f"{self.store}: found {FORMAT} version {version}; allowed: versions up"
+                        f" to {VERSION}: a newer neutra made it"
+                    )
+                yield file
+            except NeutraError:
+                raise
+            except Exception as error:  # whatever h5py, pandas and json say of what isn't there or is something else
                 raise NeutraError(
-                    f"{self.store}: found {FORMAT} version {file.attrs['version']}; allowed: versions up"
-                    f" to {VERSION}: a newer neutra made it"
-                )
-            yield file
+                    f"{self.store}: the file is damaged: {error}; neutra store repair takes what is whole"
+                ) from error
 
 
 def _info(file: h5py.File) -> dict[str, Any]:
@@ -147,3 +145,16 @@ def _nodes(file: h5py.File) -> pd.DataFrame:
     nodes["metrics"] = [metrics[end - count : end].tolist() for end, count in zip(ends, nodes["metric_count"])]
     flags = {name: nodes[name].astype(bool) for name in _FLAGS}
     return nodes.assign(**flags).drop(columns="metric_count").set_index("id")
+
+
+def _graph(nodes: pd.DataFrame, edges: pd.DataFrame, info: dict[str, Any]) -> Graph:
+    graph: Graph = nx.DiGraph(**{name: info[name] for name in ("fault", "metric", "goal")})
+    if nodes.empty:
+        return graph
+    kept = nodes.loc[sorted({0, *edges["parent"], *edges["child"]})]
+    rows: Any = kept.to_dict("index")
+    graph.add_nodes_from(rows.items())
+    for parent, child in zip(edges["parent"], edges["child"]):
+        change = {name: graph.nodes[child][name] for name in ("key", "before", "after")}
+        graph.add_edge(int(parent), int(child), **change)
+    return graph

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -59,12 +60,29 @@ def test_options_become_words() -> None:
         "--reuse=a b",
         "--reuse=c",
     ]
+    assert option_words({"sizes": [1, 2, 1000], "rows": ("7", "9")}) == ["--sizes=1,2,1000", "--rows=7,9"]
+    assert option_words({"rows": 7}) == ["--rows=7"]
 
 
 def test_words_reach_the_command(fake: Fake) -> None:
     fake.replies({"metric": 1.5})
     assert neutra.run("train", Path("my fault.json"), replicas=3) == {"metric": 1.5}
     assert fake.calls == [["train", "my fault.json", "--replicas=3", "--json", "--quiet"]]
+
+
+def test_a_file_may_be_named_like_an_option(fake: Fake) -> None:
+    neutra.run("train", Path("-v.json"), replicas=3)
+    assert fake.calls == [["train", "--replicas=3", "--json", "--quiet", "--", "-v.json"]]
+
+
+def test_the_real_command_takes_a_file_named_like_an_option(
+    real: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = neutra.show("D7")["program"]
+    (tmp_path / "--help.json").write_text(json.dumps(program))
+    monkeypatch.chdir(tmp_path)
+    assert neutra.show(Path("--help.json"))["hash"] == neutra.show("D7")["hash"]
+    assert "--none.json" in error_of("show", "--none.json").message
 
 
 def test_another_format_is_returned_as_text(fake: Fake) -> None:

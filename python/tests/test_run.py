@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from conftest import StoreMaker, write_store
@@ -68,6 +69,46 @@ def test_what_is_no_store_is_an_error(make_store: StoreMaker, tmp_path: Path) ->
         _ = neutra.Run(make_store(form="neutra-monitor")).nodes
     with pytest.raises(neutra.NeutraError, match="version 2; allowed: versions up to 1: a newer"):
         _ = neutra.Run(make_store(version=2)).nodes
+
+
+@pytest.mark.parametrize(
+    ("lost", "attribute"),
+    [
+        ("nodes", "nodes"),
+        ("nodes/hash", "nodes"),
+        ("nodes/mean", "alternatives"),
+        ("nodes/metric_count", "nodes"),
+        ("metrics", "nodes"),
+        ("edges", "edges"),
+        ("edges/child", "graph"),
+        ("evaluations", "evaluations"),
+        ("fixed", "fixed_metrics"),
+        ("header", "info"),
+    ],
+)
+def test_a_damaged_store_is_an_error(lost: str, attribute: str, make_store: StoreMaker) -> None:
+    path = make_store()
+    with h5py.File(path, "a") as file:
+        del file[lost]
+    if lost == "nodes/hash":  # other columns stand for themselves
+        with h5py.File(path, "a") as file:
+            file["nodes/hash"] = [1]
+    with pytest.raises(neutra.NeutraError, match=r"D0\.h5: the file is damaged: .*; neutra store repair"):
+        getattr(neutra.Run(path), attribute)
+
+
+def test_attributes_and_edges_may_be_damaged(make_store: StoreMaker) -> None:
+    path = make_store()
+    with h5py.File(path, "a") as file:
+        file.attrs["counters"] = "{"
+        file["edges/child"][0] = 77
+    for attribute in ("info", "finished", "graph"):
+        with pytest.raises(neutra.NeutraError, match="the file is damaged"):
+            getattr(neutra.Run(path), attribute)
+    with h5py.File(path, "a") as file:
+        del file.attrs["version"]
+    with pytest.raises(neutra.NeutraError, match="the file is damaged"):
+        _ = neutra.Run(path).nodes
 
 
 def test_reading_while_the_file_is_replaced(make_store: StoreMaker) -> None:

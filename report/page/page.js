@@ -9,7 +9,7 @@ function renderHead() {
   const fault = report.fault;
   document.title = `${fault.id}: neutra report`;
   byName("title").textContent = fault.title ? `${fault.id}: ${fault.title}` : fault.id;
-  const source = /^https?:\/\//.test(fault.source ?? "") ? html("a", {href: fault.source, rel: "noreferrer"}, fault.source) : fault.source;
+  const source = /^https?:\/\//.test(fault.source ?? "") ? html("a", {href: fault.source, rel: "noreferrer", target: "_blank"}, fault.source) : fault.source;
   byName("subtitle").append(...["Neutrality network of a faulty program", report.file, fault.origin && `${fault.origin} fault`, source]
       .filter(Boolean).flatMap((part, i) => i ? [" \u00b7 ", part] : [part]));
   const notices = [];
@@ -98,6 +98,9 @@ function pathList(program) {
               path.map(edge => step(edge.target, `${edge.target.id}: ${linkText(edge)}`)));
 }
 
+const SIGNIFICANCE = "p: how likely so large a difference would be by chance. d (Cohen): the difference in standard " +
+  "deviations, more than 0 where this program has the larger mean. Significantly better: p < 0.05, and 0.5 or more the better way.";
+
 function renderDetail(program) {
   const panel = byName("detail");
   panel.scrollTop = 0;
@@ -105,7 +108,8 @@ function renderDetail(program) {
   const facts = [[network.metric, `${shown(program.mean)} (mean of ${program.metrics.length})`]];
   if (program.status !== "ok") facts.push(["status", program.status]);
   if (program.p !== null && program.p !== undefined && report.significance) {
-    facts.push(["against the known fix", `p = ${shown(program.p, 3)}, d = ${shown(program.d, 3)}`]);
+    facts.push(["against the known fix", html("span", {}, `p = ${shown(program.p, 3)}, d = ${shown(program.d, 3)}`,
+      html("small", {class: "help"}, ` ${SIGNIFICANCE}`))]);
   }
   const types = program.fault_types.map(type => html("li", {}, html("code", {}, type), ` ${report.fault_types[type] ?? ""}`));
   const chart = html("div");
@@ -149,6 +153,7 @@ function select(program, enter = false) {
   graph.select(program);
   table.mark(program);
   renderDetail(program);
+  curves?.show(program);
   byName("announcement").textContent = program ? tooltipText(program).replaceAll("\n", "; ") : "";
   if (program) history.replaceState(null, "", `#program-${program.id}`);
   if (enter) byName("detail").focus();
@@ -216,9 +221,9 @@ const columns = [
    of: program => program.changedKeys.length, show: program => String(program.changedKeys.length)},
   {name: "Change from the buggy program", of: program => program.changeText, show: program => program.changeText},
   {name: "Fault types", of: program => program.difference ?? "", show: program => program.difference ?? "", hidden: !report.known},
-  {name: "p", number: true, title: "of the difference to the known fix", of: program => program.p ?? null,
+  {name: "p", number: true, title: "how likely so large a difference to the known fix would be by chance; less than 0.05 is significant", of: program => program.p ?? null,
    show: program => program.alternative ? shown(program.p, 2) : "", hidden: !report.significance},
-  {name: "d", number: true, title: "effect size against the known fix (Cohen)", of: program => program.d ?? null,
+  {name: "d", number: true, title: "Cohen's d: the difference to the known fix in standard deviations; 0.5 is a medium effect", of: program => program.d ?? null,
    show: program => program.alternative ? shown(program.d, 3) : "", hidden: !report.significance},
 ].filter(column => !column.hidden);
 
@@ -339,6 +344,7 @@ function renderLegend() {
 
 const graph = new Graph(byName("graph"), byName("tooltip"), select, tooltipText);
 const table = new ProgramTable(byName("program-table"), columns, select);
+const curves = report.curves && buggy ? new Curves() : null;
 
 renderHead();
 renderProvenance();
@@ -351,7 +357,10 @@ if (buggy) {
   applyFilter();
   const named = programs.get(Number((location.hash.match(/^#program-(\d+)$/) ?? [])[1] ?? NaN));
   if (named) select(named);
-  else renderDetail(null);
+  else {
+    renderDetail(null);
+    curves?.show(null);
+  }
   renderScores();
   for (const radio of document.querySelectorAll('input[name="rows"]')) radio.addEventListener("change", () => renderTable(filter.apply().matching));
   for (const button of document.querySelectorAll("[data-zoom]")) {
@@ -374,6 +383,7 @@ window.addEventListener("resize", () => {
     drawnWidth = window.innerWidth;
     if (!buggy) return;
     drawScores();
+    curves?.draw();
     renderTable(filter.apply().matching);
     const chart = document.querySelector("#detail .metrics");
     if (chart && selected) drawMetrics(chart, selected);

@@ -1,13 +1,18 @@
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <thread>
 
 #include "program/json.h"
 #include "tests/cli/command.h"
+#include "tests/count.h"
 #include "tests/schema.h"
 
 namespace neutra::cli {
@@ -124,6 +129,152 @@ TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
       << itself.err;
   std::filesystem::create_directory(folder.path() / "folder");
   EXPECT_EQ(call({"train", "D7", "-n", "1", "--monitor", "folder"}, folder.path()).exit, 3);
+}
+
+TEST(Command, LogsOfTrainingsChangeNothingAndStay) {
+  const Folder folder;
+  const auto metrics = [](const Called& called) {
+    Json values;
+    for (const auto& replica : parse_json(called.out, "out")["replicas"])
+      values.push_back(replica["metric"]);
+    return values;
+  };
+  const auto train = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"train", "D7", "-n", "3", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return call(words, folder.path());
+  };
+  const auto logs = [&](const std::string& ending) {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
+      const std::string name =
+          std::filesystem::relative(entry.path(), folder.path()).lexically_normal().string();
+      if (entry.is_regular_file() && name.ends_with(ending)) contents[name] = folder.read(name);
+    }
+    return contents;
+  };
+  const Json alone = metrics(train({}));
+  EXPECT_EQ(metrics(train({"--log", "one", "--workers", "1"})), alone);
+  const Called every =
+      train({"--log", "all/of", "--log-format", "mlflow", "--log-format", "csv", "--log-format",
+             "tensorboard", "--workers", "3", "--monitor", "m.h5"});
+  EXPECT_EQ(every.exit, 0) << every.err;
+  EXPECT_EQ(metrics(every), alone);
+  const auto tables = logs(".csv");
+  ASSERT_EQ(tables.size(), 9u);  // three of one/, three of all/of, three of its runs of MLflow
+  for (const auto& [name, content] : tables) {
+    EXPECT_EQ(count(content, "\n"), 201u) << name;
+    EXPECT_TRUE(content.starts_with("replica,epoch,loss,mae,val_loss,val_mae\n")) << name;
+    if (name.starts_with("all/of/D7"))
+      EXPECT_EQ(content, tables.at("one" + name.substr(std::string("all/of").size()))) << name;
+  }
+  EXPECT_EQ(logs(".neutra").size(), 3u);
+  EXPECT_EQ(logs("metrics/holdout_mae").size(), 3u);
+
+  // The same again replaces, another one comes beside it.
+  EXPECT_EQ(train({"--log", "one"}).exit, 0);
+  EXPECT_EQ(logs(".csv"), tables);
+  EXPECT_EQ(train({"--log", "one", "--version", "fixed"}).exit, 0);
+  EXPECT_EQ(logs(".csv").size(), 12u);
+}
+
+TEST(Command, LogsThatCantBeWrittenAreFoundBeforeTheTraining) {
+  const Folder folder;
+  const auto refused = [&](std::vector<std::string> more, int code, const std::string& reason) {
+    std::vector<std::string> words{"train", "D7", "-n", "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, code) << called.err;
+    EXPECT_NE(called.err.find(reason), std::string::npos) << called.err;
+    EXPECT_EQ(called.out, "");
+  };
+  folder.write("file", "text");
+  refused({"--log", "file"}, 3, "--log: found file/");
+  refused({"--log", "/proc/none"}, 3, "--log: found /proc/none");
+  refused({"--log-format", "csv"}, 2, "--log-format: found no --log");
+  refused({"--log", "logs", "--log-format", "tensorbord"}, 2, "did you mean tensorboard?");
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"file"});
+  EXPECT_EQ(folder.read("file"), "text");
+}
+
+TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
+  const Folder folder;
+  Running training({"train", "D7", "-n", "1000", "--log", "logs", "--workers", "1"}, folder.path());
+  const auto written = [&] {
+    std::set<std::string> names;
+    std::error_code ignored;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(folder.path() / "logs", ignored))
+      if (entry.path().extension() == ".csv") names.insert(entry.path().string());
+    return names;
+  };
+  while (written().size() < 2 && kill(training.pid(), 0) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(training.pid(), SIGINT);
+  EXPECT_EQ(training.wait(120).exit, 75);
+  EXPECT_GE(written().size(), 2u);
+  EXPECT_LT(written().size(), 1000u);
+  for (const std::string& name : written())
+    EXPECT_EQ(count(folder.read(std::filesystem::relative(name, folder.path()).string()), "\n"),
+              201u);
+}
+
+TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {
+  const Folder folder;
+  ASSERT_EQ(call({"search", "D7", "--store", "D7.h5", "--budget-evaluations", "150", "--quiet"},
+                 folder.path())
+                .exit,
+            0);
+  const auto curves = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"report", "D7.h5", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, 0) << called.err;
+    return parse_json(called.out, "out");
+  };
+  EXPECT_TRUE(curves({})["curves"].is_null());
+  const Json document = curves({"--curves", "2"});
+  const Json& best = document["curves"];
+  EXPECT_GE(best["compared"].get<int>(), 20);
+  EXPECT_EQ(best["same"], best["compared"]);
+  EXPECT_EQ(best["searched_with"], best["trained_with"]);
+  EXPECT_EQ(best["programs"][0]["node"], 0);
+  EXPECT_EQ(best["programs"][0]["epochs"].size(), 200u);
+  const auto metrics = [&](std::int64_t id) {
+    for (const Json& node : document["network"]["nodes"])
+      if (node["id"] == id) return node["metrics"];
+    return Json();
+  };
+  int fixes = 0;
+  for (const Json& program : best["programs"]) {
+    fixes += program["fixed"].get<bool>();
+    ASSERT_EQ(program["replicas"].size(), 10u);
+    const Json wanted = program["fixed"].get<bool>() ? document["network"]["fixed_metrics"]
+                                                     : metrics(program["node"].get<std::int64_t>());
+    for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(program["replicas"][i]["metric"], wanted[i]);
+  }
+  EXPECT_EQ(fixes, 1);
+  EXPECT_EQ(curves({"--curves", "2", "--workers", "1"})["curves"], best);
+
+  const Json one = curves({"--curves", "0,", "--replicas", "1"})["curves"];
+  ASSERT_EQ(one["programs"].size(), 2u);  // the buggy one and the known fix
+  EXPECT_EQ(one["programs"][0]["replicas"].size(), 1u);
+  EXPECT_EQ(one["compared"], 2);
+
+  ASSERT_EQ(call({"network", "D7.h5", "--format", "tsv", "-o", "D7.tsv"}, folder.path()).exit, 0);
+  const auto message = [&](std::vector<std::string> words, int code) {
+    const Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, code) << called.err;
+    return called.err;
+  };
+  EXPECT_NE(message({"report", "D7.tsv", "--curves", "1"}, 3).find("--curves with a store"),
+            std::string::npos);
+  for (const std::string wrong : {"x", "-1", "1,y", "1,,2", ",", "1.5"})
+    EXPECT_NE(message({"report", "D7.h5", "--curves=" + wrong}, 2).find("--curves: found"),
+              std::string::npos)
+        << wrong;
+  EXPECT_NE(message({"report", "D7.h5", "--curves", "0,99999"}, 2).find("found 99999"),
+            std::string::npos);
 }
 
 TEST(Command, LocaliseIsTheSameWithAnyNumberOfWorkers) {
@@ -544,7 +695,7 @@ TEST(Command, SearchNetworkAndStoreGoTogether) {
   EXPECT_EQ(again.exit, 0) << again.err;
   EXPECT_NE(again.out.find("nothing was trained"), std::string::npos) << again.out;
   const Called other = call(
-      {"search", "D7", "--store", "a.h5", "--budget-evaluations", "25", "-n", "3"}, folder.path());
+      {"search", "D7", "--store", "a.h5", "--budget-evaluations", "23", "-n", "3"}, folder.path());
   EXPECT_EQ(other.exit, 3);
   EXPECT_NE(other.err.find("budget"), std::string::npos) << other.err;
 
@@ -569,6 +720,82 @@ TEST(Command, SearchNetworkAndStoreGoTogether) {
   EXPECT_EQ(parse_json(call({"store", "info", "a.h5", "--json"}, folder.path()).out,
                        "out")["evaluations"],
             24);
+}
+
+TEST(Command, ASearchWithALargerBudgetGoesOn) {
+  const Folder folder;
+  // So bad a level that every program is a repair.
+  const auto search = [&](const std::string& store, const char* budget) {
+    return call({"search", "D7", "--store", store, "--ground-truth-metric", "1000", "--replicas",
+                 "2", "--budget-evaluations", budget},
+                folder.path());
+  };
+  const Called small = search("a.h5", "10");
+  ASSERT_EQ(small.exit, 0) << small.err;
+  EXPECT_EQ(small.out.find(" more: "), std::string::npos) << small.out;
+  const Called larger = search("a.h5", "40");
+  ASSERT_EQ(larger.exit, 0) << larger.err;
+  EXPECT_NE(
+      larger.err.find("a.h5: goes on with a larger budget: budget_evaluations was 10, now 40"),
+      std::string::npos)
+      << larger.err;
+  ASSERT_EQ(search("b.h5", "40").exit, 0);
+  const auto network = [&](const char* store, const char* format) {
+    return call({"network", store, "--format", format}, folder.path()).out;
+  };
+  EXPECT_EQ(network("a.h5", "tsv"), network("b.h5", "tsv"));
+  const Called again = search("a.h5", "10");
+  EXPECT_EQ(again.exit, 3);
+  EXPECT_NE(again.err.find("budget_evaluations was 40, now 10"), std::string::npos) << again.err;
+
+  // The best repairs, and where all are.
+  const Json info = parse_json(call({"store", "info", "a.h5", "--json"}, folder.path()).out, "out");
+  const auto repairs = info.at("alternatives").get<int>();
+  ASSERT_GT(repairs, 20);
+  EXPECT_NE(larger.out.find("and " + std::to_string(repairs - 20) +
+                            " more: neutra network a.h5 --format text lists all\n"),
+            std::string::npos)
+      << larger.out;
+  const std::string all = network("a.h5", "text");
+  EXPECT_EQ(all.find(" more: "), std::string::npos);
+  const auto lines = [](const std::string& text) {
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(all.substr(all.find("Repairs, best"),
+                             all.find("\nChanged in") - all.find("Repairs, best"))),
+            2 + repairs);
+}
+
+TEST(Command, FilesOfAnotherKindAreNamed) {
+  const Folder folder;
+  ASSERT_EQ(
+      call({"search", "D7", "--store", "a.h5", "--replicas", "2", "--budget-evaluations", "2"},
+           folder.path())
+          .exit,
+      0);
+  ASSERT_EQ(call({"mutate", "D7", "--kill", "--operator", "missing_zero_grad", "--runs", "2",
+                  "--store", "m.runs"},
+                 folder.path())
+                .exit,
+            0);
+  for (const auto& [words, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"import", "a.h5", "-o", "p.json"},
+            "a.h5: found the store of a search; allowed: a Keras"},
+           {{"evaluate", "a.h5"}, "a.h5: found the store of a search; allowed: a Keras"},
+           {{"show", "a.h5"}, "a.h5: found the store of a search; allowed: a JSON file"},
+           {{"bench", "info", "a.h5"}, "a.h5: found the store of a search; allowed: a benchmark"},
+           {{"store", "info", "m.runs"}, "m.runs: found the runs of neutra mutate --kill"},
+           {{"store", "repair", "m.runs"}, "m.runs: found the runs of neutra mutate --kill"}}) {
+    const Called called = call(words, folder.path());
+    EXPECT_EQ(called.exit, 3);
+    EXPECT_NE(called.err.find(message), std::string::npos) << called.err;
+    EXPECT_EQ(called.err.find("still free"), std::string::npos) << called.err;
+  }
+  const Called copied = call({"store", "repair", "a.h5", "-o", "copy.h5"}, folder.path());
+  ASSERT_EQ(copied.exit, 0) << copied.err;
+  EXPECT_NE(copied.out.find("its search is finished"), std::string::npos) << copied.out;
+  EXPECT_EQ(call({"network", "copy.h5"}, folder.path()).out,
+            call({"network", "a.h5"}, folder.path()).out);
 }
 
 TEST(Command, KilledSearchesGoOnToTheSameNetwork) {

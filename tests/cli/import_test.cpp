@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <iterator>
 
 #include "program/json.h"
 #include "tests/cli/command.h"
@@ -54,6 +55,39 @@ TEST(Import, MakesAProgramThatTrains) {
   EXPECT_EQ(parse_json(itself.out, "output")["loss"], json["loss"]);
 }
 
+TEST(Import, TakesTextLabelsAsTheHowtoHasThem) {
+  const Folder folder;
+  std::ifstream page(NEUTRA_SOURCE_DIR "/docs/howto/import_a_keras_model.md");
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  const std::string fence = "```json\n";
+  const std::size_t begin = text.find(fence) + fence.size();
+  ASSERT_GT(begin, fence.size());
+  folder.write("flowers.json", text.substr(begin, text.find("```", begin) - begin));
+  std::string rows = "a,b,c,species,d,e\n";
+  const char* const kinds[] = {"setosa", "versicolor", "virginica"};
+  for (int i = 0; i < 30; ++i) {
+    for (int k = 0; k < 6; ++k) {
+      rows += (k == 3 ? kinds[i % 3] : std::to_string((7 * i + 3 * k) % 11)) + (k < 5 ? "," : "\n");
+    }
+  }
+  folder.write("flowers.csv", rows);
+  folder.write("training.json",
+               R"({"loss": "sparse_categorical_crossentropy", "batch_size": 8, "epochs": 2})");
+  const auto import = [&](const std::string& data) {
+    return call({"import", kModels + "keras2_dense.h5", "-o", "p.json", "--data", data,
+                 "--training", "training.json"},
+                folder.path());
+  };
+  const Called plain = import("flowers.csv");
+  EXPECT_EQ(plain.exit, 3);
+  EXPECT_NE(plain.err.find("data.arguments.labels"), std::string::npos) << plain.err;
+  const Called imported = import("flowers.json");
+  ASSERT_EQ(imported.exit, 0) << imported.err;
+  const Called trained = call({"train", "p.json", "-n", "1", "--json"}, folder.path());
+  ASSERT_EQ(trained.exit, 0) << trained.err;
+  EXPECT_EQ(parse_json(trained.out, "output")["metric"], "accuracy");
+}
+
 TEST(Import, WithoutDataShowsButDoesNotTrain) {
   const Folder folder;
   const Called imported =
@@ -101,6 +135,25 @@ TEST(Import, RefusesAndLeavesTheOutputAlone) {
       call({"import", kModels + "keras2_dense.h5", "--data", "rows.csv", "-o", "rows.csv"},
            folder.path());
   EXPECT_EQ(onto.exit, 2);
+}
+
+TEST(Import, EvaluateSaysThatALossIsNotFinite) {
+  const Folder folder;
+  std::string far = rows();
+  for (std::size_t at = far.find('\n'); at + 1 < far.size(); at = far.find('\n', at + 1)) {
+    far.replace(at + 1, far.find(',', at) - at - 1, "1e300");
+  }
+  folder.write("rows.csv", far);
+  folder.write("training.json", R"({"loss": "sparse_categorical_crossentropy"})");
+  std::vector<std::string> words{
+      "evaluate", kModels + "keras2_dense.h5", "--data", "rows.csv", "--training", "training.json"};
+  const Called text = call(words, folder.path());
+  ASSERT_EQ(text.exit, 0) << text.err;
+  EXPECT_NE(text.out.find("\nloss not finite\naccuracy "), std::string::npos) << text.out;
+  words.emplace_back("--json");
+  const Called json = call(words, folder.path());
+  ASSERT_EQ(json.exit, 0) << json.err;
+  EXPECT_TRUE(parse_json(json.out, "output").at("loss").is_null()) << json.out;
 }
 
 TEST(Import, EvaluateSaysWhatIsMissing) {

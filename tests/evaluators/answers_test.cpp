@@ -68,6 +68,8 @@ TEST(Answers, MistakesAreNamedWithTheirPlace) {
            {"fault,tool,answer,ranking\nD1,x,-,ACH > 7\n", "a.csv: line 2, ranking: found '7'"},
            {"fault,tool,answer,stability\nD1,x,-,1.5\n", "a.csv: line 2, stability: found '1.5'"},
            {header + "D1,x,ACH\n", "a.csv: line 2: found 3 fields"},
+           {header + "D1,x,ACH,1,1\nD\xe9,y,ACH,1,1\n",
+            "a.csv: line 3: found bytes that are not UTF-8; allowed: text in UTF-8"},
            {header + "D1,x,\"ACH,1,1\n", "a.csv: line 2: found a quote that isn't closed"},
            {header + "D1,x,\"ACH\"s,1,1\n", "a.csv: line 2: found text behind a closing quote"},
            {header + ",x,ACH,,\n", "a.csv: line 2: found no fault"},

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "evaluators/studentized_range.h"
 #include "program/json.h"
 
 namespace neutra {
@@ -54,6 +55,87 @@ TEST(RankTests, NothingToCompare) {
   EXPECT_EQ(mann_whitney_u({}, Values{1}).p, 1);
   EXPECT_EQ(mann_whitney_u(Values(4, 2.5), Values(3, 2.5)).p, 1);
   EXPECT_EQ(mann_whitney_u(Values{1, kNan}, Values{2, 3}).p, 1);
+}
+
+TEST(Friedman, AgreesWithSciPy) {
+  const Json file = read_json(NEUTRA_TEST_DATA "/friedman.json");
+  for (const Json& item : file.at("friedman")) {
+    SCOPED_TRACE(item.at("what").get<std::string>());
+    const auto values = item.at("values").get<std::vector<Values>>();
+    const FriedmanTest test = friedman(values);
+    ASSERT_EQ(test.treatments, values.size());
+    EXPECT_EQ(test.blocks, values.front().size());
+    EXPECT_NEAR(test.chi_square, item.at("chi_square").get<double>(), 1e-9);
+    EXPECT_NEAR(test.p, item.at("p").get<double>(), 1e-12);
+    EXPECT_NEAR(test.f, item.at("f").get<double>(), 1e-9);
+    EXPECT_NEAR(test.f_p, item.at("f_p").get<double>(), 1e-12);
+    EXPECT_NEAR(nemenyi_critical_difference(test.treatments, test.blocks, 0.05),
+                item.at("critical_difference").get<double>(), 1e-9);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(test.mean_ranks[i], item.at("mean_ranks")[i].get<double>(), 1e-12);
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        EXPECT_NEAR(nemenyi_p(test, i, j), item.at("nemenyi")[i][j].get<double>(), 1e-9);
+      }
+    }
+  }
+}
+
+TEST(Friedman, AgreesWithThePublishedCriticalValues) {
+  // Demsar 2006, Table 5 (a): q of the level 0.05 for 2 to 10 classifiers, divided by sqrt 2.
+  const double published[] = {1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164};
+  for (int k = 2; k <= 10; ++k) {
+    EXPECT_NEAR(studentized_range_quantile(0.05, k) / std::sqrt(2), published[k - 2], 0.0011) << k;
+  }
+}
+
+TEST(Friedman, StudentizedRangeAgreesWithSciPy) {
+  const Json file = read_json(NEUTRA_TEST_DATA "/friedman.json");
+  for (const Json& item : file.at("studentized_range")) {
+    const int groups = item.at("groups");
+    const double tail = item.at("tail"), q = item.at("q");
+    EXPECT_NEAR(studentized_range_quantile(tail, groups), q, 1e-7) << groups << ' ' << tail;
+    EXPECT_NEAR(studentized_range_tail(q, groups), tail, 1e-9) << groups << ' ' << tail;
+  }
+  EXPECT_EQ(studentized_range_tail(0, 3), 1);
+  EXPECT_NEAR(studentized_range_tail(100, 3), 0, 1e-14);
+}
+
+TEST(Friedman, NothingToCompare) {
+  EXPECT_EQ(friedman({}).p, 1);
+  EXPECT_EQ(friedman({{1, 2, 3}}).p, 1);
+  EXPECT_EQ(friedman({{1}, {2}, {3}}).p, 1);
+  const FriedmanTest equal = friedman({{1, 2}, {1, 2}, {1, 2}});
+  EXPECT_EQ(equal.p, 1);
+  EXPECT_EQ(equal.f_p, 1);
+  EXPECT_EQ(equal.mean_ranks, Values(3, 2));
+  EXPECT_EQ(nemenyi_p(equal, 0, 1), 1);
+  EXPECT_EQ(friedman({{1, kNan}, {2, 3}, {3, 4}}).p, 1);
+}
+
+TEST(Friedman, AllBlocksAlike) {
+  const FriedmanTest test = friedman({{3, 9, 0.3}, {2, 8, 0.2}, {1, 7, 0.1}});
+  EXPECT_EQ(test.mean_ranks, (Values{1, 2, 3}));
+  EXPECT_EQ(test.chi_square, 6);
+  EXPECT_TRUE(std::isinf(test.f));
+  EXPECT_EQ(test.f_p, 0);
+}
+
+TEST(Friedman, DecimalsTie) {
+  const FriedmanTest test = friedman({{1 - 0.67, 1}, {0.33, 0}, {0, 0}});
+  EXPECT_EQ(test.mean_ranks, (Values{1.25, 2, 2.75}));
+}
+
+TEST(Holm, AgreesWithStatsmodels) {
+  const Json file = read_json(NEUTRA_TEST_DATA "/friedman.json");
+  for (const Json& item : file.at("holm")) {
+    const auto expected = item.at("adjusted").get<Values>();
+    const Values adjusted = holm(item.at("p").get<Values>());
+    ASSERT_EQ(adjusted.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_NEAR(adjusted[i], expected[i], 1e-15);
+    }
+  }
+  EXPECT_TRUE(holm({}).empty());
 }
 
 TEST(Bootstrap, NearSciPysInterval) {

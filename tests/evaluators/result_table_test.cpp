@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "tests/count.h"
+
 namespace neutra {
 namespace {
 
@@ -56,14 +58,16 @@ TEST(Reporters, Json) {
 
 TEST(Reporters, Latex) {
   EXPECT_EQ(write_latex(report()),
-            "% needs \\usepackage{booktabs,xcolor}\n\n"
+            "% needs \\usepackage{array,booktabs,graphicx,xcolor}\n\n"
             "\\begin{table}\n\\centering\n\\caption{Scores \\& more}\n\\label{tab:scores}\n"
-            "\\begin{tabular}{lrrl}\n\\toprule\n"
+            "\\smallskip\n\\sbox0{%\n\\begin{tabular}{lrrl}\n\\toprule\n"
             " & \\multicolumn{2}{c}{DFD} &  \\\\\n\\cmidrule(lr){2-3}\n"
             "Id & RC & F3 & Answer \\\\\n\\midrule\n"
             "D1 & 1.00 & 0.53 & ACH(7), HLR \\\\\n\\midrule\n"
             "real & 0.33 & - & - \\\\\n"
-            "\\bottomrule\n\\end{tabular}\n\\end{table}\n");
+            "\\bottomrule\n\\end{tabular}}%\n"
+            "\\ifdim\\wd0>\\linewidth\\resizebox{\\linewidth}{!}{\\usebox0}\\else\\usebox0\\fi\n"
+            "\\end{table}\n");
   Report marked = report();
   marked.tables[0].rows[0].emphasis = {
       {0, Emphasis::kUnderline}, {1, Emphasis::kBold}, {3, Emphasis::kGrey}};
@@ -76,6 +80,58 @@ TEST(Reporters, Latex) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("LRM\\textbar{}LAD"), std::string::npos);
+}
+
+std::string latex(ResultTable table) { return write_latex({Json::object(), {std::move(table)}}); }
+
+TEST(Reporters, LatexHasNoTrapInNames) {
+  const std::string text = latex({"t_a%b#c",
+                                  "a--b",
+                                  {{"x", "X", "50%_&#", -1}},
+                                  {{{std::string("--x ~^")}, true}, {{-2.5}, false}}});
+  EXPECT_NE(text.find("\\label{tab:t_a_b_c}"), std::string::npos) << text;
+  EXPECT_NE(text.find("\\caption{a-{}-b}"), std::string::npos) << text;
+  EXPECT_NE(text.find("{50\\%\\_\\&\\#}"), std::string::npos) << text;
+  EXPECT_NE(text.find("\\midrule\n-{}-x \\textasciitilde{}\\textasciicircum{} \\\\\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("$-$2.5 \\\\"), std::string::npos) << text;
+}
+
+TEST(Reporters, LatexSetsLongTextsAsParagraphs) {
+  const std::string text = latex({"t",
+                                  "T",
+                                  {{"x", "X", "", -1}, {"y", "Y", "", -1}},
+                                  {{{std::string("D1"), std::string(40, 'a') + ",b, c"}, false}}});
+  EXPECT_NE(text.find("{l>{\\raggedright\\arraybackslash}p{0.45\\linewidth}}"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("a,\\allowbreak{}b, c"), std::string::npos) << text;
+}
+
+TEST(Reporters, LatexCutsWideTables) {
+  ResultTable table{"t", "T", {{"fault", "Id", "", -1}}, {{{std::string("D1")}, false}}};
+  for (int tool = 0; tool < 8; ++tool) {
+    for (const char* score : {"RC", "PR"}) {
+      table.columns.push_back({"c", score, "a long name of a tool " + std::to_string(tool), 2});
+      table.rows[0].cells.emplace_back(tool + 0.25);
+    }
+  }
+  table.rows[0].emphasis = {{15, Emphasis::kBold}};
+  const std::string text = latex(table);
+  EXPECT_EQ(count(text, "\\begin{table}"), 3U) << text;
+  EXPECT_EQ(count(text, "D1 & "), 3U);
+  EXPECT_EQ(count(text, "\\multicolumn{2}{c}"), 8U);  // no group is torn
+  EXPECT_NE(text.find("T (part 3 of 3)}\n\\label{tab:t-3}"), std::string::npos) << text;
+  EXPECT_NE(text.find("\\textbf{7.25}"), std::string::npos) << text;
+}
+
+TEST(Reporters, LatexCutsLongTables) {
+  ResultTable table{"t", "T", {{"fault", "Id", "", -1}}, {}};
+  for (int i = 0; i < 100; ++i) table.rows.push_back({{"D" + std::to_string(i)}, true});
+  const std::string text = latex(table);
+  EXPECT_EQ(count(text, "\\begin{table}"), 3U) << text;
+  EXPECT_EQ(count(text, "D42 "), 1U);
+  EXPECT_EQ(count(text, "\\midrule"), 100U);  // one below each heading, one between rows
 }
 
 TEST(Reporters, AreFoundByName) {

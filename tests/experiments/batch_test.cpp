@@ -1,6 +1,8 @@
 #include "experiments/batch.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -92,6 +94,28 @@ TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
   EXPECT_EQ(result.end, ProcessEnd::kExited);
   EXPECT_EQ(result.code, 75);
   EXPECT_EQ(get((folder / "") / "saved"), "saved\n");
+}
+
+TEST(SearchBatch, AKilledScriptTakesItsSearchAlong) {
+  TemporaryFolder folder;
+  SearchBatch batch = batch_in((folder / ""));
+  put((folder / "") / "search",
+      "#!/bin/bash\nfile=$(dirname \"$0\")/ended\n"
+      "trap 'echo saved > $file.new; mv $file.new $file; exit 75' TERM\n"
+      "kill -KILL $PPID\nfor (( i = 0; i < 3000; i++ )); do sleep 0.02; done\n"
+      "echo alone > $file.new; mv $file.new $file\n");
+  const fs::path script = (folder / "") / "batch.sh", ended = (folder / "") / "ended";
+  put(script, local_script(batch));
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/bash", "bash", script.c_str(), nullptr);
+    _exit(99);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  while (!fs::exists(ended)) usleep(10'000);
+  EXPECT_EQ(get(ended), "saved\n");
 }
 
 TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {

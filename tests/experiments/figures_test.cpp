@@ -83,6 +83,76 @@ TEST(TimeFigure, PlacesToolsByMeanTimeAndF3) {
   EXPECT_EQ(count(time_figure({}), "<circle"), 2U);  // the legend
 }
 
+TEST(NetworkFigure, OfASmallNetworkByteForByte) {
+  Network network;
+  network.fault_id = "D4";
+  network.nodes = {node(0), node(2, true)};
+  network.edges = {{0, 2}};
+  EXPECT_EQ(
+      network_figure(network),
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" width=\"520\" height=\"270\" "
+      "viewBox=\"0 0 520 270\" font-family=\"sans-serif\">\n"
+      "  <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+      "  <line x1=\"40\" y1=\"120\" x2=\"190\" y2=\"120\" stroke=\"#999\" stroke-width=\"0.8\"/>\n"
+      "  <rect x=\"32\" y=\"112\" width=\"16\" height=\"16\" fill=\"black\" stroke=\"black\">"
+      "<title>node 0, mean 0.5\nlr=0&amp;</title></rect>\n"
+      "  <circle cx=\"190\" cy=\"120\" r=\"8\" fill=\"#80d0a0\" stroke=\"black\">"
+      "<title>node 2, mean 0.5\nlr=2&amp;</title></circle>\n"
+      "  <rect x=\"34\" y=\"230\" width=\"12\" height=\"12\" fill=\"black\" stroke=\"black\"/>\n"
+      "  <text x=\"52\" y=\"240\" text-anchor=\"start\" font-size=\"12\">D4, buggy</text>\n"
+      "  <circle cx=\"170\" cy=\"236\" r=\"6\" fill=\"#0072b2\" stroke=\"black\"/>\n"
+      "  <text x=\"182\" y=\"240\" text-anchor=\"start\" font-size=\"12\">better than the fix"
+      "</text>\n"
+      "  <circle cx=\"320\" cy=\"236\" r=\"6\" fill=\"#80d0a0\" stroke=\"black\"/>\n"
+      "  <text x=\"332\" y=\"240\" text-anchor=\"start\" font-size=\"12\">on par</text>\n"
+      "  <circle cx=\"410\" cy=\"236\" r=\"6\" fill=\"white\" stroke=\"black\"/>\n"
+      "  <text x=\"422\" y=\"240\" text-anchor=\"start\" font-size=\"12\">neutral</text>\n"
+      "</svg>\n");
+}
+
+/// A sheet of four tools: recalls by tool and fault, the same before and after.
+ScoreSheet sheet_of(const std::vector<std::vector<double>>& recalls) {
+  ScoreSheet sheet;
+  sheet.tools = {"best", "a&b", "third", "last"};
+  sheet.order = {friedman(recalls), friedman(recalls)};
+  for (std::size_t i = 0; i < sheet.tools.size(); ++i) {
+    for (std::size_t j = i + 1; j < sheet.tools.size(); ++j) {
+      ToolComparison pair;
+      pair.first = sheet.tools[i];
+      pair.second = sheet.tools[j];
+      pair.after_holm = j - i > 1 ? 0.01 : 0.2;
+      sheet.comparisons.push_back(pair);
+    }
+  }
+  return sheet;
+}
+
+TEST(CriticalDifferenceFigure, JoinsWhatIsNotApart) {
+  const std::vector<double> best(10, 1), second(10, 0.8), third(10, 0.5), last(10, 0);
+  const std::string picture = critical_difference_figure(sheet_of({best, second, third, last}));
+  constexpr std::size_t kLegend = 1;
+  // CD is 1.48: neighbours are joined, three bars in each panel.
+  EXPECT_EQ(count(picture, "CD = 1.48"), 2U) << picture;
+  EXPECT_EQ(count(picture, "stroke=\"black\" stroke-width=\"4\""), 2 * 3U + kLegend);
+  // By Holm's p all four before, neighbours after.
+  EXPECT_EQ(count(picture, "stroke=\"#0072b2\" stroke-width=\"4\""), 1 + 3U + kLegend);
+  EXPECT_EQ(count(picture, ">best 1.00<"), 2U);
+  EXPECT_EQ(count(picture, ">a&amp;b 2.00<"), 2U);
+  EXPECT_EQ(count(picture, ">4.00 last<"), 2U);
+  EXPECT_EQ(count(picture, "10 faults, Friedman's test p &lt; 0.0001"), 2U);
+  // The axis runs from 190 to 530 pixels: rank 2 is at a third.
+  EXPECT_NE(picture.find("<line x1=\"303.33\""), std::string::npos) << picture;
+}
+
+TEST(CriticalDifferenceFigure, NothingToTellApart) {
+  const std::vector<double> same(5, 0.5);
+  const std::string picture = critical_difference_figure(sheet_of({same, same, same, same}));
+  EXPECT_EQ(count(picture, "p = 1.0000, Iman"), 2U) << picture;
+  EXPECT_EQ(count(picture, "stroke=\"black\" stroke-width=\"4\""), 2 * 1U + 1);
+  EXPECT_EQ(picture.find("nan"), std::string::npos);
+}
+
 TEST(EfficiencyFigure, ALineForEachSeries) {
   const std::string picture = efficiency_figure(
       {{1, 1, "on"}, {1000, 0.95, "on"}, {32, 0.975, "on"}, {1, 1, "off"}, {32, 0.5, "off"}});
@@ -92,6 +162,7 @@ TEST(EfficiencyFigure, ALineForEachSeries) {
   EXPECT_NE(picture.find("1000 workers, on: 0.95"), std::string::npos) << picture;
   EXPECT_NE(picture.find(">1024<"), std::string::npos);  // the axis ends at a power of two
   EXPECT_EQ(picture.find("nan"), std::string::npos);
+  EXPECT_NE(picture.find("90 % of what is possible"), std::string::npos);  // the dashed line
   EXPECT_EQ(efficiency_figure({}).find("nan"), std::string::npos);
 }
 

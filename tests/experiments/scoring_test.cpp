@@ -391,6 +391,14 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
   EXPECT_TRUE(sheet.missing.empty());
   EXPECT_EQ(sheet.averages.size(), 12u);
   EXPECT_EQ(sheet.comparisons.size(), 6u);
+  ASSERT_TRUE(sheet.order);
+  EXPECT_EQ(sheet.order->before.blocks, 7u);
+  ASSERT_EQ(sheet.order->after.mean_ranks.size(), 4u);
+  for (const ToolComparison& pair : sheet.comparisons) {
+    EXPECT_GE(pair.before_holm, pair.before.p);
+    EXPECT_GE(pair.after_holm, pair.after.p);
+    EXPECT_TRUE(pair.before_nemenyi && pair.after_nemenyi);
+  }
   EXPECT_EQ(sheet.find("D1", "umlaut")->after.truths, 93);
   for (const ScoreRow& row : sheet.rows) {
     EXPECT_GE(row.after.score.recall, row.before.recall) << row.fault << row.tool;
@@ -408,6 +416,7 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
   EXPECT_EQ(gap.missing, std::vector<std::string>{"umlaut on D4"});
   EXPECT_EQ(gap.rows.size(), 27u);
   EXPECT_EQ(gap.find("D4", "umlaut"), nullptr);
+  EXPECT_EQ(gap.order->before.blocks, 6u);  // the faults that all tools answered
 
   const std::string text = write_text(score_report(gap, Layout::kWide));
   EXPECT_NE(text.find("D4           3  0.00  0.00  0.00  0.33"), std::string::npos) << text;
@@ -419,6 +428,37 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
   EXPECT_EQ(json.at("scores").size(), 27u);
   EXPECT_EQ(json.at("averages").size(), 12u);
   EXPECT_EQ(json.at("comparisons").size(), 6u);
+  EXPECT_EQ(json.at("friedman").size(), 2u);
+  EXPECT_EQ(json.at("mean_ranks").size(), 4u);
+}
+
+TEST(ScoreAnswers, ToolsInOrder) {
+  const std::vector<ScoredFault> faults = {{load_fault("D7"), std::nullopt, ""},
+                                           {load_fault("D4"), std::nullopt, ""},
+                                           {load_fault("D6"), std::nullopt, ""}};
+  std::vector<Answer> answers;
+  const auto add = [&](const char* fault, const char* tool, const char* text) {
+    Answer answer;
+    answer.fault = fault;
+    answer.tool = tool;
+    answer.faults = parse_fault_set(text, "");
+    answers.push_back(std::move(answer));
+  };
+  for (const char* fault : {"D7", "D4", "D6"}) {
+    add(fault, "some", "HLR");
+    add(fault, "none", "N/A");
+    add(fault, "never", "N/A");
+  }
+  const ScoreSheet sheet = score_answers(faults, answers, {});
+  ASSERT_TRUE(sheet.order);
+  EXPECT_EQ(sheet.order->before.mean_ranks, (std::vector<double>{1, 2.5, 2.5}));
+  EXPECT_EQ(sheet.order->before.chi_square, 6);  // all faults say the same
+  answers.erase(answers.begin() + 3, answers.end());
+  EXPECT_FALSE(score_answers(faults, answers, {}).order);  // one fault
+  answers.clear();
+  add("D7", "some", "HLR"), add("D4", "some", "HLR"), add("D7", "none", "-");
+  add("D4", "none", "-");
+  EXPECT_FALSE(score_answers(faults, answers, {}).order);  // two tools
 }
 
 TEST(ScoreAnswers, OneFaultHasNoAverages) {

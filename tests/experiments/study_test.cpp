@@ -200,7 +200,7 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
   EXPECT_EQ(row->ranks->before.average_precision, 0.25);
   EXPECT_FALSE(first.scores.find("D6", "wise-native")->ranks);
 
-  write_study(study, first, options.folder);
+  write_study(study, first, options.folder, {"svg", "pdf"});
   const StudyResult again = run_study(study, options);
   EXPECT_EQ(broken_calls, 8);  // failed runs are tried again
   EXPECT_EQ(wise_calls, 6);
@@ -223,10 +223,12 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
   const std::string averages = folder.read("results/tables/rank_averages.csv");
   EXPECT_NE(averages.find("all,places-native,2,"), std::string::npos) << averages;
   for (const char* name : {"table8", "table9", "table10", "table11", "stability", "comparisons",
-                           "ranks", "differences", "troubles"}) {
+                           "ranks", "differences", "troubles", "friedman", "mean_ranks"}) {
     EXPECT_NE(folder.read(std::string("results/tables/") + name + ".csv"), "") << name;
   }
-  for (const char* name : {"scores.json", "tables.txt", "tables.tex", "figure2.svg", "D7.svg"}) {
+  for (const char* name :
+       {"scores.json", "tables.txt", "tables.tex", "figure2.svg", "D7.svg",
+        "critical_difference.svg", "figure2.pdf", "D7.pdf", "critical_difference.pdf"}) {
     EXPECT_NE(folder.read(std::string("results/") + name), "") << name;
   }
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
 
 namespace neutra::autotrainer {
@@ -14,8 +15,6 @@ namespace {
 constexpr auto kPublished = ToolVariant::kAsPublished;
 constexpr auto kRepaired = ToolVariant::kRepaired;
 const double kNaN = std::nan("");
-double above(double value) { return std::nextafter(value, HUGE_VAL); }
-double below(double value) { return std::nextafter(value, -HUGE_VAL); }
 using Words = std::vector<std::string>;
 
 Model classifier(const std::string& loss, int outputs, const std::string& activation) {
@@ -87,7 +86,7 @@ TEST(AutoTrainer, OutputsOfTheLayers) {
     see_outputs(features, {1, {0.5, mean, 0.5}});
     return features.abnormal_output;
   };
-  EXPECT_FALSE(after(below(10), false));
+  EXPECT_FALSE(after(below(10.0), false));
   EXPECT_TRUE(after(10, false));
   EXPECT_FALSE(after(10, true));  // the output activation is to blame
 }
@@ -124,7 +123,7 @@ TEST(AutoTrainer, ExplodingGradients) {
     return features.exploding;
   };
   EXPECT_EQ(after(70), 0);
-  EXPECT_EQ(after(above(70)), 1);
+  EXPECT_EQ(after(above(70.0)), 1);
 }
 
 TEST(AutoTrainer, DeadReLUs) {
@@ -207,11 +206,11 @@ TEST(AutoTrainer, LossThatIsNoNumberOrTooLarge) {
   EXPECT_FALSE(after([](History&) {}).nan_loss);
   EXPECT_TRUE(after([](History& h) { h.loss[1] = kNaN; }).nan_loss);
   EXPECT_TRUE(after([](History& h) { h.validation_loss[1] = 1000; }).nan_loss);
-  EXPECT_FALSE(after([](History& h) { h.loss[1] = below(1000); }).nan_loss);
+  EXPECT_FALSE(after([](History& h) { h.loss[1] = below(1000.0); }).nan_loss);
 }
 
 TEST(AutoTrainer, NegativeLoss) {
-  EXPECT_TRUE(after([](History& h) { h.validation_loss[2] = below(0); }).abnormal_loss);
+  EXPECT_TRUE(after([](History& h) { h.validation_loss[2] = below(0.0); }).abnormal_loss);
   EXPECT_FALSE(after([](History& h) { h.validation_loss[2] = 0; }).abnormal_loss);
 }
 

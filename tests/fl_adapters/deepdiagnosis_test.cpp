@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
 
 namespace neutra::deepdiagnosis {
@@ -16,8 +17,6 @@ const float kNaN = std::nanf("");
 const float kInfinite = std::numeric_limits<float>::infinity();
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 constexpr float kHuge = std::numeric_limits<float>::max();
-float above(float value) { return std::nextafter(value, kInfinite); }
-float below(float value) { return std::nextafter(value, -kInfinite); }
 
 Json activation(const std::string& name) { return layer("Activation", {{"activation", name}}); }
 
@@ -196,8 +195,8 @@ TEST(DeepDiagnosis, NumericalProblemForward) {
   EXPECT_NE(c.said(1), "");
   // Numbers, however large, and means, however small.
   c.variant = kPublished;
-  for (const std::vector<float>& fine :
-       {std::vector<float>{kHuge}, std::vector<float>{kTiny}, std::vector<float>{1, -below(1)}}) {
+  for (const std::vector<float>& fine : {std::vector<float>{kHuge}, std::vector<float>{kTiny},
+                                         std::vector<float>{1, -below(1.0f)}}) {
     c.change = [&](EpochTrace&, Values& v) { v[1].outputs = fine; };
     EXPECT_EQ(c.said(1), "");
   }
@@ -269,7 +268,7 @@ TEST(DeepDiagnosis, LearningRateAgainstWeights) {
   // The published tool goes through layers and arrays at once: the Dense layers 0, 2 and 4 meet the
   // gradients 0, 2 and 4, two of each layer.
   EXPECT_EQ(said(100, 1, kPublished, 0), fine);
-  EXPECT_EQ(said(above(100), 1, kPublished, 0), problem + kRate);
+  EXPECT_EQ(said(above(100.0f), 1, kPublished, 0), problem + kRate);
   EXPECT_EQ(said(above(0.01f), 1, kPublished, 0), fine);
   EXPECT_EQ(said(0.01f, 1, kPublished, 0), problem + kRate);  // a little less than 0.01
   EXPECT_EQ(said(101, 1, kPublished, 1), fine);               // a bias that meets no weights
@@ -325,7 +324,7 @@ TEST(DeepDiagnosis, DeadNodesInTheLastEpoch) {
 }
 
 TEST(DeepDiagnosis, SaturatedActivation) {
-  const float less = below(5);
+  const float less = below(5.0f);
   for (const std::string function : {"sigmoid", "tanh"}) {
     Case c;
     c.layers[3] = activation(function);
@@ -473,7 +472,7 @@ TEST(DeepDiagnosis, NumericalErrorInDeltaWeights) {
                   "at layer: 5 -> ACH(5)|LCH");
   }
   EXPECT_NE(with_gradient(0, {1, -1}), "");
-  EXPECT_EQ(with_gradient(0, {1, -below(1)}), "");
+  EXPECT_EQ(with_gradient(0, {1, -below(1.0f)}), "");
   c.variant = kRepaired;
   EXPECT_EQ(with_gradient(0, {1, -1}), "");
   EXPECT_NE(with_gradient(0, {0, 0}), "");
@@ -515,7 +514,7 @@ TEST(DeepDiagnosis, NumericalErrorInWeights) {
   EXPECT_EQ(with_weights({1, kNaN}),
             problem + " | Please change the activaton function at layer: 3 -> ACH(3)");
   EXPECT_EQ(with_weights({1, -1}), problem + kRate);  // the gradient against 0
-  EXPECT_EQ(with_weights({1, -below(1)}), "");
+  EXPECT_EQ(with_weights({1, -below(1.0f)}), "");
   EXPECT_EQ(with_weights({kHuge}), "");
   c.variant = kRepaired;
   EXPECT_EQ(with_weights({1, -1}), "");
@@ -618,7 +617,7 @@ TEST(DeepDiagnosis, OrderOfSuggestions) {
       Case c;
       c.variant = kRepaired;
       c.setting.epochs = std::string(each.problem).find("Dead") != std::string::npos ? 1 : 100;
-      if (odd.contains(kInput)) c.setting.input_max = above(1);
+      if (odd.contains(kInput)) c.setting.input_max = above(1.0f);
       c.change = [&](EpochTrace& e, Values& v) {
         each.change(e, v);
         const auto moved = static_cast<float>(e.epoch);

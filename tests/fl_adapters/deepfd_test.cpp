@@ -11,6 +11,7 @@
 #include "fl_adapters/embedded.h"
 #include "program/error.h"
 #include "program/json.h"
+#include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
 
 namespace neutra::deepfd {
@@ -19,14 +20,6 @@ namespace {
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kHuge = std::numeric_limits<float>::max();
-template <typename Number>
-Number above(Number value) {
-  return std::nextafter(value, std::numeric_limits<Number>::infinity());
-}
-template <typename Number>
-Number below(Number value) {
-  return std::nextafter(value, -std::numeric_limits<Number>::infinity());
-}
 using Floats = std::vector<float>;
 
 /// The row after one look at a layer's gradients, of the first and the last layer.

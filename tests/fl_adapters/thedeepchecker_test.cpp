@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "evaluators/rank_tests.h"
+#include "tests/fl_adapters/next_number.h"
 
 namespace neutra::thedeepchecker {
 namespace {
@@ -15,14 +16,6 @@ constexpr auto kPublished = ToolVariant::kAsPublished;
 constexpr auto kRepaired = ToolVariant::kRepaired;
 constexpr float kTiny = std::numeric_limits<float>::denorm_min();
 constexpr float kHuge = std::numeric_limits<float>::max();
-template <typename Number>
-Number above(Number value) {
-  return std::nextafter(value, std::numeric_limits<Number>::infinity());
-}
-template <typename Number>
-Number below(Number value) {
-  return std::nextafter(value, -std::numeric_limits<Number>::infinity());
-}
 using Lines = std::vector<std::string>;
 
 /// "text -> answer" of each message.

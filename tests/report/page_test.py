@@ -76,6 +76,8 @@ class PageTest(unittest.TestCase):
         store = cls.folder / "D7.h5"
         neutra("search", "D7", "--store", store, "--budget-evaluations", "150", "--quiet")
         neutra("report", store, "-o", cls.folder / "d7.html", "--answers", ROOT / "experiments/tables/answers.csv")
+        neutra("report", store, "-o", cls.folder / "curves.html", "--curves", "2", "--quiet")
+        cls.curves = json.loads(neutra("report", store, "--json", "--curves", "2", "--quiet"))["curves"]
         cls.document = json.loads(neutra("report", store, "--json"))
         cls.start = cls.document["start"]
         (cls.folder / "large.tsv").write_text(large_network(cls.start, 1000), encoding="utf-8")
@@ -165,6 +167,7 @@ class PageTest(unittest.TestCase):
         chosen = int(re.search(r"Program (\d+)", detail)[1])
         node = next(node for node in self.document["network"]["nodes"] if node["id"] == chosen)
         self.assertEqual(node["role"], "significantly_better")
+        self.assertIn("how likely so large a difference would be by chance", detail)
         self.assertIn(node["difference"], detail)
         for key, value in node["changes"].items():
             row = page.locator("#detail table tbody tr", has=page.locator(f'code:text-is("{key}")')).inner_text()
@@ -350,7 +353,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(ground(), light)
 
     def test_narrow_windows_do_not_scroll_sideways(self):
-        for name in ("d7", "large", "odd"):
+        for name in ("d7", "large", "odd", "curves"):
             page = self.open(name, width=360, height=740)
             row = self.table_rows(page).first
             row.click()
@@ -361,6 +364,86 @@ class PageTest(unittest.TestCase):
         page.emulate_media(media="print")
         self.assertFalse(page.locator("#filters").is_visible())
         self.assertEqual(page.locator("#program-table").evaluate("element => getComputedStyle(element).maxHeight"), "none")
+
+    # --- training curves ---
+
+    def trained(self):
+        """Id of a repair with curves that isn't the known fix."""
+        return next(program["node"] for program in self.curves["programs"] if program["node"] and not program["fixed"])
+
+    def test_no_curves_no_section(self):
+        self.assertFalse(self.open("d7").locator("#curves").is_visible())
+
+    def test_curves_of_the_chosen_program(self):
+        page = self.open("curves")
+        self.assertIn("bit for bit", page.locator("#curves-help").inner_text())
+        captions = page.locator("#curves figcaption").all_inner_texts()
+        self.assertEqual(captions, ["loss", "mae"])
+        lines = page.locator("#curves figure >> nth=0 >> path.curve")
+        self.assertEqual(lines.count(), 4)  # buggy and fixed, rows of training and validation
+        trained = self.trained()
+        page.locator("#curves-note button", has_text=re.compile(rf"\b{trained}$")).click()
+        self.assertIn(f"Program {trained}", page.locator("#detail h3").first.inner_text())
+        self.assertEqual(lines.count(), 6)
+        legend = page.locator("#curves-legend button")
+        self.assertEqual(legend.locator("text=known fix").count(), 1)
+        page.locator("#curves-legend button", has_text="validation").click()
+        self.assertEqual(lines.count(), 3)
+        page.locator("#curves-legend button", has_text="each training").click()
+        self.assertEqual(lines.count(), 33)
+        page.locator("#curves-legend button", has_text="known fix").click()
+        self.assertEqual(lines.count(), 22)
+        self.assertEqual(page.locator("#curves-legend button", has_text="known fix").get_attribute("aria-pressed"), "false")
+        for button in legend.all()[:4]:
+            if button.get_attribute("aria-pressed") == "true":
+                button.click()
+        self.assertIn("Nothing to draw", page.locator("#curves-figures").inner_text())
+        chosen = {program["node"] for program in self.curves["programs"]}
+        other = next(node["id"] for node in self.document["network"]["nodes"] if node["id"] not in chosen)
+        page.get_by_role("radio", name="All programs").check()
+        page.locator(f'#program-table tr[data-program="{other}"]').click()
+        self.assertIn(f"no curves of program {other}", page.locator("#curves-note").inner_text())
+
+    def test_curves_tell_their_values(self):
+        page = self.open("curves")
+        buggy = self.curves["programs"][0]
+        plot = page.locator("#curves svg.curves").nth(1)
+
+        def mean(epoch, name):
+            return sum(one["series"][name][epoch - 1] for one in buggy["replicas"]) / len(buggy["replicas"])
+
+        plot.focus()
+        page.keyboard.press("Home")
+        self.assertEqual(plot.get_attribute("aria-valuenow"), "1")
+        page.keyboard.press("ArrowRight")
+        text = plot.get_attribute("aria-valuetext")
+        self.assertIn("epoch 2; buggy program: ", text)
+        self.assertAlmostEqual(float(re.search(r"buggy program: ([\d.]+)", text)[1]), mean(2, "mae"), delta=1e-3 * mean(2, "mae"))
+        tip = page.locator("#curves .tip").nth(1)
+        self.assertIn("epoch 2, mae", tip.inner_text())
+        self.assertTrue(page.locator("#curves .tip").nth(0).is_visible())  # both look at the same epoch
+        page.keyboard.press("Escape")
+        self.assertFalse(tip.is_visible())
+        plot.scroll_into_view_if_needed()
+        box = plot.bounding_box()
+        page.mouse.move(box["x"] + box["width"] * 0.7, box["y"] + box["height"] / 2)
+        self.assertTrue(tip.is_visible())
+        inner = tip.bounding_box()
+        self.assertGreaterEqual(inner["x"], box["x"] - 1)
+        self.assertLessEqual(inner["x"] + inner["width"], box["x"] + box["width"] + 1)
+
+    def test_curves_that_came_out_otherwise(self):
+        page = (self.folder / "curves.html").read_text(encoding="utf-8")
+        begin = page.index('id="report-data">') + len('id="report-data">')
+        end = page.index("</script>", begin)
+        data = json.loads(page[begin:end])
+        data["curves"].update(same=data["curves"]["compared"] - 3, trained_with="another machine")
+        for replica in data["curves"]["programs"][0]["replicas"]:
+            replica["series"] = {}  # none of its epochs came to an end
+        (self.folder / "other.html").write_text(page[:begin] + json.dumps(data).replace("<", "\\u003c") + page[end:], encoding="utf-8")
+        page = self.open("other")
+        self.assertRegex(page.locator("#curves-help").inner_text(), r"3 of \d+ trainings ended with another metric.*another machine")
+        self.assertEqual(page.locator("#curves figure >> nth=0 >> path.curve").count(), 2)
 
     # --- odd and large ones ---
 
@@ -427,7 +510,7 @@ class PageTest(unittest.TestCase):
     def test_screenshots(self):
         folder = pathlib.Path(SCREENSHOTS)
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("d7", "large", "odd", "empty"):
+        for name in ("d7", "curves", "large", "odd", "empty"):
             for scheme, width in (("light", 1360), ("dark", 1360), ("light", 390)):
                 page = self.open(name, width=width, color_scheme=scheme)
                 if name != "empty":

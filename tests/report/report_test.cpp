@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 
@@ -90,6 +91,52 @@ TEST(Report, ScoresAreThoseOfTheFault) {
   EXPECT_EQ(tool["attaining"], 1);
   EXPECT_EQ(tool["seconds"], 2);
   EXPECT_EQ(tool["stability"], nullptr);
+}
+
+TEST(Report, CurvesSayWhetherTheTrainingsWereTheSame) {
+  EXPECT_EQ(report_document(d7())["curves"], nullptr);
+  ReportInput input = d7();
+  const double nan = std::nan("");
+  const auto replica = [&](int number, double metric, std::optional<double> stored, int epochs) {
+    ProgramCurves::Replica one{number, "ok", metric, stored, {}};
+    for (int e = 0; e < epochs; ++e) {
+      one.curves.series["loss"].push_back(e == 3 ? nan : 1.0 / (e + 3));
+      one.curves.ends.push_back(e);
+    }
+    return one;
+  };
+  input.curves.emplace();
+  input.curves->searched_with = "auto 3";
+  input.curves->trained_with = "auto 4";
+  input.curves->programs = {
+      {0, false, {replica(0, 6, 6, 5), replica(1, nan, nan, 2), replica(2, 0.5, std::nullopt, 0)}},
+      {std::nullopt,
+       true,
+       {replica(0, 0.2, 0.2, 1000), replica(1, 0.2, std::nextafter(0.2, 1), 1)}}};
+  const Json curves = report_document(input)["curves"];
+  EXPECT_EQ(curves["compared"], 4);
+  EXPECT_EQ(curves["same"], 3);
+  EXPECT_EQ(curves["searched_with"], "auto 3");
+  EXPECT_EQ(curves["trained_with"], "auto 4");
+  const Json& buggy = curves["programs"][0];
+  EXPECT_EQ(buggy["node"], 0);
+  EXPECT_EQ(buggy["fixed"], false);
+  EXPECT_EQ(buggy["epochs"], Json::parse("[1, 2, 3, 4, 5]"));
+  EXPECT_EQ(buggy["replicas"][0]["series"]["loss"],
+            Json::parse("[0.333333, 0.25, 0.2, null, 0.142857]"));
+  EXPECT_EQ(buggy["replicas"][1]["series"]["loss"], Json::parse("[0.333333, 0.25]"));
+  EXPECT_EQ(buggy["replicas"][1]["metric"], nullptr);
+  EXPECT_EQ(buggy["replicas"][1]["same"], true);
+  EXPECT_EQ(buggy["replicas"][2]["series"], Json::object());
+  EXPECT_EQ(buggy["replicas"][2]["same"], nullptr);
+  const Json& fixed = curves["programs"][1];
+  EXPECT_EQ(fixed["node"], nullptr);
+  EXPECT_EQ(fixed["replicas"][1]["same"], false);  // one bit
+  ASSERT_EQ(fixed["epochs"].size(), 200u);
+  EXPECT_EQ(fixed["epochs"].front(), 1);
+  EXPECT_EQ(fixed["epochs"].back(), 1000);
+  EXPECT_EQ(fixed["replicas"][0]["series"]["loss"].size(), 200u);
+  EXPECT_EQ(fixed["replicas"][0]["series"]["loss"][199], 0.000998004);
 }
 
 TEST(Report, TextsOfAnyKindStayInsideOfTheDocument) {

@@ -120,6 +120,21 @@ TEST(Search, OneWorkerCurtailsAtTheSmallestPrefix) {
   EXPECT_EQ(outcome.counters.speculative_trainings, 0);
 }
 
+TEST(Search, WhatMayBeNeededYetWasNotInVain) {
+  for (int stop = 1; stop < 12; ++stop) {
+    TemporaryFolder folder;
+    const Case c = plain_case(3);
+    FakeTrainer trainer(c.landscape);
+    trainer.stop_after = stop;  // within the known fix, the buggy program, its first neighbours
+    RunOptions options;
+    options.stop = &trainer.stop;
+    const auto outcome = run(c, options, trainer, folder / "s.h5");
+    ASSERT_EQ(outcome.end, SearchEnd::kInterrupted);
+    EXPECT_EQ(outcome.counters.trainings, stop);
+    EXPECT_EQ(outcome.counters.speculative_trainings, 0) << stop;
+  }
+}
+
 TEST(Search, TheBudgetStopsBeforeTheNextCandidate) {
   TemporaryFolder folder;
   Case c = plain_case(1);

@@ -57,18 +57,45 @@ TEST(Network, Tsv) {
 }
 
 TEST(Network, Dot) {
-  EXPECT_EQ(
-      text_of(write_dot, small_network()),
-      "digraph \"F\\\"1\" {\n  rankdir=LR;\n  node [fontname=\"sans-serif\"];\n"
-      "  edge [fontname=\"sans-serif\", fontsize=9];\n"
-      "  n0 [label=\"0\\n0.31\", tooltip=\"act1=relu,lr=0.001\", style=filled, fillcolor=black, "
-      "fontcolor=white, shape=box];\n"
-      "  n2 [label=\"2\\n1\", tooltip=\"act1=relu,lr=0.01\", style=filled, fillcolor=\"#0072b2\", "
-      "fontcolor=white, shape=doublecircle];\n"
-      "  n3 [label=\"3\\n0.5625\", tooltip=\"act1=<new>,lr=0.001\", style=filled, "
-      "fillcolor=\"#80d0a0\", shape=doublecircle];\n"
-      "  n0 -> n2 [label=\"lr: 0.001 -> 0.01\"];\n"
-      "  n0 -> n3 [label=\"act1: relu -> <new>\"];\n}\n");
+  EXPECT_EQ(text_of(write_dot, small_network()),
+            "digraph \"F\\\"1\" {\n  rankdir=LR; nodesep=0.1; ranksep=0.3;\n"
+            "  label=<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
+            "<td border=\"0\">F&quot;1</td>"
+            "<td bgcolor=\"#000000\"><font color=\"#ffffff\">buggy program</font></td>"
+            "<td bgcolor=\"#0072b2\"><font color=\"#ffffff\">better than the known fix</font></td>"
+            "<td bgcolor=\"#80d0a0\"><font color=\"#000000\">on par with it</font></td>"
+            "<td bgcolor=\"#ffffff\"><font color=\"#000000\">neutral with its parent</font></td>"
+            "</tr></table>>; labelloc=b; fontname=\"sans-serif\"; fontsize=10;\n"
+            "  node [fontname=\"sans-serif\", fontsize=10, margin=\"0.05,0.03\", width=0.3, "
+            "height=0.2];\n"
+            "  edge [fontname=\"sans-serif\", fontsize=8, color=\"#666666\", arrowsize=0.6];\n"
+            "  n0 [label=\"0\\n0.31\", tooltip=\"act1=relu,lr=0.001\", style=\"filled\", "
+            "fillcolor=\"#000000\", fontcolor=\"#ffffff\", shape=box];\n"
+            "  n2 [label=\"2\\n1\", tooltip=\"act1=relu,lr=0.01\", style=\"filled\", "
+            "fillcolor=\"#0072b2\", fontcolor=\"#ffffff\", peripheries=2];\n"
+            "  n3 [label=\"3\\n0.5625\", tooltip=\"act1=<new>,lr=0.001\", style=\"filled\", "
+            "fillcolor=\"#80d0a0\", fontcolor=\"#000000\", peripheries=2];\n"
+            "  n0 -> n2 [label=\"lr: 0.001 -> 0.01\"];\n"
+            "  n0 -> n3 [label=\"act1: relu -> <new>\"];\n}\n");
+}
+
+TEST(Network, DotOfALargeNetworkIsAMap) {
+  Network network = small_network();
+  for (std::int64_t id = 4; id < 60; ++id) {
+    Node node = network.nodes[2];
+    node.id = id;
+    node.parameters = parse_parameters("act1=relu,lr=" + std::to_string(id), "");
+    node.alternative = node.significant = false;
+    network.nodes.push_back(node);
+    network.edges.push_back({0, id});
+  }
+  const std::string text = text_of(write_dot, network);
+  EXPECT_NE(text.find("layout=sfdp"), std::string::npos) << text;
+  EXPECT_NE(text.find("n0 [label=\"0  0.31\""), std::string::npos) << text;
+  EXPECT_NE(text.find("n3 [label=\"3  0.5625\\nact1: <new>\""), std::string::npos);
+  EXPECT_NE(text.find("n59 [label=\"59  1\\nlr: 59\""), std::string::npos);
+  EXPECT_NE(text.find("n0 -> n59 [tooltip=\"lr: 0.001 -> 59\"]"), std::string::npos);
+  EXPECT_EQ(text.find(" -> n59 [label"), std::string::npos);
 }
 
 TEST(Network, GraphMl) {

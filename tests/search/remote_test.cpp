@@ -287,29 +287,6 @@ TEST(Remote, SeveralSearchesOneAfterTheOther) {
   }
 }
 
-TEST(Remote, ASlowProcessHoldsNothingUp) {
-  TemporaryFolder folder;
-  Case c = plain_case(5);
-  c.config.budget_evaluations.reset();
-  c.landscape.microseconds = 200;
-  std::atomic<int> trainings_here = 0;
-  FakeProcesses processes(c, 2);
-  TestTrainer trainer(c.landscape, [&](const TrainingJob&) { ++trainings_here; });
-  // One training of it lasts as long as twenty of the others, or until they have nothing to do.
-  processes[1].hook = [&](const TrainingJob&) {
-    const auto elsewhere = [&] { return trainings_here + processes[0].trainings; };
-    const int begun = elsewhere();
-    for (int last = begun, idle = 0; last < begun + 20 && idle < 100; ++idle) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      if (elsewhere() != last) idle = 0;
-      last = elsewhere();
-    }
-  };
-  RunOptions options = options_with(processes);
-  EXPECT_EQ(tsv(run(c, options, trainer, folder / "s.h5").network), reference_tsv(c));
-  EXPECT_LT(10 * processes[1].trainings, trainings_here + processes.trainings());
-}
-
 std::string message_of_failed_search(FakeProcesses& processes, const Case& c,
                                      const std::filesystem::path& store, Exit exit,
                                      TestTrainer::Hook here = {}) {
@@ -324,11 +301,13 @@ std::string message_of_failed_search(FakeProcesses& processes, const Case& c,
   return "";
 }
 
-void expect_rest_gives_the_same(const Case& c, const std::filesystem::path& store) {
+/// The rest trains nothing again, if anything had been trained.
+void expect_rest_gives_the_same(const Case& c, const std::filesystem::path& store,
+                                bool trained = true) {
   FakeTrainer trainer(c.landscape);
   const auto rest = run(c, {}, trainer, store);
   EXPECT_EQ(tsv(rest.network), reference_tsv(c));
-  EXPECT_GT(rest.counters.trainings_from_store, 0);
+  EXPECT_EQ(rest.counters.trainings_from_store > 0, trained);
 }
 
 TEST(Remote, ErrorsOfATrainingArrive) {
@@ -392,9 +371,13 @@ TEST(Remote, StoppedAnywhereItEndsInTheSameNetwork) {
       TestTrainer trainer(c.landscape, wait_for(processes[1], after));
       const auto part = run(c, options, trainer, folder / "s.h5");
       EXPECT_EQ(part.end, SearchEnd::kInterrupted);
-      EXPECT_TRUE(check_store(folder / "s.h5").empty());
-      EXPECT_TRUE(load_store(folder / "s.h5").deaths.empty());
-      expect_rest_gives_the_same(c, folder / "s.h5");
+      // The stop may come before the first training has ended: then there is no store.
+      const bool trained = part.counters.trainings > 0;
+      if (trained) {
+        EXPECT_TRUE(check_store(folder / "s.h5").empty());
+        EXPECT_TRUE(load_store(folder / "s.h5").deaths.empty());
+      }
+      expect_rest_gives_the_same(c, folder / "s.h5", trained);
     }
   }
 }

@@ -180,6 +180,64 @@ TEST(Store, OtherOptionsAreNamed) {
   EXPECT_FALSE(run(c, fresh, trainer, folder / "s.h5").was_finished);
 }
 
+TEST(Store, LargerBudgetsEndAsIfTheyHadBeenThereFromTheStart) {
+  TemporaryFolder folder;
+  ::testing::internal::CaptureStderr();
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    Case large = random_case(seed);
+    large.config.budget_evaluations = 2 + static_cast<int>(seed);
+    large.config.budget_seconds = 1e9;
+    FakeTrainer whole(large.landscape);
+    RunOptions options;
+    options.workers = 1 + static_cast<int>(seed % 2);
+    options.fresh = true;
+    const auto expected = run(large, options, whole, folder / "whole.h5");
+    ASSERT_EQ(tsv(expected.network), reference_tsv(large)) << seed;
+
+    Case small = large;
+    if (seed % 3 == 0) {
+      small.config.budget_seconds = 0;  // nothing is trained
+    } else {
+      small.config.budget_evaluations = 1 + static_cast<int>(seed) / 2;
+    }
+    FakeTrainer first(large.landscape), second(large.landscape);
+    run(small, options, first, folder / "s.h5");
+    ASSERT_TRUE(read_store(folder / "s.h5").finished);
+    options.fresh = false;
+    options.command = "the larger one";
+    const auto outcome = run(large, options, second, folder / "s.h5");
+    EXPECT_FALSE(outcome.was_finished);
+    EXPECT_EQ(outcome.end, expected.end);
+    EXPECT_EQ(outcome.counters.evaluations, expected.counters.evaluations);
+    ASSERT_EQ(to_json(outcome.network).dump(), to_json(expected.network).dump()) << seed;
+    if (options.workers == 1) {
+      EXPECT_EQ(first.trainings + second.trainings, whole.trainings);
+    }
+    const StoredRun stored = read_store(folder / "s.h5");
+    EXPECT_TRUE(stored.finished);
+    EXPECT_EQ(stored.header.at("command"), "the larger one");
+    EXPECT_TRUE(run(large, options, second, folder / "s.h5").was_finished);
+    const auto message =
+        message_of([&] { run(small, options, second, folder / "s.h5"); }, Exit::kBadInput);
+    EXPECT_NE(message.find("made with other options"), std::string::npos) << message;
+  }
+  ::testing::internal::GetCapturedStderr();
+}
+
+TEST(Store, ABudgetThatIsTakenAwayIsAnotherSearch) {
+  TemporaryFolder folder;
+  Case c = plain_case(6);
+  FakeTrainer trainer(c.landscape);
+  run(c, {}, trainer, folder / "s.h5");
+  c.config.budget_evaluations.reset();  // perhaps it was forgotten
+  auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
+  EXPECT_NE(message.find("budget_evaluations was 60, now not set"), std::string::npos) << message;
+  c.config.budget_evaluations = 70;
+  c.config.top_k += 1;
+  message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kBadInput);
+  EXPECT_NE(message.find("top_k"), std::string::npos) << message;
+}
+
 TEST(Store, AnEditedProgramIsAnotherSearch) {
   struct Edited : FakeSpace {
     Hash hash(const Program& program) const override {
@@ -550,6 +608,56 @@ struct Stopped {
   }
 };
 
+TEST(Store, AnUnfinishedOneGoesOnWithALargerBudgetAlsoAfterADeathOnTheWay) {
+  Stopped stopped;
+  const auto store = stopped.folder / "s.h5";
+  stopped.c.config.budget_evaluations = 60;
+  const std::string expected = reference_tsv(stopped.c);
+  ::testing::internal::CaptureStderr();
+  FakeTrainer rest(stopped.c.landscape);
+  EXPECT_EQ(tsv(run(stopped.c, {}, rest, store).network), expected);
+  FakeTrainer whole(stopped.c.landscape);
+  run(stopped.c, {}, whole, stopped.folder / "large.h5");
+  EXPECT_EQ(rest.trainings + static_cast<int>(stopped.evaluations.size()), whole.trainings);
+
+  // The new file is there, and beside it still the journal of the smaller budget.
+  stopped.restore();
+  FakeTrainer none(stopped.c.landscape);
+  std::atomic<bool> stop{true};
+  RunOptions options;
+  options.stop = &stop;
+  run(stopped.c, options, none, store);
+  ASSERT_EQ(read_store(store).header.at("config").at("budget_evaluations"), 60);
+  put_bytes(stopped.folder / "s.h5.journal", stopped.journal);
+  EXPECT_EQ(stopped.found_in(store), stopped.evaluations.size());
+  FakeTrainer again(stopped.c.landscape);
+  EXPECT_EQ(tsv(run(stopped.c, {}, again, store).network), expected);
+  EXPECT_EQ(again.trainings, rest.trainings);
+  ::testing::internal::GetCapturedStderr();
+}
+
+TEST(Repair, ASoundStoreIsCopiedWhereAnotherFileIsAsked) {
+  const Stopped stopped;
+  const auto store = stopped.folder / "s.h5", copy = stopped.folder / "copy.h5";
+  const auto unfinished = repair_store(store, copy);
+  ASSERT_TRUE(unfinished.has_value());
+  EXPECT_FALSE(unfinished->finished);
+  EXPECT_EQ(unfinished->evaluations, stopped.evaluations.size());
+  EXPECT_EQ(stopped.found_in(copy), stopped.evaluations.size());
+  EXPECT_EQ(bytes_of(store), stopped.file);
+  EXPECT_EQ(bytes_of(stopped.folder / "s.h5.journal"), stopped.journal);
+  FakeTrainer rest(stopped.c.landscape);
+  EXPECT_EQ(tsv(run(stopped.c, {}, rest, copy).network), stopped.expected);
+
+  const auto finished = repair_store(copy, stopped.folder / "second.h5");
+  ASSERT_TRUE(finished.has_value());
+  EXPECT_TRUE(finished->finished);
+  FakeTrainer none(stopped.c.landscape);
+  EXPECT_TRUE(run(stopped.c, {}, none, stopped.folder / "second.h5").was_finished);
+  EXPECT_EQ(tsv(read_store(stopped.folder / "second.h5").network), stopped.expected);
+  EXPECT_TRUE(check_store(stopped.folder / "second.h5").empty());
+}
+
 TEST(Repair, EveryFlippedBitIsSeenOrHarmlessAndCostsOneEvaluation) {
   const Stopped stopped;
   ASSERT_GT(stopped.evaluations.size(), 40U);
@@ -629,8 +737,21 @@ TEST(Repair, RefusesWhatItWouldLose) {
   put_bytes(stopped.folder / "runs", runs);
   message =
       message_of([&] { repair_store(stopped.folder / "runs", std::nullopt); }, Exit::kBadInput);
-  EXPECT_NE(message.find("what was searched"), std::string::npos) << message;
+  EXPECT_NE(message.find("found a journal of neutra; allowed: the store of a search"),
+            std::string::npos)
+      << message;
   EXPECT_EQ(bytes_of(stopped.folder / "runs"), runs);
+
+  const std::string mutants = journal_frame(
+      {{"type", "header"}, {"header", {{"format", "neutra-mutant-runs"}, {"version", 2}}}});
+  put_bytes(stopped.folder / "mutants.runs", mutants);
+  for (const auto& action : std::vector<std::function<void()>>{
+           [&] { repair_store(stopped.folder / "mutants.runs", std::nullopt); },
+           [&] { read_store(stopped.folder / "mutants.runs"); }}) {
+    message = message_of(action, Exit::kBadInput);
+    EXPECT_NE(message.find("found the runs of neutra mutate --kill"), std::string::npos) << message;
+    EXPECT_EQ(message.find("still free"), std::string::npos) << message;
+  }
 
   // What a newer version wrote is sound for that version.
   const std::string newer =

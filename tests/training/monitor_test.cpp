@@ -115,6 +115,24 @@ TEST_P(Monitoring, RecordsWhatTheTrainingDoes) {
   }
 }
 
+TEST_P(Monitoring, CurvesAreTheLogsOfAllEpochs) {
+  const Program p = normalised();
+  CurveRecorder recorder;
+  const ReplicaResult result = trainer()->train({&p}, &recorder);
+  EXPECT_EQ(trainer()->train(TrainingJob{&p}).metric, result.metric);  // nothing is changed
+  const MonitoredRun run = record(p);
+  const TrainingCurves& curves = recorder.curves();
+  ASSERT_EQ(curves.ends.size(), 3U);
+  EXPECT_EQ(curves.series.size(), 4U);
+  for (const auto& [name, values] : curves.series) {
+    ASSERT_EQ(values.size(), 3U) << name;
+    for (std::size_t e = 0; e < 3; ++e) EXPECT_EQ(values[e], run.epochs[e].logs.at(name)) << name;
+  }
+  EXPECT_GT(curves.begin, 1.6e9);
+  EXPECT_LE(curves.begin, curves.ends[0]);
+  EXPECT_LE(curves.ends[1], curves.ends[2]);
+}
+
 TEST_P(Monitoring, SeesDeadNeurons) {
   Program p = moons();
   p.document["model"]["config"]["layers"][0]["config"]["bias_initializer"] = {

@@ -50,6 +50,9 @@ TEST(TorchScript, RefusesWhatGivesSomethingElse) {
   const auto narrow =
       module_with("neutra_narrow.pt", "def forward(self, x):\n  return x.view([-1, 7])");
   EXPECT_NE(message(narrow, inputs).find("a module that fails"), std::string::npos);
+  // In the module's own words.
+  EXPECT_NE(message(narrow, inputs).find("shape '[-1, 7]' is invalid"), std::string::npos)
+      << message(narrow, inputs);
   const auto text = std::filesystem::path(testing::TempDir()) / "neutra_text.pt";
   std::ofstream(text) << "no zip file";
   EXPECT_FALSE(is_torch_script(text));

@@ -1,0 +1,152 @@
+#include "cli/report_curves.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <set>
+
+#include "cli/context.h"
+#include "experiments/search_task.h"
+#include "program/error.h"
+#include "training/curves.h"
+
+namespace neutra::cli {
+namespace {
+
+std::int64_t whole_number(const std::string& text, std::string_view part) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
+  if (error != std::errc() || end != part.data() + part.size() || number < 0)
+    throw usage_error("--curves: found '" + text +
+                      "'; allowed: a count N, or ids of programs such as 7,12 (7, for one)");
+  return number;
+}
+
+/// As the page has it: the best first, NaN last.
+std::vector<const Node*> best_repairs(const Network& network) {
+  std::vector<const Node*> repairs = network.alternatives();
+  const auto rank = [&](const Node* node) {
+    if (std::isnan(node->mean)) return std::numeric_limits<double>::infinity();
+    return network.goal == Goal::kMaximize ? -node->mean : node->mean;
+  };
+  std::stable_sort(repairs.begin(), repairs.end(),
+                   [&](const Node* a, const Node* b) { return rank(a) < rank(b); });
+  return repairs;
+}
+
+/// The programs that --curves names, and always the buggy one.
+std::vector<const Node*> chosen_nodes(const std::string& text, const Network& network) {
+  const std::vector<const Node*> drawn = drawn_nodes(network);
+  std::vector<const Node*> chosen;
+  if (!drawn.empty() && drawn.front()->id == 0) chosen.push_back(drawn.front());
+  if (text.find(',') == std::string::npos) {
+    std::vector<const Node*> repairs = best_repairs(network);
+    const auto count = static_cast<std::size_t>(whole_number(text, text));
+    repairs.resize(std::min(repairs.size(), count));
+    chosen.insert(chosen.end(), repairs.begin(), repairs.end());
+    return chosen;
+  }
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find(',', start), text.size());
+    const std::int64_t id = whole_number(text, std::string_view(text).substr(start, end - start));
+    const auto found =
+        std::find_if(drawn.begin(), drawn.end(), [&](const Node* node) { return node->id == id; });
+    if (found == drawn.end())
+      throw usage_error("--curves: found " + std::to_string(id) +
+                        "; allowed: ids of programs of the network");
+    if (std::find(chosen.begin(), chosen.end(), *found) == chosen.end()) chosen.push_back(*found);
+    start = end + 1;
+  }
+  return chosen;
+}
+
+/// A program to train, and what the search has of it.
+struct Planned {
+  Program program;
+  const std::vector<double>* metrics = nullptr;
+  ProgramCurves curves;
+};
+
+}  // namespace
+
+ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
+                          const std::string& file) {
+  const Network& network = loaded.network;
+  if (loaded.header.empty())
+    throw input_error(describe(file, "", "a recorded network, without seed and back end",
+                               "--curves with a store"));
+  if (!loaded.fault)
+    throw input_error(describe(file, "", "a network of a fault that isn't known here",
+                               "--fault FAULT says which one it is"));
+  const Fault& fault = *loaded.fault;
+
+  std::vector<Planned> planned;
+  for (const Node* node : chosen_nodes(arguments.text("curves"), network)) {
+    Planned one{fault.space.instantiate(node->parameters, file), &node->metrics, {}};
+    one.curves.node = node->id;
+    one.curves.fixed = network.fixed_parameters && node->parameters == *network.fixed_parameters;
+    planned.push_back(std::move(one));
+  }
+  const bool has_fixed = std::any_of(planned.begin(), planned.end(),
+                                     [](const Planned& one) { return one.curves.fixed; });
+  if (fault.fixed && !has_fixed) {
+    Planned one{*fault.fixed, &network.fixed_metrics, {}};
+    one.curves.fixed = true;
+    for (const Node* node : drawn_nodes(network)) {
+      if (network.fixed_parameters && node->parameters == *network.fixed_parameters)
+        one.curves.node = node->id;
+    }
+    planned.push_back(std::move(one));
+  }
+
+  // "auto 3, torch ...": fingerprints begin with the back end.
+  const Json& config = loaded.header.at("config");
+  const auto searched_with = config.at("fingerprint").get<std::string>();
+  const Backend backend =
+      parse_backend(searched_with.substr(0, searched_with.find(' '))).value_or(Backend::kAuto);
+  const auto trainer = make_trainer(arguments, fault.file, backend);
+  const std::int64_t replicas =
+      std::min(arguments.integer("replicas"), config.at("replicas").get<std::int64_t>());
+
+  std::vector<TrainingJob> jobs;
+  std::deque<CurveRecorder> recorders;
+  std::vector<Observer*> observers;
+  for (const Planned& one : planned) {
+    for (int replica = 0; replica < replicas; ++replica) {
+      TrainingJob job;
+      job.program = &one.program;
+      job.seed = config.at("seed").get<std::uint64_t>();
+      job.replica = replica;
+      job.memory_limit = config.at("memory_limit").get<std::uint64_t>();
+      jobs.push_back(job);
+      observers.push_back(&recorders.emplace_back());
+    }
+  }
+  ProgressLine progress(arguments.flag("quiet"), "curves of " + fault.id);
+  const std::vector<ReplicaResult> results = train_all(
+      *trainer, jobs, worker_count(arguments),
+      [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); },
+      observers);
+
+  ReportCurves curves;
+  curves.searched_with = searched_with;
+  curves.trained_with = search_fingerprint(fault, *trainer);
+  std::size_t next = 0;
+  for (Planned& one : planned) {
+    for (std::size_t replica = 0; replica < static_cast<std::size_t>(replicas); ++replica, ++next) {
+      ProgramCurves::Replica trained;
+      trained.replica = jobs[next].replica;
+      trained.status = to_string(results[next].status);
+      trained.metric = results[next].metric;
+      if (replica < one.metrics->size()) trained.stored = (*one.metrics)[replica];
+      trained.curves = recorders[next].curves();
+      one.curves.replicas.push_back(std::move(trained));
+    }
+    curves.programs.push_back(std::move(one.curves));
+  }
+  return curves;
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,124 @@
+// The list of what the folder holds, and the page of one search.
+
+function searchColumns() {
+  return [
+    {name: "search", of: one => one.fault, class: "name",
+     show: one => [one.state === "waiting" ? one.fault : html("a", {href: address("search", {name: one.name})}, one.fault),
+                   html("div", {class: "help"}, breakable(one.name))]},
+    {name: "state", of: one => one.state, show: one => {
+      const part = fraction(one);
+      return [stateOf(one.state), part === null || one.state === "finished" ? null
+          : html("progress", {max: 1, value: part, "aria-label": `${one.fault}: part of the budget spent`, title: `${Math.floor(100 * part)} % of the budget`})];
+    }},
+    {name: "programs", of: one => one.programs, number: true},
+    {name: "repairs", of: one => one.repairs, number: true},
+    {name: "evaluations", of: one => one.evaluations, number: true},
+    {name: "an hour", of: one => one.evaluations_an_hour, show: one => shown(one.evaluations_an_hour === null ? null : Math.round(one.evaluations_an_hour), 15), number: true, title: "evaluations an hour"},
+    {name: "took", of: one => one.seconds, show: one => duration(one.seconds), number: true},
+    {name: "left", of: one => one.seconds_left, show: one => duration(one.seconds_left), number: true, title: "to the end of its budget, at this rate"},
+    {name: "note", of: one => one.note, show: one => one.note, class: "words"},
+  ];
+}
+
+function showFolder() {
+  const states = new Set();
+  const searchBox = html("input", {type: "search", id: "find", placeholder: "D7, results/", autocomplete: "off", spellcheck: "false"});
+  const count = html("output"), chipPlace = html("div");
+  const searchPlace = html("div", {class: "table", id: "search-table"}), benchPlace = html("div", {class: "table", id: "benchmark-table"});
+  const notes = html("ul", {class: "help"}), searchPart = html("section"), benchPart = html("section");
+  searchPart.append(html("h2", {}, "Searches"),
+      html("form", {class: "filters", role: "search", "aria-label": "Filter of the searches", onsubmit: event => event.preventDefault()},
+           html("div", {class: "fields"}, html("label", {class: "field"}, "Find ", searchBox)), chipPlace, html("p", {class: "filter-state"}, count)),
+      searchPlace);
+  benchPart.append(html("h2", {}, "Benchmarks"), benchPlace);
+  byName("content").replaceChildren(searchPart, benchPart, notes);
+  const table = new SortTable(searchPlace, searchColumns(), one => one.name, "Searches", "No search.");
+  const benchmarks = new SortTable(benchPlace, [
+    {name: "benchmark", of: one => one.name, class: "name",
+     show: one => one.problem === null ? html("a", {href: address("benchmark", {name: one.name})}, breakable(one.name)) : breakable(one.name)},
+    {name: "title", of: one => one.title ?? one.problem, class: "words",
+     show: one => one.problem === null ? one.title : [stateOf("damaged"), html("div", {class: "help"}, one.problem)]},
+    {name: "entries", of: one => one.entries, number: true},
+    {name: "subjects", of: one => one.subjects, number: true},
+  ], one => one.name, "Benchmarks", "No benchmark.");
+  let listing = null, drawnStates = "", last = new Map();
+
+  const render = () => {
+    const find = searchBox.value.toLowerCase();
+    const matching = listing.searches.filter(one => (states.size === 0 || states.has(one.state)) &&
+        `${one.fault} ${one.name} ${one.note}`.toLowerCase().includes(find));
+    count.textContent = `${plural(matching.length, "search", "searches")} of ${listing.searches.length}`;
+    table.show(matching);
+  };
+  searchBox.addEventListener("input", render);
+  follow("api/listing", {}, answer => {
+    listing = answer;
+    setHead(answer.folder || "/", "Searches and benchmarks of this folder, as they are now", []);
+    const counts = new Map();
+    for (const one of answer.searches) counts.set(one.state, (counts.get(one.state) ?? 0) + 1);
+    const drawn = JSON.stringify([...counts].sort());
+    if (drawn !== drawnStates) {
+      const held = chipPlace.contains(document.activeElement) ? document.activeElement.textContent.split(" ")[0] : null;
+      drawnStates = drawn;
+      chipPlace.replaceChildren(chips("State", [...counts].sort(), states, render));
+      if (held) [...chipPlace.querySelectorAll("button")].find(button => button.textContent.startsWith(held))?.focus();
+    }
+    const changed = answer.searches.filter(one => last.has(one.name) && last.get(one.name) !== one.state);
+    if (changed.length) announce(changed.map(one => `${one.fault} is ${one.state}`).join(", "));
+    last = new Map(answer.searches.map(one => [one.name, one.state]));
+    searchPart.hidden = answer.searches.length === 0 && answer.benchmarks.length > 0;
+    benchPart.hidden = answer.benchmarks.length === 0;
+    benchmarks.show(answer.benchmarks);
+    notes.replaceChildren(...answer.notes.map(note => html("li", {}, note)));
+    render();
+    return answer.searches.some(one => one.state === "running" || one.state === "waiting") ? 2 : 5;
+  });
+}
+
+function showSearch() {
+  const name = params.get("name") ?? "";
+  setHead(name, "", [["all searches", "./"]]);
+  const cards = html("dl", {class: "cards"}), note = html("p", {class: "help"});
+  const fresh = html("button", {type: "button", hidden: true}, "Show what is new");
+  const always = html("input", {type: "checkbox"});
+  const alone = html("a", {target: "_blank", rel: "noopener"}, "Report alone");
+  const frame = html("iframe", {class: "report", title: "Report", sandbox: "allow-scripts allow-popups", hidden: true});
+  const bar = html("div", {class: "bar"}, fresh, html("label", {}, always, " Always show the latest"), alone);
+  byName("content").replaceChildren(cards, note, bar, frame);
+  let now = null, inFrame = null;
+  const load = () => {
+    inFrame = now;
+    fresh.hidden = true;
+    frame.hidden = false;
+    frame.src = address("report", {name, revision: now});
+  };
+  fresh.addEventListener("click", load);
+  always.addEventListener("change", () => always.checked && now !== inFrame && load());
+  alone.href = address("report", {name});
+  follow("api/listing", {}, answer => {
+    const one = answer.searches.find(search => search.name === name);
+    if (!one) throw new Error("No search of this folder has that name.");
+    setHead(one.fault, one.name, [["all searches", "./"]]);
+    const part = fraction(one);
+    cards.replaceChildren(...[
+      ["State", stateOf(one.state), part === null || part === 1 ? "" : `${Math.floor(100 * part)} % of the budget`],
+      ["Programs", one.programs], ["Repairs", one.repairs], ["Evaluations", one.evaluations],
+      ["An hour", shown(one.evaluations_an_hour === null ? null : Math.round(one.evaluations_an_hour), 15)],
+      ["Took", duration(one.seconds)], one.seconds_left === null ? null : ["Left", duration(one.seconds_left)],
+    ].filter(Boolean).map(([word, value, more]) => html("div", {}, html("dt", {}, word), html("dd", {}, typeof value === "number" ? String(value) : value),
+                                                        more ? html("small", {}, more) : null)));
+    note.textContent = one.note;
+    const readable = one.state !== "waiting" && one.state !== "damaged";
+    bar.hidden = !readable;
+    always.parentElement.hidden = one.state === "finished";
+    if (readable && one.revision !== now) {
+      now = one.revision;
+      // A heartbeat alone is nothing new.
+      const network = `${one.state} ${one.programs} ${one.evaluations}`;
+      if (inFrame === null || (always.checked && frame.dataset.network !== network)) load();
+      else fresh.hidden = frame.dataset.network === network;
+      if (inFrame === now) frame.dataset.network = network;
+    }
+    return one.state === "finished" ? 10 : 2;
+  });
+}

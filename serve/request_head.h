@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace neutra {
+
+/// What a request may be at most.
+struct RequestLimits {
+  std::size_t target = 4096;  ///< bytes of path and query
+  std::size_t head = 16384;   ///< bytes of the request line and all headers
+  std::size_t headers = 64;   ///< lines
+  std::size_t body = 4096;    ///< bytes
+};
+
+/// Why a request is refused.
+struct RequestProblem {
+  int status = 400;  ///< of HTTP
+  std::string text;
+};
+
+/// The first lines of a request (RFC 9112), checked before a library sees any of it.
+struct RequestHead {
+  std::optional<RequestProblem> problem;
+  std::size_t body = 0;     ///< bytes that follow
+  bool keep_alive = false;  ///< may the next request come over the same connection?
+  std::string text;         ///< request line and those headers that mean something here
+};
+
+/// `head`: all bytes up to the empty line, that included. Strict: a line ends in CR LF; one Host; a
+/// target that begins with "/", of visible characters, whose path decodes to UTF-8 without control
+/// characters, backslashes or ".." between slashes; methods GET, HEAD and POST; a body has a
+/// length. No message that two readers could read in two ways passes.
+RequestHead read_request_head(std::string_view head, const RequestLimits& limits = {});
+
+/// UTF-8 without control characters (C0, DEL)?
+bool is_plain_text(std::string_view text);
+
+/// Percent-encoding undone; nullopt where a '%' isn't followed by two hexadecimal digits.
+std::optional<std::string> percent_decoded(std::string_view text);
+
+/// The reason phrase of a status: "Not Found".
+std::string_view status_phrase(int status);
+
+}  // namespace neutra
