@@ -94,7 +94,7 @@ const std::map<std::string, Candidates>& kinds() {
 
 /// What follows an option.
 Candidates value_of(const Verb& verb, const Option& option) {
-  if (option.type == OptionType::kChoice) return {option.choices, {}};
+  if (!option.choices.empty()) return {option.choices, {}};
   if (verb.name == "parse" && option.name == "tool") return {parser_names(), {}};
   return candidates(option.argument);
 }

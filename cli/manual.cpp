@@ -99,7 +99,7 @@ std::string option_text(const Option& option) {
   if (!option.argument.empty()) text += " \\fI" + literal(option.argument) + "\\fR";
   text += "\n" + line(option.help);
   std::string more;
-  if (option.type == OptionType::kChoice) more = "One of: " + join(option.choices) + ".";
+  if (!option.choices.empty()) more = "One of: " + join(option.choices) + ".";
   if (!option.fallback.empty()) more += (more.empty() ? "" : " ") + ("Default: " + option.fallback);
   if (!more.empty()) text += ".br\n" + line(more + (more.ends_with('.') ? "" : "."));
   return text;
