@@ -127,8 +127,7 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
   ProgressLine progress(arguments.flag("quiet"), "curves of " + fault.id);
   const std::vector<ReplicaResult> results = train_all(
       *trainer, jobs, worker_count(arguments),
-      [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); },
-      observers);
+      [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); }, observers);
 
   ReportCurves curves;
   curves.searched_with = searched_with;

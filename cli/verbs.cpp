@@ -6,17 +6,12 @@ namespace neutra::cli {
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> list = {
-      bench_verb(),    collect_verb(),      completion_verb(),
-      config_verb(),   deepfd_train_verb(), evaluate_verb(),
-      export_verb(),   faults_verb(),       import_verb(),
-      localise_verb(), man_verb(),          mutate_verb(),
-      network_verb(),  parse_verb(),        report_verb(),
-      score_verb(),    search_verb(),       serve_verb(),
-      show_verb(),     simulate_verb(),     status_verb(),
-      store_verb(),    study_verb(),        subjects_verb(),
-      submit_verb(),   symptoms_verb(),     train_verb(),
-      train_isolated_verb(),
-      verify_verb(),
+      bench_verb(),    collect_verb(), completion_verb(),     config_verb(),   deepfd_train_verb(),
+      evaluate_verb(), export_verb(),  faults_verb(),         import_verb(),   localise_verb(),
+      man_verb(),      mutate_verb(),  network_verb(),        parse_verb(),    report_verb(),
+      score_verb(),    search_verb(),  serve_verb(),          show_verb(),     simulate_verb(),
+      status_verb(),   store_verb(),   study_verb(),          subjects_verb(), submit_verb(),
+      symptoms_verb(), train_verb(),   train_isolated_verb(), verify_verb(),
   };
   return list;
 }

@@ -487,8 +487,8 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
     }
     const bool needed = *replica < expected;  // as it seems
     const auto behind = static_cast<double>(block);
-    const std::tuple<bool, double, double> weight{
-        needed, needed ? seconds : -behind, -evaluation.running};
+    const std::tuple<bool, double, double> weight{needed, needed ? seconds : -behind,
+                                                  -evaluation.running};
     if (!shared || weight > shared->weight) shared = Choice{index, *replica, parameters, weight};
     return false;
   };

@@ -20,7 +20,7 @@ using neutra::testing::raw_answer;
 using neutra::testing::status_of;
 
 /// The command on a folder of files that an earlier version wrote.
-class Serve : public testing::Test {
+class Serve : public ::testing::Test {
  protected:
   Serve() {
     const fs::path compat = fs::path(NEUTRA_SOURCE_DIR) / "tests/data/compat/0.1.0";

@@ -73,7 +73,8 @@ TEST(Terminal, ConfigShowSaysWhereValuesComeFrom) {
     const Json result = parse_json(called.out, "out");
     EXPECT_EQ(result["file"], file);
     EXPECT_EQ(result["verb"], "search");
-    for (const Json& option : result["options"]) options[option["option"].get<std::string>()] = option;
+    for (const Json& option : result["options"])
+      options[option["option"].get<std::string>()] = option;
     EXPECT_EQ(options["replicas"]["value"], 4);
     EXPECT_EQ(options["replicas"]["from"], "file");
     EXPECT_EQ(options["preset"]["value"], "paper");

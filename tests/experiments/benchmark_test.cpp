@@ -333,7 +333,7 @@ TEST(BenchmarkStore, AFolderThatCannotBeReplacedStays) {
   write_benchmark_files(to_files(sample()), path);
   TemporaryFolder fresh(folder.path(), "fresh");
   fs::remove_all(fresh.path());
-  EXPECT_THROW(fresh.replace(path), Error);
+  EXPECT_THROW(fresh.become(path, [] {}), Error);
   EXPECT_EQ(read_benchmark_files(path), to_files(sample()));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()), 1);
 }
