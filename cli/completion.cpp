@@ -94,7 +94,7 @@ const std::map<std::string, Candidates>& kinds() {
 
 /// What follows an option.
 Candidates value_of(const Verb& verb, const Option& option) {
-  if (option.type == OptionType::kChoice) return {option.choices, {}};
+  if (!option.choices.empty()) return {option.choices, {}};
   if (verb.name == "parse" && option.name == "tool") return {parser_names(), {}};
   return candidates(option.argument);
 }
@@ -355,17 +355,16 @@ std::string zsh_script() {
 
 # Offers words, and files by extension.
 _neutra_offer() {
-  local -a offered=(${=1}) files=(${=2})
-  local kind
+  local -a offered=(${=1}) extensions=(${${=2}:#(any|folders)})
   local -i ret=1
   (( $#offered )) && compadd -- $offered && ret=0
-  for kind in $files; do
-    case $kind in
-      any) _files && ret=0 ;;
-      folders) _files -/ && ret=0 ;;
-      *) _files -g "*.$kind(-.)" && ret=0 ;;
-    esac
-  done
+  if [[ $2 == any ]]; then
+    _files && ret=0
+  elif (( $#extensions )); then
+    _files -g "*.(${(j:|:)extensions})(-.)" && ret=0
+  elif [[ $2 == folders ]]; then
+    _files -/ && ret=0
+  fi
   return ret
 }
 

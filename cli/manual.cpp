@@ -10,13 +10,13 @@
 namespace neutra::cli {
 namespace {
 
-/// Text that roff takes literally. `hyphens`: "-" is one that can be copied, of options and names.
-std::string literal(const std::string& text, bool hyphens = true) {
+/// Text that roff takes literally; a "-" can be copied.
+std::string literal(const std::string& text) {
   std::string result;
   for (const char c : text) {
     if (c == '\\')
       result += "\\e";
-    else if (c == '-' && hyphens)
+    else if (c == '-')
       result += "\\-";
     else if (c == '~')
       result += "\\(ti";
@@ -32,10 +32,23 @@ std::string literal(const std::string& text, bool hyphens = true) {
   return result;
 }
 
-/// A line of text; none begins a request.
-std::string line(const std::string& text, bool hyphens = true) {
-  const std::string written = literal(text, hyphens);
-  return (written.starts_with('.') ? "\\&" : "") + written + "\n";
+/// Text in lines of a length that the checkers like; none begins a request. `joint`: put behind a
+/// line that goes on, where line ends count.
+std::string line(const std::string& text, const std::string& joint = "") {
+  constexpr std::size_t kLongest = 78;
+  std::string rest = literal(text), result;
+  for (;;) {
+    if (rest.starts_with('.')) rest.insert(0, "\\&");
+    std::size_t end = rest.size();
+    if (end > kLongest) {
+      end = rest.rfind(' ', kLongest - joint.size() - 1);
+      // A line that counts is broken behind its space, another one in its place.
+      if (end == 0 || end == std::string::npos) end = rest.find(' ', 1);
+    }
+    if (end >= rest.size()) return result + rest + "\n";
+    result += rest.substr(0, end + !joint.empty()) + joint + "\n";
+    rest.erase(0, end + 1);
+  }
 }
 
 /// Paragraphs; lines that begin with spaces stay lines.
@@ -56,7 +69,7 @@ std::string paragraphs(const std::string& text) {
       result += table ? ".nf\n" : ".fi\n";
     }
     begun = true;
-    result += line(next);
+    result += line(next, table ? "\\" : "");
   }
   return result + (table ? ".fi\n" : "");
 }
@@ -66,7 +79,7 @@ std::string example(const std::string& text) {
   std::string result = ".nf\n";
   for (std::string next; std::getline(stream, next);) {
     const auto start = next.find_first_not_of(' ');
-    result += line(start == std::string::npos ? "" : next.substr(start));
+    result += line(start == std::string::npos ? "" : next.substr(start), "\\");
   }
   return result + ".fi\n";
 }
@@ -76,8 +89,7 @@ std::string header(const std::string& name, const std::string& summary, const st
   std::transform(title.begin(), title.end(), title.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return ".\\\" Written by `neutra man`.\n.TH " + literal(title) + " 1 " + date + " \"neutra " +
-         version() + "\" \"neutra\"\n.SH NAME\n" + literal(name) + " \\- " + literal(summary) +
-         "\n";
+         version() + "\" \"neutra\"\n.SH NAME\n" + line(name + " - " + summary);
 }
 
 std::string option_text(const Option& option) {
@@ -87,7 +99,7 @@ std::string option_text(const Option& option) {
   if (!option.argument.empty()) text += " \\fI" + literal(option.argument) + "\\fR";
   text += "\n" + line(option.help);
   std::string more;
-  if (option.type == OptionType::kChoice) more = "One of: " + join(option.choices) + ".";
+  if (!option.choices.empty()) more = "One of: " + join(option.choices) + ".";
   if (!option.fallback.empty()) more += (more.empty() ? "" : " ") + ("Default: " + option.fallback);
   if (!more.empty()) text += ".br\n" + line(more + (more.ends_with('.') ? "" : "."));
   return text;

@@ -440,12 +440,13 @@ Json configuration_schema() {
       case OptionType::kText:
         schema.update({{"type", "string"}, {"minLength", 1}});
         break;
-      case OptionType::kList:
-        schema.update({{"type", {"string", "array"}},
-                       {"minLength", 1},
-                       {"items", {{"type", "string"}, {"minLength", 1}}},
-                       {"minItems", 1}});
+      case OptionType::kList: {
+        const Json one = option.choices.empty() ? Json{{"type", "string"}, {"minLength", 1}}
+                                                : Json{{"enum", option.choices}};
+        const Json several{{"type", "array"}, {"items", one}, {"minItems", 1}};
+        schema["anyOf"] = Json::array({one, several});
         break;
+      }
     }
     schema["description"] = option.help;
     if (!option.fallback.empty())

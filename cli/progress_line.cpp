@@ -50,6 +50,7 @@ std::string cut(std::string text, int columns) {
 double fraction_of(const ProgressState& state) {
   if (state.fraction >= 0) return std::min(state.fraction, 1.0);
   if (state.done < 0 || state.total <= 0) return -1;
+  if (state.growing && state.done == state.total) return -1;  // what follows isn't known yet
   return std::min(static_cast<double>(state.done) / static_cast<double>(state.total), 1.0);
 }
 
@@ -68,6 +69,16 @@ std::string rate_text(double per_second) {
 /// In whole seconds.
 std::string time_text(double seconds) {
   return seconds < 60 ? std::to_string(static_cast<int>(seconds)) + " s" : duration_text(seconds);
+}
+
+/// By what was done since `first`; 0 where too little was to tell.
+double seconds_left(const ProgressState& state, const ProgressState& first, double seconds) {
+  if (state.fraction < 0 && state.total > 0) {
+    const auto done = static_cast<double>(state.done - std::max<std::int64_t>(first.done, 0));
+    return done > 0 ? seconds / done * static_cast<double>(state.total - state.done) : 0;
+  }
+  const double gained = state.fraction - std::max(first.fraction, 0.0);
+  return gained > 0.01 ? seconds / gained * (1 - state.fraction) : 0;
 }
 
 /// A part of the line; the larger `rank`, the sooner it goes where there is no room.
@@ -95,11 +106,9 @@ std::vector<Part> parts_of(const ProgressState& state, const ProgressState& firs
   }
   if (!state.text.empty()) parts.push_back({state.text, 5});
   parts.push_back({time_text(seconds), 7});
-  const double gained = fraction - std::max(fraction_of(first), 0.0);
-  if (settled && fraction >= 0 && gained > 0.01 && fraction < 1)
-    parts.push_back({(state.growing ? "at least " : "") +
-                         time_text(std::ceil(seconds / gained * (1 - fraction))) + " left",
-                     3});
+  const double left = seconds_left(state, first, seconds);
+  if (settled && left > 0)
+    parts.push_back({(state.growing ? "at least " : "") + time_text(std::ceil(left)) + " left", 3});
   return parts;
 }
 

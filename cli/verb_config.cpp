@@ -30,10 +30,9 @@ VerbOptions options_about(const std::vector<std::string>& words) {
 }
 
 Json value_of(const Option& option, const Arguments& arguments) {
+  if (option.type == OptionType::kFlag) return arguments.flag(option.name);
   if (!arguments.has(option.name)) return nullptr;
   switch (option.type) {
-    case OptionType::kFlag:
-      return arguments.flag(option.name);
     case OptionType::kInteger:
       return arguments.integer(option.name);
     case OptionType::kNumber:
@@ -55,16 +54,21 @@ int show(const Arguments& arguments) {
   for (const Option& option : options_of(about)) {
     if (option.name == "config" || option.name == "help") continue;
     const bool has = configured.has(option.name);
-    const std::string origin = has ? configured.origin(option.name) : "not set";
+    const bool flag = option.type == OptionType::kFlag;
+    const std::string origin = has ? configured.origin(option.name) : flag ? "default" : "not set";
     const bool environment = has && origin == environment_name(option);
     list.push_back({{"option", option.name},
                     {"value", value_of(option, configured)},
-                    {"from", !has                  ? Json(nullptr)
+                    {"from", origin == "not set"   ? Json(nullptr)
                              : origin == "default" ? Json("default")
                              : environment         ? Json("environment")
                                                    : Json("file")},
                     {"environment", environment_name(option)}});
-    table.add({option.name, has ? join(configured.list(option.name)) : "-", origin});
+    table.add({option.name,
+               has    ? join(configured.list(option.name))
+               : flag ? "false"
+                      : "-",
+               origin});
   }
   const char* variable = std::getenv("NEUTRA_CONFIG");
   Json used = file ? Json(*file) : variable && *variable ? Json(variable) : Json(nullptr);

@@ -30,6 +30,8 @@ Running::Running(std::vector<std::string> words, const std::filesystem::path& fo
   pid_ = fork();
   if (pid_ < 0) throw std::runtime_error("fork");
   if (pid_ > 0) return;
+  for (const int stopping : {SIGINT, SIGTERM, SIGHUP})  // ignored behind nohup or a script's &
+    signal(stopping, SIG_DFL);
   const int null = open("/dev/null", O_RDONLY);
   const int out_fd = open(out.c_str(), O_WRONLY | O_CREAT, 0600),
             err_fd = open(err.c_str(), O_WRONLY | O_CREAT, 0600);

@@ -30,6 +30,10 @@ TEST(ProgressText, CountsRateAndTimeLeftAreThoseOfThisProcess) {
             "x: 50 %, 20/40+ trainings, 2.0/s, 10 s, at least 10 s left");
   EXPECT_EQ(progress_text("x", {40, 40, "trainings", false, 0}, {0, 40}, 10, std::nullopt),
             "x: 100 %, 40/40 trainings, 4.0/s, 40 ok, 10 s");
+  EXPECT_EQ(progress_text("x", {40, 40, "trainings", true}, {0, 20}, 10, std::nullopt),
+            "x: 40/40+ trainings, 4.0/s, 10 s");
+  EXPECT_EQ(progress_text("x", {40, 80, "trainings", true}, {20, 20}, 10, std::nullopt),
+            "x: 50 %, 40/80+ trainings, 2.0/s, 10 s, at least 20 s left");
 }
 
 TEST(ProgressText, FitsTheTerminal) {
