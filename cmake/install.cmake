@@ -13,7 +13,7 @@ install(CODE "
   file(REMOVE_RECURSE \"${command_texts}\")
   file(MAKE_DIRECTORY \"${command_texts}\")
   foreach(text bash:neutra zsh:_neutra fish:neutra.fish)
-    string(REPLACE : ; text \${text})
+    string(REPLACE \":\" \";\" text \"\${text}\")
     list(GET text 0 shell)
     list(GET text 1 name)
     execute_process(COMMAND \"$<TARGET_FILE:neutra>\" completion \${shell} -o \"${command_texts}/\${name}\"

@@ -371,7 +371,7 @@ double SimulatedRun::efficiency() const {
   constexpr double kRounding = 1e-9;
   if (seconds <= 0) return 1;
   const double share = lower_bound / seconds;
-  return share > 1 && share < 1 + kRounding ? 1 : share;
+  return std::abs(share - 1) < kRounding ? 1 : share;
 }
 
 SimulatedRun simulate(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,

@@ -199,7 +199,11 @@ TEST(Command, LogsThatCantBeWrittenAreFoundBeforeTheTraining) {
 
 TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
   const Folder folder;
-  Running training({"train", "D7", "-n", "1000", "--log", "logs", "--workers", "1"}, folder.path());
+  Json program = parse_json(call({"show", "D7", "--json"}, folder.path()).out, "out")["program"];
+  program["fit"]["epochs"] = 20000;  // that all replicas take minutes
+  folder.write("long.json", to_text(program));
+  Running training({"train", "long.json", "-n", "1000", "--log", "logs", "--workers", "1"},
+                   folder.path());
   const auto written = [&] {
     std::set<std::string> names;
     std::error_code ignored;
@@ -216,7 +220,7 @@ TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
   EXPECT_LT(written().size(), 1000u);
   for (const std::string& name : written())
     EXPECT_EQ(count(folder.read(std::filesystem::relative(name, folder.path()).string()), "\n"),
-              201u);
+              20001u);
 }
 
 TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {

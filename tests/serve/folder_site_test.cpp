@@ -240,8 +240,9 @@ TEST_F(FolderSiteTest, ToolsAreRunForThisMachineAlone) {
 TEST_F(FolderSiteTest, AGrowingStoreIsReadWhole) {
   constexpr int kSaves = 60;
   std::atomic<bool> stop{false}, written{false};
+  FolderSite& shown = site();  // made before threads ask for it
   HttpServer server("127.0.0.1", 0,
-                    [&](const HttpRequest& request) { return site().answer(request); });
+                    [&](const HttpRequest& request) { return shown.answer(request); });
   std::thread serving([&] { server.run(stop); });
   SearchConfig config;
   config.budget_evaluations = kSaves;
@@ -280,7 +281,7 @@ TEST_F(FolderSiteTest, AGrowingStoreIsReadWhole) {
       const bool last = written;
       const std::string answer =
           testing::raw_answer(server.port(), testing::get_once("/api/listing"));
-      ASSERT_EQ(testing::status_of(answer), 200);
+      ASSERT_EQ(testing::status_of(answer), 200) << answer;
       const Json listing = Json::parse(testing::body_of(answer));
       for (const Json& search : listing["searches"]) {
         if (search["name"] != "growing.h5") continue;
