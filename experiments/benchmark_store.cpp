@@ -92,7 +92,8 @@ void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
 BenchmarkFiles read_hdf5(const fs::path& path) {
   const std::optional<Seal> stated = read_seal(path);
   if (!stated || stated->format != kFormat) {
-    if (stated || !is_hdf5_file(path)) {
+    const bool store = stated && stated->format == "neutra-store";
+    if (store || !is_hdf5_file(path)) {
       throw input_error(describe(path.string(), "", kind_of_file(path), "a benchmark"));
     }
     throw input_error(describe(path.string(), "", "bytes at its start that are no benchmark's",
