@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
@@ -165,8 +166,8 @@ TEST(Command, LogsOfTrainingsChangeNothingAndStay) {
   for (const auto& [name, content] : tables) {
     EXPECT_EQ(count(content, "\n"), 201u) << name;
     EXPECT_TRUE(content.starts_with("replica,epoch,loss,mae,val_loss,val_mae\n")) << name;
-    if (name.starts_with("all/of/D7"))
-      EXPECT_EQ(content, tables.at("one" + name.substr(std::string("all/of").size()))) << name;
+    if (!name.starts_with("all/of/D7")) continue;
+    EXPECT_EQ(content, tables.at("one" + name.substr(std::string("all/of").size()))) << name;
   }
   EXPECT_EQ(logs(".neutra").size(), 3u);
   EXPECT_EQ(logs("metrics/holdout_mae").size(), 3u);
@@ -202,25 +203,34 @@ TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
   Json program = parse_json(call({"show", "D7", "--json"}, folder.path()).out, "out")["program"];
   program["fit"]["epochs"] = 20000;  // that all replicas take minutes
   folder.write("long.json", to_text(program));
-  Running training({"train", "long.json", "-n", "1000", "--log", "logs", "--workers", "1"},
-                   folder.path());
+  Running training(
+      {NEUTRA_COMMAND, "train", "long.json", "-n", "1000", "--log", "logs", "--workers", "1"},
+      folder.path());
+  /// One worker: in their order.
   const auto written = [&] {
-    std::set<std::string> names;
+    std::vector<std::string> names;
     std::error_code ignored;
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(folder.path() / "logs", ignored))
-      if (entry.path().extension() == ".csv") names.insert(entry.path().string());
+    for (const auto& own : std::filesystem::directory_iterator(folder.path() / "logs", ignored)) {
+      for (const std::string name = "logs/" + own.path().filename().string() + "/replica-";;) {
+        const std::string next = name + std::to_string(names.size()) + ".csv";
+        if (!std::filesystem::exists(folder.path() / next)) break;
+        names.push_back(next);
+      }
+    }
     return names;
   };
-  while (written().size() < 2 && kill(training.pid(), 0) == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const auto runs = [&] {
+    siginfo_t ended{};
+    const auto pid = static_cast<id_t>(training.pid());
+    return waitid(P_PID, pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0;
+  };
+  while (written().size() < 2 && runs()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   kill(training.pid(), SIGINT);
-  EXPECT_EQ(training.wait(120).exit, 75);
+  const Called called = training.wait(120);
+  EXPECT_EQ(called.exit, 75) << called.err;
   EXPECT_GE(written().size(), 2u);
   EXPECT_LT(written().size(), 1000u);
-  for (const std::string& name : written())
-    EXPECT_EQ(count(folder.read(std::filesystem::relative(name, folder.path()).string()), "\n"),
-              20001u);
+  for (const std::string& name : written()) EXPECT_EQ(count(folder.read(name), "\n"), 20001u);
 }
 
 TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {
