@@ -129,7 +129,7 @@ std::string slurm_script(const SearchBatch& batch) {
          << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
          << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
          << "\"\n"
-         << "srun " << (batch.ranks > 1 ? "--mpi=pmix " : "") << line_of(batch.command)
+         << "srun " << (batch.ranks > 1 ? "--mpi=pmix --kill-on-bad-exit=1 " : "") << line_of(batch.command)
          << " --only \"$fault\"\n"
          << "status=$?\n"
          << "echo \"$(date -Is) $fault: exit $status\"\n"
