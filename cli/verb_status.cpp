@@ -44,7 +44,8 @@ ResultTable search_table(const std::vector<BatchState>& states) {
     table.rows.push_back(
         {{s.fault, s.state, number(s.nodes), number(s.alternatives), number(s.evaluations),
           s.evaluations_an_hour ? Cell(*s.evaluations_an_hour) : Cell(), hours(s.seconds),
-          hours(s.seconds_left), s.budget_used ? Cell(*s.budget_used) : Cell(), s.note.empty() ? Cell() : Cell(s.note), s.store.string()}});
+          hours(s.seconds_left), s.budget_used ? Cell(*s.budget_used) : Cell(),
+          s.note.empty() ? Cell() : Cell(s.note), s.store.string()}});
   }
   return table;
 }
@@ -155,17 +156,18 @@ int collect(const Arguments& arguments) {
 }  // namespace
 
 Verb status_verb() {
-  return {"status",
-          "tell how far searches are",
-          "status FOLDER|STORE... [--format text|csv|json|latex]",
-          {{}, 1, 10000, "FOLDER|STORE...", {"text", "csv", "json", "latex"}},
-          "Of every store in the folders: waiting, running (and where), stopped (the same command "
-          "goes on), finished or\n"
-          "damaged; programs, repairs, evaluations, their rate, the time left in the budget and the "
-          "part of it that is\nused, all as of the store's last save. With Slurm here: the jobs "
-          "that neutra submit started.",
-          "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
-          status};
+  return {
+      "status",
+      "tell how far searches are",
+      "status FOLDER|STORE... [--format text|csv|json|latex]",
+      {{}, 1, 10000, "FOLDER|STORE...", {"text", "csv", "json", "latex"}},
+      "Of every store in the folders: waiting, running (and where), stopped (the same command "
+      "goes on), finished or\n"
+      "damaged; programs, repairs, evaluations, their rate, the time left in the budget and the "
+      "part of it that is\nused, all as of the store's last save. With Slurm here: the jobs "
+      "that neutra submit started.",
+      "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
+      status};
 }
 
 Verb collect_verb() {

@@ -143,8 +143,8 @@ std::string slurm_script(const SearchBatch& batch) {
          << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
          << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
          << "\"\n"
-         << "srun " << (batch.ranks > 1 ? "--mpi=pmix --kill-on-bad-exit=1 " : "") << line_of(batch.command)
-         << " --only \"$fault\"\n"
+         << "srun " << (batch.ranks > 1 ? "--mpi=pmix --kill-on-bad-exit=1 " : "")
+         << line_of(batch.command) << " --only \"$fault\"\n"
          << "status=$?\n"
          << "echo \"$(date -Is) $fault: exit $status\"\n"
          << "# " << kGoesOn << ": saved at the time limit; above 128: killed. Both go on where they"

@@ -101,8 +101,8 @@ Json json_of(const ListedSearch& search) {
   std::optional<std::int64_t> age;
   if (state.saved) {
     const auto passed = fs::file_time_type::clock::now() - *state.saved;
-    age = std::max<std::int64_t>(
-        std::chrono::duration_cast<std::chrono::seconds>(passed).count(), 0);
+    age =
+        std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(passed).count(), 0);
   }
   return {{"name", search.name},
           {"fault", printable(state.fault)},
