@@ -39,6 +39,8 @@ int run(const Arguments& arguments) {
     std::cout << Json{{"url", url}, {"folder", setup.folder.string()}}.dump() << std::endl;
   else
     std::cout << url << std::endl;
+  // Nobody would learn the address: main says so.
+  if (!std::cout) return static_cast<int>(Exit::kFailed);
   server.run(stop_requested());
   site.stop();
   return static_cast<int>(Exit::kDone);
