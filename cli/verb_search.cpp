@@ -140,7 +140,7 @@ int run(const Arguments& arguments) {
                                                      shell_quoted(printable(store.string())) +
                                                      " --format text lists all"})
               << "\n"
-              << "end: " << to_string(outcome.end) << "; " << counters_text(outcome.counters)
+              << "end: " << end_text(outcome.end) << "; " << counters_text(outcome.counters)
               << "store: " << store.string() << "\n";
   }
   return static_cast<int>(interrupted ? Exit::kInterrupted : Exit::kDone);

@@ -145,8 +145,8 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
                         (folder / ""),
                         20});
   };
-  const std::string step =
-      "srun --mpi=pmix --kill-on-bad-exit=1 " + ((folder / "") / "search").string() + " study a b --quiet --only ";
+  const std::string step = "srun --mpi=pmix --kill-on-bad-exit=1 " +
+                           ((folder / "") / "search").string() + " study a b --quiet --only ";
   ProcessResult result = run(0, 0);
   EXPECT_EQ(result.end, ProcessEnd::kSignalled);  // as Slurm does
   EXPECT_EQ(get((folder / "") / "log"), step + "D6\nscontrol requeue 7_0\n");
