@@ -663,10 +663,14 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
 }
 
 std::optional<std::string> store_owner(const fs::path& store) {
-  const int descriptor = ::open(beside(store, ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe of that name has no owner, and must not be waited for.
+  const int descriptor =
+      ::open(beside(store, ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor < 0) return std::nullopt;
   std::optional<std::string> owner;
-  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  struct stat found {};
+  if (::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) &&
+      ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     owner = owner_text(descriptor);
   }
   ::close(descriptor);
