@@ -104,6 +104,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace neutra::cli
 
 int main(int argc, char** argv) {
+  neutra::cli::end_on_signals();
   // Closed standard descriptors would be given to the next files opened, and messages end up in a
   // store.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -115,7 +116,6 @@ int main(int argc, char** argv) {
   // by signal.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  neutra::cli::end_on_signals();
   std::cerr << std::nounitbuf;  // whole lines, which no line of progress comes in between
   const neutra::cli::PrintableText messages(std::cerr, neutra::cli::erase_progress);
   int code = static_cast<int>(Exit::kFailed);

@@ -54,18 +54,6 @@ double fraction_of(const ProgressState& state) {
   return std::min(static_cast<double>(state.done) / static_cast<double>(state.total), 1.0);
 }
 
-/// "12/s", "4.2/min", "1.5/h"
-std::string rate_text(double per_second) {
-  const auto digits = [](double rate) {
-    char text[32];
-    std::snprintf(text, sizeof text, rate < 10 ? "%.1f" : "%.0f", rate);
-    return std::string(text);
-  };
-  if (per_second >= 1) return digits(per_second) + "/s";
-  if (per_second * 60 >= 1) return digits(per_second * 60) + "/min";
-  return digits(per_second * 3600) + "/h";
-}
-
 /// In whole seconds.
 std::string time_text(double seconds) {
   return seconds < 60 ? std::to_string(static_cast<int>(seconds)) + " s" : duration_text(seconds);
@@ -128,6 +116,17 @@ std::optional<TerminalStyle> terminal_style() {
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.columns = size.ws_col;
   style.colour = environment("NO_COLOR").empty();
   return style;
+}
+
+std::string rate_text(double per_second) {
+  const auto digits = [](double rate) {
+    char text[32];
+    std::snprintf(text, sizeof text, rate < 10 ? "%.1f" : "%.0f", rate);
+    return std::string(text);
+  };
+  if (per_second >= 1) return digits(per_second) + "/s";
+  if (per_second * 60 >= 1) return digits(per_second * 60) + "/min";
+  return digits(per_second * 3600) + "/h";
 }
 
 std::string progress_text(const std::string& what, const ProgressState& state,

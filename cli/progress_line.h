@@ -34,6 +34,9 @@ std::string progress_text(const std::string& what, const ProgressState& state,
                           const ProgressState& first, double seconds,
                           const std::optional<TerminalStyle>& style);
 
+/// "12/s", "4.2/min", "1.5/h"
+std::string rate_text(double per_second);
+
 /// Progress on standard error while it lives: one line that is drawn anew on a terminal; elsewhere
 /// a line every ten seconds, after two minutes every minute. Both go on when nothing happens. One
 /// at a time.

@@ -6,6 +6,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "experiments/tool_runs.h"
 #include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/localise_runs.h"
@@ -52,7 +53,7 @@ std::vector<std::string> needs_of(const Tool& tool) {
   return needs;
 }
 
-int list_tools(const std::vector<const Tool*>& chosen, bool json) {
+std::string list_of_tools(const std::vector<const Tool*>& chosen, bool json) {
   Json list = Json::array();
   TextTable table({"tool", "version", "kind", "needs", "what it does"});
   for (const Tool* tool : chosen) {
@@ -65,8 +66,7 @@ int list_tools(const std::vector<const Tool*>& chosen, bool json) {
     table.add({tool->name, tool->version, std::string(to_string(tool->kind)), join(needs_of(*tool)),
                tool->description});
   }
-  std::cout << (json ? to_text(list) : table.text());
-  return 0;
+  return json ? to_text(list) : table.text();
 }
 
 /// What a message adds to the answer: "ACH(1)", "LRM|LAD", "-".
@@ -248,6 +248,7 @@ int check(const Arguments& arguments) {
       check_tool(arguments.text("check-tool"), {fault.id, chosen_version(fault, arguments)},
                  context_of(arguments, *trainer));
   Json list = Json::array();
+  std::string text;
   bool conforms = true;
   for (const auto& [verdict, what, detail] : checks) {
     const std::string word = verdict == ToolCheck::Verdict::kOk       ? "ok"
@@ -255,30 +256,35 @@ int check(const Arguments& arguments) {
                                                                       : "failed";
     conforms = conforms && verdict != ToolCheck::Verdict::kFailed;
     list.push_back({{"step", what}, {"verdict", word}, {"detail", detail}});
-    if (!arguments.flag("json")) {
-      std::cout << word << std::string(8 - word.size(), ' ') << what << ": " << detail << "\n";
-    }
+    text += word + std::string(8 - word.size(), ' ') + what + ": " + detail + "\n";
   }
-  if (arguments.flag("json")) {
-    std::cout << to_text({{"format", "neutra-tool-check"},
-                          {"version", 1},
-                          {"fault", fault.id},
-                          {"conforms", conforms},
-                          {"steps", std::move(list)}});
-  } else {
-    std::cout << (conforms ? "the tool conforms\n" : "the tool does not conform\n");
-  }
+  text += conforms ? "the tool conforms\n" : "the tool does not conform\n";
+  if (chosen_format(arguments) == "json")
+    text = to_text({{"format", "neutra-tool-check"},
+                    {"version", 1},
+                    {"fault", fault.id},
+                    {"conforms", conforms},
+                    {"steps", std::move(list)}});
+  put_result(arguments, text);
   return static_cast<int>(conforms ? Exit::kDone : Exit::kFailed);
 }
 
 int run(const Arguments& arguments) {
   catch_signals();
+  require_output(arguments);
+  const std::string format = chosen_format(arguments);
+  if (format == "csv" && (arguments.has("check-tool") || arguments.flag("list")))
+    throw usage_error("--format: found csv with --list or --check-tool; allowed: text, json");
   if (arguments.has("check-tool")) return check(arguments);
   const std::vector<const Tool*> chosen = chosen_tools(arguments);
-  if (arguments.flag("list")) return list_tools(chosen, arguments.flag("json"));
+  if (arguments.flag("list")) {
+    put_result(arguments, list_of_tools(chosen, format == "json"));
+    return static_cast<int>(Exit::kDone);
+  }
   if (arguments.positional.empty())
     throw usage_error("localise: found no FAULT; allowed: one, or --list");
   const Fault fault = load_fault(arguments.positional.front());
+  if (arguments.has("output")) require_not_read(arguments.text("output"), "--output", {fault.file});
   const FaultyProgram faulty{fault.id, chosen_version(fault, arguments)};
   require_valid(faulty.program.document, fault.file.string());
   const auto trainer = make_trainer(arguments, fault.file);
@@ -296,27 +302,32 @@ int run(const Arguments& arguments) {
 
   bool any_broken = false;
   Json list = Json::array();
+  std::vector<Answer> summaries;
   std::string text =
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
   for (const ToolAnswers& answers : results) {
     for (const Localisation& run : answers.runs) any_broken = any_broken || broken(run.status);
     list.push_back(json_of(answers));
+    if (format == "csv")
+      summaries.push_back(
+          summary_of_runs(fault.id, answers.tool->name, *answers.tool, answers.runs));
     text += "\n" + text_of(answers);
   }
-  if (arguments.flag("json")) {
-    std::cout << to_text({{"format", "neutra-localise"},
-                          {"version", 1},
-                          {"fault", fault.id},
-                          {"program_version", arguments.text("version")},
-                          {"hash", to_string(program_hash(faulty.program))},
-                          {"declared", to_string(fault.declared)},
-                          {"seed", arguments.integer("seed")},
-                          {"defects", arguments.text("defects")},
-                          {"tools", std::move(list)}});
-  } else {
-    std::cout << text;
+  if (format == "csv") {
+    text = to_csv(summaries);
+  } else if (format == "json") {
+    text = to_text({{"format", "neutra-localise"},
+                    {"version", 1},
+                    {"fault", fault.id},
+                    {"program_version", arguments.text("version")},
+                    {"hash", to_string(program_hash(faulty.program))},
+                    {"declared", to_string(fault.declared)},
+                    {"seed", arguments.integer("seed")},
+                    {"defects", arguments.text("defects")},
+                    {"tools", std::move(list)}});
   }
+  put_result(arguments, text);
   return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
 }
 
@@ -326,13 +337,15 @@ Verb localise_verb() {
   return {
       "localise",
       "ask fault-localisation tools where the faults of a program are",
-      "localise FAULT [--tool NAME|FILE.json ...] [--runs N] [options]   |   localise --list   |   "
-      "localise --check-tool FILE.json [FAULT]",
+      "localise FAULT [--tool NAME|FILE.json ...] [--runs N] [--format text|csv|json] [-o FILE] "
+      "[options]\n"
+      "       neutra localise --list   |   neutra localise --check-tool FILE.json [FAULT]",
       {{"backend", "check-tool", "data-dir", "deepfd-model", "defects", "keep", "list",
-        "memory-limit", "runs", "seed", "time-limit", "tool", "version", "workers"},
+        "memory-limit", "output", "runs", "seed", "time-limit", "tool", "version", "workers"},
        0,
        1,
-       "FAULT"},
+       "FAULT",
+       {"text", "csv", "json"}},
       "Runs each tool several times, since a training differs from run to run. Prints its "
       "answers in the study's\n"
       "notation with the number of runs that gave each, and its messages: layers, epochs, what "
@@ -341,11 +354,15 @@ Verb localise_verb() {
       "layers with the best mean\n"
       "rank; --json has all layers and 100 neurons of each run. A tool with several formulas is "
       "asked for all of them by\n"
-      "its first name: --tool deepmufl. Exit 1 if a run failed or ran out of time.\n"
+      "its first name: --tool deepmufl. --format csv writes what `neutra score --answers` and\n"
+      "`neutra report --answers` take: the most frequent answer of each tool, and its ranking. "
+      "Exit 1 if a run failed or ran\n"
+      "out of time.\n"
       "A tool of your own is described in a file (docs/howto/add_an_external_tool.md); "
       "--check-tool runs it on a small\n"
       "program and says whether it keeps to the protocol.",
-      "  neutra localise D8\n  neutra localise D6 --tool umlaut --defects repaired --json",
+      "  neutra localise D8\n  neutra localise D6 --tool umlaut --defects repaired --json\n"
+      "  neutra localise D7 --tool umlaut --format csv -o answers.csv",
       run};
 }
 

@@ -21,9 +21,12 @@ std::string counters_text(const SearchCounters& c) {
                      std::to_string(c.trainings) + " trainings in " + duration_text(c.seconds);
   if (c.seconds > 0.01)
     text += " (" + rounded(static_cast<double>(c.samples) / c.seconds) + " samples/s)";
+  std::vector<std::string> taken;
   if (c.trainings_from_store > 0)
-    text += ", " + std::to_string(c.trainings_from_store) + " from earlier runs";
-  if (c.trainings_reused > 0) text += ", " + std::to_string(c.trainings_reused) + " reused";
+    taken.push_back(std::to_string(c.trainings_from_store) + " from earlier runs");
+  if (c.trainings_reused > 0)
+    taken.push_back(std::to_string(c.trainings_reused) + " from other stores");
+  if (!taken.empty()) text += ", besides " + join(taken, " and ");
   if (c.trainings > 0)
     text += "\nback ends: fused " + std::to_string(c.trainings_fused) + ", eager " +
             std::to_string(c.trainings - c.trainings_fused);
@@ -137,7 +140,7 @@ int run(const Arguments& arguments) {
                                                      shell_quoted(printable(store.string())) +
                                                      " --format text lists all"})
               << "\n"
-              << "end: " << to_string(outcome.end) << "; " << counters_text(outcome.counters)
+              << "end: " << end_text(outcome.end) << "; " << counters_text(outcome.counters)
               << "store: " << store.string() << "\n";
   }
   return static_cast<int>(interrupted ? Exit::kInterrupted : Exit::kDone);
@@ -182,11 +185,14 @@ Verb search_verb() {
       "the known fix are\n"
       "repairs. The same command continues an interrupted search; a finished one is printed "
       "without training, or goes\n"
-      "on where a budget is larger now. The network depends on program, seed, preset, rule, top-k, "
-      "replicas, level, budgets\n"
-      "and limits, never on workers, savings or interruptions. Started with mpirun or srun "
-      "--mpi=pmix it spreads over the\n"
-      "ranks of the job.",
+      "on where a budget is larger now. Any other difference from the options that the store was "
+      "made with, such as a smaller\n"
+      "budget or one left out, is named and refused with exit code 3: neutra network prints a "
+      "store without them. The network\n"
+      "depends on program, seed, preset, rule, top-k, replicas, level, budgets and limits, never "
+      "on workers, savings or\n"
+      "interruptions. Started with mpirun or srun --mpi=pmix it spreads over the ranks of the "
+      "job.",
       "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
       "--format text\n  mpirun -n 8 neutra search D7 --store D7.h5",
       run};

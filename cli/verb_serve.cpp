@@ -16,6 +16,7 @@ std::string host_of_url(const std::string& host) {
 }
 
 int run(const Arguments& arguments) {
+  catch_signals();
   FolderSite::Setup setup;
   setup.folder = arguments.positional.front();
   setup.provenance = provenance();
@@ -33,12 +34,13 @@ int run(const Arguments& arguments) {
   site.set_address(host_of_url(host), server.loopback());
   if (!server.loopback())
     std::cerr << "neutra: anyone who reaches this machine can see the folder\n";
-  catch_signals();
   const std::string url = "http://" + host_of_url(host) + ":" + std::to_string(server.port()) + "/";
   if (chosen_format(arguments) == "json")
     std::cout << Json{{"url", url}, {"folder", setup.folder.string()}}.dump() << std::endl;
   else
     std::cout << url << std::endl;
+  // Nobody would learn the address: main says so.
+  if (!std::cout) return static_cast<int>(Exit::kFailed);
   server.run(stop_requested());
   site.stop();
   return static_cast<int>(Exit::kDone);

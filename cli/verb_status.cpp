@@ -2,6 +2,8 @@
 #include <sstream>
 
 #include "cli/context.h"
+#include "cli/progress_line.h"
+#include "cli/texts.h"
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
 #include "experiments/batch.h"
@@ -18,6 +20,7 @@ std::vector<BatchState> states(const Arguments& arguments) {
   return batch_states({arguments.positional.begin(), arguments.positional.end()});
 }
 
+/// For programs: numbers in one unit, words that don't change.
 ResultTable search_table(const std::vector<BatchState>& states) {
   ResultTable table{"searches",
                     "Searches and how far they are",
@@ -29,6 +32,7 @@ ResultTable search_table(const std::vector<BatchState>& states) {
                      {"evaluations_an_hour", "an hour", "", 0},
                      {"hours", "hours", "", 2},
                      {"hours_left", "hours left", "", 2},
+                     {"budget_used", "budget used", "", 2},
                      {"note", "note"},
                      {"store", "store"}},
                     {}};
@@ -40,9 +44,45 @@ ResultTable search_table(const std::vector<BatchState>& states) {
     table.rows.push_back(
         {{s.fault, s.state, number(s.nodes), number(s.alternatives), number(s.evaluations),
           s.evaluations_an_hour ? Cell(*s.evaluations_an_hour) : Cell(), hours(s.seconds),
-          hours(s.seconds_left), s.note.empty() ? Cell() : Cell(s.note), s.store.string()}});
+          hours(s.seconds_left), s.budget_used ? Cell(*s.budget_used) : Cell(),
+          s.note.empty() ? Cell() : Cell(s.note), s.store.string()}});
   }
   return table;
+}
+
+/// For people.
+ResultTable shown_table(const std::vector<BatchState>& states) {
+  ResultTable table{"searches",
+                    "Searches and how far they are",
+                    {{"fault", "fault"},
+                     {"state", "state"},
+                     {"nodes", "programs"},
+                     {"alternatives", "repairs"},
+                     {"evaluations", "evaluations"},
+                     {"rate", "rate"},
+                     {"took", "took"},
+                     {"left", "left"},
+                     {"budget_used", "budget used"},
+                     {"note", "note"},
+                     {"store", "store"}},
+                    {}};
+  const auto number = [](std::int64_t value) { return Cell(static_cast<double>(value)); };
+  for (const BatchState& s : states) {
+    const std::string note = note_text(s);
+    table.rows.push_back(
+        {{s.fault, s.state, number(s.nodes), number(s.alternatives), number(s.evaluations),
+          s.evaluations_an_hour ? Cell(rate_text(*s.evaluations_an_hour / 3600)) : Cell(),
+          s.state == "waiting" || s.state == "damaged" ? Cell() : Cell(duration_text(s.seconds)),
+          s.seconds_left ? Cell(duration_text(*s.seconds_left)) : Cell(),
+          s.budget_used ? Cell(std::to_string(static_cast<int>(100 * *s.budget_used)) + " %")
+                        : Cell(),
+          note.empty() ? Cell() : Cell(note), s.store.string()}});
+  }
+  return table;
+}
+
+ResultTable table_in(const std::string& format, const std::vector<BatchState>& states) {
+  return format == "csv" || format == "json" ? search_table(states) : shown_table(states);
 }
 
 /// The user's jobs of neutra that Slurm knows; empty where there is no Slurm.
@@ -75,7 +115,7 @@ ResultTable job_table() {
 
 int status(const Arguments& arguments) {
   Report report;
-  report.tables.push_back(search_table(states(arguments)));
+  report.tables.push_back(table_in(chosen_format(arguments), states(arguments)));
   ResultTable jobs = job_table();
   if (!jobs.rows.empty()) report.tables.push_back(std::move(jobs));
   std::cout << find_reporter(chosen_format(arguments))->write(report);
@@ -106,7 +146,7 @@ int collect(const Arguments& arguments) {
     text = to_text({{"format", "neutra-collection"}, {"version", 1}, {"searches", networks}});
   } else {
     Report report;
-    report.tables.push_back(search_table(finished));
+    report.tables.push_back(table_in(format, finished));
     text = find_reporter(format)->write(report);
   }
   put_result(arguments, text);
@@ -116,16 +156,18 @@ int collect(const Arguments& arguments) {
 }  // namespace
 
 Verb status_verb() {
-  return {"status",
-          "tell how far searches are",
-          "status FOLDER|STORE... [--format text|csv|json|latex]",
-          {{}, 1, 10000, "FOLDER|STORE...", {"text", "csv", "json", "latex"}},
-          "Of every store in the folders: waiting, running (and where), stopped (the same command "
-          "goes on), finished or\n"
-          "damaged; programs, repairs, evaluations, their rate, and the time left in the budget. "
-          "With Slurm here: the\njobs that neutra submit started.",
-          "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
-          status};
+  return {
+      "status",
+      "tell how far searches are",
+      "status FOLDER|STORE... [--format text|csv|json|latex]",
+      {{}, 1, 10000, "FOLDER|STORE...", {"text", "csv", "json", "latex"}},
+      "Of every store in the folders: waiting, running (and where), stopped (the same command "
+      "goes on), finished or\n"
+      "damaged; programs, repairs, evaluations, their rate, the time left in the budget and the "
+      "part of it that is\nused, all as of the store's last save. With Slurm here: the jobs "
+      "that neutra submit started.",
+      "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
+      status};
 }
 
 Verb collect_verb() {

@@ -78,6 +78,10 @@ class Logs {
       return;
     }
     folder_ = arguments.text("log");
+    if (std::filesystem::path(folder_).extension() == ".csv" &&
+        !std::filesystem::is_directory(folder_))
+      throw usage_error("--log: found " + folder_ +
+                        "; allowed: a folder, in which each replica gets its file");
     require_outside_benchmarks(folder_, "--log");
     for (const std::string& name : arguments.list("log-format"))
       formats_.insert(*parse_log_format(name));

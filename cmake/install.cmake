@@ -4,8 +4,10 @@
 include(GNUInstallDirs)
 install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra
         FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
-install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# As in the source tree, so that links lead on.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES python/examples/repair_network.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/python/examples)
 
 # What the command says of itself: completions where the shells look for them, manual pages. It is asked when it is installed.
 set(command_texts ${PROJECT_BINARY_DIR}/command_texts)

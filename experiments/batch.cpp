@@ -52,6 +52,8 @@ BatchState state_of(const fs::path& store) {
   BatchState state;
   state.fault = store.stem().string();
   state.store = store;
+  std::error_code absent;
+  const fs::file_time_type saved = fs::last_write_time(store, absent);
   try {
     const StoredRun run = read_store(store);
     state.fault = run.header.value("fault", state.fault);
@@ -65,25 +67,37 @@ BatchState state_of(const fs::path& store) {
       state.note = to_string(run.end);
     } else if (const std::optional<std::string> owner = store_owner(store)) {
       state.state = "running";
-      state.note = owner->substr(0, owner->find(",command"));
+      state.note = owner->substr(0, owner->find(", command"));
+      if (!absent && run.saved_seconds > 0) {
+        state.saved = saved;
+        state.seconds = run.saved_seconds;
+      }
     } else {
       state.state = "stopped";
     }
-    if (counters.evaluations <= 0 || counters.total_seconds <= 0) return state;
-    const double rate = static_cast<double>(counters.evaluations) / counters.total_seconds;
+    // The journal goes on, the evaluations are those of the last save.
+    const double seconds = run.saved_seconds;
+    if (counters.evaluations <= 0 || seconds <= 0) return state;
+    const double rate = static_cast<double>(counters.evaluations) / seconds;
     state.evaluations_an_hour = rate * 3600;
-    if (run.finished) return state;
+    if (run.finished && !run.header.contains("config")) return state;
     const SearchConfig config =
         search_config_from_json(run.header.value("config", Json::object()), store.string());
+    const auto limited = [&](double done, double budget, double seconds_left) {
+      const double part = budget > 0 ? std::clamp(done / budget, 0.0, 1.0) : 1;
+      state.budget_used = std::max(state.budget_used.value_or(0), part);
+      if (run.finished) return;
+      seconds_left = std::max(seconds_left, 0.0);
+      state.seconds_left = std::min(state.seconds_left.value_or(seconds_left), seconds_left);
+    };
     if (config.budget_evaluations) {
-      state.seconds_left =
-          static_cast<double>(*config.budget_evaluations - counters.evaluations) / rate;
+      const auto budget = static_cast<double>(*config.budget_evaluations);
+      const auto done = static_cast<double>(counters.evaluations);
+      limited(done, budget, (budget - done) / rate);
     }
     if (config.budget_seconds) {
-      const double left = *config.budget_seconds - counters.total_seconds;
-      state.seconds_left = std::min(state.seconds_left.value_or(left), left);
+      limited(seconds, *config.budget_seconds, *config.budget_seconds - seconds);
     }
-    if (state.seconds_left) state.seconds_left = std::max(*state.seconds_left, 0.0);
   } catch (const Error& error) {
     // Only what was a store can be a damaged one.
     if (error.exit() != Exit::kBadInput || (fs::exists(store) && !is_store(store))) throw;
@@ -199,6 +213,11 @@ std::vector<std::string> batch_faults(const fs::path& folder) {
   }
   throw input_error(describe(file.string(), "", "another kind of file",
                              "what neutra submit wrote: format " + std::string(kFormat)));
+}
+
+std::string note_text(const BatchState& state) {
+  const auto end = parse_search_end(state.note);
+  return state.state == "finished" && end ? std::string(end_text(*end)) : state.note;
 }
 
 std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {

@@ -44,12 +44,17 @@ struct BatchState {
   /// "waiting" (no store yet), "running" (a process writes it), "stopped" (goes on when started
   /// again), "finished", "damaged".
   std::string state;
-  std::string note;  ///< who runs it, how it ended, or what is wrong
+  std::string note;  ///< who runs it, how it ended (a word of SearchEnd), or what is wrong
   std::int64_t nodes = 0, alternatives = 0, evaluations = 0;
-  double seconds = 0;  ///< that it has taken, resumes included
-  std::optional<double> evaluations_an_hour;
-  std::optional<double> seconds_left;  ///< to the end of its budget, at this rate
+  double seconds = 0;  ///< that it has taken, resumes included; of a running one: at the last save
+  std::optional<double> evaluations_an_hour;  ///< at the last save
+  std::optional<double> seconds_left;         ///< to the end of its budget, at this rate
+  std::optional<double> budget_used = {};     ///< part of it, 0 to 1; none: it has no budget
+  /// The last save of a running search: what is told of it is as of then.
+  std::optional<std::filesystem::file_time_type> saved = {};
 };
+/// The note as people read it.
+std::string note_text(const BatchState& state);
 /// Of every store among `paths`, and in the folders among them, those of batch.json that have none
 /// yet included; by path. Throws input_error where there is nothing.
 std::vector<BatchState> batch_states(const std::vector<std::filesystem::path>& paths);

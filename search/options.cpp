@@ -63,6 +63,19 @@ std::optional<Rule> parse_rule(std::string_view word) { return find_word<Rule>(k
 std::string_view to_string(Goal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
 std::optional<Goal> parse_goal(std::string_view word) { return find_word<Goal>(kGoals, word); }
 std::string_view to_string(SearchEnd end) { return kEnds[static_cast<std::size_t>(end)]; }
+std::string_view end_text(SearchEnd end) {
+  switch (end) {
+    case SearchEnd::kQueueEmpty:
+      return "all searched";
+    case SearchEnd::kEvaluationBudget:
+      return "evaluation budget used up";
+    case SearchEnd::kTimeBudget:
+      return "time budget used up";
+    case SearchEnd::kInterrupted:
+      return "interrupted";
+  }
+  return "";
+}
 std::optional<SearchEnd> parse_search_end(std::string_view word) {
   return find_word<SearchEnd>(kEnds, word);
 }

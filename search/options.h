@@ -118,6 +118,8 @@ struct Progress {
 enum class SearchEnd { kQueueEmpty, kEvaluationBudget, kTimeBudget, kInterrupted };
 /// "queue_empty", "evaluation_budget", "time_budget", "interrupted".
 std::string_view to_string(SearchEnd end);
+/// The same for people: "evaluation budget used up".
+std::string_view end_text(SearchEnd end);
 std::optional<SearchEnd> parse_search_end(std::string_view word);
 
 struct SearchOutcome {

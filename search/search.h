@@ -30,7 +30,8 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
 struct StoredRun {
   Json header;  ///< format, version, provenance, command, config, fault
   Network network;
-  SearchCounters counters;
+  SearchCounters counters;   ///< of the last save, but total_seconds
+  double saved_seconds = 0;  ///< total_seconds at the last save, to which the counters belong
   bool finished = false;
   SearchEnd end = SearchEnd::kInterrupted;
 };

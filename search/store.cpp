@@ -399,6 +399,7 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
     content.journal_id = state.at("journal_id").get<std::string>();
     content.journal_bytes = state.at("journal_bytes").get<std::uint64_t>();
     content.elapsed = state.at("elapsed").get<double>();
+    content.saved_elapsed = content.elapsed;
     if (!state.at("ground_truth").is_null()) {
       content.network.ground_truth = exact_number(state.at("ground_truth"));
     }
@@ -612,7 +613,8 @@ std::string owner_text(int descriptor) {
   const ssize_t length = ::pread(descriptor, text.data(), text.size() - 1, 0);
   std::string owner(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   while (!owner.empty() && owner.back() == '\n') owner.pop_back();
-  std::replace(owner.begin(), owner.end(), '\n', ',');
+  for (std::size_t at = 0; (at = owner.find('\n', at)) != std::string::npos; at += 2)
+    owner.replace(at, 1, ", ");
   return owner.empty() ? "just starting" : owner;
 }
 
@@ -661,10 +663,14 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
 }
 
 std::optional<std::string> store_owner(const fs::path& store) {
-  const int descriptor = ::open(beside(store, ".lock").c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe of that name has no owner, and must not be waited for.
+  const int descriptor =
+      ::open(beside(store, ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
   if (descriptor < 0) return std::nullopt;
   std::optional<std::string> owner;
-  if (::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  struct stat found {};
+  if (::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) &&
+      ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     owner = owner_text(descriptor);
   }
   ::close(descriptor);
@@ -827,6 +833,7 @@ StoredRun read_store(const fs::path& store) {
   }
   run.counters = content.counters;
   run.counters.total_seconds = content.elapsed;
+  run.saved_seconds = content.saved_elapsed;
   run.finished = content.finished;
   run.end = content.end;
   return run;

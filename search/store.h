@@ -23,6 +23,7 @@ struct StoreContent {
   Network network;             ///< as of the last save
   SearchCounters counters;     ///< as of the last save
   double elapsed = 0;          ///< seconds, all processes
+  double saved_elapsed = 0;    ///< that of the last save
   bool finished = false;
   SearchEnd end = SearchEnd::kInterrupted;
   std::string journal_id;           ///< of the journal that the HDF5 file has taken in ...

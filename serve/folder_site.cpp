@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <optional>
 
 #include "evaluators/statistics.h"
@@ -97,16 +98,25 @@ Json value_or_null(const std::optional<Value>& value) {
 
 Json json_of(const ListedSearch& search) {
   const BatchState& state = search.state;
+  std::optional<std::int64_t> age;
+  if (state.saved) {
+    const auto passed = fs::file_time_type::clock::now() - *state.saved;
+    age =
+        std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(passed).count(), 0);
+  }
   return {{"name", search.name},
           {"fault", printable(state.fault)},
           {"state", state.state},
           {"note", state.note},
+          {"note_text", note_text(state)},
           {"programs", state.nodes},
           {"repairs", state.alternatives},
           {"evaluations", state.evaluations},
           {"evaluations_an_hour", value_or_null(state.evaluations_an_hour)},
           {"seconds", state.seconds},
           {"seconds_left", value_or_null(state.seconds_left)},
+          {"budget_used", value_or_null(state.budget_used)},
+          {"age", value_or_null(age)},
           {"revision", digest(search.revision)}};
 }
 

@@ -23,8 +23,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kBacklog = 128;
-constexpr double kLinger = 1;     ///< seconds in which a refused sender may still send
-constexpr double kCrowded = 0.5;  ///< seconds that a connection may idle while others wait
+constexpr double kLinger = 1;          ///< seconds in which a refused sender may still send
+constexpr double kCrowded = 0.5;       ///< seconds that a connection may idle while others wait
+constexpr double kCrowdedRequest = 1;  ///< and those that a request may take to arrive
 constexpr auto kStopLook = std::chrono::milliseconds(50);
 constexpr auto kAcceptAgain = std::chrono::milliseconds(50);
 
@@ -97,8 +98,19 @@ class HttpServer::Connection : public httplib::Stream {
   }
 
   /// Reads until the head and the body are there. nullopt: the other end went away.
-  std::optional<RequestHead> read_request() {
-    const auto deadline = after(limits_.request_time);
+  template <typename Crowded>
+  std::optional<RequestHead> read_request(const Crowded& crowded) {
+    const auto begin = Clock::now();
+    const auto receive_more = [&] {
+      for (;;) {
+        const double time =
+            crowded() ? std::min(kCrowdedRequest, limits_.request_time) : limits_.request_time;
+        const auto end = begin + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(time));
+        const Received received = receive_until(std::min(end, after(kCrowded)));
+        if (received != Received::kLate || Clock::now() >= end) return received;
+      }
+    };
     std::size_t end = 0, looked = 0;
     while ((end = received_.find("\r\n\r\n", looked)) == std::string::npos) {
       looked = received_.size() < 3 ? 0 : received_.size() - 3;
@@ -109,7 +121,7 @@ class HttpServer::Connection : public httplib::Stream {
       // Never a request: a line that doesn't end in CR LF, or an empty one.
       if (line != std::string::npos && (line < 2 || received_[line - 1] != '\r'))
         return refused(400, "the request line isn't METHOD TARGET VERSION, CR, LF");
-      switch (receive_until(deadline)) {
+      switch (receive_more()) {
         case Received::kLate:
           return refused(408, "the request didn't come in time");
         case Received::kGone:
@@ -122,7 +134,7 @@ class HttpServer::Connection : public httplib::Stream {
         read_request_head(std::string_view(received_).substr(0, end + 4), limits_.request);
     if (head.problem) return head;
     while (received_.size() < end + 4 + head.body) {
-      switch (receive_until(deadline)) {
+      switch (receive_more()) {
         case Received::kLate:
           return refused(408, "the body didn't come in time");
         case Received::kGone:
@@ -343,7 +355,7 @@ void HttpServer::work() {
 void HttpServer::serve(Connection& connection) {
   const auto crowded = [this] { return busy_ >= limits_.connections; };
   for (int count = 1; connection.wait_for_request(crowded); ++count) {
-    const std::optional<RequestHead> head = connection.read_request();
+    const std::optional<RequestHead> head = connection.read_request(crowded);
     if (!head) return;
     connection.begin_response();
     if (head->problem) {

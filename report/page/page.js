@@ -319,10 +319,11 @@ function renderProvenance() {
       ? Object.entries(value).filter(([, inner]) => inner !== null)
           .map(([name, inner]) => `${name.replaceAll("_", " ")} ${text(inner)}`).join(", ")
       : String(value);
+  const ends = {queue_empty: "all searched", evaluation_budget: "evaluation budget used up", time_budget: "time budget used up"};
   for (const [part, facts] of Object.entries(report.provenance)) {
     byName("provenance").append(html("h3", {}, part === "search" ? "The search" : "This report"),
         html("dl", {class: "facts"}, Object.entries(facts).filter(([, value]) => value !== null && value !== "").map(([name, value]) =>
-          [html("dt", {}, name.replaceAll("_", " ")), html("dd", {}, html("code", {}, text(value)))])));
+          [html("dt", {}, name.replaceAll("_", " ")), html("dd", {}, html("code", {}, name === "end" ? ends[value] ?? value : text(value)))])));
   }
 }
 
@@ -332,6 +333,15 @@ function chooseTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   graph.readColours();
+}
+
+/** "#theme-dark": a page around this one has the switch. */
+function followTheme() {
+  const theme = (location.hash.match(/^#theme-(auto|light|dark)$/) ?? [])[1];
+  if (!theme) return;
+  byName("theme").hidden = true;
+  document.querySelector(`input[name="theme"][value="${theme}"]`).checked = true;
+  chooseTheme(theme);
 }
 
 function renderLegend() {
@@ -373,6 +383,8 @@ if (buggy) {
   for (const id of ["network", "programs"]) byName(id).hidden = true;
 }
 for (const radio of document.querySelectorAll('input[name="theme"]')) radio.addEventListener("change", () => chooseTheme(radio.value));
+window.addEventListener("hashchange", followTheme);
+followTheme();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph.readColours());
 let resized = null;
 let drawnWidth = window.innerWidth;

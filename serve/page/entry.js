@@ -127,7 +127,7 @@ async function showEntry() {
       id < found.ids.last ? html("a", {href: address("entry", {name, id: id + 1}), rel: "next"}, "next entry \u2192") : null);
   const cards = html("dl", {class: "cards"}, [
     ["Faults", entry.faults, Object.entries(found.fault_types).map(([type, meaning]) => `${type}: ${meaning}`).join("; ")],
-    ["Category", words(entry.category) || "-", entry.bug_type ? `bug type ${entry.bug_type}` : ""],
+    ["Category", words(entry.category) || "-", entry.bug_type ? `bug type ${entry.bug_type}: ${BUG_TYPES[entry.bug_type]}` : ""],
     ["Correct", shown(entry.fixed_mean)], ["Faulty", shown(entry.buggy_mean), `d = ${shown(entry.d, 3)}`],
     ["Like it", String(entry.support), "entries with this root cause and fix"],
   ].map(([word, value, more]) => html("div", {}, html("dt", {}, word), html("dd", {}, value), more ? html("small", {}, more) : null)));
@@ -139,17 +139,23 @@ async function showEntry() {
   drawDifference();
 
   const similar = html("div", {class: "table", id: "similar"});
-  new SortTable(similar, entryColumns(name, [{name: "points", of: one => one.points, number: true, title: "4 an operator, 3 a fault type, 2 a kind of place, 1 a subject in common"}]),
-                one => one.id, "Similar entries", "No entry is like it.").show(found.similar);
+  const columns = entryColumns(name, [{name: "points", of: one => one.points, number: true, title: "4 an operator, 3 a fault type, 2 a kind of place, 1 a subject in common"}]);
+  new SortTable(similar, columns, one => one.id, "Similar entries", "No entry is like it.").show(found.similar);
 
   byName("content").replaceChildren(pager, cards,
       html("section", {}, html("h2", {}, "Difference"), html("p", {class: "help"}, "From the correct program to the faulty one."),
            html("pre", {}, found.change.trimEnd()),
            html("p", {}, html("label", {}, whole, " Whole programs")), difference),
       toolSection(name, found, types),
-      html("section", {}, html("h2", {}, "Similar entries"), similar),
+      html("section", {}, html("h2", {}, "Similar entries"), similar, found.similar.length ? legendOf(columns) : null),
       html("section", {}, html("h2", {}, "All that is known"), html("dl", {class: "facts"}, found.fields.filter(field => field.value !== "").map(field =>
-        [html("dt", {}, words(field.name)), html("dd", {}, field.value)]))));
+        [html("dt", {}, words(field.name)), html("dd", {}, fieldText(field))]))));
+}
+
+/** Long decimals with four digits; p as it is told. */
+function fieldText({name, value}) {
+  if (name === "p" && Number(value) < 0.001) return "< 0.001";
+  return value.replace(/-?\b\d+\.\d+(e[+-]?\d+)?\b/g, number => number.length > 6 ? shown(Number(number)) : number);
 }
 
 function toolSection(name, found, types) {

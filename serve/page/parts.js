@@ -68,6 +68,19 @@ function setHead(title, subtitle, trail) {
   byName("trail").replaceChildren(...trail.flatMap(([text, to], i) => [i ? " / " : "", html("a", {href: to}, text)]));
 }
 
+/** Shows a report in the colours of the page around it, which has the switch. In place: "back" leads out of the page. */
+function showFrame(frame, to) {
+  const whole = `${new URL(to, location.href)}#theme-${document.documentElement.dataset.theme ?? "auto"}`;
+  frame.dataset.shown = to;
+  if (frame.hasAttribute("src")) frame.contentWindow.location.replace(whole);
+  else frame.src = whole;
+}
+
+/** A line for the columns whose names don't say it all. */
+function legendOf(columns) {
+  return html("p", {class: "help"}, columns.filter(column => column.title).map(column => `${column.name}: ${column.title}`).join("; "), ".");
+}
+
 // --- numbers ---
 
 function shown(value, digits = 4) {
@@ -82,18 +95,29 @@ function duration(seconds) {
   return `${Math.floor(seconds / 3600)} h ${String(Math.floor(seconds / 60) % 60).padStart(2, "0")} min`;
 }
 
+/** "12/s", "4.2/min", "1.5/h" */
+function rate(anHour) {
+  if (anHour === null) return "-";
+  const [value, unit] = anHour >= 3600 ? [anHour / 3600, "s"] : anHour >= 60 ? [anHour / 60, "min"] : [anHour, "h"];
+  return `${value.toFixed(value < 10 ? 1 : 0)}/${unit}`;
+}
+
 function plural(count, what, many = `${what}s`) {
   return `${count} ${count === 1 ? what : many}`;
+}
+
+/** "59 entries", "3 entries of 59" */
+function countOf(count, all, what, many) {
+  return count === all ? plural(count, what, many) : `${plural(count, what, many)} of ${all}`;
 }
 
 function stateOf(state) {
   return html("span", {class: "state", "data-state": state}, state);
 }
 
-/** Part of a search's budget that is spent; null: it has none, or nothing is known. */
-function fraction(search) {
-  if (search.state === "finished") return 1;
-  return search.seconds_left === null ? null : search.seconds / Math.max(search.seconds + search.seconds_left, 1e-9);
+/** What is told of a running search is as of its last save. */
+function asOf(search) {
+  return search.age === null ? "" : `as of ${duration(search.age)} ago`;
 }
 
 // --- tables ---

@@ -6,17 +6,17 @@ function searchColumns() {
      show: one => [one.state === "waiting" ? one.fault : html("a", {href: address("search", {name: one.name})}, one.fault),
                    html("div", {class: "help"}, breakable(one.name))]},
     {name: "state", of: one => one.state, show: one => {
-      const part = fraction(one);
+      const part = one.budget_used;
       return [stateOf(one.state), part === null || one.state === "finished" ? null
           : html("progress", {max: 1, value: part, "aria-label": `${one.fault}: part of the budget spent`, title: `${Math.floor(100 * part)} % of the budget`})];
     }},
     {name: "programs", of: one => one.programs, number: true},
     {name: "repairs", of: one => one.repairs, number: true},
     {name: "evaluations", of: one => one.evaluations, number: true},
-    {name: "an hour", of: one => one.evaluations_an_hour, show: one => shown(one.evaluations_an_hour === null ? null : Math.round(one.evaluations_an_hour), 15), number: true, title: "evaluations an hour"},
+    {name: "rate", of: one => one.evaluations_an_hour, show: one => rate(one.evaluations_an_hour), number: true, title: "evaluations"},
     {name: "took", of: one => one.seconds, show: one => duration(one.seconds), number: true},
     {name: "left", of: one => one.seconds_left, show: one => duration(one.seconds_left), number: true, title: "to the end of its budget, at this rate"},
-    {name: "note", of: one => one.note, show: one => one.note, class: "words"},
+    {name: "note", of: one => one.note_text, show: one => [one.note_text, one.age === null ? null : html("div", {class: "help"}, asOf(one))], class: "words"},
   ];
 }
 
@@ -46,8 +46,8 @@ function showFolder() {
   const render = () => {
     const find = searchBox.value.toLowerCase();
     const matching = listing.searches.filter(one => (states.size === 0 || states.has(one.state)) &&
-        `${one.fault} ${one.name} ${one.note}`.toLowerCase().includes(find));
-    count.textContent = `${plural(matching.length, "search", "searches")} of ${listing.searches.length}`;
+        `${one.fault} ${one.name} ${one.note_text}`.toLowerCase().includes(find));
+    count.textContent = countOf(matching.length, listing.searches.length, "search", "searches");
     table.show(matching);
   };
   searchBox.addEventListener("input", render);
@@ -84,13 +84,14 @@ function showSearch() {
   const alone = html("a", {target: "_blank", rel: "noopener"}, "Report alone");
   const frame = html("iframe", {class: "report", title: "Report", sandbox: "allow-scripts allow-popups", hidden: true});
   const bar = html("div", {class: "bar"}, fresh, html("label", {}, always, " Always show the latest"), alone);
+  bar.hidden = true;
   byName("content").replaceChildren(cards, note, bar, frame);
   let latest = null, inFrame = null;  // {revision, network}: a heartbeat alone is nothing new
   const load = () => {
     inFrame = latest.network;
     fresh.hidden = true;
     frame.hidden = false;
-    frame.src = address("report", {name, revision: latest.revision});
+    showFrame(frame, address("report", {name, revision: latest.revision}));
   };
   fresh.addEventListener("click", load);
   always.addEventListener("change", () => always.checked && latest && latest.network !== inFrame && load());
@@ -99,15 +100,16 @@ function showSearch() {
     const one = answer.searches.find(search => search.name === name);
     if (!one) throw new Error("No search of this folder has that name.");
     setHead(one.fault, one.name, [["all searches", "./"]]);
-    const part = fraction(one);
+    const part = one.budget_used, running = one.state === "running";
+    // Programs and repairs are tiles of the report, which may be older.
     cards.replaceChildren(...[
-      ["State", stateOf(one.state), part === null || part === 1 ? "" : `${Math.floor(100 * part)} % of the budget`],
-      ["Programs", one.programs], ["Repairs", one.repairs], ["Evaluations", one.evaluations],
-      ["An hour", shown(one.evaluations_an_hour === null ? null : Math.round(one.evaluations_an_hour), 15)],
+      ["State", stateOf(one.state), [part === null || one.state === "finished" ? "" : `${Math.floor(100 * part)} % of the budget`, asOf(one)].filter(Boolean).join(", ")],
+      ["Evaluations", one.evaluations, running ? `${plural(one.repairs, "repair")} so far` : ""],
+      ["Rate", rate(one.evaluations_an_hour)],
       ["Took", duration(one.seconds)], one.seconds_left === null ? null : ["Left", duration(one.seconds_left)],
     ].filter(Boolean).map(([word, value, more]) => html("div", {}, html("dt", {}, word), html("dd", {}, typeof value === "number" ? String(value) : value),
                                                         more ? html("small", {}, more) : null)));
-    note.textContent = one.note;
+    note.textContent = one.note_text;
     const readable = one.state !== "waiting" && one.state !== "damaged";
     bar.hidden = !readable;
     always.parentElement.hidden = one.state === "finished";

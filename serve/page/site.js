@@ -4,6 +4,7 @@ function chooseTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   localStorage.setItem("neutra-theme", theme);
+  for (const frame of document.querySelectorAll("iframe.report[src]")) showFrame(frame, frame.dataset.shown);
 }
 
 const theme = localStorage.getItem("neutra-theme");

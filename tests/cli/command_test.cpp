@@ -192,6 +192,7 @@ TEST(Command, LogsThatCantBeWrittenAreFoundBeforeTheTraining) {
   folder.write("file", "text");
   refused({"--log", "file"}, 3, "--log: found file/");
   refused({"--log", "/proc/none"}, 3, "--log: found /proc/none");
+  refused({"--log", "D7.csv"}, 2, "--log: found D7.csv; allowed: a folder");
   refused({"--log-format", "csv"}, 2, "--log-format: found no --log");
   refused({"--log", "logs", "--log-format", "tensorbord"}, 2, "did you mean tensorboard?");
   EXPECT_EQ(folder.names(), std::vector<std::string>{"file"});
@@ -425,6 +426,26 @@ TEST(Command, LocalisePrintsRankings) {
     EXPECT_EQ(ranking["neurons"].size(), neurons ? 4u : 0u) << tool["tool"];
     EXPECT_TRUE(ranking["layers"][0].contains("suspiciousness"));
   }
+}
+
+TEST(Command, LocaliseWritesAnswersThatAreScored) {
+  const Folder folder;
+  const Called written = call({"localise", "D6", "--runs", "2", "--tool", "umlaut", "--tool",
+                               "neuralint", "--format", "csv", "-o", "answers.csv"},
+                              folder.path());
+  ASSERT_EQ(written.exit, 0) << written.err;
+  EXPECT_EQ(written.out, "");
+  const std::string text = folder.read("answers.csv");
+  EXPECT_TRUE(text.starts_with("fault,tool,answer,version,runs,")) << text;
+  const Called scored = call({"score", "--answers", "answers.csv", "--json"}, folder.path());
+  ASSERT_EQ(scored.exit, 0) << scored.err;
+  const Json scores = parse_json(scored.out, "out")["scores"];
+  ASSERT_EQ(scores.size(), 2u);
+  EXPECT_EQ(scores[0]["fault"], "D6");
+  EXPECT_EQ(scores[0]["tool"], "umlaut");
+  EXPECT_EQ(scores[0]["answer"], "-");
+  for (const char* other : {"--list", "--check-tool=none.json"})
+    EXPECT_EQ(call({"localise", other, "--format", "csv"}, folder.path()).exit, 2) << other;
 }
 
 TEST(Command, LocaliseListsToolsAndRefusesOthers) {

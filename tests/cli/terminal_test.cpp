@@ -30,7 +30,7 @@ Called in_shell(const std::string& words, const Folder& folder) {
 
 TEST(Terminal, ResultsThatCannotBeWrittenAreAnError) {
   const Folder folder;
-  for (const char* verb : {"subjects", "faults --json", "--version", "help", "search --help",
+  for (const char* verb : {"subjects", "faults --json", "--version", "help", "serve .",
                            "completion bash", "config schema", "export D7 --format pytorch"})
     for (const char* output : {" >&-", " >/dev/full"}) {
       const Called called = in_shell(std::string(verb) + output, folder);

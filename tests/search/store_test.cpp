@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -370,6 +371,12 @@ TEST(Store, ASecondWriterLearnsWhoIsFirst) {
   EXPECT_NE(message.find("pid " + std::to_string(getpid())), std::string::npos) << message;
   EXPECT_NE(message.find("the first command"), std::string::npos) << message;
   EXPECT_EQ(trainer.trainings, 0);
+}
+
+TEST(Store, APipeInTheLocksPlaceHasNoOwner) {
+  TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "s.h5.lock").c_str(), 0600), 0);
+  EXPECT_EQ(store_owner(folder / "s.h5"), std::nullopt);
 }
 
 TEST(Store, ALockDiesWithItsProcess) {

@@ -161,6 +161,16 @@ TEST(HttpServer, IdleConnectionsMakeRoom) {
   EXPECT_EQ(status_of(raw_answer(serving.port(), get_once("/"))), 200);
 }
 
+TEST(HttpServer, SlowRequestsMakeRoom) {
+  HttpLimits limits = patient();
+  limits.connections = 2;
+  Serving serving(limits);
+  RawClient one(serving.port()), two(serving.port());
+  one.send("GET / HT");
+  two.send("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nabc");
+  EXPECT_EQ(status_of(raw_answer(serving.port(), get_once("/"))), 200);
+}
+
 TEST(HttpServer, ConnectionsEndAfterSoManyRequests) {
   HttpLimits limits = patient();
   limits.requests = 2;

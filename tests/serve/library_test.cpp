@@ -8,6 +8,7 @@
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "search/journal.h"
 
 namespace neutra {
 namespace {
@@ -62,6 +63,34 @@ TEST_F(LibraryTest, FindsSearchesAndBenchmarksInFolders) {
   EXPECT_EQ(benchmark->content->entries.size(), 2U);
   EXPECT_TRUE(benchmark->content->data.empty());
   EXPECT_TRUE(listing->notes.empty());
+}
+
+TEST_F(LibraryTest, RateAndTimeLeftAreThoseOfTheLastSave) {
+  copy("unfinished.h5", "half.h5");
+  copy("unfinished.h5.journal", "half.h5.journal");
+  names();
+  const BatchState before = listing->searches.front().state;
+  std::ofstream(root() / "half.h5.journal", std::ios::app | std::ios::binary)
+      << journal_frame({{"type", "elapsed"}, {"seconds", 1e6}});
+  names();
+  const BatchState after = listing->searches.front().state;
+  EXPECT_EQ(after.seconds, 1e6);
+  ASSERT_TRUE(before.evaluations_an_hour && before.seconds_left && before.budget_used);
+  EXPECT_EQ(after.evaluations_an_hour, before.evaluations_an_hour);
+  EXPECT_EQ(after.seconds_left, before.seconds_left);
+  EXPECT_EQ(after.budget_used, before.budget_used);
+  EXPECT_GT(*after.budget_used, 0);
+  EXPECT_LT(*after.budget_used, 1);
+}
+
+TEST_F(LibraryTest, HowASearchEndedIsSaidInWords) {
+  copy("batch/D6.h5", "D6.h5");
+  names();
+  const BatchState& state = listing->searches.front().state;
+  EXPECT_EQ(state.note, "evaluation_budget");
+  EXPECT_EQ(note_text(state), "evaluation budget used up");
+  EXPECT_EQ(state.budget_used, 1);
+  EXPECT_FALSE(state.saved);  // of running ones alone
 }
 
 TEST_F(LibraryTest, NamesAreOnlyLookedUp) {

@@ -3,11 +3,13 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import time
 import unittest
 import urllib.parse
+import urllib.request
 
 from playwright.sync_api import expect, sync_playwright
 
@@ -125,6 +127,7 @@ class PageTest(unittest.TestCase):
         expect(cell).not_to_have_text(first)
         row.get_by_role("link").click()
         report = page.frame_locator("iframe")
+        expect(page.locator(".cards")).to_contain_text(re.compile(r"as of [\d.]+ s ago"))
         expect(report.locator(".notice").first).to_contain_text("isn't finished")
         button = page.get_by_role("button", name="Show what is new")
         expect(button).to_be_visible()
@@ -135,7 +138,8 @@ class PageTest(unittest.TestCase):
         expect(page.locator(".cards")).to_contain_text("stopped")
         page.get_by_label("Always show the latest").check()
         expect(button).to_be_hidden()
-        programs = page.locator(".cards > div", has_text="Programs").locator("dd").inner_text()
+        with urllib.request.urlopen(f"{self.serving.url}/api/listing") as answer:
+            (programs,) = [one["programs"] for one in json.load(answer)["searches"] if one["name"] == "live.h5"]
         expect(report.locator("#summary")).to_contain_text(f"of {programs} generated")
 
     # --- benchmarks ---
@@ -145,6 +149,7 @@ class PageTest(unittest.TestCase):
         expect(page.locator("h1")).to_have_text("Planes <b>and</b> more")
         rows = page.locator("#entry-table tbody tr")
         expect(rows).to_have_count(len(self.entries))
+        expect(page.get_by_role("button", name="Show all")).to_be_hidden()
         operator = self.first_entry()["operators"][0]
         wanted = [entry for entry in self.entries if operator in entry["operators"]]
         self.assertLess(len(wanted), len(self.entries))
@@ -228,6 +233,7 @@ class PageTest(unittest.TestCase):
         self.problems[:] = [problem for problem in self.problems if "404" not in problem]
         page = self.open("search", name="../D7.h5")
         expect(page.get_by_role("alert")).to_contain_text("No search of this folder has that name")
+        expect(page.locator(".bar")).to_be_hidden()
 
     def test_colours_are_remembered(self):
         page = self.open()
@@ -235,6 +241,16 @@ class PageTest(unittest.TestCase):
         page.reload()
         expect(page.get_by_role("radio", name="Dark")).to_be_checked()
         self.assertEqual(page.evaluate("document.documentElement.dataset.theme"), "dark")
+
+    def test_a_report_has_the_colours_of_the_page_around_it(self):
+        page = self.open("search", name="D7.h5")
+        report = page.frame_locator("iframe")
+        expect(report.locator("h1")).to_contain_text("D7")
+        expect(report.locator("#theme")).to_be_hidden()
+        report.locator("#network").evaluate("element => element.dataset.here = '1'")
+        page.get_by_role("radio", name="Dark").check()
+        expect(report.locator("html[data-theme=dark]")).to_have_count(1)
+        expect(report.locator("#network[data-here]")).to_have_count(1)  # it wasn't loaded anew
 
     def test_no_window_is_too_narrow(self):
         for width in (320, 420, 800, 1360):
