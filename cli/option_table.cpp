@@ -142,14 +142,13 @@ const std::vector<Option>& option_table() {
       {"curves",
        0,
        kText,
-       "N|LIST",
+       "N|id:LIST",
        "",
        {},
        0,
        0,
-       "training curves of the buggy program, the known fix and the best N repairs, or the "
-       "programs "
-       "of a list such as 7,12 (7, for one): trains them again"},
+       "training curves of the buggy program, the known fix and the best N repairs, or of the "
+       "programs with the ids of a list such as id:7 or id:7,12: trains them again"},
       {"data",
        0,
        kText,
@@ -582,11 +581,12 @@ const std::vector<Option>& option_table() {
        0,
        kText,
        "LIST",
-       "1,2,4,8,16,32,64,128,256,512,1024,2048,4096",
+       "",
        {},
        0,
        0,
-       "numbers of workers to simulate"},
+       "numbers of workers to simulate; default: 1,2,4 and so on to 4096, as far as there are as "
+       "many trainings"},
       {"skip-dead", 0, kChoice, "on|off", "on", on_off, 0, 0,
        "end a training whose weights are all NaN (exact)"},
       {"speculate", 0, kChoice, "on|off", "on", on_off, 0, 0,

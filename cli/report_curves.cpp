@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <iostream>
 #include <limits>
 #include <set>
 
@@ -20,7 +21,8 @@ std::int64_t whole_number(const std::string& text, std::string_view part) {
   const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
   if (error != std::errc() || end != part.data() + part.size() || number < 0)
     throw usage_error("--curves: found '" + text +
-                      "'; allowed: a count N, or ids of programs such as 7,12 (7, for one)");
+                      "'; allowed: N, how many of the best repairs, or ids of programs such as "
+                      "id:7 or id:7,12");
   return number;
 }
 
@@ -36,26 +38,39 @@ std::vector<const Node*> best_repairs(const Network& network) {
   return repairs;
 }
 
-/// The programs that --curves names, and always the buggy one.
+/// The programs that --curves names: "5", the best five repairs, or "id:7,12" or "7,12", ids; and
+/// always the buggy one.
 std::vector<const Node*> chosen_nodes(const std::string& text, const Network& network) {
   const std::vector<const Node*> drawn = drawn_nodes(network);
   std::vector<const Node*> chosen;
   if (!drawn.empty() && drawn.front()->id == 0) chosen.push_back(drawn.front());
-  if (text.find(',') == std::string::npos) {
+  constexpr std::string_view kIds = "id:";
+  const bool named = text.starts_with(kIds);
+  if (!named && text.find(',') == std::string::npos) {
     std::vector<const Node*> repairs = best_repairs(network);
     const auto count = static_cast<std::size_t>(whole_number(text, text));
+    if (count > repairs.size())
+      std::cerr << "neutra: --curves " << text << ": the network has " << repairs.size()
+                << (repairs.size() == 1 ? " repair" : " repairs") << "; all are trained\n";
     repairs.resize(std::min(repairs.size(), count));
     chosen.insert(chosen.end(), repairs.begin(), repairs.end());
     return chosen;
   }
-  for (std::size_t start = 0; start < text.size();) {
+  if (text == kIds) whole_number(text, "");
+  for (std::size_t start = named ? kIds.size() : 0; start < text.size();) {
     const std::size_t end = std::min(text.find(',', start), text.size());
     const std::int64_t id = whole_number(text, std::string_view(text).substr(start, end - start));
     const auto found =
         std::find_if(drawn.begin(), drawn.end(), [&](const Node* node) { return node->id == id; });
-    if (found == drawn.end())
+    if (found == drawn.end()) {
+      constexpr std::size_t kExamples = 3;
+      std::string examples;
+      for (std::size_t i = 0; i < std::min(drawn.size(), kExamples); ++i)
+        examples += (i > 0 ? ", " : "") + std::to_string(drawn[i]->id);
       throw usage_error("--curves: found " + std::to_string(id) +
-                        "; allowed: ids of programs of the network");
+                        ", which isn't in the network; allowed: ids of its programs such as " +
+                        examples);
+    }
     if (std::find(chosen.begin(), chosen.end(), *found) == chosen.end()) chosen.push_back(*found);
     start = end + 1;
   }

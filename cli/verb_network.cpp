@@ -27,6 +27,17 @@ std::string comparison_text(const NetworkComparison& comparison) {
   return text;
 }
 
+/// --format, else what the ending of the output's file says, else the first one.
+std::string format_of(const Arguments& arguments) {
+  const std::string format = chosen_format(arguments);
+  if (!arguments.has("output") || arguments.flag("json") || arguments.origin("format") != "default")
+    return format;
+  std::string ending = std::filesystem::path(arguments.text("output")).extension().string();
+  if (!ending.empty()) ending.erase(0, 1);
+  const std::vector<std::string> formats = network_verb().options.formats;
+  return std::find(formats.begin(), formats.end(), ending) != formats.end() ? ending : format;
+}
+
 /// A picture is of bytes that a terminal takes for commands. Asked before any work.
 void require_place_for(const std::string& form, const Arguments& arguments) {
   if (form != "svg" && !arguments.has("output") && isatty(STDOUT_FILENO) == 1)
@@ -37,7 +48,7 @@ void require_place_for(const std::string& form, const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
   require_output(arguments);
-  const std::string format = chosen_format(arguments);
+  const std::string format = format_of(arguments);
   const auto& forms = picture_forms();
   const bool is_picture = std::find(forms.begin(), forms.end(), format) != forms.end();
   if (is_picture) require_place_for(format, arguments);
@@ -102,8 +113,9 @@ Verb network_verb() {
       "network when their tsv forms are equal byte for byte. json carries complexity and "
       "improvement (Table 9 of the\n"
       "study); text lists the repairs for people. svg, png and pdf are pictures of it, laid out by "
-      "Graphviz.",
-      "  neutra network D7.h5 --format text\n  neutra network D7.h5 --format pdf -o D7.pdf",
+      "Graphviz. Without\n"
+      "--format the ending of -o FILE says the form, where it is one of these.",
+      "  neutra network D7.h5 --format text\n  neutra network D7.h5 -o D7.pdf",
       run};
 }
 

@@ -86,7 +86,7 @@ Verb report_verb() {
       "report",
       "make a page of a network that a browser shows: graph, repairs, scores",
       "report STORE|FILE.tsv [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
-      "N|LIST] [--fault FAULT] [--format html|json]",
+      "N|id:LIST] [--fault FAULT] [--format html|json]",
       {{"answers", "curves", "data-dir", "fault", "match", "memory", "output", "replicas", "study",
         "top", "unlocated", "variant", "workers"},
        1,
@@ -103,8 +103,9 @@ Verb report_verb() {
       "against F3 over all of its\n"
       "faults. json is what the page holds (docs/formats/report.md). With --curves the programs "
       "are trained again as the\n"
-      "search did, which gives the same bits, and the page draws loss and metric of each epoch; "
-      "fewer --replicas are faster.",
+      "search did, which gives the same bits, and the page draws loss and metric of each epoch: 5 "
+      "for the five best\n"
+      "repairs, id:5 for program 5; fewer --replicas are faster.",
       "  neutra report D7.h5 -o D7.html\n"
       "  neutra report D7.h5 --curves 5 -o D7.html\n"
       "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "cli/context.h"
@@ -32,6 +33,31 @@ std::vector<int> sizes(const std::string& text) {
     result.push_back(number);
   }
   return result;
+}
+
+/// Powers of two, as far as there are as many trainings.
+std::vector<int> default_sizes(std::int64_t trainings) {
+  constexpr int kMost = 4096;
+  std::vector<int> result{1};
+  while (result.back() < kMost && 2 * result.back() <= trainings)
+    result.push_back(2 * result.back());
+  return result;
+}
+
+std::int64_t needed_trainings(const RecordedSearch& search) {
+  std::int64_t count = 0;
+  const std::optional<Program>& fixed = search.task().fixed;
+  needed_work(search.network(), fixed ? std::optional(search.hash(*fixed)) : std::nullopt,
+              [&](const EvaluationKey&) { return ++count, 0.0; });
+  return count;
+}
+
+/// How many programs had their neighbours trained.
+int count_parents(const Network& network) {
+  int count = 0;
+  for (std::size_t i = 1; i < network.nodes.size(); ++i)
+    count += i == 1 || network.nodes[i].parent != network.nodes[i - 1].parent;
+  return count;
 }
 
 /// "0.05:4": one rank in twenty takes four times as long.
@@ -99,14 +125,18 @@ int run(const Arguments& arguments) {
   const std::string expected = tsv(recorded.network());
   ResultTable table = make_table(recorded.network().fault_id);
   std::vector<EfficiencyPoint> points;
+  std::map<bool, std::vector<double>> times;  // by whether idle workers run ahead
   bool all_same = true;
   std::int64_t needed = 0;
   double needed_seconds = 0, scheduling = 0;
   std::int64_t scheduled = 0;
+  const std::vector<int> all_workers = arguments.has("sizes")
+                                           ? sizes(arguments.text("sizes"))
+                                           : default_sizes(needed_trainings(recorded));
   for (const bool speculate : {true, false}) {
     if (!both && speculate != arguments.is_on("speculate")) continue;
     cluster.speculate = speculate;
-    for (const int workers : sizes(arguments.text("sizes"))) {
+    for (const int workers : all_workers) {
       cluster.workers = workers;
       const auto begin = std::chrono::steady_clock::now();
       const SimulatedRun run =
@@ -127,9 +157,9 @@ int run(const Arguments& arguments) {
             run.orders > 0 ? number(run.tasks_sent) / number(run.orders) : 0.0,
             number(run.largest_order), rate(number(run.messages)), rate(run.dealing_seconds),
             number(run.failures), same ? "the same" : "ANOTHER"},
-           workers == sizes(arguments.text("sizes")).front()});
-      points.push_back(
-          {workers, run.efficiency(), speculate ? "with speculation" : "without speculation"});
+           !table.rows.empty() && workers == all_workers.front()});
+      points.push_back({workers, run.efficiency(), speculate ? "with running ahead" : "without"});
+      times[speculate].push_back(run.seconds);
     }
   }
   Report report;
@@ -148,6 +178,14 @@ int run(const Arguments& arguments) {
               << rounded(1e6 * scheduling /
                          static_cast<double>(std::max<std::int64_t>(scheduled, 1)))
               << " microseconds for each simulated one\n";
+    if (times.size() == 2 && times[true] == times[false]) {
+      const int parents = count_parents(recorded.network());
+      std::cerr << "running ahead changes nothing here";
+      if (parents < 3)
+        std::cerr << ": the neighbours of " << parents << " program" << (parents == 1 ? "" : "s")
+                  << " were trained, and those of a third are the first to be begun ahead";
+      std::cerr << '\n';
+    }
   }
   if (!all_same)
     std::cerr << "neutra: a simulated search ended in another network than the store\n";
@@ -175,7 +213,20 @@ Verb simulate_verb() {
           "rank 0 is. With and without speculation, unless --speculate says which. Exit 1 when a "
           "simulated search ends\n"
           "in another network than the store's. A store made with --curtail off and --reuse-epochs "
-          "off has all times;\nothers are estimated.",
+          "off has all times;\nothers are estimated.\n\n"
+          "columns:\n"
+          "  ahead       do idle workers train the next program's neighbours ahead (--speculate)\n"
+          "  bound       seconds that no schedule can beat\n"
+          "  efficiency  bound by seconds: 1 is the best possible\n"
+          "  speed-up    seconds of the needed trainings on one worker, by seconds\n"
+          "  busy        share of the workers' time in which they train\n"
+          "  all         trainings that ended; of them not needed by the serial search, and "
+          "estimated: not in the store\n"
+          "  in vain     trainings under way at the end, or when a rank failed\n"
+          "  tasks       trainings in an order of rank 0 to another rank, mean; largest: in the "
+          "largest one\n"
+          "  messages/s  that rank 0 sends and receives; deals: the share of its time that they "
+          "take",
           "  neutra search D8 --store D8.h5 --budget-evaluations 580 --curtail off --reuse-epochs "
           "off\n"
           "  neutra simulate D8.h5 --sizes 1,16,256,1000 --time-factor 100 --plot D8.svg\n"

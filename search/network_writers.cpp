@@ -134,15 +134,18 @@ constexpr DotStyle kDotStyles[] = {{"#000000", "#ffffff", "buggy program"},
                                    {"#80d0a0", "#000000", "on par with it"},
                                    {"#ffffff", "#000000", "neutral with its parent"}};
 
-std::string dot_legend(const std::string& fault) {
+std::string dot_legend(const Network& network) {
   std::string row;
   for (const DotStyle& style : kDotStyles) {
     row += std::string("<td bgcolor=\"") + style.fill + "\"><font color=\"" + style.letters +
            "\">" + style.words + "</font></td>";
   }
+  const std::string direction =
+      network.goal == Goal::kMaximize ? "higher is better" : "lower is better";
   return "<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
          "<td border=\"0\">" +
-         xml(fault) + "</td>" + row + "</tr></table>>";
+         xml(network.fault_id) + "</td>" + row + "<td border=\"0\">numbers: id, mean " +
+         xml(network.metric) + " (" + direction + ")</td></tr></table>>";
 }
 
 }  // namespace
@@ -162,15 +165,14 @@ void write_dot(const Network& network, std::ostream& out) {
       << (map ? "  layout=sfdp; overlap=prism; overlap_scaling=-3; splines=line; K=0.4;\n"
                 "  outputorder=edgesfirst;\n"
               : "  rankdir=LR; nodesep=0.1; ranksep=0.3;\n")
-      << "  label=" << dot_legend(network.fault_id)
+      << "  label=" << dot_legend(network)
       << "; labelloc=b; fontname=\"sans-serif\"; fontsize=10;\n"
       << (map ? "  node [fontname=\"sans-serif\", fontsize=7, margin=\"0.03,0.02\", width=0.2, "
                 "height=0.15, shape=box];\n"
                 "  edge [color=\"#999999\", arrowsize=0.5];\n"
               : "  node [fontname=\"sans-serif\", fontsize=10, margin=\"0.05,0.03\", width=0.3, "
                 "height=0.2];\n"
-                "  edge [fontname=\"sans-serif\", fontsize=8, color=\"#666666\", "
-                "arrowsize=0.6];\n");
+                "  edge [color=\"#666666\", arrowsize=0.6];\n");
   for (const Node* node : nodes) {
     const Role role = role_of(*node);
     const DotStyle& style = kDotStyles[static_cast<int>(role)];
@@ -191,8 +193,16 @@ void write_dot(const Network& network, std::ostream& out) {
   }
   for (const Edge& edge : network.edges) {
     const Change change = change_of(network, edge);
-    out << "  n" << edge.parent << " -> n" << edge.child << " [" << (map ? "tooltip" : "label")
-        << '=' << dot_quoted(change.key + ": " + change.before + " -> " + change.after) << "];\n";
+    const std::string words = dot_quoted(change.key + ": " + change.before + " -> " + change.after);
+    if (map) {
+      out << "  n" << edge.parent << " -> n" << edge.child << " [tooltip=" << words << "];\n";
+      continue;
+    }
+    // Words on the edge, as a node without outline: a label beside it may seem to be another's.
+    const std::string name = "e" + std::to_string(edge.parent) + "_" + std::to_string(edge.child);
+    out << "  " << name << " [shape=plaintext, fontsize=8, height=0.15, label=" << words << "];\n"
+        << "  n" << edge.parent << " -> " << name << " [arrowhead=none];\n"
+        << "  " << name << " -> n" << edge.child << ";\n";
   }
   out << "}\n";
 }

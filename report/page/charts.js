@@ -74,7 +74,7 @@ function stripPlot(element, rows, level) {
     class: "chart", viewBox: `0 0 ${width} ${bottom + 20}`, role: "img",
     "aria-label": rows.map(row => `${row.name}: ${row.values.map(value => shown(value)).join(", ")}`).join("; "),
   }, ...parts), html("p", {class: "help"},
-                     `${network.metric} of each training, stroke: mean; ${network.goal === "maximize" ? "higher" : "lower"} is better`));
+                     `${network.metric} of each training, stroke: mean; ${DIRECTION}`));
 }
 
 /** Scores before and after the analysis, a line between them. `rows`: {name, before, after} in [0, 1]. */

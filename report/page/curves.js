@@ -81,7 +81,8 @@ class Curves {
     const figures = byName("curves-figures");
     // Both first: a picture is drawn for the room that it has.
     const boxes = this.names.map(name => html("figure", {}, html("figcaption", {}, name, name === "loss" && this.losses() > 1
-        ? html("span", {class: "help"}, " of different loss functions, which can't be compared by their numbers") : null)));
+        ? html("span", {class: "help"}, " of different loss functions, which can't be compared by their numbers") : null,
+        name === network.metric ? html("span", {class: "help"}, `, ${DIRECTION}`) : null)));
     figures.replaceChildren(...boxes);
     this.plots = boxes.map((box, i) => this.plot(box, this.names[i])).filter(Boolean);
     this.look(this.epoch);

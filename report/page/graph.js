@@ -122,8 +122,8 @@ class Graph {
     for (const {x, y} of this.places.values()) {
       [x0, y0, x1, y1] = [Math.min(x0, x), Math.min(y0, y), Math.max(x1, x), Math.max(y1, y)];
     }
-    const [before, behind, above] = [30, 90, 30];
-    const scale = Math.min(1.3, (this.width - before - behind) / Math.max(1, x1 - x0),
+    const [before, behind, above] = [30, Math.min(125, this.width / 4), 30];
+    const scale = Math.min(4, (this.width - before - behind) / Math.max(1, x1 - x0),
                            (this.height - 2 * above) / Math.max(1, y1 - y0));
     this.view = {
       scale,
@@ -215,6 +215,20 @@ class Graph {
     return at.x > -20 && at.y > -20 && at.x < this.width + 20 && at.y < this.height + 20;
   }
 
+  /** Radius of a program's shape. */
+  shapeOf(program) {
+    return program.role === "buggy" ? this.radius * 1.3 : shapeRadius(program.role, this.radius);
+  }
+
+  hasRing(program) {
+    return program.isFixed || program === this.selected || program === this.over;
+  }
+
+  /** What a program takes up from its middle, with its ring. */
+  reach(program) {
+    return this.hasRing(program) ? this.shapeOf(program) * 1.35 + 6 : this.radius * 1.3;
+  }
+
   drawPrograms() {
     const {context, colours, view} = this;
     const fills = {buggy: colours.buggy, significantly_better: colours.better, on_par: colours["on-par"], neutral: colours.neutral};
@@ -224,9 +238,9 @@ class Graph {
     for (const program of this.drawn) {
       const at = this.onScreen(program);
       if (!this.visible(at)) continue;
-      const own = program.role === "buggy" ? r * 1.3 : shapeRadius(program.role, r);
+      const own = this.shapeOf(program);
       context.globalAlpha = program === buggy || this.matching.has(program) || onPath.has(program) ? 1 : 0.45;
-      if (program.isFixed || program === this.selected || program === this.over) {
+      if (this.hasRing(program)) {
         context.beginPath();
         context.arc(at.x, at.y, own * 1.35 + 4, 0, 2 * Math.PI);
         context.strokeStyle = program === this.selected ? colours.path : program.isFixed ? colours.outline : colours.accent;
@@ -255,7 +269,8 @@ class Graph {
   /** A text on a patch of the ground, at most `room` wide. */
   label(text, x, y, {align = "left", room = Infinity, colour = this.colours.text, bold = false} = {}) {
     const {context} = this;
-    context.font = `${bold ? "600 " : ""}11px ${this.font}`;
+    const size = this.view.scale < 1.5 ? 11 : 13;
+    context.font = `${bold ? "600 " : ""}${size}px ${this.font}`;
     let width = context.measureText(text).width;
     if (width > room) {
       const letters = [...text];
@@ -266,10 +281,8 @@ class Graph {
       text = letters.join("") + "\u2026";
     }
     const start = align === "right" ? x - width : align === "center" ? x - width / 2 : x;
-    context.globalAlpha = 0.82;
     context.fillStyle = this.colours.ground;
-    context.fillRect(start - 2, y - 7, width + 4, 13);
-    context.globalAlpha = 1;
+    context.fillRect(start - 2, y - size / 2 - 1.5, width + 4, size + 2);
     context.fillStyle = colour;
     context.textAlign = "left";
     context.textBaseline = "middle";
@@ -288,16 +301,16 @@ class Graph {
       const isLeaf = !program.out.some(edge => this.drawn.has(edge.target));
       const isMarked = program === this.selected || program === this.over;
       if (legible && isLeaf && single(program.level)) {
-        this.label(`${program.id}: ${shown(program.mean)}`, at.x + this.radius + 7, at.y, {colour: this.colours.quiet});
+        this.label(`${program.id}: ${shown(program.mean)}`, at.x + this.reach(program) + 5, at.y, {colour: this.colours.quiet});
       } else if (legible && program !== buggy && !isLeaf) {
-        this.label(String(program.id), at.x, at.y - this.radius - 11, {align: "center", colour: this.colours.quiet});
+        this.label(String(program.id), at.x, at.y - this.reach(program) - 9, {align: "center", colour: this.colours.quiet});
       }
       const edge = program.via;
       if (!edge || marked.has(edge) || near.has(edge) || isMarked || !legible) continue;
       if (single(program.level)) {
         this.edgeLabel(edge, at);
       } else if (place >= 60 && ROW * view.scale >= 2 * this.radius + 16) {
-        this.label(linkText(edge), at.x, at.y + this.radius + 11, {align: "center", room: place - 4});
+        this.label(linkText(edge), at.x, at.y + this.reach(program) + 9, {align: "center", room: place - 4});
       }
     }
     // Of a program with many neighbours, labels would hide one another.
@@ -315,8 +328,9 @@ class Graph {
   }
 
   edgeLabel(edge, at, options = {}) {
-    const room = this.layout.gap * this.view.scale - 34;
-    this.label(linkText(edge), at.x - this.radius - 9, at.y, {align: "right", room, ...options});
+    const reach = this.reach(edge.target) + 6;
+    const room = this.layout.gap * this.view.scale - reach - this.reach(edge.source) - 12;
+    this.label(linkText(edge), at.x - reach, at.y, {align: "right", room, ...options});
   }
 
   // --- input ---

@@ -59,6 +59,9 @@ function linkText(link) {
   return link.key ? `${link.key} ${link.before} \u2192 ${link.after}` : "";
 }
 
+/** Of the network's metric. */
+const DIRECTION = network.goal === "maximize" ? "higher is better" : "lower is better";
+
 /** Does a larger value come first? NaN comes last. */
 function better(a, b) {
   if (a === null || b === null) return (a === null) - (b === null);

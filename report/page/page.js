@@ -32,7 +32,7 @@ function renderSummary() {
   const best = repairs.map(program => program.mean).sort(better)[0];
   const significant = repairs.filter(program => program.role === "significantly_better").length;
   const cards = [
-    [`Buggy, mean ${network.metric}`, shown(buggy.mean)],
+    [`Buggy, mean ${network.metric}`, shown(buggy.mean), DIRECTION],
     network.fixed_metrics.length && ["Known fix", shown(mean(network.fixed_metrics)), report.known],
     network.ground_truth !== null && ["Level to reach", shown(network.ground_truth)],
     repairs.length && ["Best repair", shown(best)],
@@ -105,7 +105,7 @@ function renderDetail(program) {
   const panel = byName("detail");
   panel.scrollTop = 0;
   if (!program) return panel.replaceChildren(html("p", {class: "help"}, "Choose a program in the graph or in the table."));
-  const facts = [[network.metric, `${shown(program.mean)} (mean of ${program.metrics.length})`]];
+  const facts = [[network.metric, `${shown(program.mean)} (mean of ${program.metrics.length}, ${DIRECTION})`]];
   if (program.status !== "ok") facts.push(["status", program.status]);
   if (program.p !== null && program.p !== undefined && report.significance) {
     facts.push(["against the known fix", html("span", {}, `p = ${shown(program.p, 3)}, d = ${shown(program.d, 3)}`,
@@ -215,7 +215,7 @@ function applyFilter() {
 const columns = [
   {name: "Id", number: true, of: program => program.id, show: program => String(program.id)},
   {name: "Role", short: true, of: program => Object.keys(ROLES).indexOf(program.role), show: program => [mark(program.role), ROLES[program.role].name]},
-  {name: network.metric, number: true, first: true, title: "mean of the trainings, the best first",
+  {name: network.metric, number: true, first: true, title: `mean of the trainings, the best first: ${DIRECTION}`,
    order: (a, b) => better(a.mean, b.mean), show: program => shown(program.mean)},
   {name: "Changes", number: true, title: "hyperparameters that differ from the buggy program",
    of: program => program.changedKeys.length, show: program => String(program.changedKeys.length)},

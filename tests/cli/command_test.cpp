@@ -271,7 +271,7 @@ TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {
   EXPECT_EQ(fixes, 1);
   EXPECT_EQ(curves({"--curves", "2", "--workers", "1"})["curves"], best);
 
-  const Json one = curves({"--curves", "0,", "--replicas", "1"})["curves"];
+  const Json one = curves({"--curves", "id:0", "--replicas", "1"})["curves"];
   ASSERT_EQ(one["programs"].size(), 2u);  // the buggy one and the known fix
   EXPECT_EQ(one["programs"][0]["replicas"].size(), 1u);
   EXPECT_EQ(one["compared"], 2);
@@ -284,11 +284,13 @@ TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {
   };
   EXPECT_NE(message({"report", "D7.tsv", "--curves", "1"}, 3).find("--curves with a store"),
             std::string::npos);
-  for (const std::string wrong : {"x", "-1", "1,y", "1,,2", ",", "1.5"})
+  for (const std::string wrong : {"x", "-1", "1,y", "1,,2", ",", "1.5", "id:", "id:x", "id"})
     EXPECT_NE(message({"report", "D7.h5", "--curves=" + wrong}, 2).find("--curves: found"),
               std::string::npos)
         << wrong;
-  EXPECT_NE(message({"report", "D7.h5", "--curves", "0,99999"}, 2).find("found 99999"),
+  EXPECT_NE(message({"report", "D7.h5", "--curves", "0,99999"}, 2)
+                .find("found 99999, which isn't in the network; allowed: ids of its programs such "
+                      "as 0, "),
             std::string::npos);
 }
 

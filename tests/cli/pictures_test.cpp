@@ -48,10 +48,10 @@ TEST(Pictures, OfANetwork) {
   folder.write("n.tsv", small_network());
   const Called svg = call({"network", "n.tsv", "--format", "svg"}, folder.path());
   ASSERT_EQ(svg.exit, 0) << svg.err;
-  EXPECT_EQ(count(svg.out, "class=\"node\""), 3U) << svg.out;
-  EXPECT_EQ(count(svg.out, "class=\"edge\""), 2U);
+  EXPECT_EQ(count(svg.out, "class=\"node\""), 3 + 2U) << svg.out;  // two are words on an edge
+  EXPECT_EQ(count(svg.out, "class=\"edge\""), 2 * 2U);
   for (const char* part : {"<title>D7</title>", "lr: 0.001 &#45;&gt; 0.01", "buggy program",
-                           "on par with it", "fill=\"#80d0a0\""}) {
+                           "mean mae (lower is better)", "on par with it", "fill=\"#80d0a0\""}) {
     EXPECT_NE(svg.out.find(part), std::string::npos) << part << '\n' << svg.out;
   }
   for (const auto& [form, begin] :
@@ -62,7 +62,21 @@ TEST(Pictures, OfANetwork) {
     EXPECT_TRUE(folder.read(file).starts_with(begin)) << form;
     const Called piped = call({"network", "n.tsv", "--format", form}, folder.path());
     EXPECT_EQ(piped.out, folder.read(file)) << form;
+    // The ending says the form.
+    ASSERT_EQ(call({"network", "n.tsv", "-o", "again." + std::string(form)}, folder.path()).exit,
+              0);
+    EXPECT_EQ(folder.read("again." + std::string(form)), piped.out) << form;
   }
+  const auto begin_of = [&](std::vector<std::string> words, const std::string& file) {
+    words.insert(words.begin(), {"network", "n.tsv", "-o", file});
+    EXPECT_EQ(call(words, folder.path()).exit, 0) << file;
+    return folder.read(file).substr(0, 6);
+  };
+  EXPECT_EQ(begin_of({}, "n.json"), "{\n  \"f");
+  EXPECT_EQ(begin_of({}, "n.dot"), "digrap");
+  EXPECT_EQ(begin_of({}, "n.txt"), "parent");
+  EXPECT_EQ(begin_of({}, "n"), "parent");
+  EXPECT_EQ(begin_of({"--format", "tsv"}, "table.json"), "parent");
 }
 
 TEST(Pictures, ATerminalGetsNoBytesOfThem) {

@@ -378,7 +378,7 @@ class PageTest(unittest.TestCase):
         page = self.open("curves")
         self.assertIn("bit for bit", page.locator("#curves-help").inner_text())
         captions = page.locator("#curves figcaption").all_inner_texts()
-        self.assertEqual(captions, ["loss", "mae"])
+        self.assertEqual(captions, ["loss", "mae, lower is better"])
         lines = page.locator("#curves figure >> nth=0 >> path.curve")
         self.assertEqual(lines.count(), 4)  # buggy and fixed, rows of training and validation
         trained = self.trained()

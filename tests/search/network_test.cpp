@@ -65,18 +65,21 @@ TEST(Network, Dot) {
             "<td bgcolor=\"#0072b2\"><font color=\"#ffffff\">better than the known fix</font></td>"
             "<td bgcolor=\"#80d0a0\"><font color=\"#000000\">on par with it</font></td>"
             "<td bgcolor=\"#ffffff\"><font color=\"#000000\">neutral with its parent</font></td>"
+            "<td border=\"0\">numbers: id, mean accuracy (higher is better)</td>"
             "</tr></table>>; labelloc=b; fontname=\"sans-serif\"; fontsize=10;\n"
             "  node [fontname=\"sans-serif\", fontsize=10, margin=\"0.05,0.03\", width=0.3, "
             "height=0.2];\n"
-            "  edge [fontname=\"sans-serif\", fontsize=8, color=\"#666666\", arrowsize=0.6];\n"
+            "  edge [color=\"#666666\", arrowsize=0.6];\n"
             "  n0 [label=\"0\\n0.31\", tooltip=\"act1=relu,lr=0.001\", style=\"filled\", "
             "fillcolor=\"#000000\", fontcolor=\"#ffffff\", shape=box];\n"
             "  n2 [label=\"2\\n1\", tooltip=\"act1=relu,lr=0.01\", style=\"filled\", "
             "fillcolor=\"#0072b2\", fontcolor=\"#ffffff\", peripheries=2];\n"
             "  n3 [label=\"3\\n0.5625\", tooltip=\"act1=<new>,lr=0.001\", style=\"filled\", "
             "fillcolor=\"#80d0a0\", fontcolor=\"#000000\", peripheries=2];\n"
-            "  n0 -> n2 [label=\"lr: 0.001 -> 0.01\"];\n"
-            "  n0 -> n3 [label=\"act1: relu -> <new>\"];\n}\n");
+            "  e0_2 [shape=plaintext, fontsize=8, height=0.15, label=\"lr: 0.001 -> 0.01\"];\n"
+            "  n0 -> e0_2 [arrowhead=none];\n  e0_2 -> n2;\n"
+            "  e0_3 [shape=plaintext, fontsize=8, height=0.15, label=\"act1: relu -> <new>\"];\n"
+            "  n0 -> e0_3 [arrowhead=none];\n  e0_3 -> n3;\n}\n");
 }
 
 TEST(Network, DotOfALargeNetworkIsAMap) {
