@@ -7,6 +7,7 @@
 
 #include "experiments/benchmark_build.h"
 #include "experiments/catalog.h"
+#include "experiments/pictures.h"
 #include "experiments/study.h"
 #include "fl_adapters/parsers/parser.h"
 #include "fl_adapters/registry.h"
@@ -80,6 +81,7 @@ const std::map<std::string, Candidates>& kinds() {
       {"FILE", {{}, {"any"}}},
       {"FOLDER", {{}, {"folders"}}},
       {"OPERATOR", {operator_ids(), {}}},
+      {"PICTURE", {{}, picture_forms()}},
       {"PLAN", {benchmark_plans(), {"json"}}},
       {"SET", {{"train", "test", "weak"}, {}}},
       {"STORE", {{}, {"h5"}}},

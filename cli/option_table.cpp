@@ -431,7 +431,7 @@ const std::vector<Option>& option_table() {
       {"plot",
        0,
        kText,
-       "FILE",
+       "PICTURE",
        "",
        {},
        0,

@@ -339,7 +339,8 @@ Verb localise_verb() {
       "ask fault-localisation tools where the faults of a program are",
       "localise FAULT [--tool NAME|FILE.json ...] [--runs N] [--format text|csv|json] [-o FILE] "
       "[options]\n"
-      "       neutra localise --list   |   neutra localise --check-tool FILE.json [FAULT]",
+      "       neutra localise --list\n"
+      "       neutra localise --check-tool FILE.json [FAULT]",
       {{"backend", "check-tool", "data-dir", "deepfd-model", "defects", "keep", "list",
         "memory-limit", "output", "runs", "seed", "time-limit", "tool", "version", "workers"},
        0,

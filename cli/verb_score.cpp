@@ -123,7 +123,7 @@ Verb score_verb() {
       "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
       "corrected|as-published]\n                    [--match type|layer] [--unlocated "
       "count|exclude|half] [--top K]\n                    [--format text|csv|json|latex] [--plot "
-      "FILE]",
+      "PICTURE]",
       {{"answers", "fault", "match", "network", "output", "plot", "top", "unlocated", "variant"},
        0,
        0,

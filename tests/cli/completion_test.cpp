@@ -18,6 +18,7 @@ TEST(Candidates, NamesInHelpSayWhatCompletes) {
   EXPECT_TRUE(among(fault.words, "D7") && among(fault.words, "iris"));
   EXPECT_EQ(fault.files, Strings{"json"});
   EXPECT_EQ(candidates("STORE|FILE.tsv").files, (Strings{"h5", "tsv"}));
+  EXPECT_EQ(candidates("PICTURE").files, (Strings{"svg", "png", "pdf"}));
   EXPECT_TRUE(among(candidates("OPERATOR[@LAYER][=VALUE]").words, "change_label"));
   EXPECT_EQ(candidates("on|off").words, (Strings{"on", "off"}));
   EXPECT_TRUE(candidates("N").words.empty() && candidates("N").files.empty());
