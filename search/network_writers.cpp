@@ -150,7 +150,7 @@ std::string dot_legend(const Network& network) {
 
 }  // namespace
 
-void write_dot(const Network& network, std::ostream& out) {
+void write_dot(const Network& network, std::ostream& out, bool picture) {
   const std::vector<const Node*> nodes = drawn_nodes(network);
   // In columns as long as they fit a page, else as a map, whose programs say themselves how they
   // came to be: words along so many edges would lie on each other.
@@ -172,7 +172,8 @@ void write_dot(const Network& network, std::ostream& out) {
                 "  edge [color=\"#999999\", arrowsize=0.5];\n"
               : "  node [fontname=\"sans-serif\", fontsize=10, margin=\"0.05,0.03\", width=0.3, "
                 "height=0.2];\n"
-                "  edge [color=\"#666666\", arrowsize=0.6];\n");
+                "  edge [color=\"#666666\", arrowsize=0.6, fontname=\"sans-serif\", "
+                "fontsize=8];\n");
   for (const Node* node : nodes) {
     const Role role = role_of(*node);
     const DotStyle& style = kDotStyles[static_cast<int>(role)];
@@ -196,6 +197,10 @@ void write_dot(const Network& network, std::ostream& out) {
     const std::string words = dot_quoted(change.key + ": " + change.before + " -> " + change.after);
     if (map) {
       out << "  n" << edge.parent << " -> n" << edge.child << " [tooltip=" << words << "];\n";
+      continue;
+    }
+    if (!picture) {
+      out << "  n" << edge.parent << " -> n" << edge.child << " [label=" << words << "];\n";
       continue;
     }
     // Words on the edge, as a node without outline: a label beside it may seem to be another's.

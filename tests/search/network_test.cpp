@@ -56,8 +56,14 @@ TEST(Network, Tsv) {
             "0\t3\t[0.1, 0.52]\t[0.5, 0.625]\tact1=relu,lr=0.001\tact1=<new>,lr=0.001\tTrue\n");
 }
 
+std::string dot_of(const Network& network, bool picture) {
+  std::ostringstream out;
+  write_dot(network, out, picture);
+  return out.str();
+}
+
 TEST(Network, Dot) {
-  EXPECT_EQ(text_of(write_dot, small_network()),
+  EXPECT_EQ(dot_of(small_network(), false),
             "digraph \"F\\\"1\" {\n  rankdir=LR; nodesep=0.1; ranksep=0.3;\n"
             "  label=<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
             "<td border=\"0\">F&quot;1</td>"
@@ -69,17 +75,26 @@ TEST(Network, Dot) {
             "</tr></table>>; labelloc=b; fontname=\"sans-serif\"; fontsize=10;\n"
             "  node [fontname=\"sans-serif\", fontsize=10, margin=\"0.05,0.03\", width=0.3, "
             "height=0.2];\n"
-            "  edge [color=\"#666666\", arrowsize=0.6];\n"
+            "  edge [color=\"#666666\", arrowsize=0.6, fontname=\"sans-serif\", "
+            "fontsize=8];\n"
             "  n0 [label=\"0\\n0.31\", tooltip=\"act1=relu,lr=0.001\", style=\"filled\", "
             "fillcolor=\"#000000\", fontcolor=\"#ffffff\", shape=box];\n"
             "  n2 [label=\"2\\n1\", tooltip=\"act1=relu,lr=0.01\", style=\"filled\", "
             "fillcolor=\"#0072b2\", fontcolor=\"#ffffff\", peripheries=2];\n"
             "  n3 [label=\"3\\n0.5625\", tooltip=\"act1=<new>,lr=0.001\", style=\"filled\", "
             "fillcolor=\"#80d0a0\", fontcolor=\"#000000\", peripheries=2];\n"
-            "  e0_2 [shape=plaintext, fontsize=8, height=0.15, label=\"lr: 0.001 -> 0.01\"];\n"
-            "  n0 -> e0_2 [arrowhead=none];\n  e0_2 -> n2;\n"
-            "  e0_3 [shape=plaintext, fontsize=8, height=0.15, label=\"act1: relu -> <new>\"];\n"
-            "  n0 -> e0_3 [arrowhead=none];\n  e0_3 -> n3;\n}\n");
+            "  n0 -> n2 [label=\"lr: 0.001 -> 0.01\"];\n"
+            "  n0 -> n3 [label=\"act1: relu -> <new>\"];\n}\n");
+}
+
+TEST(Network, DotOfAPictureHasWordsOnItsEdges) {
+  const std::string dot = dot_of(small_network(), true);
+  EXPECT_TRUE(dot.ends_with(
+      "  e0_2 [shape=plaintext, fontsize=8, height=0.15, label=\"lr: 0.001 -> 0.01\"];\n"
+      "  n0 -> e0_2 [arrowhead=none];\n  e0_2 -> n2;\n"
+      "  e0_3 [shape=plaintext, fontsize=8, height=0.15, label=\"act1: relu -> <new>\"];\n"
+      "  n0 -> e0_3 [arrowhead=none];\n  e0_3 -> n3;\n}\n"))
+      << dot;
 }
 
 TEST(Network, DotOfALargeNetworkIsAMap) {
@@ -92,7 +107,7 @@ TEST(Network, DotOfALargeNetworkIsAMap) {
     network.nodes.push_back(node);
     network.edges.push_back({0, id});
   }
-  const std::string text = text_of(write_dot, network);
+  const std::string text = dot_of(network, true);
   EXPECT_NE(text.find("layout=sfdp"), std::string::npos) << text;
   EXPECT_NE(text.find("n0 [label=\"0  0.31\""), std::string::npos) << text;
   EXPECT_NE(text.find("n3 [label=\"3  0.5625\\nact1: <new>\""), std::string::npos);
