@@ -33,24 +33,6 @@ Strings both(Strings a, const Strings& b) {
   return a;
 }
 
-Strings tool_names() {
-  Strings names;
-  for (const Tool* tool : tools()) names.push_back(tool->name);
-  return names;
-}
-
-Strings parser_names() {
-  Strings names;
-  for (const parsers::LogParser* parser : parsers::log_parsers()) names.push_back(parser->name);
-  return names;
-}
-
-Strings operator_ids() {
-  Strings ids;
-  for (const MutationOperator* op : mutation_operators()) ids.emplace_back(op->id);
-  return ids;
-}
-
 Strings type_names() {
   Strings names;
   for (const auto& info : fault_types()) names.push_back(info.first);
@@ -80,7 +62,7 @@ const std::map<std::string, Candidates>& kinds() {
       {"FAULT", {both(fault_ids(), subject_ids()), {"json"}}},
       {"FILE", {{}, {"any"}}},
       {"FOLDER", {{}, {"folders"}}},
-      {"OPERATOR", {operator_ids(), {}}},
+      {"OPERATOR", {mutation_operator_ids(), {}}},
       {"PICTURE", {{}, picture_forms()}},
       {"PLAN", {benchmark_plans(), {"json"}}},
       {"SET", {{"train", "test", "weak"}, {}}},
@@ -97,7 +79,7 @@ const std::map<std::string, Candidates>& kinds() {
 /// What follows an option.
 Candidates value_of(const Verb& verb, const Option& option) {
   if (!option.choices.empty()) return {option.choices, {}};
-  if (verb.name == "parse" && option.name == "tool") return {parser_names(), {}};
+  if (verb.name == "parse" && option.name == "tool") return {parsers::log_parser_names(), {}};
   return candidates(option.argument);
 }
 

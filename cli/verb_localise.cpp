@@ -24,13 +24,12 @@ std::vector<const Tool*> tools_named(const std::string& name) {
   if (const Tool* tool = find_tool(name)) return {tool};
   if (name.ends_with(".json")) return {load_tool(name)};
   std::vector<const Tool*> formulas;
-  std::vector<std::string> names;
   for (const Tool* tool : tools()) {
     if (tool->name.starts_with(name + "-")) formulas.push_back(tool);
-    names.push_back(tool->name);
   }
   if (formulas.empty()) {
-    throw usage_error("--tool: found '" + name + "'; allowed: " + allowed_words(name, names) +
+    throw usage_error("--tool: found '" + name +
+                      "'; allowed: " + allowed_words(name, tool_names()) +
                       ", or the description file of an external tool, FILE.json");
   }
   return formulas;

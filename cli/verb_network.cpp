@@ -84,7 +84,7 @@ int run(const Arguments& arguments) {
   } else if (format == "dot") {
     write_dot(loaded.network, out);
   } else if (is_picture) {
-    write_dot(loaded.network, out, true);
+    write_picture_dot(loaded.network, out);
     out.str(picture(laid_out(out.str()), format));
   } else if (format == "json") {
     out << to_text(to_json(loaded.network));

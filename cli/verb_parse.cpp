@@ -16,8 +16,7 @@ namespace neutra::cli {
 namespace {
 
 const parsers::LogParser& chosen_parser(const Arguments& arguments) {
-  std::vector<std::string> names;
-  for (const parsers::LogParser* parser : parsers::log_parsers()) names.push_back(parser->name);
+  const std::vector<std::string> names = parsers::log_parser_names();
   if (!arguments.has("tool")) throw usage_error("--tool is missing; allowed: " + join(names));
   const std::vector<std::string>& chosen = arguments.list("tool");
   if (chosen.size() > 1) throw usage_error("--tool: found " + join(chosen) + "; allowed: one");

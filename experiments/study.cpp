@@ -80,8 +80,7 @@ StudyResult::Searched search(const StudyFault& entry, const StudyOptions& option
   SearchOutcome outcome = run_search(search_task(fault), config, how, trainer, base + ".h5");
   if (outcome.end == SearchEnd::kInterrupted) throw Error(Exit::kInterrupted, "interrupted");
   write_network(base + ".tsv", outcome.network, write_tsv);
-  write_network(base + ".dot", outcome.network,
-                [](const Network& network, std::ostream& out) { write_dot(network, out); });
+  write_network(base + ".dot", outcome.network, write_dot);
   return {fault.id, fault.origin, std::move(outcome.network), std::string(to_string(outcome.end))};
 }
 

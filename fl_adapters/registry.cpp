@@ -38,6 +38,12 @@ const std::vector<const Tool*>& tools() {
   return list;
 }
 
+std::vector<std::string> tool_names() {
+  std::vector<std::string> names;
+  for (const Tool* tool : tools()) names.push_back(tool->name);
+  return names;
+}
+
 const Tool* find_tool(std::string_view name) {
   for (const Tool* tool : tools()) {
     if (tool->name == name) return tool;

@@ -9,6 +9,7 @@ namespace neutra {
 
 /// All tools, sorted by name.
 const std::vector<const Tool*>& tools();
+std::vector<std::string> tool_names();
 /// nullptr for an unknown name.
 const Tool* find_tool(std::string_view name);
 

@@ -139,12 +139,16 @@ const MutationOperator* known_mutation_operator(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> mutation_operator_ids() {
+  std::vector<std::string> ids;
+  for (const MutationOperator* op : mutation_operators()) ids.emplace_back(op->id);
+  return ids;
+}
+
 const MutationOperator& find_mutation_operator(std::string_view name) {
   if (const MutationOperator* op = known_mutation_operator(name)) return *op;
-  std::vector<std::string> names;
-  for (const MutationOperator* op : mutation_operators()) names.emplace_back(op->id);
-  throw input_error(
-      describe("", "operator", "\"" + std::string(name) + "\"", allowed_words(name, names)));
+  throw input_error(describe("", "operator", "\"" + std::string(name) + "\"",
+                             allowed_words(name, mutation_operator_ids())));
 }
 
 }  // namespace neutra

@@ -62,8 +62,9 @@ Network read_network_tsv(const std::filesystem::path& file);
 /// nothing but the network: no times, no counters, no nodes that led nowhere.
 void write_tsv(const Network& network, std::ostream& out);
 void write_graphml(const Network& network, std::ostream& out);
-/// For a `picture`, what an edge changes is a node on it, which Graphviz places better than labels.
-void write_dot(const Network& network, std::ostream& out, bool picture = false);
+void write_dot(const Network& network, std::ostream& out);
+/// What an edge changes is a node on it, which Graphviz places better than a label.
+void write_picture_dot(const Network& network, std::ostream& out);
 Json to_json(const Network& network);
 
 /// Table 9: how many hyperparameters the alternatives differ in from the known fix, and how much

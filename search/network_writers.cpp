@@ -148,9 +148,7 @@ std::string dot_legend(const Network& network) {
          xml(network.metric) + " (" + direction + ")</td></tr></table>>";
 }
 
-}  // namespace
-
-void write_dot(const Network& network, std::ostream& out, bool picture) {
+void write_dot_form(const Network& network, std::ostream& out, bool picture) {
   const std::vector<const Node*> nodes = drawn_nodes(network);
   // In columns as long as they fit a page, else as a map, whose programs say themselves how they
   // came to be: words along so many edges would lie on each other.
@@ -210,6 +208,13 @@ void write_dot(const Network& network, std::ostream& out, bool picture) {
         << "  " << name << " -> n" << edge.child << ";\n";
   }
   out << "}\n";
+}
+
+}  // namespace
+
+void write_dot(const Network& network, std::ostream& out) { write_dot_form(network, out, false); }
+void write_picture_dot(const Network& network, std::ostream& out) {
+  write_dot_form(network, out, true);
 }
 
 Json to_json(const Network& network) {

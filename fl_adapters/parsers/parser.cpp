@@ -20,6 +20,12 @@ const std::vector<const LogParser*>& log_parsers() {
   return list;
 }
 
+std::vector<std::string> log_parser_names() {
+  std::vector<std::string> names;
+  for (const LogParser* parser : log_parsers()) names.push_back(parser->name);
+  return names;
+}
+
 const LogParser* find_log_parser(std::string_view name) {
   for (const LogParser* parser : log_parsers()) {
     if (parser->name == name) return parser;

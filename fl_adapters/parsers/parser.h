@@ -75,6 +75,7 @@ struct LogParser {
   void (*read)(const Section& section, Recorder& recorder) = nullptr;
 };
 const std::vector<const LogParser*>& log_parsers();  ///< sorted by name
+std::vector<std::string> log_parser_names();
 const LogParser* find_log_parser(std::string_view name);
 
 /// Never throws for what is in `bytes`: what can't be read becomes a warning.

@@ -51,6 +51,14 @@ TEST(Command, ListsSubjectsAndFaults) {
   EXPECT_EQ(parse_json(subjects.out, "out").size(), 22u);
 }
 
+/// Of all replicas that `train --json` printed.
+Json metrics_of(const Called& called) {
+  Json values;
+  for (const auto& replica : parse_json(called.out, "out")["replicas"])
+    values.push_back(replica["metric"]);
+  return values;
+}
+
 TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {
   const Folder folder;
   std::vector<Json> metrics;
@@ -58,10 +66,7 @@ TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {
     const Called called =
         call({"train", "D7", "-n", "4", "--json", "--workers", workers}, folder.path());
     ASSERT_EQ(called.exit, 0) << called.err;
-    Json values;
-    for (const auto& replica : parse_json(called.out, "out")["replicas"])
-      values.push_back(replica["metric"]);
-    metrics.push_back(values);
+    metrics.push_back(metrics_of(called));
   }
   EXPECT_EQ(metrics[0], metrics[1]);
   EXPECT_EQ(metrics[0], metrics[2]);
@@ -69,12 +74,6 @@ TEST(Command, TrainIsTheSameWithAnyNumberOfWorkers) {
 
 TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
   const Folder folder;
-  const auto metrics = [](const Called& called) {
-    Json values;
-    for (const auto& replica : parse_json(called.out, "out")["replicas"])
-      values.push_back(replica["metric"]);
-    return values;
-  };
   const auto train = [&](std::vector<std::string> more) {
     std::vector<std::string> words{"train", "D7", "-n", "3", "--json"};
     words.insert(words.end(), more.begin(), more.end());
@@ -82,9 +81,9 @@ TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
     EXPECT_EQ(called.exit, 0) << called.err;
     return called;
   };
-  const Json alone = metrics(train({}));
-  EXPECT_EQ(metrics(train({"--monitor", "a.h5", "--workers", "1"})), alone);
-  EXPECT_EQ(metrics(train({"--monitor", "b.h5", "--workers", "3"})), alone);
+  const Json alone = metrics_of(train({}));
+  EXPECT_EQ(metrics_of(train({"--monitor", "a.h5", "--workers", "1"})), alone);
+  EXPECT_EQ(metrics_of(train({"--monitor", "b.h5", "--workers", "3"})), alone);
   EXPECT_EQ(folder.read("a.h5"), folder.read("b.h5"));
   train({"--monitor", "clean.h5", "--version", "fixed"});
 
@@ -134,12 +133,6 @@ TEST(Command, MonitoredTrainingsAreTheSameAndTheirFileToo) {
 
 TEST(Command, LogsOfTrainingsChangeNothingAndStay) {
   const Folder folder;
-  const auto metrics = [](const Called& called) {
-    Json values;
-    for (const auto& replica : parse_json(called.out, "out")["replicas"])
-      values.push_back(replica["metric"]);
-    return values;
-  };
   const auto train = [&](std::vector<std::string> more) {
     std::vector<std::string> words{"train", "D7", "-n", "3", "--json"};
     words.insert(words.end(), more.begin(), more.end());
@@ -154,13 +147,13 @@ TEST(Command, LogsOfTrainingsChangeNothingAndStay) {
     }
     return contents;
   };
-  const Json alone = metrics(train({}));
-  EXPECT_EQ(metrics(train({"--log", "one", "--workers", "1"})), alone);
+  const Json alone = metrics_of(train({}));
+  EXPECT_EQ(metrics_of(train({"--log", "one", "--workers", "1"})), alone);
   const Called every =
       train({"--log", "all/of", "--log-format", "mlflow", "--log-format", "csv", "--log-format",
              "tensorboard", "--workers", "3", "--monitor", "m.h5"});
   EXPECT_EQ(every.exit, 0) << every.err;
-  EXPECT_EQ(metrics(every), alone);
+  EXPECT_EQ(metrics_of(every), alone);
   const auto tables = logs(".csv");
   ASSERT_EQ(tables.size(), 9u);  // three of one/, three of all/of, three of its runs of MLflow
   for (const auto& [name, content] : tables) {

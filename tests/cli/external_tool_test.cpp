@@ -3,12 +3,11 @@
 
 #include <chrono>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <thread>
 
 #include "program/json.h"
 #include "tests/cli/command.h"
+#include "tests/processes.h"
 
 namespace neutra::cli {
 namespace {
@@ -19,17 +18,6 @@ constexpr const char* kExamples = NEUTRA_SOURCE_DIR "/docs/examples/";
 std::string mark() {
   static int marks = 0;
   return std::to_string(300000000 + getpid()) + "." + std::to_string(100000 + ++marks);
-}
-
-int processes_with(const std::string& word) {
-  int count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream in(entry.path() / "cmdline", std::ios::binary);
-    std::string line;
-    std::getline(in, line, '\xff');  // all of it; one that has just ended is no exception
-    if (line.find(word) != std::string::npos) ++count;
-  }
-  return count;
 }
 
 /// Writes the description of a tool that is a shell script.

@@ -12,6 +12,7 @@
 #include "program/formats/program_for_tools.h"
 #include "program/hdf5_file.h"
 #include "tests/fl_adapters/temporary.h"
+#include "tests/processes.h"
 
 namespace neutra {
 namespace {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/fl_adapters/temporary.h"
+#include "tests/processes.h"
 
 namespace neutra {
 namespace {

@@ -56,14 +56,8 @@ TEST(Network, Tsv) {
             "0\t3\t[0.1, 0.52]\t[0.5, 0.625]\tact1=relu,lr=0.001\tact1=<new>,lr=0.001\tTrue\n");
 }
 
-std::string dot_of(const Network& network, bool picture) {
-  std::ostringstream out;
-  write_dot(network, out, picture);
-  return out.str();
-}
-
 TEST(Network, Dot) {
-  EXPECT_EQ(dot_of(small_network(), false),
+  EXPECT_EQ(text_of(write_dot, small_network()),
             "digraph \"F\\\"1\" {\n  rankdir=LR; nodesep=0.1; ranksep=0.3;\n"
             "  label=<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
             "<td border=\"0\">F&quot;1</td>"
@@ -88,7 +82,7 @@ TEST(Network, Dot) {
 }
 
 TEST(Network, DotOfAPictureHasWordsOnItsEdges) {
-  const std::string dot = dot_of(small_network(), true);
+  const std::string dot = text_of(write_picture_dot, small_network());
   EXPECT_TRUE(dot.ends_with(
       "  e0_2 [shape=plaintext, fontsize=8, height=0.15, label=\"lr: 0.001 -> 0.01\"];\n"
       "  n0 -> e0_2 [arrowhead=none];\n  e0_2 -> n2;\n"
@@ -107,7 +101,7 @@ TEST(Network, DotOfALargeNetworkIsAMap) {
     network.nodes.push_back(node);
     network.edges.push_back({0, id});
   }
-  const std::string text = dot_of(network, true);
+  const std::string text = text_of(write_picture_dot, network);
   EXPECT_NE(text.find("layout=sfdp"), std::string::npos) << text;
   EXPECT_NE(text.find("n0 [label=\"0  0.31\""), std::string::npos) << text;
   EXPECT_NE(text.find("n3 [label=\"3  0.5625\\nact1: <new>\""), std::string::npos);
