@@ -143,9 +143,17 @@ std::string slurm_script(const SearchBatch& batch) {
          << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
          << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
          << "\"\n"
+         << "network=" << shell_quoted(batch.folder.string()) << "/$fault.tsv\n"
+         << "before=$(stat --format=%y \"$network\" 2> /dev/null)\n"
          << "srun " << (batch.ranks > 1 ? "--mpi=pmix --kill-on-bad-exit=1 " : "")
          << line_of(batch.command) << " --only \"$fault\"\n"
          << "status=$?\n"
+         << "# srun exits with 0, too, where it could launch nothing.\n"
+         << "if (( status == 0 )) && "
+         << "[[ $(stat --format=%y \"$network\" 2> /dev/null) == \"$before\" ]]; then\n"
+         << "  echo \"$(date -Is) $fault: srun exited with 0, and no network was written\"\n"
+         << "  status=255\n"
+         << "fi\n"
          << "echo \"$(date -Is) $fault: exit $status\"\n"
          << "# " << kGoesOn << ": saved at the time limit; above 128: killed. Both go on where they"
          << " were.\n"

@@ -35,6 +35,7 @@ count=$(grep -c -- "--only $fault" calls)
 [[ $fault == bad ]] && exit 3
 [[ $fault == dead ]] && kill -9 $$
 (( count < 3 )) && exit 75
+echo "network $count" > "$fault.tsv"
 exit 0
 )sh";
 
@@ -164,6 +165,17 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
   EXPECT_EQ(result.end, ProcessEnd::kExited);
   EXPECT_EQ(result.code, 137);
   EXPECT_EQ(get((folder / "") / "log"), step + "dead\n");
+
+  // srun may say 0 without having started anything, here with the network of an earlier search.
+  fs::remove((folder / "") / "log");
+  put(tools / "srun", "#!/bin/bash\nexit 0\n");
+  EXPECT_TRUE(fs::exists((folder / "") / "D6.tsv"));
+  EXPECT_EQ(run(0, 3).end, ProcessEnd::kSignalled);
+  EXPECT_EQ(get((folder / "") / "log"), "scontrol requeue 7_0\n");
+  result = run(0, 4);
+  EXPECT_EQ(result.end, ProcessEnd::kExited);
+  EXPECT_EQ(result.code, 255);
+  EXPECT_NE(result.out.find("no network was written"), std::string::npos) << result.out;
 }
 
 TEST(SearchBatch, AFolderOfAnotherKindIsRefused) {
