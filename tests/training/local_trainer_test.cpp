@@ -285,8 +285,8 @@ TEST(Backends, ResultsDependOnTheJobAlone) {
 
 /// Runs this test program's one test in a process of its own with NEUTRA_ISA set; what it printed.
 std::string in_child(const std::string& isa, const std::string& test) {
-  const std::string command = "NEUTRA_ISA=" + isa + " '" +
-                              std::filesystem::read_symlink("/proc/self/exe").string() +
+  const std::string command = "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX NEUTRA_ISA=" + isa +
+                              " '" + std::filesystem::read_symlink("/proc/self/exe").string() +
                               "' --gtest_also_run_disabled_tests --gtest_filter=" + test + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return "no process";
