@@ -37,8 +37,25 @@ std::atomic<bool> g_stop{false};
 std::atomic<bool> g_end_at_second{true};
 constexpr int kStopPollMilliseconds = 50;
 
+/// A second signal so soon after the first is the same one, told twice: coreutils' timeout, for
+/// one, signals its command and then the whole group.
+constexpr std::int64_t kSameSignal = 300'000'000;  // nanoseconds
+std::atomic<std::int64_t> g_first_signal{0};
+
+std::int64_t monotonic_nanoseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+}
+
 extern "C" void on_signal(int signal) {
-  if (g_stop.exchange(true) && g_end_at_second && signal != SIGUSR2) _exit(128 + signal);
+  const std::int64_t now = monotonic_nanoseconds();
+  if (!g_stop.exchange(true)) {
+    g_first_signal = now;
+    return;
+  }
+  if (now - g_first_signal < kSameSignal) return;
+  if (g_end_at_second && signal != SIGUSR2) _exit(128 + signal);
 }
 
 extern "C" void end_interrupted(int) {

@@ -759,7 +759,8 @@ const std::vector<Option>& option_table() {
        {},
        1,
        4096,
-       "trainings at the same time; default: cores; in an MPI job, of each rank; default there: 1"},
+       "trainings at the same time; default: cores; in each rank of an MPI job, and in jobs of "
+       "submit: 1 (--executor local: its share of the cores)"},
   };
   return table;
 }

@@ -1,5 +1,5 @@
 #include <iostream>
-#include <sstream>
+#include <set>
 
 #include "cli/context.h"
 #include "cli/progress_line.h"
@@ -7,7 +7,6 @@
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
 #include "experiments/batch.h"
-#include "fl_adapters/process.h"
 #include "program/error.h"
 #include "search/search.h"
 
@@ -20,103 +19,92 @@ std::vector<BatchState> states(const Arguments& arguments) {
   return batch_states({arguments.positional.begin(), arguments.positional.end()});
 }
 
-/// For programs: numbers in one unit, words that don't change.
-ResultTable search_table(const std::vector<BatchState>& states) {
-  ResultTable table{"searches",
-                    "Searches and how far they are",
-                    {{"fault", "fault"},
-                     {"state", "state"},
-                     {"nodes", "programs"},
-                     {"alternatives", "repairs"},
-                     {"evaluations", "evaluations"},
-                     {"evaluations_an_hour", "an hour", "", 0},
-                     {"hours", "hours", "", 2},
-                     {"hours_left", "hours left", "", 2},
-                     {"budget_used", "budget used", "", 2},
-                     {"note", "note"},
-                     {"store", "store"}},
-                    {}};
-  const auto number = [](std::int64_t value) { return Cell(static_cast<double>(value)); };
-  const auto hours = [](const std::optional<double>& seconds) {
-    return seconds ? Cell(*seconds / 3600) : Cell();
+/// Programs get numbers in one unit and words that don't change; people get texts.
+ResultTable search_table(const std::vector<BatchState>& states, const std::string& format) {
+  const bool numbers = format == "csv" || format == "json";
+  ResultTable table{"searches", "Searches and how far they are", {}, {}};
+  table.columns = {{"fault", "fault"},
+                   {"state", "state"},
+                   {"nodes", "programs"},
+                   {"alternatives", "repairs"},
+                   {"evaluations", "evaluations"}};
+  if (numbers) {
+    table.columns.insert(table.columns.end(), {{"evaluations_an_hour", "an hour", "", 0},
+                                               {"hours", "hours", "", 2},
+                                               {"hours_left", "hours left", "", 2},
+                                               {"budget_used", "budget used", "", 2},
+                                               {"saved_ago", "saved ago", "", 0}});
+  } else {
+    table.columns.insert(table.columns.end(), {{"rate", "rate"},
+                                               {"took", "took"},
+                                               {"left", "left"},
+                                               {"budget_used", "budget used"},
+                                               {"saved_ago", "as of"}});
+  }
+  table.columns.insert(table.columns.end(), {{"note", "note"}, {"store", "store"}});
+
+  const auto count = [](std::int64_t value) { return Cell(static_cast<double>(value)); };
+  const auto cell = [](const std::optional<double>& value, const auto& shown) {
+    return value ? Cell(shown(*value)) : Cell();
   };
+  const auto hours = [](double seconds) { return seconds / 3600; };
   for (const BatchState& s : states) {
-    table.rows.push_back(
-        {{s.fault, s.state, number(s.nodes), number(s.alternatives), number(s.evaluations),
-          s.evaluations_an_hour ? Cell(*s.evaluations_an_hour) : Cell(), hours(s.seconds),
-          hours(s.seconds_left), s.budget_used ? Cell(*s.budget_used) : Cell(),
-          s.note.empty() ? Cell() : Cell(s.note), s.store.string()}});
+    ResultTable::Row row{
+        {s.fault, s.state, count(s.nodes), count(s.alternatives), count(s.evaluations)}};
+    const auto add = [&](std::initializer_list<Cell> cells) {
+      row.cells.insert(row.cells.end(), cells);
+    };
+    const std::optional<double> age = saved_ago(s);
+    if (numbers) {
+      const auto same = [](double value) { return value; };
+      add({cell(s.evaluations_an_hour, same), hours(s.seconds), cell(s.seconds_left, hours),
+           cell(s.budget_used, same), cell(age, same)});
+    } else {
+      const bool began = s.state != "waiting" && s.state != "damaged";
+      add({cell(s.evaluations_an_hour, [&](double value) { return rate_text(hours(value)); }),
+           began ? Cell(duration_text(s.seconds)) : Cell(), cell(s.seconds_left, duration_text),
+           cell(s.budget_used,
+                [](double part) { return std::to_string(static_cast<int>(100 * part)) + " %"; }),
+           cell(age, [](double seconds) { return duration_text(seconds) + " ago"; })});
+    }
+    const std::string note = numbers ? s.note : note_text(s);
+    add({note.empty() ? Cell() : Cell(note), s.store.string()});
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
 
-/// For people.
-ResultTable shown_table(const std::vector<BatchState>& states) {
-  ResultTable table{"searches",
-                    "Searches and how far they are",
-                    {{"fault", "fault"},
-                     {"state", "state"},
-                     {"nodes", "programs"},
-                     {"alternatives", "repairs"},
-                     {"evaluations", "evaluations"},
-                     {"rate", "rate"},
-                     {"took", "took"},
-                     {"left", "left"},
-                     {"budget_used", "budget used"},
-                     {"note", "note"},
-                     {"store", "store"}},
-                    {}};
-  const auto number = [](std::int64_t value) { return Cell(static_cast<double>(value)); };
-  for (const BatchState& s : states) {
-    const std::string note = note_text(s);
-    table.rows.push_back(
-        {{s.fault, s.state, number(s.nodes), number(s.alternatives), number(s.evaluations),
-          s.evaluations_an_hour ? Cell(rate_text(*s.evaluations_an_hour / 3600)) : Cell(),
-          s.state == "waiting" || s.state == "damaged" ? Cell() : Cell(duration_text(s.seconds)),
-          s.seconds_left ? Cell(duration_text(*s.seconds_left)) : Cell(),
-          s.budget_used ? Cell(std::to_string(static_cast<int>(100 * *s.budget_used)) + " %")
-                        : Cell(),
-          note.empty() ? Cell() : Cell(note), s.store.string()}});
-  }
-  return table;
-}
-
-ResultTable table_in(const std::string& format, const std::vector<BatchState>& states) {
-  return format == "csv" || format == "json" ? search_table(states) : shown_table(states);
-}
-
-/// The user's jobs of neutra that Slurm knows; empty where there is no Slurm.
-ResultTable job_table() {
+/// What Slurm has in its queue for the folders, or for those of the stores; empty where there is no
+/// Slurm.
+ResultTable job_table(const Arguments& arguments) {
   ResultTable table{"jobs",
                     "Jobs of Slurm",
                     {{"job", "job"},
-                     {"name", "name"},
+                     {"fault", "fault"},
                      {"state", "state"},
                      {"time", "time"},
                      {"time_limit", "limit"},
                      {"where", "where"}},
                     {}};
-  constexpr double kPatience = 10;  // seconds: a controller that doesn't answer is no news
-  const ProcessResult result =
-      run_process({{"squeue", "--me", "--noheader", "--array", "--format=%i|%j|%T|%M|%l|%R"},
-                   fs::current_path(),
-                   kPatience});
-  if (result.end != ProcessEnd::kExited || result.code != 0) return table;
-  std::istringstream lines(result.out);
-  for (std::string line; std::getline(lines, line);) {
-    ResultTable::Row row;
-    std::istringstream fields(line);
-    for (std::string field; std::getline(fields, field, '|');) row.cells.emplace_back(field);
-    if (row.cells.size() != table.columns.size()) continue;
-    if (std::get<std::string>(row.cells[1]).starts_with("neutra-")) table.rows.push_back(row);
+  std::set<fs::path> folders;
+  for (const std::string& path : arguments.positional) {
+    folders.insert(fs::is_directory(path) ? fs::path(path) : fs::absolute(path).parent_path());
+  }
+  for (const fs::path& folder : folders) {
+    const std::optional<SearchBatch> batch = read_batch(folder);
+    if (!batch) continue;
+    for (const QueuedElement& element : queued_elements(batch->jobs)) {
+      table.rows.push_back({{element.id, element.fault, element.state, element.time,
+                             element.time_limit, element.where}});
+    }
   }
   return table;
 }
 
 int status(const Arguments& arguments) {
   Report report;
-  report.tables.push_back(table_in(chosen_format(arguments), states(arguments)));
-  ResultTable jobs = job_table();
+  report.tables.push_back(search_table(states(arguments), chosen_format(arguments)));
+  ResultTable jobs = job_table(arguments);
   if (!jobs.rows.empty()) report.tables.push_back(std::move(jobs));
   std::cout << find_reporter(chosen_format(arguments))->write(report);
   return 0;
@@ -146,7 +134,7 @@ int collect(const Arguments& arguments) {
     text = to_text({{"format", "neutra-collection"}, {"version", 1}, {"searches", networks}});
   } else {
     Report report;
-    report.tables.push_back(table_in(format, finished));
+    report.tables.push_back(search_table(finished, format));
     text = find_reporter(format)->write(report);
   }
   put_result(arguments, text);
@@ -162,10 +150,11 @@ Verb status_verb() {
       "status FOLDER|STORE... [--format text|csv|json|latex]",
       {{}, 1, 10000, "FOLDER|STORE...", {"text", "csv", "json", "latex"}},
       "Of every store in the folders: waiting, running (and where), stopped (the same command "
-      "goes on), finished or\n"
+      "goes on; with how its job failed), finished or\n"
       "damaged; programs, repairs, evaluations, their rate, the time left in the budget and the "
-      "part of it that is\nused, all as of the store's last save. With Slurm here: the jobs "
-      "that neutra submit started.",
+      "part of it that is\nused, all as of the store's last save (of a running search: how long "
+      "ago). With Slurm here: the elements "
+      "of neutra submit's jobs\nthat are in its queue.",
       "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
       status};
 }

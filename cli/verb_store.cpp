@@ -63,7 +63,7 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
                           {"command", summary.command}});
     return 0;
   }
-  std::cout << made.string() << ": " << summary.evaluations << " evaluations";
+  std::cout << made.string() << ": " << summary.evaluations << " trainings";
   if (summary.damaged_bytes > 0) {
     std::cout << "; " << summary.damaged_bytes << " bytes of the journal were no whole record";
   }

@@ -39,6 +39,18 @@ std::vector<std::string> study_command(const Arguments& arguments, const fs::pat
   return command;
 }
 
+/// Two jobs can't search one fault in one folder.
+void require_not_queued(const SearchBatch& batch, const std::vector<BatchJob>& earlier) {
+  for (const QueuedElement& element : queued_elements(earlier)) {
+    if (std::find(batch.faults.begin(), batch.faults.end(), element.fault) == batch.faults.end())
+      continue;
+    throw input_error(describe(
+        "--folder", "",
+        "job " + element.id + ", which searches " + element.fault + " (" + element.state + ")",
+        "faults without a job in the queue; scancel " + element.id + " ends this one"));
+  }
+}
+
 int run(const Arguments& arguments) {
   const fs::path file = study_file(arguments.positional.front());
   const Study study = load_study(file, arguments.flag("quick"));
@@ -64,8 +76,10 @@ int run(const Arguments& arguments) {
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }))
     throw input_error(describe("--folder", "", "a name with control characters", "one without"));
   batch.ranks = static_cast<int>(arguments.integer("ranks"));
-  // A job is alone on the cores that Slurm gives it; here it has those of the machine.
-  batch.workers = arguments.has("workers") || local ? worker_count(arguments) : 1;
+  // A job is alone on the cores that Slurm gives it; here its ranks share those of the machine.
+  batch.workers = arguments.has("workers") ? worker_count(arguments)
+                  : local                  ? std::max(worker_count(arguments) / batch.ranks, 1)
+                                           : 1;
   batch.attempts = static_cast<int>(arguments.integer("attempts"));
   batch.command = study_command(arguments, file, batch.folder, batch.workers);
   const std::string script = local ? local_script(batch) : slurm_script(batch);
@@ -90,10 +104,12 @@ int run(const Arguments& arguments) {
     throw input_error(describe("--folder", "", text + " (" + error.message() + ")",
                                "a folder that is there or can be made"));
   check_outputs(study, batch.folder);
-  batch_faults(batch.folder);  // never replaces what is no batch of ours
+  SearchBatch all = batch;  // for batch.json
+  join_earlier(all);
+  if (!local) require_not_queued(batch, all.jobs);
   write_file_atomically(script_file, script);
   const auto submitted = [&] {
-    write_file_atomically(batch.folder / "batch.json", to_text(to_json(batch)));
+    write_file_atomically(batch.folder / "batch.json", to_text(to_json(all)));
   };
   if (local) {
     submitted();
@@ -104,16 +120,17 @@ int run(const Arguments& arguments) {
     throw failure("cannot start bash");
   }
   const ProcessResult result = run_process({command, batch.folder});
-  std::cerr << result.err;
   if (result.end == ProcessEnd::kNotStarted)
     throw failure("cannot start sbatch: is Slurm installed here? --executor local needs none");
   if (result.end != ProcessEnd::kExited || result.code != 0)
     throw failure("sbatch " + std::string(to_string(result.end)) + " " +
                   std::to_string(result.code) + ": " + result.err +
                   "(--executor local needs no Slurm)");
-  submitted();
-  std::string job = result.out;
+  std::cerr << result.err;
+  std::string job = result.out;  // "13", or "13;cluster"
   while (!job.empty() && job.back() == '\n') job.pop_back();
+  all.jobs.push_back({job.substr(0, job.find(';')), batch.faults});
+  submitted();
   if (arguments.flag("json")) {
     std::cout << to_text({{"job", job}, {"faults", batch.faults}, {"folder", text}});
   } else {

@@ -13,14 +13,14 @@ add_library(neutra::settings ALIAS neutra_settings)
 target_include_directories(neutra_settings INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(neutra_settings INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12)
-  # GCC bug 105651: since GCC 12, false warnings about std::string with -O2 and above.
-  target_compile_options(neutra_settings INTERFACE -Wno-restrict)
+  # GCC bugs 105329 and 105651: since GCC 12, false warnings about std::string with -O2 and above.
+  target_compile_options(neutra_settings INTERFACE -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 if(NEUTRA_WERROR)
   target_compile_options(neutra_settings INTERFACE -Werror)
 endif()
 if(NEUTRA_SANITIZE)
-  target_compile_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE} -fno-omit-frame-pointer -g)
+  target_compile_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(neutra_settings INTERFACE -fsanitize=${NEUTRA_SANITIZE})
   # Run-time options of the sanitizers, compiled into every program so that they hold however it is started.
   target_sources(neutra_settings INTERFACE
@@ -35,10 +35,14 @@ if(NEUTRA_BUILD_FUZZERS)
   target_compile_options(neutra_settings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# neutra_room(NAME SOURCES... LINK LIBS...): the library of one room, neutra::NAME.
+# neutra_room(NAME [FEW_COMPUTATIONS] SOURCES... LINK LIBS...): the library of one room, neutra::NAME. One that computes little
+# itself is built in three quarters of the time with -O1.
 function(neutra_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "FEW_COMPUTATIONS" "" "SOURCES;LINK" ${ARGN})
   add_library(neutra_${name} STATIC ${ROOM_SOURCES})
   add_library(neutra::${name} ALIAS neutra_${name})
   target_link_libraries(neutra_${name} PUBLIC neutra::settings ${ROOM_LINK})
+  if(ROOM_FEW_COMPUTATIONS)
+    target_compile_options(neutra_${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endif()
 endfunction()

@@ -19,10 +19,10 @@ enum class Emphasis { kBold, kUnderline, kGrey };
 /// A table of results, independent of the form in which it is written.
 struct ResultTable {
   struct Column {
-    std::string key;      ///< snake_case, for machines
-    std::string heading;  ///< for people
-    std::string group;    ///< heading over neighbouring columns of the same group; "": none
-    int decimals = -1;    ///< shown to people; -1: shortest decimal that reads back
+    std::string key;         ///< snake_case, for machines
+    std::string heading;     ///< for people
+    std::string group = {};  ///< heading over neighbouring columns of the same group; "": none
+    int decimals = -1;       ///< shown to people; -1: shortest decimal that reads back
   };
   struct Row {
     std::vector<Cell> cells;                        ///< one for each column

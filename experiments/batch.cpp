@@ -1,9 +1,13 @@
 #include "experiments/batch.h"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
 #include <set>
 #include <sstream>
 
+#include "fl_adapters/process.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/seal.h"
@@ -17,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr const char* kFormat = "neutra-batch";
 constexpr int kVersion = 1;
 constexpr const char* kBatchFile = "batch.json";
+constexpr const char* kBatchScript = "batch.sh";
 /// Slurm's warning: time to end the trainings in flight and to save.
 constexpr int kWarningSeconds = 90;
 /// What a command that was interrupted ends with; above 128 it was killed.
@@ -39,6 +44,29 @@ std::string job_name(const SearchBatch& batch) {
       name.begin(), name.end(),
       [](char c) { return !std::isalnum(static_cast<unsigned char>(c)) && c != '-'; }, '_');
   return name;
+}
+
+/// What a job that gave up leaves for `neutra status`: one line.
+constexpr const char* kEnding = ".end";
+constexpr std::size_t kLongestNote = 200;
+
+std::optional<std::size_t> parse_index(const std::string& text) {
+  std::size_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::string how_its_job_ended(const fs::path& store) {
+  std::ifstream in(store.parent_path() / "logs" / (store.stem().string() + kEnding));
+  std::string line;
+  std::getline(in, line);
+  return line.substr(0, kLongestNote);
+}
+/// Lines of both scripts. $logs, $log (a name in there), $fault, $attempt and $status are set.
+std::string end_line(const SearchBatch& batch) {
+  return "exit $status at attempt $attempt of " + std::to_string(batch.attempts) +
+         ": logs/$log; the same neutra submit goes on";
 }
 
 bool is_store(const fs::path& file) {
@@ -74,6 +102,7 @@ BatchState state_of(const fs::path& store) {
       }
     } else {
       state.state = "stopped";
+      state.note = how_its_job_ended(store);
     }
     // The journal goes on, the evaluations are those of the last save.
     const double seconds = run.saved_seconds;
@@ -143,6 +172,9 @@ std::string slurm_script(const SearchBatch& batch) {
          << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
          << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
          << "\"\n"
+         << "logs=" << shell_quoted((batch.folder / "logs").string()) << "\n"
+         << "log=${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}.log\n"
+         << "rm -f \"$logs/$fault" << kEnding << "\"\n"
          << "network=" << shell_quoted(batch.folder.string()) << "/$fault.tsv\n"
          << "before=$(stat --format=%y \"$network\" 2> /dev/null)\n"
          << "srun " << (batch.ranks > 1 ? "--mpi=pmix --kill-on-bad-exit=1 " : "")
@@ -162,12 +194,20 @@ std::string slurm_script(const SearchBatch& batch) {
          << "  scontrol requeue \"${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\"\n"
          << "  sleep 60  # Slurm ends the script meanwhile\n"
          << "fi\n"
+         << "(( status == 0 )) || echo \"" << end_line(batch) << "\" | tee \"$logs/$fault"
+         << kEnding << "\"\n"
          << "exit $status\n";
   return script.str();
 }
 
 std::string local_script(const SearchBatch& batch) {
   std::ostringstream script;
+  std::string mpirun;
+  if (batch.ranks > 1) {
+    // mpirun gives a rank one core otherwise.
+    mpirun = std::string("mpirun ") + (batch.workers > 1 ? "--bind-to none " : "") + "-n " +
+             std::to_string(batch.ranks) + " ";
+  }
   script << "#!/bin/bash\n"
          << "# " << job_name(batch) << ": searches, one after the other.\n"
          << faults_line(batch) << "stopped=0\n"
@@ -177,14 +217,15 @@ std::string local_script(const SearchBatch& batch) {
          << "with_this=(setpriv --pdeathsig TERM)\n"
          << "\"${with_this[@]}\" true 2> /dev/null || with_this=()\n"
          << "result=0\n"
+         << "logs=" << shell_quoted((batch.folder / "logs").string()) << "\n"
          << "for fault in \"${faults[@]}\"; do\n"
-         << "  log=" << shell_quoted((batch.folder / "logs").string()) << "/$fault.log\n"
+         << "  log=$fault.log\n"
+         << "  rm -f \"$logs/$fault" << kEnding << "\"\n"
          << "  for (( attempt = 1; attempt <= " << batch.attempts << "; attempt++ )); do\n"
          << "    echo \"$(date -Is) $fault, attempt $attempt of " << batch.attempts
-         << "\" | tee -a \"$log\"\n"
-         << "    \"${with_this[@]}\" "
-         << (batch.ranks > 1 ? "mpirun -n " + std::to_string(batch.ranks) + " " : std::string())
-         << line_of(batch.command) << " --only \"$fault\" >> \"$log\" 2>&1 &\n"
+         << "\" | tee -a \"$logs/$log\"\n"
+         << "    \"${with_this[@]}\" " << mpirun << line_of(batch.command)
+         << " --only \"$fault\" >> \"$logs/$log\" 2>&1 &\n"
          << "    child=$!\n"
          << "    wait $child\n"
          << "    status=$?\n"
@@ -194,38 +235,102 @@ std::string local_script(const SearchBatch& batch) {
          << "    fi\n"
          << "    (( status == " << kGoesOn << " || status > 128 )) || break\n"
          << "  done\n"
-         << "  echo \"$(date -Is) $fault: exit $status\" | tee -a \"$log\"\n"
-         << "  (( status == 0 )) || result=1\n"
+         << "  echo \"$(date -Is) $fault: exit $status\" | tee -a \"$logs/$log\"\n"
+         << "  (( status == 0 )) && continue\n"
+         << "  (( attempt <= " << batch.attempts << " )) || attempt=" << batch.attempts << "\n"
+         << "  echo \"" << end_line(batch) << "\" | tee \"$logs/$fault" << kEnding << "\"\n"
+         << "  result=1\n"
          << "done\n"
          << "exit $result\n";
   return script.str();
 }
 
 Json to_json(const SearchBatch& batch) {
-  return {{"format", kFormat},        {"version", kVersion},       {"name", batch.name},
-          {"faults", batch.faults},   {"command", batch.command},  {"ranks", batch.ranks},
-          {"workers", batch.workers}, {"attempts", batch.attempts}};
+  Json jobs = Json::array();
+  for (const BatchJob& job : batch.jobs) jobs.push_back({{"id", job.id}, {"faults", job.faults}});
+  return {{"format", kFormat},        {"version", kVersion},        {"name", batch.name},
+          {"faults", batch.faults},   {"command", batch.command},   {"ranks", batch.ranks},
+          {"workers", batch.workers}, {"attempts", batch.attempts}, {"jobs", jobs}};
 }
 
-std::vector<std::string> batch_faults(const fs::path& folder) {
+std::optional<SearchBatch> read_batch(const fs::path& folder) {
   const fs::path file = folder / kBatchFile;
-  if (!fs::exists(file)) return {};
+  if (!fs::exists(file)) return std::nullopt;
   const Json json = read_json(file);
-  const Json *format = member(json, "format"), *faults = member(json, "faults");
-  std::vector<std::string> names;
-  if (format && *format == kFormat && faults && faults->is_array()) {
-    for (const Json& name : *faults) {
-      if (name.is_string()) names.push_back(name.get<std::string>());
+  try {
+    SearchBatch batch;
+    if (json.at("format") != kFormat) throw std::out_of_range("format");
+    json.at("name").get_to(batch.name);
+    json.at("faults").get_to(batch.faults);
+    for (const Json& job : json.value("jobs", Json::array())) {
+      batch.jobs.push_back({job.at("id"), job.at("faults")});
     }
-    if (names.size() == faults->size()) return names;
+    return batch;
+  } catch (const std::exception&) {
+    throw input_error(describe(file.string(), "", "another kind of file",
+                               "what neutra submit wrote: format " + std::string(kFormat)));
   }
-  throw input_error(describe(file.string(), "", "another kind of file",
-                             "what neutra submit wrote: format " + std::string(kFormat)));
+}
+
+void join_earlier(SearchBatch& batch) {
+  const std::optional<SearchBatch> earlier = read_batch(batch.folder);
+  if (!earlier) {
+    const fs::path script = batch.folder / kBatchScript;
+    if (fs::exists(script))
+      throw input_error(describe(script.string(), "", "a file without " + std::string(kBatchFile),
+                                 "a folder of neutra submit, or one with no such file"));
+    return;
+  }
+  if (earlier->name != batch.name)
+    throw input_error(describe((batch.folder / kBatchFile).string(), "name",
+                               "\"" + earlier->name + "\", another study",
+                               "a --folder for each study; this one is \"" + batch.name + "\""));
+  std::vector<std::string> faults = earlier->faults;
+  for (const std::string& fault : batch.faults) {
+    if (std::find(faults.begin(), faults.end(), fault) == faults.end()) faults.push_back(fault);
+  }
+  batch.faults = std::move(faults);
+  batch.jobs.insert(batch.jobs.begin(), earlier->jobs.begin(), earlier->jobs.end());
+}
+
+std::vector<QueuedElement> queued_elements(const std::vector<BatchJob>& jobs) {
+  std::vector<QueuedElement> elements;
+  if (jobs.empty()) return elements;
+  constexpr double kPatience = 10;  // seconds: a controller that doesn't answer is no news
+  const ProcessResult result =
+      run_process({{"squeue", "--me", "--noheader", "--array", "--format=%i|%T|%M|%l|%R"},
+                   fs::current_path(),
+                   kPatience});
+  if (result.end != ProcessEnd::kExited || result.code != 0) return elements;
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) {
+    QueuedElement element;
+    std::istringstream fields(line);
+    for (std::string* field : {&element.id, &element.state, &element.time, &element.time_limit})
+      std::getline(fields, *field, '|');
+    std::getline(fields, element.where);
+    const std::size_t end = element.id.find('_');
+    if (end == std::string::npos) continue;
+    const auto index = parse_index(element.id.substr(end + 1));
+    for (const BatchJob& job : jobs) {
+      if (job.id != element.id.substr(0, end) || !index || *index >= job.faults.size()) continue;
+      element.fault = job.faults[*index];
+      elements.push_back(element);
+    }
+  }
+  return elements;
 }
 
 std::string note_text(const BatchState& state) {
   const auto end = parse_search_end(state.note);
   return state.state == "finished" && end ? std::string(end_text(*end)) : state.note;
+}
+
+std::optional<double> saved_ago(const BatchState& state) {
+  if (!state.saved) return std::nullopt;
+  const auto passed = fs::file_time_type::clock::now() - *state.saved;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(passed).count();
+  return static_cast<double>(std::max<std::int64_t>(seconds, 0));
 }
 
 std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
@@ -248,7 +353,8 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
         ++found;
       }
     }
-    for (const std::string& fault : batch_faults(path)) {
+    const std::optional<SearchBatch> batch = read_batch(path);
+    for (const std::string& fault : batch ? batch->faults : std::vector<std::string>()) {
       const fs::path store = path / (fault + ".h5");
       if (!stores.contains(store)) waiting.insert(store);
       ++found;
@@ -261,7 +367,8 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
   std::vector<BatchState> states;
   for (const fs::path& store : stores) states.push_back(state_of(store));
   for (const fs::path& store : waiting) {
-    states.push_back({store.stem().string(), store, "waiting", "", 0, 0, 0, 0, {}, {}});
+    states.push_back(
+        {store.stem().string(), store, "waiting", how_its_job_ended(store), 0, 0, 0, 0, {}, {}});
   }
   std::stable_sort(states.begin(), states.end(),
                    [](const BatchState& a, const BatchState& b) { return a.store < b.store; });

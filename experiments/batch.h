@@ -10,6 +10,12 @@
 
 namespace neutra {
 
+/// An array job of Slurm.
+struct BatchJob {
+  std::string id;                   ///< as sbatch told it
+  std::vector<std::string> faults;  ///< by element
+};
+
 /// The searches of a study as jobs of a batch system, one for each fault
 /// (docs/howto/submit_a_study.md).
 struct SearchBatch {
@@ -20,6 +26,7 @@ struct SearchBatch {
   int ranks = 1;                     ///< MPI processes of a job
   int workers = 1;                   ///< trainings at the same time in each
   int attempts = 20;                 ///< starts of a job, the first included
+  std::vector<BatchJob> jobs = {};   ///< submitted into the folder so far
 };
 
 /// A script for sbatch: an array job with one element for each fault. An element that Slurm ends at
@@ -33,9 +40,21 @@ std::string shell_quoted(const std::string& word);
 
 /// What `neutra status` learns of a batch from its folder: FOLDER/batch.json.
 Json to_json(const SearchBatch& batch);
-/// The names of the faults; empty where the folder has no batch. Throws input_error for another
-/// kind of file.
-std::vector<std::string> batch_faults(const std::filesystem::path& folder);
+/// Name, faults and jobs of the folder's batch; none: it has no batch. Throws input_error for
+/// another kind of file.
+std::optional<SearchBatch> read_batch(const std::filesystem::path& folder);
+/// Puts a batch where that of an earlier `neutra submit` may be: `batch` gets the faults and jobs
+/// of that one, too. Throws input_error where it is of another study, or where what would be
+/// replaced was not made by neutra submit.
+void join_earlier(SearchBatch& batch);
+
+/// An element of an array job, as squeue tells it.
+struct QueuedElement {
+  std::string id;  ///< "13_2", as scancel takes it
+  std::string fault, state, time, time_limit, where;
+};
+/// Those elements of the jobs that Slurm knows; none where there is no Slurm.
+std::vector<QueuedElement> queued_elements(const std::vector<BatchJob>& jobs);
 
 /// One search in a folder.
 struct BatchState {
@@ -44,7 +63,8 @@ struct BatchState {
   /// "waiting" (no store yet), "running" (a process writes it), "stopped" (goes on when started
   /// again), "finished", "damaged".
   std::string state;
-  std::string note;  ///< who runs it, how it ended (a word of SearchEnd), or what is wrong
+  /// Who runs it, how it ended (a word of SearchEnd), how its job failed, or what is wrong.
+  std::string note;
   std::int64_t nodes = 0, alternatives = 0, evaluations = 0;
   double seconds = 0;  ///< that it has taken, resumes included; of a running one: at the last save
   std::optional<double> evaluations_an_hour;  ///< at the last save
@@ -55,6 +75,8 @@ struct BatchState {
 };
 /// The note as people read it.
 std::string note_text(const BatchState& state);
+/// Whole seconds since the last save of a running search; none: it doesn't run, or never saved.
+std::optional<double> saved_ago(const BatchState& state);
 /// Of every store among `paths`, and in the folders among them, those of batch.json that have none
 /// yet included; by path. Throws input_error where there is nothing.
 std::vector<BatchState> batch_states(const std::vector<std::filesystem::path>& paths);

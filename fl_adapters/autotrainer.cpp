@@ -534,6 +534,7 @@ extern const Tool autotrainer_tool{
     "checks losses, accuracies, gradients and outputs every 3 epochs; suggests repairs in order",
     "Zhang, Zhai, Ma and Shen, AUTOTRAINER: An Automatic DNN Training Problem Detection and Repair "
     "System, ICSE 2021; https://github.com/shiningrain/AUTOTRAINER",
-    autotrainer::localise};
+    autotrainer::localise,
+    autotrainer::message_table};
 
 }  // namespace neutra

@@ -483,6 +483,7 @@ extern const Tool deepdiagnosis_tool{
     "Wardat, Cruz, Le and Rajan, DeepDiagnosis: Automatically Diagnosing Faults and Recommending "
     "Actionable Fixes in Deep Learning Programs, ICSE 2022; "
     "https://github.com/DeepDiagnosis/ICSE2022",
-    deepdiagnosis::localise};
+    deepdiagnosis::localise,
+    deepdiagnosis::message_table};
 
 }  // namespace neutra

@@ -216,7 +216,8 @@ Tool tool(Measure measure, const std::string& name, const std::string& formula) 
           "2019; https://github.com/hfeniser/DeepFault",
           [measure](const FaultyProgram& faulty, const LocaliseContext& context) {
             return localise(measure, faulty, context);
-          }};
+          },
+          message_table};
 }
 
 }  // namespace

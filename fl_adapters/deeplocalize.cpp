@@ -339,6 +339,7 @@ extern const Tool deeplocalize_tool{
     "means of outputs, weights, gradients and losses after each batch; stops at the first error",
     "Wardat, Le and Rajan, DeepLocalize: Fault Localization for Deep Neural Networks, ICSE 2021; "
     "https://github.com/Wardat-ISU/DeepLocalize",
-    deeplocalize::localise};
+    deeplocalize::localise,
+    deeplocalize::message_table};
 
 }  // namespace neutra

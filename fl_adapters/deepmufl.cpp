@@ -439,7 +439,8 @@ Tool tool(const std::string& name, const Formula& formula) {
           "Networks, ASE 2023; https://github.com/ali-ghanbari/deepmufl-ase-2023",
           [formula](const FaultyProgram& faulty, const LocaliseContext& context) {
             return localise(formula, faulty, context);
-          }};
+          },
+          message_table};
 }
 
 using enum Formula::Kind;

@@ -320,6 +320,7 @@ Tool external_tool(ToolDescription description) {
             description.description,
             description.source,
             {},
+            nullptr,
             description.digest};
   if (description.inputs.contains(ToolInput::kData)) tool.needs.insert(ToolNeed::kTraining);
   tool.localise = [runner = std::make_shared<ExternalTool>(std::move(description))](

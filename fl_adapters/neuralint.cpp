@@ -563,6 +563,7 @@ extern const Tool neuralint_tool{
     "rules on layers, initialisers, output and loss, read off the program",
     "Nikanjam, Braiek, Morovati and Khomh, Automatic Fault Detection for Deep Learning Programs "
     "Using Graph Transformations, TOSEM 31(1), 2021; https://github.com/neuralint/neuralint",
-    neuralint::localise};
+    neuralint::localise,
+    neuralint::message_table};
 
 }  // namespace neutra

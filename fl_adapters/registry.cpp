@@ -1,6 +1,5 @@
 #include "fl_adapters/registry.h"
 
-#include "fl_adapters/embedded.h"
 #include "fl_adapters/messages.h"
 
 namespace neutra {
@@ -52,29 +51,12 @@ const Tool* find_tool(std::string_view name) {
 }
 
 std::set<std::string> fault_types_of(const Tool& tool) {
-  // Formulas of one tool share its messages.
-  static const std::pair<std::string_view, std::string_view> kMessages[] = {
-      {"autotrainer", embedded::autotrainer_messages},
-      {"deepdiagnosis", embedded::deepdiagnosis_messages},
-      {"deepfault", embedded::deepfault_messages},
-      {"deepfd", embedded::deepfd_messages},
-      {"deeplocalize", embedded::deeplocalize_messages},
-      {"deepmufl", embedded::deepmufl_messages},
-      {"neuralint", embedded::neuralint_messages},
-      {"symptoms", embedded::symptoms_messages},
-      {"thedeepchecker", embedded::thedeepchecker_messages},
-      {"umlaut", embedded::umlaut_messages},
-  };
   std::set<std::string> types;
-  if (tool.kind != ToolKind::kNative) return types;
-  const std::string_view family = std::string_view(tool.name).substr(0, tool.name.find('-'));
-  for (const auto& [name, json] : kMessages) {
-    if (name != family) continue;
-    const MessageTable table(json, std::string(name) + ".json");
-    for (const std::string& code : table.codes()) {
-      const MessageKind& kind = table.kind(code);
-      types.insert(kind.faults.begin(), kind.faults.end());
-    }
+  if (!tool.messages) return types;
+  const MessageTable& table = tool.messages();
+  for (const std::string& code : table.codes()) {
+    const MessageKind& kind = table.kind(code);
+    types.insert(kind.faults.begin(), kind.faults.end());
   }
   return types;
 }

@@ -13,8 +13,8 @@ std::vector<std::string> tool_names();
 /// nullptr for an unknown name.
 const Tool* find_tool(std::string_view name);
 
-/// The fault types that some message of a native tool stands for (messages/NAME.json); empty for
-/// others, and for tools that name none.
+/// The fault types that some message of a native tool stands for; empty for others, and for tools
+/// that name none.
 std::set<std::string> fault_types_of(const Tool& tool);
 
 }  // namespace neutra

@@ -77,6 +77,7 @@ extern const Tool symptoms_tool{
     "symptoms of faulty data in gradients, weights, biases and losses; ranks faults of the data",
     "Shah, Understanding the Challenges of Reproducing Deep Learning Bugs, Dalhousie University, "
     "2024; the rules' decisions are neutra's",
-    symptoms::localise};
+    symptoms::localise,
+    symptoms::message_table};
 
 }  // namespace neutra

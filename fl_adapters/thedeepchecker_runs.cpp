@@ -517,6 +517,7 @@ extern const Tool thedeepchecker_tool{
     "checks data, weights and loss before the training, a fit of one batch, and dropout's effect",
     "Ben Braiek and Khomh, Testing Feedforward Neural Networks Training Programs, TOSEM 2023; "
     "https://github.com/thedeepchecker/thedeepchecker",
-    thedeepchecker::localise};
+    thedeepchecker::localise,
+    thedeepchecker::message_table};
 
 }  // namespace neutra

@@ -88,6 +88,7 @@ struct FaultyProgram {
 };
 
 class DataFiles;
+class MessageTable;
 
 /// One run of a tool.
 struct LocaliseContext {
@@ -115,6 +116,8 @@ struct Tool {
   /// Thread safe; the result depends on the arguments alone. Throws Error for what a user must mend
   /// (a missing data file); anything else that goes wrong is a status.
   std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise;
+  /// Of a native tool: all that it may say.
+  const MessageTable& (*messages)() = nullptr;
   /// Of an external tool: digest of its description and its own files. Empty: it has none.
   std::string digest = {};
 };

@@ -284,6 +284,7 @@ extern const Tool umlaut_tool{
     "static checks of the model and checks of losses, accuracies, input and rate after each epoch",
     "Schoop, Huang and Hartmann, UMLAUT: Debugging Deep Learning Programs using Program Structure "
     "and Model Behavior, CHI 2021; https://github.com/BerkeleyHCI/umlaut",
-    umlaut::localise};
+    umlaut::localise,
+    umlaut::message_table};
 
 }  // namespace neutra

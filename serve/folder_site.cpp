@@ -98,12 +98,6 @@ Json value_or_null(const std::optional<Value>& value) {
 
 Json json_of(const ListedSearch& search) {
   const BatchState& state = search.state;
-  std::optional<std::int64_t> age;
-  if (state.saved) {
-    const auto passed = fs::file_time_type::clock::now() - *state.saved;
-    age =
-        std::max<std::int64_t>(std::chrono::duration_cast<std::chrono::seconds>(passed).count(), 0);
-  }
   return {{"name", search.name},
           {"fault", printable(state.fault)},
           {"state", state.state},
@@ -116,7 +110,7 @@ Json json_of(const ListedSearch& search) {
           {"seconds", state.seconds},
           {"seconds_left", value_or_null(state.seconds_left)},
           {"budget_used", value_or_null(state.budget_used)},
-          {"age", value_or_null(age)},
+          {"age", value_or_null(saved_ago(state))},
           {"revision", digest(search.revision)}};
 }
 

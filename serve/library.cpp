@@ -171,7 +171,8 @@ class Library::Scan {
 
   void see_batch(const std::string& folder) {
     try {
-      for (const std::string& fault : batch_faults(library_.path_of(folder))) {
+      const std::optional<SearchBatch> batch = read_batch(library_.path_of(folder));
+      for (const std::string& fault : batch ? batch->faults : std::vector<std::string>()) {
         if (is_plain_text(fault) && fault.find('/') == std::string::npos)
           waiting_.insert((folder.empty() ? "" : folder + "/") + fault + ".h5");
       }

@@ -375,7 +375,9 @@ class EnginePredictor final : public Predictor {
         rows_(rows) {
     at::set_num_threads(1);
     if (rows_.y == nullptr) rows_.y = &targets_;
-    program_.loop = {.eval_mode = program_.loop.eval_mode};  // the rest is about layers and updates
+    LoopStyle loop;
+    loop.eval_mode = program_.loop.eval_mode;  // the rest is about layers and updates
+    program_.loop = loop;
     if (program_.loop.eval_mode) {
       program_.batch_size = std::clamp<std::int64_t>(kFloats / row_elements(program_), 1, kRows);
     }

@@ -111,6 +111,7 @@ extern const Tool deepfd_tool{
     "classifiers that learned from seeded faults how faulty trainings run; nine trainings a run",
     "Cao et al., DeepFD: Automated Fault Diagnosis and Localization for "
     "Deep Learning Programs, ICSE 2022; https://github.com/ArabelaTso/DeepFD",
-    deepfd::localise};
+    deepfd::localise,
+    deepfd::message_table};
 
 }  // namespace neutra

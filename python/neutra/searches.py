@@ -27,6 +27,8 @@ class Status:
     evaluations_an_hour: float | None
     hours: float | None  #: so far
     hours_left: float | None  #: in the budget
+    budget_used: float | None  #: part of it, 0 to 1
+    saved_ago: float | None  #: seconds since a running search was last saved: the counts are as of then
     note: str | None  #: where it runs, why it ended, or what is damaged
     store: str
 

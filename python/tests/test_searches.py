@@ -21,6 +21,8 @@ def row(state: str, evaluations: int = 1, **more: Any) -> dict[str, Any]:
         "evaluations_an_hour": None,
         "hours": 0.5,
         "hours_left": None,
+        "budget_used": 0.25,
+        "saved_ago": None,
         "note": None,
         "store": "D6.h5",
         **more,
@@ -44,7 +46,7 @@ def test_watch_ends_with_the_search(end: str, fake: Fake) -> None:
     fake.replies(*statuses(row("waiting"), row("running", 5), row(end, 6), row("running")))
     seen = list(neutra.watch("D6.h5", interval=0))
     assert [status.state for status in seen] == ["waiting", "running", end]
-    assert seen[1] == neutra.Status("D6", "running", 9, 2, 5, None, 0.5, None, None, "D6.h5")
+    assert seen[1] == neutra.Status("D6", "running", 9, 2, 5, None, 0.5, None, 0.25, None, None, "D6.h5")
 
 
 def test_watch_passes_errors_on(fake: Fake) -> None:

@@ -227,6 +227,71 @@ TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
   for (const std::string& name : written()) EXPECT_EQ(count(folder.read(name), "\n"), 20001u);
 }
 
+TEST(Command, ASignalToldTwiceIsOne) {
+  const Folder folder;
+  // As coreutils' timeout does: once to its command, once to the whole group.
+  Running search({NEUTRA_COMMAND, "search", "D8", "--store", "D8.h5", "--quiet"}, folder.path());
+  const std::filesystem::path journal = folder.path() / "D8.h5.journal";
+  std::error_code not_yet;  // with some trainings in it
+  while (!(std::filesystem::exists(journal, not_yet) &&
+           std::filesystem::file_size(journal, not_yet) > 10'000))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(search.pid(), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  kill(search.pid(), SIGTERM);
+  const Called called = search.wait(120);
+  EXPECT_EQ(called.exit, 75) << called.err;
+  EXPECT_EQ(call({"store", "check", "D8.h5"}, folder.path()).exit, 0);
+}
+
+TEST(Command, SubmitKnowsItsJobs) {
+  const Folder folder;
+  const auto tool = [&](const std::string& name, const std::string& script) {
+    std::filesystem::permissions(folder.write(name, "#!/bin/sh\n" + script),
+                                 std::filesystem::perms::owner_all);
+  };
+  tool("sbatch", "echo 13\n");
+  tool("squeue", "echo '13_1|PENDING|0:00|1:00|(Priority, x)'; echo '14_0|RUNNING|0:01|1:00|n1'\n");
+  const auto study = [&](const std::string& name) {
+    folder.write("study.json", R"({"format": "neutra-study", "version": 1, "name": ")" + name +
+                                   R"(", "faults": ["D6", "D7", "D8"]})");
+  };
+  const auto submit = [&](const std::string& words) {
+    return Running({"sh", "-c",
+                    "PATH=" + folder.path().string() + ":$PATH '" NEUTRA_COMMAND "' " + words},
+                   folder.path())
+        .wait(120);
+  };
+  study("first");
+  Called called = submit("submit study.json --folder out --only D6 --only D7");
+  ASSERT_EQ(called.exit, 0) << called.err;
+  // The queue has D7; of 14 this folder knows nothing.
+  called = submit("status out");
+  EXPECT_NE(called.out.find("13_1"), std::string::npos) << called.out;
+  EXPECT_NE(called.out.find("(Priority, x)"), std::string::npos) << called.out;
+  EXPECT_EQ(called.out.find("14_0"), std::string::npos) << called.out;
+  called = submit("submit study.json --folder out");
+  EXPECT_EQ(called.exit, 3);
+  EXPECT_NE(called.err.find("job 13_1, which searches D7 (PENDING)"), std::string::npos)
+      << called.err;
+  tool("sbatch", "echo 15\n");
+  called = submit("submit study.json --folder out --only D8");
+  ASSERT_EQ(called.exit, 0) << called.err;
+  // What was submitted earlier is not forgotten.
+  const Json batch = parse_json(folder.read("out/batch.json"), "batch.json");
+  EXPECT_EQ(batch["faults"], Json::parse(R"(["D6", "D7", "D8"])"));
+  EXPECT_EQ(batch["jobs"], Json::parse(R"([{"id": "13", "faults": ["D6", "D7"]},
+                                           {"id": "15", "faults": ["D8"]}])"));
+  study("second");
+  called = submit("submit study.json --folder out --only D8");
+  EXPECT_EQ(called.exit, 3);
+  EXPECT_NE(called.err.find("\"first\", another study"), std::string::npos) << called.err;
+  tool("sbatch", "echo no partition >&2; exit 1\n");
+  called = submit("submit study.json --folder new");
+  EXPECT_EQ(called.exit, 1);
+  EXPECT_EQ(count(called.err, "no partition"), 1u) << called.err;
+}
+
 TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {
   const Folder folder;
   ASSERT_EQ(call({"search", "D7", "--store", "D7.h5", "--budget-evaluations", "150", "--quiet"},

@@ -76,12 +76,25 @@ TEST(SearchBatch, HereSearchesGoOnUntilTheyAreThrough) {
   EXPECT_NE(get((folder / "") / "logs/D6.log").find("attempt 3 of 5"), std::string::npos);
   EXPECT_NE(get((folder / "") / "logs/bad.log").find("exit 3"), std::string::npos);
 
+  // What gave up leaves its reason to `neutra status`; a later success takes it away.
+  put((folder / "") / "batch.json", to_text(to_json(batch)));
+  const auto note_of = [&](const std::string& fault) {
+    for (const BatchState& state : batch_states({(folder / "")})) {
+      if (state.fault == fault) return state.note;
+    }
+    return std::string("not listed");
+  };
+  EXPECT_EQ(note_of("bad"),
+            "exit 3 at attempt 1 of 5: logs/bad.log; the same neutra submit goes on");
+  EXPECT_EQ(note_of("D6"), "");
+
   fs::remove((folder / "") / "calls");
   batch.faults = {"dead", "D6"};
   put((folder / "") / "batch.sh", local_script(batch));
   EXPECT_EQ(run_process({{"bash", "batch.sh"}, (folder / "")}).code, 1);
   const std::string calls = get((folder / "") / "calls");
   EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 5 + 3);
+  EXPECT_TRUE(get((folder / "") / "logs/dead.end").starts_with("exit 137 at attempt 5 of 5: "));
 }
 
 TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
@@ -166,6 +179,10 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
   EXPECT_EQ(result.code, 137);
   EXPECT_EQ(get((folder / "") / "log"), step + "dead\n");
 
+  EXPECT_EQ(get((folder / "") / "logs/dead.end"),
+            "exit 137 at attempt 5 of 5: logs/7_2.log; the same neutra submit goes on\n");
+  EXPECT_FALSE(fs::exists((folder / "") / "logs/D6.end"));
+
   // srun may say 0 without having started anything, here with the network of an earlier search.
   fs::remove((folder / "") / "log");
   put(tools / "srun", "#!/bin/bash\nexit 0\n");
@@ -178,19 +195,44 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
   EXPECT_NE(result.out.find("no network was written"), std::string::npos) << result.out;
 }
 
+TEST(SearchBatch, JoinsTheEarlierOneOfItsStudy) {
+  TemporaryFolder folder;
+  SearchBatch earlier = batch_in(folder / "");
+  earlier.jobs = {{"13", {"D6", "it's"}}};
+  put((folder / "") / "batch.json", to_text(to_json(earlier)));
+  SearchBatch batch = earlier;
+  batch.faults = {"D8", "D6"};
+  batch.jobs = {{"14", {"D8", "D6"}}};
+  join_earlier(batch);
+  EXPECT_EQ(batch.faults, (std::vector<std::string>{"D6", "bad", "it's", "D8"}));
+  ASSERT_EQ(batch.jobs.size(), 2U);
+  EXPECT_EQ(batch.jobs[0].id, "13");
+  EXPECT_EQ(batch.jobs[0].faults, (std::vector<std::string>{"D6", "it's"}));
+  EXPECT_EQ(batch.jobs[1].id, "14");
+  batch.name = "another";
+  EXPECT_THROW(join_earlier(batch), Error);
+  // A user's file of the script's name.
+  fs::remove((folder / "") / "batch.json");
+  put((folder / "") / "batch.sh", "echo mine\n");
+  EXPECT_THROW(join_earlier(batch), Error);
+  fs::remove((folder / "") / "batch.sh");
+  join_earlier(batch);
+  EXPECT_EQ(batch.name, "another");
+}
+
 TEST(SearchBatch, AFolderOfAnotherKindIsRefused) {
   TemporaryFolder folder;
   EXPECT_THROW(batch_states({(folder / "")}), Error);
-  EXPECT_TRUE(batch_faults((folder / "")).empty());
+  EXPECT_FALSE(read_batch(folder / ""));
   const SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "batch.json", to_text(to_json(batch)));
-  EXPECT_EQ(batch_faults((folder / "")), batch.faults);
+  EXPECT_EQ(read_batch(folder / "").value().faults, batch.faults);
   const std::vector<BatchState> states = batch_states({(folder / "")});
   ASSERT_EQ(states.size(), 3U);
   EXPECT_EQ(states[0].fault, "D6");
   EXPECT_EQ(states[0].state, "waiting");
   put((folder / "") / "batch.json", "{\"my\": \"file\"}");
-  EXPECT_THROW(batch_faults((folder / "")), Error);
+  EXPECT_THROW(read_batch(folder / ""), Error);
   put((folder / "") / "D6.h5", "neutra-store version 1 and rubbish");
   fs::remove((folder / "") / "batch.json");
   EXPECT_THROW(batch_states({(folder / "")}), Error);

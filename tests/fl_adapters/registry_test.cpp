@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "fl_adapters/messages.h"
 
 namespace neutra {
 namespace {
@@ -32,6 +35,22 @@ TEST(Tools, SayWhatTheyAre) {
     EXPECT_EQ(find_tool(tool->name), tool);
   }
   EXPECT_EQ(find_tool("nothing"), nullptr);
+}
+
+TEST(Tools, NativeOnesTellWhatTheyMaySay) {
+  for (const Tool* tool : tools()) {
+    ASSERT_EQ(tool->messages != nullptr, tool->kind == ToolKind::kNative) << tool->name;
+    if (!tool->messages) continue;
+    EXPECT_FALSE(tool->messages().codes().empty()) << tool->name;
+    for (const std::string& type : fault_types_of(*tool)) {
+      EXPECT_EQ(std::count_if(fault_types().begin(), fault_types().end(),
+                              [&](const auto& known) { return known.first == type; }),
+                1)
+          << tool->name << ' ' << type;
+    }
+  }
+  EXPECT_TRUE(fault_types_of(*find_tool("umlaut")).contains("HLR"));
+  EXPECT_TRUE(fault_types_of(Tool{}).empty());
 }
 
 TEST(Tools, EachHasItsPageInTheIndex) {

@@ -294,7 +294,9 @@ TEST(MissingValues, OfAShareOfAllNumbers) {
   // A greater share has those of a smaller one.
   const Part more = mutated(table(10, x, y), step("missing_values", 40));
   for (std::size_t i = 0; i < x.size(); ++i) {
-    if (part.x.values[i] == 0) EXPECT_EQ(more.x.values[i], 0);
+    if (part.x.values[i] == 0) {
+      EXPECT_EQ(more.x.values[i], 0);
+    }
   }
 }
 
