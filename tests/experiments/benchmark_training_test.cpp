@@ -259,7 +259,9 @@ TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
     const std::vector<double>& recorded = entry.entry->metrics;
     const bool all_alike = std::count(recorded.begin(), recorded.end(), recorded.front()) ==
                            static_cast<std::ptrdiff_t>(recorded.size());
-    if (!all_alike) EXPECT_NE(entry.buggy.metrics, recorded);  // other draws
+    if (!all_alike) {
+      EXPECT_NE(entry.buggy.metrics, recorded);  // other draws
+    }
   }
   // The same again, on one worker.
   options.workers = 1;
