@@ -27,10 +27,12 @@ namespace {
 
 int print_version(bool as_json) {
   const auto libraries = library_versions(true);
+  const auto mpi = rank_library();
   if (as_json) {
     Json json = provenance();
     json["blas_route"] = libraries.blas_route;
     json["gflops"] = libraries.gflops;
+    json["mpi"] = mpi ? Json(*mpi) : Json(nullptr);
     std::cout << to_text(json);
   } else {
     char speed[32];
@@ -39,6 +41,7 @@ int print_version(bool as_json) {
               << "LibTorch " << libraries.torch << "\n"
               << "oneDNN " << libraries.onednn << "\n"
               << "HDF5 " << libraries.hdf5 << "\n"
+              << "MPI: " << mpi.value_or("none, searches run on one machine") << "\n"
               << "BLAS route: " << libraries.blas_route << ", " << speed << " GFLOP/s (one core)\n";
   }
   return 0;

@@ -36,7 +36,9 @@ std::string network_text(const Network& network, const Fault* fault,
 
   if (root && network.ground_truth && !root->metrics.empty() &&
       (maximize ? root->mean >= *network.ground_truth : root->mean <= *network.ground_truth))
-    text += "                The buggy program reaches it itself: nothing here needs a repair.\n";
+    text +=
+        "                The buggy program reaches it itself, so a program below need not repair "
+        "anything.\n";
 
   std::set<std::int64_t> kept;
   for (const auto& edge : network.edges) kept.insert({edge.parent, edge.child});

@@ -113,6 +113,14 @@ Json ranks_setup(const Fault& fault, const TrainerOptions& options, LocalTrainer
           {"instruction_set", isa == nullptr ? Json(nullptr) : Json(isa)}};
 }
 
+std::optional<std::string> rank_library() {
+#ifdef NEUTRA_WITH_MPI
+  return mpi_library();
+#else
+  return std::nullopt;
+#endif
+}
+
 void leave_ranks(int exit_code) {
 #ifdef NEUTRA_WITH_MPI
   if (g_job) g_job->end(exit_code);

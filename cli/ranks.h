@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "experiments/catalog.h"
 #include "search/remote.h"
 #include "training/local_trainer.h"
@@ -19,6 +22,9 @@ RemoteWorkers* other_ranks();
 /// `threads` each. They refuse where their results would differ from this one's.
 Json ranks_setup(const Fault& fault, const TrainerOptions& options, LocalTrainer& trainer,
                  int threads);
+
+/// What jobs of several ranks go through: "Open MPI v4.1.4". Nothing: built without MPI.
+std::optional<std::string> rank_library();
 
 /// Has the other ranks end. Where that can't be, the process ends here with `exit_code`.
 void leave_ranks(int exit_code);

@@ -56,14 +56,14 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
     Json kept = Json::array();
     for (const auto& file : summary.kept) kept.push_back(file.string());
     std::cout << to_text({{"store", made.string()},
-                          {"evaluations", summary.evaluations},
+                          {"trainings", summary.trainings},
                           {"damaged_bytes", summary.damaged_bytes},
                           {"kept", kept},
                           {"finished", summary.finished},
                           {"command", summary.command}});
     return 0;
   }
-  std::cout << made.string() << ": " << summary.evaluations << " trainings";
+  std::cout << made.string() << ": " << summary.trainings << " trainings";
   if (summary.damaged_bytes > 0) {
     std::cout << "; " << summary.damaged_bytes << " bytes of the journal were no whole record";
   }

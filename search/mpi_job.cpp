@@ -167,6 +167,14 @@ class Search final : public RemoteSearch {
 
 }  // namespace
 
+std::string mpi_library() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string whole(text, length);
+  return whole.substr(0, whole.find_first_of(",\n"));  // then Open MPI says who built it
+}
+
 struct MpiJob::Ends {
   Messages messages;
   Workers workers{messages};

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "search/remote.h"
 
 namespace neutra {
+
+/// Name and version of the MPI library: "Open MPI v4.1.4". May be called without a job.
+std::string mpi_library();
 
 /// The MPI job that this process is a rank of. Rank 0 searches, the others train for it. There is
 /// one at most, used by the thread that made it. Only where a launcher started the process, since

@@ -42,7 +42,7 @@ StoredRun read_store(const std::filesystem::path& store);
 
 /// What a repair or a merge put into a store.
 struct StoreSummary {
-  std::size_t evaluations = 0;
+  std::size_t trainings = 0;
   std::uint64_t damaged_bytes = 0;          ///< of journals, that belong to no whole record
   std::vector<std::filesystem::path> kept;  ///< damaged files, under new names
   std::string command;                      ///< of the search: goes on from the new store

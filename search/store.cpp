@@ -883,7 +883,7 @@ StoreContent recover(const fs::path& store) {
 /// A copy of a sound store, with what its journal holds.
 StoreSummary write_copy(const fs::path& file, StoreContent content) {
   StoreSummary summary;
-  summary.evaluations = content.evaluations.size();
+  summary.trainings = content.evaluations.size();
   summary.command = content.header.value("command", "");
   summary.finished = content.finished;
   content.journal_id.clear();
@@ -895,7 +895,7 @@ StoreSummary write_copy(const fs::path& file, StoreContent content) {
 /// Begins an unfinished store with what was evaluated; the search makes its network again.
 StoreSummary write_new_store(const fs::path& file, StoreContent content) {
   StoreSummary summary;
-  summary.evaluations = content.evaluations.size();
+  summary.trainings = content.evaluations.size();
   summary.damaged_bytes = content.journal_damage.bytes;
   summary.command = content.header.value("command", "");
   content.finished = false;

@@ -37,7 +37,7 @@ TEST(Command, VersionNamesLibrariesAndBlasRoute) {
   const Called called = call({"--version"}, folder.path());
   ASSERT_EQ(called.exit, 0);
   for (const char* word :
-       {"neutra 0.1.0", "LibTorch", "oneDNN", "HDF5", "BLAS route: oneDNN", "GFLOP/s"})
+       {"neutra 0.1.0", "LibTorch", "oneDNN", "HDF5", "MPI: ", "BLAS route: oneDNN", "GFLOP/s"})
     EXPECT_NE(called.out.find(word), std::string::npos) << word << called.out;
 }
 

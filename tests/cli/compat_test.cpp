@@ -80,14 +80,14 @@ TEST_P(Compat, SearchesAreReadAndGoOn) {
   EXPECT_EQ(json({"collect", "batch"})["searches"].size(), 1u);
 
   const Json merged = json({"store", "merge", "unfinished.h5", "-o", "merged.h5"});
-  EXPECT_GE(merged["evaluations"], 6);
+  EXPECT_GE(merged["trainings"], 6);
   for (const char* store : {"unfinished.h5", "merged.h5"}) {
     const Called called =
         neutra({"search", "D6", "--store", store, "--replicas", "2", "--budget-evaluations", "12",
                 "--backend", "eager", "--quiet", "--json"});
     if (refused(called, "made with other options: fingerprint was [^;]*; give")) continue;
     EXPECT_EQ(parse_json(called.out, "out")["counters"]["trainings_from_store"],
-              merged["evaluations"]);
+              merged["trainings"]);
     EXPECT_EQ(out({"network", store}), network);
   }
 }

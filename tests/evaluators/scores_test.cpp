@@ -135,7 +135,11 @@ TEST(ByType, MergesLayersAndKeepsChoices) {
 }
 
 Answer answer(const std::string& tool, const std::string& text) {
-  return {"F", tool, faults(text), "", std::nullopt, std::nullopt};
+  Answer answer;
+  answer.fault = "F";
+  answer.tool = tool;
+  answer.faults = faults(text);
+  return answer;
 }
 
 TEST(LeavesLayersOut, DeepFDAndToolsThatNeverSayALayer) {

@@ -68,7 +68,9 @@ TEST(LowerBound, CountsWhatTheSerialSearchTrains) {
     const auto blocks = needed_work(outcome.network, c.space.hash(*c.task.fixed),
                                     [&](const EvaluationKey&) { return ++count, 1.0; });
     // The known fix is trained even where it gives no metric.
-    if (!outcome.network.fixed_metrics.empty()) EXPECT_EQ(count, trainer.trainings) << seed;
+    if (!outcome.network.fixed_metrics.empty()) {
+      EXPECT_EQ(count, trainer.trainings) << seed;
+    }
     double sum = 0;
     for (const WorkBlock& block : blocks) sum += block.seconds;
     EXPECT_EQ(sum, count);
@@ -217,7 +219,9 @@ TEST(RecordedSearch, GivesTheNetworkOfItsStore) {
           simulate(recorded.task(), recorded, recorded.config(), recorded, cluster);
       ASSERT_EQ(tsv(again.network), tsv(outcome.network)) << "seed " << seed;
       EXPECT_EQ(again.end, outcome.end);
-      if (workers == 1) EXPECT_EQ(again.estimated, 0);
+      if (workers == 1) {
+        EXPECT_EQ(again.estimated, 0);
+      }
       estimated += again.estimated;
     }
   }
@@ -239,7 +243,9 @@ TEST(RecordedSearch, EstimatesAreOfTheSameProgram) {
     for (job.replica = 0; job.replica < c.config.replicas; ++job.replica) {
       const ReplicaResult result = recorded.train(job);
       const bool known = job.replica < static_cast<int>(node.metrics.size());
-      if (known) EXPECT_NE(result.backend, RecordedSearch::kEstimated);
+      if (known) {
+        EXPECT_NE(result.backend, RecordedSearch::kEstimated);
+      }
       if (result.backend != RecordedSearch::kEstimated) {
         EXPECT_DOUBLE_EQ(result.seconds, 3 * image_like(node.hash, job.replica));
         continue;

@@ -649,7 +649,7 @@ TEST(Repair, ASoundStoreIsCopiedWhereAnotherFileIsAsked) {
   const auto unfinished = repair_store(store, copy);
   ASSERT_TRUE(unfinished.has_value());
   EXPECT_FALSE(unfinished->finished);
-  EXPECT_EQ(unfinished->evaluations, stopped.evaluations.size());
+  EXPECT_EQ(unfinished->trainings, stopped.evaluations.size());
   EXPECT_EQ(stopped.found_in(copy), stopped.evaluations.size());
   EXPECT_EQ(bytes_of(store), stopped.file);
   EXPECT_EQ(bytes_of(stopped.folder / "s.h5.journal"), stopped.journal);
@@ -799,11 +799,11 @@ TEST(Merge, StoresOfOneSearchBecomeOne) {
 
   const StoreSummary summary =
       merge_stores({folder / "b.h5", folder / "a.h5"}, folder / "merged.h5");
-  EXPECT_GE(static_cast<int>(summary.evaluations), whole.trainings / 2);
+  EXPECT_GE(static_cast<int>(summary.trainings), whole.trainings / 2);
   FakeTrainer rest(c.landscape);
   const auto outcome = run(c, {}, rest, folder / "merged.h5");
   EXPECT_EQ(tsv(outcome.network), expected);
-  EXPECT_EQ(rest.trainings + static_cast<int>(summary.evaluations), whole.trainings);
+  EXPECT_EQ(rest.trainings + static_cast<int>(summary.trainings), whole.trainings);
 
   auto message =
       message_of([&] { merge_stores({folder / "a.h5"}, folder / "b.h5"); }, Exit::kBadInput);

@@ -5,6 +5,8 @@
 namespace neutra {
 namespace {
 
+using namespace std::string_literals;
+
 int status_of(const std::string& head) {
   const RequestHead read = read_request_head(head);
   return read.problem ? read.problem->status : 200;
@@ -83,7 +85,7 @@ TEST(RequestHead, WhatTwoReadersCouldReadInTwoWaysIsRefused) {
         "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n",
         "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n"})
     EXPECT_EQ(status_of(head), 400) << head;
-  EXPECT_EQ(status_of(std::string("GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n", 31)), 400);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\0b\r\n\r\n"s), 400);
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: a\r\n\r\n"), 411);
   EXPECT_EQ(status_of("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
                       "Transfer-Encoding: chunked\r\n\r\n"),
