@@ -23,6 +23,8 @@ extern "C" const char* __ubsan_default_options() {
 
 // The OpenMP run-time is not instrumented: its locks and barriers are known through the Archer tool
 // (OMP_TOOL_LIBRARIES, set in tests/CMakeLists.txt), and what it does inside must not be reported.
+// Each process waits at its end for races of threads that go on: not for a second, since some tests
+// start hundreds.
 extern "C" const char* __tsan_default_options() {
-  return "ignore_noninstrumented_modules=1:halt_on_error=1" SYMBOLIZER;
+  return "ignore_noninstrumented_modules=1:halt_on_error=1:atexit_sleep_ms=50" SYMBOLIZER;
 }

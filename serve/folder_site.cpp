@@ -139,10 +139,10 @@ std::vector<std::string> supporting_tools(const BenchmarkEntry& entry) {
   }();
   const std::set<std::string> types = types_of(entry.faults);
   std::vector<std::string> names;
-  for (const auto& [name, own] : known) {
+  for (const auto& tool : known) {
     if (std::any_of(types.begin(), types.end(),
-                    [&](const std::string& type) { return own.contains(type); }))
-      names.push_back(name);
+                    [&](const std::string& type) { return tool.second.contains(type); }))
+      names.push_back(tool.first);
   }
   return names;
 }

@@ -150,7 +150,7 @@ TEST_F(FolderSiteTest, AnEntryHasBothProgramsAndWhatIsLikeIt) {
   const Json found = json(get("/api/entry", {{"name", "small one.h5"}, {"id", "1"}}));
   EXPECT_EQ(found["entry"]["id"], 1);
   EXPECT_NE(found["buggy"], found["fixed"]);
-  EXPECT_NO_THROW(Json::parse(found["buggy"].get<std::string>()));
+  EXPECT_TRUE(Json::accept(found["buggy"].get<std::string>()));
   EXPECT_NE(found["change"].get<std::string>().find("change_label"), std::string::npos);
   ASSERT_EQ(found["similar"].size(), 1U);
   EXPECT_EQ(found["similar"][0]["id"], 2);
