@@ -13,7 +13,7 @@
 #include "program/formats/pytorch_script.h"
 #include "program/formats/tool_configs.h"
 #include "program/formats/tool_scripts.h"
-#include "training/torch_script_writer.h"
+#include "training/torch_script.h"
 #include "training/weights.h"
 
 namespace neutra::cli {

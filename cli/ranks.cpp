@@ -42,7 +42,6 @@ TrainingSite make_site(const Json& setup) {
   if (const Json& isa = setup.at("instruction_set"); !isa.is_null()) {
     setenv(kInstructionSet, isa.get<std::string>().c_str(), 1);
   }
-  check_blas_route();
   const TrainerOptions options = trainer_options_from_json(setup.at("options"));
   auto trainer = make_local_trainer(options);
   const auto wanted = setup.at("fingerprint").get<std::string>();

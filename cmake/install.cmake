@@ -1,7 +1,6 @@
 # cmake --install BUILD --prefix PREFIX: what the command reads at run time, and the documentation.
 # cli/ installs the command itself.
 
-include(GNUInstallDirs)
 install(DIRECTORY experiments/ DESTINATION ${CMAKE_INSTALL_DATADIR}/neutra
         FILES_MATCHING PATTERN "*.json" PATTERN "*.csv" PATTERN "*.tsv" PATTERN "*.h5")
 # As in the source tree, so that links lead on.

@@ -1,41 +1,11 @@
 #include "training/eager.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "training/losses.h"
-#include "training/model.h"
+#include "training/on_torch.h"
 
 namespace neutra {
 namespace {
-
-/// An array as a tensor that shares its memory.
-at::Tensor as_tensor(const Array& array) {
-  std::vector<std::int64_t> extents = array.extents;
-  if (extents.size() == 1) extents.push_back(1);  // Keras makes a column of a vector
-  // LibTorch has no constant tensors; nothing writes to these.
-  return at::from_blob(const_cast<float*>(array.values.data()), extents, at::kFloat);
-}
-
-Batch as_batch(const at::Tensor& t) {
-  return {{t.data_ptr<float>(), static_cast<std::size_t>(t.numel())}, t.sizes().vec()};
-}
-
-/// A copy of the rows begin + rows[i].
-at::Tensor gather(const at::Tensor& source, std::int64_t begin,
-                  std::span<const std::int64_t> rows) {
-  std::vector<std::int64_t> extents = source.sizes().vec();
-  extents[0] = static_cast<std::int64_t>(rows.size());
-  at::Tensor batch = at::empty(extents);
-  const auto width = static_cast<std::size_t>(source.numel() / source.size(0));
-  const float* from = source.data_ptr<float>();
-  float* to = batch.data_ptr<float>();
-  for (const std::int64_t row : rows) {
-    std::memcpy(to, from + static_cast<std::size_t>(begin + row) * width, width * sizeof(float));
-    to += width;
-  }
-  return batch;
-}
 
 /// Memory for a while: LibTorch convolves a single image by way of the matrix of its windows, and
 /// makes a gradient of a whole table. The largest one's size.
@@ -55,164 +25,23 @@ std::int64_t temporary_elements(const ResolvedProgram& program) {
   return largest;
 }
 
-/// Rows evaluated at once: many, within 64 MiB of outputs. A function of the program alone, since
-/// the rounding of a product may depend on its size.
-std::int64_t evaluation_rows(const ResolvedProgram& program) {
-  return std::clamp<std::int64_t>((16 << 20) / row_elements(program), 32, 8192);
-}
-
-class EagerEngine final : public Engine {
- public:
-  EagerEngine(const ResolvedProgram& program, const Rows& training, RandomKey key)
-      : Engine(program, training, key),
-        model_(program, weights_),
-        loss_(program.loss, model_.output_activation()),
-        x_(as_tensor(*training.x)),
-        y_(as_tensor(*training.y)) {
-    add_tables();
-  }
-
-  const char* backend() const override { return "eager"; }
-  std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
-                               RandomKey key) const override {
-    return make_eager_engine(program, training, key);
-  }
-
-  Batch output() override { return as_batch(output_); }
-  Batch targets() override { return as_batch(targets_); }
-  std::vector<std::span<const float>> activations() override {
-    std::vector<std::span<const float>> spans;
-    for (const at::Tensor& tensor : activations_) spans.push_back(as_batch(tensor).values);
-    return spans;
-  }
-
-  double look(std::span<const std::int64_t> rows) override {
-    const c10::InferenceMode guard;
-    targets_ = gather(y_, training_.begin, rows);
-    activations_.clear();
-    const Model::Result result =
-        model_.forward(gather(x_, training_.begin, rows), {false, key_, 0}, &activations_);
-    output_ = model_.output(result.raw).contiguous();
-    double value = loss_.mean(loss_.on_logits() ? result.raw : output_, targets_).item<double>();
-    value *= loss_scale(rows.size());
-    if (result.penalty.defined()) value += result.penalty.item<double>();
-    return value + weights_.penalty();
-  }
-
-  double evaluate(const Rows& rows, const OutputListener& listener,
-                  std::int64_t loss_rows) override {
-    const c10::InferenceMode guard;
-    const at::Tensor x = as_tensor(*rows.x), y = as_tensor(*rows.y);
-    const std::int64_t n = rows.count();
-    std::int64_t chunk = evaluation_rows(program_);
-    if (loss_rows > 0) chunk = std::max<std::int64_t>(1, chunk / loss_rows) * loss_rows;
-    double sum = 0;
-    for (std::int64_t begin = 0; begin < n; begin += chunk) {
-      const std::int64_t count = std::min(chunk, n - begin), first = rows.begin + begin;
-      const at::Tensor targets = y.narrow(0, first, count);
-      const Model::Result result = model_.forward(x.narrow(0, first, count), {false, key_, 0});
-      const at::Tensor output = model_.output(result.raw).contiguous();
-      if (listener) listener(as_batch(output), as_batch(targets));
-      if (loss_rows <= 0) continue;
-      const at::Tensor& source = loss_.on_logits() ? result.raw : output;
-      for (std::int64_t at = 0; at < count; at += loss_rows) {
-        const std::int64_t part = std::min(loss_rows, count - at);
-        const at::Tensor mean = loss_.mean(source.narrow(0, at, part), targets.narrow(0, at, part));
-        sum += mean.item<double>() * loss_scale(static_cast<std::size_t>(part)) *
-               static_cast<double>(part);
-      }
-      if (result.penalty.defined()) {
-        sum += result.penalty.item<double>() * static_cast<double>(count);
-      }
-    }
-    return loss_rows > 0 ? sum / static_cast<double>(n) + weights_.penalty() : 0;
-  }
-
- protected:
-  double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
-    const at::Tensor x = gather(x_, training_.begin, rows);
-    targets_ = gather(y_, training_.begin, rows);
-    const std::span<float> all = weights_.gradients();
-    std::fill(all.begin(), all.end(), 0.0f);
-    activations_.clear();
-    const Model::Result result =
-        model_.forward(x, {true, key_, step, &looked_up_}, wanted.layers ? &activations_ : nullptr);
-    for (auto& [layer, indices] : looked_up_) {
-      std::sort(indices.begin(), indices.end());
-      indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
-      optimizer_->look_up(tables_.at(layer), {indices.begin(), indices.end()});
-    }
-    const at::Tensor output = loss_.on_logits() ? result.raw : model_.output(result.raw);
-
-    std::optional<at::Tensor> gradient = loss_.gradient(output, targets_);
-    at::Tensor root = output;
-    if (!gradient) root = loss_.mean(output, targets_);
-    double value = 0;
-    if (wanted.loss) {
-      const at::NoGradGuard guard;
-      value = (gradient ? loss_.mean(output, targets_) : root).item<double>();
-      value *= loss_scale(rows.size());
-      if (result.penalty.defined()) value += result.penalty.item<double>();
-    }
-    if (program_.loop.sum) {
-      if (!gradient) gradient = at::ones({});
-      gradient->mul_(loss_scale(rows.size()));
-    }
-    std::vector<at::Tensor> roots, gradients;
-    const auto add = [&](const at::Tensor& from, const at::Tensor& slope) {
-      if (!from.defined() || !from.requires_grad()) return;
-      roots.push_back(from);
-      gradients.push_back(slope);
-    };
-    add(root, gradient.value_or(at::Tensor()));
-    add(result.penalty, {});
-    if (!roots.empty()) torch::autograd::backward(roots, gradients);
-    if (wanted.output) {
-      const at::NoGradGuard guard;
-      output_ = (loss_.on_logits() ? model_.output(output) : output).contiguous();
-    }
-    return value;
-  }
-
- private:
-  /// Tells the optimiser which variables are embeddings. Where a regulariser, or what the loop
-  /// makes of gradients, gives every row one, they are like all others.
-  void add_tables() {
-    for (std::size_t i = 0; i < program_.layers.size(); ++i) {
-      const ResolvedLayer& layer = program_.layers[i];
-      if (layer.class_name != "Embedding") continue;
-      const Weights::Variable& table = weights_.of_layer(i)[0];
-      tables_[layer.index] = table.extent.begin;
-      if (table.updated && table.reached &&
-          program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep &&
-          !regularizer(layer.config, "embeddings_regularizer").active()) {
-        optimizer_->add_table(table.extent, static_cast<std::size_t>(table.shape[1]));
-      }
-    }
-  }
-
-  Model model_;
-  Loss loss_;
-  at::Tensor x_, y_;
-  at::Tensor output_, targets_;  ///< of the last step
-  std::vector<at::Tensor> activations_;
-  std::map<int, std::size_t> tables_;  ///< where the variable of each Embedding begins
-  std::map<int, std::vector<std::int64_t>> looked_up_;
-};
-
 }  // namespace
 
-std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const Rows& training,
-                                          RandomKey key) {
-  return std::make_unique<EagerEngine>(program, training, key);
+std::int64_t eager_evaluation_rows(const ResolvedProgram& program) {
+  return std::clamp<std::int64_t>((16 << 20) / row_elements(program), 32, 8192);
 }
 
 std::uint64_t eager_bytes(const ResolvedProgram& program, const Rows& training) {
   const std::int64_t floats =
       kept_elements(program) +
       3 * std::min(program.batch_size, training.count()) * row_elements(program) +
-      2 * evaluation_rows(program) * row_elements(program) + temporary_elements(program);
+      2 * eager_evaluation_rows(program) * row_elements(program) + temporary_elements(program);
   return static_cast<std::uint64_t>(floats) * sizeof(float);
+}
+
+std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const Rows& training,
+                                          RandomKey key) {
+  return torch_functions().make_eager_engine(program, training, key);
 }
 
 }  // namespace neutra

@@ -15,4 +15,8 @@ std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const 
 /// gradients and what autograd keeps; an evaluation; work space of convolutions.
 std::uint64_t eager_bytes(const ResolvedProgram& program, const Rows& training);
 
+/// Rows evaluated at once: many, within 64 MiB of outputs. A function of the program alone, since
+/// the rounding of a product may depend on its size.
+std::int64_t eager_evaluation_rows(const ResolvedProgram& program);
+
 }  // namespace neutra

@@ -4,6 +4,8 @@
 
 namespace neutra {
 
+struct TorchFunctions;
+
 /// Settings of the process that must come before LibTorch's first operation: instruction set
 /// (NEUTRA_ISA=avx2|avx512), memory kept by the allocator. Runs once; throws usage_error for an
 /// unknown or unsupported NEUTRA_ISA.
@@ -15,14 +17,14 @@ std::string library_fingerprint();
 /// Version and speed facts for `neutra --version` and file headers.
 struct LibraryVersions {
   std::string torch, onednn, hdf5;
-  std::string
-      blas_route;     ///< "oneDNN" when sgemm_ is answered by oneDNN, else "reference BLAS (slow)"
-  double gflops = 0;  ///< of a small single-core product; 0 when not measured
+  // Of a small single-core product, where it was measured.
+  std::string blas_route;  ///< "oneDNN" when sgemm_ is answered by it, else "reference BLAS (slow)"
+  double gflops = 0;
 };
+/// Measuring loads LibTorch.
 LibraryVersions library_versions(bool measure_speed);
 
-/// Multiplies two small matrices through LibTorch and compares with the expected result; false and
-/// one warning line on stderr when sgemm_ is not answered by oneDNN.
-bool check_blas_route();
+/// False and one warning line on stderr when LibTorch's sgemm_ is not answered by oneDNN.
+bool warn_of_slow_products(const TorchFunctions& functions);
 
 }  // namespace neutra

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
+#include "program/model_weights.h"
+#include "program/program.h"
 #include "training/local_trainer.h"
 
 namespace neutra {
@@ -18,5 +21,12 @@ Array run_torch_script(const std::filesystem::path& file, const Array& inputs);
 /// `output_activation`, of which outputs are the result; "" for no loss.
 Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
                             const std::string& metric);
+
+/// The bytes of a TorchScript file of the trained model: rows as Keras has them in, outputs out, in
+/// inference. torch.jit.load and torch::jit::load read it; the weights are its parameters, in
+/// Keras's layout.
+/// Precondition: `program` has all shapes, `weights` fit it. Throws input_error for layers that
+/// have no function in program/formats/pytorch_parts.py.
+std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights);
 
 }  // namespace neutra

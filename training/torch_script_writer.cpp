@@ -1,11 +1,10 @@
-#include "training/torch_script_writer.h"
-
 #include <sstream>
 
 #include <torch/csrc/jit/api/module.h>
 
 #include "program/embedded.h"
 #include "program/formats/torch_program.h"
+#include "training/on_torch.h"
 #include "training/torch.h"
 
 namespace neutra {
@@ -27,7 +26,7 @@ std::string as_methods(std::string parts) {
 
 }  // namespace
 
-std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights) {
+std::string on_torch::torchscript(const ResolvedProgram& program, const ModelWeights& weights) {
   const TorchProgram calls = torch_program(program);
   torch::jit::Module module("Model");
   auto variable = calls.variables.begin();

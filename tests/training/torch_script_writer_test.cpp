@@ -1,4 +1,4 @@
-#include "training/torch_script_writer.h"
+#include "training/torch_script.h"
 
 #include <gtest/gtest.h>
 #include <torch/script.h>

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "training/eager.h"
+#include "training/torch_script.h"
+
+namespace neutra {
+
+/// What needs LibTorch, which takes half a second to start. The command is not linked with it but
+/// loads neutra_torch.so with the first call (torch_loader.cpp); test programs have it linked
+/// (torch_linked.cpp).
+struct TorchFunctions {
+  std::unique_ptr<Engine> (*make_eager_engine)(const ResolvedProgram&, const Rows&, RandomKey);
+  Array (*run_torch_script)(const std::filesystem::path&, const Array&);
+  Evaluation (*evaluate_outputs)(Array, const DataRows&, const std::string&, const std::string&);
+  std::string (*torchscript)(const ResolvedProgram&, const ModelWeights&);
+  std::string (*capability)();
+  bool (*routed)();
+  double (*gflops)();
+};
+
+/// Throws failure() where neutra_torch.so can't be loaded. The first call warns on stderr where
+/// LibTorch's products go to a slow BLAS.
+const TorchFunctions& torch_functions();
+
+/// The functions themselves; their public names are in eager.h, torch_script.h and libraries.h.
+namespace on_torch {
+
+std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const Rows& training,
+                                          RandomKey key);
+Array run_torch_script(const std::filesystem::path& file, const Array& inputs);
+Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
+                            const std::string& metric);
+std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights);
+
+/// The kernels that LibTorch chose: "AVX2", ...
+std::string capability();
+/// Did a product in LibTorch go through our sgemm_?
+bool routed();
+/// Speed of a small single-core product, in GFLOP/s.
+double gflops();
+
+}  // namespace on_torch
+
+/// All of them, by a name for dlsym.
+extern "C" const TorchFunctions neutra_torch_functions;
+
+}  // namespace neutra

@@ -1,0 +1,9 @@
+// For programs that are linked with LibTorch.
+
+#include "training/on_torch.h"
+
+namespace neutra {
+
+const TorchFunctions& torch_functions() { return neutra_torch_functions; }
+
+}  // namespace neutra
