@@ -50,11 +50,12 @@ std::int64_t monotonic_nanoseconds() {
 
 extern "C" void on_signal(int signal) {
   const std::int64_t now = monotonic_nanoseconds();
-  if (!g_stop.exchange(true)) {
-    g_first_signal = now;
+  std::int64_t first = 0;
+  if (g_first_signal.compare_exchange_strong(first, now)) {
+    g_stop = true;
     return;
   }
-  if (now - g_first_signal < kSameSignal) return;
+  if (now - first < kSameSignal) return;
   if (g_end_at_second && signal != SIGUSR2) _exit(128 + signal);
 }
 
@@ -116,7 +117,6 @@ std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
 
 std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
                                            const std::filesystem::path& own_file, Backend backend) {
-  check_blas_route();
   TrainerOptions options = trainer_options(arguments, own_file);
   options.backend = backend;
   return make_local_trainer(std::move(options));

@@ -88,15 +88,23 @@ ResultTable job_table(const Arguments& arguments) {
                     {}};
   std::set<fs::path> folders;
   for (const std::string& path : arguments.positional) {
-    folders.insert(fs::is_directory(path) ? fs::path(path) : fs::absolute(path).parent_path());
+    const fs::path whole = fs::weakly_canonical(path);
+    folders.insert(fs::is_directory(whole) ? whole : whole.parent_path());
   }
+  std::vector<BatchJob> jobs;
   for (const fs::path& folder : folders) {
-    const std::optional<SearchBatch> batch = read_batch(folder);
-    if (!batch) continue;
-    for (const QueuedElement& element : queued_elements(batch->jobs)) {
-      table.rows.push_back({{element.id, element.fault, element.state, element.time,
-                             element.time_limit, element.where}});
+    try {
+      const std::optional<SearchBatch> batch = read_batch(folder);
+      if (batch) jobs.insert(jobs.end(), batch->jobs.begin(), batch->jobs.end());
+    } catch (const Error&) {
+      // Beside a store there may be any file of that name; that of a folder was read before.
     }
+  }
+  const auto queued = queued_elements(jobs);
+  if (!queued) std::cerr << "neutra: squeue doesn't say which jobs are in the queue\n";
+  for (const QueuedElement& element : queued.value_or(std::vector<QueuedElement>())) {
+    table.rows.push_back({{element.id, element.fault, element.state, element.time,
+                           element.time_limit, element.where}});
   }
   return table;
 }

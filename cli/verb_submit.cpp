@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <sstream>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
@@ -10,6 +11,7 @@
 #include "fl_adapters/process.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/printable.h"
 
 namespace neutra::cli {
 namespace {
@@ -39,22 +41,53 @@ std::vector<std::string> study_command(const Arguments& arguments, const fs::pat
   return command;
 }
 
-/// Two jobs can't search one fault in one folder.
-void require_not_queued(const SearchBatch& batch, const std::vector<BatchJob>& earlier) {
-  for (const QueuedElement& element : queued_elements(earlier)) {
-    if (std::find(batch.faults.begin(), batch.faults.end(), element.fault) == batch.faults.end())
-      continue;
-    throw input_error(describe(
-        "--folder", "",
-        "job " + element.id + ", which searches " + element.fault + " (" + element.state + ")",
-        "faults without a job in the queue; scancel " + element.id + " ends this one"));
+/// Leaves out the faults that a job searches already: two can't search one fault in one folder.
+void leave_out_queued(SearchBatch& batch, const std::vector<BatchJob>& earlier, bool local) {
+  const auto queued = queued_elements(earlier);
+  if (!queued) {
+    const std::string text = "squeue doesn't say whether earlier jobs of " + batch.folder.string() +
+                             " are still in the queue";
+    if (!local) throw failure(text);
+    std::cerr << "warning: " << text << '\n';
+    return;
   }
+  std::string left_out, last_job;
+  for (const QueuedElement& element : *queued) {
+    const auto fault = std::find(batch.faults.begin(), batch.faults.end(), element.fault);
+    if (fault == batch.faults.end()) continue;
+    batch.faults.erase(fault);
+    last_job = element.id;
+    left_out += (left_out.empty() ? "" : ", ") + element.fault + " (job " + element.id + ", " +
+                element.state + ")";
+  }
+  if (left_out.empty()) return;
+  if (batch.faults.empty()) {
+    throw input_error(describe("--folder", "", "each fault in the queue: " + left_out,
+                               "faults without a job there; scancel " + last_job + " ends one"));
+  }
+  std::cerr << "left out, for they are in the queue: " << left_out << '\n';
+}
+
+/// The number of the job that sbatch --parsable tells in its last line: "13", or "13;cluster".
+std::string job_number(const ProcessResult& sbatch) {
+  std::istringstream lines(sbatch.out);
+  std::string number;
+  for (std::string line; std::getline(lines, line);) number = line.substr(0, line.find(';'));
+  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
+    throw failure("sbatch made no job: it said \"" + sbatch.out + sbatch.err + "\"");
+  }
+  return number;
 }
 
 int run(const Arguments& arguments) {
   const fs::path file = study_file(arguments.positional.front());
   const Study study = load_study(file, arguments.flag("quick"));
   const bool local = arguments.text("executor") == "local";
+  for (const std::string& word : arguments.list("sbatch-arg")) {
+    if (word.starts_with("--array") || word.starts_with("-a"))
+      throw usage_error("found --sbatch-arg=" + word +
+                        "; allowed: other options, the array is that of the faults");
+  }
   if (local && arguments.has("sbatch-arg"))
     throw usage_error("found --sbatch-arg with --executor local; allowed: with --executor slurm");
 
@@ -75,6 +108,10 @@ int run(const Arguments& arguments) {
   const std::string text = batch.folder.string();
   if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }))
     throw input_error(describe("--folder", "", "a name with control characters", "one without"));
+  if (find_no_utf8(text) != std::string::npos)  // the current folder's, perhaps
+    throw input_error(describe("--folder", "", printable(text), "a name in UTF-8"));
+  if (!local && text.find('\\') != std::string::npos)  // sbatch reads it as an escape
+    throw input_error(describe("--folder", "", "a name with a backslash", "one without"));
   batch.ranks = static_cast<int>(arguments.integer("ranks"));
   // A job is alone on the cores that Slurm gives it; here its ranks share those of the machine.
   batch.workers = arguments.has("workers") ? worker_count(arguments)
@@ -82,44 +119,34 @@ int run(const Arguments& arguments) {
                                            : 1;
   batch.attempts = static_cast<int>(arguments.integer("attempts"));
   batch.command = study_command(arguments, file, batch.folder, batch.workers);
-  const std::string script = local ? local_script(batch) : slurm_script(batch);
-  const fs::path script_file = batch.folder / "batch.sh";
   std::vector<std::string> command{"bash"};
   if (!local) {
     command = {"sbatch", "--parsable"};
     for (const std::string& word : arguments.list("sbatch-arg")) command.push_back(word);
   }
-  command.push_back(script_file.string());
+  command.push_back(batch_script(batch.folder).string());
+  const auto script = [&] { return local ? local_script(batch) : slurm_script(batch); };
   if (arguments.flag("dry-run")) {
-    std::cout << script;
+    std::cout << script();
     std::cerr << "would run:";
     for (const std::string& word : command) std::cerr << ' ' << shell_quoted(word);
     std::cerr << '\n';
     return 0;
   }
 
-  std::error_code error;
-  fs::create_directories(batch.folder / "logs", error);
-  if (error)
-    throw input_error(describe("--folder", "", text + " (" + error.message() + ")",
-                               "a folder that is there or can be made"));
+  std::optional<Submission> submission(std::in_place, batch.folder, batch.name);
   check_outputs(study, batch.folder);
-  SearchBatch all = batch;  // for batch.json
-  join_earlier(all);
-  if (!local) require_not_queued(batch, all.jobs);
-  write_file_atomically(script_file, script);
-  const auto submitted = [&] {
-    write_file_atomically(batch.folder / "batch.json", to_text(to_json(all)));
-  };
+  leave_out_queued(batch, submission->earlier_jobs(), local);
+  submission->write(batch, script());
   if (local) {
-    submitted();
+    submission.reset();
     // In this process's place: signals and the exit code are the script's.
     std::string bash = command[0], name = command[1];
     char* words[] = {bash.data(), name.data(), nullptr};
     execvp(words[0], words);
     throw failure("cannot start bash");
   }
-  const ProcessResult result = run_process({command, batch.folder});
+  const ProcessResult result = run_process({command, fs::current_path()});
   if (result.end == ProcessEnd::kNotStarted)
     throw failure("cannot start sbatch: is Slurm installed here? --executor local needs none");
   if (result.end != ProcessEnd::kExited || result.code != 0)
@@ -127,10 +154,8 @@ int run(const Arguments& arguments) {
                   std::to_string(result.code) + ": " + result.err +
                   "(--executor local needs no Slurm)");
   std::cerr << result.err;
-  std::string job = result.out;  // "13", or "13;cluster"
-  while (!job.empty() && job.back() == '\n') job.pop_back();
-  all.jobs.push_back({job.substr(0, job.find(';')), batch.faults});
-  submitted();
+  const std::string job = job_number(result);
+  submission->took({job, batch.faults});
   if (arguments.flag("json")) {
     std::cout << to_text({{"job", job}, {"faults", batch.faults}, {"folder", text}});
   } else {

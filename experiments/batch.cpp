@@ -9,6 +9,7 @@
 
 #include "fl_adapters/process.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 #include "program/seal.h"
 #include "search/search.h"
@@ -22,6 +23,7 @@ constexpr const char* kFormat = "neutra-batch";
 constexpr int kVersion = 1;
 constexpr const char* kBatchFile = "batch.json";
 constexpr const char* kBatchScript = "batch.sh";
+constexpr const char* kLogs = "logs";
 /// Slurm's warning: time to end the trainings in flight and to save.
 constexpr int kWarningSeconds = 90;
 /// What a command that was interrupted ends with; above 128 it was killed.
@@ -58,15 +60,33 @@ std::optional<std::size_t> parse_index(const std::string& text) {
 }
 
 std::string how_its_job_ended(const fs::path& store) {
-  std::ifstream in(store.parent_path() / "logs" / (store.stem().string() + kEnding));
+  const fs::path file = store.parent_path() / kLogs / (store.stem().string() + kEnding);
+  if (std::error_code absent; !fs::is_regular_file(file, absent)) return "";
+  std::ifstream in(file);
   std::string line;
   std::getline(in, line);
   return line.substr(0, kLongestNote);
 }
+
+/// In both scripts: is $status that of a search that only has to be started again?
+std::string goes_on() { return "(( status == " + std::to_string(kGoesOn) + " || status > 128 ))"; }
 /// Lines of both scripts. $logs, $log (a name in there), $fault, $attempt and $status are set.
-std::string end_line(const SearchBatch& batch) {
-  return "exit $status at attempt $attempt of " + std::to_string(batch.attempts) +
-         ": logs/$log; the same neutra submit goes on";
+std::string end_lines(const SearchBatch& batch, const std::string& indent) {
+  return indent + "then=\"mend what it says, then submit again\"\n" + indent + goes_on() +
+         " && then=\"the same neutra submit goes on\"\n" + indent +
+         "echo \"exit $status at attempt $attempt of " + std::to_string(batch.attempts) +
+         ": logs/$log; $then\" | tee \"$logs/$fault" + kEnding + "\"\n";
+}
+
+std::string logs_line(const SearchBatch& batch) {
+  return "logs=" + shell_quoted((batch.folder / kLogs).string()) + "\n";
+}
+
+/// For #SBATCH --output, where % begins a field.
+std::string doubled_percents(std::string text) {
+  for (std::size_t at = 0; (at = text.find('%', at)) != std::string::npos; at += 2)
+    text.insert(at, 1, '%');
+  return text;
 }
 
 bool is_store(const fs::path& file) {
@@ -74,6 +94,13 @@ bool is_store(const fs::path& file) {
   if (!fs::is_regular_file(file, ignored)) return false;
   const std::optional<Seal> seal = read_seal(file);
   return seal && seal->format == "neutra-store";
+}
+
+/// Is this a damaged store, by its name? Other files of HDF5 begin as such.
+bool has_lost_its_head(const fs::path& file) {
+  std::error_code ignored;
+  if (file.extension() != ".h5" || !fs::is_regular_file(file, ignored)) return false;
+  return !read_seal(file) && start_of_file(file, kHdf5Start.size()) != kHdf5Start;
 }
 
 BatchState state_of(const fs::path& store) {
@@ -129,7 +156,9 @@ BatchState state_of(const fs::path& store) {
     }
   } catch (const Error& error) {
     // Only what was a store can be a damaged one.
-    if (error.exit() != Exit::kBadInput || (fs::exists(store) && !is_store(store))) throw;
+    if (error.exit() != Exit::kBadInput ||
+        (fs::exists(store) && !is_store(store) && !has_lost_its_head(store)))
+      throw;
     state.state = "damaged";
     state.note = error.what();
   }
@@ -166,14 +195,14 @@ std::string slurm_script(const SearchBatch& batch) {
          << "#SBATCH --requeue\n"
          << "#SBATCH --signal=USR2@" << kWarningSeconds << "\n"
          << "#SBATCH --open-mode=append\n"
-         << "#SBATCH --output=" << shell_quoted((batch.folder / "logs" / "%A_%a.log").string())
-         << "\n"
+         << "#SBATCH --output="
+         << shell_quoted(doubled_percents((batch.folder / kLogs).string()) + "/%A_%a.log") << "\n"
          << faults_line(batch) << "fault=${faults[$SLURM_ARRAY_TASK_ID]}\n"
+         << "[[ -n $fault ]] || { echo \"no fault for element $SLURM_ARRAY_TASK_ID\"; exit 2; }\n"
          << "attempt=$((${SLURM_RESTART_COUNT:-0} + 1))\n"
          << "echo \"$(date -Is) $(hostname): $fault, attempt $attempt of " << batch.attempts
          << "\"\n"
-         << "logs=" << shell_quoted((batch.folder / "logs").string()) << "\n"
-         << "log=${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}.log\n"
+         << logs_line(batch) << "log=${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}.log\n"
          << "rm -f \"$logs/$fault" << kEnding << "\"\n"
          << "network=" << shell_quoted(batch.folder.string()) << "/$fault.tsv\n"
          << "before=$(stat --format=%y \"$network\" 2> /dev/null)\n"
@@ -189,14 +218,12 @@ std::string slurm_script(const SearchBatch& batch) {
          << "echo \"$(date -Is) $fault: exit $status\"\n"
          << "# " << kGoesOn << ": saved at the time limit; above 128: killed. Both go on where they"
          << " were.\n"
-         << "if (( (status == " << kGoesOn << " || status > 128) && attempt < " << batch.attempts
-         << " )); then\n"
+         << "if " << goes_on() << " && (( attempt < " << batch.attempts << " )); then\n"
          << "  scontrol requeue \"${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}\"\n"
          << "  sleep 60  # Slurm ends the script meanwhile\n"
          << "fi\n"
-         << "(( status == 0 )) || echo \"" << end_line(batch) << "\" | tee \"$logs/$fault"
-         << kEnding << "\"\n"
-         << "exit $status\n";
+         << "(( status == 0 )) && exit 0\n"
+         << end_lines(batch, "") << "exit $status\n";
   return script.str();
 }
 
@@ -211,35 +238,37 @@ std::string local_script(const SearchBatch& batch) {
   script << "#!/bin/bash\n"
          << "# " << job_name(batch) << ": searches, one after the other.\n"
          << faults_line(batch) << "stopped=0\n"
-         << "trap 'stopped=1' INT  # the terminal tells the search, too\n"
-         << "trap 'stopped=1; kill -TERM $child' TERM USR2\n"
+         << "child=\n"
+         << "# A search that the terminal told, too, takes this for the same signal.\n"
+         << "trap 'stopped=1; [[ -z $child ]] || kill -USR2 $child' INT QUIT TERM USR2\n"
          << "# Where this script is killed, its search saves and ends.\n"
          << "with_this=(setpriv --pdeathsig TERM)\n"
          << "\"${with_this[@]}\" true 2> /dev/null || with_this=()\n"
          << "result=0\n"
-         << "logs=" << shell_quoted((batch.folder / "logs").string()) << "\n"
-         << "for fault in \"${faults[@]}\"; do\n"
+         << logs_line(batch) << "for fault in \"${faults[@]}\"; do\n"
          << "  log=$fault.log\n"
          << "  rm -f \"$logs/$fault" << kEnding << "\"\n"
          << "  for (( attempt = 1; attempt <= " << batch.attempts << "; attempt++ )); do\n"
+         << "    (( stopped )) && exit " << kGoesOn << "\n"
          << "    echo \"$(date -Is) $fault, attempt $attempt of " << batch.attempts
          << "\" | tee -a \"$logs/$log\"\n"
          << "    \"${with_this[@]}\" " << mpirun << line_of(batch.command)
          << " --only \"$fault\" >> \"$logs/$log\" 2>&1 &\n"
          << "    child=$!\n"
+         << "    (( stopped )) && kill -USR2 $child  # told in between\n"
          << "    wait $child\n"
          << "    status=$?\n"
          << "    if (( stopped )); then\n"
          << "      wait $child\n"
          << "      exit " << kGoesOn << "\n"
          << "    fi\n"
-         << "    (( status == " << kGoesOn << " || status > 128 )) || break\n"
+         << "    child=\n"
+         << "    " << goes_on() << " || break\n"
          << "  done\n"
          << "  echo \"$(date -Is) $fault: exit $status\" | tee -a \"$logs/$log\"\n"
          << "  (( status == 0 )) && continue\n"
          << "  (( attempt <= " << batch.attempts << " )) || attempt=" << batch.attempts << "\n"
-         << "  echo \"" << end_line(batch) << "\" | tee \"$logs/$fault" << kEnding << "\"\n"
-         << "  result=1\n"
+         << end_lines(batch, "  ") << "  result=1\n"
          << "done\n"
          << "exit $result\n";
   return script.str();
@@ -256,10 +285,19 @@ Json to_json(const SearchBatch& batch) {
 std::optional<SearchBatch> read_batch(const fs::path& folder) {
   const fs::path file = folder / kBatchFile;
   if (!fs::exists(file)) return std::nullopt;
+  const auto other = [&] {
+    return input_error(describe(file.string(), "", "another kind of file",
+                                "what neutra submit wrote: format " + std::string(kFormat)));
+  };
+  if (!fs::is_regular_file(file)) throw other();
   const Json json = read_json(file);
+  if (!json.is_object() || json.value("format", Json()) != kFormat) throw other();
+  if (const Json version = json.value("version", Json()); version != kVersion) {
+    throw input_error(describe(file.string(), "/version", version.dump(),
+                               std::to_string(kVersion) + ", what this neutra writes"));
+  }
   try {
     SearchBatch batch;
-    if (json.at("format") != kFormat) throw std::out_of_range("format");
     json.at("name").get_to(batch.name);
     json.at("faults").get_to(batch.faults);
     for (const Json& job : json.value("jobs", Json::array())) {
@@ -267,41 +305,70 @@ std::optional<SearchBatch> read_batch(const fs::path& folder) {
     }
     return batch;
   } catch (const std::exception&) {
-    throw input_error(describe(file.string(), "", "another kind of file",
-                               "what neutra submit wrote: format " + std::string(kFormat)));
+    throw other();
   }
 }
 
-void join_earlier(SearchBatch& batch) {
-  const std::optional<SearchBatch> earlier = read_batch(batch.folder);
+fs::path batch_script(const fs::path& folder) { return folder / kBatchScript; }
+
+Submission::Submission(fs::path folder, const std::string& study)
+    : folder_([&] {
+        std::error_code error;
+        fs::create_directories(folder / kLogs, error);
+        if (error) {
+          throw input_error(describe("--folder", "", folder.string() + " (" + error.message() + ")",
+                                     "a folder that is there or can be made"));
+        }
+        return std::move(folder);
+      }()),
+      lock_(folder_ / "batch.lock", "submit", "another neutra submit is at work there") {
+  all_.name = study;
+  const std::optional<SearchBatch> earlier = read_batch(folder_);
   if (!earlier) {
-    const fs::path script = batch.folder / kBatchScript;
-    if (fs::exists(script))
+    if (const fs::path script = batch_script(folder_); fs::exists(script)) {
       throw input_error(describe(script.string(), "", "a file without " + std::string(kBatchFile),
                                  "a folder of neutra submit, or one with no such file"));
+    }
     return;
   }
-  if (earlier->name != batch.name)
-    throw input_error(describe((batch.folder / kBatchFile).string(), "name",
+  if (earlier->name != study) {
+    throw input_error(describe((folder_ / kBatchFile).string(), "/name",
                                "\"" + earlier->name + "\", another study",
-                               "a --folder for each study; this one is \"" + batch.name + "\""));
-  std::vector<std::string> faults = earlier->faults;
-  for (const std::string& fault : batch.faults) {
-    if (std::find(faults.begin(), faults.end(), fault) == faults.end()) faults.push_back(fault);
+                               "a --folder for each study; this one is \"" + study + "\""));
   }
-  batch.faults = std::move(faults);
-  batch.jobs.insert(batch.jobs.begin(), earlier->jobs.begin(), earlier->jobs.end());
+  all_.faults = earlier->faults;
+  all_.jobs = earlier->jobs;
 }
 
-std::vector<QueuedElement> queued_elements(const std::vector<BatchJob>& jobs) {
+fs::path Submission::write(const SearchBatch& batch, const std::string& script) {
+  SearchBatch all = batch;
+  all.jobs = all_.jobs;
+  all.faults = all_.faults;
+  for (const std::string& fault : batch.faults) {
+    if (std::find(all.faults.begin(), all.faults.end(), fault) == all.faults.end())
+      all.faults.push_back(fault);
+    fs::remove(folder_ / kLogs / (fault + kEnding));
+  }
+  all_ = std::move(all);
+  write_file_atomically(folder_ / kBatchFile, to_text(to_json(all_)));
+  write_file_atomically(batch_script(folder_), script);
+  return batch_script(folder_);
+}
+
+void Submission::took(const BatchJob& job) {
+  all_.jobs.push_back(job);
+  write_file_atomically(folder_ / kBatchFile, to_text(to_json(all_)));
+}
+
+std::optional<std::vector<QueuedElement>> queued_elements(const std::vector<BatchJob>& jobs) {
   std::vector<QueuedElement> elements;
   if (jobs.empty()) return elements;
-  constexpr double kPatience = 10;  // seconds: a controller that doesn't answer is no news
+  constexpr double kPatience = 10;  // seconds
   const ProcessResult result =
       run_process({{"squeue", "--me", "--noheader", "--array", "--format=%i|%T|%M|%l|%R"},
                    fs::current_path(),
                    kPatience});
-  if (result.end != ProcessEnd::kExited || result.code != 0) return elements;
+  if (result.end != ProcessEnd::kExited || result.code != 0) return std::nullopt;
   std::istringstream lines(result.out);
   for (std::string line; std::getline(lines, line);) {
     QueuedElement element;
@@ -334,11 +401,14 @@ std::optional<double> saved_ago(const BatchState& state) {
 }
 
 std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
-  std::set<fs::path> stores, waiting;
+  std::set<fs::path> stores, waiting, seen;
+  const auto add = [&](std::set<fs::path>& to, const fs::path& store) {
+    if (seen.insert(fs::weakly_canonical(store)).second) to.insert(store);
+  };
   for (const fs::path& path : paths) {
     if (!fs::is_directory(path)) {
-      if (!fs::exists(path)) read_store(path);  // says what is missing
-      stores.insert(path);
+      if (!is_store(path)) read_store(path);  // says what is missing
+      add(stores, path);
       continue;
     }
     std::size_t found = 0;
@@ -348,15 +418,16 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
       if (file.extension() == ".journal") file.replace_extension();
       // What a repair replaced is no search any more.
       if (file.extension() == ".damaged") continue;
-      if (file == entry.path() ? is_store(file) : file.extension() == ".h5") {
-        stores.insert(file);
+      if (file == entry.path() ? is_store(file) || has_lost_its_head(file)
+                               : file.extension() == ".h5") {
+        add(stores, file);
         ++found;
       }
     }
     const std::optional<SearchBatch> batch = read_batch(path);
     for (const std::string& fault : batch ? batch->faults : std::vector<std::string>()) {
       const fs::path store = path / (fault + ".h5");
-      if (!stores.contains(store)) waiting.insert(store);
+      add(waiting, store);
       ++found;
     }
     if (found == 0) {
@@ -367,8 +438,8 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
   std::vector<BatchState> states;
   for (const fs::path& store : stores) states.push_back(state_of(store));
   for (const fs::path& store : waiting) {
-    states.push_back(
-        {store.stem().string(), store, "waiting", how_its_job_ended(store), 0, 0, 0, 0, {}, {}});
+    const std::string end = how_its_job_ended(store);
+    states.push_back({store.stem().string(), store, end.empty() ? "waiting" : "stopped", end});
   }
   std::stable_sort(states.begin(), states.end(),
                    [](const BatchState& a, const BatchState& b) { return a.store < b.store; });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "program/json.h"
+#include "search/store.h"
 
 namespace neutra {
 
@@ -43,33 +44,52 @@ Json to_json(const SearchBatch& batch);
 /// Name, faults and jobs of the folder's batch; none: it has no batch. Throws input_error for
 /// another kind of file.
 std::optional<SearchBatch> read_batch(const std::filesystem::path& folder);
-/// Puts a batch where that of an earlier `neutra submit` may be: `batch` gets the faults and jobs
-/// of that one, too. Throws input_error where it is of another study, or where what would be
-/// replaced was not made by neutra submit.
-void join_earlier(SearchBatch& batch);
+/// One `neutra submit` into a folder, where earlier ones may have been; no other can begin while it
+/// lives.
+class Submission {
+ public:
+  /// Makes the folder. Throws input_error where it can't, where the folder's batch is of another
+  /// study, or where what would be replaced was not made by neutra submit; failure() where another
+  /// process submits into it.
+  Submission(std::filesystem::path folder, const std::string& study);
+
+  const std::vector<BatchJob>& earlier_jobs() const { return all_.jobs; }
+  /// Writes batch.json, with the faults and jobs of earlier submissions, then batch.sh, and forgets
+  /// how earlier jobs of these faults ended. Returns the script.
+  std::filesystem::path write(const SearchBatch& batch, const std::string& script);
+  /// Slurm took the faults as this job.
+  void took(const BatchJob& job);
+
+ private:
+  std::filesystem::path folder_;
+  StoreLock lock_;
+  SearchBatch all_;
+};
+/// The script in there.
+std::filesystem::path batch_script(const std::filesystem::path& folder);
 
 /// An element of an array job, as squeue tells it.
 struct QueuedElement {
   std::string id;  ///< "13_2", as scancel takes it
   std::string fault, state, time, time_limit, where;
 };
-/// Those elements of the jobs that Slurm knows; none where there is no Slurm.
-std::vector<QueuedElement> queued_elements(const std::vector<BatchJob>& jobs);
+/// Those elements of the jobs that are in Slurm's queue; nullopt where squeue doesn't say.
+std::optional<std::vector<QueuedElement>> queued_elements(const std::vector<BatchJob>& jobs);
 
 /// One search in a folder.
 struct BatchState {
   std::string fault;
   std::filesystem::path store;
-  /// "waiting" (no store yet), "running" (a process writes it), "stopped" (goes on when started
-  /// again), "finished", "damaged".
+  /// "waiting" (no store yet, and no job that gave up), "running" (a process writes it), "stopped"
+  /// (goes on when started again), "finished", "damaged".
   std::string state;
   /// Who runs it, how it ended (a word of SearchEnd), how its job failed, or what is wrong.
   std::string note;
   std::int64_t nodes = 0, alternatives = 0, evaluations = 0;
   double seconds = 0;  ///< that it has taken, resumes included; of a running one: at the last save
-  std::optional<double> evaluations_an_hour;  ///< at the last save
-  std::optional<double> seconds_left;         ///< to the end of its budget, at this rate
-  std::optional<double> budget_used = {};     ///< part of it, 0 to 1; none: it has no budget
+  std::optional<double> evaluations_an_hour = {};  ///< at the last save
+  std::optional<double> seconds_left = {};         ///< to the end of its budget, at this rate
+  std::optional<double> budget_used = {};          ///< part of it, 0 to 1; none: it has no budget
   /// The last save of a running search: what is told of it is as of then.
   std::optional<std::filesystem::file_time_type> saved = {};
 };

@@ -620,7 +620,8 @@ std::string owner_text(int descriptor) {
 
 }  // namespace
 
-StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::move(file)) {
+StoreLock::StoreLock(fs::path file, const std::string& command, const std::string& use)
+    : file_(std::move(file)) {
   require_ours(file_, kLockBeginning);
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   for (;;) {
@@ -646,8 +647,7 @@ StoreLock::StoreLock(fs::path file, const std::string& command) : file_(std::mov
       throw_system_error("cannot lock", file_);
     }
     if (std::chrono::steady_clock::now() > deadline) {
-      throw failure(file_.string() + ": the store is in use by another search (" + owner +
-                    "); wait for it or stop it");
+      throw failure(file_.string() + ": " + use + " (" + owner + "); wait for it or stop it");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -843,7 +843,12 @@ namespace {
 
 /// Is it there to be made?
 void require_free(const fs::path& file) {
-  if (!fs::exists(fs::symlink_status(file))) return;
+  if (!fs::exists(fs::symlink_status(file))) {
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : ".";
+    if (fs::is_directory(folder)) return;
+    throw input_error(describe(file.string(), "", "no folder " + folder.string(),
+                               "a name in a folder that is there"));
+  }
   throw input_error(
       describe(file.string(), "", "a file of that name", "a name that is still free"));
 }

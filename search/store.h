@@ -50,8 +50,10 @@ bool raises_budgets(const Json& stored, const Json& wanted);
 /// The lock FILE.lock. It dies with the process; its text names the owner.
 class StoreLock {
  public:
-  /// Throws failure() naming the owner when another process keeps the lock for half a second.
-  StoreLock(std::filesystem::path file, const std::string& command);
+  /// Throws failure() naming the owner when another process keeps the lock for half a second;
+  /// `use`: what it does then.
+  StoreLock(std::filesystem::path file, const std::string& command,
+            const std::string& use = "the store is in use by another search");
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
   ~StoreLock();

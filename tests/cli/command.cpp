@@ -47,6 +47,12 @@ Running::~Running() {
   waitpid(pid_, nullptr, 0);
 }
 
+bool Running::runs() const {
+  siginfo_t ended{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         ended.si_pid == 0;
+}
+
 Called Running::wait(int seconds) {
   Called called;
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);

@@ -33,6 +33,7 @@ class Running {
   Running(const Running&) = delete;
   ~Running();
   int pid() const { return pid_; }
+  bool runs() const;
   /// Waits for its end, or kills it after `seconds` (exit 124).
   Called wait(int seconds);
 

@@ -213,12 +213,8 @@ TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
     }
     return names;
   };
-  const auto runs = [&] {
-    siginfo_t ended{};
-    const auto pid = static_cast<id_t>(training.pid());
-    return waitid(P_PID, pid, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == 0;
-  };
-  while (written().size() < 2 && runs()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (written().size() < 2 && training.runs())
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   kill(training.pid(), SIGINT);
   const Called called = training.wait(120);
   EXPECT_EQ(called.exit, 75) << called.err;
@@ -233,8 +229,8 @@ TEST(Command, ASignalToldTwiceIsOne) {
   Running search({NEUTRA_COMMAND, "search", "D8", "--store", "D8.h5", "--quiet"}, folder.path());
   const std::filesystem::path journal = folder.path() / "D8.h5.journal";
   std::error_code not_yet;  // with some trainings in it
-  while (!(std::filesystem::exists(journal, not_yet) &&
-           std::filesystem::file_size(journal, not_yet) > 10'000))
+  while (search.runs() && !(std::filesystem::exists(journal, not_yet) &&
+                            std::filesystem::file_size(journal, not_yet) > 10'000))
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   kill(search.pid(), SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -270,13 +266,30 @@ TEST(Command, SubmitKnowsItsJobs) {
   EXPECT_NE(called.out.find("13_1"), std::string::npos) << called.out;
   EXPECT_NE(called.out.find("(Priority, x)"), std::string::npos) << called.out;
   EXPECT_EQ(called.out.find("14_0"), std::string::npos) << called.out;
-  called = submit("submit study.json --folder out");
-  EXPECT_EQ(called.exit, 3);
-  EXPECT_NE(called.err.find("job 13_1, which searches D7 (PENDING)"), std::string::npos)
-      << called.err;
+  EXPECT_EQ(submit("status out out/ ./out --format json").out,
+            submit("status out --format json").out);
+  for (const char* executor : {"slurm", "local"}) {
+    called = submit("submit study.json --folder out --only D7 --executor " + std::string(executor));
+    EXPECT_EQ(called.exit, 3);
+    EXPECT_NE(called.err.find("D7 (job 13_1, PENDING)"), std::string::npos) << called.err;
+  }
+  // Who can't ask the queue doesn't submit a second time.
+  const std::string queue = folder.read("squeue");
+  tool("squeue", "exit 1\n");
+  called = submit("submit study.json --folder out --only D7");
+  EXPECT_EQ(called.exit, 1);
+  EXPECT_NE(called.err.find("squeue doesn't say"), std::string::npos) << called.err;
+  EXPECT_EQ(submit("status out").exit, 0);
+  folder.write("squeue", queue);
+  // Of these, D7 is queued and left out.
   tool("sbatch", "echo 15\n");
-  called = submit("submit study.json --folder out --only D8");
+  folder.write("out/logs/D8.end", "exit 137 at attempt 20 of 20");
+  called = submit("submit study.json --folder out --only D7 --only D8");
   ASSERT_EQ(called.exit, 0) << called.err;
+  EXPECT_NE(called.err.find("left out, for they are in the queue: D7 (job 13_1, PENDING)\n"),
+            std::string::npos)
+      << called.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out/logs/D8.end"));
   // What was submitted earlier is not forgotten.
   const Json batch = parse_json(folder.read("out/batch.json"), "batch.json");
   EXPECT_EQ(batch["faults"], Json::parse(R"(["D6", "D7", "D8"])"));
@@ -290,6 +303,55 @@ TEST(Command, SubmitKnowsItsJobs) {
   called = submit("submit study.json --folder new");
   EXPECT_EQ(called.exit, 1);
   EXPECT_EQ(count(called.err, "no partition"), 1u) << called.err;
+  tool("sbatch", "echo would start soon >&2\n");
+  called = submit("submit study.json --folder new");
+  EXPECT_EQ(called.exit, 1);
+  EXPECT_NE(called.err.find("would start soon"), std::string::npos) << called.err;
+  // The mended command goes through, in the folder where it is called.
+  tool("sbatch", "pwd > where; echo 16\n");
+  called = submit("submit study.json --folder new");
+  EXPECT_EQ(called.exit, 0) << called.err;
+  EXPECT_EQ(parse_json(folder.read("new/batch.json"), "batch.json")["jobs"].size(), 1U);
+  EXPECT_EQ(folder.read("where"), folder.path().string() + "\n");
+}
+
+TEST(Command, OneSubmitAtATime) {
+  const Folder folder;
+  std::filesystem::permissions(
+      folder.write("sbatch", "#!/bin/sh\necho . >> called; sleep 5; grep -c . called\n"),
+      std::filesystem::perms::owner_all);
+  folder.write("study.json", R"({"format": "neutra-study", "version": 1, "name": "s",
+                                 "faults": ["D6", "D7"]})");
+  const auto submit = [&](const std::string& fault) {
+    return Running(
+        {"sh", "-c",
+         "PATH=" + folder.path().string() +
+             ":$PATH exec '" NEUTRA_COMMAND "' submit study.json --folder out --only " + fault},
+        folder.path());
+  };
+  Running first = submit("D6");
+  while (first.runs() && !std::filesystem::exists(folder.path() / "called"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  const Called second = submit("D7").wait(120);
+  EXPECT_EQ(second.exit, 1);
+  EXPECT_NE(second.err.find("another neutra submit is at work there"), std::string::npos)
+      << second.err;
+  EXPECT_EQ(first.wait(120).exit, 0);
+  EXPECT_EQ(parse_json(folder.read("out/batch.json"), "batch.json")["jobs"],
+            Json::parse(R"([{"id": "1", "faults": ["D6"]}])"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "out/batch.lock"));
+}
+
+TEST(Command, AStoreHasAStatusWhateverLiesBesideIt) {
+  const Folder folder;
+  ASSERT_EQ(call({"search", "D7", "--store", "D7.h5", "--budget-evaluations", "3", "--quiet"},
+                 folder.path())
+                .exit,
+            0);
+  folder.write("batch.json", "{\"my\": \"file\"}");
+  const Called called = call({"status", "D7.h5"}, folder.path());
+  EXPECT_EQ(called.exit, 0) << called.err;
+  EXPECT_NE(called.out.find("finished"), std::string::npos) << called.out;
 }
 
 TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {

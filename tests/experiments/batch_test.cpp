@@ -85,7 +85,7 @@ TEST(SearchBatch, HereSearchesGoOnUntilTheyAreThrough) {
     return std::string("not listed");
   };
   EXPECT_EQ(note_of("bad"),
-            "exit 3 at attempt 1 of 5: logs/bad.log; the same neutra submit goes on");
+            "exit 3 at attempt 1 of 5: logs/bad.log; mend what it says, then submit again");
   EXPECT_EQ(note_of("D6"), "");
 
   fs::remove((folder / "") / "calls");
@@ -101,8 +101,8 @@ TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
   TemporaryFolder folder;
   SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "search",
-      "#!/bin/bash\ntrap 'echo saved >> \"$(dirname \"$0\")/saved\"; exit 75' TERM\n"
-      "kill -TERM $PPID\nwhile :; do sleep 0.01; done\n");
+      "#!/bin/bash\ntrap 'echo saved >> \"$(dirname \"$0\")/saved\"; exit 75' USR2\n"
+      "kill -INT $PPID\nwhile :; do sleep 0.01; done\n");
   put((folder / "") / "batch.sh", local_script(batch));
   const ProcessResult result = run_process({{"bash", "batch.sh"}, (folder / ""), 20});
   EXPECT_EQ(result.end, ProcessEnd::kExited);
@@ -202,22 +202,37 @@ TEST(SearchBatch, JoinsTheEarlierOneOfItsStudy) {
   put((folder / "") / "batch.json", to_text(to_json(earlier)));
   SearchBatch batch = earlier;
   batch.faults = {"D8", "D6"};
-  batch.jobs = {{"14", {"D8", "D6"}}};
-  join_earlier(batch);
-  EXPECT_EQ(batch.faults, (std::vector<std::string>{"D6", "bad", "it's", "D8"}));
-  ASSERT_EQ(batch.jobs.size(), 2U);
-  EXPECT_EQ(batch.jobs[0].id, "13");
-  EXPECT_EQ(batch.jobs[0].faults, (std::vector<std::string>{"D6", "it's"}));
-  EXPECT_EQ(batch.jobs[1].id, "14");
-  batch.name = "another";
-  EXPECT_THROW(join_earlier(batch), Error);
+  put((folder / "") / "logs/D8.end", "exit 137");
+  {
+    Submission submission(folder / "", batch.name);
+    ASSERT_EQ(submission.earlier_jobs().size(), 1U);
+    EXPECT_EQ(submission.earlier_jobs()[0].id, "13");
+    EXPECT_EQ(get(submission.write(batch, "the script")), "the script");
+    submission.took({"14", batch.faults});
+    EXPECT_FALSE(fs::exists((folder / "") / "logs/D8.end"));
+  }
+  const SearchBatch joined = read_batch(folder / "").value();
+  EXPECT_EQ(joined.faults, (std::vector<std::string>{"D6", "bad", "it's", "D8"}));
+  ASSERT_EQ(joined.jobs.size(), 2U);
+  EXPECT_EQ(joined.jobs[0].id, "13");
+  EXPECT_EQ(joined.jobs[0].faults, (std::vector<std::string>{"D6", "it's"}));
+  EXPECT_EQ(joined.jobs[1].id, "14");
+  EXPECT_THROW(Submission(folder / "", "another"), Error);
   // A user's file of the script's name.
   fs::remove((folder / "") / "batch.json");
-  put((folder / "") / "batch.sh", "echo mine\n");
-  EXPECT_THROW(join_earlier(batch), Error);
-  fs::remove((folder / "") / "batch.sh");
-  join_earlier(batch);
-  EXPECT_EQ(batch.name, "another");
+  EXPECT_THROW(Submission(folder / "", batch.name), Error);
+  fs::remove(batch_script(folder / ""));
+  EXPECT_TRUE(Submission(folder / "", "another").earlier_jobs().empty());
+}
+
+TEST(SearchBatch, NamesOfLogsAreTakenAsTheyAre) {
+  SearchBatch batch;
+  batch.name = "n";
+  batch.faults = {"D6"};
+  batch.folder = "/of 50%a";
+  EXPECT_NE(slurm_script(batch).find("#SBATCH --output='/of 50%%a/logs/%A_%a.log'\n"),
+            std::string::npos)
+      << slurm_script(batch);
 }
 
 TEST(SearchBatch, AFolderOfAnotherKindIsRefused) {
@@ -233,10 +248,17 @@ TEST(SearchBatch, AFolderOfAnotherKindIsRefused) {
   EXPECT_EQ(states[0].state, "waiting");
   put((folder / "") / "batch.json", "{\"my\": \"file\"}");
   EXPECT_THROW(read_batch(folder / ""), Error);
+  Json newer = to_json(batch);
+  newer["version"] = 2;
+  put((folder / "") / "batch.json", to_text(newer));
+  EXPECT_THROW(read_batch(folder / ""), Error);
   put((folder / "") / "D6.h5", "neutra-store version 1 and rubbish");
   fs::remove((folder / "") / "batch.json");
+  ASSERT_EQ(batch_states({(folder / "")}).size(), 1U);
+  EXPECT_EQ(batch_states({(folder / ""), folder / "."})[0].state, "damaged");
+  EXPECT_THROW(batch_states({(folder / "") / "D6.h5"}), Error);  // asked for, it must be a store
+  put((folder / "") / "D6.h5", "\x89HDF\r\n\x1a\n of another kind");
   EXPECT_THROW(batch_states({(folder / "")}), Error);
-  EXPECT_THROW(batch_states({(folder / "") / "D6.h5"}), Error);  // it never was a store
 }
 
 }  // namespace
