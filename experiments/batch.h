@@ -44,6 +44,7 @@ Json to_json(const SearchBatch& batch);
 /// Name, faults and jobs of the folder's batch; none: it has no batch. Throws input_error for
 /// another kind of file.
 std::optional<SearchBatch> read_batch(const std::filesystem::path& folder);
+
 /// One `neutra submit` into a folder, where earlier ones may have been; no other can begin while it
 /// lives.
 class Submission {
