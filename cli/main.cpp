@@ -26,8 +26,16 @@ namespace neutra::cli {
 namespace {
 
 int print_version(bool as_json) {
-  const auto libraries = library_versions(true);
   const auto mpi = rank_library();
+  LibraryVersions libraries;
+  std::string problem;
+  try {
+    libraries = library_versions(true);
+  } catch (const Error& error) {  // LibTorch can't be loaded
+    libraries = library_versions(false);
+    libraries.blas_route = "unknown";
+    problem = error.what();
+  }
   if (as_json) {
     Json json = provenance();
     json["blas_route"] = libraries.blas_route;
@@ -44,6 +52,7 @@ int print_version(bool as_json) {
               << "MPI: " << mpi.value_or("none, searches run on one machine") << "\n"
               << "BLAS route: " << libraries.blas_route << ", " << speed << " GFLOP/s (one core)\n";
   }
+  if (!problem.empty()) throw failure(problem);
   return 0;
 }
 

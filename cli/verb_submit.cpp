@@ -74,7 +74,8 @@ std::string job_number(const ProcessResult& sbatch) {
   std::string number;
   for (std::string line; std::getline(lines, line);) number = line.substr(0, line.find(';'));
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
-    throw failure("sbatch made no job: it said \"" + sbatch.out + sbatch.err + "\"");
+    throw failure("sbatch said no job's number but \"" + sbatch.out + sbatch.err +
+                  "\": squeue tells whether it made one");
   }
   return number;
 }
@@ -134,12 +135,12 @@ int run(const Arguments& arguments) {
     return 0;
   }
 
-  std::optional<Submission> submission(std::in_place, batch.folder, batch.name);
+  Submission submission(batch.folder, batch.name);
   check_outputs(study, batch.folder);
-  leave_out_queued(batch, submission->earlier_jobs(), local);
-  submission->write(batch, script());
+  leave_out_queued(batch, submission.earlier_jobs(), local);
+  submission.write(batch, script());
   if (local) {
-    submission.reset();
+    submission.keep_over_exec();
     // In this process's place: signals and the exit code are the script's.
     std::string bash = command[0], name = command[1];
     char* words[] = {bash.data(), name.data(), nullptr};
@@ -155,7 +156,11 @@ int run(const Arguments& arguments) {
                   "(--executor local needs no Slurm)");
   std::cerr << result.err;
   const std::string job = job_number(result);
-  submission->took({job, batch.faults});
+  try {
+    submission.took({job, batch.faults});
+  } catch (const Error& error) {
+    throw Error(error.exit(), "job " + job + " is submitted, but can't be noted: " + error.what());
+  }
   if (arguments.flag("json")) {
     std::cout << to_text({{"job", job}, {"faults", batch.faults}, {"folder", text}});
   } else {

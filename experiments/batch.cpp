@@ -96,13 +96,19 @@ bool is_store(const fs::path& file) {
   return seal && seal->format == "neutra-store";
 }
 
-/// Is this a damaged store, by its name? Other files of HDF5 begin as such.
-bool has_lost_its_head(const fs::path& file) {
-  std::error_code ignored;
-  if (file.extension() != ".h5" || !fs::is_regular_file(file, ignored)) return false;
-  return !read_seal(file) && start_of_file(file, kHdf5Start.size()) != kHdf5Start;
+/// Is this a store, maybe a damaged one? By its seal, by its journal, or by a user block that no
+/// longer says what it seals.
+bool looks_like_a_store(const fs::path& file) {
+  if (is_store(file)) return true;
+  fs::path journal = file;
+  if (journal += ".journal"; start_of_file(journal, kJournalBeginning.size()) == kJournalBeginning)
+    return true;
+  constexpr std::size_t kUserBlock = 512;
+  const std::string start = start_of_file(file, kUserBlock + kHdf5Start.size());
+  return start.size() > kUserBlock && start.substr(kUserBlock) == kHdf5Start && !read_seal(file);
 }
 
+/// Of a file that looks like a store, or should be one.
 BatchState state_of(const fs::path& store) {
   BatchState state;
   state.fault = store.stem().string();
@@ -155,10 +161,7 @@ BatchState state_of(const fs::path& store) {
       limited(seconds, *config.budget_seconds, *config.budget_seconds - seconds);
     }
   } catch (const Error& error) {
-    // Only what was a store can be a damaged one.
-    if (error.exit() != Exit::kBadInput ||
-        (fs::exists(store) && !is_store(store) && !has_lost_its_head(store)))
-      throw;
+    if (error.exit() != Exit::kBadInput) throw;
     state.state = "damaged";
     state.note = error.what();
   }
@@ -259,7 +262,8 @@ std::string local_script(const SearchBatch& batch) {
          << "    wait $child\n"
          << "    status=$?\n"
          << "    if (( stopped )); then\n"
-         << "      wait $child\n"
+         << "      # A further signal ends a wait, too.\n"
+         << "      while kill -0 $child 2> /dev/null; do wait $child; done\n"
          << "      exit " << kGoesOn << "\n"
          << "    fi\n"
          << "    child=\n"
@@ -340,6 +344,8 @@ Submission::Submission(fs::path folder, const std::string& study)
   all_.jobs = earlier->jobs;
 }
 
+void Submission::keep_over_exec() { lock_.keep_over_exec(); }
+
 fs::path Submission::write(const SearchBatch& batch, const std::string& script) {
   SearchBatch all = batch;
   all.jobs = all_.jobs;
@@ -347,7 +353,6 @@ fs::path Submission::write(const SearchBatch& batch, const std::string& script) 
   for (const std::string& fault : batch.faults) {
     if (std::find(all.faults.begin(), all.faults.end(), fault) == all.faults.end())
       all.faults.push_back(fault);
-    fs::remove(folder_ / kLogs / (fault + kEnding));
   }
   all_ = std::move(all);
   write_file_atomically(folder_ / kBatchFile, to_text(to_json(all_)));
@@ -357,6 +362,9 @@ fs::path Submission::write(const SearchBatch& batch, const std::string& script) 
 
 void Submission::took(const BatchJob& job) {
   all_.jobs.push_back(job);
+  std::error_code ignored;  // the job does so, too
+  for (const std::string& fault : job.faults)
+    fs::remove(folder_ / kLogs / (fault + kEnding), ignored);
   write_file_atomically(folder_ / kBatchFile, to_text(to_json(all_)));
 }
 
@@ -407,7 +415,7 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
   };
   for (const fs::path& path : paths) {
     if (!fs::is_directory(path)) {
-      if (!is_store(path)) read_store(path);  // says what is missing
+      if (!looks_like_a_store(path)) read_store(path);  // says what is wrong
       add(stores, path);
       continue;
     }
@@ -418,8 +426,7 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
       if (file.extension() == ".journal") file.replace_extension();
       // What a repair replaced is no search any more.
       if (file.extension() == ".damaged") continue;
-      if (file == entry.path() ? is_store(file) || has_lost_its_head(file)
-                               : file.extension() == ".h5") {
+      if (file == entry.path() ? looks_like_a_store(file) : file.extension() == ".h5") {
         add(stores, file);
         ++found;
       }
@@ -427,7 +434,7 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
     const std::optional<SearchBatch> batch = read_batch(path);
     for (const std::string& fault : batch ? batch->faults : std::vector<std::string>()) {
       const fs::path store = path / (fault + ".h5");
-      add(waiting, store);
+      add(fs::exists(store) ? stores : waiting, store);
       ++found;
     }
     if (found == 0) {

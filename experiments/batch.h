@@ -55,11 +55,13 @@ class Submission {
   Submission(std::filesystem::path folder, const std::string& study);
 
   const std::vector<BatchJob>& earlier_jobs() const { return all_.jobs; }
-  /// Writes batch.json, with the faults and jobs of earlier submissions, then batch.sh, and forgets
-  /// how earlier jobs of these faults ended. Returns the script.
+  /// Writes batch.json, with the faults and jobs of earlier submissions, then batch.sh. Returns the
+  /// script.
   std::filesystem::path write(const SearchBatch& batch, const std::string& script);
-  /// Slurm took the faults as this job.
+  /// Slurm took the faults as this job: how earlier ones ended is forgotten.
   void took(const BatchJob& job);
+  /// What this process becomes by exec goes on keeping others out, until it and its children end.
+  void keep_over_exec();
 
  private:
   std::filesystem::path folder_;

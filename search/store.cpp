@@ -677,6 +677,8 @@ std::optional<std::string> store_owner(const fs::path& store) {
   return owner;
 }
 
+void StoreLock::keep_over_exec() { ::fcntl(descriptor_, F_SETFD, 0); }
+
 StoreLock::~StoreLock() {
   ::unlink(file_.c_str());
   ::close(descriptor_);

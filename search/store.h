@@ -57,6 +57,8 @@ class StoreLock {
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
   ~StoreLock();
+  /// What this process becomes by exec holds the lock, with its children. The file stays.
+  void keep_over_exec();
 
  private:
   std::filesystem::path file_;

@@ -571,7 +571,7 @@ class Local final : public LocalTrainer {
     try {
       const std::shared_ptr<const Prepared> prepared =
           prepared_.get(*job.program, cache_, options_.backend);
-      if (!prepared->fused) {
+      if (!prepared->fused && !prepared->refusal && !prepared->failure) {
         const Clock::time_point before = Clock::now();
         torch_functions();
         start += Clock::now() - before;  // loading LibTorch is no part of a training

@@ -11,8 +11,8 @@
 namespace neutra {
 
 /// What needs LibTorch, which takes half a second to start. The command is not linked with it but
-/// loads neutra_torch.so with the first call (torch_loader.cpp); test programs have it linked
-/// (torch_linked.cpp).
+/// loads neutra_torch.so with the first call (torch_loader.cpp); programs that test or measure
+/// trainings have it linked (torch_linked.cpp).
 struct TorchFunctions {
   std::unique_ptr<Engine> (*make_eager_engine)(const ResolvedProgram&, const Rows&, RandomKey);
   Array (*run_torch_script)(const std::filesystem::path&, const Array&);
@@ -23,7 +23,7 @@ struct TorchFunctions {
   double (*gflops)();
 };
 
-/// Throws failure() where neutra_torch.so can't be loaded. The first call warns on stderr where
+/// Throws failure() where neutra_torch.so can't be loaded. Loading it warns on stderr where
 /// LibTorch's products go to a slow BLAS.
 const TorchFunctions& torch_functions();
 

@@ -23,6 +23,22 @@ if(NOT output MATCHES "D7[^\n]*as installed")
   message(FATAL_ERROR "the installed faults are not read:\n${output}")
 endif()
 
+# LibTorch is loaded when it is needed, and what is wrong is said.
+execute_process(COMMAND ldd ${PREFIX}/bin/neutra OUTPUT_VARIABLE libraries)
+if(NOT libraries MATCHES "libc\\.so" OR libraries MATCHES "libtorch|libc10")
+  message(FATAL_ERROR "the command is linked with LibTorch:\n${libraries}")
+endif()
+run(${PREFIX}/bin/neutra train D7 --backend eager --replicas 1)
+file(GLOB module ${PREFIX}/lib*/neutra/neutra_torch.so ${PREFIX}/lib/*/neutra/neutra_torch.so)
+file(WRITE ${module} "")
+foreach(arguments --version "train;D7;--backend;eager;--replicas;1")
+  execute_process(COMMAND ${PREFIX}/bin/neutra ${arguments} RESULT_VARIABLE result OUTPUT_VARIABLE output
+                  ERROR_VARIABLE error)
+  if(NOT result EQUAL 1 OR NOT error MATCHES "LibTorch can't be loaded: .*neutra_torch.so")
+    message(FATAL_ERROR "exit ${result} without its module: ${error}")
+  endif()
+endforeach()
+
 foreach(file LICENSE README.md docs/index.md)
   if(NOT EXISTS ${PREFIX}/share/doc/neutra/${file})
     message(FATAL_ERROR "${file} is not installed")
