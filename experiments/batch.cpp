@@ -1,7 +1,6 @@
 #include "experiments/batch.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <set>
@@ -52,13 +51,6 @@ std::string job_name(const SearchBatch& batch) {
 constexpr const char* kEnding = ".end";
 constexpr std::size_t kLongestNote = 200;
 
-std::optional<std::size_t> parse_index(const std::string& text) {
-  std::size_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::string how_its_job_ended(const fs::path& store) {
   const fs::path file = store.parent_path() / kLogs / (store.stem().string() + kEnding);
   if (std::error_code absent; !fs::is_regular_file(file, absent)) return "";
@@ -89,6 +81,17 @@ std::string doubled_percents(std::string text) {
   return text;
 }
 
+/// FOLDER/batch.lock, in a folder that is made where it isn't there.
+fs::path made_lock_file(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder / kLogs, error);
+  if (error) {
+    throw input_error(describe("--folder", "", folder.string() + " (" + error.message() + ")",
+                               "a folder that is there or can be made"));
+  }
+  return folder / "batch.lock";
+}
+
 bool is_store(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
@@ -103,9 +106,8 @@ bool looks_like_a_store(const fs::path& file) {
   fs::path journal = file;
   if (journal += ".journal"; start_of_file(journal, kJournalBeginning.size()) == kJournalBeginning)
     return true;
-  constexpr std::size_t kUserBlock = 512;
-  const std::string start = start_of_file(file, kUserBlock + kHdf5Start.size());
-  return start.size() > kUserBlock && start.substr(kUserBlock) == kHdf5Start && !read_seal(file);
+  return is_hdf5_file(file) && start_of_file(file, kHdf5Start.size()) != kHdf5Start &&
+         !read_seal(file);
 }
 
 /// Of a file that looks like a store, or should be one.
@@ -316,16 +318,8 @@ std::optional<SearchBatch> read_batch(const fs::path& folder) {
 fs::path batch_script(const fs::path& folder) { return folder / kBatchScript; }
 
 Submission::Submission(fs::path folder, const std::string& study)
-    : folder_([&] {
-        std::error_code error;
-        fs::create_directories(folder / kLogs, error);
-        if (error) {
-          throw input_error(describe("--folder", "", folder.string() + " (" + error.message() + ")",
-                                     "a folder that is there or can be made"));
-        }
-        return std::move(folder);
-      }()),
-      lock_(folder_ / "batch.lock", "submit", "another neutra submit is at work there") {
+    : folder_(std::move(folder)),
+      lock_(made_lock_file(folder_), "submit", "another neutra submit is at work there") {
   all_.name = study;
   const std::optional<SearchBatch> earlier = read_batch(folder_);
   if (!earlier) {
@@ -346,7 +340,7 @@ Submission::Submission(fs::path folder, const std::string& study)
 
 void Submission::keep_over_exec() { lock_.keep_over_exec(); }
 
-fs::path Submission::write(const SearchBatch& batch, const std::string& script) {
+void Submission::write(const SearchBatch& batch, const std::string& script) {
   SearchBatch all = batch;
   all.jobs = all_.jobs;
   all.faults = all_.faults;
@@ -357,7 +351,6 @@ fs::path Submission::write(const SearchBatch& batch, const std::string& script) 
   all_ = std::move(all);
   write_file_atomically(folder_ / kBatchFile, to_text(to_json(all_)));
   write_file_atomically(batch_script(folder_), script);
-  return batch_script(folder_);
 }
 
 void Submission::took(const BatchJob& job) {
@@ -384,13 +377,12 @@ std::optional<std::vector<QueuedElement>> queued_elements(const std::vector<Batc
     for (std::string* field : {&element.id, &element.state, &element.time, &element.time_limit})
       std::getline(fields, *field, '|');
     std::getline(fields, element.where);
-    const std::size_t end = element.id.find('_');
-    if (end == std::string::npos) continue;
-    const auto index = parse_index(element.id.substr(end + 1));
     for (const BatchJob& job : jobs) {
-      if (job.id != element.id.substr(0, end) || !index || *index >= job.faults.size()) continue;
-      element.fault = job.faults[*index];
-      elements.push_back(element);
+      for (std::size_t i = 0; i < job.faults.size(); ++i) {
+        if (element.id != job.id + "_" + std::to_string(i)) continue;
+        element.fault = job.faults[i];
+        elements.push_back(element);
+      }
     }
   }
   return elements;

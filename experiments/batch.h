@@ -55,9 +55,8 @@ class Submission {
   Submission(std::filesystem::path folder, const std::string& study);
 
   const std::vector<BatchJob>& earlier_jobs() const { return all_.jobs; }
-  /// Writes batch.json, with the faults and jobs of earlier submissions, then batch.sh. Returns the
-  /// script.
-  std::filesystem::path write(const SearchBatch& batch, const std::string& script);
+  /// Writes batch.json, with the faults and jobs of earlier submissions, then batch.sh.
+  void write(const SearchBatch& batch, const std::string& script);
   /// Slurm took the faults as this job: how earlier ones ended is forgotten.
   void took(const BatchJob& job);
   /// What this process becomes by exec goes on keeping others out, until it and its children end.

@@ -47,10 +47,13 @@ Running::~Running() {
   waitpid(pid_, nullptr, 0);
 }
 
-bool Running::runs() const {
-  siginfo_t ended{};
-  return waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         ended.si_pid == 0;
+void Running::wait_until(const std::function<bool()>& holds) const {
+  const auto runs = [&] {
+    siginfo_t ended{};
+    return waitid(P_PID, static_cast<id_t>(pid_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           ended.si_pid == 0;
+  };
+  while (!holds() && runs()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 Called Running::wait(int seconds) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,8 @@ class Running {
   Running(const Running&) = delete;
   ~Running();
   int pid() const { return pid_; }
-  bool runs() const;
+  /// Waits until the condition holds, or the process ends.
+  void wait_until(const std::function<bool()>& holds) const;
   /// Waits for its end, or kills it after `seconds` (exit 124).
   Called wait(int seconds);
 

@@ -213,8 +213,7 @@ TEST(Command, LogsOfAnInterruptedRunAreThoseOfItsFinishedReplicas) {
     }
     return names;
   };
-  while (written().size() < 2 && training.runs())
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  training.wait_until([&] { return written().size() >= 2; });
   kill(training.pid(), SIGINT);
   const Called called = training.wait(120);
   EXPECT_EQ(called.exit, 75) << called.err;
@@ -229,9 +228,10 @@ TEST(Command, ASignalToldTwiceIsOne) {
   Running search({NEUTRA_COMMAND, "search", "D8", "--store", "D8.h5", "--quiet"}, folder.path());
   const std::filesystem::path journal = folder.path() / "D8.h5.journal";
   std::error_code not_yet;  // with some trainings in it
-  while (search.runs() && !(std::filesystem::exists(journal, not_yet) &&
-                            std::filesystem::file_size(journal, not_yet) > 10'000))
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  search.wait_until([&] {
+    return std::filesystem::exists(journal, not_yet) &&
+           std::filesystem::file_size(journal, not_yet) > 10'000;
+  });
   kill(search.pid(), SIGTERM);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   kill(search.pid(), SIGTERM);
@@ -240,11 +240,20 @@ TEST(Command, ASignalToldTwiceIsOne) {
   EXPECT_EQ(call({"store", "check", "D8.h5"}, folder.path()).exit, 0);
 }
 
+/// A script that stands for a program of that name in commands of `with_tools`.
+void write_tool(const Folder& folder, const std::string& name, const std::string& script) {
+  std::filesystem::permissions(folder.write(name, "#!/bin/sh\n" + script),
+                               std::filesystem::perms::owner_all);
+}
+std::vector<std::string> with_tools(const Folder& folder, const std::string& words) {
+  return {"sh", "-c",
+          "PATH=" + folder.path().string() + ":$PATH exec '" NEUTRA_COMMAND "' " + words};
+}
+
 TEST(Command, SubmitKnowsItsJobs) {
   const Folder folder;
   const auto tool = [&](const std::string& name, const std::string& script) {
-    std::filesystem::permissions(folder.write(name, "#!/bin/sh\n" + script),
-                                 std::filesystem::perms::owner_all);
+    write_tool(folder, name, script);
   };
   tool("sbatch", "echo 13\n");
   tool("squeue", "echo '13_1|PENDING|0:00|1:00|(Priority, x)'; echo '14_0|RUNNING|0:01|1:00|n1'\n");
@@ -253,10 +262,7 @@ TEST(Command, SubmitKnowsItsJobs) {
                                    R"(", "faults": ["D6", "D7", "D8"]})");
   };
   const auto submit = [&](const std::string& words) {
-    return Running({"sh", "-c",
-                    "PATH=" + folder.path().string() + ":$PATH '" NEUTRA_COMMAND "' " + words},
-                   folder.path())
-        .wait(120);
+    return Running(with_tools(folder, words), folder.path()).wait(120);
   };
   study("first");
   Called called = submit("submit study.json --folder out --only D6 --only D7");
@@ -317,21 +323,15 @@ TEST(Command, SubmitKnowsItsJobs) {
 
 TEST(Command, OneSubmitAtATime) {
   const Folder folder;
-  std::filesystem::permissions(
-      folder.write("sbatch", "#!/bin/sh\necho . >> called; sleep 5; grep -c . called\n"),
-      std::filesystem::perms::owner_all);
+  write_tool(folder, "sbatch", "echo . >> called; sleep 5; grep -c . called\n");
   folder.write("study.json", R"({"format": "neutra-study", "version": 1, "name": "s",
                                  "faults": ["D6", "D7"]})");
   const auto submit = [&](const std::string& fault) {
-    return Running(
-        {"sh", "-c",
-         "PATH=" + folder.path().string() +
-             ":$PATH exec '" NEUTRA_COMMAND "' submit study.json --folder out --only " + fault},
-        folder.path());
+    return Running(with_tools(folder, "submit study.json --folder out --only " + fault),
+                   folder.path());
   };
   Running first = submit("D6");
-  while (first.runs() && !std::filesystem::exists(folder.path() / "called"))
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  first.wait_until([&] { return std::filesystem::exists(folder.path() / "called"); });
   const Called second = submit("D7").wait(120);
   EXPECT_EQ(second.exit, 1);
   EXPECT_NE(second.err.find("another neutra submit is at work there"), std::string::npos)
