@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cli/context.h"
+#include "cli/warnings.h"
 #include "evaluators/csv_table.h"
 #include "evaluators/statistics.h"
 #include "experiments/mutation_report.h"
@@ -332,6 +333,7 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
       reasons += "\n  " + std::string(o.op->id) + ": " + o.reason;
     throw input_error(id + ": no operator applies" + reasons);
   }
+  warn_of(id, target.program);
   const auto trainer = make_trainer(arguments, file);
   TrainingJob limits;
   limits.time_limit = arguments.seconds("time-limit");

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cli/context.h"
+#include "cli/warnings.h"
 #include "experiments/search_task.h"
 #include "program/error.h"
 #include "training/curves.h"
@@ -122,6 +123,7 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
   const Backend backend =
       parse_backend(searched_with.substr(0, searched_with.find(' '))).value_or(Backend::kAuto);
   const auto trainer = make_trainer(arguments, fault.file, backend);
+  warn_of(fault.id, fault.buggy);
   const std::int64_t replicas =
       std::min(arguments.integer("replicas"), config.at("replicas").get<std::int64_t>());
 

@@ -6,6 +6,7 @@
 #include "cli/build_info.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "evaluators/statistics.h"
 #include "experiments/benchmark_build.h"
 #include "experiments/benchmark_checkout.h"
@@ -360,6 +361,10 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
   catch_signals();
   const Entries entries = chosen_entries(benchmark, arguments);
   if (entries.empty()) throw input_error(describe(benchmark.name, "", "no entry", "some to test"));
+  for (const BenchmarkEntry* entry : entries) {
+    const BenchmarkSubject& subject = subject_of(benchmark, *entry);
+    warn_of(subject.id, subject.program);
+  }
   const TemporaryFolder folder("neutra-bench");
   write_data(benchmark, nullptr, folder.path());
   const auto trainer = make_trainer(arguments, folder.path() / "program.json");
@@ -511,6 +516,8 @@ int create(const Arguments& arguments) {
   if (arguments.has("extend")) earlier = load_benchmark(arguments.text("extend"));
 
   catch_signals();
+  for (const PlannedSubject& planned : plan.subjects)
+    warn_of(planned.subject.id, planned.subject.space.base());
   BenchmarkBuild build;
   build.trainer = [&](const fs::path& file) { return make_trainer(arguments, file); };
   build.data_path = [&](const fs::path& file) { return data_path(arguments, file); };
@@ -711,19 +718,16 @@ Verb bench_verb() {
       "faults that the test rows kill; the same command goes on after an interruption. list, info: "
       "the entries and all that is\n"
       "known of them; --network takes stores of finished searches, which tell how many repairs "
-      "there "
-      "are. test: trains both\n"
+      "there are. test: trains both\n"
       "versions anew; exit 1 unless every buggy one fails and every fixed one passes. diff: what "
-      "the "
-      "fault changed. similar:\n"
+      "the fault changed. similar:\n"
       "other entries of an operator or fault type in common. checkout: one version as a folder "
-      "with "
-      "data, seeds and a Keras\n"
+      "with data, seeds and a Keras\n"
       "script. export: --format csv, json, or fault: files for neutra search, localise and study. "
       "validate: every check but\n"
       "training; exit 1 when something is wrong. Entries are numbers, or what --category, "
       "--deprecated, --fault-type,\n"
-      "--operator and --subject leave. What has no effect on an action is refused.",
+      "--operator and --subject leave. An option that has no effect on an action is refused.",
       "  neutra bench create small -o small.h5\n  neutra bench list small.h5 --subject iris\n  "
       "neutra bench test small.h5 3 17\n  neutra bench checkout small.h5 3b -w iris-3b\n  neutra "
       "bench export small.h5 --format fault -o faults",

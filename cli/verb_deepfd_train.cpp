@@ -4,6 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "fl_adapters/deepfd/model.h"
 #include "fl_adapters/deepfd/seeding.h"
 #include "program/error.h"
@@ -41,6 +42,7 @@ deepfd::Table make_table(const Arguments& arguments, LocalTrainer& trainer,
   options.stop = &stop_requested();
   ProgressLine progress(arguments.flag("quiet"), what);
   options.progress = [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); };
+  for (const FaultyProgram& base : bases) warn_of(base.id, base.program);
   return deepfd::make_table(bases, trainer, options);
 }
 
@@ -156,7 +158,7 @@ int run(const Arguments& arguments) {
 Verb deepfd_train_verb() {
   return {
       "deepfd-train",
-      "train the classifiers of the tool deepfd and judge them on programs held out",
+      "train the classifiers of the tool deepfd and test them on other programs",
       "deepfd-train -o FILE [--programs FAULT|FILE ...] [options]   |   deepfd-train --evaluate "
       "FILE",
       {{"backend", "data-dir", "evaluate", "held-out", "output", "programs", "seed", "workers"},

@@ -4,6 +4,7 @@
 #include "cli/export_formats.h"
 #include "cli/imports.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "search/options.h"
@@ -22,6 +23,7 @@ void take_weights(const Arguments& arguments, LocalTrainer& trainer, ExportReque
     request.weights = initial_weights(program, request.resolved, seed, 0, independent);
     return;
   }
+  warn_of(request.id, program);
   TrainingJob job;
   job.program = &program;
   job.seed = seed;

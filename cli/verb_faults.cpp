@@ -4,6 +4,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "evaluators/statistics.h"
 #include "program/error.h"
 
@@ -42,6 +43,8 @@ Check check(const Fault& fault, const Arguments& arguments) {
     result.unavailable = error.what();
     return result;
   }
+  warn_of(fault.id, fault.buggy);
+  warn_of(fault.id, fixed);
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
   const int replicas = static_cast<int>(arguments.integer("replicas"));
   std::vector<TrainingJob> jobs;

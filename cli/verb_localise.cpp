@@ -6,6 +6,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "experiments/tool_runs.h"
 #include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/external.h"
@@ -286,6 +287,7 @@ int run(const Arguments& arguments) {
   if (arguments.has("output")) require_not_read(arguments.text("output"), "--output", {fault.file});
   const FaultyProgram faulty{fault.id, chosen_version(fault, arguments)};
   require_valid(faulty.program.document, fault.file.string());
+  warn_of(fault.id, faulty.program);
   const auto trainer = make_trainer(arguments, fault.file);
 
   std::vector<ToolAnswers> results;

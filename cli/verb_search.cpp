@@ -5,6 +5,7 @@
 #include "cli/network_text.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "experiments/batch.h"
 #include "program/error.h"
 #include "program/printable.h"
@@ -62,6 +63,8 @@ int run(const Arguments& arguments) {
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(fault.buggy))
     throw input_error(describe(fault.file.string(), "", *reason, ""));
+  warn_of(fault.id, fault.buggy);
+  if (fault.fixed) warn_of(fault.id, *fault.fixed);
 
   SearchConfig config;
   config.preset = *parse_preset(arguments.text("preset"));

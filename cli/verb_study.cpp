@@ -5,6 +5,7 @@
 #include "cli/context.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "experiments/pictures.h"
 #include "experiments/study_tables.h"
 #include "program/error.h"
@@ -59,7 +60,11 @@ int run(const Arguments& arguments) {
       return train_isolated(job, own);
     };
   };
-  options.trainer = [&](const Fault& fault) { return make_trainer(arguments, fault.file); };
+  options.trainer = [&](const Fault& fault) {
+    warn_of(fault.id, fault.buggy);
+    if (fault.fixed) warn_of(fault.id, *fault.fixed);
+    return make_trainer(arguments, fault.file);
+  };
   std::optional<ProgressLine> line;
   const bool quiet = arguments.flag("quiet");
   options.stage = [&](const std::string& text) {

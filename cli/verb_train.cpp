@@ -5,6 +5,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "evaluators/monitor_file.h"
 #include "evaluators/statistics.h"
 #include "evaluators/training_log.h"
@@ -130,6 +131,7 @@ int run(const Arguments& arguments) {
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(program))
     throw input_error(describe(fault.file.string(), "", *reason, ""));
+  warn_of(fault.id, program);
 
   std::vector<TrainingJob> jobs;
   for (int replica = 0; replica < arguments.integer("replicas"); ++replica) {

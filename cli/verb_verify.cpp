@@ -5,6 +5,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "cli/warnings.h"
 #include "evaluators/statistics.h"
 #include "experiments/network_file.h"
 #include "program/error.h"
@@ -78,6 +79,7 @@ int run(const Arguments& arguments) {
   for (std::size_t i : positions(arguments, all.size())) chosen.push_back(all[i]);
 
   const auto trainer = make_trainer(arguments, fault.file);
+  warn_of(fault.id, fault.buggy);
   std::vector<Program> programs;
   std::vector<std::string> refusals;
   programs.reserve(chosen.size());

@@ -15,6 +15,7 @@
 #include "program/normal.h"
 #include "program/trained_mutations.h"
 #include "program/vocabulary.h"
+#include "program/warnings.h"
 
 namespace neutra {
 namespace {
@@ -397,12 +398,8 @@ void require_valid(const Json& document, const std::string& file, const DataInfo
   if (const auto problems = validate(document, data); !problems.empty()) refuse(problems, file);
 }
 
-namespace {
-
-/// Names that Keras's logs have for the compiled metrics, with the canonical name of each. A metric
-/// given by a word is logged under that word (tf.keras 2.4, compile_utils.py: MetricsContainer).
-std::map<std::string, std::string> metric_logs(const Json& document) {
-  std::map<std::string, std::string> logs;
+std::vector<MetricLog> metric_logs(const Json& document) {
+  std::vector<MetricLog> logs;
   const Json compile = document.value("compile", Json::object());
   if (!compile.is_object()) return logs;
   Json metrics = compile.value("metrics", Json::array());
@@ -427,10 +424,12 @@ std::map<std::string, std::string> metric_logs(const Json& document) {
       }
     }
     const Entry* entry = find(Vocabulary::kMetric, name);
-    if (!name.empty()) logs[name] = entry != nullptr ? entry->name : name;
+    if (!name.empty()) logs.push_back({name, entry != nullptr ? entry->name : name});
   }
   return logs;
 }
+
+namespace {
 
 /// Drops what Keras ignores from the callbacks of a normal form and names monitors canonically.
 void keep_effective_callbacks(Json& normal, const Json& document) {
@@ -446,9 +445,10 @@ void keep_effective_callbacks(Json& normal, const Json& document) {
       const std::string monitor = config["monitor"];
       const std::string prefix = monitor.starts_with("val_") ? "val_" : "";
       const std::string name = monitor.substr(prefix.size());
-      const auto log = logs.find(name);
+      const auto log = std::find_if(logs.begin(), logs.end(),
+                                    [&](const MetricLog& known) { return known.name == name; });
       if (name != "loss" && log == logs.end()) continue;
-      if (log != logs.end()) callback["config"]["monitor"] = prefix + log->second;
+      if (log != logs.end()) callback["config"]["monitor"] = prefix + log->metric;
     }
     kept.push_back(std::move(callback));
   }
