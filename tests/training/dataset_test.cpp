@@ -11,6 +11,7 @@
 
 #include "program/error.h"
 #include "program/hdf5_file.h"
+#include "tests/training/data_headers.h"
 
 namespace neutra {
 namespace {
@@ -18,10 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A folder of its own that goes with the test.
-class Data : public testing::Test {
+class Data : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     folder_ = fs::temp_directory_path() /
               (std::string("neutra_data_") + info->name() + "_" + std::to_string(::getpid()));
     fs::create_directories(folder_);
@@ -32,7 +33,9 @@ class Data : public testing::Test {
     std::ofstream(folder_ / name) << text;
   }
   std::shared_ptr<const Dataset> load(const Json& data) const {
-    return load_dataset(data, {folder_ / "nowhere", folder_});
+    const auto dataset = load_dataset(data, {folder_ / "nowhere", folder_});
+    testing::expect_header(data, *dataset, {folder_ / "nowhere", folder_});
+    return dataset;
   }
   std::string message(const Json& data) const {
     try {
@@ -96,6 +99,72 @@ TEST_F(Data, CsvIsPreprocessedSplitAndHeldOut) {
   EXPECT_EQ(info.training_rows, 80);
   EXPECT_TRUE(info.y_is_integer);
   EXPECT_EQ(info.y_max, 1);
+}
+
+/// One row decides on the shape, whatever its numbers; nothing behind the first is read.
+TEST_F(Data, HeadersTellShapesWithoutTheRows) {
+  const auto header = [&](const char* data) {
+    return read_data_header(Json::parse(data), {folder_});
+  };
+  write("a.csv", "id,a,\"b\nc\",d\n\n1,2,3,1\nno number at all\n");
+  DataHeader csv = header(R"({"source":"csv","arguments":{"file":"a.csv","drop":"id"},
+      "preprocess":[{"op":"add","value":-1,"on":"y"},{"op":"one_hot","on":"y","classes":3},
+                    {"op":"reshape","shape":[1,2]}],
+      "split":{"test_size":0.2,"seed":42}})");
+  EXPECT_EQ(csv.x, (Shape{1, 2}));
+  EXPECT_EQ(csv.y, Shape{3});
+  EXPECT_EQ(csv.training, std::nullopt);
+  write("b.csv", "1,2,3");
+  csv = header(R"({"source":"csv","arguments":{"file":"b.csv","target":[0,1]},
+      "split":{"test_size":0.2,"seed":42}})");
+  EXPECT_EQ(csv.x, Shape{1});
+  EXPECT_EQ(csv.y, Shape{2});
+
+  {
+    Hdf5File file = Hdf5File::create(folder_ / "nan.h5");
+    file.write("/x", std::vector<double>(24, std::nan("")), {4, 2, 3});
+    file.write("/y", std::vector<double>(4, std::nan("")));
+    file.close();
+  }
+  const DataHeader hdf5 = header(R"({"source":"hdf5","arguments":{"file":"nan.h5"},
+      "preprocess":[{"op":"take","rows":3},{"op":"flatten"}],
+      "split":{"test_size":0.4,"seed":1}})");
+  EXPECT_EQ(hdf5.x, Shape{6});
+  EXPECT_EQ(hdf5.y, Shape{});
+  EXPECT_EQ(hdf5.training, 1);
+  EXPECT_EQ(hdf5.test, 2);
+  EXPECT_EQ(hdf5.holdout, 2);
+
+  for (const char* name : {"linear", "sine", "blobs", "circles", "moons", "xor"}) {
+    const Json data{{"source", "generator"},
+                    {"arguments", {{"name", name}, {"rows", 50}}},
+                    {"split", {{"test_size", 0.2}, {"seed", 1}}},
+                    {"validation", {{"test_size", 4}, {"seed", 1}}},
+                    {"holdout", {{"test_size", 3}, {"seed", 1}}}};
+    EXPECT_EQ(load(data)->x_train.rows(), 36);
+    EXPECT_EQ(read_data_header(data, {}).training, 36) << name;
+  }
+}
+
+TEST_F(Data, HeadersOfAWrongSectionAreRefusedAsItsRowsAre) {
+  write("a.csv", "1,2\n3,4\n");
+  for (
+      const char* text :
+      {R"({"source":"csv","arguments":{"file":"a.csv"}})",
+       R"({"source":"csv","arguments":{"file":"none.csv"},"split":{"test_size":0.5,"seed":1}})",
+       R"({"source":"csv","arguments":{"file":"a.csv","target":7},"split":{"test_size":1,"seed":1}})",
+       R"({"source":"none"})", R"({"source":"generator","arguments":{"name":"line"}})",
+       R"({"source":"generator","arguments":{"name":"sine","rows":5},
+            "split":{"test_size":5,"seed":1}})"}) {
+    const Json data = Json::parse(text);
+    const std::string said = message(data);
+    try {
+      read_data_header(data, {folder_ / "nowhere", folder_});
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.what(), said);
+    }
+  }
 }
 
 TEST_F(Data, Hdf5InParts) {

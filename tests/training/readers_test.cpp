@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "program/error.h"
+#include "tests/training/data_headers.h"
 #include "training/data/cifar10.h"
 #include "training/data/dataset.h"
 #include "training/data/idx.h"
@@ -74,10 +75,10 @@ Table from_npy_file(const std::string& name) {
 }
 
 /// A folder of its own that goes with the test.
-class Files : public testing::Test {
+class Files : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     folder_ = fs::temp_directory_path() /
               (std::string("neutra_files_") + info->name() + "_" + std::to_string(::getpid()));
     fs::create_directories(folder_);
@@ -210,6 +211,7 @@ TEST_F(Files, IdxSourceFindsFilesPackedOrNot) {
   EXPECT_NE(text.find("MNIST's four files"), std::string::npos);
   write("mnist/t10k-labels-idx1-ubyte", idx(0x08, {1}, "\x02"));
   const auto loaded = load_dataset(data, {folder_});
+  testing::expect_header(data, *loaded, {folder_});
   EXPECT_EQ(loaded->x_train.extents, (Extents{3, 1, 2}));
   EXPECT_EQ(loaded->y_train.values, (std::vector<float>{7, 0, 9}));
   EXPECT_EQ(loaded->x_test.values, (std::vector<float>{9, 8}));
@@ -245,6 +247,7 @@ TEST_F(Files, Cifar10IsPlanesOfColours) {
       "train": ["cifar-10-batches-bin/data_batch_1.bin", "cifar-10-batches-bin/data_batch_2.bin"],
       "test": ["cifar-10-batches-bin/test_batch.bin"]}})");
   const auto loaded = load_dataset(data, {folder_});
+  testing::expect_header(data, *loaded, {folder_});
   EXPECT_EQ(loaded->x_train.extents, (Extents{3, 32, 32, 3}));
   EXPECT_EQ(loaded->y_train.values, (std::vector<float>{9, 8, 9}));
   EXPECT_EQ(loaded->y_test.values, std::vector<float>{8});
@@ -375,6 +378,7 @@ TEST(Npy, RefusesWhatIsMalformed) {
 TEST_F(Files, NpzSource) {
   const Json data = {{"source", "npz"}, {"arguments", {{"file", "parts.npz"}}}};
   const auto loaded = load_dataset(data, {kArrays});
+  testing::expect_header(data, *loaded, {kArrays});
   EXPECT_EQ(loaded->x_train.extents, (Extents{500, 4}));
   EXPECT_EQ(loaded->x_train.values[1999], 1999);
   EXPECT_EQ(loaded->y_train.values[499], 9);
@@ -434,6 +438,7 @@ void check_images(const fs::path& folder, const std::string& name, double mean,
   data["preprocess"] = Json::parse(R"([{"op":"scale","by":255}])");
   data["holdout"] = {{"test_size", 0.2}, {"seed", 42}};
   const auto loaded = load_dataset(data, {folder});
+  testing::expect_header(data, *loaded, {folder});
   EXPECT_EQ(loaded->x_train.extents, (Extents{60000, 28, 28}));
   EXPECT_EQ(loaded->x_test.extents, (Extents{10000, 28, 28}));
   EXPECT_EQ(loaded->x_holdout.extents, (Extents{2000, 28, 28}));

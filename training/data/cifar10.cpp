@@ -7,10 +7,12 @@
 namespace neutra {
 namespace {
 
-constexpr std::size_t kPixels = 32 * 32, kChannels = 3, kRow = 1 + kPixels * kChannels;
+constexpr std::size_t kSide = 32, kPixels = kSide * kSide, kChannels = 3;
+constexpr std::size_t kRow = 1 + kPixels * kChannels;
 
 /// Files whose rows follow each other.
-Part read_files(const Json& arguments, const char* name, const SearchPath& search_path) {
+Part read_files(const Json& arguments, const char* name, const SearchPath& search_path,
+                Reading reading) {
   const auto fail = [&](const std::string& found) {
     throw input_error(describe("", std::string("data.arguments.") + name, found,
                                "a list of CIFAR-10 batch files"));
@@ -19,10 +21,22 @@ Part read_files(const Json& arguments, const char* name, const SearchPath& searc
   const Json& files = arguments[name];
   if (!files.is_array() || files.empty()) fail(files.dump().substr(0, 80));
   Part part;
+  std::uint64_t bytes = 0;
   for (const Json& file : files) {
     if (!file.is_string()) fail(file.dump().substr(0, 80));
-    ByteReader reader = ByteReader::open(find_file({file.get<std::string>()}, search_path));
+    const std::filesystem::path path = find_file({file.get<std::string>()}, search_path);
+    if (reading == Reading::kHeader) {
+      bytes += std::filesystem::file_size(path);
+      continue;
+    }
+    ByteReader reader = ByteReader::open(path);
     read_cifar10(reader, part);
+  }
+  if (reading == Reading::kHeader) {
+    // There is no header: rows of one length. A packed file doesn't tell their number.
+    const auto rows = static_cast<std::int64_t>(bytes % kRow == 0 ? bytes / kRow : 0);
+    part.x.extents = {rows, kSide, kSide, kChannels};
+    part.y.extents = {rows};
   }
   return part;
 }
@@ -47,15 +61,15 @@ void read_cifar10(ByteReader& reader, Part& part) {
       reader.fail(std::to_string(rows) + " images", "a table of at most 2147483648 numbers");
     }
   } while (!reader.at_end());
-  part.x.extents = {rows, 32, 32, static_cast<std::int64_t>(kChannels)};
+  part.x.extents = {rows, kSide, kSide, kChannels};
   part.y.extents = {rows};
 }
 
-RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path) {
+RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
                {{"train", FieldRule::kAny}, {"test", FieldRule::kAny}});
-  return {read_files(arguments, "train", search_path), read_files(arguments, "test", search_path),
-          true};
+  return {read_files(arguments, "train", search_path, reading),
+          read_files(arguments, "test", search_path, reading), true};
 }
 
 }  // namespace neutra

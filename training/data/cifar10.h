@@ -13,6 +13,6 @@ namespace neutra {
 void read_cifar10(ByteReader& reader, Part& part);
 
 /// Source `cifar10`: {train: [files], test: [files]}.
-RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path);
+RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
 }  // namespace neutra

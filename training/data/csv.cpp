@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "program/error.h"
-#include "training/data/sources.h"
+#include "program/files.h"
 
 namespace neutra {
 namespace {
@@ -145,6 +146,19 @@ std::vector<Json> as_list(const Json& arguments, const char* key) {
   return value.is_array() ? value.get<std::vector<Json>>() : std::vector<Json>{value};
 }
 
+/// The lines of a file up to the end of its second record, which has numbers in any case.
+std::string first_records(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file || !std::filesystem::is_regular_file(path)) read_regular_file(path, "a CSV file");
+  std::string text;
+  std::int64_t records = 0, quotes = 0;
+  for (std::string line; records < 2 && std::getline(file, line); text += line + "\n") {
+    quotes += std::count(line.begin(), line.end(), '"');
+    records += quotes % 2 == 0 && line.find_first_not_of("\r") != std::string::npos;
+  }
+  return text;
+}
+
 }  // namespace
 
 CsvOptions csv_options(const Json& arguments) {
@@ -229,7 +243,7 @@ Part parse_csv(std::string_view text, const CsvOptions& options, const std::stri
   Part part;
   std::vector<double> row(width);
   std::int64_t rows = 0;
-  for (; more && (options.rows <= 0 || rows < options.rows); more = reader.next(fields), ++rows) {
+  for (; more; more = (options.rows <= 0 || rows < options.rows) && reader.next(fields)) {
     const std::string line = "line " + std::to_string(reader.line());
     if (fields.size() != width) {
       throw input_error(describe(file, line, std::to_string(fields.size()) + " columns",
@@ -253,12 +267,29 @@ Part parse_csv(std::string_view text, const CsvOptions& options, const std::stri
       if (roles[i] == kFeature) part.x.values.push_back(*value);
     }
     for (const std::size_t column : targets) part.y.values.push_back(row[column]);
+    ++rows;
   }
   if (rows == 0) throw input_error(describe(file, "", "a header and no rows", "at least one row"));
   part.x.extents = {rows, features};
   part.y.extents = {rows};
   if (targets.size() > 1) part.y.extents.push_back(static_cast<std::int64_t>(targets.size()));
   return part;
+}
+
+RawData read_csv_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
+  const std::filesystem::path path =
+      find_file({text_argument(arguments, "file", "csv")}, search_path);
+  CsvOptions options = csv_options(arguments);
+  if (reading == Reading::kAll) {
+    return {parse_csv(read_regular_file(path, "a CSV file"), options, path.string()), {}, false};
+  }
+  options.rows = 1;
+  Part part = parse_csv(first_records(path), options, path.string());
+  for (Table* table : {&part.x, &part.y}) {
+    table->extents.front() = 0;
+    table->values.clear();
+  }
+  return {std::move(part), {}, false};
 }
 
 }  // namespace neutra

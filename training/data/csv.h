@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "training/data/sources.h"
 #include "training/data/table.h"
 
 namespace neutra {
@@ -26,5 +27,8 @@ CsvOptions csv_options(const Json& arguments);
 /// mark, empty lines skipped. Throws input_error with `file`, line and column number for what it
 /// can't read. One target column makes y a vector.
 Part parse_csv(std::string_view text, const CsvOptions& options, const std::string& file);
+
+/// Source `csv`: {file, ...}. Its header is its first lines: how many rows there are isn't known.
+RawData read_csv_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
 }  // namespace neutra

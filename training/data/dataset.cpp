@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "program/error.h"
+#include "training/data/data_header.h"
 #include "training/data/sources.h"
 
 namespace neutra {
@@ -54,6 +55,32 @@ void require_rows(const Part& part, const char* name) {
     throw input_error("data: found " + std::to_string(part.x.rows()) + " rows of features and " +
                       std::to_string(part.y.rows()) + " of targets for " + name +
                       "; allowed: the same number, at least one");
+  }
+}
+
+bool has(const Json& data, const char* name) {
+  return data.contains(name) && !data[name].is_null();
+}
+
+/// A source in one piece needs a split, one with test rows of its own must have none.
+void require_split(const Json& data, bool parted) {
+  if (has(data, "split") && parted) {
+    throw input_error(
+        "data.split: found one for a source that has training and test rows; "
+        "allowed: none, use data.holdout");
+  }
+  if (!has(data, "split") && !parted) {
+    throw input_error("data.split: missing; a source in one piece needs {test_size, seed}");
+  }
+}
+
+void require_same_rows(const RawData& raw) {
+  for (const auto& [name, train, test] : {std::tuple{"features", &raw.train.x, &raw.test.x},
+                                          std::tuple{"targets", &raw.train.y, &raw.test.y}}) {
+    if (row_shape(*train) == row_shape(*test)) continue;
+    throw input_error("data: found " + std::string(name) + " of the shape " +
+                      to_string(row_shape(*train)) + " in a training row and " +
+                      to_string(row_shape(*test)) + " in a test row; allowed: the same");
   }
 }
 
@@ -108,7 +135,6 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
   if (raw.parted) require_rows(raw.test, "test");
   const Json steps = data.value("preprocess", Json());
   preprocess(steps, raw, false);
-  const auto has = [&](const char* name) { return data.contains(name) && !data[name].is_null(); };
   /// Takes the rows that the split `name` asks for off a part.
   const auto cut = [&](Part& part, const char* name) {
     const auto [test_size, seed] = split_request(data, name);
@@ -117,32 +143,18 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
     part = {part.x.select(split.train), part.y.select(split.train)};
     return taken;
   };
-  if (has("split")) {
-    if (raw.parted) {
-      throw input_error(
-          "data.split: found one for a source that has training and test rows; "
-          "allowed: none, use data.holdout");
-    }
-    raw.test = cut(raw.train, "split");
-  } else if (!raw.parted) {
-    throw input_error("data.split: missing; a source in one piece needs {test_size, seed}");
-  }
+  require_split(data, raw.parted);
+  if (!raw.parted) raw.test = cut(raw.train, "split");
   preprocess(steps, raw, true);
   make_column(raw.train.x);
   make_column(raw.test.x);
-  for (const auto& [name, train, test] : {std::tuple{"features", &raw.train.x, &raw.test.x},
-                                          std::tuple{"targets", &raw.train.y, &raw.test.y}}) {
-    if (row_shape(*train) == row_shape(*test)) continue;
-    throw input_error("data: found " + std::string(name) + " of the shape " +
-                      to_string(row_shape(*train)) + " in a training row and " +
-                      to_string(row_shape(*test)) + " in a test row; allowed: the same");
-  }
+  require_same_rows(raw);
 
   Part holdout = raw.test, validation;
-  if (has("validation")) {
+  if (has(data, "validation")) {
     validation = data["validation"] == "test" ? raw.test : cut(raw.train, "validation");
   }
-  if (has("holdout")) holdout = cut(holdout, "holdout");
+  if (has(data, "holdout")) holdout = cut(holdout, "holdout");
   mutate(data.value("mutations", Json()), raw.train);
 
   auto dataset = std::make_shared<Dataset>();
@@ -157,7 +169,93 @@ std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_p
   return dataset;
 }
 
+constexpr std::int64_t kMaxZeros = std::int64_t{1} << 27;  ///< a gigabyte
+
+/// Makes one row of zeros of each table: whatever the numbers are, steps give rows of one shape.
+void zero(RawData& raw) {
+  for (Table* table : {&raw.train.x, &raw.train.y, &raw.test.x, &raw.test.y}) {
+    if (table->extents.empty()) continue;
+    table->extents.front() = 1;
+    if (table->row_size() > kMaxZeros) {
+      throw input_error("data: found rows of " + std::to_string(table->row_size()) +
+                        " numbers; allowed: at most " + std::to_string(kMaxZeros));
+    }
+    table->values.assign(static_cast<std::size_t>(table->row_size()), 0);
+  }
+}
+
+/// Numbers of rows as the steps and splits of a `data` section leave them; 0: unknown.
+struct RowCounts {
+  std::int64_t train = 0, test = 0;
+
+  void take(const Json& step) {
+    if (step.value("op", "") != "take" || !step.contains("rows")) return;
+    const std::string part = step.value("part", "both");
+    const auto rows = static_cast<std::int64_t>(step["rows"].get<double>());
+    if (part != "test") train = std::min(train, rows);
+    if (part != "train") test = std::min(test, rows);
+  }
+};
+
+DataHeader header(const Json& data, const SearchPath& search_path) {
+  RawData raw = read_source(data, search_path, Reading::kHeader);
+  DataHeader result;
+  require_split(data, raw.parted);
+  for (const Part* part : {&raw.train, &raw.test}) {
+    if (part == &raw.test && !raw.parted) continue;
+    if (part->x.rows() == part->y.rows()) continue;
+    require_rows(*part, part == &raw.train ? "training" : "test");
+  }
+  RowCounts rows{raw.train.x.rows(), raw.test.x.rows()};
+  const bool known = rows.train > 0 && (!raw.parted || rows.test > 0);
+  const auto cut = [&](std::int64_t& from, const char* name) {
+    const double test_size = split_request(data, name).test_size;
+    const std::int64_t taken = known ? test_row_count(from, test_size) : 0;
+    from -= taken;
+    return taken;
+  };
+  const Json steps = data.value("preprocess", Json::array());
+  // One at a time: a step's numbers may be no labels for the next.
+  const auto process = [&](bool after_split) {
+    for (const Json& step : steps.is_array() ? steps : Json::array()) {
+      zero(raw);
+      preprocess(Json::array({step}), raw, after_split);
+      const bool before = !raw.parted && step.value("part", "both") == "both";
+      if (after_split != before) rows.take(step);
+    }
+  };
+  zero(raw);
+  process(false);
+  if (!raw.parted) {
+    raw.test = raw.train;
+    rows.test = cut(rows.train, "split");
+  }
+  process(true);
+  make_column(raw.train.x);
+  make_column(raw.test.x);
+  require_same_rows(raw);
+  result.x = row_shape(raw.train.x);
+  result.y = row_shape(raw.train.y);
+  if (!known) return result;
+  if (has(data, "validation")) {
+    result.validation = data["validation"] == "test" ? rows.test : cut(rows.train, "validation");
+  }
+  result.training = rows.train;
+  result.test = rows.test;
+  result.holdout = has(data, "holdout") ? cut(rows.test, "holdout") : rows.test;
+  return result;
+}
+
 }  // namespace
+
+DataHeader read_data_header(const Json& data,
+                            const std::vector<std::filesystem::path>& search_path) {
+  try {
+    return header(data, search_path);
+  } catch (const Json::exception&) {
+    throw input_error("data: found a field of a wrong type; allowed: see docs/formats/data.md");
+  }
+}
 
 std::shared_ptr<const Dataset> load_dataset(const Json& data,
                                             const std::vector<std::filesystem::path>& search_path) {

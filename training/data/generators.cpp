@@ -109,7 +109,7 @@ Part make(const std::string& name, Request& r) {
 
 }  // namespace
 
-RawData generate(const Json& arguments) {
+RawData generate(const Json& arguments, Reading reading) {
   check_fields(arguments, "data.arguments",
                {{"name", FieldRule::kText},
                 {"rows", FieldRule::kWhole, 1, 1e8},
@@ -124,10 +124,18 @@ RawData generate(const Json& arguments) {
   const std::string name = arguments.value("name", "");
   const double rows = arguments.value("rows", 1000.0);
   const double default_noise = name == "blobs" ? 1 : name == "linear" || name == "sine" ? 0 : 0.1;
-  Request request{arguments, static_cast<std::int64_t>(rows),
+  const bool header = reading == Reading::kHeader;
+  Request request{arguments, header ? 1 : static_cast<std::int64_t>(rows),
                   arguments.value("noise", default_noise),
                   Draws(static_cast<std::uint64_t>(arguments.value("seed", 0.0)))};
-  return {make(name, request), {}, false};
+  RawData data{make(name, request), {}, false};
+  if (header) {
+    for (Table* table : {&data.train.x, &data.train.y}) {
+      table->extents.front() = static_cast<std::int64_t>(rows);
+      table->values.clear();
+    }
+  }
+  return data;
 }
 
 }  // namespace neutra

@@ -34,15 +34,15 @@ NumberType type_of(std::uint64_t code, const ByteReader& reader) {
 
 }  // namespace
 
-Table read_idx(ByteReader& reader) {
+Table read_idx(ByteReader& reader, Reading reading) {
   if (reader.read_number(2, true, "the header") != 0) {
     reader.fail("another start than two zero bytes", "an IDX file", 2);
   }
   const NumberType type = type_of(reader.read_number(1, true, "the header"), reader);
   std::vector<std::uint64_t> extents(reader.read_number(1, true, "the header"));
   for (std::uint64_t& extent : extents) extent = reader.read_number(4, true, "the extents");
-  Table table = read_table(reader, type, extents);
-  reader.require_end("the array");
+  Table table = read_table(reader, type, extents, reading);
+  if (reading == Reading::kAll) reader.require_end("the array");
   return table;
 }
 
@@ -50,7 +50,7 @@ std::vector<std::string> idx_spellings(const std::string& file) {
   return {file, file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file + ".gz"};
 }
 
-RawData read_idx_source(const Json& arguments, const SearchPath& search_path) {
+RawData read_idx_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
                {{"train_images", FieldRule::kText},
                 {"train_labels", FieldRule::kText},
@@ -60,7 +60,7 @@ RawData read_idx_source(const Json& arguments, const SearchPath& search_path) {
   const auto read = [&](const char* argument) {
     const std::string file = text_argument(arguments, argument, "idx");
     ByteReader reader = ByteReader::open(find_file(idx_spellings(file), search_path));
-    Table table = read_idx(reader);
+    Table table = read_idx(reader, reading);
     require_finite(table, reader.file(), arguments);
     return table;
   };

@@ -217,7 +217,7 @@ void write_npy(const std::filesystem::path& path, const Array& array) {
   }
 }
 
-Table read_npy(ByteReader& reader) {
+Table read_npy(ByteReader& reader, Reading reading) {
   std::string magic(6, '\0');
   reader.read(magic, "the header");
   if (magic != "\x93NUMPY") reader.fail("another start than NumPy's", "an .npy file", 6);
@@ -236,20 +236,21 @@ Table read_npy(ByteReader& reader) {
   std::string text(length, '\0');
   reader.read(text, "the header");
   const Header header = HeaderParser(text, reader).parse();
-  Table table = read_table(reader, header.type, header.extents);
+  Table table = read_table(reader, header.type, header.extents, reading);
+  if (reading == Reading::kHeader) return table;
   reader.require_end("the array");
   return header.fortran_order && table.extents.size() > 1 ? row_major(table) : table;
 }
 
-Table NpzFile::read(const std::string& array) const {
+Table NpzFile::read(const std::string& array, Reading reading) const {
   const std::string member = array + ".npy";
   if (!has(array)) throw input_error(describe(file_, member, "no such array", ""));
   ZipFile::Stream stream = zip_.open(member);
   ByteReader reader(file_ + ": " + member, stream.capacity, std::move(stream.read));
-  return read_npy(reader);
+  return read_npy(reader, reading);
 }
 
-RawData read_npy_source(const Json& arguments, const SearchPath& search_path) {
+RawData read_npy_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
                {{"x", FieldRule::kText},
                 {"y", FieldRule::kText},
@@ -263,13 +264,13 @@ RawData read_npy_source(const Json& arguments, const SearchPath& search_path) {
       [&](const std::string& name) {
         ByteReader reader =
             ByteReader::open(find_file({text_argument(arguments, name, "npy")}, search_path));
-        Table table = read_npy(reader);
+        Table table = read_npy(reader, reading);
         require_finite(table, reader.file(), arguments);
         return table;
       });
 }
 
-RawData read_npz_source(const Json& arguments, const SearchPath& search_path) {
+RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
                {{"file", FieldRule::kText}, {"allow_nan", FieldRule::kFlag}});
   const std::filesystem::path path =
@@ -278,7 +279,7 @@ RawData read_npz_source(const Json& arguments, const SearchPath& search_path) {
   return read_arrays(
       path.string(), "array", [&](const std::string& name) { return file.has(name); },
       [&](const std::string& name) {
-        Table table = file.read(name);
+        Table table = file.read(name, reading);
         require_finite(table, path.string() + ": " + name, arguments);
         return table;
       });

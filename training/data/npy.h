@@ -14,7 +14,7 @@ namespace neutra {
 /// Reads NumPy's .npy format, versions 1 to 3 (NumPy Enhancement Proposal 1 and
 /// numpy.lib.format): booleans, integers and floats of 1 to 8 bytes of either byte order, in C or
 /// Fortran order. Structures, texts, complex numbers and pickled objects are refused.
-Table read_npy(ByteReader& reader);
+Table read_npy(ByteReader& reader, Reading reading = Reading::kAll);
 
 /// Writes an .npy file of version 1 with float32 numbers. Throws failure() with the system's
 /// reason.
@@ -28,7 +28,7 @@ class NpzFile {
       : file_(path.string()), zip_(path, "an .npz file") {}
   bool has(const std::string& array) const { return zip_.has(array + ".npy"); }
   /// Throws input_error: no such array, encrypted, packed in another way, damaged.
-  Table read(const std::string& array) const;
+  Table read(const std::string& array, Reading reading = Reading::kAll) const;
 
  private:
   std::string file_;
@@ -36,8 +36,8 @@ class NpzFile {
 };
 
 /// Source `npy`: {x, y} or {x_train, y_train, x_test, y_test}, files of one array each.
-RawData read_npy_source(const Json& arguments, const SearchPath& search_path);
+RawData read_npy_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 /// Source `npz`: {file}, with arrays x and y, or x_train, y_train, x_test and y_test.
-RawData read_npz_source(const Json& arguments, const SearchPath& search_path);
+RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
 }  // namespace neutra

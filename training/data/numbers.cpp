@@ -62,11 +62,13 @@ std::uint64_t require_extents(const ByteReader& reader, const std::vector<std::u
   return count;
 }
 
-Table read_table(ByteReader& reader, NumberType type, const std::vector<std::uint64_t>& extents) {
+Table read_table(ByteReader& reader, NumberType type, const std::vector<std::uint64_t>& extents,
+                 Reading reading) {
   const std::uint64_t count = require_extents(reader, extents);
   const auto width = static_cast<std::size_t>(type.bytes);
   reader.require(count * width, "an array of " + std::to_string(count) + " numbers");
   Table table{{extents.begin(), extents.end()}, {}};
+  if (reading == Reading::kHeader) return table;
   try {
     table.values.reserve(count);
   } catch (const std::bad_alloc&) {

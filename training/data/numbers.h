@@ -22,6 +22,7 @@ struct NumberType {
 std::uint64_t require_extents(const ByteReader& reader, const std::vector<std::uint64_t>& extents);
 
 /// Reads a row-major table. What the extents claim is held against the size of the file first.
-Table read_table(ByteReader& reader, NumberType type, const std::vector<std::uint64_t>& extents);
+Table read_table(ByteReader& reader, NumberType type, const std::vector<std::uint64_t>& extents,
+                 Reading reading = Reading::kAll);
 
 }  // namespace neutra

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "program/error.h"
-#include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/words.h"
 #include "training/data/cifar10.h"
@@ -37,7 +36,7 @@ constexpr Origin kOrigins[] = {
      "that holds the folder cifar-10-batches-bin with --data-dir or NEUTRA_DATA_DIR."},
 };
 
-RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
+RawData read_hdf5(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
                {{"file", FieldRule::kText}, {"allow_nan", FieldRule::kFlag}});
   const fs::path path = find_file({text_argument(arguments, "file", "hdf5")}, search_path);
@@ -64,21 +63,15 @@ RawData read_hdf5(const Json& arguments, const SearchPath& search_path) {
           throw input_error(describe(path.string(), dataset, shortest(elements) + " elements",
                                      "up to " + shortest(kMaxNumbers)));
         }
+        if (reading == Reading::kHeader) return table;
         table.values = file.read_doubles(dataset);
         require_finite(table, path.string() + ": " + dataset, arguments);
         return table;
       });
 }
 
-RawData read_csv(const Json& arguments, const SearchPath& search_path) {
-  const fs::path path = find_file({text_argument(arguments, "file", "csv")}, search_path);
-  return {parse_csv(read_regular_file(path, "a CSV file"), csv_options(arguments), path.string()),
-          {},
-          false};
-}
-
 /// Known, so that its programs can be read and changed, but not readable.
-RawData refuse_reuters(const Json&, const SearchPath&) {
+RawData refuse_reuters(const Json&, const SearchPath&, Reading) {
   throw MissingData(
       "data source reuters is not available: Keras's reuters.npz holds pickled Python objects, "
       "which neutra doesn't read. Write the features and labels as arrays x_train, y_train, x_test "
@@ -86,18 +79,20 @@ RawData refuse_reuters(const Json&, const SearchPath&) {
 }
 
 /// Of programs whose data nobody knows, such as imported models.
-RawData refuse_none(const Json&, const SearchPath&) {
+RawData refuse_none(const Json&, const SearchPath&, Reading) {
   throw MissingData(
       "the program has no data: its data section says source none. Give it rows: a data section "
       "(docs/formats/data.md), or --data where the verb takes it.");
 }
 
-using ReadSource = RawData (*)(const Json& arguments, const SearchPath& search_path);
+using ReadSource = RawData (*)(const Json& arguments, const SearchPath& search_path,
+                               Reading reading);
 const std::map<std::string, ReadSource>& readers() {
   static const std::map<std::string, ReadSource> kReaders{
       {"cifar10", read_cifar10_source},
-      {"csv", read_csv},
-      {"generator", [](const Json& arguments, const SearchPath&) { return generate(arguments); }},
+      {"csv", read_csv_source},
+      {"generator", [](const Json& arguments, const SearchPath&,
+                       Reading reading) { return generate(arguments, reading); }},
       {"hdf5", read_hdf5},
       {"idx", read_idx_source},
       {"none", refuse_none},
@@ -251,7 +246,7 @@ std::vector<std::pair<std::string, fs::path>> data_files(const Json& data,
   return files;
 }
 
-RawData read_source(const Json& data, const SearchPath& search_path) {
+RawData read_source(const Json& data, const SearchPath& search_path, Reading reading) {
   if (!data.is_object() || !data.contains("source") || !data["source"].is_string()) {
     throw input_error("data.source: missing; allowed: " + known_sources());
   }
@@ -260,7 +255,7 @@ RawData read_source(const Json& data, const SearchPath& search_path) {
   if (reader == readers().end()) {
     throw input_error(describe("", "data.source", "\"" + source + "\"", known_sources()));
   }
-  return reader->second(data.value("arguments", Json::object()), search_path);
+  return reader->second(data.value("arguments", Json::object()), search_path, reading);
 }
 
 }  // namespace neutra

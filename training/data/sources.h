@@ -29,7 +29,8 @@ void check_fields(const Json& object, const std::string& place,
 
 /// Reads `data.source` with `data.arguments`. Throws input_error: unknown source, missing file
 /// (what is expected where and how to get it), malformed content.
-RawData read_source(const Json& data, const SearchPath& search_path);
+RawData read_source(const Json& data, const SearchPath& search_path,
+                    Reading reading = Reading::kAll);
 
 /// The first of `files` (spellings of one name) that exists in the earliest folder of the search
 /// path. Throws input_error that lists where the first spelling was looked for and how to get it.
@@ -47,6 +48,9 @@ RawData read_arrays(const std::string& place, const char* noun,
                     const std::function<bool(const std::string&)>& has,
                     const std::function<Table(const std::string&)>& read);
 
+/// Number of test rows of train_test_split(). Throws input_error where no training row is left.
+std::int64_t test_row_count(std::int64_t rows, double test_size);
+
 /// Steps of `data.preprocess` (docs/formats/data.md). A source in one piece is processed before
 /// `split` by the steps for both parts; steps for one part come after it.
 void preprocess(const Json& steps, RawData& data, bool after_split);
@@ -55,6 +59,6 @@ void preprocess(const Json& steps, RawData& data, bool after_split);
 void mutate(const Json& steps, Part& train);
 
 /// Named synthetic data sets: linear, sine, blobs, xor, circles, moons.
-RawData generate(const Json& arguments);
+RawData generate(const Json& arguments, Reading reading = Reading::kAll);
 
 }  // namespace neutra

@@ -5,6 +5,7 @@
 
 #include "program/error.h"
 #include "training/data/dataset.h"
+#include "training/data/sources.h"
 
 namespace neutra {
 namespace {
@@ -22,8 +23,7 @@ std::uint32_t draw(std::mt19937& generator, std::uint32_t max) {
 
 }  // namespace
 
-/// NumPy's RandomState(seed).permutation: MT19937 seeded by one word, Fisher-Yates from the end.
-Split train_test_split(std::int64_t rows, double test_size, std::uint32_t seed) {
+std::int64_t test_row_count(std::int64_t rows, double test_size) {
   const auto count =
       test_size < 1 ? static_cast<std::int64_t>(std::ceil(test_size * static_cast<double>(rows)))
                     : static_cast<std::int64_t>(test_size);
@@ -31,6 +31,12 @@ Split train_test_split(std::int64_t rows, double test_size, std::uint32_t seed) 
     throw input_error("split: found test_size " + std::to_string(test_size) + " of " +
                       std::to_string(rows) + " rows; allowed: sizes that leave training rows");
   }
+  return count;
+}
+
+/// NumPy's RandomState(seed).permutation: MT19937 seeded by one word, Fisher-Yates from the end.
+Split train_test_split(std::int64_t rows, double test_size, std::uint32_t seed) {
+  const std::int64_t count = test_row_count(rows, test_size);
   std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::mt19937 generator(seed);

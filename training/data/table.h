@@ -9,6 +9,10 @@
 
 namespace neutra {
 
+/// How much of a source is read. Of its header only, tables have their extents and no numbers; 0
+/// rows where the header doesn't say how many there are.
+enum class Reading { kAll, kHeader };
+
 /// A source's numbers before they are rounded to float32: row-major, first extent = rows.
 struct Table {
   std::vector<std::int64_t> extents;
