@@ -1,32 +1,291 @@
+#include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "experiments/fault_kinds.h"
+#include "mutators/registry.h"
+#include "program/error.h"
+#include "program/layer.h"
+#include "program/printable.h"
+#include "program/warnings.h"
+#include "program/words.h"
 #include "search/options.h"
+#include "training/data/data_header.h"
 
 namespace neutra::cli {
 namespace {
 
+/// "Constant(value 0.1)" of {class_name, config}; any other value as it is.
+std::string value_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  const Json* class_name = member(value, "class_name");
+  if (class_name == nullptr || !class_name->is_string()) return value.dump();
+  std::vector<std::string> inner;
+  if (const Json* config = member(value, "config"); config != nullptr && config->is_object()) {
+    for (const auto& [name, setting] : config->items())
+      if (!setting.is_null()) inner.push_back(name + " " + value_text(setting));
+  }
+  return class_name->get<std::string>() + (inner.empty() ? "" : "(" + join(inner) + ")");
+}
+
 /// The settings of a layer that differ from nothing worth saying: name and dtype are left out.
 std::string settings(const ResolvedLayer& layer) {
-  std::string text;
+  std::vector<std::string> texts;
   for (const auto& [key, value] : layer.config.items()) {
     if (value.is_null() || key == "name" || key == "dtype" || key == "batch_input_shape" ||
         (key == "trainable" && value == true))
       continue;
-    std::string shown = value.is_string() ? value.get<std::string>() : value.dump();
-    if (value.is_object() && value.contains("class_name")) {
-      shown = value["class_name"].get<std::string>();
-      if (value.contains("config") && !value["config"].empty()) {
-        std::string inner;
-        for (const auto& [name, setting] : value["config"].items())
-          if (!setting.is_null())
-            inner += (inner.empty() ? "" : ", ") + name + " " + setting.dump();
-        if (!inner.empty()) shown += "(" + inner + ")";
-      }
-    }
-    text += (text.empty() ? "" : ", ") + key + "=" + shown;
+    texts.push_back(key + "=" + value_text(value));
   }
+  return join(texts);
+}
+
+/// How many numbers a layer, or a model, learns and keeps.
+struct WeightCount {
+  std::int64_t trained = 0, all = 0;
+};
+
+WeightCount weights_of(const ResolvedLayer& layer) {
+  const bool trainable = layer.config.value("trainable", Json(true)) != false;
+  WeightCount count;
+  for (const Weight& weight : layer.weights) {
+    const std::int64_t elements = element_count(weight.shape);
+    count.all += elements;
+    if (trainable && weight.trainable) count.trained += elements;
+  }
+  return count;
+}
+
+/// A program with all that its own document and the headers of its data tell.
+struct Shown {
+  ResolvedProgram resolved;
+  std::optional<DataHeader> rows;
+  std::string no_rows;  ///< why `rows` are missing
+  std::vector<Warning> warnings;
+
+  bool has_shapes() const { return !resolved.layers.back().output_shape.empty(); }
+  std::optional<WeightCount> weights() const {
+    if (!has_shapes()) return std::nullopt;
+    WeightCount sum;
+    for (const ResolvedLayer& layer : resolved.layers) {
+      const WeightCount count = weights_of(layer);
+      sum.trained += count.trained;
+      sum.all += count.all;
+    }
+    return sum;
+  }
+};
+
+/// Without the rows themselves: what targets hold, for one, isn't known.
+DataInfo info_of(const DataHeader& rows) {
+  DataInfo info;
+  info.x = rows.x;
+  info.y = rows.y;
+  info.training_rows = rows.training.value_or(0);
+  info.y_is_integer = true;
+  return info;
+}
+
+Shown shown_of(const Program& program, const std::vector<std::filesystem::path>& data_path) {
+  Shown shown;
+  shown.warnings = warnings_of(program);
+  try {
+    shown.rows = read_data_header(program.document.at("data"), data_path);
+  } catch (const MissingData& error) {
+    shown.no_rows = error.what();  // what is wrong, without what to do
+    for (const char* end : {"; looked for\n", ". "})
+      shown.no_rows = shown.no_rows.substr(0, shown.no_rows.find(end));
+  } catch (const Error& error) {
+    shown.no_rows = error.what();
+    shown.warnings.push_back({"/data", "the data can't be read: " + shown.no_rows});
+  }
+  if (shown.rows) {
+    const DataInfo info = info_of(*shown.rows);
+    const std::vector<Problem> problems = validate(program.document, &info);
+    if (problems.empty()) {
+      shown.resolved = resolve(program, &info);
+      return shown;
+    }
+    for (const Problem& problem : problems)
+      shown.warnings.push_back(
+          {problem.path, "Keras refuses to train this program on its data: " + to_string(problem)});
+  }
+  shown.resolved = resolve(program);
+  return shown;
+}
+
+/// A type of fault with what is known of it.
+struct FaultClass {
+  std::string type, meaning;
+  FaultKind kind;
+};
+
+/// What the known fix repairs; without one, what the program's steps on data and on the trained
+/// model make.
+std::vector<FaultClass> classes_of(const Fault& fault, const Program& program) {
+  std::set<std::string> types = types_of(fault.actual);
+  if (!fault.fixed) {
+    for (const char* section : {"data", "trained"}) {
+      const Json* part = member(program.document, section);
+      const Json* steps = part != nullptr ? member(*part, "mutations") : nullptr;
+      if (steps == nullptr || !steps->is_array()) continue;
+      for (const Json& step : *steps)
+        if (const auto* op = known_mutation_operator(step.value("op", "")))
+          types.insert(std::string(op->fault_type));
+    }
+  }
+  std::vector<FaultClass> classes;
+  for (const auto& [type, meaning] : fault_types()) {
+    if (!types.contains(type)) continue;
+    const MutationOperator* op = known_mutation_operator(type);  // the one of this abbreviation
+    classes.push_back({type, meaning, op != nullptr ? fault_kind(*op) : FaultKind{}});
+  }
+  return classes;
+}
+
+/// "614 for training, 154 for the test"; "" where the header doesn't say how many.
+std::string row_counts(const DataHeader& rows) {
+  if (!rows.training) return "";
+  std::string text = std::to_string(*rows.training) + " for training";
+  if (rows.validation) text += ", " + std::to_string(*rows.validation) + " for validation";
+  text += ", " + std::to_string(*rows.test) + " for the test";
+  if (*rows.holdout != *rows.test)
+    text += ", of which " + std::to_string(*rows.holdout) + " give the metric";
+  return text;
+}
+
+/// The rows that are watched while the program trains.
+std::string validation_text(const ResolvedProgram& program) {
+  const Json* own = member(program.data, "validation");
+  const bool has_own = own != nullptr && !own->is_null();
+  if (program.validation_split > 0)
+    return "the last " + shortest(program.validation_split) +
+           " of the training rows (fit.validation_split" +
+           (has_own ? "; data.validation isn't used)" : ")");
+  if (!has_own) return "none";
+  return *own == "test"
+             ? "the test rows (data.validation)"
+             : own->value("test_size", Json()).dump() + " of the training rows (data.validation)";
+}
+
+Json json_of(const Fault& fault, const Program& program, const Shown& shown,
+             const std::string& version) {
+  const ResolvedProgram& resolved = shown.resolved;
+  const auto parameters = fault.space.parameters_of(program);
+  Json layers = Json::array();
+  for (const auto& layer : resolved.layers)
+    layers.push_back({{"index", layer.index},
+                      {"class_name", layer.class_name},
+                      {"output_shape", layer.output_shape},
+                      {"weights", shown.has_shapes() ? Json(weights_of(layer).all) : Json()},
+                      {"config", layer.config}});
+  Json keys = Json::array();
+  for (const auto& key : fault.space.keys())
+    keys.push_back({{"name", key.name}, {"kind", to_string(key.kind)}, {"paths", key.paths}});
+  Json rows;
+  if (shown.rows) {
+    const auto number = [](const std::optional<std::int64_t>& count) {
+      return count ? Json(*count) : Json();
+    };
+    rows = {{"features", shown.rows->x},
+            {"targets", shown.rows->y},
+            {"training", number(shown.rows->training)},
+            {"validation", number(shown.rows->validation)},
+            {"test", number(shown.rows->test)},
+            {"metric", number(shown.rows->holdout)}};
+  }
+  Json weights;
+  if (const auto count = shown.weights())
+    weights = {{"trained", count->trained}, {"all", count->all}};
+  Json classes = Json::array(), warnings = Json::array();
+  for (const FaultClass& one : classes_of(fault, program))
+    classes.push_back({{"fault", one.type},
+                       {"meaning", one.meaning},
+                       {"category", one.kind.category},
+                       {"bug_type", one.kind.bug_type}});
+  for (const Warning& warning : shown.warnings)
+    warnings.push_back({{"path", warning.path}, {"text", warning.text}});
+  return {{"id", fault.id},
+          {"title", fault.title},
+          {"version", version},
+          {"hash", to_string(program_hash(program))},
+          {"metric", resolved.metric},
+          {"goal", to_string(resolved.goal)},
+          {"parameters", parameters ? Json(to_string(*parameters)) : Json(nullptr)},
+          {"layers", std::move(layers)},
+          {"weights", std::move(weights)},
+          {"rows", std::move(rows)},
+          {"callbacks", resolved.callbacks},
+          {"keys", std::move(keys)},
+          {"faults", to_string(fault.actual)},
+          {"classes", std::move(classes)},
+          {"warnings", std::move(warnings)},
+          {"program", program.document}};
+}
+
+std::string text_of(const Fault& fault, const Program& program, const Shown& shown,
+                    const std::string& version) {
+  const ResolvedProgram& resolved = shown.resolved;
+  std::string text = fault.id + (fault.fixed ? " (" + version + ")" : "") +
+                     (fault.title.empty() || fault.title == fault.id ? "" : ": " + fault.title) +
+                     "\n\n";
+  TextTable table({"layer", "class", "output", "weights", "settings"});
+  for (const auto& layer : resolved.layers)
+    table.add({std::to_string(layer.index), layer.class_name,
+               shown.has_shapes() ? to_string(layer.output_shape) : "?",
+               shown.has_shapes() ? std::to_string(weights_of(layer).all) : "?", settings(layer)});
+  text += table.text();
+  const auto line = [&](const std::string& name, const std::string& value) {
+    constexpr std::size_t kColumn = 12;
+    text += name + std::string(kColumn - name.size(), ' ') + value + "\n";
+  };
+  text += "\n";
+  if (const auto count = shown.weights())
+    line("weights",
+         std::to_string(count->all) + ", " + std::to_string(count->trained) + " of them trained");
+  line("loss", resolved.loss);
+  std::string optimizer = resolved.optimizer["class_name"];
+  for (const auto& [name, value] : resolved.optimizer["config"].items())
+    if (!value.is_null() && value != false) optimizer += "  " + name + "=" + value.dump();
+  line("optimizer", optimizer);
+  line("data", program.document.value("data", Json::object()).dump());
+  if (shown.rows) {
+    const std::string counts = row_counts(*shown.rows);
+    line("rows", "features " + to_string(shown.rows->x) + ", targets " +
+                     to_string(shown.rows->y.empty() ? Shape{1} : shown.rows->y) +
+                     (counts.empty() ? "" : "; " + counts));
+  } else {
+    line("rows", "unknown: " + shown.no_rows);
+  }
+  std::string fit = "batch_size=" + std::to_string(resolved.batch_size) +
+                    "  epochs=" + std::to_string(resolved.epochs) +
+                    "  shuffle=" + (resolved.shuffle ? "true" : "false");
+  const Json section = program.document.value("fit", Json::object());
+  for (const char* field : {"schedule", "loop"})
+    if (const Json value = section.value(field, Json()); !value.empty())
+      fit += std::string("  ") + field + '=' + value.dump();
+  line("fit", fit);
+  // As they are written: those with a monitor that isn't there have a warning.
+  std::vector<std::string> callbacks;
+  for (const Json& callback : section.value("callbacks", Json::array()))
+    callbacks.push_back(value_text(callback));
+  line("callbacks", callbacks.empty() ? "none" : join(callbacks));
+  line("validation", validation_text(resolved));
+  line("metric", resolved.metric + ", " + std::string(to_string(resolved.goal)));
+  line("hash", to_string(program_hash(program)));
+  const auto parameters = fault.space.parameters_of(program);
+  line("parameters",
+       parameters ? to_string(*parameters) : std::string("not expressible by the subject's keys"));
+  if (fault.fixed)
+    line("known fix",
+         to_string(fault.actual) + "  (as declared: " + to_string(fault.declared) + ")");
+  for (const FaultClass& one : classes_of(fault, program)) {
+    const std::string kind = kind_text(one.kind);
+    line("fault", one.type + ": " + one.meaning + (kind.empty() ? "" : "; " + kind));
+  }
+  for (const Warning& warning : shown.warnings) line("warning", warning.text);
   return text;
 }
 
@@ -34,56 +293,10 @@ int run(const Arguments& arguments) {
   const Fault fault = load_fault(arguments.positional.front());
   const Program& program = chosen_version(fault, arguments);
   require_valid(program.document, fault.file.string());
-  const ResolvedProgram resolved = resolve(program);
-  const auto parameters = fault.space.parameters_of(program);
-  const std::string goal(to_string(resolved.goal));
-  if (arguments.flag("json")) {
-    Json layers = Json::array();
-    for (const auto& layer : resolved.layers)
-      layers.push_back({{"index", layer.index},
-                        {"class_name", layer.class_name},
-                        {"output_shape", layer.output_shape},
-                        {"config", layer.config}});
-    Json keys = Json::array();
-    for (const auto& key : fault.space.keys())
-      keys.push_back({{"name", key.name}, {"kind", to_string(key.kind)}, {"paths", key.paths}});
-    std::cout << to_text({{"id", fault.id},
-                          {"title", fault.title},
-                          {"version", arguments.text("version")},
-                          {"hash", to_string(program_hash(program))},
-                          {"metric", resolved.metric},
-                          {"goal", goal},
-                          {"parameters", parameters ? Json(to_string(*parameters)) : Json(nullptr)},
-                          {"layers", layers},
-                          {"keys", keys},
-                          {"faults", to_string(fault.actual)},
-                          {"program", program.document}});
-    return 0;
-  }
-  std::cout << fault.id << " (" << (arguments.text("version")) << "): " << fault.title << "\n\n";
-  TextTable table({"layer", "class", "output", "settings"});
-  for (const auto& layer : resolved.layers)
-    table.add({std::to_string(layer.index), layer.class_name, to_string(layer.output_shape),
-               settings(layer)});
-  std::cout << table.text() << "\nloss        " << resolved.loss << "\noptimizer   "
-            << resolved.optimizer["class_name"].get<std::string>();
-  for (const auto& [name, value] : resolved.optimizer["config"].items())
-    if (!value.is_null() && value != false) std::cout << "  " << name << "=" << value.dump();
-  std::cout << "\ndata        " << program.document.value("data", Json::object()).dump();
-  std::cout << "\nfit         batch_size=" << resolved.batch_size << "  epochs=" << resolved.epochs
-            << "  shuffle=" << (resolved.shuffle ? "true" : "false");
-  const Json fit = program.document.value("fit", Json::object());
-  for (const char* field : {"schedule", "loop"})
-    if (const Json value = fit.value(field, Json()); !value.empty())
-      std::cout << "  " << field << '=' << value.dump();
-  std::cout << "\nmetric      " << resolved.metric << ", " << goal << "\nhash        "
-            << to_string(program_hash(program)) << "\nparameters  "
-            << (parameters ? to_string(*parameters)
-                           : std::string("not expressible by the subject's keys"))
-            << '\n';
-  if (fault.fixed)
-    std::cout << "known fix   " << to_string(fault.actual)
-              << "  (as declared: " << to_string(fault.declared) << ")\n";
+  const Shown shown = shown_of(program, data_path(arguments, fault.file));
+  const std::string version = arguments.text("version");
+  std::cout << (arguments.flag("json") ? to_text(json_of(fault, program, shown, version))
+                                       : printable(text_of(fault, program, shown, version), "\n"));
   return 0;
 }
 
@@ -91,12 +304,15 @@ int run(const Arguments& arguments) {
 
 Verb show_verb() {
   return {"show",
-          "show one program: layers, shapes, hyperparameter keys, parameter string",
+          "show one program: layers, shapes, hyperparameter keys, parameter string, warnings",
           "show FAULT|FILE [--version buggy|fixed] [--json]",
-          {{"version"}, 1, 1, "FAULT|FILE"},
+          {{"data-dir", "version"}, 1, 1, "FAULT|FILE"},
           "FAULT is a bundled id (neutra faults, neutra subjects) or a JSON file: a program "
           "(docs/formats/program.md) or a fault\n"
-          "(docs/formats/fault.md).",
+          "(docs/formats/fault.md). Shapes are those of the data's header where the data are here; "
+          "rows are not read. Warnings name\n"
+          "what Keras trains without an error, but not as it must be meant, such as an "
+          "EarlyStopping whose monitor is no metric.",
           "  neutra show D7\n  neutra show my_program.json --json",
           run};
 }

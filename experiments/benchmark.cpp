@@ -9,6 +9,7 @@
 #include "evaluators/csv_table.h"
 #include "evaluators/statistics.h"
 #include "experiments/catalog.h"
+#include "experiments/fault_kinds.h"
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/files.h"
@@ -576,23 +577,47 @@ Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry) {
           {"fixed", Json::object()}};
 }
 
-FaultKind fault_kind(const BenchmarkEntry& entry) {
+namespace {
+
+const Json& fault_kinds() {
   static const Json kinds = read_json(resource_directory() / "fault_kinds.json");
-  const MutationOperator& known = find_mutation_operator(entry.applications.front().op);
+  return kinds;
+}
+
+/// What a list of fault_kinds.json says of a name takes the place of what is known.
+void take_kind(const char* list, std::string_view name, FaultKind& kind) {
+  const Json* all = member(fault_kinds(), list);
+  const Json* own = all != nullptr ? member(*all, name) : nullptr;
+  if (own == nullptr) return;
+  kind.category = own->value("category", kind.category);
+  kind.bug_type = own->value("bug_type", kind.bug_type);
+}
+
+}  // namespace
+
+FaultKind fault_kind(const MutationOperator& op) {
   FaultKind kind;
-  const auto take = [&](const char* list, std::string_view name) {
-    const Json* all = member(kinds, list);
-    const Json* own = all != nullptr ? member(*all, name) : nullptr;
-    if (own == nullptr) return;
-    kind.category = own->value("category", kind.category);
-    kind.bug_type = own->value("bug_type", kind.bug_type);
-  };
-  take("groups", to_string(known.group));
-  take("operators", known.id);
+  take_kind("groups", to_string(op.group), kind);
+  take_kind("operators", op.id, kind);
+  return kind;
+}
+
+FaultKind fault_kind(const BenchmarkEntry& entry) {
+  FaultKind kind = fault_kind(find_mutation_operator(entry.applications.front().op));
   for (const EntrySymptom& symptom : entry.symptoms) {
-    if (symptom.value >= kMostly) take("symptoms", symptom.name);
+    if (symptom.value >= kMostly) take_kind("symptoms", symptom.name, kind);
   }
   return kind;
+}
+
+std::string kind_text(const FaultKind& kind) {
+  const auto words = [](const char* list, const std::string& word) {
+    const Json* all = member(fault_kinds(), list);
+    return all != nullptr ? all->value(word, word) : word;
+  };
+  if (kind.category.empty()) return "";
+  return words("categories", kind.category) +
+         (kind.bug_type.empty() ? "" : " (" + words("bug_types", kind.bug_type) + ")");
 }
 
 std::string place_of(const Program& program, const std::vector<Application>& applications,

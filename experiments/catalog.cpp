@@ -366,8 +366,10 @@ Fault load_fault(const std::string& id_or_file) {
   const Json json = read_json(path);
   const std::string format = format_of(json, path.string(), "neutra-fault or neutra-program");
   if (format == "neutra-program") {
-    return make_fault(ProgramSpace::with_default_keys(read_program(json, path.string())),
-                      std::nullopt, path);
+    Fault fault = make_fault(ProgramSpace::with_default_keys(read_program(json, path.string())),
+                             std::nullopt, path);
+    fault.title = json.value("name", "");
+    return fault;
   }
   if (format == "neutra-fault") return read_fault(json, path);
   throw input_error(describe(path.string(), "/format", format, "neutra-fault or neutra-program"));
