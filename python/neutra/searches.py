@@ -23,7 +23,7 @@ class Status:
     state: str  #: waiting, running, stopped (the same call goes on), finished, damaged
     nodes: int  #: generated programs
     alternatives: int  #: repairs among them
-    evaluations: int
+    evaluations: int  #: generated programs that are decided on, the unit of the budget
     evaluations_an_hour: float | None
     hours: float | None  #: so far
     hours_left: float | None  #: in the budget
