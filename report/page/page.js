@@ -101,12 +101,23 @@ function pathList(program) {
 const SIGNIFICANCE = "p: how likely so large a difference would be by chance. d (Cohen): the difference in standard " +
   "deviations, more than 0 where this program has the larger mean. Significantly better: p < 0.05, and 0.5 or more the better way.";
 
+// What a program's status means (docs/glossary.md).
+const STATUSES = {
+  curtailed: "curtailed: its other trainings could make it neither neutral nor a repair",
+  diverged: "diverged: not all of its weights or metrics are finite",
+  failed: "failed: its process died",
+  invalid: "invalid: Keras would refuse it",
+  out_of_memory: "failed: it ran out of memory",
+  pending: "not evaluated yet",
+  timeout: "failed: it ran out of time",
+};
+
 function renderDetail(program) {
   const panel = byName("detail");
   panel.scrollTop = 0;
   if (!program) return panel.replaceChildren(html("p", {class: "help"}, "Choose a program in the graph or in the table."));
   const facts = [[network.metric, `${shown(program.mean)} (mean of ${program.metrics.length}, ${DIRECTION})`]];
-  if (program.status !== "ok") facts.push(["status", program.status]);
+  if (program.status !== "ok") facts.push(["status", STATUSES[program.status] ?? program.status]);
   if (program.p !== null && program.p !== undefined && report.significance) {
     facts.push(["against the known fix", html("span", {}, `p = ${shown(program.p, 3)}, d = ${shown(program.d, 3)}`,
       html("small", {class: "help"}, ` ${SIGNIFICANCE}`))]);
