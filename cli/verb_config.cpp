@@ -96,7 +96,7 @@ int run(const Arguments& arguments) {
 
 Verb config_verb() {
   return {"config",
-          "tell what options are set, and where, or what a configuration file may say",
+          "say which options are set, and where, or what a configuration file may hold",
           "config show [VERB] [--config FILE] | config schema",
           {{}, 1, 2, "show|schema [VERB]", {}, {{"show", "[VERB]"}, {"schema", ""}}},
           "show: the value of every option of a verb, or of all verbs, without a command line, and "

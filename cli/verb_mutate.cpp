@@ -328,19 +328,19 @@ Verb mutate_verb() {
        1,
        "FAULT|SUBJECT|FILE",
        {"text", "csv", "json"}},
-      "--all and --operator make first-order mutants: each layer where an operator applies, "
-      "each value that is tried,\n"
-      "the most severe end of a range. --apply, given up to five times, makes one mutant of "
-      "all in their order; layers\n"
-      "count as those before left them. --order makes --count random mutants of N operators. "
-      "With -o FOLDER each mutant\n"
-      "becomes a program (or with --as fault a fault) of its own, listed in manifest.json; "
-      "-o FILE.json writes a single one.\n"
-      "With --kill original and mutants are trained --runs times each: which mutants do the test "
-      "sets "
-      "kill, and how well do\n"
-      "they score (docs/methods/killing.md)? The same command goes on from an unfinished --store; "
-      "-o FILE takes the scores.",
+      "--all and --operator make first-order mutants: one for each layer where an operator applies "
+      "and each value to try;\n"
+      "of a range, its most severe end. --apply, given up to five times, makes one mutant of all "
+      "in their order; layers\n"
+      "count as those before left them. --order makes --count random mutants of N operators. With "
+      "-o FOLDER each mutant\n"
+      "becomes a program (or with --as fault a fault) of its own, listed in manifest.json; -o "
+      "FILE.json writes a single one.\n"
+      "With --kill the original and its mutants are trained --runs times each, to see which "
+      "mutants the test sets kill and\n"
+      "what their mutation scores are (docs/methods/killing.md). The same command goes on from an "
+      "unfinished --store; -o\n"
+      "FILE takes the scores.",
       "  neutra mutate --list\n  neutra mutate F1 --version fixed --operator change_label "
       "--value 25 --show\n  neutra mutate mnist_cnn --all -o mutants\n  neutra mutate "
       "d7 --order 3 --count 10 --seed 1 --as fault -o faults\n  neutra mutate d8 --all --kill "

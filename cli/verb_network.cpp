@@ -17,13 +17,13 @@ namespace {
 
 std::string comparison_text(const NetworkComparison& comparison) {
   std::string text = "recorded programs " + std::to_string(comparison.recorded) +
-                     ", visited here " + std::to_string(comparison.visited) +
-                     "\nrecorded alternatives among them " +
-                     std::to_string(comparison.recorded_alternatives) + ", alternatives here too " +
+                     ", generated here " + std::to_string(comparison.visited) +
+                     "\nrecorded repairs among them " +
+                     std::to_string(comparison.recorded_alternatives) + ", repairs here, too, " +
                      std::to_string(comparison.also_alternatives) + "\n";
-  for (const auto& program : comparison.missed) text += "not visited: " + program + "\n";
+  for (const auto& program : comparison.missed) text += "not generated: " + program + "\n";
   for (const auto& program : comparison.not_alternatives)
-    text += "no alternative here: " + program + "\n";
+    text += "no repair here: " + program + "\n";
   return text;
 }
 
@@ -108,7 +108,7 @@ Verb network_verb() {
        1,
        "STORE|FILE.tsv",
        {"tsv", "graphml", "dot", "json", "svg", "png", "pdf", "text"}},
-      "Rows are the edges of the network, by the parent's dequeue order, then node id. Two "
+      "Rows are the edges of the network, as their parents left the queue, then by id. Two "
       "searches found the same\n"
       "network when their tsv forms are equal byte for byte. json carries complexity and "
       "improvement (Table 9 of the\n"

@@ -190,11 +190,11 @@ Verb parse_verb() {
       "                    [--fault FAULT] [--keep-misleading] [--format text|json|answers] "
       "[-o FILE]",
       {{"fault", "keep-misleading", "output", "tool"}, 1, 1, "FILE", {"text", "json", "answers"}},
-      "Reads console logs and collections of them: progress bars, colour codes and whatever "
-      "else was printed are passed\n"
+      "Reads console logs and collections of them: progress bars, colour codes and whatever else "
+      "was printed are passed\n"
       "over and counted. Of each program: its runs, its messages, and the answer that most runs "
       "gave, with the study's\n"
-      "mapping of messages to faults. Lines that look like the tool's but don't read are "
+      "mapping of messages to faults. Lines that look like the tool's but can't be read are "
       "warnings with their number.\n"
       "--format answers writes what `neutra score --answers` takes. Programs of the study are "
       "known by the names in\n"

@@ -196,7 +196,7 @@ int run(const Arguments& arguments) {
 
 Verb simulate_verb() {
   return {"simulate",
-          "foretell how fast a finished search would be on more workers",
+          "estimate how fast a finished search would be on more workers",
           "simulate STORE [--sizes LIST] [--plot PICTURE] [options]",
           {{"curtail", "failures", "latency", "output", "plot", "rank-threads", "restart-time",
             "seed", "sizes", "speculate", "stragglers", "task-time", "time-factor"},

@@ -136,9 +136,9 @@ Verb store_verb() {
           "options, versions, state.\n"
           "repair: a sound store of all whole records of a damaged one, in its place (the damaged "
           "files stay beside it\n"
-          "as FILE.damaged) or as -o FILE; a sound one is copied there. merge: one store of the "
-          "evaluations of several of\n"
-          "one search. The search goes on from both and trains what is missing.",
+          "as FILE.damaged) or as -o FILE; a sound one is copied there. merge: one store with the "
+          "trainings of several\n"
+          "stores of one search. The search goes on from both and trains what is missing.",
           "  neutra store info D7.h5\n  neutra store check D7.h5\n  neutra store repair D7.h5\n"
           "  neutra store merge node1/D7.h5 node2/D7.h5 -o D7.h5",
           run};
