@@ -245,7 +245,7 @@ std::vector<ReplicaResult> train_all(
     job.stop = &g_stop;
     results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
     if (trained) trained(i, results[i]);
-    failed += results[i].status != RunStatus::kOk;
+    failed += results[i].status > RunStatus::kDiverged;  // there is no metric
   };
   run_all(jobs.size(), workers, &g_stop, train, [&](std::size_t finished) {
     if (done) done({finished, jobs.size(), failed});
@@ -274,7 +274,8 @@ ProgressState progress_of(const Tally& tally, const std::string& unit, bool grow
 ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> budget) {
   const SearchCounters& counters = progress.counters;
   ProgressState state{counters.evaluations, budget.value_or(-1), "evaluations"};
-  state.failed = counters.invalid + counters.failed;
+  state.invalid = counters.invalid;
+  state.failed = counters.failed;
   state.fraction = progress.fraction.value_or(-1);
   state.text = std::to_string(progress.alternatives) + " repairs, " +
                std::to_string(progress.queue) + " queued";

@@ -89,7 +89,8 @@ std::vector<Part> parts_of(const ProgressState& state, const ProgressState& firs
   if (const auto done = state.done - std::max<std::int64_t>(first.done, 0); settled && done > 0)
     parts.push_back({rate_text(static_cast<double>(done) / seconds), 4});
   if (state.failed >= 0 && state.done > 0) {
-    parts.push_back({std::to_string(state.done - state.failed) + " ok", 6});
+    parts.push_back({std::to_string(state.done - state.failed - state.invalid) + " ok", 6});
+    if (state.invalid > 0) parts.push_back({std::to_string(state.invalid) + " invalid", 6});
     if (state.failed > 0) parts.push_back({std::to_string(state.failed) + " failed", 2, true});
   }
   if (!state.text.empty()) parts.push_back({state.text, 5});

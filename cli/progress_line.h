@@ -12,7 +12,8 @@ struct ProgressState {
   std::int64_t done = -1, total = -1;
   std::string unit = {};     ///< of them: "trainings"
   bool growing = false;      ///< more than `total` may be needed
-  std::int64_t failed = -1;  ///< of those done
+  std::int64_t failed = -1;  ///< of those done: ended without a result
+  std::int64_t invalid = 0;  ///< of those done: programs that Keras would refuse
   double fraction = -1;      ///< in [0, 1], where it isn't done / total
   std::string text = {};     ///< whatever else there is to say
 };
@@ -26,8 +27,8 @@ struct TerminalStyle {
 /// (TERM=dumb). Colours unless NO_COLOR says no (no-color.org).
 std::optional<TerminalStyle> terminal_style();
 
-/// "search D7: [####......] 34 %, 51/150 evaluations, 12/s, 49 ok, 2 failed, 12 repairs, 4 s, 8 s
-/// left", to fit the terminal: the bar shrinks, then what is least needed goes. Without a
+/// "search D7: [####......] 34 %, 51/150 evaluations, 12/s, 47 ok, 2 invalid, 2 failed, 12 repairs,
+/// 4 s, 8 s left", to fit the terminal: the bar shrinks, then what is least needed goes. Without a
 /// terminal a line of any length without a bar. Rate and time left are those since `first`, the
 /// state that this process began with, `seconds` ago.
 std::string progress_text(const std::string& what, const ProgressState& state,

@@ -339,7 +339,7 @@ void SearchMachine::commit(Candidate& candidate) {
     ++counters_.invalid;
   } else if (complete || worst > RunStatus::kDiverged) {
     node.status = to_string(worst);
-    counters_.failed += worst == RunStatus::kFailed;
+    counters_.failed += worst > RunStatus::kDiverged;  // or out of time or memory
   } else {
     node.status = "curtailed";
   }

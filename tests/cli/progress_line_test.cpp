@@ -36,6 +36,14 @@ TEST(ProgressText, CountsRateAndTimeLeftAreThoseOfThisProcess) {
             "x: 50 %, 40/80+ trainings, 2.0/s, 10 s, at least 20 s left");
 }
 
+TEST(ProgressText, TellsInvalidProgramsFromFailedOnes) {
+  ProgressState now = state(75, 5);
+  now.invalid = 3;
+  EXPECT_EQ(progress_text("x", now, state(25), 10, std::nullopt),
+            "x: 50 %, 75/150 evaluations, 5.0/s, 67 ok, 3 invalid, 5 failed, 12 repairs, 4 queued, "
+            "10 s, 15 s left");
+}
+
 TEST(ProgressText, FitsTheTerminal) {
   EXPECT_EQ(on_terminal(200).substr(0, 38), "search D7: [############............] ");
   for (int columns = 12; columns < 130; ++columns) {

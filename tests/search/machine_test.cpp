@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "tests/search/fakes.h"
 
 namespace neutra::testing {
@@ -191,6 +193,38 @@ TEST(Search, AKnownFixThatDoesNotTrainNeedsALevel) {
   c.config.ground_truth_metric.reset();
   EXPECT_THROW(run(c, {}, trainer, folder / "t.h5"), Error);
   EXPECT_FALSE(std::filesystem::exists(folder / "t.h5.journal"));
+}
+
+/// A trainer whose programs with `b` 1 run out of time, with `b` 2 out of memory.
+class LimitedTrainer : public FakeTrainer {
+ public:
+  using FakeTrainer::FakeTrainer;
+  ReplicaResult train(const TrainingJob& job) override {
+    ReplicaResult result = FakeTrainer::train(job);
+    const auto text = job.program->document.at("meaning").get<std::string>();
+    for (const auto& [part, status] :
+         {std::pair{"b=1", RunStatus::kTimeout}, std::pair{"b=2", RunStatus::kOutOfMemory}}) {
+      if (text.find(part) != std::string::npos) result.status = status;
+    }
+    return result;
+  }
+};
+
+TEST(Search, FailedProgramsAreThoseWithoutAResultThatKerasWouldTrain) {
+  TemporaryFolder folder;
+  Case c = plain_case(3);
+  c.landscape.refused = 0.1;
+  c.task.fixed.reset();
+  c.task.fixed_parameters.reset();
+  LimitedTrainer trainer(c.landscape);
+  const SearchOutcome outcome = run(c, {}, trainer, folder / "s.h5");
+  std::map<std::string, std::int64_t> programs;
+  for (const Node& node : outcome.network.nodes) ++programs[node.status];
+  EXPECT_GT(programs["timeout"], 0);
+  EXPECT_GT(programs["out_of_memory"], 0);
+  EXPECT_EQ(outcome.counters.failed, programs["timeout"] + programs["out_of_memory"]);
+  EXPECT_GT(programs["invalid"], 0);
+  EXPECT_EQ(outcome.counters.invalid, programs["invalid"]);
 }
 
 TEST(Search, ProgressAndErrorsOfWorkersComeOut) {
