@@ -254,7 +254,7 @@ bool SearchMachine::fixed_ready() {
       }
     }
     if (!reason.empty() && !level_) {
-      throw input_error(task_.fault_id + ": the known fix gives no ground truth: " + reason +
+      throw input_error(task_.fault_id + ": the known fix gives no level: " + reason +
                         "; give the level (--ground-truth-metric)");
     }
     if (reason.empty()) fixed_metrics_ = std::move(metrics);
