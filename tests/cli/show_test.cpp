@@ -64,7 +64,7 @@ TEST(Show, TakesShapesFromTheHeadersOfTheData) {
             3,
             nullptr,
             nullptr},
-           {{{"source", "npz"}, {"arguments", {{"file", "parts.npz"}}}}, 4, 500, 100},
+           {{{"source", "npz"}, {"arguments", {{"file", "parts.npz"}}}}, 4, 500, 10},
            {{{"source", "idx"},
              {"arguments",
               {{"train_images", "x"},
