@@ -6,6 +6,7 @@
 namespace neutra::embedded {
 
 extern const std::string_view keras_preset;     ///< presets/keras.json
+extern const std::string_view likely_changes;   ///< presets/likely.json
 extern const std::string_view operator_values;  ///< values/operators.json
 extern const std::string_view paper_preset;     ///< presets/paper.json
 

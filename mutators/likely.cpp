@@ -1,0 +1,84 @@
+#include "mutators/likely.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "mutators/embedded.h"
+#include "program/error.h"
+#include "program/json.h"
+
+namespace neutra {
+namespace {
+
+const Json& table() {
+  static const Json json = parse_json(embedded::likely_changes, "presets/likely.json");
+  return json;
+}
+
+/// Where a value stands in a list; nullopt: it is not usual.
+std::optional<std::size_t> place_in(const Json& list, const std::string& value) {
+  const auto at = std::find(list.begin(), list.end(), value);
+  if (at == list.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - list.begin());
+}
+
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value > 0)) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+LikelyChanges::LikelyChanges(const ProgramSpace& space) : space_(space) {
+  const ResolvedProgram program = resolve(space.base());
+  const Shape& output = program.layers.empty() ? Shape{} : program.layers.back().output_shape;
+  const bool one = output.empty() || output.back() == 1;
+  task_ = program.task == "regression" ? "regression" : one ? "binary" : "classes";
+  // The last key of an activation is the output's.
+  const Key* last = nullptr;
+  for (const Key& key : space.keys()) {
+    if (key.kind != KeyKind::kActivation) continue;
+    roles_[key.name] = "hidden";
+    last = &key;
+  }
+  if (last != nullptr) roles_[last->name] = task_;
+}
+
+Likelihood LikelyChanges::of(const Mutation& mutation) const {
+  Likelihood result;
+  const Key* key = space_.find(mutation.key);
+  if (key == nullptr) return result;
+  const std::string kind(to_string(key->kind));
+  result.kind = place_in(table().at("kinds"), kind).value_or(table().at("kinds").size());
+
+  if (const Json* range = member(table().at("ranges"), kind)) {
+    const auto before = number(mutation.before), after = number(mutation.after);
+    if (!before || !after) return result;
+    const double low = std::log(range->at(0).get<double>()),
+                 high = std::log(range->at(1).get<double>());
+    const auto outside = [&](double value) {
+      return std::max({low - std::log(value), std::log(value) - high, 0.0});
+    };
+    result.mends = outside(*after) < outside(*before);
+    // The nearer to the middle, the likelier.
+    const double middle = (low + high) / 2;
+    result.value = static_cast<std::size_t>(std::lround(100 * std::abs(std::log(*after) - middle)));
+    return result;
+  }
+  const Json* usual = member(table().at("values"), kind);
+  if (usual != nullptr && usual->is_object()) {
+    usual = &usual->at(key->kind == KeyKind::kActivation ? roles_.at(key->name) : task_);
+  }
+  if (usual == nullptr) return result;
+  const auto after = place_in(*usual, mutation.after);
+  result.mends = after && !place_in(*usual, mutation.before);
+  result.value = after.value_or(usual->size());
+  return result;
+}
+
+}  // namespace neutra
