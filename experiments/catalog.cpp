@@ -332,6 +332,12 @@ std::vector<std::string> subject_ids() { return index_list("subjects"); }
 
 std::vector<std::string> fault_ids() { return index_list("faults"); }
 
+bool is_bundled(const Fault& fault) {
+  std::error_code ignored;
+  return fs::equivalent(fault.file, resource_directory() / "faults" / (fault.id + ".json"),
+                        ignored);
+}
+
 Subject load_subject(const std::string& id_or_file) {
   const std::vector<std::string> ids = subject_ids();
   if (const std::string id = match(ids, id_or_file); !id.empty()) {

@@ -33,12 +33,15 @@ struct Fault {
   ProgramSpace space;  ///< base = the buggy program
   Program buggy;
   std::optional<Program>
-      fixed;  ///< absent in a plain program file: search then needs --ground-truth-metric
+      fixed;  ///< absent in a plain program file: a repair then improves significantly
   std::optional<Parameters> fixed_parameters;  ///< where the fix is expressible by keys
   FaultSet declared;                           ///< as the study lists it
   FaultSet actual;                             ///< diff(buggy, fixed)
   std::filesystem::path file;
 };
+
+/// Is it one of the bundled faults of the study, rather than a user's file or a bundled subject?
+bool is_bundled(const Fault& fault);
 
 /// Folder with the bundled subjects, faults and small data: NEUTRA_RESOURCES, else beside the
 /// executable, else the source tree.

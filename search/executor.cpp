@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <thread>
 
 #include "program/error.h"
 #include "search/dispatcher.h"
@@ -47,7 +48,22 @@ class Executor {
     } catch (...) {
       fail();
     }
-    changed_.notify_all();
+    end();
+  }
+
+  /// The life of the thread that ends the trainings in flight as soon as the search is over, where
+  /// no thread communicates. Never throws.
+  void watch() {
+    std::unique_lock lock(mutex_);
+    try {
+      while (!over()) {
+        machine_.check_time();
+        if (!over()) over_.wait_for(lock, kPollInterval);
+      }
+    } catch (...) {
+      fail();
+    }
+    end();
   }
 
   /// The life of the thread that other processes are reached by. Never throws.
@@ -57,6 +73,7 @@ class Executor {
       dispatcher_->begin(options_.remote_setup);
       Pause pause;
       while (!over()) {
+        machine_.check_time();
         const bool received = dispatcher_->take_in();
         interrupted_ = interrupted_ || dispatcher_->interrupted();
         const bool sent = !over() && dispatcher_->deal(idle_);
@@ -67,8 +84,7 @@ class Executor {
     } catch (...) {
       fail();
     }
-    halt_ = true;
-    changed_.notify_all();
+    end();
     try {
       dispatcher_->stop();
       const auto patience = Clock::now() + kReturnPatience;
@@ -95,6 +111,12 @@ class Executor {
     if (!failed_) failed_ = std::current_exception();
   }
 
+  void end() {
+    halt_ = true;
+    changed_.notify_all();
+    over_.notify_all();
+  }
+
   TrainingJob job() const {
     TrainingJob job;
     job.seed = config_.seed;
@@ -114,13 +136,13 @@ class Executor {
       TrainingJob job = this->job();
       job.program = task.program.get();
       job.replica = task.replica;
-      job.stop = dispatcher_ ? &halt_ : options_.stop;
+      job.stop = &halt_;
       lock.unlock();
       try {
         if (apart) {
           const auto answer = options_.isolated(job);
           // The signal that stops the search may have reached that process too.
-          if (!answer && options_.stop && options_.stop->load()) {
+          if (!answer && (halt_ || (options_.stop && options_.stop->load()))) {
             return give_up(task, key, lock);
           }
           result = answer.value_or(failed_result());
@@ -169,12 +191,12 @@ class Executor {
   const RunOptions& options_;
   Trainer& trainer_;
   std::mutex mutex_;  ///< guards everything above but the trainer, and the dispatcher
-  std::condition_variable changed_;
+  std::condition_variable changed_;       ///< there may be something to do
+  std::condition_variable over_;          ///< there is nothing to do any more
   std::optional<Dispatcher> dispatcher_;  ///< to other processes, if there are any
   int idle_ = 0;                          ///< workers of this process with nothing to do
   bool interrupted_ = false;              ///< by a signal to another process
-  /// Where there are other processes: ends the trainings of this one as soon as the search is over.
-  std::atomic<bool> halt_ = false;
+  std::atomic<bool> halt_ = false;        ///< ends the trainings in flight: the search is over
   std::exception_ptr failed_;
   Clock::time_point reported_{};
 };
@@ -185,12 +207,15 @@ void execute(SearchMachine& machine, Store& store, const SearchConfig& config,
              const RunOptions& options, Trainer& trainer) {
   Executor executor(machine, store, config, options, trainer);
   const bool remote = options.remote != nullptr;
+  std::thread watcher;
+  if (!remote) watcher = std::thread([&executor] { executor.watch(); });
 #pragma omp parallel num_threads(std::max(options.workers, 1) + (remote ? 1 : 0))
   if (remote && omp_get_thread_num() == 0) {
     executor.communicate();
   } else {
     executor.work();
   }
+  if (watcher.joinable()) watcher.join();
   executor.rethrow();
 }
 

@@ -14,12 +14,10 @@
 namespace neutra {
 namespace {
 
-constexpr int kRecordedDepth = 4;  ///< no recorded network is deeper
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-int depth_limit(const SearchConfig& config) {
-  return config.max_depth.value_or(
-      config.rule == Rule::kRecorded ? kRecordedDepth : std::numeric_limits<int>::max());
+int most_changes(const SearchConfig& config) {
+  return depth_limit(config).value_or(std::numeric_limits<int>::max());
 }
 
 /// Parameters that make no program have their string as identity.
@@ -106,7 +104,8 @@ SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
       trainer_(trainer),
       elapsed_(std::move(elapsed)) {
   if (config_.ground_truth_metric) level_ = mean_of_level(*config_.ground_truth_metric);
-  if (task_.fixed) fixed_ = add_evaluation([this] { return *task_.fixed; }, "known fix");
+  if (task_.fixed && !config_.improve)
+    fixed_ = add_evaluation([this] { return *task_.fixed; }, "known fix");
   Node root;
   root.parameters = task_.start;
   visited_.insert(to_string(task_.start));
@@ -196,8 +195,16 @@ std::int64_t SearchMachine::budget() const {
   return config_.budget_evaluations.value_or(std::numeric_limits<std::int64_t>::max());
 }
 
+bool SearchMachine::out_of_time() const {
+  return config_.budget_seconds && elapsed_() >= *config_.budget_seconds;
+}
+
 void SearchMachine::advance() {
-  if (end_ || !fixed_ready()) return;
+  if (end_) return;
+  if (!fixed_ready()) {
+    if (out_of_time()) end_ = SearchEnd::kTimeBudget;
+    return;
+  }
   for (;;) {
     if (open_ && next_commit_ == blocks_.front().end) {
       finish_parent(blocks_.front());
@@ -227,7 +234,7 @@ void SearchMachine::advance() {
     } else {
       // Candidates whose results are known cost no time: a search that was killed after its time
       // ran out still commits all of them when it is started again.
-      if (config_.budget_seconds && elapsed_() >= *config_.budget_seconds) {
+      if (out_of_time()) {
         end_ = SearchEnd::kTimeBudget;
         finish_parent(blocks_.front());
       }
@@ -260,7 +267,7 @@ bool SearchMachine::fixed_ready() {
     if (reason.empty()) fixed_metrics_ = std::move(metrics);
     count(evaluation, evaluation.refusal ? 0 : config_.replicas);
   }
-  if (!level_) level_ = score;
+  if (!level_ && !config_.improve) level_ = score;
   fixed_done_ = true;
   return true;
 }
@@ -271,8 +278,17 @@ bool SearchMachine::is_neutral(const MetricMean& score, const MetricMean& parent
   return config_.rule == Rule::kRecorded ? order > 0 : order >= 0;
 }
 
-bool SearchMachine::reaches_ground_truth(const MetricMean& score) const {
-  return score.usable && compare_means(score, *level_, task_.goal) >= 0;
+bool SearchMachine::reaches_level(const MetricMean& score) const {
+  return score.usable && (!level_ || compare_means(score, *level_, task_.goal) >= 0);
+}
+
+/// Can a candidate with this mean, or one as good as this at best, be a repair? Exact: of finite
+/// metrics none is significantly better without a better mean.
+bool SearchMachine::can_repair(const MetricMean& best) const {
+  if (!reaches_level(best)) return false;
+  if (!config_.improve) return true;
+  const MetricMean& buggy = candidates_.front().score;
+  return !buggy.usable || compare_means(best, buggy, task_.goal) > 0;
 }
 
 bool SearchMachine::ruled_out(const Candidate& candidate) const {
@@ -280,7 +296,7 @@ bool SearchMachine::ruled_out(const Candidate& candidate) const {
   if (!task_.metric_bound) return false;
   const auto best = candidate.score.completed(config_.replicas, *task_.metric_bound);
   const Candidate& parent = candidates_[static_cast<std::size_t>(candidate.node.parent)];
-  return best && !is_neutral(*best, parent.score) && !reaches_ground_truth(*best);
+  return best && !is_neutral(*best, parent.score) && !can_repair(*best);
 }
 
 bool SearchMachine::decided(Candidate& candidate) {
@@ -347,17 +363,11 @@ void SearchMachine::commit(Candidate& candidate) {
     counters_.trainings_saved_curtailed += config_.replicas - candidate.counted;
   }
   node.mean = complete ? candidate.score.mean() : kNaN;
-  if (complete && node.parent >= 0) {
-    const Candidate& parent = candidates_[static_cast<std::size_t>(node.parent)];
-    node.neutral = is_neutral(candidate.score, parent.score);
-    node.alternative = reaches_ground_truth(candidate.score);
-  }
-  if (node.alternative && !fixed_metrics_.empty()) {
-    const Comparison comparison =
-        compare(node.metrics, fixed_metrics_, task_.goal == Goal::kMaximize);
-    node.p = comparison.p;
-    node.d = comparison.d;
-    node.significant = comparison.significant;
+  if (complete && node.parent >= 0) judge(candidate);
+  if (config_.improve && node.parent < 0 && worst > RunStatus::kDiverged) {
+    throw input_error(task_.fault_id + ": the buggy program does not train (" + node.status +
+                      "), so nothing can be told to be better; give the level a repair must reach "
+                      "(--ground-truth-metric) without --improve, or larger limits");
   }
   alternatives_ += node.alternative;
   ++counters_.evaluations;
@@ -374,32 +384,40 @@ void SearchMachine::commit(Candidate& candidate) {
   if (candidate.evaluation != fixed_) evaluation.program.reset();
 }
 
+/// Is a candidate with all its replicas neutral, and a repair?
+void SearchMachine::judge(Candidate& candidate) {
+  Node& node = candidate.node;
+  node.neutral =
+      is_neutral(candidate.score, candidates_[static_cast<std::size_t>(node.parent)].score);
+  if (!can_repair(candidate.score)) return;
+  const std::vector<double>& reference =
+      config_.improve ? candidates_.front().node.metrics : fixed_metrics_;
+  if (!reference.empty()) {
+    const Comparison comparison = compare(node.metrics, reference, task_.goal == Goal::kMaximize);
+    node.p = comparison.p;
+    node.d = comparison.d;
+    node.significant = comparison.significant;
+  }
+  node.alternative = !config_.improve || node.significant;
+}
+
 void SearchMachine::finish_parent(const Block& block) {
   const std::int64_t end = std::min(block.end, next_commit_);
   if (block.parent < 0) {  // the root itself
-    if (end > 0 && depth_limit(config_) > 0) queue_.push_back(0);
+    if (end > 0 && most_changes(config_) > 0) queue_.push_back(0);
     return;
   }
   const auto at = [this](std::int64_t id) -> Candidate& {
     return candidates_[static_cast<std::size_t>(id)];
   };
   const bool recorded = config_.rule == Rule::kRecorded;
-  std::vector<std::int64_t> ranked;
+  std::vector<std::int64_t> neutral;
   for (std::int64_t id = block.first; id < end; ++id) {
-    if (at(id).node.neutral) ranked.push_back(id);
+    if (at(id).node.neutral) neutral.push_back(id);
   }
-  // Ids are in order already: the records break ties by them.
-  std::stable_sort(ranked.begin(), ranked.end(), [&](std::int64_t a, std::int64_t b) {
-    const int order = compare_means(at(a).score, at(b).score, task_.goal);
-    if (order != 0 || recorded) return order > 0;
-    return to_string(at(a).node.parameters) < to_string(at(b).node.parameters);
-  });
-  if (ranked.size() > static_cast<std::size_t>(config_.top_k)) {
-    ranked.resize(static_cast<std::size_t>(config_.top_k));
-  }
-  for (const std::int64_t id : ranked) {
+  for (const std::int64_t id : top_k(std::move(neutral))) {
     at(id).node.queued = true;
-    if (at(id).node.depth < depth_limit(config_)) queue_.push_back(id);
+    if (at(id).node.depth < most_changes(config_)) queue_.push_back(id);
   }
   for (std::int64_t id = block.first; id < end; ++id) {
     Node& node = at(id).node;
@@ -409,6 +427,74 @@ void SearchMachine::finish_parent(const Block& block) {
       --alternatives_;
     }
     if (node.queued || node.alternative) edges_.push_back({block.parent, id});
+  }
+}
+
+/// The best ones, best first. `neutral`: by id.
+std::vector<std::int64_t> SearchMachine::top_k(std::vector<std::int64_t> neutral) {
+  const auto at = [this](std::int64_t id) -> const Candidate& {
+    return candidates_[static_cast<std::size_t>(id)];
+  };
+  const bool recorded = config_.rule == Rule::kRecorded;
+  const bool spreads = !recorded && config_.ties == TieOrder::kSpread;
+  // Ids are in order already: the records break ties by them.
+  std::stable_sort(neutral.begin(), neutral.end(), [&](std::int64_t a, std::int64_t b) {
+    const int order = compare_means(at(a).score, at(b).score, task_.goal);
+    if (order != 0 || recorded || spreads) return order > 0;
+    return to_string(at(a).node.parameters) < to_string(at(b).node.parameters);
+  });
+  const auto most = static_cast<std::size_t>(config_.top_k);
+  if (!spreads) {
+    if (neutral.size() > most) neutral.resize(most);
+    return neutral;
+  }
+  std::vector<std::int64_t> ranked;
+  for (auto first = neutral.begin(); first != neutral.end() && ranked.size() < most;) {
+    const auto end = std::find_if(first, neutral.end(), [&](std::int64_t id) {
+      return compare_means(at(*first).score, at(id).score, task_.goal) != 0;
+    });
+    std::vector<std::int64_t> ties(first, end);
+    spread(ties, most - ranked.size());
+    ranked.insert(ranked.end(), ties.begin(), ties.end());
+    first = end;
+  }
+  return ranked;
+}
+
+/// Keeps at most `places` of candidates with equal means, first those that mend an unusual value,
+/// then one of each kind of hyperparameter in turn: the kinds and then the keys that the fewest
+/// queued programs changed, in the order of their likelihood.
+void SearchMachine::spread(std::vector<std::int64_t>& ties, std::size_t places) {
+  struct Tie {
+    const Node* node = nullptr;
+    Likelihood likelihood;
+    std::int64_t recorded_place = 0;
+  };
+  std::vector<Tie> left;
+  for (const std::int64_t id : ties) {
+    const Node& node = candidates_[static_cast<std::size_t>(id)].node;
+    left.push_back({&node, space_.likelihood(node.mutation),
+                    space_.recorded_place(node.parameters).value_or(0)});
+  }
+  ties.clear();
+  std::set<std::string> mended;  // one value of each key
+  while (!left.empty() && ties.size() < places) {
+    const auto rank = [&](const Tie& tie) {
+      const auto& [op, key, before, after] = tie.node->mutation;
+      const bool mends = tie.likelihood.mends && mended.count(key) == 0;
+      return std::tuple{tie.recorded_place, !mends,
+                        queued_kinds_[op],  tie.likelihood.kind,
+                        queued_keys_[key],  tie.likelihood.value,
+                        tie.node->id};
+    };
+    const auto first = std::min_element(
+        left.begin(), left.end(), [&](const Tie& a, const Tie& b) { return rank(a) < rank(b); });
+    const Mutation& mutation = first->node->mutation;
+    mended.insert(mutation.key);
+    ++queued_kinds_[mutation.op];
+    ++queued_keys_[mutation.key];
+    ties.push_back(first->node->id);
+    left.erase(first);
   }
 }
 
@@ -450,8 +536,8 @@ int SearchMachine::expected_replicas(const Candidate& candidate) const {
   const double bound = *task_.metric_bound;
   const MetricMean& parent = candidates_[static_cast<std::size_t>(candidate.node.parent)].score;
   const double to_mean = std::abs(bound - candidate.score.mean());
-  const double to_level =
-      std::max(std::abs(bound - parent.mean()), std::abs(bound - level_->mean()));
+  const MetricMean& level = level_ ? *level_ : candidates_.front().score;
+  const double to_level = std::max(std::abs(bound - parent.mean()), std::abs(bound - level.mean()));
   return to_mean > to_level ? std::min(static_cast<int>(all * to_level / to_mean) + 1, all) : all;
 }
 
@@ -559,6 +645,7 @@ Network SearchMachine::network() const {
   network.fault_id = task_.fault_id;
   network.metric = task_.metric;
   network.goal = task_.goal;
+  network.improve = config_.improve;
   for (std::int64_t id = 0; id < shown_; ++id) {
     network.nodes.push_back(candidates_[static_cast<std::size_t>(id)].node);
   }

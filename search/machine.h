@@ -107,10 +107,15 @@ class SearchMachine {
   std::optional<Task> next_ahead(bool generate) { return next(generate, false); }
   /// How many candidates next_ahead() finds without generating any.
   std::int64_t ahead();
-  /// Throws Error when the known fix turns out not to train and its level is needed.
+  /// Throws Error when the known fix turns out not to train and its level is needed, or where
+  /// repairs improve on the buggy program and that one doesn't train.
   void deliver(const Task& task, ReplicaResult result);
   /// Takes a task back that will not be delivered.
   void drop(const Task& task);
+
+  /// Ends the search where its time has run out. next() and deliver() do so, too: this is for when
+  /// nobody calls them.
+  void check_time() { advance(); }
 
   bool finished() const { return end_.has_value(); }
   SearchEnd end() const { return end_.value_or(SearchEnd::kInterrupted); }
@@ -163,10 +168,15 @@ class SearchMachine {
   int expected_replicas(const Candidate& candidate) const;
   double expected_seconds(const Candidate& candidate) const;
   bool is_neutral(const MetricMean& score, const MetricMean& parent) const;
-  bool reaches_ground_truth(const MetricMean& score) const;
+  bool reaches_level(const MetricMean& score) const;
+  bool can_repair(const MetricMean& best) const;
   bool ruled_out(const Candidate& candidate) const;
+  void judge(Candidate& candidate);
+  bool out_of_time() const;
   void commit(Candidate& candidate);
   void finish_parent(const Block& block);
+  std::vector<std::int64_t> top_k(std::vector<std::int64_t> neutral);
+  void spread(std::vector<std::int64_t>& ties, std::size_t places);
   void count(Evaluation& evaluation, int replicas);
   std::int64_t budget() const;
   std::int64_t undecided_trainings() const;
@@ -194,11 +204,13 @@ class SearchMachine {
   std::vector<Edge> edges_;
   std::optional<std::size_t> fixed_;  ///< evaluation of the known fix
   std::vector<double> fixed_metrics_;
-  std::optional<MetricMean> level_;  ///< the ground truth, once known
+  std::optional<MetricMean> level_;  ///< the ground truth, once known and if there is one
   bool fixed_done_ = false;
   bool alone_ = false;  ///< a suspect is in training: nothing else may run
   int running_ = 0;
   std::int64_t alternatives_ = 0;
+  /// How many queued programs changed a hyperparameter of this kind (operator), and this one (key).
+  std::map<std::string, std::int64_t> queued_kinds_, queued_keys_;
   std::int64_t used_trainings_ = 0;
   std::int64_t counted_replicas_ = 0;  ///< of all committed candidates but the root
   /// By changed key and new value: how many times as long as their parents candidates took (sum,

@@ -26,8 +26,10 @@ struct Node {
   double mean = 0;              ///< of all replicas; NaN when curtailed
   bool neutral = false;         ///< with its parent
   bool queued = false;          ///< among the top k
-  bool alternative = false;     ///< neutral with the ground truth
-  bool significant = false;  ///< significantly better than the known fix (GLM p < .05 and d >= .5)
+  bool alternative = false;     ///< a repair: neutral with the ground truth (see Network::improve)
+  /// Significantly better than the known fix, or where repairs improve, than the buggy program: p
+  /// and d are of that comparison (evaluators/statistics.h).
+  bool significant = false;
   double p = 1, d = 0;
   std::int64_t dequeued = -1;  ///< position in the order of dequeuing, -1: not expanded
 };
@@ -41,6 +43,8 @@ struct Network {
   std::string fault_id;
   std::string metric = "accuracy";
   Goal goal = Goal::kMaximize;
+  /// A repair is significantly better than the buggy program; else it reaches the ground truth.
+  bool improve = false;
   std::vector<Node> nodes;             ///< by id; from a TSV: those that occur
   std::vector<Edge> edges;             ///< rows: by the parent's dequeue order, then node id
   std::optional<double> ground_truth;  ///< level used

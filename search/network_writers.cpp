@@ -130,15 +130,20 @@ struct DotStyle {
   const char *fill, *letters, *words;
 };
 constexpr DotStyle kDotStyles[] = {{"#000000", "#ffffff", "buggy program"},
-                                   {"#0072b2", "#ffffff", "better than the known fix"},
+                                   {"#0072b2", "#ffffff", nullptr},
                                    {"#80d0a0", "#000000", "on par with it"},
                                    {"#ffffff", "#000000", "neutral with its parent"}};
 
 std::string dot_legend(const Network& network) {
   std::string row;
   for (const DotStyle& style : kDotStyles) {
+    // Repairs that improve on the buggy program are all significantly better than that.
+    const bool on_par = &style == &kDotStyles[static_cast<int>(Role::kOnPar)];
+    if (network.improve && on_par) continue;
+    const char* better = network.improve ? "significantly better than the buggy program"
+                                         : "better than the known fix";
     row += std::string("<td bgcolor=\"") + style.fill + "\"><font color=\"" + style.letters +
-           "\">" + style.words + "</font></td>";
+           "\">" + (style.words != nullptr ? style.words : better) + "</font></td>";
   }
   const std::string direction =
       network.goal == Goal::kMaximize ? "higher is better" : "lower is better";
@@ -223,6 +228,7 @@ Json to_json(const Network& network) {
                {"fault", network.fault_id},
                {"metric", network.metric},
                {"goal", to_string(network.goal)},
+               {"repair", network.improve ? "improves_significantly" : "reaches_ground_truth"},
                {"ground_truth",
                 network.ground_truth ? number_or_null(*network.ground_truth) : Json(nullptr)},
                {"fixed", network.fixed_parameters ? Json(to_string(*network.fixed_parameters))

@@ -16,6 +16,7 @@ std::optional<Enum> find_word(const std::array<std::string_view, N>& words, std:
 }
 
 constexpr std::array<std::string_view, 2> kRules = {"algorithm1", "recorded"};
+constexpr std::array<std::string_view, 2> kTieOrders = {"parameters", "spread"};
 constexpr std::array<std::string_view, 2> kGoals = {"maximize", "minimize"};
 constexpr std::array<std::string_view, 4> kEnds = {"queue_empty", "evaluation_budget",
                                                    "time_budget", "interrupted"};
@@ -60,6 +61,10 @@ void read(const Json& json, const char* name, std::optional<T>& value) {
 
 std::string_view to_string(Rule rule) { return kRules[static_cast<std::size_t>(rule)]; }
 std::optional<Rule> parse_rule(std::string_view word) { return find_word<Rule>(kRules, word); }
+std::string_view to_string(TieOrder order) { return kTieOrders[static_cast<std::size_t>(order)]; }
+std::optional<TieOrder> parse_tie_order(std::string_view word) {
+  return find_word<TieOrder>(kTieOrders, word);
+}
 std::string_view to_string(Goal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
 std::optional<Goal> parse_goal(std::string_view word) { return find_word<Goal>(kGoals, word); }
 std::string_view to_string(SearchEnd end) { return kEnds[static_cast<std::size_t>(end)]; }
@@ -87,9 +92,17 @@ std::optional<double> metric_bound(std::string_view metric, Goal goal) {
   return std::nullopt;
 }
 
+std::optional<int> depth_limit(const SearchConfig& config) {
+  constexpr int kRecordedDepth = 4;  // no recorded network is deeper
+  if (config.max_depth || config.rule != Rule::kRecorded) return config.max_depth;
+  return kRecordedDepth;
+}
+
 Json to_json(const SearchConfig& config) {
   return {{"preset", to_string(config.preset)},
           {"rule", to_string(config.rule)},
+          {"ties", to_string(config.ties)},
+          {"improve", config.improve},
           {"top_k", config.top_k},
           {"replicas", config.replicas},
           {"max_depth", optional_json(config.max_depth)},
@@ -102,8 +115,15 @@ Json to_json(const SearchConfig& config) {
           {"fingerprint", config.fingerprint}};
 }
 
-SearchConfig search_config_from_json(const Json& json, const std::string& file) {
+const Json& fields_of_older_stores() {
+  static const Json fields = {{"ties", to_string(TieOrder::kParameters)}, {"improve", false}};
+  return fields;
+}
+
+SearchConfig search_config_from_json(const Json& stored, const std::string& file) {
   SearchConfig config;
+  Json json = fields_of_older_stores();
+  if (stored.is_object()) json.update(stored);
   const auto unknown = [&](const char* place, const std::string& found, const char* allowed) {
     return input_error(describe(file, place, "'" + found + "'", allowed));
   };
@@ -114,8 +134,13 @@ SearchConfig search_config_from_json(const Json& json, const std::string& file) 
     const auto known_rule = parse_rule(rule);
     if (!known_preset) throw unknown("preset", preset, "paper, keras");
     if (!known_rule) throw unknown("rule", rule, "algorithm1, recorded");
+    const auto ties = json.at("ties").get<std::string>();
+    const auto known_ties = parse_tie_order(ties);
+    if (!known_ties) throw unknown("ties", ties, "parameters, spread");
     config.preset = *known_preset;
     config.rule = *known_rule;
+    config.ties = *known_ties;
+    read(json, "improve", config.improve);
     read(json, "top_k", config.top_k);
     read(json, "replicas", config.replicas);
     read(json, "max_depth", config.max_depth);

@@ -27,6 +27,14 @@ enum class Rule {
 };
 std::string_view to_string(Rule rule);  ///< "algorithm1", "recorded"
 std::optional<Rule> parse_rule(std::string_view word);
+/// How neutral neighbours with equal means are ordered, where the top k of them are queued. Rule
+/// kRecorded breaks ties by id whatever this says.
+enum class TieOrder {
+  kParameters,  ///< by the parameter string: the study, and every store that does not say
+  kSpread       ///< over the kinds of hyperparameters (docs/methods/search.md, "Ties")
+};
+std::string_view to_string(TieOrder order);  ///< "parameters", "spread"
+std::optional<TieOrder> parse_tie_order(std::string_view word);
 std::string_view to_string(Goal goal);  ///< "maximize", "minimize"
 std::optional<Goal> parse_goal(std::string_view word);
 
@@ -38,18 +46,27 @@ std::optional<double> metric_bound(std::string_view metric, Goal goal);
 struct SearchConfig {
   Preset preset = Preset::kPaper;
   Rule rule = Rule::kAlgorithm1;
+  TieOrder ties = TieOrder::kParameters;
+  /// A repair is significantly better than the buggy program. The known fix is not trained, and a
+  /// level is reached in addition only where `ground_truth_metric` gives one.
+  bool improve = false;
   int top_k = 5;
   int replicas = 10;
   std::optional<int> max_depth;
   std::optional<std::int64_t> budget_evaluations;
   std::optional<double> budget_seconds;       ///< wall time, added up over resumes
-  std::optional<double> ground_truth_metric;  ///< else the mean of the known fix
+  std::optional<double> ground_truth_metric;  ///< else the mean of the known fix, if not `improve`
   std::uint64_t seed = 0;
   double time_limit = 0;           ///< seconds per training, 0: none
   std::uint64_t memory_limit = 0;  ///< bytes per training, 0: none
   std::string fingerprint;         ///< Trainer::fingerprint() of the buggy program
 };
+/// How many changes lead to a program at most: programs with so many are not expanded; nullopt: no
+/// limit.
+std::optional<int> depth_limit(const SearchConfig& config);
 Json to_json(const SearchConfig& config);
+/// What stores that were made before a field of to_json() came meant: its value, by its name.
+const Json& fields_of_older_stores();
 SearchConfig search_config_from_json(const Json& json, const std::string& file);
 
 /// How to run; none of this changes the network.

@@ -9,6 +9,9 @@
 namespace neutra {
 namespace {
 
+constexpr std::int64_t kNeverQueued = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kNeverTaken = kNeverQueued - 1;  ///< out of the queue
+
 Program program_of(const Hash& hash) { return {{{"hash", to_string(hash)}}}; }
 
 Hash hash_of(const Json& hex) { return parse_hash(hex.get<std::string>()).value(); }
@@ -47,6 +50,9 @@ RecordedSearch::RecordedSearch(const std::filesystem::path& store, double time_f
   };
   for (const Node& node : network_.nodes) {
     require(node.hash, node.metrics.size());
+    if (node.queued) {
+      places_.emplace(node.parameters, node.dequeued >= 0 ? node.dequeued : kNeverTaken);
+    }
     hashes_.emplace(node.parameters, node.hash);
     if (node.status == to_string(RunStatus::kInvalid) && node.metrics.empty()) {
       refused_.insert(node.hash);
@@ -75,6 +81,11 @@ RecordedSearch::RecordedSearch(const std::filesystem::path& store, double time_f
 std::vector<Neighbour> RecordedSearch::neighbours(const Parameters& parameters) const {
   const auto found = neighbours_.find(parameters);
   return found == neighbours_.end() ? std::vector<Neighbour>{} : found->second;
+}
+
+std::optional<std::int64_t> RecordedSearch::recorded_place(const Parameters& parameters) const {
+  const auto found = places_.find(parameters);
+  return found == places_.end() ? kNeverQueued : found->second;
 }
 
 Program RecordedSearch::program(const Parameters& parameters) const {

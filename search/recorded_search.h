@@ -33,6 +33,7 @@ class RecordedSearch : public SearchSpace, public Trainer {
   std::vector<Neighbour> neighbours(const Parameters& parameters) const override;
   Program program(const Parameters& parameters) const override;
   Hash hash(const Program& program) const override;
+  std::optional<std::int64_t> recorded_place(const Parameters& parameters) const override;
   ReplicaResult train(const TrainingJob& job) override;
   std::optional<std::string> refusal(const Program& program) override;
   std::string fingerprint(const Program&) override { return config_.fingerprint; }
@@ -45,6 +46,7 @@ class RecordedSearch : public SearchSpace, public Trainer {
   double median_seconds_ = 0;
   std::map<Parameters, Hash> hashes_;
   std::map<Parameters, std::vector<Neighbour>> neighbours_;  ///< of the expanded programs
+  std::map<Parameters, std::int64_t> places_;  ///< of the queued programs, in the queue
   std::set<Hash> refused_;
 };
 

@@ -68,8 +68,10 @@ SearchOutcome run_search(const SearchTask& task, const SearchConfig& config,
 SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
                          const SearchConfig& config, const RunOptions& options, Trainer& trainer,
                          const std::filesystem::path& file) {
-  if (!task.fixed && !config.ground_truth_metric) {
-    throw usage_error(task.fault_id + ": no known fix; give --ground-truth-metric");
+  if (!task.fixed && !config.ground_truth_metric && !config.improve) {
+    throw usage_error(task.fault_id +
+                      ": no known fix; give --improve, for repairs that are significantly better, "
+                      "or --ground-truth-metric");
   }
   const Json header = make_header(task, space, config, options);
   require_store_or_free(file);

@@ -40,6 +40,10 @@ struct StoredRun {
 /// a newer version.
 StoredRun read_store(const std::filesystem::path& store);
 
+/// The configuration of the search that a store holds; nullopt: there is none, or nobody can tell,
+/// as run_search() will say.
+std::optional<SearchConfig> stored_config(const std::filesystem::path& store);
+
 /// What a repair or a merge put into a store.
 struct StoreSummary {
   std::size_t trainings = 0;

@@ -379,7 +379,8 @@ Seal read_store_seal(const fs::path& file, const char* allowed) {
   return *found;
 }
 
-void read_hdf5(const fs::path& store, StoreContent& content) {
+/// The file of a store that is whole.
+Hdf5File open_store(const fs::path& store) {
   const Seal stated = read_store_seal(store, kStore);
   if (const std::string found = sealed_digest(store); found != stated.digest) {
     throw input_error(describe(
@@ -387,7 +388,11 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
         stated.digest + ": the file is damaged; neutra store repair takes what is whole, or " +
             kAnew));
   }
-  const Hdf5File file = Hdf5File::open(store);
+  return Hdf5File::open(store);
+}
+
+void read_hdf5(const fs::path& store, StoreContent& content) {
+  const Hdf5File file = open_store(store);
   const auto texts = file.read_strings("/header");
   if (texts.size() != 2) {
     throw input_error(
@@ -409,6 +414,7 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
     content.network.metric = content.header.at("metric").get<std::string>();
     content.network.goal =
         parse_goal(content.header.at("goal").get<std::string>()).value_or(Goal::kMaximize);
+    content.network.improve = content.header.at("config").value("improve", false);
   } catch (const Json::exception& error) {
     throw input_error(describe(store.string(), "/header", error.what(), ""));
   }
@@ -524,7 +530,10 @@ std::vector<std::string> header_differences(const Json& stored, const Json& want
                           text(field(wanted, "program")));
   }
   const Json before = field(stored, "config"), now = field(wanted, "config");
-  for (const auto& [name, value] : now.items()) compare(name, field(before, name), value);
+  for (const auto& [name, value] : now.items()) {
+    const bool older = !before.contains(name) && fields_of_older_stores().contains(name);
+    compare(name, older ? fields_of_older_stores()[name] : field(before, name), value);
+  }
   return differences;
 }
 
@@ -557,6 +566,25 @@ StoreContent load_existing_store(const fs::path& store) {
                                "a store; the search that begins it can be started again"));
   }
   return content;
+}
+
+std::optional<SearchConfig> stored_config(const fs::path& store) {
+  const fs::path journal = beside(store, ".journal");
+  try {
+    Json header;
+    if (fs::exists(store)) {
+      header = parse_json(open_store(store).read_strings("/header").at(0), store.string());
+    } else if (fs::exists(journal)) {
+      const JournalContent content =
+          parse_journal(read_regular_file(journal, "a journal of neutra"));
+      if (const Json* first = header_record(content)) header = first->at("header");
+    }
+    const Json* config = member(header, "config");
+    if (config != nullptr) return search_config_from_json(*config, store.string());
+  } catch (const std::exception&) {
+    // Damaged, or replaced at this moment: the search itself says so, or waits.
+  }
+  return std::nullopt;
 }
 
 StoreContent load_store(const fs::path& store) {

@@ -3,9 +3,13 @@
 const report = JSON.parse(document.getElementById("report-data").textContent);
 const network = report.network;
 
+/** What repairs are compared with. */
+const improves = network.repair === "improves_significantly";
+const REFERENCE = improves ? "the buggy program" : "the known fix";
+
 const ROLES = {
   buggy: {name: "buggy program", one: "the buggy program"},
-  significantly_better: {name: "repair, better", one: "a repair, significantly better than the known fix"},
+  significantly_better: {name: improves ? "repair" : "repair, better", one: `a repair, significantly better than ${REFERENCE}`},
   on_par: {name: "repair, on par", one: "a repair, on par with the known fix"},
   neutral: {name: "neutral", one: "neutral: no worse than its parent, but no repair"},
 };

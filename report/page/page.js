@@ -36,7 +36,8 @@ function renderSummary() {
     network.fixed_metrics.length && ["Known fix", shown(mean(network.fixed_metrics)), report.known],
     network.ground_truth !== null && ["Level to reach", shown(network.ground_truth)],
     repairs.length && ["Best repair", shown(best)],
-    ["Repairs", String(repairs.length), report.significance && repairs.length ? `${significant} significantly better` : ""],
+    ["Repairs", String(repairs.length), improves ? "significantly better than the buggy program"
+      : report.significance && repairs.length ? `${significant} significantly better` : ""],
     ["Programs", String(programs.size), report.generated === null ? "" : `of ${report.generated} generated`],
     network.complexity !== null && ["Complexity", shown(network.complexity, 3),
                                     `of ${Object.keys(report.start).length} hyperparameters differ from the fix`],
@@ -119,7 +120,7 @@ function renderDetail(program) {
   const facts = [[network.metric, `${shown(program.mean)} (mean of ${program.metrics.length}, ${DIRECTION})`]];
   if (program.status !== "ok") facts.push(["status", STATUSES[program.status] ?? program.status]);
   if (program.p !== null && program.p !== undefined && report.significance) {
-    facts.push(["against the known fix", html("span", {}, `p = ${shown(program.p, 3)}, d = ${shown(program.d, 3)}`,
+    facts.push([`against ${REFERENCE}`, html("span", {}, `p = ${shown(program.p, 3)}, d = ${shown(program.d, 3)}`,
       html("small", {class: "help"}, ` ${SIGNIFICANCE}`))]);
   }
   const types = program.fault_types.map(type => html("li", {}, html("code", {}, type), ` ${report.fault_types[type] ?? ""}`));
@@ -232,9 +233,9 @@ const columns = [
    of: program => program.changedKeys.length, show: program => String(program.changedKeys.length)},
   {name: "Change from the buggy program", of: program => program.changeText, show: program => program.changeText},
   {name: "Fault types", of: program => program.difference ?? "", show: program => program.difference ?? "", hidden: !report.known},
-  {name: "p", number: true, title: "how likely so large a difference to the known fix would be by chance; less than 0.05 is significant", of: program => program.p ?? null,
+  {name: "p", number: true, title: `how likely so large a difference to ${REFERENCE} would be by chance; less than 0.05 is significant`, of: program => program.p ?? null,
    show: program => program.alternative ? shown(program.p, 2) : "", hidden: !report.significance},
-  {name: "d", number: true, title: "Cohen's d: the difference to the known fix in standard deviations; 0.5 is a medium effect", of: program => program.d ?? null,
+  {name: "d", number: true, title: `Cohen's d: the difference to ${REFERENCE} in standard deviations; 0.5 is a medium effect`, of: program => program.d ?? null,
    show: program => program.alternative ? shown(program.d, 3) : "", hidden: !report.significance},
 ].filter(column => !column.hidden);
 

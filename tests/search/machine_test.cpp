@@ -161,6 +161,159 @@ TEST(Search, TimeRunsOut) {
   EXPECT_TRUE(run(c, {}, trainer, folder / "s.h5").was_finished);
 }
 
+/// Trains until it is told to stop.
+struct Endless : FakeTrainer {
+  using FakeTrainer::FakeTrainer;
+  ReplicaResult train(const TrainingJob& job) override {
+    if (trainings < finish) return FakeTrainer::train(job);
+    ++begun;
+    while (!job.stop->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    throw Error(Exit::kInterrupted, "interrupted");
+  }
+  int finish = 0;  ///< so many trainings end by themselves
+  std::atomic<int> begun = 0;
+};
+
+TEST(Search, TrainingsInFlightAreGivenUpWhenTimeRunsOut) {
+  for (const int finish : {0, 2, 20}) {  // in the known fix, the buggy program, a neighbour
+    TemporaryFolder folder;
+    Case c = plain_case(1);
+    c.config.budget_evaluations.reset();
+    c.config.budget_seconds = 0.2;
+    Endless trainer(c.landscape);
+    trainer.finish = finish;
+    RunOptions options;
+    options.workers = 2;
+    const auto outcome = run(c, options, trainer, folder / "s.h5");
+    EXPECT_EQ(outcome.end, SearchEnd::kTimeBudget);
+    EXPECT_GT(trainer.begun, 0);
+    EXPECT_TRUE(read_store(folder / "s.h5").finished);
+    EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.journal"));
+
+    c.config.budget_seconds = 1e9;
+    ::testing::internal::CaptureStderr();
+    FakeTrainer whole(c.landscape);
+    EXPECT_EQ(tsv(run(c, options, whole, folder / "s.h5").network), reference_tsv(c));
+    ::testing::internal::GetCapturedStderr();
+  }
+}
+
+/// Metrics by a table, else those of the buggy program.
+struct Told : FakeTrainer {
+  using FakeTrainer::FakeTrainer;
+  ReplicaResult train(const TrainingJob& job) override {
+    const auto text = job.program->document.at("meaning").get<std::string>();
+    const auto found = metrics.find(text);
+    ReplicaResult result;
+    result.metric =
+        (found == metrics.end() ? buggy : found->second).at(static_cast<std::size_t>(job.replica));
+    if (!std::isfinite(result.metric)) result.status = RunStatus::kDiverged;
+    const std::lock_guard lock(mutex);
+    ++trained[text];
+    ++trainings;
+    return result;
+  }
+  std::mutex mutex;
+  std::vector<double> buggy;
+  std::map<std::string, std::vector<double>> metrics;
+  std::map<std::string, int> trained;
+};
+
+Case improving_case() {
+  Case c = plain_case(1);
+  c.config.improve = true;
+  c.config.ground_truth_metric.reset();
+  c.config.max_depth = 1;
+  c.task.fixed.reset();
+  c.task.fixed_parameters.reset();
+  return c;
+}
+
+TEST(Improve, ARepairIsSignificantlyBetterThanTheBuggyProgram) {
+  const Case c = improving_case();
+  TemporaryFolder folder;
+  Told trainer(c.landscape);
+  trainer.buggy = {0.5, 0.52, 0.48, 0.5, 0.5};
+  const auto name = [](const std::string& key, const std::string& value) {
+    Parameters parameters = FakeSpace(4, 3).start();
+    parameters[key] = value;
+    return FakeSpace(4, 3).program(parameters).document.at("meaning").get<std::string>();
+  };
+  trainer.metrics[name("a", "1")] = {0.6, 0.62, 0.6, 0.61, 0.6};  // better
+  trainer.metrics[name("c", "1")] = {0.5, 0.52, 0.49, 0.5, 0.5};  // hardly better
+  trainer.metrics[name("c", "2")] = {0.4, 0.7, 0.9, 0.1, 0.45};   // better at random
+  trainer.metrics[name("d", "1")] = {0.6, 0.6, std::nan(""), 0.6, 0.6};
+  const auto outcome = run(c, {}, trainer, folder / "s.h5");
+  const auto repairs = outcome.network.alternatives();
+  ASSERT_EQ(repairs.size(), 1U);
+  EXPECT_EQ(repairs[0]->mutation.key, "a");
+  EXPECT_TRUE(repairs[0]->significant);
+  EXPECT_LT(repairs[0]->p, 0.05);
+  EXPECT_GE(repairs[0]->d, 0.5);
+  EXPECT_TRUE(outcome.network.improve);
+  EXPECT_FALSE(outcome.network.ground_truth);
+  EXPECT_TRUE(read_store(folder / "s.h5").network.improve);
+  EXPECT_EQ(to_json(outcome.network).at("repair"), "improves_significantly");
+
+  Case level = c;  // that none of them reaches
+  level.config.ground_truth_metric = 0.7;
+  EXPECT_TRUE(run(level, {}, trainer, folder / "l.h5").network.alternatives().empty());
+}
+
+TEST(Improve, TheKnownFixIsNotTrained) {
+  Case c = improving_case();
+  c.task.fixed = plain_case(1).task.fixed;
+  c.config.budget_evaluations = 1;
+  TemporaryFolder folder;
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, folder / "s.h5");
+  EXPECT_EQ(outcome.counters.trainings, c.config.replicas);
+  EXPECT_TRUE(outcome.network.fixed_metrics.empty());
+}
+
+TEST(Improve, CurtailmentIsExact) {
+  TemporaryFolder folder;
+  std::int64_t curtailed = 0, repairs = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    Case c = random_case(seed);
+    c.config.improve = true;
+    if (seed % 3 != 0) c.config.ground_truth_metric.reset();
+    if (seed % 2 == 0) c.task.fixed.reset();
+    c.landscape.not_a_number = seed % 4 == 0 ? 0.1 : 0;
+    Json networks[2];
+    for (const bool curtail : {false, true}) {
+      FakeTrainer trainer(c.landscape);
+      RunOptions options;
+      options.curtail = curtail;
+      options.workers = 1 + static_cast<int>(seed % 3);
+      options.fresh = true;
+      const auto outcome = run(c, options, trainer, folder / "s.h5");
+      networks[curtail ? 1 : 0] = to_json(outcome.network);
+      curtailed += outcome.counters.trainings_saved_curtailed;
+      repairs += static_cast<std::int64_t>(outcome.network.alternatives().size());
+    }
+    ASSERT_EQ(networks[0], networks[1]) << seed;
+  }
+  EXPECT_GT(curtailed, 100);
+  EXPECT_GT(repairs, 100);
+}
+
+TEST(Improve, ABuggyProgramWithoutResultsIsNothingToImproveOn) {
+  struct Failing : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    ReplicaResult train(const TrainingJob& job) override {
+      ReplicaResult result = FakeTrainer::train(job);
+      result.status = RunStatus::kTimeout;
+      result.metric = std::nan("");
+      return result;
+    }
+  };
+  const Case c = improving_case();
+  TemporaryFolder folder;
+  Failing trainer(c.landscape);
+  EXPECT_THROW(run(c, {}, trainer, folder / "s.h5"), Error);
+}
+
 TEST(Search, TheKnownFixGivesTheGroundTruth) {
   TemporaryFolder folder;
   Case c = plain_case(2);

@@ -243,6 +243,8 @@ TEST(SearchConfig, JsonReadsBack) {
   SearchConfig config;
   config.rule = Rule::kRecorded;
   config.preset = Preset::kKeras;
+  config.ties = TieOrder::kSpread;
+  config.improve = true;
   config.budget_seconds = 0.1;
   config.ground_truth_metric = 0.142;
   config.seed = ~0ULL;
@@ -254,6 +256,15 @@ TEST(SearchConfig, JsonReadsBack) {
   EXPECT_THROW(search_config_from_json(bad, "f"), Error);
   bad.erase("rule");
   EXPECT_THROW(search_config_from_json(bad, "f"), Error);
+  bad = json;
+  bad["ties"] = "other";
+  EXPECT_THROW(search_config_from_json(bad, "f"), Error);
+  // Of a store that was made before these fields came.
+  Json old = json;
+  old.erase("ties");
+  old.erase("improve");
+  EXPECT_EQ(search_config_from_json(old, "").ties, TieOrder::kParameters);
+  EXPECT_FALSE(search_config_from_json(old, "").improve);
 }
 
 }  // namespace

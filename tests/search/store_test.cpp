@@ -181,6 +181,41 @@ TEST(Store, OtherOptionsAreNamed) {
   EXPECT_FALSE(run(c, fresh, trainer, folder / "s.h5").was_finished);
 }
 
+TEST(Store, FieldsThatOlderStoresLackMeanWhatTheyDidThen) {
+  Json old = {{"config", to_json(SearchConfig{})}};
+  old["config"].erase("ties");
+  old["config"].erase("improve");
+  SearchConfig config;
+  EXPECT_TRUE(header_differences(old, {{"config", to_json(config)}}).empty());
+  config.ties = TieOrder::kSpread;
+  config.improve = true;
+  const auto differences = header_differences(old, {{"config", to_json(config)}});
+  ASSERT_EQ(differences.size(), 2U);
+  EXPECT_EQ(differences[0], "ties was parameters, now spread");
+  EXPECT_EQ(differences[1], "improve was false, now true");
+}
+
+TEST(Store, TellsItsConfiguration) {
+  TemporaryFolder folder;
+  Case c = plain_case(6);
+  c.config.ties = TieOrder::kSpread;
+  EXPECT_FALSE(stored_config(folder / "s.h5"));
+  FakeTrainer trainer(c.landscape);
+  run(c, {}, trainer, folder / "s.h5");
+  const auto stored = stored_config(folder / "s.h5");
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(to_json(*stored), to_json(c.config));
+  put_bytes(folder / "bad.h5", "some thesis");
+  EXPECT_FALSE(stored_config(folder / "bad.h5"));
+  // A search that has its journal alone.
+  put_bytes(folder / "j.h5.journal",
+            journal_frame({{"type", "header"},
+                           {"id", "x"},
+                           {"header", {{"version", 1}, {"config", to_json(c.config)}}}}));
+  ASSERT_TRUE(stored_config(folder / "j.h5"));
+  EXPECT_EQ(to_json(*stored_config(folder / "j.h5")), to_json(c.config));
+}
+
 TEST(Store, LargerBudgetsEndAsIfTheyHadBeenThereFromTheStart) {
   TemporaryFolder folder;
   ::testing::internal::CaptureStderr();
