@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "evaluators/statistics.h"
+#include "mutators/reach.h"
 #include "program/error.h"
 
 namespace neutra::cli {
@@ -22,7 +23,8 @@ std::string changes_text(const Parameters& from, const Parameters& to) {
 }
 
 std::string network_text(const Network& network, const Fault* fault,
-                         const std::optional<ListLimit>& limit) {
+                         const std::optional<ListLimit>& limit,
+                         const std::vector<std::string>& out_of_reach) {
   const bool maximize = network.goal == Goal::kMaximize;
   std::string text = network.fault_id + ": " + network.metric + ", " +
                      (maximize ? "higher" : "lower") + " is better\n";
@@ -32,6 +34,9 @@ std::string network_text(const Network& network, const Fault* fault,
             std::to_string(root->metrics.size()) + ")\n";
   if (!network.fixed_metrics.empty())
     text += "known fix       " + rounded(mean(network.fixed_metrics)) + "\n";
+  for (const std::string& part : out_of_reach) text += "                " + part + "\n";
+  if (network.improve)
+    text += "a repair        is significantly better than the buggy program (p < 0.05, d >= 0.5)\n";
   if (network.ground_truth) text += "level to reach  " + rounded(*network.ground_truth) + "\n";
 
   if (root && network.ground_truth && !root->metrics.empty() &&
@@ -57,9 +62,12 @@ std::string network_text(const Network& network, const Fault* fault,
   std::stable_sort(repairs.begin(), repairs.end(), [&](const Node* a, const Node* b) {
     return maximize ? a->mean > b->mean : a->mean < b->mean;
   });
-  text += "\nRepairs, best first (* significantly better than the known fix):\n";
-  TextTable table({"", network.metric, "node", "change from the buggy program",
-                   fault ? "faults repaired" : ""});
+  text += network.improve ? "\nRepairs, best first (p and d: against the buggy program):\n"
+                          : "\nRepairs, best first (* significantly better than the known fix):\n";
+  std::vector<std::string> columns = {"", network.metric, "node"};
+  if (network.improve) columns.insert(columns.end(), {"p", "d"});
+  columns.insert(columns.end(), {"change from the buggy program", fault ? "faults repaired" : ""});
+  TextTable table(columns);
   std::map<std::string, int> changed_keys;
   const std::size_t most = limit ? limit->most : repairs.size();
   std::size_t listed = 0;
@@ -71,8 +79,11 @@ std::string network_text(const Network& network, const Fault* fault,
     if (++listed > most) continue;  // its changes count below
     std::string types;
     if (fault) types = to_string(diff(fault->buggy, fault->space.instantiate(node->parameters)));
-    table.add({node->significant ? "*" : "", rounded(node->mean), std::to_string(node->id),
-               changes_text(root->parameters, node->parameters), types});
+    std::vector<std::string> row = {node->significant && !network.improve ? "*" : "",
+                                    rounded(node->mean), std::to_string(node->id)};
+    if (network.improve) row.insert(row.end(), {rounded(node->p), rounded(node->d)});
+    row.insert(row.end(), {changes_text(root->parameters, node->parameters), types});
+    table.add(row);
   }
   text += table.text();
   if (listed > most)
@@ -84,6 +95,19 @@ std::string network_text(const Network& network, const Fault* fault,
   for (std::size_t i = 0; i < counts.size(); ++i)
     text += (i ? ", " : "") + counts[i].second + " in " + std::to_string(-counts[i].first);
   return text + "\n";
+}
+
+std::vector<std::string> reach_lines(const Fault& fault, Preset preset,
+                                     std::optional<int> max_depth) {
+  std::vector<std::string> lines;
+  if (!fault.fixed) return lines;
+  const Reach reach = reach_of(fault.space, *fault.fixed, fault.fixed_parameters, preset);
+  for (const OutOfReach& part : reach.missing)
+    lines.push_back("the known fix is out of reach: " + part.reason);
+  if (max_depth && reach.missing.empty() && reach.changes > *max_depth)
+    lines.push_back("the known fix is out of reach: it takes " + std::to_string(reach.changes) +
+                    " changes, the search makes " + std::to_string(*max_depth) + " at most");
+  return lines;
 }
 
 NetworkComparison compare_networks(const Network& ours, const Network& recorded,

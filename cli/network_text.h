@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/catalog.h"
 #include "search/search.h"
@@ -15,9 +16,15 @@ struct ListLimit {
 };
 
 /// A network for people: levels, size, every repair with what it changes, or the best of them.
-/// `fault` gives the fault types of the repairs.
+/// `fault` gives the fault types of the repairs; `out_of_reach`: lines of reach_lines().
 std::string network_text(const Network& network, const Fault* fault,
-                         const std::optional<ListLimit>& limit = {});
+                         const std::optional<ListLimit>& limit = {},
+                         const std::vector<std::string>& out_of_reach = {});
+
+/// What a search cannot come to of a fault's known fix, a line each; empty: nothing, or there is no
+/// known fix. `max_depth`: changes that the search makes at most.
+std::vector<std::string> reach_lines(const Fault& fault, Preset preset,
+                                     std::optional<int> max_depth = {});
 
 /// How much of `recorded` was generated in `ours`, and how many of its alternatives are
 /// alternatives here.

@@ -79,6 +79,11 @@ int run(const Arguments& arguments) {
       out << comparison_text(comparison);
   } else if (format == "tsv") {
     write_tsv(loaded.network, out);
+    if (loaded.network.improve)
+      std::cerr
+          << "neutra: " << file.string()
+          << ": is_gt says which programs are significantly better than the buggy one (search "
+             "--improve)\n";
   } else if (format == "graphml") {
     write_graphml(loaded.network, out);
   } else if (format == "dot") {
@@ -89,7 +94,13 @@ int run(const Arguments& arguments) {
   } else if (format == "json") {
     out << to_text(to_json(loaded.network));
   } else {
-    out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr);
+    std::vector<std::string> out_of_reach;
+    if (loaded.fault && !loaded.header.empty()) {
+      const SearchConfig config =
+          search_config_from_json(loaded.header.value("config", Json()), file.string());
+      out_of_reach = reach_lines(*loaded.fault, config.preset, depth_limit(config));
+    }
+    out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr, {}, out_of_reach);
   }
   put_result(arguments, out.str());
   return 0;

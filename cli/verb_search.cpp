@@ -1,3 +1,4 @@
+#include <cmath>
 #include <fstream>
 #include <iostream>
 
@@ -7,6 +8,7 @@
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "experiments/batch.h"
+#include "mutators/reach.h"
 #include "program/error.h"
 #include "program/printable.h"
 #include "program/words.h"
@@ -15,7 +17,8 @@ namespace neutra::cli {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t kListed = 20;  ///< repairs that the result lists
+constexpr std::size_t kListed = 20;        ///< repairs that the result lists
+constexpr double kUsualSeconds = 10 * 60;  ///< of a new search without any budget
 
 std::string counters_text(const SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
@@ -58,31 +61,90 @@ fs::path default_store(const Fault& fault) {
   return start == "\x89HDF" ? fs::path(fault.id + ".store.h5") : store;
 }
 
+/// "10 minutes", "90 seconds"
+std::string time_words(double seconds) {
+  for (const auto& [unit, word] : {std::pair{3600.0, "hour"}, {60.0, "minute"}, {1.0, "second"}}) {
+    const double count = seconds / unit;
+    if ((count == std::floor(count) && count > 0) || unit == 1)
+      return shortest(count) + " " + word + (count == 1 ? "" : "s");
+  }
+  return "";
+}
+
+/// What a search says first.
+std::string budget_line(const SearchConfig& config) {
+  std::vector<std::string> budgets;
+  if (config.budget_evaluations)
+    budgets.push_back(std::to_string(*config.budget_evaluations) +
+                      " evaluations (--budget-evaluations)");
+  if (config.budget_seconds)
+    budgets.push_back(time_words(*config.budget_seconds) + " (--budget-time)");
+  if (budgets.empty()) return "budget: none; stops when every program within reach is searched\n";
+  return "budget: " + join(budgets, " or ") + (config.budget_seconds ? "" : ", no limit of time") +
+         "; stops before the next candidate\n";
+}
+
+/// What decides which network comes out. What the options leave open a store keeps; `stored`:
+/// what made it, nullopt for a new one.
+SearchConfig search_config(const Arguments& arguments, const Fault& fault,
+                           const std::optional<SearchConfig>& stored) {
+  SearchConfig config;
+  config.rule = *parse_rule(arguments.text("rule"));
+  const bool bundled = is_bundled(fault);
+  if (arguments.has("preset"))
+    config.preset = *parse_preset(arguments.text("preset"));
+  else
+    config.preset = stored ? stored->preset : bundled ? Preset::kPaper : Preset::kKeras;
+  const bool as_study =
+      config.rule == Rule::kRecorded || (bundled && config.preset == Preset::kPaper);
+  if (arguments.has("ties"))
+    config.ties = *parse_tie_order(arguments.text("ties"));
+  else
+    config.ties = stored ? stored->ties : as_study ? TieOrder::kParameters : TieOrder::kSpread;
+  if (config.rule == Rule::kRecorded && config.ties != TieOrder::kParameters)
+    throw usage_error(
+        "--ties: found spread with --rule recorded, which takes equals as they were "
+        "generated; allowed: --rule algorithm1");
+  config.ground_truth_metric = arguments.optional_number("ground-truth-metric");
+  const bool no_level = !fault.fixed && !config.ground_truth_metric;
+  config.improve = arguments.flag("improve") || (stored ? stored->improve : no_level);
+  config.budget_evaluations = arguments.optional_integer("budget-evaluations");
+  if (arguments.has("budget-time")) config.budget_seconds = arguments.seconds("budget-time");
+  if (stored) {
+    if (!config.budget_evaluations) config.budget_evaluations = stored->budget_evaluations;
+    if (!config.budget_seconds) config.budget_seconds = stored->budget_seconds;
+  } else if (!config.budget_evaluations && !config.budget_seconds) {
+    config.budget_seconds = kUsualSeconds;
+  }
+  config.top_k = static_cast<int>(arguments.integer("top-k"));
+  config.replicas = static_cast<int>(arguments.integer("replicas"));
+  if (arguments.has("max-depth"))
+    config.max_depth = static_cast<int>(arguments.integer("max-depth"));
+  config.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+  config.time_limit = arguments.seconds("time-limit");
+  config.memory_limit = arguments.bytes("memory-limit");
+  return config;
+}
+
 int run(const Arguments& arguments) {
   catch_signals(other_ranks() == nullptr);
   const Fault fault = load_fault(arguments.positional.front());
   const SearchTask task = search_task(fault);
-  if (!fault.fixed && !arguments.has("ground-truth-metric"))
-    throw usage_error("no known fix in " + fault.file.string() + ": give --ground-truth-metric");
+  const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
+                                                            : default_store(fault));
+  if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
+    throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
+  SearchConfig config = search_config(
+      arguments, fault, arguments.flag("fresh") ? std::nullopt : stored_config(store));
+  if (!arguments.flag("quiet")) std::cerr << budget_line(config);
+  const std::vector<std::string> out_of_reach =
+      reach_lines(fault, config.preset, depth_limit(config));
+  for (const std::string& line : out_of_reach) std::cerr << "warning: " << line << "\n";
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(fault.buggy))
     throw input_error(describe(fault.file.string(), "", *reason, ""));
   warn_of(fault.id, fault.buggy);
   if (fault.fixed) warn_of(fault.id, *fault.fixed);
-
-  SearchConfig config;
-  config.preset = *parse_preset(arguments.text("preset"));
-  config.rule = *parse_rule(arguments.text("rule"));
-  config.top_k = static_cast<int>(arguments.integer("top-k"));
-  config.replicas = static_cast<int>(arguments.integer("replicas"));
-  if (arguments.has("max-depth"))
-    config.max_depth = static_cast<int>(arguments.integer("max-depth"));
-  config.budget_evaluations = arguments.optional_integer("budget-evaluations");
-  config.budget_seconds = arguments.seconds("budget-time");
-  config.ground_truth_metric = arguments.optional_number("ground-truth-metric");
-  config.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
-  config.time_limit = arguments.seconds("time-limit");
-  config.memory_limit = arguments.bytes("memory-limit");
   config.fingerprint = search_fingerprint(fault, *trainer);
 
   RunOptions options;
@@ -102,10 +164,6 @@ int run(const Arguments& arguments) {
     options.remote_setup =
         ranks_setup(fault, trainer_options(arguments, fault.file), *trainer, options.workers);
 
-  const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
-                                                            : default_store(fault));
-  if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
-    throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   SearchOutcome outcome;
   {
     ProgressLine line(arguments.flag("quiet"), "search " + fault.id);
@@ -129,6 +187,16 @@ int run(const Arguments& arguments) {
          {"was_finished", outcome.was_finished},
          {"metric", task.metric},
          {"goal", to_string(task.goal)},
+         {"improve", outcome.network.improve},
+         {"preset", to_string(config.preset)},
+         {"ties", to_string(config.ties)},
+         {"budget_evaluations",
+          config.budget_evaluations ? Json(*config.budget_evaluations) : Json(nullptr)},
+         {"budget_seconds", config.budget_seconds ? Json(*config.budget_seconds) : Json(nullptr)},
+         {"out_of_reach", fault.fixed ? to_json(reach_of(fault.space, *fault.fixed,
+                                                         fault.fixed_parameters, config.preset)
+                                                    .missing)
+                                      : Json::array()},
          {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
                                                        : Json(nullptr)},
          {"nodes", outcome.network.nodes.size()},
@@ -145,7 +213,8 @@ int run(const Arguments& arguments) {
     std::cout << network_text(outcome.network, &fault,
                               ListLimit{kListed, "neutra network " +
                                                      shell_quoted(printable(store.string())) +
-                                                     " --format text lists all"})
+                                                     " --format text lists all"},
+                              out_of_reach)
               << "\n"
               << "end: " << end_text(outcome.end) << "; " << counters_text(outcome.counters)
               << "store: " << store.string() << "\n";
@@ -167,6 +236,7 @@ Verb search_verb() {
         "data-dir",
         "fresh",
         "ground-truth-metric",
+        "improve",
         "max-depth",
         "memory",
         "memory-limit",
@@ -180,6 +250,7 @@ Verb search_verb() {
         "skip-dead",
         "speculate",
         "store",
+        "ties",
         "time-limit",
         "top-k",
         "workers"},

@@ -3,8 +3,10 @@
 #include <optional>
 
 #include "cli/context.h"
+#include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "experiments/fault_kinds.h"
+#include "mutators/reach.h"
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/layer.h"
@@ -207,6 +209,13 @@ Json json_of(const Fault& fault, const Program& program, const Shown& shown,
                        {"bug_type", one.kind.bug_type}});
   for (const Warning& warning : shown.warnings)
     warnings.push_back({{"path", warning.path}, {"text", warning.text}});
+  Json reach = Json::object();  // of each preset
+  for (const Preset preset : {Preset::kPaper, Preset::kKeras}) {
+    reach[std::string(to_string(preset))] =
+        fault.fixed
+            ? to_json(reach_of(fault.space, *fault.fixed, fault.fixed_parameters, preset).missing)
+            : Json::array();
+  }
   return {{"id", fault.id},
           {"title", fault.title},
           {"version", version},
@@ -220,6 +229,7 @@ Json json_of(const Fault& fault, const Program& program, const Shown& shown,
           {"callbacks", resolved.callbacks},
           {"keys", std::move(keys)},
           {"faults", to_string(fault.actual)},
+          {"out_of_reach", std::move(reach)},
           {"classes", std::move(classes)},
           {"warnings", std::move(warnings)},
           {"program", program.document}};
@@ -281,6 +291,9 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
   if (fault.fixed)
     line("known fix",
          to_string(fault.actual) + "  (as declared: " + to_string(fault.declared) + ")");
+  for (const Preset preset : {Preset::kPaper, Preset::kKeras})
+    for (const std::string& part : reach_lines(fault, preset))
+      line("", "--preset " + std::string(to_string(preset)) + ": " + part);
   for (const FaultClass& one : classes_of(fault, program)) {
     const std::string kind = kind_text(one.kind);
     line("fault", one.type + ": " + one.meaning + (kind.empty() ? "" : "; " + kind));

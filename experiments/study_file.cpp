@@ -23,10 +23,12 @@ void read_search(const Json& json, const std::string& file, const std::string& p
                  SearchConfig& config) {
   const JsonSection search(
       json, file, place,
-      {"preset", "rule", "top_k", "replicas", "max_depth", "budget_evaluations", "budget_seconds",
-       "ground_truth_metric", "time_limit", "memory_limit"});
+      {"preset", "rule", "ties", "improve", "top_k", "replicas", "max_depth", "budget_evaluations",
+       "budget_seconds", "ground_truth_metric", "time_limit", "memory_limit"});
   if (search.has("preset")) config.preset = search.word("preset", parse_preset, "paper, keras");
   if (search.has("rule")) config.rule = search.word("rule", parse_rule, "algorithm1, recorded");
+  if (search.has("ties")) config.ties = search.word("ties", parse_tie_order, "parameters, spread");
+  if (search.has("improve")) config.improve = search.flag("improve");
   const auto small = [&](const char* name) {
     return static_cast<int>(search.whole(name, 1, kMostWhole));
   };
@@ -59,9 +61,9 @@ StudyFault read_fault(const JsonSection& entry, const fs::path& folder,
     if (!fs::is_regular_file(*result.network)) {
       entry.fail_text("network", result.network->string(), "a file of a recorded network");
     }
-  } else if (!result.fault.fixed && !result.search.ground_truth_metric) {
+  } else if (!result.fault.fixed && !result.search.ground_truth_metric && !result.search.improve) {
     entry.fail_text("fault", named + ", which has no known fix",
-                    "search/ground_truth_metric beside it");
+                    "search/ground_truth_metric or search/improve beside it");
   }
   return result;
 }

@@ -75,8 +75,9 @@ TEST(Terminal, ConfigShowSaysWhereValuesComeFrom) {
       options[option["option"].get<std::string>()] = option;
     EXPECT_EQ(options["replicas"]["value"], 4);
     EXPECT_EQ(options["replicas"]["from"], "file");
-    EXPECT_EQ(options["preset"]["value"], "paper");
-    EXPECT_EQ(options["preset"]["from"], "default");
+    EXPECT_EQ(options["rule"]["value"], "algorithm1");
+    EXPECT_EQ(options["rule"]["from"], "default");
+    EXPECT_TRUE(options["preset"]["value"].is_null());  // it depends on the fault
     EXPECT_TRUE(options["workers"]["value"].is_null());
     EXPECT_FALSE(options.contains("tool"));  // of another verb
   }
