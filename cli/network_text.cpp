@@ -9,6 +9,7 @@
 #include "evaluators/statistics.h"
 #include "mutators/reach.h"
 #include "program/error.h"
+#include "program/words.h"
 
 namespace neutra::cli {
 
@@ -21,6 +22,33 @@ std::string changes_text(const Parameters& from, const Parameters& to) {
   }
   return text.empty() ? "(none)" : text;
 }
+
+namespace {
+
+/// "161 generated, 150 of them evaluated", with the line for those that have no result.
+std::string programs_text(const Network& network, const std::string& others) {
+  std::int64_t evaluated = 0, invalid = 0, failed = 0;
+  for (const Node& node : network.nodes) {
+    evaluated += node.status != "pending";
+    const RunStatus status = parse_run_status(node.status).value_or(RunStatus::kOk);
+    if (status == RunStatus::kInvalid)
+      ++invalid;
+    else
+      failed += status > RunStatus::kDiverged;
+  }
+  const auto generated = static_cast<std::int64_t>(network.nodes.size());
+  std::string text = std::to_string(generated) + " generated, ";
+  if (evaluated < generated) text += std::to_string(evaluated) + " of them evaluated, ";
+  text += others + "\n";
+  std::vector<std::string> lost;
+  if (invalid > 0) lost.push_back(std::to_string(invalid) + " invalid (Keras would refuse them)");
+  if (failed > 0)
+    lost.push_back(std::to_string(failed) +
+                   " failed (their process died, or they ran out of time or memory)");
+  return lost.empty() ? text : text + "without result  " + join(lost) + "\n";
+}
+
+}  // namespace
 
 std::string network_text(const Network& network, const Fault* fault,
                          const std::optional<ListLimit>& limit,
@@ -48,9 +76,11 @@ std::string network_text(const Network& network, const Fault* fault,
   std::set<std::int64_t> kept;
   for (const auto& edge : network.edges) kept.insert({edge.parent, edge.child});
   std::vector<const Node*> repairs = network.alternatives();
-  text += "programs        " + std::to_string(network.nodes.size()) + " generated, " +
-          std::to_string(kept.size()) + " in the network (" + std::to_string(network.edges.size()) +
-          " edges), repairs of the fault: " + std::to_string(repairs.size()) + "\n";
+  text += "programs        " +
+          programs_text(network,
+                        std::to_string(kept.size()) + " in the network (" +
+                            std::to_string(network.edges.size()) +
+                            " edges), repairs of the fault: " + std::to_string(repairs.size()));
   if (const auto figures = complexity(network)) {
     text += "complexity      " + rounded(figures->mean) + " of " +
             std::to_string(figures->hyperparameters) + " hyperparameters differ from the known fix";

@@ -39,13 +39,6 @@ std::string counters_text(const SearchCounters& c) {
           " by identity, " + std::to_string(c.epochs_reused) + " epochs of other trainings, " +
           std::to_string(c.epochs_saved_dead) + " dead epochs; " +
           std::to_string(c.speculative_trainings) + " trainings ahead were not needed\n";
-  std::vector<std::string> lost;
-  if (c.invalid > 0)
-    lost.push_back(std::to_string(c.invalid) + " invalid (Keras would refuse them)");
-  if (c.failed > 0)
-    lost.push_back(std::to_string(c.failed) +
-                   " failed (their process died, or they ran out of time or memory)");
-  if (!lost.empty()) text += "programs without a result: " + join(lost) + "\n";
   if (c.diverged > 0) text += "trainings that diverged: " + std::to_string(c.diverged) + "\n";
   return text;
 }
