@@ -74,7 +74,7 @@ std::string budget_line(const SearchConfig& config) {
     budgets.push_back(time_words(*config.budget_seconds) + " (--budget-time)");
   if (budgets.empty()) return "budget: none; stops when every program within reach is searched\n";
   return "budget: " + join(budgets, " or ") + (config.budget_seconds ? "" : ", no limit of time") +
-         "; stops before the next candidate\n";
+         "; stops before the next evaluation\n";
 }
 
 /// What decides which network comes out. What the options leave open a store keeps; `stored`:
