@@ -57,17 +57,17 @@ TEST_F(SearchCommand, SaysItsBudgetFirst) {
     return first_line(words);
   };
   EXPECT_EQ(with("a.h5", {}),
-            "budget: 10 minutes (--budget-time); stops before the next candidate");
+            "budget: 10 minutes (--budget-time); stops before the next evaluation");
   EXPECT_EQ(with("b.h5", {"--budget-evaluations", "5"}),
             "budget: 5 evaluations (--budget-evaluations), no limit of time; stops before the next "
             "candidate");
   EXPECT_EQ(with("c.h5", {"--budget-evaluations", "5", "--budget-time", "90m"}),
             "budget: 5 evaluations (--budget-evaluations) or 90 minutes (--budget-time); stops "
-            "before the next candidate");
+            "before the next evaluation");
   // A store keeps its own.
   EXPECT_EQ(with("c.h5", {}),
             "budget: 5 evaluations (--budget-evaluations) or 90 minutes (--budget-time); stops "
-            "before the next candidate");
+            "before the next evaluation");
   EXPECT_EQ(with("b.h5", {"--budget-evaluations", "6"}),
             "budget: 6 evaluations (--budget-evaluations), no limit of time; stops before the next "
             "candidate");
