@@ -60,7 +60,7 @@ TEST_F(SearchCommand, SaysItsBudgetFirst) {
             "budget: 10 minutes (--budget-time); stops before the next evaluation");
   EXPECT_EQ(with("b.h5", {"--budget-evaluations", "5"}),
             "budget: 5 evaluations (--budget-evaluations), no limit of time; stops before the next "
-            "candidate");
+            "evaluation");
   EXPECT_EQ(with("c.h5", {"--budget-evaluations", "5", "--budget-time", "90m"}),
             "budget: 5 evaluations (--budget-evaluations) or 90 minutes (--budget-time); stops "
             "before the next evaluation");
@@ -70,7 +70,7 @@ TEST_F(SearchCommand, SaysItsBudgetFirst) {
             "before the next evaluation");
   EXPECT_EQ(with("b.h5", {"--budget-evaluations", "6"}),
             "budget: 6 evaluations (--budget-evaluations), no limit of time; stops before the next "
-            "candidate");
+            "evaluation");
   EXPECT_EQ(search({"f.json", "--max-depth", "0", "--store", "b.h5", "--budget-time", "1h"}).exit,
             3);  // that would be a smaller one
 }
