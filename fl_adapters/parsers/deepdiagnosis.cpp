@@ -66,9 +66,11 @@ void read(const Section& section, Recorder& recorder) {
           record(recorder.run().messages, std::move(symptom));
         } else if (!stop.message.empty()) {
           recorder.warn(line.number, "unknown symptom " + in_quotes(stop.message));
+          recorder.cut();
         }
         if (!stop.suggestion.empty() && !advise(stop.suggestion)) {
           recorder.warn(line.number, "unknown suggestion " + in_quotes(stop.suggestion));
+          recorder.cut();
         }
       },
       [&](const LogLine& line) {

@@ -43,13 +43,17 @@ bool read_fault(Scanner scanner, std::int64_t& expected, const LogLine& line, Re
     for (const std::string& item : list.value_or(std::vector<std::string>{})) {
       lines += (lines.empty() ? "line " : ", ") + item;
     }
-    if (!list) recorder.warn(line.number, "the list of lines is cut off");
+    if (!list) {
+      recorder.warn(line.number, "the list of lines is cut off");
+      recorder.cut();
+    }
   } else {
     recorder.warn(line.number, "the list of lines is missing");
   }
   if (*number != expected) {
     recorder.warn(line.number, "fault " + std::to_string(*number) + " where fault " +
                                    std::to_string(expected) + " was expected");
+    recorder.cut();
   }
   expected = *number + 1;
   for (const std::string& label : *labels) {
@@ -66,7 +70,10 @@ void read(const Section& section, Recorder& recorder) {
   std::int64_t expected = 1;
   std::size_t opened = 0;  // line of the case that isn't closed yet
   const auto close = [&](bool finished) {
-    if (opened != 0 && !finished) recorder.warn(opened, "the case has no end");
+    if (opened != 0 && !finished) {
+      recorder.warn(opened, "the case has no end");
+      recorder.cut();
+    }
     recorder.end_run();
     opened = 0;
     expected = 1;
@@ -98,6 +105,10 @@ void read(const Section& section, Recorder& recorder) {
       recorder.understood();
     } else if (scanner.word("Fault ") && read_fault(scanner, expected, line, recorder)) {
       recorder.understood();
+      if (opened == 0) {
+        recorder.warn(line.number, "a fault without its case; left out");
+        recorder.lose();
+      }
     } else {
       recorder.foreign(line);
     }

@@ -25,6 +25,7 @@ void read(const Section& section, Recorder& recorder) {
           record(recorder.run().messages, std::move(message));
         } else if (!stop.message.empty()) {
           recorder.warn(line.number, "unknown symptom " + in_quotes(stop.message));
+          recorder.cut();
         }
         if (!stop.suggestion.empty()) {
           recorder.warn(line.number, "not understood: " + in_quotes(stop.suggestion));

@@ -58,6 +58,15 @@ std::size_t utf8_length(std::string_view text) {
   return wrong ? 0 : length;
 }
 
+/// Drops an ESC that is spelled out before a colour code.
+void drop_spelled_escape(std::string& text) {
+  for (const std::string_view spelled :
+       {"ESC", "<ESC>", "\\x1b", "\\x1B", "\\033", "\\e", "\\u001b", "\\u001B", "^[",
+        "\xe2\x90\x9b", "\xe2\x86\x90"}) {
+    if (std::string_view(text).ends_with(spelled)) text.resize(text.size() - spelled.size());
+  }
+}
+
 /// Length of a colour code that lost its ESC, "[31m"; 0: none starts here.
 std::size_t bare_colour_length(std::string_view text) {
   std::size_t end = 1;
@@ -120,6 +129,7 @@ std::vector<LogLine> log_lines(std::string_view bytes) {
       length = escape_length(rest);
     } else if (const std::size_t colour = c == '[' ? bare_colour_length(rest) : 0; colour > 0) {
       length = colour;
+      drop_spelled_escape(line.text);
     } else if ((c >= 0 && c < 0x20 && c != '\t') || c == 0x7f) {
       line.garbled = true;
     } else if (static_cast<unsigned char>(c) < 0x80) {
@@ -139,8 +149,31 @@ std::vector<LogLine> log_lines(std::string_view bytes) {
 
 namespace {
 
-/// The id of a record of a table `id,"text"` or `id,N/A`.
-std::optional<std::pair<std::string, std::string_view>> record_of(std::string_view line) {
+/// Does a record without quotes start like this? Words that only these tools print.
+bool is_report(std::string_view text) {
+  const auto starts = [&](std::string_view word) { return text.starts_with(word); };
+  const std::size_t mark = text.substr(0, 10).find('<');
+  if (mark != std::string_view::npos) {
+    const std::string_view message = text.substr(mark + 1);
+    return message.starts_with("Critical:") || message.starts_with("Error:") ||
+           message.starts_with("Warning:");
+  }
+  return (starts("Batch ") && text.size() > 6 && is_digit(text[6])) || starts("Learner ==>") ||
+         starts("Architecture ==>") || (starts("Layer ") && contains(text, " ==> ")) ||
+         starts("There is no identified fault") || starts("Error: input file") ||
+         (text.ends_with(".py") && text.find_first_of(" \t") == std::string_view::npos);
+}
+
+/// A record of a table.
+struct Record {
+  std::string id;
+  std::string_view text;
+  bool quoted = false;
+  bool not_applicable = false;
+};
+
+/// `id,"text"`, `id,N/A` or, where quotes were lost, `id,text`.
+std::optional<Record> record_of(std::string_view line) {
   const std::size_t comma = line.find(',');
   if (comma == std::string_view::npos || comma == 0) return std::nullopt;
   for (const char c : line.substr(0, comma)) {
@@ -149,41 +182,53 @@ std::optional<std::pair<std::string, std::string_view>> record_of(std::string_vi
       return std::nullopt;
     }
   }
-  const std::string_view rest = line.substr(comma + 1);
-  if (!rest.starts_with('"') && trimmed(rest) != "N/A") return std::nullopt;
-  return std::pair{std::string(line.substr(0, comma)), rest};
+  Record record{std::string(line.substr(0, comma)), line.substr(comma + 1)};
+  record.not_applicable = trimmed(record.text) == "N/A";
+  record.quoted = record.text.starts_with('"');
+  if (!record.not_applicable && !record.quoted && !is_report(trimmed(record.text))) {
+    return std::nullopt;
+  }
+  return record;
 }
 
 }  // namespace
 
 std::vector<Section> sections(std::vector<LogLine> lines, std::vector<ParseWarning>& warnings) {
-  std::size_t first = 0;
-  std::size_t seen = 0;
-  while (first < lines.size() && seen < 2) {
-    if (record_of(lines[first].text)) break;
-    if (!trimmed(lines[first].text).empty()) ++seen;  // a header line
-    ++first;
-  }
-  if (seen == 2 || first == lines.size()) {
+  constexpr std::ptrdiff_t kTable = 3;  // so many records are no chance
+  const auto is_record = [](const LogLine& line) { return record_of(line.text).has_value(); };
+  const auto begin = std::find_if(lines.begin(), lines.end(), is_record);
+  const auto before = std::count_if(
+      lines.begin(), begin, [](const LogLine& line) { return !trimmed(line.text).empty(); });
+  // A header line may come first, or the rest of a record whose start was cut off.
+  if (begin == lines.end() ||
+      (before > 1 && std::count_if(begin, lines.end(), is_record) < kTable)) {
     std::vector<Section> whole(1);
     whole.front().lines = std::move(lines);
     return whole;
   }
+  if (before > 1) warnings.push_back({lines.front().number, "no record's start; left out"});
+  const auto first = static_cast<std::size_t>(begin - lines.begin());
   std::vector<Section> result;
-  bool open = false;
+  bool open = false;      // a record that a quote closes
+  bool unquoted = false;  // one that the next record ends
   std::size_t opened = 0;
   for (std::size_t i = first; i < lines.size(); ++i) {
     LogLine line = lines[i];
     const auto record = record_of(line.text);
     if (record) {
       if (open) warnings.push_back({opened, "the record's closing quote is missing"});
-      result.push_back({record->first, trimmed(record->second) == "N/A", {}});
-      open = false;
+      result.push_back({record->id, record->not_applicable, {}});
+      open = record->quoted && !record->not_applicable;
+      unquoted = !record->quoted && !record->not_applicable;
       if (result.back().not_applicable) continue;
-      line.text = std::string(record->second.substr(1));
-      open = true;
+      line.text = std::string(record->text.substr(record->quoted ? 1 : 0));
       opened = line.number;
-    } else if (!open) {
+    }
+    if (unquoted) {
+      result.back().lines.push_back(std::move(line));
+      continue;
+    }
+    if (!open) {
       if (!trimmed(line.text).empty()) {
         warnings.push_back({line.number, "neither a record nor part of one"});
       }

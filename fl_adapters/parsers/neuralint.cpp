@@ -114,10 +114,14 @@ bool read_messages(const LogLine& line, Recorder& recorder) {
       if (component_of(rest) || !take_message(rest).empty()) break;
     }
     recorder.warn(line.number, "unknown message " + in_quotes(text.substr(0, skipped)));
+    recorder.cut();
     text.remove_prefix(skipped);
     any = true;
   }
-  if (!any) recorder.warn(line.number, "no message follows " + in_quotes(line.text));
+  if (!any) {
+    recorder.warn(line.number, "no message follows " + in_quotes(line.text));
+    recorder.cut();
+  }
   return true;
 }
 
@@ -127,29 +131,61 @@ bool is_progress(std::string_view text) {
          text.starts_with("Running Model Checker (Groove)") || text.starts_with("result is");
 }
 
+bool is_script(std::string_view text) {
+  return text.size() > 3 && text.ends_with(".py") &&
+         text.find_first_of(" \t") == std::string_view::npos;
+}
+
 void read(const Section& section, Recorder& recorder) {
+  // A script's name comes before its report.
+  const bool named = std::any_of(section.lines.begin(), section.lines.end(),
+                                 [](const LogLine& line) { return is_script(trimmed(line.text)); });
+  bool seen_name = false, reported = false;
+  std::size_t begin = section.lines.empty() ? 0 : section.lines.front().number;
+  const auto close = [&] {
+    if (!recorder.in_run() || reported) return;
+    recorder.warn(begin, "no report follows");
+    recorder.cut();
+  };
+  const auto report = [&](const LogLine& line) {
+    reported = true;
+    if (!named || seen_name) return;
+    recorder.warn(line.number, "a report without the name of its script; left out");
+    recorder.lose();
+    seen_name = true;  // said once
+  };
   for (const LogLine& line : section.lines) {
     const std::string_view text = trimmed(line.text);
-    if (text.ends_with(".py") && text.find_first_of(" \t") == std::string_view::npos) {
+    if (is_script(text)) {
       // In a table the id is the name.
       if (section.program.empty()) {
+        close();
         recorder.program(program_name(text));
         recorder.start_run();
+        reported = false;
+        begin = line.number;
       }
+      seen_name = true;
       recorder.understood();
     } else if (text.starts_with(kNoFault)) {
       recorder.run();
+      report(line);
       recorder.understood();
     } else if (text.starts_with(kUnreadable)) {
       recorder.run().status = LocalisationStatus::kNotApplicable;
       recorder.run().reason = std::string(text);
+      report(line);
       recorder.understood();
-    } else if (is_progress(text) || read_messages(line, recorder)) {
+    } else if (is_progress(text)) {
+      recorder.understood();
+    } else if (read_messages(line, recorder)) {
+      report(line);
       recorder.understood();
     } else {
       recorder.foreign(line);
     }
   }
+  close();
 }
 
 }  // namespace

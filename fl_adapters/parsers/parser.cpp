@@ -1,6 +1,8 @@
 #include "fl_adapters/parsers/parser.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "program/normal.h"
 
@@ -40,24 +42,33 @@ void Recorder::program(const std::string& name) {
 
 void Recorder::start_run() {
   end_run();
+  whole_ = Whole::kYes;
   open_ = true;
 }
 
 void Recorder::end_run() {
   if (!open_) return;
   open_ = false;
+  const Whole whole = std::exchange(whole_, Whole::kYes);
+  if (whole == Whole::kLost) {
+    run_ = {};
+    return;
+  }
   const std::string& name = name_.empty() ? options_.name : name_;
   auto program = std::find_if(log_.programs.begin(), log_.programs.end(),
                               [&](const RecordedProgram& known) { return known.name == name; });
   if (program == log_.programs.end()) {
-    program = log_.programs.insert(log_.programs.end(), {name, {}});
+    program = log_.programs.insert(log_.programs.end(), {name, {}, {}, {}});
   }
   if (run_.status == LocalisationStatus::kOk) {
     run_.faults = answer_of(run_.messages);
   } else {
     run_.faults.applicable = false;
   }
-  program->answers.runs.push_back(std::move(run_));
+  (whole == Whole::kYes  ? program->answers.runs
+   : whole == Whole::kNo ? program->cut
+                         : program->unsure)
+      .push_back(std::move(run_));
   run_ = {};
 }
 
@@ -83,9 +94,48 @@ void Recorder::other(const LogLine& line, bool strange) {
 
 void Recorder::foreign(const LogLine& line) { other(line, noise_kind(line.text).empty()); }
 
+namespace {
+
+/// Does the line name a program, and nothing else?
+bool opens_run(std::string_view line) {
+  const std::string_view text = trimmed(line);
+  const auto issue = issue_of(text);
+  return (issue && !issue->ends) || text.starts_with("working on subject") ||
+         (text.ends_with(".py") && text.find_first_of(" \t") == std::string_view::npos);
+}
+
+/// Takes the vote from runs that were cut, see ParsedLog::programs.
+void settle(const LogParser& parser, ParsedLog& log) {
+  for (RecordedProgram& program : log.programs) {
+    std::vector<Localisation>& runs = program.answers.runs;
+    const auto complete = [&](const Localisation& run) {
+      return run.status != LocalisationStatus::kOk || parser.has_start(run);
+    };
+    if (parser.has_start != nullptr && std::any_of(runs.begin(), runs.end(), parser.has_start)) {
+      const auto cut = std::stable_partition(runs.begin(), runs.end(), complete);
+      std::move(cut, runs.end(), std::back_inserter(program.cut));
+      runs.erase(cut, runs.end());
+    }
+    if (runs.empty()) runs.swap(program.unsure);
+    std::move(program.unsure.begin(), program.unsure.end(), std::back_inserter(program.cut));
+    program.unsure.clear();
+    if (!runs.empty()) continue;
+    const auto rest =
+        std::stable_partition(program.cut.begin(), program.cut.end(),
+                              [](const Localisation& run) { return !run.faults.items.empty(); });
+    std::move(program.cut.begin(), rest, std::back_inserter(runs));
+    program.cut.erase(program.cut.begin(), rest);
+  }
+  std::erase_if(log.programs,
+                [](const RecordedProgram& program) { return program.answers.runs.empty(); });
+}
+
+}  // namespace
+
 ParsedLog parse_log(const LogParser& parser, std::string_view bytes, const ParseOptions& options) {
   ParsedLog log;
-  for (const Section& section : sections(log_lines(bytes), log.warnings)) {
+  const std::vector<Section> all = sections(log_lines(bytes), log.warnings);
+  for (const Section& section : all) {
     Recorder recorder(options, log);
     recorder.program(section.program);
     if (section.not_applicable) {
@@ -95,9 +145,21 @@ ParsedLog parse_log(const LogParser& parser, std::string_view bytes, const Parse
     } else {
       if (!section.program.empty()) recorder.start_run();
       parser.read(section, recorder);
+      if (&section == &all.back() && recorder.in_run()) {
+        // The last line may be half of one.
+        const bool ends = bytes.ends_with('\n') || bytes.ends_with("\n\r");
+        const bool opens = !section.lines.empty() && opens_run(section.lines.back().text);
+        if (opens && !ends) {
+          recorder.warn(section.lines.back().number, "the recording ends before the run");
+          recorder.cut();
+        } else if (opens || !ends) {
+          recorder.unsure();
+        }
+      }
     }
     recorder.end_run();
   }
+  settle(parser, log);
   std::stable_sort(log.warnings.begin(), log.warnings.end(),
                    [](const ParseWarning& a, const ParseWarning& b) { return a.line < b.line; });
   return log;

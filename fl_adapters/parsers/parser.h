@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <optional>
@@ -25,11 +26,17 @@ struct ParseOptions {
 struct RecordedProgram {
   std::string name;
   ToolAnswers answers;  ///< its runs; no tool
+  /// Runs of which a part was cut off, or may have been: they have no vote, since what is missing
+  /// isn't known.
+  std::vector<Localisation> cut, unsure;
 };
 
 /// What a recording holds.
 struct ParsedLog {
-  std::vector<RecordedProgram> programs;     ///< in the order of their first line; each has a run
+  /// In the order of their first line; each has a run. Where no run of a program is whole, those
+  /// count that may have been cut, else those of the cut ones that blame something; a program
+  /// without any is left out.
+  std::vector<RecordedProgram> programs;
   std::vector<ParseWarning> warnings;        ///< by line
   std::size_t understood = 0;                ///< lines that the tool wrote
   std::map<std::string, std::size_t> noise;  ///< other lines by kind; "program output": any other
@@ -45,6 +52,12 @@ class Recorder {
   /// A run begins here; it counts even if nothing is said in it.
   void start_run();
   void end_run();
+  /// The run that is open, or the next one, isn't there as a whole.
+  void cut() { whole_ = std::max(whole_, Whole::kNo); }
+  /// The same, as far as can be seen.
+  void unsure() { whole_ = std::max(whole_, Whole::kUnsure); }
+  /// It isn't known whose the run is: it is dropped.
+  void lose() { whole_ = Whole::kLost; }
   /// The run that messages go to; begins one if none is open.
   Localisation& run();
   bool in_run() const { return open_; }
@@ -65,6 +78,7 @@ class Recorder {
   std::string name_;
   Localisation run_;
   bool open_ = false;
+  enum class Whole { kYes, kUnsure, kNo, kLost } whole_ = Whole::kYes;
 };
 
 /// The parser of one tool: one file each, one line in parser.cpp.
@@ -73,6 +87,9 @@ struct LogParser {
   std::string description;  ///< one line
   /// Reads one section. The recorder knows its program if the recording says it.
   void (*read)(const Section& section, Recorder& recorder) = nullptr;
+  /// Has a run what the tool says first, the same in all runs of a program? A run without it among
+  /// runs with it was cut.
+  bool (*has_start)(const Localisation& run) = nullptr;
 };
 const std::vector<const LogParser*>& log_parsers();  ///< sorted by name
 std::vector<std::string> log_parser_names();

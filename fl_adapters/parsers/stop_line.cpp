@@ -1,5 +1,7 @@
 #include "fl_adapters/parsers/stop_line.h"
 
+#include <algorithm>
+
 namespace neutra::parsers {
 
 std::optional<StopLine> stop_line(std::string_view line, std::string& problem) {
@@ -37,6 +39,10 @@ void read_stop_lines(const Section& section, Recorder& recorder,
                      const std::function<void(const LogLine&, const StopLine&)>& stopped,
                      const std::function<bool(const LogLine&)>& continued) {
   bool behind = false;  // has the run stopped?
+  // In a list of issues, a message without its issue is one whose start was cut off.
+  const bool issues =
+      std::any_of(section.lines.begin(), section.lines.end(),
+                  [](const LogLine& line) { return issue_of(line.text).has_value(); });
   for (const LogLine& line : section.lines) {
     std::string problem;
     if (const auto issue = issue_of(line.text)) {
@@ -57,8 +63,14 @@ void read_stop_lines(const Section& section, Recorder& recorder,
       recorder.understood();
       if (!problem.empty()) recorder.warn(line.number, problem);
       if (!stop->before.empty()) recorder.program(program_name(stop->before));
+      const bool lost = issues && stop->before.empty() && (behind || !recorder.in_run());
       // A training ends with its first message.
       if (behind || !stop->before.empty()) recorder.start_run();
+      if (lost) {
+        recorder.warn(line.number, "a message without its issue; left out");
+        recorder.lose();
+      }
+      if (!problem.empty()) recorder.cut();
       if (stop->seconds) recorder.run().seconds = *stop->seconds;
       stopped(line, *stop);
       behind = true;

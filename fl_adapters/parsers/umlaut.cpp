@@ -20,10 +20,32 @@ constexpr std::array<std::string_view, 3> kSeverities{"Critical", "Error", "Warn
 /// Characters; no message comes near it.
 constexpr std::size_t kLongestMessage = 200;
 
-/// Reads the lists of a line; problems are appended.
-std::vector<List> lists_of(std::string_view line, std::vector<std::string>& problems) {
+/// The message of which a part remains, at its end or at its start; "" unless it is only one.
+std::string remains_of(std::string_view part, bool end) {
+  constexpr std::size_t kEnough = 8;  // letters
+  const std::string own = unspaced(part.substr(part.rfind(':') + 1));
+  std::string found;
+  for (const std::string& code : umlaut::message_table().codes()) {
+    const std::string whole = unspaced(umlaut::message_table().kind(code).text);
+    if (own.size() < kEnough || !(end ? whole.ends_with(own) : whole.starts_with(own))) continue;
+    if (!found.empty()) return "";
+    found = code;
+  }
+  return found;
+}
+
+/// Reads the lists of a line; problems are appended, `cut` is set where a part is missing.
+std::vector<List> lists_of(std::string_view line, std::vector<std::string>& problems, bool& cut) {
   std::vector<List> lists;
   bool open = false;
+  // "ssing Softmax layer before loss>, <Warning: ...": the start of the list was cut off.
+  if (const std::size_t close = line.find('>'); close < line.find('<')) {
+    if (const std::string code = remains_of(line.substr(0, close), true); !code.empty()) {
+      lists.push_back({{code}, false});
+      open = true;
+      line.remove_prefix(close + 1);
+    }
+  }
   while (!line.empty()) {
     const std::size_t at = line.find_first_of("<]");
     if (at == std::string_view::npos) break;
@@ -57,6 +79,10 @@ std::vector<List> lists_of(std::string_view line, std::vector<std::string>& prob
     open = true;
     if (end == std::string_view::npos || end > next) {
       problems.push_back("the message is cut off: " + in_quotes(item.substr(0, next)));
+      cut = true;
+      if (const std::string code = remains_of(inside, false); !code.empty()) {
+        lists.back().codes.push_back(code);
+      }
       continue;
     }
     line.remove_prefix(end);
@@ -66,7 +92,10 @@ std::vector<List> lists_of(std::string_view line, std::vector<std::string>& prob
       problems.push_back("unknown message " + in_quotes(item.substr(0, end + 1)));
     }
   }
-  if (open) problems.push_back("the list of messages has no end");
+  if (open) {
+    problems.push_back("the list of messages has no end");
+    cut = true;
+  }
   return lists;
 }
 
@@ -118,10 +147,16 @@ void read(const Section& section, Recorder& recorder) {
   bool said = false;                  // has the run said anything or begun an epoch?
   std::size_t announced = 0;          // line of "Umlaut results:" without its list
   std::string issue;                  // the open one
+  // Has the run's start been seen? Without any sign of epochs this isn't known, and taken for yes.
+  bool began = !section.program.empty();
+  // Epochs of the run as far as it went, of the longest one, and as programmed.
+  std::int64_t last = 0, longest = 0, programmed = 0;
   const auto start = [&] {
     recorder.start_run();
     said = false;
+    began = true;
     epoch.reset();
+    last = 0;
   };
   if (!section.program.empty()) said = false;
   for (const LogLine& line : section.lines) {
@@ -145,11 +180,13 @@ void read(const Section& section, Recorder& recorder) {
       recorder.other(line, false);
       recorder.program(*command);
       said = false;
+      began = true;
       continue;
     }
     const bool results = text.starts_with("Umlaut results:");
     std::vector<std::string> problems;
-    const std::vector<List> lists = lists_of(text, problems);
+    bool cut = false;
+    const std::vector<List> lists = lists_of(text, problems, cut);
     for (const std::string& problem : problems) recorder.warn(line.number, problem);
     if (announced != 0 && !lists.empty()) announced = 0;
     if (announced != 0 && (results || noise_kind(text) != "blank")) {
@@ -163,12 +200,22 @@ void read(const Section& section, Recorder& recorder) {
       // The start of another training.
       const bool begins = text.starts_with("Train on ") || text.starts_with("Epoch 1/");
       if (begins && said && (epoch || text.starts_with("Train on ")) && issue.empty()) start();
+      began = began || begins;
       if (text.starts_with("Epoch ")) {
         Scanner scanner(text.substr(6));
         if (const auto number = scanner.integer(); number && *number > 0) {
           epoch = *number - 1;
+          last = *number;
+          longest = std::max(longest, last);
+          if (scanner.word("/")) programmed = scanner.integer().value_or(0);
           said = said || recorder.in_run();
         }
+      }
+      const std::string_view kind = noise_kind(text);
+      if (!began && (kind == "epoch header" || kind == "metrics" || kind == "progress bar")) {
+        recorder.warn(line.number, "the start of the run was cut off");
+        recorder.cut();
+        began = true;  // said once
       }
       if (text.starts_with("Process finished")) recorder.end_run();
       recorder.other(line, strange(text));
@@ -177,6 +224,7 @@ void read(const Section& section, Recorder& recorder) {
       bool initial = false;
       for (const std::string& code : list.codes) initial = initial || before_training(code);
       if (initial && said && issue.empty() && section.program.empty()) start();
+      began = began || initial;
       // " path  seconds  epochs  [list]  on_epoch_end"
       const std::size_t tab = line.text.find('\t');
       if (tab != std::string::npos && contains(line.text, "\ton_")) {
@@ -193,8 +241,15 @@ void read(const Section& section, Recorder& recorder) {
         record(recorder.run().messages, std::move(message));
       }
     }
+    if (cut) recorder.cut();
   }
   if (announced != 0) recorder.warn(announced, "no list of messages follows");
+  // The last run: does the recording end in it?
+  const bool shorter = last < programmed && longest == programmed;
+  if (recorder.in_run() && issue.empty() && (announced != 0 || shorter)) {
+    if (shorter) recorder.warn(section.lines.back().number, "the end of the run was cut off");
+    recorder.cut();
+  }
   if (!issue.empty()) {
     recorder.warn(section.lines.back().number, "issue " + issue + " has no end");
   }
@@ -203,6 +258,10 @@ void read(const Section& section, Recorder& recorder) {
 }  // namespace
 
 extern const LogParser umlaut_parser{
-    "umlaut", "console logs, tables of issues, and one line a program with its list", read};
+    "umlaut", "console logs, tables of issues, and one line a program with its list", read,
+    [](const Localisation& run) {
+      return std::any_of(run.messages.begin(), run.messages.end(),
+                         [](const ToolMessage& message) { return before_training(message.code); });
+    }};
 
 }  // namespace neutra::parsers

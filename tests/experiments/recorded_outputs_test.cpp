@@ -18,6 +18,11 @@ TEST(RecordedNames, StandForFaults) {
   EXPECT_EQ(fault_of_recorded_name("48385830"), "D4");
   EXPECT_EQ(fault_of_recorded_name("reuters_remove_activation_function__2"), "R7");
   EXPECT_EQ(fault_of_recorded_name("mnist_lr_0.001"), "M3");
+  // As the recordings spell them.
+  EXPECT_EQ(fault_of_recorded_name("mnist_remove_actvation_function_7"), "M2");
+  EXPECT_EQ(fault_of_recorded_name("mnist_remove_activation_function_7"), "M2");
+  EXPECT_EQ(fault_of_recorded_name("reuters_change_learning_rate_1"), "R3");
+  EXPECT_EQ(fault_of_recorded_name("mnist_HLR"), "M3");
   EXPECT_EQ(fault_of_recorded_name("48385831"), std::nullopt);
   EXPECT_EQ(fault_of_recorded_name(""), std::nullopt);
 }

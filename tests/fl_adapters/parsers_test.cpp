@@ -209,7 +209,53 @@ TEST(UmlautLog, Garbled) {
                    "4: unknown message '<Warning: Lerning Rate is high>'",
                    "5: not understood: 'Critical: Missing activation functions'",
                    "7: the list of messages has no end"}));
-  EXPECT_EQ(answers(log), Lines{"log x 2: ACH"});
+  // The second run's list has no end: it has no vote.
+  EXPECT_EQ(answers(log), Lines{"log x 1: HLR"});
+  EXPECT_EQ(log.programs[0].cut.size(), 1u);
+}
+
+TEST(UmlautLog, TablesWithoutQuotes) {
+  const Lines expected{"7 x 1: ACH, HLR", "8 x 1: N/A", "9 x 1: HLR"};
+  for (const std::string escape :
+       {"\x1b", "ESC", "<ESC>", "\\x1b", "\\033", "\\e", "\\u001b", "^[", "\xe2\x90\x9b", ""}) {
+    for (const std::string end : {"\n", "\r\n"}) {
+      const ParsedLog table =
+          parse("umlaut", "id,raw message" + end + "7," + escape +
+                              "[31m[<Critical: Missing Softmax layer before loss>]" + escape +
+                              "[0m" + end + escape + "[31m[<Warning: Learning Rate is low>]" +
+                              escape + "[0m" + end + "8,N/A" + end + "9," + escape +
+                              "[31m[<Warning: Learning Rate is high>]" + escape + "[0m" + end);
+      EXPECT_EQ(answers(table), expected) << escape;
+      EXPECT_EQ(warnings(table), Lines{}) << escape;
+    }
+  }
+}
+
+TEST(UmlautLog, RunsThatWereCutHaveNoVote) {
+  const std::string run =
+      "Train on 8 samples, validate on 2 samples\nUmlaut results:\n[<Critical: Missing activation "
+      "functions>]\nEpoch 1/2\n - loss: 1.0\nUmlaut results:\n[<Warning: Learning Rate is "
+      "high>]\nEpoch 2/2\n - loss: 1.0\nUmlaut results:\n[<Warning: Learning Rate is high>]\n";
+  const std::string whole = run + run + run;
+  EXPECT_EQ(answers(parse("umlaut", whole)), Lines{"log x 3: ACH, HLR"});
+  // Wherever the start of the first run or the end of the last is cut, nothing else is answered.
+  for (std::size_t cut = 1; cut < run.size(); ++cut) {
+    const ParsedLog start = parse("umlaut", whole.substr(cut));
+    EXPECT_EQ(start.programs.at(0).answers.counted().size(), 1u) << whole.substr(cut, 40);
+    EXPECT_EQ(to_string(start.programs[0].answers.answer()), "ACH, HLR") << cut;
+    const ParsedLog end = parse("umlaut", whole.substr(0, whole.size() - cut));
+    EXPECT_EQ(end.programs.at(0).answers.counted().size(), 1u)
+        << whole.substr(whole.size() - cut - 40, 40);
+    EXPECT_EQ(to_string(end.programs[0].answers.answer()), "ACH, HLR") << cut;
+  }
+  // What remains of a list is read.
+  EXPECT_EQ(
+      answers(parse("umlaut", "ssing activation functions>, <Warning: High dropout rate>]\n")),
+      Lines{"log x 1: ACH, RCD"});
+  // Without a whole run, one that blames something counts, and one that doesn't is no answer.
+  EXPECT_EQ(answers(parse("umlaut", "[<Critical: Missing activation functions>, <Warn")),
+            Lines{"log x 1: ACH"});
+  EXPECT_EQ(answers(parse("umlaut", "[<Warning: Check validation accuracy>, <Warn")), Lines{});
 }
 
 TEST(DeepDiagnosisLog, Issues) {
@@ -264,8 +310,33 @@ TEST(DeepDiagnosisLog, Garbled) {
              "4: not understood: 'Batch 0 layer x: Dead Node Problem, terminating training'",
              "5: unknown symptom 'Batch 0 layer 1: Some Problem, terminating training'",
              "5: unknown suggestion 'Learning Rat'", "7: the time can't be read: '--- 3.1 sec'"}));
-  EXPECT_EQ(answers(log), (Lines{"a x 1: -", "b x 1: -", "c x 1: -"}));
-  EXPECT_EQ(log.programs[2].answers.runs[0].messages.size(), 1u);
+  // A part of each is missing, and nothing that is left blames anything.
+  EXPECT_EQ(answers(log), Lines{});
+}
+
+TEST(DeepDiagnosisLog, RunsThatWereCutHaveNoVote) {
+  const std::string issue =
+      "Issue a.py \r\n\t Batch 0 layer 0: Numerical Problem Forward, terminating training \t\t --- "
+      "9.5 "
+      "seconds ---\t\tPlease change the activaton function at layer: 1\r\n";
+  const std::string whole = issue + issue + issue;
+  const auto only_answer = [&](const std::string& text) {
+    const ParsedLog log = parse("deepdiagnosis", text);
+    for (const RecordedProgram& program : log.programs) {
+      EXPECT_EQ(program.answers.counted().size(), 1u) << text;
+      EXPECT_EQ(to_string(program.answers.answer()), "ACH(1)") << text;
+    }
+    return log.programs.size();
+  };
+  EXPECT_EQ(only_answer(whole), 1u);
+  for (std::size_t cut = 1; cut < issue.size(); ++cut) {
+    EXPECT_EQ(only_answer(whole.substr(cut)), 1u) << cut;
+    EXPECT_EQ(only_answer(whole.substr(0, whole.size() - cut)), 1u) << cut;
+  }
+  // An issue in the middle that lost its name isn't the program's before it.
+  const ParsedLog lost = parse("deepdiagnosis", issue + issue.substr(12) + issue);
+  EXPECT_EQ(answers(lost), Lines{"a x 2: ACH(1)"});
+  EXPECT_EQ(warnings(lost).size(), 1u);
 }
 
 TEST(DeepLocalizeLog, TablesAndLines) {
@@ -293,6 +364,41 @@ TEST(DeepLocalizeLog, TablesAndLines) {
   EXPECT_EQ(codes(console), Lines{"invalid_loss"});
   EXPECT_EQ(console.programs[0].answers.runs[0].seconds, 2.5);
   EXPECT_EQ(warnings(console), Lines{});
+}
+
+TEST(DeepLocalizeLog, TablesWithoutQuotes) {
+  const ParsedLog log = parse("deeplocalize",
+                              "31,Batch 0 layer 6: Error in delta Weights, terminating training\r\n"
+                              "35,N/A\r\n36,Batch 14: MDL, terminating training\r\n"
+                              "37,Batch 14: MDL, terminat");
+  EXPECT_EQ(answers(log), (Lines{"31 x 1: -", "35 x 1: N/A", "36 x 1: -"}));
+  EXPECT_EQ(codes(log), Lines{"delta_weights"});
+}
+
+TEST(NeuralintLog, TablesWithoutQuotes) {
+  const ParsedLog log = parse(
+      "neuralint",
+      "31,keras_script.py\nLearner ==> The loss should be correctly defined and connected to the "
+      "layer in accordance with its input conditions (i.e.shape and type)-pre-activation\nLayer 1 "
+      "==> The initialization of biases is preferred to be zeros.\n35,N/A\n36,keras_script.py\n"
+      "There is no identified fault in the DNN script\n37,keras_script.py\n");
+  EXPECT_EQ(answers(log), (Lines{"31 x 1: BCI(0), LCH", "35 x 1: N/A", "36 x 1: -"}));
+}
+
+TEST(NeuralintLog, ReportsThatWereCutHaveNoVote) {
+  const std::string report =
+      "a.py\n\rLearner ==> The loss should be correctly defined and connected to the layer in "
+      "accordance with its input conditions (i.e.shape and type)-pre-activation\n";
+  for (std::size_t cut = 1; cut < report.size(); ++cut) {
+    for (const std::string& text :
+         {(report + report + report).substr(cut),
+          (report + report + report).substr(0, 3 * report.size() - cut)}) {
+      const ParsedLog log = parse("neuralint", text);
+      ASSERT_EQ(log.programs.size(), 1u) << text;
+      EXPECT_EQ(log.programs[0].answers.counted().size(), 1u) << text;
+      EXPECT_EQ(to_string(log.programs[0].answers.answer()), "LCH") << text;
+    }
+  }
 }
 
 TEST(NeuralintLog, Reports) {
@@ -345,7 +451,24 @@ TEST(DeepFDLog, Garbled) {
             (Lines{"3: the list of lines is cut off", "3: fault 3 where fault 2 was expected",
                    "4: not understood: 'what?'", "6: the case has no end",
                    "7: unknown fault 'weather'", "8: not understood: 'Fault 2: [lo'"}));
-  EXPECT_EQ(answers(log), (Lines{"a x 1: ACH, HLR", "b x 1: -"}));
+  EXPECT_EQ(answers(log), Lines{"a x 1: ACH, HLR"});
+}
+
+TEST(DeepFDLog, CasesThatWereCutHaveNoVote) {
+  const std::string text =
+      "working on subject: a\nFault 1: [lr], Lines: []\nFault 2: [act], Lines: []\ncase end\n";
+  for (std::size_t cut = 1; cut < text.size(); ++cut) {
+    for (const std::string& part : {(text + text + text).substr(cut),
+                                    (text + text + text).substr(0, 3 * text.size() - cut)}) {
+      const ParsedLog log = parse("deepfd", part);
+      std::size_t whole = 0;
+      for (const RecordedProgram& program : log.programs) {
+        if (program.name == "a") whole = program.answers.counted().size();
+        EXPECT_EQ(to_string(program.answers.answer()), "ACH, HLR") << part;
+      }
+      EXPECT_EQ(whole, 1u) << part;
+    }
+  }
 }
 
 TEST(Parsers, NothingIsRecognisedInOtherText) {
