@@ -78,14 +78,13 @@ std::string answer_text(const ToolMessage& message) {
 
 /// Messages of all runs, equal ones together.
 TextTable message_table(const std::vector<Localisation>& runs) {
-  TextTable table({"message", "layers", "epochs", "runs", "actionable", "answer"});
+  TextTable table({"message", "layers", "when", "runs", "actionable", "answer"});
   for (const HeardMessage& line : messages_heard(runs)) {
     const ToolMessage& message = *line.message;
     const std::string layers = ranges({message.layers.begin(), message.layers.end()});
     table.add(
-        {message.severity + ": " + message.text, layers.empty() ? "-" : layers,
-         line.epochs.empty() ? "before training" : ranges(line.epochs), std::to_string(line.runs),
-         std::string(to_string(message.actionability)),
+        {message.severity + ": " + message.text, layers.empty() ? "-" : layers, when_said(line),
+         std::to_string(line.runs), std::string(to_string(message.actionability)),
          answer_text(message) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
   }
   return table;
@@ -188,6 +187,7 @@ Json json_of(const ToolAnswers& answers) {
                           {"text", message.text},
                           {"actionability", to_string(message.actionability)},
                           {"epochs", message.epochs},
+                          {"unit", to_string(message.said)},
                           {"layers", message.layers},
                           {"detail", message.detail},
                           {"faults", answer_text(message)},
@@ -245,7 +245,7 @@ int check(const Arguments& arguments) {
       load_fault(arguments.positional.empty() ? kSmallFault : arguments.positional.front());
   const auto trainer = make_trainer(arguments, fault.file);
   const std::vector<ToolCheck> checks =
-      check_tool(arguments.text("check-tool"), {fault.id, chosen_version(fault, arguments)},
+      check_tool(arguments.text("check-tool"), {fault.id, tool_version(fault, arguments)},
                  context_of(arguments, *trainer));
   Json list = Json::array();
   std::string text;
@@ -285,7 +285,7 @@ int run(const Arguments& arguments) {
     throw usage_error("localise: found no FAULT; allowed: one, or --list");
   const Fault fault = load_fault(arguments.positional.front());
   if (arguments.has("output")) require_not_read(arguments.text("output"), "--output", {fault.file});
-  const FaultyProgram faulty{fault.id, chosen_version(fault, arguments)};
+  const FaultyProgram faulty{fault.id, tool_version(fault, arguments)};
   require_valid(faulty.program.document, fault.file.string());
   warn_of(fault.id, faulty.program);
   const auto trainer = make_trainer(arguments, fault.file);
@@ -307,6 +307,9 @@ int run(const Arguments& arguments) {
   std::string text =
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
+  const bool buggy = arguments.text("version") == "buggy";
+  if (buggy && fault.tools)
+    text += "tools are asked about " + tools_difference(fault) + " (" + fault.tools_reason + ")\n";
   for (const ToolAnswers& answers : results) {
     for (const Localisation& run : answers.runs) any_broken = any_broken || broken(run.status);
     list.push_back(json_of(answers));
@@ -324,6 +327,7 @@ int run(const Arguments& arguments) {
                     {"program_version", arguments.text("version")},
                     {"hash", to_string(program_hash(faulty.program))},
                     {"declared", to_string(fault.declared)},
+                    {"tools_program", buggy ? tools_json(fault) : Json()},
                     {"seed", arguments.integer("seed")},
                     {"defects", arguments.text("defects")},
                     {"tools", std::move(list)}});

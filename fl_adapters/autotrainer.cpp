@@ -128,13 +128,14 @@ Outputs outputs_of(std::span<const LayerView> layers, std::int64_t rows) {
 void see_model(Features& features, const Model& model, ToolVariant variant) {
   if (variant == ToolVariant::kRepaired && model.regression) {
     features.improper_loss = contains(model.loss, "crossentropy") || contains(model.loss, "hinge");
-    features.activation_output = !features.improper_loss && model.activation != "linear";
+    features.activation_output =
+        !features.improper_loss && model.activation != "linear" && !model.activation_settled;
     return;
   }
   const bool binary = contains(model.loss, "binary");
   const bool categorical = contains(model.loss, "categorical");
-  features.improper_loss = !(model.outputs <= 2 ? binary : categorical);
-  if (features.improper_loss) return;
+  features.improper_loss = !(model.outputs <= 2 ? binary : categorical) && !model.loss_settled;
+  if (features.improper_loss || model.activation_settled) return;
   features.activation_output = (binary && model.outputs != 2 && model.activation != "sigmoid") ||
                                (categorical && model.activation != "softmax");
 }
@@ -269,7 +270,9 @@ std::string Monitor::check(std::int64_t epoch, const History& history, const Gra
   }
   // In the repaired tool, the outputs of a regression may be as large as its targets are.
   if (outputs != nullptr && !(variant_ == ToolVariant::kRepaired && model_.regression)) {
-    see_outputs(features_, *outputs);
+    Outputs seen = *outputs;
+    if (model_.activation_settled) seen.largest_sum = 0;  // the activation isn't to blame
+    see_outputs(features_, seen);
   }
   see_gradients(features_, gradients);
   features_.nan_weight = features_.nan_weight || !weights_finite;
@@ -319,37 +322,78 @@ std::string any_of(const std::vector<std::string>& words) {
   return text;
 }
 
-/// The numbers of a repair's tries: first, first * base^step, first * base^(2 step), ...
-std::string tried(double first, double base, int step, int tries) {
+/// The numbers of a repair's tries: first, first * base^step, first * base^(2 step), ..., without
+/// the one that is there.
+std::vector<std::string> tried(double first, double base, int step, int tries, double present) {
   std::vector<std::string> values;
-  for (int i = 0; i < tries; ++i) values.push_back(shortest(first * std::pow(base, step * i)));
-  return any_of(values);
+  for (int i = 0; i < tries; ++i) {
+    const double value = first * std::pow(base, step * i);
+    if (std::abs(value - present) > 1e-9 * value) values.push_back(shortest(value));
+  }
+  return values;
 }
 
-/// Keras's loss that the tool would take instead.
-std::string other_loss(const Model& model) {
+/// The first that the task allows and that isn't there; "" for none.
+template <typename Allows>
+std::string first_other(const std::vector<std::string>& words, const std::string& present,
+                        Allows allows) {
+  const auto it = std::find_if(words.begin(), words.end(), [&](const std::string& word) {
+    return word != present && allows(word);
+  });
+  return it == words.end() ? "" : *it;
+}
+
+/// Keras's loss that the tool would take instead; "" for none.
+std::string other_loss(const Model& model, const Care* care) {
   const std::string wanted = model.outputs > 2 ? "categorical_crossentropy" : "binary_crossentropy";
+  if (care != nullptr) {
+    return first_other(
+        {wanted, "sparse_categorical_crossentropy", "mean_squared_error", "mean_absolute_error"},
+        model.loss, [&](const std::string& loss) { return care->rules.allows_loss(loss); });
+  }
   return model.loss != wanted ? wanted : any_of({"mean_squared_error", "mean_absolute_error"});
 }
 
-std::string output_activation(const Model& model) {
+std::string output_activation(const Model& model, const Care* care) {
+  if (care != nullptr) {
+    return first_other(
+        care->rules.regression() ? std::vector<std::string>{"linear"}
+                                 : std::vector<std::string>{"softmax", "sigmoid", "linear"},
+        model.activation,
+        [&](const std::string& activation) { return care->rules.allows_activation(activation); });
+  }
   if (model.outputs != 1) return "softmax";
   return contains(model.loss, "entropy") ? "sigmoid" : "linear";
 }
 
+/// The numbers that a repair tries one after the other; empty where it tries none.
+std::vector<std::string> numbers_of(const Repair& repair, const std::string& problem,
+                                    const ResolvedProgram& program, const Care* care) {
+  constexpr double kNone = -1;
+  if (repair.name == "lr") {
+    const bool sgd = program.optimizer.at("class_name") == "SGD";
+    const double rate = program.optimizer.at("config").at("learning_rate");
+    return tried(sgd ? 0.01 : 0.001, 10, problem == "not_converge" ? 1 : -1, repair.tries,
+                 care != nullptr ? rate : kNone);
+  }
+  if (repair.name == "batch") {
+    return tried(32, 2, 1, repair.tries,
+                 care != nullptr ? static_cast<double>(program.batch_size) : kNone);
+  }
+  return {};
+}
+
 /// What fills the braces of a repair's text.
 std::vector<std::string> values_of(const Repair& repair, const std::string& problem,
-                                   const ResolvedProgram& program) {
+                                   const ResolvedProgram& program, const Care* care) {
   const std::string optimizer = program.optimizer.at("class_name");
-  if (repair.name == "lr") {
-    return {tried(optimizer == "SGD" ? 0.01 : 0.001, 10, problem == "not_converge" ? 1 : -1,
-                  repair.tries)};
+  if (const auto numbers = numbers_of(repair, problem, program, care); !numbers.empty()) {
+    return {any_of(numbers)};
   }
-  if (repair.name == "batch") return {tried(32, 2, 1, repair.tries)};
   if (repair.name == "gradient") return {"9 to 10"};
   if (repair.name == "momentum") return {"0.01 to 0.9"};
-  if (repair.name == "loss") return {other_loss(model_of(program))};
-  if (repair.name == "activation") return {output_activation(model_of(program))};
+  if (repair.name == "loss") return {other_loss(model_of(program), care)};
+  if (repair.name == "activation") return {output_activation(model_of(program), care)};
   if (repair.name == "initial") {
     const std::string any = any_of({"he_uniform", "lecun_uniform", "glorot_normal",
                                     "glorot_uniform", "he_normal", "lecun_normal"});
@@ -361,6 +405,36 @@ std::vector<std::string> values_of(const Repair& repair, const std::string& prob
     return {any_of(others)};
   }
   return {};
+}
+
+/// Is it there, or is there nothing that it may change? What the repaired tool asks besides.
+bool is_pointless(const Repair& repair, const ResolvedProgram& program, const Care& care) {
+  const auto has_layer = [&](const char* name) {
+    return std::any_of(program.layers.begin(), program.layers.end(),
+                       [&](const ResolvedLayer& layer) { return layer.class_name == name; });
+  };
+  if (repair.name == "loss") return other_loss(model_of(program), &care).empty();
+  if (repair.name == "activation") return output_activation(model_of(program), &care).empty();
+  if (repair.name == "data") return care.features_scaled;
+  if (repair.name == "bn") return has_layer("BatchNormalization");
+  if (repair.name == "GN") return has_layer("GaussianNoise");
+  if (repair.name == "momentum") {
+    const Json* momentum = member(program.optimizer.at("config"), "momentum");
+    return program.optimizer.at("class_name") == "SGD" && momentum != nullptr &&
+           momentum->get<double>() > 0;
+  }
+  if (repair.name == "ReduceLR") {
+    return std::any_of(
+        program.callbacks.begin(), program.callbacks.end(),
+        [](const Json& callback) { return callback.at("class_name") == "ReduceLROnPlateau"; });
+  }
+  if (repair.name == "selu" || repair.name == "relu" || repair.name == "tanh") {
+    const std::set<int> places = places_in(program).activations;
+    return !places.empty() && std::all_of(places.begin(), places.end(), [&](int layer) {
+      return program.layers[static_cast<std::size_t>(layer)].config.at("activation") == repair.name;
+    });
+  }
+  return false;
 }
 
 /// Does the program have it already? Then the tool doesn't try it.
@@ -378,12 +452,14 @@ bool is_there(const Repair& repair, const ResolvedProgram& program) {
 }
 
 ToolMessage message_of(const Repair& repair, const std::string& problem,
-                       const ResolvedProgram& program) {
+                       const ResolvedProgram& program, const Care* care) {
   const Places places = places_in(program);
   ToolMessage message = message_table().message("repair:" + repair.name);
-  message.text = with_values(message.text, values_of(repair, problem, program));
-  message.detail = "tried " + std::to_string(repair.tries) +
-                   (repair.tries == 1 ? " time" : " times") + " for " + problem;
+  message.text = with_values(message.text, values_of(repair, problem, program, care));
+  const std::size_t numbers = numbers_of(repair, problem, program, care).size();
+  const std::size_t tries = numbers > 0 ? numbers : static_cast<std::size_t>(repair.tries);
+  message.detail =
+      "tried " + std::to_string(tries) + (tries == 1 ? " time" : " times") + " for " + problem;
   for (FaultEntry& fault : message.faults) {
     if (repair.name == "activation") {
       fault.layers = places.output;
@@ -404,12 +480,13 @@ ToolMessage message_of(const Repair& repair, const std::string& problem,
 }  // namespace
 
 std::vector<ToolMessage> messages_for(const std::string& problem, const ResolvedProgram& program,
-                                      std::int64_t epoch) {
+                                      std::int64_t epoch, const Care* care) {
   std::vector<ToolMessage> messages{message_table().message(problem)};
   messages.front().epochs = {epoch};
   for (const Repair& repair : repairs().at(problem)) {
     if (is_there(repair, program)) continue;
-    ToolMessage message = message_of(repair, problem, program);
+    if (care != nullptr && is_pointless(repair, program, *care)) continue;
+    ToolMessage message = message_of(repair, problem, program, care);
     message.epochs = {epoch};
     for (const FaultEntry& fault : message.faults) {
       std::vector<FaultEntry>& choice = messages.front().faults;
@@ -420,6 +497,9 @@ std::vector<ToolMessage> messages_for(const std::string& problem, const Resolved
                                              : to_string(own) + " is in the choice of " + problem;
     message.faults.clear();
     messages.push_back(std::move(message));
+  }
+  if (care != nullptr && messages.front().faults.empty()) {
+    messages.front().ignored = "the program has all that the tool would try";
   }
   return messages;
 }
@@ -453,12 +533,22 @@ bool all_finite(std::span<const LayerView> layers) {
 
 class Watcher final : public Observer {
  public:
-  Watcher(const ResolvedProgram& program, ToolVariant variant, std::vector<ToolMessage>& messages)
-      : program_(program), messages_(messages), monitor_(model_of(program), variant) {}
+  /// `care`: null for the published tool.
+  Watcher(const ResolvedProgram& program, std::optional<Care> care,
+          std::vector<ToolMessage>& messages)
+      : program_(program),
+        care_(std::move(care)),
+        messages_(messages),
+        monitor_(model_with(program, care_),
+                 care_ ? ToolVariant::kRepaired : ToolVariant::kAsPublished) {}
 
   bool wants_validation() const override { return true; }
 
-  void begin(const DataView&, Probe& probe) override {
+  void begin(const DataView& data, Probe& probe) override {
+    if (care_) {
+      care_->features_scaled = std::all_of(data.training.begin(), data.training.end(),
+                                           [](float value) { return value >= 0 && value <= 1; });
+    }
     const std::int64_t rows = std::min(program_.batch_size, probe.max_rows());
     first_batch_.resize(static_cast<std::size_t>(rows));
     std::iota(first_batch_.begin(), first_batch_.end(), std::int64_t{0});
@@ -486,14 +576,22 @@ class Watcher final : public Observer {
     const std::string problem =
         monitor_.check(event.epoch, history_, gradients, weights_finite, look ? &outputs : nullptr);
     if (problem.empty()) return;
-    messages_ = messages_for(problem, program_, event.epoch);
+    messages_ = messages_for(problem, program_, event.epoch, care_ ? &*care_ : nullptr);
     stop_ = true;
   }
 
   bool stop() override { return stop_; }
 
  private:
+  static Model model_with(const ResolvedProgram& program, const std::optional<Care>& care) {
+    Model model = model_of(program);
+    model.loss_settled = care && care->rules.loss_is_settled();
+    model.activation_settled = care && care->rules.activation_is_settled();
+    return model;
+  }
+
   const ResolvedProgram& program_;
+  std::optional<Care> care_;
   std::vector<ToolMessage>& messages_;
   Monitor monitor_;
   History history_;
@@ -515,7 +613,11 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
   }
   const ResolvedProgram resolved = resolve(faulty.program);
   Localisation result;
-  Watcher watcher(resolved, context.variant, result.messages);
+  std::optional<Care> care;
+  if (context.variant == ToolVariant::kRepaired) {
+    care = Care{TaskRules(faulty.program, data_of(faulty.program, context.trainer)), false};
+  }
+  Watcher watcher(resolved, std::move(care), result.messages);
   const Program program =
       resolved.metric == "accuracy" ? faulty.program : measuring_accuracy(faulty.program);
   const LocalisationStatus status = watch.train(program, watcher);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fl_adapters/messages.h"
+#include "fl_adapters/task_rules.h"
 
 /// AutoTrainer (Zhang et al., ICSE 2021; TDSC 2023), after its public behaviour:
 /// docs/methods/autotrainer.md has every rule, and what `repaired` mends.
@@ -21,6 +22,8 @@ struct Model {
   std::string activation;    ///< of the last layer; a layer without one: what it is ("softmax")
   bool regression = false;
   std::int64_t epochs = 1;
+  /// To the repaired tool: the task leaves no other than what is there.
+  bool loss_settled = false, activation_settled = false;
 };
 Model model_of(const ResolvedProgram& program);
 
@@ -86,10 +89,18 @@ class Monitor {
   bool midway_ = true;
 };
 
+/// What the repaired tool looks at before it advises: it asks for nothing that is there, and for
+/// nothing that the task forbids.
+struct Care {
+  TaskRules rules;
+  bool features_scaled = false;  ///< they lie in [0, 1] already
+};
+
 /// What the tool says about a problem: a message with the choice of all faults that its repairs
-/// stand for, and one for each repair, in the order in which they are tried.
+/// stand for, and one for each repair, in the order in which they are tried. `care`: null for the
+/// published tool.
 std::vector<ToolMessage> messages_for(const std::string& problem, const ResolvedProgram& program,
-                                      std::int64_t epoch);
+                                      std::int64_t epoch, const Care* care = nullptr);
 /// The types of a problem's faults, the first repair's first.
 std::vector<Suspect> ranking_of(const std::vector<ToolMessage>& messages);
 

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "fl_adapters/embedded.h"
+#include "fl_adapters/task_rules.h"
 #include "program/layer.h"
 #include "program/normal.h"
 #include "program/words.h"
@@ -56,8 +57,8 @@ std::int64_t slid(std::int64_t extent, std::int64_t window, std::int64_t stride,
 /// The program as the tool reads it.
 class Graph {
  public:
-  Graph(const Program& program, ToolVariant variant)
-      : repaired_(variant == ToolVariant::kRepaired) {
+  Graph(const Program& program, ToolVariant variant, std::optional<DataInfo> data = std::nullopt)
+      : repaired_(variant == ToolVariant::kRepaired), rules_(program, std::move(data)) {
     std::vector<Problem> problems;
     const Json normal = normal_form(program.document, Defaults::kFill, problems);
     const Json* layers = find_layers(program.document);
@@ -68,7 +69,13 @@ class Graph {
     read_loss(program.document, normal);
     if (!reason_.empty()) return;
     read_layers(*layers, *find_layers(normal));
-    if (!repaired_ && known_layers_ == 1) reason_ = "the tool reads no model of a single layer";
+    if (!repaired_ && known_layers_ == 1) {
+      reason_ = "the tool reads no model of a single layer";
+      if (layers->size() > 1) {
+        reason_ += ", and of these " + std::to_string(layers->size()) +
+                   " layers it knows one, layer " + std::to_string(nodes_.front().layer);
+      }
+    }
     if (nodes_.empty()) reason_ = "no layer that the tool knows";
     find_shapes(*layers);
   }
@@ -82,11 +89,10 @@ class Graph {
 
   bool loss_is(std::string_view name) const { return loss_ == name; }
   bool loss_wants_logits() const { return regression_; }
-  /// Extent of the output, and of a label: the tool is told it, a program shows it. 0: unknown.
-  std::int64_t labels() const {
-    const std::optional<Shape>& out = last().out;
-    return out && !out->empty() ? out->front() : 0;
-  }
+  const TaskRules& rules() const { return rules_; }
+  /// Size of a label, which the tool is told: that of a row's target, so that class numbers have 1.
+  /// To the repaired tool they are as many labels as there are classes. 0: unknown.
+  std::int64_t labels() const { return repaired_ ? rules_.classes() : rules_.label_width(); }
   bool is_deep() const {
     return std::count_if(nodes_.begin(), nodes_.end(), [](const Node& node) {
              return node.is("conv2d") || node.pools();
@@ -172,11 +178,15 @@ class Graph {
       const std::string activation = node.config.at("activation");
       if (activation != "linear") {
         add_activator(node.layer, activation);
-      } else if (i + 1 == layers.size() && !repaired_ && !regression_) {
-        // Model files write "linear" for no activation, scripts leave it out; the study's scripts
-        // of M2 and R7 spell it out at the output.
-        const Json* own = member(written[i].at("config"), "activation");
-        if (own != nullptr && *own == "linear") add_activator(node.layer, activation);
+      } else if (i + 1 == layers.size() && !repaired_) {
+        // To the tool it is an activation like any. Model files, which know `trainable`, write it
+        // for none: there, and in hidden layers, it is taken for none. At the output of a
+        // classifier it counts: the study's scripts of M2 and R7 spell it out.
+        const Json& config = written[i].at("config");
+        const Json* own = member(config, "activation");
+        if (own != nullptr && *own == "linear" && !(regression_ && config.contains("trainable"))) {
+          add_activator(node.layer, activation);
+        }
       }
     }
   }
@@ -266,6 +276,7 @@ class Graph {
 
  private:
   bool repaired_;
+  TaskRules rules_;
   bool regression_ = false;
   int known_layers_ = 0;
   std::string reason_;
@@ -395,18 +406,28 @@ void check_output(const Graph& graph, Findings& found) {  // f008, f012, f015, f
     return last.nonlinear() && last.activation == name;
   };
   const std::int64_t labels = graph.labels();
+  const TaskRules& rules = graph.rules();
+  // What the repaired tool asks for must be what the task allows.
+  const auto may_be = [&](const char* name) {
+    return !graph.repaired() || rules.allows_activation(name);
+  };
   // The published rule asks for log_loss, which is none of the tool's losses for Keras.
-  if (graph.repaired() && labels > 1 && !activation_is("softmax") &&
+  if (graph.repaired() && labels > 1 && !activation_is("softmax") && may_be("softmax") &&
       (graph.loss_is("categorical_crossentropy") ||
        graph.loss_is("sparse_categorical_crossentropy"))) {
     found["f008"].insert(kWhole);
   }
-  if (graph.loss_is("binary_crossentropy") && labels == 1 && !activation_is("sigmoid")) {
+  if (graph.loss_is("binary_crossentropy") && labels == 1 && !activation_is("sigmoid") &&
+      may_be("sigmoid")) {
     found["f012"].insert(kWhole);
   }
-  if (labels == 1 && activation_is("softmax")) found["f017"].insert(kWhole);
+  const bool one = graph.repaired() ? rules.outputs() == 1 : labels == 1;
+  if (one && activation_is("softmax")) found["f017"].insert(kWhole);
   if (!last.nonlinear()) return;
-  if (graph.loss_wants_logits()) found["f015"].insert(kWhole);
+  // A regression's loss is right; the activation isn't, unless it reaches all targets.
+  const bool reaches =
+      graph.repaired() && rules.regression() && rules.allows_activation(last.activation);
+  if (graph.loss_wants_logits() && !reaches) found["f015"].insert(kWhole);
   if (graph.loss_is("binary_crossentropy") && (!activation_is("sigmoid") || labels != 1)) {
     found["f020"].insert(kWhole);
   }
@@ -503,8 +524,9 @@ std::vector<int> layer_numbers(const Program& program, ToolVariant variant) {
   return layers;
 }
 
-std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant) {
-  const Graph graph(program, variant);
+std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant,
+                                       std::optional<DataInfo> data) {
+  const Graph graph(program, variant, std::move(data));
   Findings found;
   for (const auto check : {check_ranks, check_pooling, check_activations, check_initialisers,
                            check_regularising_layers, check_flattening, check_windows, check_output,
@@ -523,6 +545,11 @@ std::vector<ToolMessage> check_program(const Program& program, ToolVariant varia
         messages.back().faults.clear();
         messages.back().ignored = "the output is a softmax already";
       }
+      if (code == "f015" && graph.repaired() && graph.rules().regression()) {
+        messages.back().layers = {graph.last().layer};
+        messages.back().faults = {{"ACH", messages.back().layers}};
+        messages.back().detail = "a regression keeps its loss";
+      }
     }
   }
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -532,6 +559,7 @@ std::vector<ToolMessage> check_program(const Program& program, ToolVariant varia
                                        "Layer " + std::to_string(number(i)) + " of the tool"));
     }
   }
+  if (graph.repaired()) graph.rules().keep_to_task(messages);
   return messages;
 }
 
@@ -545,7 +573,8 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
     result.reason = *reason;
     result.faults.applicable = false;
   } else {
-    result.messages = check_program(faulty.program, context.variant);
+    result.messages =
+        check_program(faulty.program, context.variant, data_of(faulty.program, context.trainer));
     result.faults = answer_of(result.messages);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

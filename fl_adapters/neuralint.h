@@ -29,6 +29,8 @@ std::vector<int> layer_numbers(const Program& program, ToolVariant variant);
 /// All rules: those on the learner, on the architecture, on each layer, by code. Looks at the
 /// document alone, which need not be a program that Keras accepts. Precondition: unreadable() is
 /// empty.
-std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant);
+/// `data`: of its rows, where they are known; the size of a label is theirs.
+std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant,
+                                       std::optional<DataInfo> data = std::nullopt);
 
 }  // namespace neutra::neuralint

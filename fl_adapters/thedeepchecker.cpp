@@ -301,7 +301,7 @@ std::vector<ToolMessage> check_number(double loss) {
 
 }  // namespace
 
-Messages check_fit(const Fit& fit) {
+Messages check_fit(const Fit& fit, ToolVariant variant) {
   for (std::size_t i = 0; i < fit.losses.size(); ++i) {
     Messages messages = check_number(fit.losses[i]);
     if (messages.empty()) continue;
@@ -318,9 +318,15 @@ Messages check_fit(const Fit& fit) {
                                 rounded(fit.classification ? *best : *worst)));
   }
   const double least = *std::min_element(fit.losses.begin(), fit.losses.end());
+  // The published rule takes every negative loss for one near zero.
+  const bool below = least < -limit("fit_absolute_loss");
+  if (below && variant == ToolVariant::kRepaired) return messages;
   if (least <= limit("fit_absolute_loss") ||
       (least <= limit("fit_loss") && smoothness(fit.losses) > limit("fit_smoothness"))) {
-    messages.push_back(said("zero_loss", kNowhere, {}, "least loss " + shortest(least)));
+    messages.push_back(
+        said("zero_loss", kNowhere, {},
+             "least loss " + shortest(least) +
+                 (below ? ", far below zero: the rule asks only for a small one" : "")));
   }
   return messages;
 }
@@ -408,6 +414,8 @@ std::pair<double, double> bounds_of(const std::string& activation) {
   return {-kInfinity, kInfinity};
 }
 
+bool ActivationCheck::checks_range() { return limit("range_check") != 0; }
+
 void ActivationCheck::see(std::int64_t iteration, std::span<const float> values,
                           std::size_t neurons, Messages& out) {
   buffer_.emplace_back(values.begin(), values.end());
@@ -422,10 +430,12 @@ void ActivationCheck::see(std::int64_t iteration, std::span<const float> values,
   std::vector<float> all;
   for (const std::vector<float>& batch : buffer_) all.insert(all.end(), batch.begin(), batch.end());
   const auto [low, high] = bounds_of(activation_);
-  if (std::any_of(all.begin(), all.end(), [&, low = low](float v) { return v < low; })) {
+  if (check_range_ &&
+      std::any_of(all.begin(), all.end(), [&, low = low](float v) { return v < low; })) {
     say("act_ltn", {place_.name, python_repr(low)});
   }
-  if (std::any_of(all.begin(), all.end(), [&, high = high](float v) { return v > high; })) {
+  if (check_range_ &&
+      std::any_of(all.begin(), all.end(), [&, high = high](float v) { return v > high; })) {
     say("act_gtn", {place_.name, python_repr(high)});
   }
   const Statistics now = statistics(values);

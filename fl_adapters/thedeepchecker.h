@@ -81,7 +81,7 @@ struct Fit {
   std::vector<double> losses, performance;
   bool classification = true;
 };
-Messages check_fit(const Fit& fit);
+Messages check_fit(const Fit& fit, ToolVariant variant = ToolVariant::kAsPublished);
 /// Is the loss on zeros as good as that on the rows?
 Messages check_data_dependence(std::span<const double> real, std::span<const double> zeroed);
 
@@ -109,9 +109,11 @@ std::pair<double, double> bounds_of(const std::string& activation);
 /// Outputs of a layer's activation function.
 class ActivationCheck {
  public:
-  /// `activation`: that the tool takes the function for.
-  ActivationCheck(Place place, std::string activation)
-      : place_(std::move(place)), activation_(std::move(activation)) {}
+  /// `activation`: that the tool takes the function for. `check_range`: are values compared with
+  /// what it may have? The shipped settings say no.
+  ActivationCheck(Place place, std::string activation, bool check_range = checks_range())
+      : place_(std::move(place)), activation_(std::move(activation)), check_range_(check_range) {}
+  static bool checks_range();  ///< as the settings say
   /// `neurons`: last extent.
   void see(std::int64_t iteration, std::span<const float> values, std::size_t neurons,
            Messages& out);
@@ -119,6 +121,7 @@ class ActivationCheck {
  private:
   Place place_;
   std::string activation_;
+  bool check_range_;
   std::deque<std::vector<float>> buffer_;
 };
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 
+#include "fl_adapters/task_rules.h"
 #include "fl_adapters/thedeepchecker.h"
 #include "fl_adapters/watch.h"
 #include "program/edit.h"
@@ -378,6 +379,7 @@ class OverfitWatcher final : public Observer {
     const auto it = event.logs.find(model_->metric);
     const double performance = it == event.logs.end() ? event.loss : it->second;
     loss_.see(iteration, event.loss, performance, found);
+    for (ToolMessage& message : found) message.said = Said::kInIterations;
     record_all(messages_, std::move(found));
     count_down(performance);
   }
@@ -474,7 +476,10 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
     watcher.fit.classification = resolved.task == "classification";
     status = watch.train(on_rows(faulty.program, "fit_rows", "fit_iterations"), watcher);
     if (status == LocalisationStatus::kOk) {
-      const Messages found = check_fit(watcher.fit);
+      Messages found = check_fit(watcher.fit, context.variant);
+      for (ToolMessage& message : found) {
+        message.said = message.epochs.empty() ? Said::kAfterTraining : Said::kInIterations;
+      }
       record_all(of_batch, found);
       const bool underfits = std::any_of(found.begin(), found.end(), [](const ToolMessage& m) {
         return m.code == "underfitting_single_batch" && m.epochs.empty();
@@ -486,8 +491,13 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
         FitWatcher zeroed(resolved.metric);
         status = watch.train(on_rows(faulty.program, "fit_rows", "fit_iterations", true), zeroed);
         if (status == LocalisationStatus::kOk &&
-            zeroed.fit.losses.size() == watcher.fit.losses.size())
-          record_all(of_batch, check_data_dependence(watcher.fit.losses, zeroed.fit.losses));
+            zeroed.fit.losses.size() == watcher.fit.losses.size()) {
+          for (ToolMessage& message :
+               check_data_dependence(watcher.fit.losses, zeroed.fit.losses)) {
+            message.said = Said::kAfterTraining;
+            record(of_batch, std::move(message));
+          }
+        }
       }
     }
   }
@@ -502,6 +512,10 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
     if (before) {
       result.messages.insert(result.messages.end(), of_batch.begin(), of_batch.end());
     }
+  }
+  if (context.variant == ToolVariant::kRepaired) {
+    TaskRules(faulty.program, data_of(faulty.program, context.trainer))
+        .keep_to_task(result.messages);
   }
   return watch.finish(std::move(result), status, watch.reason());
 }

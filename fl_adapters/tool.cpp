@@ -4,6 +4,7 @@
 #include <map>
 
 #include "evaluators/scores.h"
+#include "program/words.h"
 
 namespace neutra {
 
@@ -39,6 +40,18 @@ std::string_view to_string(Actionability actionability) {
       return "location";
     case Actionability::kFix:
       return "fix";
+  }
+  return "";
+}
+
+std::string_view to_string(Said said) {
+  switch (said) {
+    case Said::kInEpochs:
+      return "epochs";
+    case Said::kInIterations:
+      return "iterations";
+    case Said::kAfterTraining:
+      return "after training";
   }
   return "";
 }
@@ -82,6 +95,13 @@ void record(std::vector<ToolMessage>& messages, ToolMessage message) {
   } else {
     same->epochs.insert(same->epochs.end(), message.epochs.begin(), message.epochs.end());
   }
+}
+
+std::string when_said(const HeardMessage& heard) {
+  const Said said = heard.message->said;
+  if (said == Said::kAfterTraining) return std::string(to_string(said));
+  if (heard.epochs.empty()) return "before training";
+  return (said == Said::kInIterations ? "iterations " : "") + ranges(heard.epochs);
 }
 
 std::vector<HeardMessage> messages_heard(const std::vector<Localisation>& runs) {

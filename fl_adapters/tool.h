@@ -42,15 +42,24 @@ enum class ToolVariant {
   kRepaired      ///< known defects mended (docs/methods/NAME.md lists them)
 };
 
+/// What the numbers of a message count, and when one without numbers is said.
+enum class Said {
+  kInEpochs,      ///< epochs of the program's training; none: before it
+  kInIterations,  ///< iterations of a training of the tool's own on a few rows; none: before it
+  kAfterTraining  ///< said after the training or trainings that the tool watched
+};
+std::string_view to_string(Said said);  ///< "epochs", "iterations", "after training"
+
 /// One thing that a tool says about a program.
 struct ToolMessage {
   std::string code;      ///< the tool's own id of the message
   std::string severity;  ///< the tool's word
   std::string text;      ///< the tool's words
   Actionability actionability = Actionability::kNone;
-  std::vector<std::int64_t> epochs;  ///< from 0, ascending; empty: said before the training
-  std::set<int> layers;              ///< 0-based over config.layers; empty: none named
-  std::string detail;                ///< what was found, at the first epoch
+  std::vector<std::int64_t> epochs;  ///< from 0, ascending; what they count says `said`
+  Said said = Said::kInEpochs;
+  std::set<int> layers;  ///< 0-based over config.layers; empty: none named
+  std::string detail;    ///< what was found, at the first epoch
   /// What it adds to the answer: one fault, or a choice of several. Empty: nothing.
   std::vector<FaultEntry> faults;
   std::string ignored;  ///< why a message of a kind that maps to faults adds nothing here
@@ -128,6 +137,8 @@ struct HeardMessage {
   std::set<std::int64_t> epochs;
   int runs = 0;
 };
+/// When it was said: "before training", "0-3", "iterations 10-190", "after training".
+std::string when_said(const HeardMessage& message);
 /// Messages of all runs, equal ones together; they point into `runs`.
 std::vector<HeardMessage> messages_heard(const std::vector<Localisation>& runs);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fl_adapters/embedded.h"
+#include "fl_adapters/task_rules.h"
 #include "fl_adapters/watch.h"
 #include "program/json.h"
 
@@ -16,8 +17,10 @@ namespace {
 /// A model as the rules see it.
 class Model {
  public:
-  Model(const Program& program, ToolVariant variant)
-      : repaired_(variant == ToolVariant::kRepaired), resolved_(resolve(program)) {
+  Model(const Program& program, ToolVariant variant, std::optional<DataInfo> data)
+      : repaired_(variant == ToolVariant::kRepaired),
+        resolved_(resolve(program)),
+        rules_(program, std::move(data)) {
     const Json& config = program.document.at("model").at("config");
     const Json& layers = config.is_array() ? config : config.at("layers");
     for (const Json& layer : layers) {
@@ -29,7 +32,7 @@ class Model {
 
   int size() const { return static_cast<int>(resolved_.layers.size()); }
   int last() const { return size() - 1; }
-  bool is_regression() const { return resolved_.task == "regression"; }
+  const TaskRules& rules() const { return rules_; }
 
   /// The `activation` setting; "" for a layer without one.
   std::string activation(int layer) const {
@@ -82,6 +85,7 @@ class Model {
   }
   bool repaired_;
   ResolvedProgram resolved_;
+  TaskRules rules_;
   std::vector<std::string> names_;  ///< as the program gives them; "" where it doesn't
 };
 
@@ -105,8 +109,10 @@ void check_softmax(const Model& model, std::vector<ToolMessage>& found) {
   ToolMessage message = message_table().message("no_softmax", {model.last()});
   if (model.output_is_softmax()) {
     message = ignored(std::move(message), kSoftmaxAlready);
-  } else if (model.is_regression()) {
+  } else if (model.rules().regression()) {
     message = ignored(std::move(message), "a regression needs no softmax");
+  } else if (model.repaired() && !model.rules().allows_activation("softmax")) {
+    return;
   }
   say(found, std::move(message), model);
 }
@@ -137,6 +143,10 @@ void check_final_activation(const Model& model, std::vector<ToolMessage>& found)
   ToolMessage message =
       message_table().message("activation_final_layer", {layer}, "activation " + activation);
   if (activation == "softmax") message = ignored(std::move(message), kSoftmaxAlready);
+  // It asks for none, before a softmax that is there or that another message asks for.
+  const bool none_fits = layer != model.last() || model.rules().allows_activation("softmax") ||
+                         model.rules().allows_activation("linear");
+  if (model.repaired() && !none_fits) return;
   say(found, std::move(message), model);
 }
 
@@ -153,14 +163,16 @@ const MessageTable& message_table() {
   return table;
 }
 
-std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant) {
-  const Model model(program, variant);
+std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant,
+                                       std::optional<DataInfo> data) {
+  const Model model(program, variant, std::move(data));
   std::vector<ToolMessage> found;
   check_softmax(model, found);
   check_activations(model, found);
   check_final_activation(model, found);
   const std::set<int> dropouts = model.dropouts_above(message_table().threshold("dropout_rate"));
   if (!dropouts.empty()) found.push_back(message_table().message("high_dropout_rate", dropouts));
+  if (model.repaired()) model.rules().keep_to_task(found);
   return found;
 }
 
@@ -248,15 +260,26 @@ class Watcher final : public Observer {
   }
 
   void epoch_end(const EpochEvent& event) override {
+    if (variant_ == ToolVariant::kAsPublished &&
+        static_cast<double>(event.epoch) >= message_table().threshold("validation_first_epoch") &&
+        !event.logs.contains("accuracy")) {
+      crashed_ = event.epoch;  // before it prints what it found in this epoch
+      return;
+    }
     epoch_.number = event.epoch;
     epoch_.previous = std::exchange(epoch_.logs, event.logs);
     for (ToolMessage& message : check_epoch(epoch_)) record(messages_, std::move(message));
   }
 
+  bool stop() override { return crashed_.has_value(); }
+  /// The epoch at whose end the published tool breaks, since no accuracy is compiled.
+  std::optional<std::int64_t> crashed() const { return crashed_; }
+
  private:
   ToolVariant variant_;
   std::vector<ToolMessage>& messages_;
   Epoch epoch_;
+  std::optional<std::int64_t> crashed_;
 };
 
 Localisation localise(const FaultyProgram& faulty, const LocaliseContext& context) {
@@ -266,10 +289,18 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
     return watch.finish(std::move(result), LocalisationStatus::kNotApplicable,
                         to_string(problems.front()));
   }
-  result.messages = check_program(faulty.program, context.variant);
+  const bool repaired = context.variant == ToolVariant::kRepaired;
+  result.messages =
+      check_program(faulty.program, context.variant,
+                    repaired ? data_of(faulty.program, context.trainer) : std::nullopt);
   const Json optimizer = resolve(faulty.program).optimizer;
   Watcher watcher(optimizer.at("config").at("learning_rate"), context.variant, result.messages);
   const LocalisationStatus status = watch.train(faulty.program, watcher);
+  if (const auto epoch = watcher.crashed()) {
+    result.reason = "the tool breaks at the end of epoch " + std::to_string(*epoch) +
+                    " (KeyError: 'val_accuracy'): the program compiles no accuracy; what it had "
+                    "said by then counts";
+  }
   return watch.finish(std::move(result), status, watch.reason());
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,9 @@ namespace neutra::umlaut {
 const MessageTable& message_table();
 
 /// The rules that look at the model, before the training. Precondition: the program is valid.
-std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant);
+/// `data`: of its rows, for what the repaired tool may ask.
+std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant,
+                                       std::optional<DataInfo> data = std::nullopt);
 
 /// The input that the tool looks at.
 struct Input {

@@ -6,6 +6,7 @@
 #include "fl_adapters/deepfd/model.h"
 #include "fl_adapters/deepfd/seeding.h"
 #include "fl_adapters/embedded.h"
+#include "fl_adapters/task_rules.h"
 #include "fl_adapters/watch.h"
 #include "program/error.h"
 #include "program/json.h"
@@ -96,6 +97,11 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
     if (!diagnosis.labels[label]) continue;
     result.messages.push_back(message_table().message(std::string(label_name(label)), {},
                                                       detail(diagnosis, label, context.variant)));
+    result.messages.back().said = Said::kAfterTraining;
+  }
+  if (context.variant == ToolVariant::kRepaired) {
+    TaskRules(faulty.program, data_of(faulty.program, context.trainer))
+        .keep_to_task(result.messages);
   }
   return finish(LocalisationStatus::kOk, "");
 }

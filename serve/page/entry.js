@@ -97,10 +97,10 @@ function answerOf(tool, types) {
   }
   if (heard.size) {
     parts.push(html("div", {class: "table"}, html("table", {"aria-label": "Messages"},
-        html("thead", {}, html("tr", {}, ["message", "layers", "epochs", "runs", "for a developer", "stands for"].map(word => html("th", {scope: "col"}, word)))),
+        html("thead", {}, html("tr", {}, ["message", "layers", "when", "runs", "for a developer", "stands for"].map(word => html("th", {scope: "col"}, word)))),
         html("tbody", {}, [...heard.values()].map(message => html("tr", {},
             html("td", {class: "words"}, `${message.severity}: ${message.text}`, message.detail ? html("div", {class: "help"}, message.detail) : null),
-            html("td", {}, ranges(message.layers) || "-"), html("td", {}, ranges(message.epochs) || "before training"), html("td", {class: "number"}, String(message.runs)),
+            html("td", {}, ranges(message.layers) || "-"), html("td", {}, message.unit === "after training" ? message.unit : message.epochs.size ? (message.unit === "iterations" ? "iterations " : "") + ranges(message.epochs) : "before training"), html("td", {class: "number"}, String(message.runs)),
             html("td", {}, message.actionability), html("td", {}, message.faults, message.ignored ? html("div", {class: "help"}, message.ignored) : null)))))));
   }
   const ranking = (tool.runs[0]?.ranking?.layers ?? []).slice(0, 10);

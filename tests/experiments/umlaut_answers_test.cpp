@@ -35,7 +35,8 @@ TEST(UmlautAnswers, AreThoseOfTable7) {
         difference != kDifferences.end() ? difference->second : to_string(recorded.faults);
     const Fault fault = load_fault(id);
     EXPECT_EQ(answer(fault.buggy, ToolVariant::kAsPublished), expected) << id;
-    EXPECT_EQ(answer(fault.buggy, ToolVariant::kRepaired), expected) << id;
+    // D2 has one sigmoid: no softmax is to take its place.
+    EXPECT_EQ(answer(fault.buggy, ToolVariant::kRepaired), id == "D2" ? "-" : expected) << id;
   }
   EXPECT_EQ(compared, 22);
 }

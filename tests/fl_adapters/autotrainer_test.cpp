@@ -467,6 +467,65 @@ TEST(AutoTrainer, RepairsThatAreThereAlready) {
   EXPECT_FALSE(has("explode", "repair:gradient"));
 }
 
+/// What the repaired tool asks for.
+std::set<std::string> asked(const std::string& problem, const Program& p, bool scaled = false) {
+  const Care care{TaskRules(p), scaled};
+  std::set<std::string> texts;
+  for (const ToolMessage& message : messages_for(problem, resolve(p), 0, &care)) {
+    if (message.severity == "Repair") texts.insert(message.text);
+  }
+  return texts;
+}
+
+TEST(AutoTrainer, RepairedItAsksForNothingThatIsThere) {
+  Program p = moons();
+  const auto names = [&](const std::string& problem, const std::string& word, bool scaled = false) {
+    const auto texts = asked(problem, p, scaled);
+    return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
+      return text.find(word) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(names("vanish", "ReLU"));
+  EXPECT_TRUE(names("vanish", "BatchNormalization"));
+  EXPECT_TRUE(names("abnormal_data", "scaled"));
+  EXPECT_FALSE(names("abnormal_data", "scaled", true));
+  p = program("moons", 2,
+              Json::array({dense(4, "relu"), layer("BatchNormalization", Json::object()),
+                           layer("GaussianNoise", {{"stddev", 0.1}}), dense(4, "relu"),
+                           dense(1, "sigmoid")}),
+              "binary_crossentropy", "accuracy", optimizer("SGD", 0.01));
+  EXPECT_FALSE(names("vanish", "'ReLU'"));
+  EXPECT_TRUE(names("vanish", "SeLU"));
+  EXPECT_FALSE(names("vanish", "BatchNormalization"));
+  EXPECT_FALSE(names("unstable", "Gaussian_Noise"));
+  EXPECT_TRUE(names("unstable", "momentum"));
+  EXPECT_TRUE(names("unstable", "'0.001 or 0.0001' learning rate"));
+  EXPECT_TRUE(names("unstable", "batch_size 64, 128 or 256") ||
+              !names("unstable", "batch_size"));  // 32 is there
+  p.document["compile"]["optimizer"]["config"]["momentum"] = 0.9;
+  EXPECT_FALSE(names("unstable", "momentum"));
+}
+
+TEST(AutoTrainer, RepairedItAsksForNothingThatTheTaskForbids) {
+  using Texts = std::set<std::string>;
+  const auto with = [](const char* output, int units, const char* loss, const char* task) {
+    Program p = program("moons", 2, Json::array({dense(4, "relu"), dense(units, output)}), loss,
+                        "accuracy", optimizer("SGD", 0.01));
+    p.document["task"] = task;
+    return p;
+  };
+  const Program regression = with("relu", 1, "binary_crossentropy", "regression");
+  EXPECT_EQ(asked("loss_issue", regression), Texts{"Loss: mean_squared_error"});
+  EXPECT_EQ(asked("activation_issue", regression), Texts{"Activation of the last layer: linear"});
+  const Program sparse = with("softmax", 3, "sparse_categorical_crossentropy", "classification");
+  EXPECT_EQ(asked("loss_issue", sparse), Texts{});
+  const Program one = with("softmax", 1, "binary_crossentropy", "classification");
+  EXPECT_EQ(asked("activation_issue", one), Texts{"Activation of the last layer: sigmoid"});
+  // All is as the task asks for: nothing is said against it.
+  const Care care{TaskRules(sparse), false};
+  EXPECT_EQ(to_string(answer_of(messages_for("loss_issue", resolve(sparse), 0, &care))), "-");
+}
+
 TEST(AutoTrainer, Ranking) {
   const auto ranking = ranking_of(messages_for("relu", resolve(moons()), 0));
   Words types;

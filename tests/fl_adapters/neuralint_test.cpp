@@ -167,8 +167,9 @@ TEST(Neuralint, F009NoActivation) {
                                   activation("relu"), dense(2, "softmax")}))),
             Lines{"f009(0) -> ACH(0)"});
   // Not at the output.
-  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(1, "linear")}), "mean_squared_error")),
-            Lines{});
+  Json open = dense(1, "linear");
+  open["config"].erase("activation");
+  EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), open}), "mean_squared_error")), Lines{});
   const Program spelled = mlp(Json::array(
       {dense(4, "linear"), activation("linear"), dropout(), dropout(), dense(2, "softmax")}));
   EXPECT_EQ(said(spelled), Lines{});
@@ -232,8 +233,68 @@ TEST(Neuralint, F015ActivationUnderARegressionLoss) {
   for (const char* loss : {"hinge", "huber_loss", "mean_squared_error", "mean_absolute_error"}) {
     EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), loss)),
               Lines{"f015() -> LCH"});
-    EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "linear")}), loss)), Lines{});
+    // `linear` spelled out is an activation to the published tool; a model file always spells it.
+    const Program spelled = mlp(Json::array({dense(4, "relu"), dense(2, "linear")}), loss);
+    EXPECT_EQ(said(spelled), Lines{"f015() -> LCH"});
+    EXPECT_EQ(repaired(spelled), Lines{});
+    EXPECT_EQ(
+        said(mlp(Json::array({dense(4, "relu"), dense(2, "linear", {{"trainable", true}})}), loss)),
+        Lines{});
+    Json open = dense(2, "linear");
+    open["config"].erase("activation");
+    EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), open}), loss)), Lines{});
+    // With a layer of its own it is the same.
+    const Program own = mlp(Json::array({dense(4, "relu"), open, activation("linear")}), loss);
+    EXPECT_EQ(said(own), Lines{"f015() -> LCH"});
+    EXPECT_EQ(repaired(own), Lines{});
   }
+}
+
+TEST(Neuralint, ARegressionKeepsItsLossWhenRepaired) {
+  const auto regression = [](const char* output) {
+    Program p = mlp(Json::array({dense(4, "relu"), dense(1, output)}), "mean_squared_error");
+    p.document["task"] = "regression";
+    return p;
+  };
+  DataInfo small;
+  small.y = {1};
+  small.y_min = 0.1;
+  small.y_max = 0.9;
+  DataInfo large = small;
+  large.y_max = 9;
+  const auto answer = [&](const char* output, std::optional<DataInfo> data) {
+    return to_string(answer_of(check_program(regression(output), kRepaired, std::move(data))));
+  };
+  EXPECT_EQ(answer("sigmoid", large), "ACH(1)");
+  EXPECT_EQ(answer("sigmoid", std::nullopt), "ACH(1)");
+  EXPECT_EQ(answer("sigmoid", small), "-");
+  EXPECT_EQ(answer("relu", large), "-");
+  EXPECT_EQ(answer("softmax", small), "ACH(1)");
+  EXPECT_EQ(answer("linear", large), "-");
+  EXPECT_EQ(to_string(answer_of(check_program(regression("sigmoid"), kPublished, large))), "LCH");
+}
+
+TEST(Neuralint, TheSizeOfALabelIsThatOfTheTargets) {
+  // A column of class numbers is a label of size 1 to the tool, however many classes there are.
+  const Program sparse =
+      mlp(Json::array({dense(4, "relu"), dense(3, "softmax")}), "sparse_categorical_crossentropy");
+  EXPECT_EQ(said(sparse), Lines{"f017(1) -> -"});
+  EXPECT_EQ(repaired(sparse), Lines{});
+  // Two outputs for one column of zeros and ones.
+  DataInfo column;
+  column.y_is_integer = true;
+  column.y_max = 1;
+  const Program two =
+      mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), "binary_crossentropy");
+  const auto codes = [&](std::optional<DataInfo> data) {
+    std::set<std::string> codes;
+    for (const ToolMessage& message : check_program(two, kPublished, std::move(data))) {
+      codes.insert(message.code);
+    }
+    return codes;
+  };
+  EXPECT_EQ(codes(std::nullopt), (std::set<std::string>{"f020"}));
+  EXPECT_EQ(codes(column), (std::set<std::string>{"f012", "f017", "f020"}));
 }
 
 TEST(Neuralint, F016ShrinkingWindows) {
@@ -383,6 +444,10 @@ Json open(Json one) {
 }
 
 TEST(Neuralint, RecordedReports) {
+  // 64387251: linear is spelled out.
+  EXPECT_EQ(report(model(Json::array({dense(13000, "relu"), dense(1, "linear")}),
+                         "binary_crossentropy", {784})),
+            "Learner f012; Learner f020");
   // 34311586
   EXPECT_EQ(report(mlp(Json::array({dense(2, "sigmoid"), dense(3, "sigmoid"), dense(1, "softmax")}),
                        "mean_squared_error")),
@@ -703,6 +768,12 @@ TEST(Neuralint, RulesThatNoProgramBreaks) {
 TEST(Neuralint, WhatTheToolCannotRead) {
   const Program single = mlp(Json::array({dense(2, "softmax")}));
   EXPECT_EQ(unreadable(single, kPublished), "the tool reads no model of a single layer");
+  EXPECT_EQ(
+      unreadable(mlp(Json::array({layer("InputLayer", Json::object()),
+                                  layer("Reshape", {{"target_shape", {2}}}), dense(2, "softmax")})),
+                 kPublished),
+      "the tool reads no model of a single layer, and of these 3 layers it knows one, layer "
+      "2");
   EXPECT_EQ(unreadable(single, kRepaired), std::nullopt);
   const Program alias = mlp(Json::array({dense(4, "relu"), dense(1, "linear")}), "mse");
   EXPECT_EQ(unreadable(alias, kPublished)->substr(0, 8), "loss mse");

@@ -313,6 +313,17 @@ TEST(TheDeepChecker, LossThatReachesZero) {
   rising.losses.back() = 1;
   EXPECT_LE(rising.losses[98], 1e-5);
   EXPECT_EQ(said(check_fit(rising)), Lines{});
+  // A loss far below zero isn't near it; the published rule asks only for a small one.
+  Fit negative = fit(1e-6, 3);
+  negative.losses.back() = -3e11;
+  EXPECT_EQ(said(check_fit(negative)), fired);
+  EXPECT_NE(check_fit(negative)[0].detail.find("far below zero"), std::string::npos);
+  EXPECT_EQ(said(check_fit(negative, kRepaired)), Lines{});
+}
+
+TEST(TheDeepChecker, ShippedSettings) {
+  EXPECT_EQ(message_table().threshold("perfect_error"), 1e-4);
+  EXPECT_EQ(message_table().threshold("range_check"), 0);
 }
 
 TEST(TheDeepChecker, DataDependence) {
@@ -432,7 +443,7 @@ TEST(TheDeepChecker, RangeOfActivations) {
     values[0] = value;
     Lines range;
     for (const std::string& line :
-         at_iteration(ActivationCheck(kActivation, activation), 10, values, std::size_t{2})) {
+         at_iteration(ActivationCheck(kActivation, activation, true), 10, values, std::size_t{2})) {
       if (line.starts_with("Activations of")) range.push_back(line);
     }
     return range;
@@ -453,6 +464,8 @@ TEST(TheDeepChecker, RangeOfActivations) {
   EXPECT_EQ(judged("elu", -1), Lines{});
   EXPECT_EQ(judged("relu6", 6), Lines{});
   EXPECT_EQ(judged("selu", -100), Lines{});
+  // The shipped settings switch it off.
+  EXPECT_FALSE(ActivationCheck::checks_range());
 }
 
 TEST(TheDeepChecker, ActivationsThatAreNoNumbers) {

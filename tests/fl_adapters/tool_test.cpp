@@ -37,6 +37,16 @@ TEST(Answer, NothingSaidIsNothingFound) {
   EXPECT_EQ(to_string(answer_of({message({})})), "-");
 }
 
+TEST(HeardMessages, SayWhen) {
+  ToolMessage m;
+  EXPECT_EQ(when_said({&m, {}, 1}), "before training");
+  EXPECT_EQ(when_said({&m, {0, 1, 5}, 1}), "0-1, 5");
+  m.said = Said::kInIterations;
+  EXPECT_EQ(when_said({&m, {10, 20}, 1}), "iterations 10, 20");
+  m.said = Said::kAfterTraining;
+  EXPECT_EQ(when_said({&m, {}, 1}), "after training");
+}
+
 TEST(Record, OneMessageForAllItsEpochs) {
   std::vector<ToolMessage> list;
   for (const std::int64_t epoch : {3, 4, 7}) {

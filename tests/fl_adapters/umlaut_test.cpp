@@ -83,6 +83,21 @@ TEST(Umlaut, RegressionNeedsNoSoftmax) {
   EXPECT_EQ(repaired(line()), Lines{});
 }
 
+TEST(Umlaut, RepairedItAsksForNothingThatTheTaskForbids) {
+  const auto binary = [](const char* output, const char* loss) {
+    return program("moons", 2, Json::array({dense(4, "relu"), dense(1, output)}), loss, "accuracy",
+                   optimizer("Adam", 0.001));
+  };
+  // A softmax over one unit is no repair, and cross entropy needs the sigmoid that is there.
+  for (const char* output : {"sigmoid", "linear", "softmax"}) {
+    EXPECT_EQ(repaired(binary(output, "binary_crossentropy")), Lines{}) << output;
+  }
+  EXPECT_EQ(published(binary("sigmoid", "binary_crossentropy")),
+            (Lines{"no_softmax(1) -> ACH(1)", "activation_final_layer(1) -> ACH(1)"}));
+  // Other losses take logits.
+  EXPECT_EQ(repaired(binary("tanh", "hinge")), Lines{"activation_final_layer(1) -> ACH(1)"});
+}
+
 TEST(Umlaut, MissingActivations) {
   const Json softmax = layer("Softmax", Json::object());
   EXPECT_EQ(published(classifier(Json::array(

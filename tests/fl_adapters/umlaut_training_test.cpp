@@ -76,6 +76,20 @@ TEST(UmlautTraining, InputIsTheLastValidationBatchUnlessRepaired) {
   EXPECT_EQ(message(run(p, 0, ToolVariant::kRepaired), "input_normalization"), nullptr);
 }
 
+TEST(UmlautTraining, WithoutAnAccuracyThePublishedToolBreaksInTheFourthEpoch) {
+  Program p = line(6);
+  p.document["data"]["preprocess"] =
+      Json::parse(R"([{"op":"scale","on":"x","by":0.001,"part":"test"}])");
+  const Localisation broken = run(p);
+  EXPECT_EQ(broken.status, LocalisationStatus::kOk);
+  EXPECT_NE(broken.reason.find("epoch 3"), std::string::npos) << broken.reason;
+  ASSERT_NE(message(broken, "input_normalization"), nullptr);
+  EXPECT_EQ(message(broken, "input_normalization")->epochs, (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(run(line(3)).reason, "");
+  EXPECT_EQ(run(p, 0, ToolVariant::kRepaired).reason, "");
+  EXPECT_EQ(run(faulty(6)).reason, "");  // compiles accuracy
+}
+
 TEST(UmlautTraining, ProgramsThatKerasRefusesAreNotApplicable) {
   Program p = faulty();
   p.document["model"]["config"]["layers"][1]["config"]["units"] = 0;
