@@ -207,6 +207,7 @@ Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
   };
   limit(fault.buggy);
   if (fault.fixed) limit(*fault.fixed);
+  if (fault.tools) limit(*fault.tools);
   return fault;
 }
 
@@ -217,9 +218,22 @@ const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
   return *fault.fixed;
 }
 
-Original load_original(const Arguments& arguments) {
+const Program& tool_version(const Fault& fault, const Arguments& arguments) {
+  return arguments.text("version") == "buggy" ? tools_program(fault)
+                                              : chosen_version(fault, arguments);
+}
+
+Json tools_json(const Fault& fault) {
+  if (!fault.tools) return nullptr;
+  return {{"difference", tools_difference(fault)},
+          {"reason", fault.tools_reason},
+          {"hash", to_string(program_hash(*fault.tools))}};
+}
+
+Original load_original(const Arguments& arguments, bool for_tool) {
   const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
-  return {fault.id, chosen_version(fault, arguments), fault.space, fault.file};
+  return {fault.id, for_tool ? tool_version(fault, arguments) : chosen_version(fault, arguments),
+          fault.space, fault.file};
 }
 
 std::string chosen_format(const Arguments& arguments) {

@@ -74,6 +74,14 @@ Fault with_fewer_rows(Fault fault, const Arguments& arguments);
 /// The program that --version names. Throws input_error when the fault has no known fix.
 const Program& chosen_version(const Fault& fault, const Arguments& arguments);
 
+/// The same for a fault-localisation tool: the buggy version is the program that the study's tools
+/// ran on, which may be another one.
+const Program& tool_version(const Fault& fault, const Arguments& arguments);
+
+/// What tools ran on instead of the buggy program: {difference, reason, hash}; null: on that
+/// itself.
+Json tools_json(const Fault& fault);
+
 /// A program that a verb starts from: a bundled subject, or a version of a fault.
 struct Original {
   std::string id;
@@ -81,8 +89,8 @@ struct Original {
   ProgramSpace space;  ///< with its keys; its base need not be the program
   std::filesystem::path file;
 };
-/// The one that the first word names, in the version of --version.
-Original load_original(const Arguments& arguments);
+/// The one that the first word names, in the version of --version. `for_tool`: see tool_version().
+Original load_original(const Arguments& arguments, bool for_tool = false);
 
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
 /// `observers`: one for each job, or none. `trained` is called when a job has ended, from the

@@ -1,6 +1,8 @@
 #include "cli/export_formats.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "cli/context.h"
 #include "fl_adapters/tool_folder.h"
@@ -156,7 +158,15 @@ const std::vector<ExportFormat>& export_formats() {
        }},
       {"deepfd", "DeepFD's model, config and data", "model.h5", false, false, deepfd},
       {"umlaut", "tf.keras script with UMLAUT's callback, with its rows", "train.py", false, true,
-       [](Request r) -> Files { return tool_script(r, "umlaut"); }, true},
+       [](Request r) -> Files {
+         // The tool draws its messages with dash, and asks for it even where nothing is drawn.
+         Files files = tool_script(r, "umlaut");
+         files.emplace_back("requirements.txt",
+                            "tensorflow>=2.4,<2.16\nnumpy<2\ndash<3\npymongo\nrequests\n"
+                            "termcolor\n");
+         return files;
+       },
+       true},
       {"deepdiagnosis", "Keras 2.3 script with DeepDiagnosis's callback, with its rows", "train.py",
        false, true, [](Request r) -> Files { return tool_script(r, "deepdiagnosis"); }, true},
       {"neuralint", "Keras 2 script in what NeuraLint reads", "train.py", false, true,
@@ -171,6 +181,12 @@ const ExportFormat* find_export_format(std::string_view name) {
   const auto it = std::find_if(export_formats().begin(), export_formats().end(),
                                [&](const ExportFormat& format) { return format.name == name; });
   return it == export_formats().end() ? nullptr : &*it;
+}
+
+bool is_for_tool(const ExportFormat& format) {
+  constexpr std::array<std::string_view, 5> kTools{"autotrainer", "deepdiagnosis", "deepfd",
+                                                   "neuralint", "umlaut"};
+  return std::find(kTools.begin(), kTools.end(), format.name) != kTools.end();
 }
 
 Json sidecar(const ExportRequest& request) {

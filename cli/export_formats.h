@@ -45,6 +45,8 @@ struct ExportFormat {
 /// In the order of the documentation.
 const std::vector<ExportFormat>& export_formats();
 const ExportFormat* find_export_format(std::string_view name);
+/// Is it what a fault-localisation tool reads?
+bool is_for_tool(const ExportFormat& format);
 
 /// What a Keras model file can't hold: the program's other sections and its keys.
 Json sidecar(const ExportRequest& request);

@@ -106,7 +106,7 @@ int run(const Arguments& arguments) {
     throw usage_error("--output: found none; allowed: a " +
                       std::string(format.model ? "file" : "folder") + " for " + format.name);
   }
-  Original original = load_original(arguments);
+  Original original = load_original(arguments, is_for_tool(format));
   Program& program = original.program;
   const std::string file = original.file.string();
   require_valid(program.document, file);

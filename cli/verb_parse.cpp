@@ -84,6 +84,7 @@ Json json_of(const parsers::RecordedProgram& program, Faults& faults) {
   return {{"program", program.name},
           {"fault", fault != nullptr ? Json(fault->id) : Json()},
           {"runs", program.answers.runs.size()},
+          {"left_out", program.cut.size()},
           {"answer", to_string(answer)},
           {"answers", std::move(counted)},
           {"faults", std::move(items)},
@@ -100,6 +101,9 @@ std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
     for (const auto& [answer, runs] : program.answers.counted())
       text += "  in " + std::to_string(runs) + " of " +
               std::to_string(program.answers.runs.size()) + " runs: " + answer + "\n";
+    if (!program.cut.empty())
+      text += "  left out: " + std::to_string(program.cut.size()) +
+              (program.cut.size() == 1 ? " run" : " runs") + " of which a part was cut off\n";
     TextTable table({"message", "layers", "runs", "answer"});
     for (const HeardMessage& heard : messages_heard(program.answers.runs)) {
       const ToolMessage& message = *heard.message;
@@ -150,7 +154,7 @@ int run(const Arguments& arguments) {
   options.keep_misleading = arguments.flag("keep-misleading");
   options.program = [&](const std::string& name) -> const Program* {
     const Fault* fault = faults.find(name);
-    return fault != nullptr ? &fault->buggy : nullptr;
+    return fault != nullptr ? &tools_program(*fault) : nullptr;
   };
   const parsers::ParsedLog log = parsers::parse_log(
       parser, read_file(file, "recorded output of a tool", kLargestLog), options);

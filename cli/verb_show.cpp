@@ -229,6 +229,7 @@ Json json_of(const Fault& fault, const Program& program, const Shown& shown,
           {"callbacks", resolved.callbacks},
           {"keys", std::move(keys)},
           {"faults", to_string(fault.actual)},
+          {"tools", tools_json(fault)},
           {"out_of_reach", std::move(reach)},
           {"classes", std::move(classes)},
           {"warnings", std::move(warnings)},
@@ -291,6 +292,8 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
   if (fault.fixed)
     line("known fix",
          to_string(fault.actual) + "  (as declared: " + to_string(fault.declared) + ")");
+  if (fault.tools)
+    line("tools", "ran on " + tools_difference(fault) + "  (" + fault.tools_reason + ")");
   for (const Preset preset : {Preset::kPaper, Preset::kKeras})
     for (const std::string& part : reach_lines(fault, preset))
       line("", "--preset " + std::string(to_string(preset)) + ": " + part);

@@ -211,6 +211,8 @@ Fault make_fault(ProgramSpace space, std::optional<Program> fixed, const fs::pat
           .buggy = std::move(buggy),
           .fixed = std::move(fixed),
           .fixed_parameters = std::move(fixed_parameters),
+          .tools = std::nullopt,
+          .tools_reason = "",
           .declared = {},
           .actual = std::move(actual),
           .file = file};
@@ -245,9 +247,10 @@ Start read_start(const JsonSection& section, const fs::path& path) {
 Fault read_fault(const Json& json, const fs::path& path) {
   const std::string file = path.string();
   require_format(json, file, "neutra-fault");
-  const JsonSection section(json, file, "",
-                            {"format", "version", "id", "title", "subject", "origin", "source",
-                             "declared", "tags", "program", "keys", "buggy", "fixed", "notes"});
+  const JsonSection section(
+      json, file, "",
+      {"format", "version", "id", "title", "subject", "origin", "source", "declared", "tags",
+       "program", "keys", "buggy", "fixed", "tools", "notes"});
   const Start start = read_start(section, path);
 
   std::optional<ProgramSpace> space;
@@ -277,6 +280,13 @@ Fault read_fault(const Json& json, const fs::path& path) {
   }
   fault.source = section.text("source", "");
   fault.tags = section.texts("tags");
+  if (section.has("tools")) {
+    std::vector<std::string> fields = kVersionFields;
+    fields.emplace_back("reason");
+    const JsonSection changes(section.object("tools"), file, "/tools", fields);
+    fault.tools_reason = changes.text("reason");
+    fault.tools = read_version(fault.space, changes, path);
+  }
   if (section.has("declared")) {
     fault.declared = parse_fault_set(section.text("declared"), file + ": /declared");
   }
@@ -326,6 +336,22 @@ fs::path resource_directory() {
   throw failure(
       "the bundled subjects and faults are neither in share/neutra beside the program nor in " +
       source.string() + "; name their folder in NEUTRA_RESOURCES");
+}
+
+const Program& tools_program(const Fault& fault) {
+  return fault.tools ? *fault.tools : fault.buggy;
+}
+
+std::string tools_difference(const Fault& fault) {
+  if (!fault.tools) return "";
+  const auto parameters = fault.space.parameters_of(*fault.tools);
+  if (!parameters) return "another program";
+  std::string text;
+  for (const auto& [key, value] : *parameters) {
+    const std::string& own = fault.space.base_parameters().at(key);
+    if (value != own) text += (text.empty() ? "" : ", ") + key + "=" + value + " for " + own;
+  }
+  return text;
 }
 
 std::vector<std::string> subject_ids() { return index_list("subjects"); }

@@ -35,8 +35,11 @@ struct Fault {
   std::optional<Program>
       fixed;  ///< absent in a plain program file: a repair then improves significantly
   std::optional<Parameters> fixed_parameters;  ///< where the fix is expressible by keys
-  FaultSet declared;                           ///< as the study lists it
-  FaultSet actual;                             ///< diff(buggy, fixed)
+  /// What the study's fault-localisation tools ran on, where it isn't the buggy program, and why.
+  std::optional<Program> tools;
+  std::string tools_reason;
+  FaultSet declared;  ///< as the study lists it
+  FaultSet actual;    ///< diff(buggy, fixed)
   std::filesystem::path file;
 };
 
@@ -46,6 +49,11 @@ bool is_bundled(const Fault& fault);
 /// Folder with the bundled subjects, faults and small data: NEUTRA_RESOURCES, else beside the
 /// executable, else the source tree.
 std::filesystem::path resource_directory();
+
+/// The program that fault-localisation tools are asked about: `tools`, else the buggy program.
+const Program& tools_program(const Fault& fault);
+/// "lr=0.01 for 0.001", or "another program" where no keys say how it differs; "" where it doesn't.
+std::string tools_difference(const Fault& fault);
 
 std::vector<std::string> subject_ids();
 std::vector<std::string> fault_ids();  ///< D1..D9, M1..M3, F1..F3, C1..C3, R1..R7

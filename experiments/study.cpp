@@ -90,12 +90,12 @@ class Questions {
   Questions(const Study& study, const StudyOptions& options, const Fault& fault,
             LocalTrainer& trainer, RunJournal& journal)
       : options_(options),
-        faulty_{fault.id, fault.buggy},
+        faulty_{fault.id, tools_program(fault)},
         trainer_(trainer),
         journal_(journal),
         tools_(study.tools) {
-    const std::string data = trainer.fingerprint(fault.buggy);
-    const std::string program = to_string(program_hash(fault.buggy));
+    const std::string data = trainer.fingerprint(faulty_.program);
+    const std::string program = to_string(program_hash(faulty_.program));
     for (const StudyTool& asked : tools_) {
       const bool trains = asked.tool->needs.contains(ToolNeed::kTraining);
       runs_.emplace_back(trains ? static_cast<std::size_t>(asked.runs) : 1);

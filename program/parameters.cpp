@@ -452,7 +452,37 @@ Parameters ProgramSpace::with_changes(const Parameters& changes, const std::stri
   return result;
 }
 
-Program ProgramSpace::instantiate(const Parameters& parameters, const std::string& where) const {
+namespace {
+
+/// The parameters by the space's own names. Records number `unitN` and `layerN` by no single rule:
+/// where a space has one key of the kind, whatever number is given means that one.
+Parameters by_own_names(Parameters parameters, const std::vector<Key>& keys) {
+  for (const auto& [kind, word] : {std::pair(KeyKind::kUnits, std::string_view("unit")),
+                                   std::pair(KeyKind::kRepeat, std::string_view("layer"))}) {
+    const auto is_of_kind = [kind = kind](const Key& key) { return key.kind == kind; };
+    const auto own = std::find_if(keys.begin(), keys.end(), is_of_kind);
+    if (std::count_if(keys.begin(), keys.end(), is_of_kind) != 1 ||
+        parameters.contains(own->name)) {
+      continue;
+    }
+    const auto is_numbered = [word = word](const auto& entry) {
+      const std::string& name = entry.first;
+      return name.starts_with(word) && name.size() > word.size() &&
+             name.find_first_not_of("0123456789", word.size()) == std::string::npos;
+    };
+    if (std::count_if(parameters.begin(), parameters.end(), is_numbered) != 1) continue;
+    auto given =
+        parameters.extract(std::find_if(parameters.begin(), parameters.end(), is_numbered));
+    given.key() = own->name;
+    parameters.insert(std::move(given));
+  }
+  return parameters;
+}
+
+}  // namespace
+
+Program ProgramSpace::instantiate(const Parameters& given, const std::string& where) const {
+  const Parameters parameters = by_own_names(given, keys_);
   for (const Key& key : keys_) {
     if (!parameters.contains(key.name)) {
       throw input_error(describe(where, key.name, "no value", allowed_values(key, "")));

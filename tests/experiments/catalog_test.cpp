@@ -158,6 +158,23 @@ TEST(Catalog, DifferenceOfTheProgramsIsWhatIsDeclared) {
   }
 }
 
+/// The study's tools ran on other programs than its recorded networks start from.
+TEST(Catalog, ToolsProgramsBesideTheNetworksRoots) {
+  const std::map<std::string, std::string> others{{"R5", "lr=0.01 for 0.001"},
+                                                  {"C3", "ki2=ones for zeros"}};
+  for (const std::string& id : fault_ids()) {
+    const Fault fault = load_fault(id);
+    const auto other = others.find(id);
+    EXPECT_EQ(tools_difference(fault), other == others.end() ? "" : other->second) << id;
+    EXPECT_EQ(canonical(tools_program(fault)) == canonical(fault.buggy), other == others.end())
+        << id;
+    EXPECT_EQ(fault.tools_reason.empty(), other == others.end()) << id;
+  }
+  // The network's root stays.
+  EXPECT_EQ(load_fault("R5").space.base_parameters().at("lr"), "0.001");
+  EXPECT_EQ(load_fault("C3").space.base_parameters().at("ki2"), "zeros");
+}
+
 TEST(Catalog, FashionTwinsDifferInTheirDataOnly) {
   for (const std::string number : {"1", "2", "3"}) {
     const Fault twin = load_fault("F" + number), original = load_fault("M" + number);
@@ -281,6 +298,25 @@ TEST_F(OwnFile, ProgramsInFilesOfTheirOwn) {
   const Fault fault = load_fault(write("mine.json", json));
   EXPECT_EQ(fault.fixed_parameters->at("epochs"), "7");
   EXPECT_EQ(to_string(fault.actual), "HNE");
+}
+
+TEST_F(OwnFile, ToolsProgram) {
+  Json fault = {{"format", "neutra-fault"},
+                {"version", 1},
+                {"subject", "d7"},
+                {"buggy", {{"parameters", {{"lr", 0.5}}}}},
+                {"tools", {{"parameters", {{"epochs", 7}}}, {"reason", "shorter runs"}}}};
+  const Fault read = load_fault(write("tools.json", fault));
+  EXPECT_EQ(tools_difference(read), "epochs=7 for 200");
+  EXPECT_EQ(read.tools_reason, "shorter runs");
+  // They start from the buggy program.
+  EXPECT_EQ(resolve(tools_program(read)).optimizer["config"]["learning_rate"], 0.5);
+  fault["tools"].erase("reason");
+  EXPECT_THROW(load_fault(write("tools.json", fault)), Error);
+  fault["tools"] = {
+      {"reason", "r"},
+      {"patch", Json::parse(R"([{"op": "replace", "path": "/task", "value": "regression"}])")}};
+  EXPECT_NO_THROW(load_fault(write("tools.json", fault)));
 }
 
 TEST_F(OwnFile, BundledSubjectWithPatch) {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "evaluators/csv_table.h"
+#include "experiments/network_file.h"
 #include "program/error.h"
 
 namespace neutra {
@@ -371,6 +372,60 @@ TEST(GroundTruths, KnownFaultsAreDeclaredOrFound) {
   ASSERT_EQ(published.size(), 1u);
   EXPECT_EQ(to_string(published[0]), "ACH(0), ACH(1), HLR, LCH");
   EXPECT_EQ(to_string(ground_truths(d4, Variant::kCorrected)[0]), "ACH(0,1), HLR, LCH");
+}
+
+/// The published columns, with the recorded spelling of D9: unit2 and layer2 are those of the Dense
+/// of 128, the third parametric layer, and convolutions without an activation have None.
+TEST(GroundTruths, ARecordOfD9) {
+  const std::string root =
+      "act1=None,act2=None,act3=relu,act4=softmax,batch_size=32,bi1=zeros,bi2=zeros,bi3=zeros,"
+      "bi4=zeros,epochs=10,ki1=glorot_uniform,ki2=glorot_uniform,ki3=glorot_uniform,"
+      "ki4=glorot_uniform,layer2=1,loss=sparse_categorical_crossentropy,lr=0.001,optimizer=adam,"
+      "unit2=128";
+  const auto with = [&](const std::string& before, const std::string& after) {
+    std::string text = root;
+    return text.replace(text.find(before), before.size(), after);
+  };
+  const auto row = [&](int id, const std::string& child, const char* repaired) {
+    return "0\t" + std::to_string(id) + "\t[0.1, 0.1]\t[0.2, 0.3]\t" + root + "\t" + child + "\t" +
+           repaired + "\n";
+  };
+  const fs::path file = fs::path(testing::TempDir()) / "d9_record.tsv";
+  const auto write = [&](const std::string& text) {
+    std::ofstream(file) << "parent_node_id\tcurrent_node_id\tparent_accs\tcurrent_node_accs\t"
+                           "parent_node_param_string\tcurrent_node_param_string\tis_gt\n"
+                        << text;
+  };
+  write(row(9, with("act1=None", "act1=relu"), "True") +
+        row(17, with("unit2=128", "unit2=64"), "False") +
+        row(21, with("layer2=1", "layer2=0"), "True"));
+  // The root alone says which fault it is of.
+  const NetworkFile read = read_network_file(file, std::nullopt);
+  ASSERT_TRUE(read.fault);
+  EXPECT_EQ(read.fault->id, "D9");
+  EXPECT_EQ(to_string(read.fault->space.base_parameters()), root);
+  const auto truths =
+      ground_truths({*read.fault, read.network, file.string()}, Variant::kCorrected);
+  ASSERT_EQ(truths.size(), 3u);
+  EXPECT_EQ(to_string(truths[1]), "ACH(0)");
+  EXPECT_EQ(to_string(truths[2]), "LRM(5)");
+  const auto published =
+      ground_truths({*read.fault, read.network, file.string()}, Variant::kAsPublished);
+  ASSERT_EQ(published.size(), 3u);
+
+  // Networks that were written with other numbers and words are read as well.
+  std::string other = row(9, with("act1=None", "act1=relu"), "True");
+  for (const auto& [now, then] :
+       {std::pair("layer2", "layer3"), {"unit2", "unit3"}, {"None", "linear"}}) {
+    for (std::size_t at = 0; (at = other.find(now, at)) != std::string::npos; ++at) {
+      other.replace(at, std::string(now).size(), then);
+    }
+  }
+  write(other);
+  const NetworkFile older = read_network_file(file, load_fault("D9"));
+  EXPECT_EQ(to_string(ground_truths({*older.fault, older.network, ""}, Variant::kCorrected)[1]),
+            "ACH(0)");
+  fs::remove(file);
 }
 
 TEST(GroundTruths, OfEachVariant) {
