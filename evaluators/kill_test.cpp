@@ -21,14 +21,15 @@ constexpr double kPower = 0.8;
 KillVerdict kill_test(std::span<const double> original, std::span<const double> mutant,
                       const KillOptions& options) {
   KillVerdict verdict;
-  verdict.missing =
-      original.size() < 2 || mutant.size() < 2 || !all_finite(original) || !all_finite(mutant);
-  if (verdict.missing) return verdict;
   const bool published = options.variant == KillVariant::kAsPublished;
+  verdict.missing = original.size() < 2 || mutant.size() < 2 ||
+                    (published && (!all_finite(original) || !all_finite(mutant)));
+  if (verdict.missing) return verdict;
   const Comparison original_better = compare(original, mutant, options.maximize);
   verdict.d = original_better.d;
   verdict.p = published ? python_round(original_better.p, 3) : original_better.p;
-  verdict.killed = original_better.significant && verdict.p < kKillLevel;
+  verdict.killed =
+      original_better.significant && (!published || verdict.p < kKillLevel);  // p was rounded
   const double f = published ? verdict.d : std::abs(verdict.d) / 2;
   verdict.power = anova_power(f, static_cast<double>(original.size() + mutant.size()), kKillLevel);
   verdict.stable = verdict.power >= kPower && (verdict.killed || published);
@@ -39,11 +40,10 @@ std::optional<bool> foregone(std::span<const double> original, std::span<const d
                              std::size_t runs, bool maximize) {
   assert(known.size() <= runs);
   if (original.size() < 2 || runs < 2) return false;
-  if (!all_finite(original) || !all_finite(known)) return false;
-  // kill_test() is "d is at least so much": p and power depend on |d| alone. As a function of the
-  // other runs, d is a mean, which is linear, over a deviation, which is convex. Where positive,
-  // such a quotient is quasi-concave: smallest at a corner of the cube, and, since the runs may
-  // change places, largest where they are all equal.
+  // Of finite metrics kill_test() is "d is at least so much": p and power depend on |d| alone. As a
+  // function of the other runs, d is a mean, which is linear, over a deviation, which is convex.
+  // Where positive, such a quotient is quasi-concave: smallest at a corner of the cube, and, since
+  // the runs may change places, largest where they are all equal.
   const std::size_t open = runs - known.size();
   std::vector<double> values(known.begin(), known.end());
   values.resize(runs);
@@ -54,6 +54,8 @@ std::optional<bool> foregone(std::span<const double> original, std::span<const d
     if (known_all.killed != known_all.stable) return std::nullopt;
     return known_all.killed;
   }
+  // Where a metric isn't finite, kill_test() ranks: what follows is about d alone.
+  if (!all_finite(original) || !all_finite(known)) return std::nullopt;
 
   bool all_corners = true;
   for (std::size_t ones = 0; ones <= open && all_corners; ++ones) {
@@ -116,8 +118,9 @@ BinarySearch bisect(const SearchRange& range, KillVariant variant, const KillTes
   BinarySearch search;
   double low = range.harmless, high = range.severe;
   std::optional<double> reference;
-  // Without a verdict a mutant isn't killed, but it may be too severe for one: the search goes on
-  // to milder values, as after one that was killed.
+  // Without a verdict (a run that was cut off, a program that is refused) a mutant isn't killed,
+  // but it may be too severe for one: the search goes on to milder values, as after one that was
+  // killed.
   const auto survives = [&](double value) {
     const KillVerdict verdict = test(value, reference);
     search.steps.push_back({low, high, value, verdict});

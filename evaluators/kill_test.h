@@ -24,28 +24,32 @@ struct KillOptions {
 inline constexpr double kKillLevel = kSignificanceLevel;
 inline constexpr double kKillEffect = kLeastEffect;
 
-/// Killed: the original is significantly better, p < kKillLevel and Cohen's d of at least
-/// kKillEffect for the worse (DeepCrime, ISSTA 2021, section 3).
+/// Killed: the original is significantly better, p < kKillLevel and an effect of at least
+/// kKillEffect for the worse (DeepCrime, ISSTA 2021, section 3); compare() says how metrics that
+/// aren't finite count.
 struct KillVerdict {
-  /// There is none: fewer than two runs a side, or a metric that isn't finite. Such a mutant is an
-  /// error, neither killed nor a survivor.
+  /// There is none: fewer than two runs a side, a run that was cut off (callers say that), or, as
+  /// published, a metric that isn't finite. Such a mutant is an error, neither killed nor a
+  /// survivor.
   bool missing = false;
   double p = 1;
-  double d = 0;      ///< (mean(original) - mean(mutant)) / pooled deviation
+  double d = 0;      ///< (mean(original) - mean(mutant)) / pooled deviation, or compare()'s
   double power = 0;  ///< of finding an effect of that size; in [0, 1]
   bool killed = false;
   /// Killed with a power of at least 0.8. Published: any verdict with that power.
   bool stable = false;
 };
-/// Metrics of the runs.
+/// Metrics of the runs, which ended by themselves: one that isn't finite is that of a training that
+/// diverged, and worse than every finite one.
 KillVerdict kill_test(std::span<const double> original, std::span<const double> mutant,
                       const KillOptions& options);
 
 /// Will kill_test() say killed and stable (true), or not killed (false: survived or no verdict),
-/// when the mutant's other runs are there, whatever they give? Metrics lie in [0, 1], or aren't
-/// finite. nullopt: it is open. `runs`: of the
-/// mutant, in all; `known`: those that are there. The corrected variant alone has foregone
-/// outcomes: in the published one stability depends on all runs of survivors, too.
+/// when the mutant's other runs are there, whatever they give? They give metrics in [0, 1]: an
+/// accuracy is one even where a training diverged. nullopt: it is open, as it is where a metric
+/// that is there isn't finite. `runs`: of the mutant, in all; `known`: those that are there. The
+/// corrected variant alone has foregone outcomes: in the published one stability depends on all
+/// runs of survivors, too.
 std::optional<bool> foregone(std::span<const double> original, std::span<const double> known,
                              std::size_t runs, bool maximize);
 

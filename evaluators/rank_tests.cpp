@@ -7,6 +7,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <numeric>
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::size_t kExactDifferences = 50;
 constexpr std::size_t kExactSample = 20;
+constexpr std::size_t kExactRanks = 100;  // of both samples: some ten million additions
 constexpr double kTolerance = 1e-12;
 
 bool has_nan(std::span<const double> values) {
@@ -52,7 +54,10 @@ Ranks rank(const std::vector<double>& values, double equal_within) {
   ranks.of.resize(values.size());
   for (std::size_t first = 0; first < order.size();) {
     std::size_t end = first + 1;
-    while (end < order.size() && values[order[end]] - values[order[end - 1]] <= equal_within) ++end;
+    const auto ties = [&](double value, double next) {
+      return next == value || next - value <= equal_within;  // infinities have no difference
+    };
+    while (end < order.size() && ties(values[order[end - 1]], values[order[end]])) ++end;
     const auto size = static_cast<double>(end - first);
     for (std::size_t i = first; i < end; ++i) {
       ranks.of[order[i]] = static_cast<double>(first) + (size + 1) / 2;
@@ -99,6 +104,59 @@ double u_tail(std::size_t na, std::size_t nb, std::size_t u) {
          all;
 }
 
+/// Two samples ranked together.
+struct PooledRanks {
+  PooledRanks(std::span<const double> a, std::span<const double> b)
+      : na(static_cast<double>(a.size())), nb(static_cast<double>(b.size())), count(a.size()) {
+    std::vector<double> all(a.begin(), a.end());
+    all.insert(all.end(), b.begin(), b.end());
+    ranks = rank(all, 0);
+    for (std::size_t i = 0; i < count; ++i) sum += ranks.of[i];
+  }
+
+  double u() const { return sum - na * (na + 1) / 2; }
+
+  /// Two-sided, with corrections for ties and continuity.
+  double normal_p() const {
+    const double n = na + nb;
+    const double variance = na * nb / 12 * (n + 1 - ranks.ties / (n * (n - 1)));
+    if (variance <= 0) return 1;  // all values equal
+    constexpr double kContinuity = 0.5;
+    const double distance = std::abs(u() - na * nb / 2);
+    return two_sided(std::max(0.0, distance - kContinuity) / std::sqrt(variance));
+  }
+
+  /// Share of the splits into samples of these sizes whose rank sum lies as far from its mean.
+  double exact_p() const {
+    // Twice the ranks are whole numbers. ways[k][s]: choices of k of them with the sum s.
+    const std::size_t n = ranks.of.size();
+    std::vector<std::vector<double>> ways(count + 1);
+    ways[0] = {1};
+    for (const double one : ranks.of) {
+      const auto twice = static_cast<std::size_t>(std::lround(2 * one));
+      for (std::size_t k = count; k > 0; --k) {
+        const std::vector<double>& fewer = ways[k - 1];
+        if (fewer.empty()) continue;
+        ways[k].resize(std::max(ways[k].size(), fewer.size() + twice));
+        for (std::size_t s = 0; s < fewer.size(); ++s) ways[k][s + twice] += fewer[s];
+      }
+    }
+    const auto mean = static_cast<long>(count * (n + 1));
+    const long observed = std::labs(std::lround(2 * sum) - mean);
+    double hits = 0, all = 0;
+    for (std::size_t s = 0; s < ways[count].size(); ++s) {
+      all += ways[count][s];
+      if (std::labs(static_cast<long>(s) - mean) >= observed) hits += ways[count][s];
+    }
+    return hits / all;
+  }
+
+  double na, nb;
+  std::size_t count;  ///< of the first sample
+  Ranks ranks;
+  double sum = 0;  ///< of the first sample's ranks
+};
+
 }  // namespace
 
 RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double> b) {
@@ -133,28 +191,25 @@ RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double>
 }
 
 RankTest mann_whitney_u(std::span<const double> a, std::span<const double> b) {
-  RankTest result;
-  if (a.empty() || b.empty() || has_nan(a) || has_nan(b)) return result;
-  std::vector<double> pooled(a.begin(), a.end());
-  pooled.insert(pooled.end(), b.begin(), b.end());
-  const Ranks ranks = rank(pooled, 0);
-  const auto na = static_cast<double>(a.size()), nb = static_cast<double>(b.size());
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += ranks.of[i];
-  result.statistic = sum - na * (na + 1) / 2;
-  const double larger = std::max(result.statistic, na * nb - result.statistic);
-  result.exact = ranks.ties == 0 && std::max(a.size(), b.size()) <= kExactSample;
-  if (result.exact) {
-    const auto smaller = static_cast<std::size_t>(std::lround(na * nb - larger));
-    result.p = std::min(1.0, 2 * u_tail(a.size(), b.size(), smaller));
+  if (a.empty() || b.empty() || has_nan(a) || has_nan(b)) return {};
+  const PooledRanks pooled(a, b);
+  RankTest result{pooled.u(), 1, false};
+  result.exact = pooled.ranks.ties == 0 && std::max(a.size(), b.size()) <= kExactSample;
+  if (!result.exact) {
+    result.p = pooled.normal_p();
     return result;
   }
-  const double n = na + nb;
-  const double variance = na * nb / 12 * (n + 1 - ranks.ties / (n * (n - 1)));
-  if (variance <= 0) return result;  // all values equal
-  constexpr double kContinuity = 0.5;
-  result.p = two_sided(std::max(0.0, larger - na * nb / 2 - kContinuity) / std::sqrt(variance));
+  const double smaller = std::min(result.statistic, pooled.na * pooled.nb - result.statistic);
+  result.p =
+      std::min(1.0, 2 * u_tail(a.size(), b.size(), static_cast<std::size_t>(std::lround(smaller))));
   return result;
+}
+
+RankTest rank_sum(std::span<const double> a, std::span<const double> b) {
+  if (a.empty() || b.empty() || has_nan(a) || has_nan(b)) return {};
+  const PooledRanks pooled(a, b);
+  const bool exact = a.size() + b.size() <= kExactRanks;
+  return {pooled.u(), exact ? pooled.exact_p() : pooled.normal_p(), exact};
 }
 
 FriedmanTest friedman(const std::vector<std::vector<double>>& values) {

@@ -30,6 +30,10 @@ RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double>
 /// mannwhitneyu).
 RankTest mann_whitney_u(std::span<const double> a, std::span<const double> b);
 
+/// The same test with its exact distribution over all splits of the mid-ranks, with ties, too, for
+/// at most 100 values in all; beyond that the normal approximation. Infinities of one sign tie.
+RankTest rank_sum(std::span<const double> a, std::span<const double> b);
+
 /// Friedman's test: do treatments differ, over blocks that each of them has a value in?
 struct FriedmanTest {
   std::size_t treatments = 0, blocks = 0;

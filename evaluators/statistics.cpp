@@ -1,8 +1,10 @@
 #include "evaluators/statistics.h"
 
 #include <algorithm>
+#include <boost/math/distributions/normal.hpp>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <limits>
 #include <numbers>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "evaluators/counter_random.h"
+#include "evaluators/rank_tests.h"
 
 namespace neutra {
 
@@ -22,6 +25,33 @@ double pooled_variance(std::span<const double> a, std::span<const double> b) {
   const double squares = (static_cast<double>(a.size()) - 1) * sample_variance(a) +
                          (static_cast<double>(b.size()) - 1) * sample_variance(b);
   return squares / degrees;
+}
+
+/// Difference of the means and pooled variance, in a unit of their own.
+struct Contrast {
+  double difference = 0, variance = 0;
+};
+Contrast contrast(std::span<const double> a, std::span<const double> b) {
+  // Squares of larger values overflow; a power of two changes no other digit.
+  constexpr double kLarge = 1e150, kUnit = 0x1p-600;
+  const auto is_large = [](double value) { return std::abs(value) > kLarge; };
+  if (std::any_of(a.begin(), a.end(), is_large) || std::any_of(b.begin(), b.end(), is_large)) {
+    std::vector<double> small_a(a.begin(), a.end()), small_b(b.begin(), b.end());
+    for (double& value : small_a) value *= kUnit;
+    for (double& value : small_b) value *= kUnit;
+    return contrast(small_a, small_b);
+  }
+  return {mean(a) - mean(b), pooled_variance(a, b)};
+}
+
+/// Larger is better; what isn't finite is worse than all else.
+std::vector<double> by_merit(std::span<const double> values, bool maximize) {
+  std::vector<double> merits;
+  for (const double value : values) {
+    merits.push_back(std::isfinite(value) ? (maximize ? value : -value)
+                                          : -std::numeric_limits<double>::infinity());
+  }
+  return merits;
 }
 
 /// Difference of two means as the limit for "NaN is a value larger than all others": first the
@@ -131,6 +161,23 @@ bool all_finite(std::span<const double> values) {
                      [](double value) { return std::isfinite(value); });
 }
 
+std::size_t count_not_finite(std::span<const double> values) {
+  return static_cast<std::size_t>(std::count_if(
+      values.begin(), values.end(), [](double value) { return !std::isfinite(value); }));
+}
+
+std::string diverged_text(std::size_t diverged, std::size_t runs) {
+  return std::to_string(diverged) + " of " + std::to_string(runs) + " diverged";
+}
+
+std::string p_text(double p) {
+  if (std::isnan(p)) return "-";
+  if (p < 1e-16) return "< 1e-16";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", p);
+  return text;
+}
+
 double mean(std::span<const double> values) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   // Ten times 0.1 has mean 0.1 exactly, so that equal values have no spread.
@@ -150,30 +197,51 @@ double sample_variance(std::span<const double> values) {
 
 double cohens_d(std::span<const double> a, std::span<const double> b) {
   if (a.empty() || b.empty() || !all_finite(a) || !all_finite(b)) return 0;
-  const double difference = mean(a) - mean(b);
-  if (difference == 0) return 0;
-  return difference /
-         std::sqrt(pooled_variance(a, b));  // spread 0: infinite, with the sign of the difference
+  const Contrast c = contrast(a, b);
+  if (c.difference == 0) return 0;
+  return c.difference /
+         std::sqrt(c.variance);  // spread 0: infinite, with the sign of the difference
 }
 
 double glm_p(std::span<const double> a, std::span<const double> b) {
   if (a.empty() || b.empty() || !all_finite(a) || !all_finite(b)) return 1;
-  const double difference = mean(b) - mean(a);
-  if (difference == 0) return 1;
-  const double error = std::sqrt(pooled_variance(a, b) * (1 / static_cast<double>(a.size()) +
-                                                          1 / static_cast<double>(b.size())));
-  return std::erfc(std::abs(difference / error) /
+  const Contrast c = contrast(b, a);
+  if (c.difference == 0) return 1;
+  const double error = std::sqrt(
+      c.variance * (1 / static_cast<double>(a.size()) + 1 / static_cast<double>(b.size())));
+  return std::erfc(std::abs(c.difference / error) /
                    std::numbers::sqrt2);  // error 0: erfc(infinity) = 0
 }
 
 Comparison compare(std::span<const double> candidate, std::span<const double> reference,
                    bool maximize) {
-  Comparison result{glm_p(candidate, reference), cohens_d(candidate, reference), false};
   // One value a side has no spread: any difference would look certain.
   const bool enough = candidate.size() > 1 && reference.size() > 1;
+  Comparison result;
+  bool certain = false;
+  double better = 0;  // d, for the better
+  if (all_finite(candidate) && all_finite(reference)) {
+    result = {glm_p(candidate, reference), cohens_d(candidate, reference), false};
+    better = maximize ? result.d : -result.d;
+  } else if (!candidate.empty() && !reference.empty()) {
+    const RankTest test = rank_sum(by_merit(candidate, maximize), by_merit(reference, maximize));
+    const double pairs =
+        static_cast<double>(candidate.size()) * static_cast<double>(reference.size());
+    better = effect_of_superiority(test.statistic / pairs);
+    result = {test.p, maximize || better == 0 ? better : -better, false};
+    certain = all_finite(candidate) && count_not_finite(reference) == reference.size();
+  }
   result.significant =
-      enough && result.p < kSignificanceLevel && (maximize ? result.d : -result.d) >= kLeastEffect;
+      enough && (certain || (result.p < kSignificanceLevel && better >= kLeastEffect));
   return result;
+}
+
+double effect_of_superiority(double superiority) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (superiority <= 0) return -kInfinity;
+  if (superiority >= 1) return kInfinity;
+  if (superiority == 0.5) return 0;
+  return std::numbers::sqrt2 * quantile(boost::math::normal(), superiority);
 }
 
 double permutation_p(std::span<const double> a, std::span<const double> b, long limit) {

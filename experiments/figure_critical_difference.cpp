@@ -47,7 +47,7 @@ std::string two_decimals(double value) {
   return text;
 }
 
-std::string p_text(double p) {
+std::string p_statement(double p) {
   char text[32];
   std::snprintf(text, sizeof text, p < 0.0001 ? "p < 0.0001" : "p = %.4f", p);
   return text;
@@ -71,7 +71,7 @@ Panel make_panel(const ScoreSheet& sheet, const FriedmanTest& test, const std::s
                  double ToolComparison::*holm) {
   Panel panel{test, "", {}, 0, {}, {}};
   panel.title = stage + ": " + std::to_string(test.blocks) + " faults, Friedman's test " +
-                p_text(test.p) + ", Iman and Davenport's " + p_text(test.f_p);
+                p_statement(test.p) + ", Iman and Davenport's " + p_statement(test.f_p);
   panel.tools.resize(test.treatments);
   std::iota(panel.tools.begin(), panel.tools.end(), std::size_t{0});
   std::stable_sort(panel.tools.begin(), panel.tools.end(), [&](std::size_t a, std::size_t b) {

@@ -63,11 +63,43 @@ TEST(KillTest, WithoutSpread) {
   EXPECT_FALSE(kill_test(ones, ones, {}).killed);
 }
 
-TEST(KillTest, NoVerdictOfTooFewRunsOrNoNumbers) {
+TEST(KillTest, ADivergedMutantIsKilled) {
+  const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
+  for (const bool maximize : {true, false}) {
+    for (const double diverged : {nan, infinity, -infinity}) {
+      for (const std::size_t count : {2u, 3u, 10u}) {
+        const std::vector<double> original(count, 1), mutant(count, diverged);
+        const KillVerdict v = kill_test(original, mutant, {maximize});
+        EXPECT_TRUE(v.killed);
+        EXPECT_TRUE(v.stable);
+        EXPECT_EQ(v.power, 1);
+        EXPECT_FALSE(v.missing);
+        EXPECT_FALSE(kill_test(mutant, original, {maximize}).killed);
+        const KillVerdict both = kill_test(mutant, mutant, {maximize});
+        EXPECT_FALSE(both.killed || both.missing);
+        EXPECT_EQ(both.p, 1);
+      }
+    }
+    // A few may be chance, most are not.
+    const auto mutant = [&](std::size_t diverged) {
+      std::vector<double> values = kOriginal;
+      std::fill_n(values.begin(), diverged, nan);
+      return kill_test(kOriginal, values, {maximize});
+    };
+    EXPECT_FALSE(mutant(3).killed);
+    EXPECT_TRUE(mutant(7).killed);
+    EXPECT_GT(mutant(7).power, mutant(3).power);
+    EXPECT_LT(mutant(7).power, 1);
+  }
+}
+
+TEST(KillTest, NoVerdictOfTooFewRunsNorAsPublishedOfNoNumbers) {
   const std::vector<double> one{1.0}, other{0.1}, some{1.0, 1.0, 0.9};
   const std::vector<double> nan{0.1, std::nan(""), 0.1};
-  for (const KillVerdict& v : {kill_test(one, other, {}), kill_test({}, {}, {}),
-                               kill_test(some, nan, {}), kill_test(some, nan, kPublished)}) {
+  const std::vector<double> nans(3, std::nan(""));
+  for (const KillVerdict& v :
+       {kill_test(one, other, {}), kill_test({}, {}, {}), kill_test({}, nans, {}),
+        kill_test(some, nan, kPublished), kill_test(some, nans, kPublished)}) {
     EXPECT_TRUE(v.missing);
     EXPECT_FALSE(v.killed);
     EXPECT_FALSE(v.stable);
@@ -113,6 +145,8 @@ TEST(Foregone, NeverContradictsTheRuns) {
     std::vector<double> original(runs), mutant(runs);
     for (double& v : original) v = draw(level);
     for (double& v : mutant) v = draw(other);
+    // Some diverge: then nothing is said of what isn't there yet.
+    if (round % 5 == 0) mutant[random() % runs] = std::nan("");
     const auto agrees = [&](std::span<const double> values, bool said) {
       const KillVerdict verdict = kill_test(original, values, {maximize});
       return said ? verdict.killed && verdict.stable : !verdict.killed;
@@ -145,7 +179,12 @@ TEST(Foregone, ClearCases) {
   EXPECT_EQ(foregone(original, {}, 5, true), std::nullopt);
   EXPECT_EQ(foregone(original, std::vector<double>{.1, .1, .12, .11}, 5, true), true);
   EXPECT_EQ(foregone(original, std::vector<double>{1, 1, 1, 1}, 5, true), false);
-  EXPECT_EQ(foregone(original, std::vector<double>{std::nan("")}, 5, true), false);
+  // What isn't finite is ranked: only all runs tell.
+  const double nan = std::nan("");
+  EXPECT_EQ(foregone(original, std::vector<double>{nan}, 5, true), std::nullopt);
+  EXPECT_EQ(foregone(original, std::vector<double>{nan, nan, nan, nan}, 5, true), std::nullopt);
+  EXPECT_EQ(foregone(original, std::vector<double>(5, nan), 5, true), true);
+  EXPECT_EQ(foregone(original, std::vector<double>{.95, .96, .94, .95, nan}, 5, true), false);
   EXPECT_EQ(foregone(std::vector<double>{.9}, {}, 5, true), false);
 }
 

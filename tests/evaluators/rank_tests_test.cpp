@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "evaluators/studentized_range.h"
@@ -40,6 +43,57 @@ TEST(RankTests, SamplesMayBeSwapped) {
   EXPECT_DOUBLE_EQ(wilcoxon_signed_rank(a, b).p, wilcoxon_signed_rank(b, a).p);
   EXPECT_DOUBLE_EQ(mann_whitney_u(a, b).p, mann_whitney_u(b, a).p);
   EXPECT_EQ(mann_whitney_u(a, b).statistic + mann_whitney_u(b, a).statistic, 36);
+}
+
+TEST(RankSum, IsExactWithTies) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::vector<std::pair<Values, Values>> cases{
+      {{1, 2, 3}, {4, 5, 6}},
+      {{1, 1, 1, 2}, {1, 2, 2, 3, 3}},
+      {{0.1, 0.5, 0.5, 0.9, 2, 7}, {0.2, 0.5, 0.1, 1.4, 3, 1}},
+      {{-kInfinity, -kInfinity, 3}, {-kInfinity, 1, 1, 2}},
+      {{5}, {1, 1, 2, 3, 3, 3, 9}},
+      {{1, 2, 2, 2, 3, 8, 8, 9, 4, 4}, {2, 2, 3, 4, 5, 5, 6, 7, 1, 2}}};
+  for (const auto& [a, b] : cases) {
+    // The permutation test of the mid-ranks, which looks at every split.
+    Values all = a;
+    all.insert(all.end(), b.begin(), b.end());
+    Values ranks;
+    for (const double value : all) {
+      const auto less = std::count_if(all.begin(), all.end(), [&](double v) { return v < value; });
+      const auto equal = std::count(all.begin(), all.end(), value);
+      ranks.push_back(static_cast<double>(less) + (static_cast<double>(equal) + 1) / 2);
+    }
+    const std::span<const double> whole(ranks);
+    const RankTest test = rank_sum(a, b);
+    EXPECT_TRUE(test.exact);
+    EXPECT_NEAR(test.p, permutation_p(whole.first(a.size()), whole.subspan(a.size())), 1e-12);
+    EXPECT_NEAR(rank_sum(b, a).p, test.p, 1e-12);
+    double u = 0;
+    for (const double x : a) {
+      for (const double y : b) u += x > y ? 1 : x == y ? 0.5 : 0;
+    }
+    EXPECT_EQ(test.statistic, u);
+  }
+  // Without ties it is the test of mann_whitney_u().
+  const Values a{0.1, 0.7, 0.9, 2, 7}, b{0.2, 0.5, 1.4, 3, 1, 0.3};
+  EXPECT_NEAR(rank_sum(a, b).p, mann_whitney_u(a, b).p, 1e-12);
+}
+
+TEST(RankSum, LargeSamplesAreNearlyNormal) {
+  Values a, b;
+  for (int i = 0; i < 50; ++i) {
+    a.push_back(i % 12);
+    b.push_back(i % 12 + (i % 3 == 0 ? 2 : 0));
+  }
+  const RankTest exact = rank_sum(a, b);
+  EXPECT_TRUE(exact.exact);
+  EXPECT_NEAR(exact.p, mann_whitney_u(a, b).p, 0.003);
+  a.push_back(3);
+  EXPECT_FALSE(rank_sum(a, b).exact);
+  EXPECT_EQ(rank_sum(a, b).p, mann_whitney_u(a, b).p);
+  EXPECT_EQ(rank_sum(Values(60, 1.0), Values(60, 1.0)).p, 1);
+  EXPECT_EQ(rank_sum({}, Values{1}).p, 1);
 }
 
 TEST(RankTests, DifferencesOfDecimalsTie) {

@@ -109,6 +109,129 @@ TEST(Compare, BothThresholdsCount) {
   EXPECT_FALSE(compare(Values(10, 1.0), Values(10, 1.0), true).significant);
 }
 
+/// `finite` values around 1, then NaNs.
+Values runs(std::size_t finite, std::size_t diverged) {
+  Values values;
+  for (std::size_t i = 0; i < finite; ++i) values.push_back(1 + 0.01 * static_cast<double>(i % 3));
+  values.insert(values.end(), diverged, kNan);
+  return values;
+}
+
+TEST(Compare, AllDivergedAgainstNoneIsCertain) {
+  for (const bool maximize : {true, false}) {
+    const double sign = maximize ? 1 : -1;
+    for (const double diverged : {kNan, kInfinity, -kInfinity}) {
+      const Values none(10, diverged);
+      const Comparison better = compare(runs(10, 0), none, maximize);
+      EXPECT_TRUE(better.significant);
+      EXPECT_DOUBLE_EQ(better.p, 2.0 / 184756.0);
+      EXPECT_EQ(better.d, sign * kInfinity);
+      const Comparison worse = compare(none, runs(10, 0), maximize);
+      EXPECT_FALSE(worse.significant);
+      EXPECT_DOUBLE_EQ(worse.p, better.p);
+      EXPECT_EQ(worse.d, -better.d);
+    }
+    // Whatever the number of runs, if there are two a side.
+    const Comparison two = compare(runs(2, 0), runs(0, 2), maximize);
+    EXPECT_TRUE(two.significant);
+    EXPECT_DOUBLE_EQ(two.p, 2.0 / 6.0);
+    EXPECT_FALSE(compare(runs(1, 0), runs(0, 1), maximize).significant);
+    EXPECT_FALSE(compare(runs(2, 0), runs(0, 1), maximize).significant);
+  }
+}
+
+TEST(Compare, BothDivergedIsNoDifference) {
+  for (const bool maximize : {true, false}) {
+    const Comparison both =
+        compare(Values{kNan, kInfinity, -kInfinity}, Values{kNan, kNan}, maximize);
+    EXPECT_EQ(both.p, 1);
+    EXPECT_EQ(both.d, 0);
+    EXPECT_FALSE(std::signbit(both.d));  // no "-0"
+    EXPECT_FALSE(both.significant);
+  }
+}
+
+TEST(Compare, SomeDivergedIsRanked) {
+  for (const bool maximize : {true, false}) {
+    const double sign = maximize ? 1 : -1;
+    // Three of ten may be chance: of the splits 2 C(17, 7) have all three on one side.
+    const Comparison few =
+        compare(Values(10, 1.0), Values{1, 1, 1, 1, 1, 1, 1, kNan, kNan, kNan}, maximize);
+    EXPECT_NEAR(few.p, 2 * 19448.0 / 184756.0, 1e-12);
+    EXPECT_FALSE(few.significant);
+    // In 0.3 + 0.7 / 2 of the pairs the first is better.
+    EXPECT_NEAR(sign * few.d, effect_of_superiority(0.65), 1e-12);
+    EXPECT_TRUE(
+        compare(Values(10, 1.0), Values{1, 1, 1, 1, kNan, kNan, kNan, kNan, kNan, kNan}, maximize)
+            .significant);
+    // Three of ten against all of ten.
+    const Comparison most = compare(runs(7, 3), runs(0, 10), maximize);
+    EXPECT_TRUE(most.significant);
+    EXPECT_NEAR(most.p, 2 * 286.0 / 184756.0, 1e-12);  // 2 C(13, 3)
+    EXPECT_FALSE(compare(runs(0, 10), runs(7, 3), maximize).significant);
+    // One of two tells nothing.
+    EXPECT_FALSE(compare(runs(2, 0), runs(1, 1), maximize).significant);
+    EXPECT_FALSE(compare(runs(1, 1), runs(0, 2), maximize).significant);
+  }
+  // What is finite counts by its ranks: two of ten diverged, and eight are better than all others.
+  Values others, mostly_better;
+  for (int i = 0; i < 10; ++i) others.push_back(0.1 + 0.01 * i);
+  for (int i = 0; i < 10; ++i) mostly_better.push_back(i < 2 ? kNan : 0.5 + 0.01 * i);
+  EXPECT_TRUE(compare(mostly_better, others, true).significant);
+  EXPECT_FALSE(compare(mostly_better, others, false).significant);
+  EXPECT_TRUE(compare(others, mostly_better, false).significant);
+}
+
+TEST(Compare, NeverGivesANan) {
+  const Values odd{kNan, kInfinity, -kInfinity, 0, 1, -1, 1e308, -1e308, 1e-320, 1e200};
+  const std::size_t n = odd.size();
+  for (std::size_t code = 0; code < n * n * n * n; ++code) {
+    const Values a{odd[code % n], odd[code / n % n]},
+        b{odd[code / n / n % n], odd[code / n / n / n]};
+    for (const bool maximize : {true, false}) {
+      const Comparison c = compare(a, b, maximize), other = compare(b, a, maximize);
+      ASSERT_TRUE(c.p >= 0 && c.p <= 1) << code;
+      ASSERT_FALSE(std::isnan(c.d)) << code;
+      ASSERT_EQ(c.d, -other.d) << code;
+      ASSERT_EQ(c.p, other.p) << code;
+      ASSERT_FALSE(c.significant && other.significant) << code;
+    }
+  }
+}
+
+TEST(Compare, LargeErrorsAreNumbersLikeOthers) {
+  Values large, larger;
+  for (int i = 0; i < 10; ++i) {
+    large.push_back((1 + 0.1 * i) * 1e307);
+    larger.push_back((3 + 0.1 * i) * 1e307);
+  }
+  Values small = large, smaller = larger;
+  for (double& value : small) value /= 1e307;
+  for (double& value : smaller) value /= 1e307;
+  EXPECT_NEAR(cohens_d(large, larger), cohens_d(small, smaller), 1e-9);
+  EXPECT_NEAR(glm_p(large, larger) / glm_p(small, smaller), 1, 1e-6);
+}
+
+TEST(Effect, OfNormalSamples) {
+  // P(X > Y) of N(d, 1) and N(0, 1) is the normal distribution function at d / sqrt(2).
+  EXPECT_NEAR(effect_of_superiority(0.6381631950841185), 0.5, 1e-12);
+  EXPECT_NEAR(effect_of_superiority(1 - 0.6381631950841185), -0.5, 1e-12);
+  EXPECT_NEAR(effect_of_superiority(0.9213503964748574), 2, 1e-12);
+  EXPECT_EQ(effect_of_superiority(0.5), 0);
+  EXPECT_EQ(effect_of_superiority(1), kInfinity);
+  EXPECT_EQ(effect_of_superiority(0), -kInfinity);
+}
+
+TEST(PText, EndsWhereTailsAreNoEvidence) {
+  EXPECT_EQ(p_text(1), "1");
+  EXPECT_EQ(p_text(0.012345678), "0.01235");
+  EXPECT_EQ(p_text(1e-16), "1e-16");
+  EXPECT_EQ(p_text(9.9e-17), "< 1e-16");
+  EXPECT_EQ(p_text(0), "< 1e-16");
+  EXPECT_EQ(p_text(kNan), "-");
+  EXPECT_EQ(diverged_text(count_not_finite(Values{1, kNan, -kInfinity}), 3), "2 of 3 diverged");
+}
+
 TEST(PermutationP, ExactCounts) {
   EXPECT_DOUBLE_EQ(permutation_p(kDrug1, kDrug2), 15048.0 / 184756.0);
   EXPECT_DOUBLE_EQ(permutation_p(kTreated, kControl), 3184.0 / 11440.0);
