@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <span>
+#include <tuple>
 
 #include "evaluators/statistics.h"
 #include "evaluators/symptoms.h"
@@ -185,22 +187,18 @@ class SubjectBuilder {
 
   /// What a mutant is to a benchmark.
   enum class Class {
-    kShows,     ///< killed with a large enough effect
-    kTooWeak,   ///< killed
-    kSurvives,  ///< not told from the correct program
-    kSame,      ///< the correct program itself
-    kNoMetric,  ///< none that is finite
-    kRefused    ///< not applicable, or Keras would refuse it
+    kShows,      ///< killed with a large enough effect
+    kTooWeak,    ///< killed
+    kSurvives,   ///< not told from the correct program
+    kSame,       ///< the correct program itself
+    kNoVerdict,  ///< a run was cut off
+    kRefused     ///< not applicable, or Keras would refuse it
   };
   Class classify(const AnalysedMutant& mutant) const {
     if (!mutant.program || mutant.status == RunStatus::kInvalid) return Class::kRefused;
     if (mutant.same_as == "original") return Class::kSame;
     const auto verdict = mutant.verdicts.find(TestSet::kTest);
-    const auto mean = mutant.means.find(TestSet::kTest);
-    if (verdict == mutant.verdicts.end() || mean == mutant.means.end() ||
-        !std::isfinite(mean->second)) {
-      return Class::kNoMetric;
-    }
+    if (verdict == mutant.verdicts.end() || verdict->second.missing) return Class::kNoVerdict;
     if (!verdict->second.killed) return Class::kSurvives;
     return std::abs(verdict->second.d) < plan_.effect ? Class::kTooWeak : Class::kShows;
   }
@@ -209,7 +207,8 @@ class SubjectBuilder {
   struct Found {
     const AnalysedMutant* mutant = nullptr;
     Hash hash;
-    double drop = 0;  ///< of the metric, for the worse
+    double drop = 0;  ///< of the metric, for the worse; infinite where a run diverged
+    std::size_t diverged = 0;
   };
 
   void select(Benchmark& benchmark, const BenchmarkSubject& subject, const Candidates& candidates,
@@ -228,15 +227,19 @@ class SubjectBuilder {
           if (classify(mutant) != Class::kShows) {
             others.push_back(&mutant);
           } else if (const Hash hash = program_hash(*mutant.program); own.insert(hash).second) {
-            found.push_back(
-                {&mutant, hash, std::abs(mutant.means.at(TestSet::kTest) - fixed_mean)});
+            const std::size_t diverged = mutant.diverged.at(TestSet::kTest);
+            found.push_back({&mutant, hash,
+                             diverged > 0 ? std::numeric_limits<double>::infinity()
+                                          : std::abs(mutant.means.at(TestSet::kTest) - fixed_mean),
+                             diverged});
           } else {
             twin = true;
           }
         }
       }
-      std::stable_sort(found.begin(), found.end(),
-                       [](const Found& a, const Found& b) { return a.drop < b.drop; });
+      std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+        return std::tie(a.drop, a.diverged) < std::tie(b.drop, b.diverged);
+      });
       if (found.empty()) {
         note(benchmark, result.op, true,
              twin ? "what it makes is an entry of another fault" : why_none(others));
@@ -258,12 +261,13 @@ class SubjectBuilder {
   std::string why_none(const std::vector<const AnalysedMutant*>& mutants) const {
     std::map<Class, std::size_t> counts;
     std::map<Class, double> largest;  // harm: effects for the worse
-    std::string reason;
+    std::string reason, cut_off;
     const bool maximize = resolve(program_).goal == Goal::kMaximize;
     for (const AnalysedMutant* mutant : mutants) {
       const Class is = classify(*mutant);
       ++counts[is];
       if (is == Class::kRefused) reason = mutant->reason;
+      if (is == Class::kNoVerdict) cut_off = to_string(mutant->status);
       if (is != Class::kSurvives && is != Class::kTooWeak) continue;
       const double d = mutant->verdicts.at(TestSet::kTest).d;
       largest[is] = std::max(largest[is], maximize ? d : -d);
@@ -278,7 +282,7 @@ class SubjectBuilder {
     add(Class::kSurvives, "not told from the correct program (largest effect " +
                               rounded(largest[Class::kSurvives]) + ")");
     add(Class::kSame, "the correct program itself");
-    add(Class::kNoMetric, "without a finite metric");
+    add(Class::kNoVerdict, "without a verdict (" + cut_off + ")");
     add(Class::kRefused, "refused (" + reason + ")");
     return std::to_string(mutants.size()) + (mutants.size() == 1 ? " mutant: " : " mutants: ") +
            join(parts);
@@ -305,7 +309,8 @@ class SubjectBuilder {
       diverged += r.status == RunStatus::kDiverged;
     }
     entry.verdict = mutant.verdicts.at(TestSet::kTest);
-    entry.symptoms.push_back({"metric_drop", found.drop});
+    // Without a finite metric there is no size of a drop.
+    if (found.diverged == 0) entry.symptoms.push_back({"metric_drop", found.drop});
     if (diverged > 0) {
       entry.symptoms.push_back({"divergence", static_cast<double>(diverged) / mutant.runs});
     }

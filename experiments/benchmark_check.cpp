@@ -140,20 +140,27 @@ class Checker {
   }
 
   void check_symptoms(const BenchmarkEntry& entry, const BenchmarkSubject& subject) {
+    const double not_finite = static_cast<double>(count_not_finite(entry.metrics)) /
+                              static_cast<double>(entry.metrics.size());
+    const bool diverged = not_finite > 0;
     std::set<std::string> names;
     for (std::size_t i = 0; i < entry.symptoms.size(); ++i) {
       const auto& [name, value] = entry.symptoms[i];
       const std::string where = "/symptoms/" + std::to_string(i);
       if (!known_.contains(name) || !names.insert(name).second) {
         wrong(where, name, "each once of " + join({known_.begin(), known_.end()}));
+      } else if (name == "metric_drop" && diverged) {
+        wrong(where, name, "none where a metric isn't finite");
       } else if (name == "metric_drop") {
         compare((where + "/value").c_str(), value,
                 std::abs(mean(entry.metrics) - mean(subject.metrics)));
-      } else if (!(value > 0 && value <= 1)) {
+      } else if (const double least = name == "divergence" ? not_finite : 0;
+                 !(value > 0 && value <= 1 && value >= least)) {
         wrong(where + "/value", shortest(value), "a share of the runs");
       }
     }
-    if (!names.contains("metric_drop")) wrong("/symptoms", "no metric_drop", "one");
+    const char* least = diverged ? "divergence" : "metric_drop";
+    if (!names.contains(least)) wrong("/symptoms", std::string("no ") + least, "one");
   }
 
   void check_without() {

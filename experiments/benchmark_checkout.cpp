@@ -74,14 +74,17 @@ std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, Entr
         "folder that\n`--data-dir` names:\n\n" +
         absent + "\n";
   }
-  text += "Train it with the random numbers of the benchmark (mean " + subject.metric + " " +
-          shortest(python_round(mean(metrics), 4)) +
-          "):\n\n    neutra train program.json --stream independent --seed " +
-          std::to_string(benchmark.seed) + " --replicas " + std::to_string(metrics.size()) +
-          "\n\nSearch for repairs as good as the correct version, ask fault-localisation tools, "
-          "make mutants:\n\n    neutra search program.json --ground-truth-metric " +
-          shortest(mean(subject.metrics)) +
-          "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
+  const std::size_t diverged = count_not_finite(metrics);
+  text +=
+      "Train it with the random numbers of the benchmark (" +
+      (diverged > 0 ? diverged_text(diverged, metrics.size())
+                    : "mean " + subject.metric + " " + shortest(python_round(mean(metrics), 4))) +
+      "):\n\n    neutra train program.json --stream independent --seed " +
+      std::to_string(benchmark.seed) + " --replicas " + std::to_string(metrics.size()) +
+      "\n\nSearch for repairs as good as the correct version, ask fault-localisation tools, "
+      "make mutants:\n\n    neutra search program.json --ground-truth-metric " +
+      shortest(mean(subject.metrics)) +
+      "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
   // The reason could name the fault.
   if (!script) {
     return text + "There is no Keras script: Keras's own loop can't do what this program does.\n";

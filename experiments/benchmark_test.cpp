@@ -75,6 +75,10 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
           if (options.progress) options.progress(tally);
         });
     for (const Task& task : tasks) {
+      if (task.test->status != RunStatus::kOk && task.test->status != RunStatus::kDiverged) {
+        task.test->verdict.missing = true;  // a run that was cut off has no metric to compare
+        continue;
+      }
       task.test->verdict = kill_test(task.subject->metrics, task.test->metrics,
                                      {task.subject->goal == Goal::kMaximize});
     }

@@ -80,7 +80,8 @@ Json full_view(const Benchmark& benchmark, const BenchmarkEntry& entry) {
   test["runs"] = subject.metrics.size();
   test["seed"] = benchmark.seed;
   test["thresholds"] = {{"p", kKillLevel}, {"d", kKillEffect}};
-  test["buggy_mean"] = exact_number(mean(entry.metrics));
+  // No mean where a run diverged; "symptoms" has the share of them.
+  test["buggy_mean"] = all_finite(entry.metrics) ? Json(mean(entry.metrics)) : Json(nullptr);
   test["fixed_mean"] = exact_number(mean(subject.metrics));
   json["title"] = subject.title;
   json["source"] = subject.source;

@@ -308,6 +308,16 @@ class Analyst {
     return list;
   }
 
+  /// Did the first `count` runs end by themselves? What was cut off (time, memory) has no metric,
+  /// which is no divergence.
+  bool ended(const Hash& hash, std::size_t count) const {
+    for (std::size_t run = 0; run < count; ++run) {
+      const RunStatus status = find(hash, static_cast<int>(run))->status;
+      if (status != RunStatus::kOk && status != RunStatus::kDiverged) return false;
+    }
+    return true;
+  }
+
   /// The number of runs from the first on that settle all verdicts, as few as do; nullopt: those
   /// that are there don't.
   std::optional<std::size_t> settled_runs(const Hash& hash) {
@@ -318,7 +328,7 @@ class Analyst {
       if (find(hash, static_cast<int>(count) - 1) == nullptr) return std::nullopt;
       known.count = count;
       known.settles =
-          count == run_count() ||
+          count == run_count() || (early_ && !ended(hash, count)) ||
           (early_ && std::all_of(options_.sets.begin(), options_.sets.end(), [&](TestSet set) {
              return foregone(original_values_.at(set), *values(hash, set, count), run_count(),
                              maximize_)
@@ -395,10 +405,16 @@ class Analyst {
     mutant.runs = static_cast<int>(*count);
     const std::vector<double> own = *values(made.hash, set, *count);
     mutant.means[set] = mean(own);
+    KillVerdict verdict;
+    if (!ended(made.hash, *count)) {
+      verdict.missing = true;
+      return verdict;
+    }
+    mutant.diverged[set] = count_not_finite(own);
     const KillOptions test{maximize_, options_.variant};
     const std::vector<double>& original = original_values_.at(set);
-    KillVerdict verdict = kill_test(original, own, test);
-    if (*count < run_count() && all_finite(own)) {
+    verdict = kill_test(original, own, test);
+    if (*count < run_count()) {
       // One run may decide, which has no test of its own.
       if (verdict.missing) verdict.p = verdict.d = verdict.power = kNaN;
       verdict.missing = false;

@@ -78,7 +78,7 @@ struct MutationOptions {
   KillVariant variant = KillVariant::kCorrected;
   std::vector<TestSet> sets{TestSet::kTrain, TestSet::kTest};
   /// Leave out runs that can change no verdict. Not in the published variant, nor where the metric
-  /// has no upper bound.
+  /// has no upper bound or may not be finite.
   bool early = true;
   int workers = 1;
   const std::atomic<bool>* stop = nullptr;
@@ -94,7 +94,8 @@ struct AnalysedMutant {
   std::string same_as;                ///< id of an earlier mutant that is the same program
   int runs = 0;                       ///< that the verdicts are from
   std::map<TestSet, KillVerdict> verdicts;
-  std::map<TestSet, double> means;
+  std::map<TestSet, double> means;          ///< NaN or infinite with a metric that is
+  std::map<TestSet, std::size_t> diverged;  ///< of `runs`: those whose metric isn't finite
   double seconds = 0;
   /// Over `runs`, where these have per-input results: classifications. Mutants compare where it is
   /// over all runs.

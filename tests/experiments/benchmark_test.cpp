@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -475,6 +476,16 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
       {"/symptoms/1: found much", [](Benchmark& b) { b.entries[0].symptoms[1].name = "much"; }},
       {"/symptoms/1/value: found 2", [](Benchmark& b) { b.entries[0].symptoms[1].value = 2; }},
       {"/symptoms: found no metric_drop", [](Benchmark& b) { b.entries[0].symptoms.clear(); }},
+      {"/test/d: found", [](Benchmark& b) { b.entries[0].metrics.assign(4, std::nan("")); }},
+      {"/symptoms/0: found metric_drop",
+       [](Benchmark& b) { b.entries[0].metrics.assign(4, std::nan("")); }},
+      {"/symptoms: found no divergence",
+       [](Benchmark& b) { b.entries[0].metrics.assign(4, std::nan("")); }},
+      {"/symptoms/0/value: found 0.5",
+       [](Benchmark& b) {
+         b.entries[0].metrics.assign(4, std::nan(""));
+         b.entries[0].symptoms = {{"divergence", 0.5}};
+       }},
       {"/data: found 1111", [](Benchmark& b) { b.subjects[0].data = std::string(32, '1'); }},
       {"/rows: found", [](Benchmark& b) { ++b.subjects[1].rows.training_rows; }},
       {"data file wine.csv not found",
@@ -494,6 +505,16 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
       {"/fit/epochs", [](Benchmark& b) { b.subjects[0].program.document["fit"]["epochs"] = -3; }},
   };
   EXPECT_TRUE(problems_after([](Benchmark&) {}).empty());
+  // An entry all of whose runs diverged is as sound as another.
+  const auto diverged = problems_after([](Benchmark& b) {
+    BenchmarkEntry& entry = b.entries[0];
+    entry.metrics.assign(4, std::nan(""));
+    entry.verdict = kill_test(b.subjects[0].metrics, entry.metrics, {});
+    entry.symptoms = {{"divergence", 1}};
+    entry.category = fault_kind(entry).category;
+    entry.bug_type = fault_kind(entry).bug_type;
+  });
+  EXPECT_TRUE(diverged.empty()) << diverged.front();
   for (const auto& [words, change] : mistakes) {
     const std::vector<std::string> problems = problems_after(change);
     const bool found = std::any_of(

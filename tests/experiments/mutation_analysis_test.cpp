@@ -183,6 +183,110 @@ TEST(MutationAnalysis, WhatDivergesButHasAnAccuracyIsJudgedByIt) {
   }
 }
 
+/// A regression whose learning rate makes all (from 1 on), or some (from 0.5 on) of its runs
+/// diverge, or lets one run out of time (from 2 on).
+class FakeRegression final : public MutantTrainer {
+ public:
+  static Program original() {
+    Program p = moons(50);
+    p.document["task"] = "regression";
+    p.document["compile"]["loss"] = "mean_squared_error";
+    p.document["metric"] = {{"name", "mae"}, {"goal", "minimize"}};
+    return p;
+  }
+  static OperatorSite site() {
+    const auto make = [](const std::string& value) {
+      Program p = original();
+      p.document["compile"]["optimizer"]["config"]["learning_rate"] = std::stod(value);
+      return p;
+    };
+    return {"change_learning_rate",
+            "HLR",
+            "",
+            std::nullopt,
+            {"0.25", "0.5", "0.9", "1.5", "2.5"},
+            make};
+  }
+  static double rate(const Program& p) {
+    return p.document["compile"]["optimizer"]["config"]["learning_rate"];
+  }
+  MutantRun run(const Program& program, int run) override {
+    const double lr = rate(program);
+    MutantRun r;
+    const double value = 2 + 0.1 * (run * 7 % 5);
+    r.metrics = {{TestSet::kTrain, value}, {TestSet::kTest, value}};
+    const bool slow = lr > 2 && run == 3;
+    if (slow || lr > 1 || (lr > 0.4 && run < 10 * lr - 2)) {
+      r.status = slow ? RunStatus::kTimeout : RunStatus::kDiverged;
+      r.metrics = {{TestSet::kTrain, run % 2 == 0 ? std::nan("") : HUGE_VAL},
+                   {TestSet::kTest, std::nan("")}};
+    }
+    return r;
+  }
+  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
+};
+
+TEST(MutationAnalysis, ADivergedRegressionIsKilledATimeoutIsNot) {
+  const auto analysis_by = [](KillVariant variant) {
+    MutationOptions o = options();
+    o.variant = variant;
+    FakeRegression trainer;
+    MutantRuns runs;
+    return analyse_mutants(FakeRegression::original(), {FakeRegression::site()}, o, trainer, runs);
+  };
+  const MutationAnalysis analysis = analysis_by(KillVariant::kCorrected);
+  struct Expected {
+    const char* value;
+    std::size_t diverged;
+    bool killed, missing;
+  };
+  for (const auto& [value, diverged, killed, missing] : {Expected{"0.25", 0, false, false},
+                                                         {"0.5", 3, false, false},
+                                                         {"0.9", 7, true, false},
+                                                         {"1.5", 10, true, false},
+                                                         {"2.5", 0, false, true}}) {
+    const AnalysedMutant& m = mutant(analysis, std::string("0:change_learning_rate=") + value);
+    for (const TestSet set : {TestSet::kTrain, TestSet::kTest}) {
+      const KillVerdict& v = m.verdicts.at(set);
+      EXPECT_EQ(v.killed, killed) << value;
+      EXPECT_EQ(v.missing, missing) << value;
+      EXPECT_EQ(m.diverged.contains(set), !missing) << value;
+      if (!missing) {
+        EXPECT_EQ(m.diverged.at(set), diverged) << value;
+      }
+      EXPECT_FALSE(std::isnan(v.d) || std::isnan(v.p)) << value;
+    }
+  }
+  EXPECT_EQ(mutant(analysis, "0:change_learning_rate=2.5").status, RunStatus::kTimeout);
+  EXPECT_TRUE(mutant(analysis, "0:change_learning_rate=1.5").verdicts.at(TestSet::kTest).stable);
+  // The study's own analysis has no verdict on what diverged.
+  const MutationAnalysis published = analysis_by(KillVariant::kAsPublished);
+  for (const char* value : {"0.5", "0.9", "1.5", "2.5"}) {
+    const AnalysedMutant& m = mutant(published, std::string("0:change_learning_rate=") + value);
+    EXPECT_TRUE(m.verdicts.at(TestSet::kTest).missing) << value;
+    EXPECT_FALSE(m.verdicts.at(TestSet::kTest).killed) << value;
+  }
+}
+
+TEST(MutationAnalysis, TheMildestValueThatDivergesIsSearched) {
+  OperatorSite site = FakeRegression::site();
+  site.values.clear();
+  site.range = SearchRange{0.1, 1.9, 0.01, 2};
+  FakeRegression trainer;
+  MutantRuns runs;
+  const MutationAnalysis analysis =
+      analyse_mutants(FakeRegression::original(), {site}, options(), trainer, runs);
+  const BinarySearch& search = analysis.sites[0].searches.at(TestSet::kTest);
+  EXPECT_TRUE(search.steps.front().verdict.killed);
+  ASSERT_TRUE(search.killed && search.survived);
+  // Six of ten diverge from rates above 0.7 on, five of ten may be chance (p = 0.033 of ranks).
+  EXPECT_NEAR(*search.killed, 0.61, 0.1);
+  EXPECT_LE(*search.killed - *search.survived, 0.011);
+  // Both sets kill alike.
+  EXPECT_EQ(analysis.operators[0].scores.at(TestSet::kTest).score, 1);
+  EXPECT_EQ(analysis.operators[0].scores.at(TestSet::kTest).instability, 0);
+}
+
 TEST(MutationAnalysis, ASevereEndWithoutAVerdictEndsNoSearch) {
   OperatorSite slow = epochs_site(), refused = epochs_site();
   slow.make = [](const std::string& value) {
