@@ -250,9 +250,12 @@ bool SearchMachine::fixed_ready() {
     Evaluation& evaluation = evaluations_[*fixed_];
     std::string reason = evaluation.refusal.value_or("");
     std::vector<double> metrics;
+    bool comparable = reason.empty();
     if (reason.empty()) {
       for (const Slot& slot : evaluation.slots) {
         if (slot.origin == Origin::kNone) return false;
+        // A training that was cut off has no metric, which is no divergence.
+        comparable = comparable && slot.result.status <= RunStatus::kDiverged;
         score.add(slot.result);
         metrics.push_back(slot.result.metric);
         if (reason.empty() && !std::isfinite(slot.result.metric)) {
@@ -264,7 +267,7 @@ bool SearchMachine::fixed_ready() {
       throw input_error(task_.fault_id + ": the known fix gives no level: " + reason +
                         "; give the level (--ground-truth-metric)");
     }
-    if (reason.empty()) fixed_metrics_ = std::move(metrics);
+    if (comparable) fixed_metrics_ = std::move(metrics);
     count(evaluation, evaluation.refusal ? 0 : config_.replicas);
   }
   if (!level_ && !config_.improve) level_ = score;

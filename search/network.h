@@ -48,7 +48,7 @@ struct Network {
   std::vector<Node> nodes;             ///< by id; from a TSV: those that occur
   std::vector<Edge> edges;             ///< rows: by the parent's dequeue order, then node id
   std::optional<double> ground_truth;  ///< level used
-  std::vector<double> fixed_metrics;   ///< of the known fix
+  std::vector<double> fixed_metrics;   ///< of the known fix; one that isn't finite diverged
   std::optional<Parameters> fixed_parameters;
   const Node* find(std::int64_t id) const;
   std::vector<const Node*> alternatives() const;  ///< by id

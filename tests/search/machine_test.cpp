@@ -380,6 +380,49 @@ TEST(Search, FailedProgramsAreThoseWithoutAResultThatKerasWouldTrain) {
   EXPECT_EQ(outcome.counters.invalid, programs["invalid"]);
 }
 
+TEST(Search, RepairsOfAFaultWhoseKnownFixDivergesAreBetterThanIt) {
+  struct OtherFix : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    ReplicaResult train(const TrainingJob& job) override {
+      ReplicaResult result = FakeTrainer::train(job);
+      if (job.program->document == fix.document &&
+          (job.replica > 0 || status == RunStatus::kDiverged)) {
+        result.status = job.replica == 1 ? status : RunStatus::kDiverged;
+        result.metric = std::numeric_limits<double>::quiet_NaN();
+        result.correct = result.total = -1;
+      }
+      return result;
+    }
+    Program fix;
+    RunStatus status = RunStatus::kDiverged;
+  };
+  for (const bool maximize : {true, false}) {
+    for (const RunStatus status : {RunStatus::kDiverged, RunStatus::kTimeout}) {
+      TemporaryFolder folder;
+      Case c = plain_case(2);
+      c.task.goal = maximize ? Goal::kMaximize : Goal::kMinimize;
+      OtherFix trainer(c.landscape);
+      trainer.fix = *c.task.fixed;
+      trainer.status = status;
+      const Network network = run(c, {}, trainer, folder / "s.h5").network;
+      const auto repairs = network.alternatives();
+      ASSERT_FALSE(repairs.empty());
+      const bool diverged = status == RunStatus::kDiverged;
+      // What was cut off is compared with nothing.
+      EXPECT_EQ(network.fixed_metrics.size(),
+                diverged ? static_cast<std::size_t>(c.config.replicas) : 0u);
+      for (const Node* node : repairs) {
+        EXPECT_EQ(node->significant, diverged);
+        EXPECT_FALSE(std::isnan(node->d) || std::isnan(node->p));
+      }
+      // As stored.
+      const Network again = read_store(folder / "s.h5").network;
+      EXPECT_EQ(again.fixed_metrics.size(), network.fixed_metrics.size());
+      EXPECT_EQ(again.alternatives().front()->significant, diverged);
+    }
+  }
+}
+
 TEST(Search, ProgressAndErrorsOfWorkersComeOut) {
   struct Failing : FakeTrainer {
     using FakeTrainer::FakeTrainer;
