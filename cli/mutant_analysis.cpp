@@ -39,8 +39,18 @@ std::optional<double> triviality_of(const AnalysedMutant& mutant, const Mutation
   return mutant.runs == options.runs ? mutant.triviality : std::nullopt;
 }
 
+/// The mean metric, or how many of the runs diverged; "-" where one was cut off, or none was made.
+std::string mean_of(const AnalysedMutant& mutant, TestSet set) {
+  const auto mean = mutant.means.find(set);
+  if (mean == mutant.means.end()) return "-";
+  const auto diverged = mutant.diverged.find(set);
+  if (diverged == mutant.diverged.end() || diverged->second == 0) return rounded(mean->second);
+  return diverged_text(diverged->second, static_cast<std::size_t>(mutant.runs));
+}
+
 /// "killed", "killed, not stable", "survived", "the original"; where there is no verdict "not
-/// applicable", "invalid", "-" (not tried), or what became of the training: "diverged", "timeout".
+/// applicable", "invalid", "-" (not tried), or what became of the training: "timeout", as published
+/// also "diverged".
 std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   if (!mutant.program) return "not applicable";
   if (mutant.status == RunStatus::kInvalid) return "invalid";
@@ -96,6 +106,7 @@ Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
     for (const auto& [set, verdict] : m.verdicts) {
       Json own = verdict_json(verdict);
       if (m.means.contains(set)) own["mean"] = json_number(m.means.at(set));
+      if (m.diverged.contains(set)) own["diverged"] = m.diverged.at(set);
       sets[std::string(to_string(set))] = std::move(own);
     }
     entry["verdicts"] = std::move(sets);
@@ -170,8 +181,8 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
       const bool trained = verdict != m.verdicts.end() && m.means.contains(set);
       const bool measured = trained && !std::isnan(verdict->second.p) && !verdict->second.missing;
       row.push_back(outcome(m, set));
-      row.push_back(trained ? rounded(m.means.at(set)) : "-");
-      row.push_back(measured ? rounded(verdict->second.p) : "-");
+      row.push_back(mean_of(m, set));
+      row.push_back(measured ? p_text(verdict->second.p) : "-");
       row.push_back(measured ? rounded(verdict->second.d) : "-");
     }
     std::string inputs = "-";
@@ -242,7 +253,8 @@ std::string csv_of(const MutationAnalysis& analysis, const MutationTask& task,
         return std::isnan(value) ? "" : given(shortest(value));
       };
       row.insert(row.end(),
-                 {given(v.killed ? "true" : "false"), shortest(m.means.at(set)), number(v.p),
+                 {given(v.killed ? "true" : "false"),
+                  std::isfinite(m.means.at(set)) ? shortest(m.means.at(set)) : "", number(v.p),
                   number(v.d), number(v.power), given(v.stable ? "true" : "false")});
     }
     const auto share = triviality_of(m, options);
@@ -279,10 +291,13 @@ Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
       const std::string name(to_string(set));
       entry.covered_by.push_back(name);
       if (v.killed) entry.killed_by.push_back(name);
-      reasons.push_back(name + ": " +
+      const auto diverged = m.diverged.find(set);
+      const bool finite = diverged == m.diverged.end() || diverged->second == 0;
+      reasons.push_back(name + ": " + (finite ? "" : mean_of(m, set) + ", ") +
                         (v.missing         ? "no verdict"
                          : std::isnan(v.p) ? "decided by one run"
-                                           : "p = " + rounded(v.p) + ", d = " + rounded(v.d)) +
+                                           : (v.p < 1e-16 ? "p " : "p = ") + p_text(v.p) +
+                                                 ", d = " + rounded(v.d)) +
                         ", " + std::to_string(m.runs) + " runs");
     }
     entry.reason = join(reasons, "; ");

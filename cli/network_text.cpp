@@ -48,6 +48,13 @@ std::string programs_text(const Network& network, const std::string& others) {
   return lost.empty() ? text : text + "without result  " + join(lost) + "\n";
 }
 
+/// "0.91 (mean of 10)", "3 of 10 diverged", "timeout": a run that was cut off has no metric.
+std::string root_text(const Node& root) {
+  if (all_finite(root.metrics))
+    return rounded(root.mean) + " (mean of " + std::to_string(root.metrics.size()) + ")";
+  return root.status == "ok" || root.status == "diverged" ? mean_text(root.metrics) : root.status;
+}
+
 }  // namespace
 
 std::string network_text(const Network& network, const Fault* fault,
@@ -57,11 +64,9 @@ std::string network_text(const Network& network, const Fault* fault,
   std::string text = network.fault_id + ": " + network.metric + ", " +
                      (maximize ? "higher" : "lower") + " is better\n";
   const Node* root = network.nodes.empty() ? nullptr : &network.nodes.front();
-  if (root && !root->metrics.empty())
-    text += "buggy program   " + rounded(root->mean) + " (mean of " +
-            std::to_string(root->metrics.size()) + ")\n";
+  if (root && !root->metrics.empty()) text += "buggy program   " + root_text(*root) + "\n";
   if (!network.fixed_metrics.empty())
-    text += "known fix       " + rounded(mean(network.fixed_metrics)) + "\n";
+    text += "known fix       " + mean_text(network.fixed_metrics) + "\n";
   for (const std::string& part : out_of_reach) text += "                " + part + "\n";
   if (network.improve)
     text += "a repair        is significantly better than the buggy program (p < 0.05, d >= 0.5)\n";

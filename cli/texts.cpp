@@ -4,8 +4,11 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 
+#include "evaluators/statistics.h"
 #include "program/printable.h"
+#include "program/words.h"
 
 namespace neutra::cli {
 
@@ -23,9 +26,10 @@ std::string TextTable::text() const {
       widths[i] = std::max(widths[i], row[i].size());
     }
   const auto is_number = [](const std::string& cell) {
-    if (cell.empty()) return false;
+    const char* number = cell.c_str() + (cell.starts_with("< ") ? 2 : 0);
+    if (*number == '\0') return false;
     char* end = nullptr;
-    std::strtod(cell.c_str(), &end);
+    std::strtod(number, &end);
     return *end == '\0';
   };
   std::string text;
@@ -42,9 +46,26 @@ std::string TextTable::text() const {
 }
 
 std::string rounded(double value) {
+  if (std::isnan(value)) return "-";
   char text[64];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;
+}
+
+std::string mean_text(std::span<const double> metrics) {
+  const std::size_t diverged = count_not_finite(metrics);
+  return diverged > 0 ? diverged_text(diverged, metrics.size()) : rounded(mean(metrics));
+}
+
+std::string not_finite_text(std::span<const ReplicaResult> results) {
+  std::map<RunStatus, std::size_t> counts;
+  for (const ReplicaResult& result : results)
+    if (!std::isfinite(result.metric)) ++counts[result.status];
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : counts)
+    parts.push_back(std::to_string(count) + " of " + std::to_string(results.size()) + " " +
+                    std::string(to_string(status)));
+  return join(parts);
 }
 
 std::string duration_text(double seconds) {

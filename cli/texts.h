@@ -1,13 +1,15 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "program/json.h"
+#include "training/trainer.h"
 
 namespace neutra::cli {
 
-/// Left-aligned text columns, numbers (cells that start with a digit, '-' or '.') to the right.
+/// Left-aligned text columns, numbers (also "< 1e-16") to the right.
 /// Cells are printable(), so that each row stays one line.
 class TextTable {
  public:
@@ -19,8 +21,14 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// Four significant digits for people; files get the shortest decimal that reads back.
+/// Four significant digits for people, "-" for a NaN; files get the shortest decimal that reads
+/// back.
 std::string rounded(double value);
+/// The mean of trainings that ended by themselves; "3 of 10 diverged" where a metric isn't finite,
+/// "-" of none.
+std::string mean_text(std::span<const double> metrics);
+/// "3 of 10 diverged, 1 of 10 timeout": of the trainings whose metric isn't finite; "" of none.
+std::string not_finite_text(std::span<const ReplicaResult> results);
 /// "1 h 03 min", "12.3 s"
 std::string duration_text(double seconds);
 

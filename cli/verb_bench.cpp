@@ -184,7 +184,7 @@ int list(const Benchmark& benchmark, const Arguments& arguments) {
     table.add({std::to_string(entry->id) + (entry->deprecated ? " (deprecated)" : ""),
                entry->subject, name_text(*entry), site_text(*entry), to_string(entry->faults),
                or_dash(entry->category), or_dash(entry->bug_type), std::to_string(entry->support),
-               rounded(mean(subject_of(benchmark, *entry).metrics)), rounded(mean(entry->metrics)),
+               mean_text(subject_of(benchmark, *entry).metrics), mean_text(entry->metrics),
                rounded(entry->verdict.d)});
   }
   std::cout << table.text();
@@ -196,7 +196,8 @@ std::string entry_text(const Benchmark& benchmark, const BenchmarkEntry& entry) 
   constexpr std::size_t kWidth = 23;
   std::string text;
   for (const auto& [name, value] : entry_fields(benchmark, entry, rounded))
-    text += name + std::string(kWidth - name.size(), ' ') + or_dash(value) + "\n";
+    text += name + std::string(kWidth - name.size(), ' ') +
+            (name == "p" ? p_text(entry.verdict.p) : or_dash(value)) + "\n";
   return text;
 }
 
@@ -341,7 +342,7 @@ int check_out(const Benchmark& benchmark, const Arguments& arguments) {
 Json json_of(const VersionTest& test, bool should_fail) {
   return {{"fails", test.fails()},
           {"expected", test.fails() == should_fail},
-          {"mean", exact_number(mean(test.metrics))},
+          {"mean", json_number(mean(test.metrics))},
           {"p", exact_number(test.verdict.p)},
           {"d", exact_number(test.verdict.d)},
           {"attempts", test.attempts},
@@ -355,6 +356,12 @@ std::string text_of(const VersionTest& test) {
   return std::string(test.fails() ? "fails" : "passes") +
          (test.attempts > 1 ? ", " + std::to_string(test.attempts) + " attempts" : "") +
          (test.status != RunStatus::kOk ? ", " + std::string(to_string(test.status)) : "");
+}
+
+/// Runs that were cut off have no metric, and the status says so.
+std::string test_mean_text(const VersionTest& test) {
+  const bool ended = test.status == RunStatus::kOk || test.status == RunStatus::kDiverged;
+  return ended || all_finite(test.metrics) ? mean_text(test.metrics) : "-";
 }
 
 int test(const Benchmark& benchmark, const Arguments& arguments) {
@@ -408,9 +415,9 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
     for (const EntryTest& entry : result.entries) {
       const VersionTest& fixed = result.fixed_of(entry);
       table.add({std::to_string(entry.entry->id), entry.entry->subject, name_text(*entry.entry),
-                 text_of(entry.buggy), rounded(mean(entry.buggy.metrics)),
-                 rounded(entry.buggy.verdict.p), rounded(entry.buggy.verdict.d), text_of(fixed),
-                 rounded(mean(fixed.metrics)), rounded(fixed.verdict.p), rounded(fixed.verdict.d),
+                 text_of(entry.buggy), test_mean_text(entry.buggy), p_text(entry.buggy.verdict.p),
+                 rounded(entry.buggy.verdict.d), text_of(fixed), test_mean_text(fixed),
+                 p_text(fixed.verdict.p), rounded(fixed.verdict.d),
                  result.passes(entry) ? "as it should" : "NOT as it should"});
     }
     std::cout << table.text() << "\n"

@@ -7,15 +7,73 @@
 #include "cli/warnings.h"
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
 
+/// The trainings of one version.
+struct Version {
+  std::vector<ReplicaResult> results;
+
+  std::vector<double> metrics() const {
+    std::vector<double> values;
+    for (const ReplicaResult& result : results) values.push_back(result.metric);
+    return values;
+  }
+  std::size_t count(RunStatus status) const {
+    return static_cast<std::size_t>(
+        std::count_if(results.begin(), results.end(),
+                      [&](const ReplicaResult& result) { return result.status == status; }));
+  }
+  /// Did all end by themselves? One that was cut off has no metric to compare.
+  bool ended() const {
+    return count(RunStatus::kOk) + count(RunStatus::kDiverged) == results.size();
+  }
+  /// "3 of 10 diverged", also of classifications, whose accuracies stay; "" of none.
+  std::string diverged() const {
+    const std::size_t number = count(RunStatus::kDiverged);
+    return number > 0 ? diverged_text(number, results.size()) : "";
+  }
+  /// The mean metric, or why there is none.
+  std::string text() const {
+    const std::string not_finite = not_finite_text(results);
+    return not_finite.empty() ? rounded(mean(metrics())) : not_finite;
+  }
+};
+
 struct Check {
-  std::vector<double> buggy, fixed;
-  Comparison comparison;
+  Version buggy, fixed;
+  bool maximize = true;
+  Comparison comparison;    ///< of the fix with the buggy program
   std::string unavailable;  ///< reason when the fault cannot be trained here
 };
+
+/// What the trainings say, in words: whether the fault shows, and how many of them diverged.
+std::string verdict_of(const Check& check) {
+  const auto& [buggy, fixed, maximize, comparison, unavailable] = check;
+  if (!unavailable.empty()) return "not checked";
+  if (!buggy.ended() || !fixed.ended()) {
+    std::string reasons;
+    for (const auto& [version, name] : {std::pair(&buggy, "buggy"), {&fixed, "fixed"}})
+      if (!version->ended())
+        reasons += std::string(reasons.empty() ? "" : "; ") + name + ": " + version->text();
+    return "no verdict (" + reasons + ")";
+  }
+  const std::vector<double> before = buggy.metrics(), after = fixed.metrics();
+  if (count_not_finite(before) == before.size() && count_not_finite(after) == after.size())
+    return "both diverged: no difference";
+  std::string verdict = "no significant difference";
+  if (comparison.significant) {
+    verdict = "the fault shows and the fix repairs it";
+  } else if (compare(before, after, maximize).significant) {
+    verdict = "the fix is worse than the fault";
+  }
+  std::vector<std::string> counts;
+  if (!buggy.diverged().empty()) counts.push_back(buggy.diverged());
+  if (!fixed.diverged().empty()) counts.push_back("with the fix " + fixed.diverged());
+  return verdict + (counts.empty() ? "" : ": " + join(counts));
+}
 
 Json summary(const Fault& fault) {
   return {
@@ -61,10 +119,11 @@ Check check(const Fault& fault, const Arguments& arguments) {
   const auto results = train_all(*trainer, jobs, worker_count(arguments), [&](const Tally& tally) {
     progress.update(progress_of(tally, "trainings"));
   });
-  for (std::size_t i = 0; i < results.size(); ++i)
-    (i < static_cast<std::size_t>(replicas) ? result.buggy : result.fixed)
-        .push_back(results[i].metric);
-  result.comparison = compare(result.fixed, result.buggy, metric.goal == Goal::kMaximize);
+  result.buggy.results.assign(results.begin(), results.begin() + replicas);
+  result.fixed.results.assign(results.begin() + replicas, results.end());
+  result.maximize = metric.goal == Goal::kMaximize;
+  if (result.buggy.ended() && result.fixed.ended())
+    result.comparison = compare(result.fixed.metrics(), result.buggy.metrics(), result.maximize);
   return result;
 }
 
@@ -102,26 +161,25 @@ int run(const Arguments& arguments) {
   }
   for (const Fault& fault : faults) {
     const Check result = check(fault, arguments);
-    std::string verdict;
+    const std::string verdict = verdict_of(result);
     if (!result.unavailable.empty()) {
-      verdict = "not checked";
       absent.push_back(fault.id + ": " + result.unavailable);
-    } else if (result.comparison.significant) {
-      verdict = "the fault shows and the fix repairs it";
-    } else {
-      verdict = "no significant difference";
+    } else if (!result.comparison.significant) {
       failed = true;
     }
     if (json) {
       Json entry{{"id", fault.id}, {"verdict", verdict}};
       if (result.unavailable.empty()) {
-        const auto values = [](const std::vector<double>& metrics) {
+        const auto values = [](const Version& version) {
           Json array = Json::array();
-          for (double metric : metrics) array.push_back(json_number(metric));
+          for (double metric : version.metrics()) array.push_back(json_number(metric));
           return array;
         };
         entry["buggy"] = values(result.buggy);
         entry["fixed"] = values(result.fixed);
+        entry["diverged"] = {{"buggy", result.buggy.count(RunStatus::kDiverged)},
+                             {"fixed", result.fixed.count(RunStatus::kDiverged)},
+                             {"of", result.buggy.results.size()}};
         entry["p"] = json_number(result.comparison.p);
         entry["d"] = json_number(result.comparison.d);
         entry["shows"] = result.comparison.significant;
@@ -130,8 +188,10 @@ int run(const Arguments& arguments) {
       }
       list.push_back(std::move(entry));
     } else if (result.unavailable.empty()) {
-      table.add({fault.id, rounded(mean(result.buggy)), rounded(mean(result.fixed)),
-                 rounded(result.comparison.p), rounded(result.comparison.d), verdict});
+      const bool compared = result.buggy.ended() && result.fixed.ended();
+      table.add({fault.id, result.buggy.text(), result.fixed.text(),
+                 compared ? p_text(result.comparison.p) : "-",
+                 compared ? rounded(result.comparison.d) : "-", verdict});
     } else {
       table.add({fault.id, "-", "-", "-", "-", verdict});
     }
@@ -156,8 +216,9 @@ Verb faults_verb() {
       "difference between\n"
       "buggy and fixed program gives them. With --check: trains both and compares their "
       "metrics (Gaussian GLM\n"
-      "p < 0.05 and Cohen's d >= 0.5); exit 1 if a fault doesn't show, or if none could be "
-      "checked. Faults whose data\nset is not here are named.",
+      "p < 0.05 and Cohen's d >= 0.5; a training that diverged is worse than any that did not, see "
+      "docs/methods/statistics.md);\nexit 1 if a fault doesn't show, or if none could be "
+      "checked. Faults whose data set is not here are named.",
       "  neutra faults\n  neutra faults D1 D6 D7 D8 --check\n  neutra faults F1 F2 F3 --check "
       "--rows-train 500",
       run};

@@ -217,14 +217,19 @@ int run(const Arguments& arguments) {
   }
   TextTable table({"replica", metric.name, "status", "steps", "seconds"});
   for (std::size_t i = 0; i < results.size(); ++i)
-    table.add({std::to_string(i), shortest(results[i].metric),
+    table.add({std::to_string(i),
+               std::isfinite(results[i].metric) ? shortest(results[i].metric) : "-",
                std::string(to_string(results[i].status)) +
                    (results[i].message.empty() ? "" : ": " + results[i].message),
                std::to_string(results[i].steps), rounded(results[i].seconds)});
-  std::cout << table.text() << "\nmean " << metric.name << " " << rounded(mean(metrics))
-            << ", standard deviation " << rounded(std::sqrt(sample_variance(metrics))) << ", "
-            << duration_text(seconds) << " of training, back end " << results.front().backend
-            << '\n';
+  const std::string not_finite = not_finite_text(results);
+  std::cout << table.text() << "\n"
+            << (not_finite.empty()
+                    ? "mean " + metric.name + " " + rounded(mean(metrics)) +
+                          ", standard deviation " + rounded(std::sqrt(sample_variance(metrics)))
+                    : "no mean " + metric.name + ": " + not_finite)
+            << ", " << duration_text(seconds) << " of training, back end "
+            << results.front().backend << '\n';
   return code;
 }
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iostream>
 #include <set>
+#include <span>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
@@ -21,10 +22,12 @@ constexpr double kRecordGrain = 0.01;  ///< records have two decimals: means thi
 /// 0.0006.
 constexpr std::size_t kFewestMetrics = 7;
 
-/// As Keras and the records' writer print it: the float32 metric, two decimals; NaN (an error that
-/// diverged) counts as huge.
+/// Of an error that diverged: it counts as huge.
+constexpr double kHuge = 1e9;
+
+/// As Keras and the records' writer print it: the float32 metric, two decimals.
 double recorded_form(double metric) {
-  if (std::isnan(metric)) return 1e9;
+  if (!std::isfinite(metric)) return kHuge;
   const double value = static_cast<double>(static_cast<float>(metric));
   return std::fabs(value) < 1e12 ? std::nearbyint(value * 100) / 100 : value;
 }
@@ -112,6 +115,7 @@ int run(const Arguments& arguments) {
   TextTable table({"node", "recorded", "ours", "p", "pass", "reason"});
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     std::vector<double> ours;
+    std::string our_mean = "-";
     Json shown = Json::array();
     std::string reason = refusals[i];
     std::optional<double> p;  // none for a program that is refused
@@ -125,8 +129,12 @@ int run(const Arguments& arguments) {
         ours.push_back(recorded_form(result.metric));
         shown.push_back(json_number(result.metric));
       }
+      const auto own = std::span(results).subspan(next - ours.size(), ours.size());
+      our_mean = not_finite_text(own);
+      if (our_mean.empty()) our_mean = rounded(mean(ours));
       std::vector<double> theirs;
-      for (double value : chosen[i]->metrics) theirs.push_back(std::isnan(value) ? 1e9 : value);
+      for (double value : chosen[i]->metrics)
+        theirs.push_back(std::isfinite(value) ? value : kHuge);
       const double difference = std::fabs(mean(ours) - mean(theirs));
       // Differences within the records' rounding say nothing: no evidence against equality.
       const bool near = difference <= kRecordGrain + 1e-12;
@@ -148,9 +156,8 @@ int run(const Arguments& arguments) {
                     {"p", p ? Json(*p) : Json(nullptr)},
                     {"pass", pass},
                     {"reason", reason}});
-    table.add({std::to_string(chosen[i]->id), rounded(mean(chosen[i]->metrics)),
-               ours.empty() ? "-" : rounded(mean(ours)), p ? rounded(*p) : "-", pass ? "yes" : "NO",
-               reason});
+    table.add({std::to_string(chosen[i]->id), mean_text(chosen[i]->metrics), our_mean,
+               p ? p_text(*p) : "-", pass ? "yes" : "NO", reason});
   }
   const auto total = static_cast<std::int64_t>(chosen.size());
   const double share = total == 0 ? 1 : static_cast<double>(passed) / static_cast<double>(total);

@@ -181,7 +181,7 @@ Json summary(const Benchmark& benchmark, const BenchmarkEntry& entry) {
           {"bug_type", entry.bug_type},
           {"support", entry.support},
           {"fixed_mean", exact_number(mean(subject_of(benchmark, entry).metrics))},
-          {"buggy_mean", exact_number(mean(entry.metrics))},
+          {"buggy_mean", all_finite(entry.metrics) ? Json(mean(entry.metrics)) : Json(nullptr)},
           {"d", exact_number(entry.verdict.d)},
           {"tools", supporting_tools(entry)}};
 }

@@ -301,7 +301,7 @@ class Graph {
       const isLeaf = !program.out.some(edge => this.drawn.has(edge.target));
       const isMarked = program === this.selected || program === this.over;
       if (legible && isLeaf && single(program.level)) {
-        this.label(`${program.id}: ${shown(program.mean)}`, at.x + this.reach(program) + 5, at.y, {colour: this.colours.quiet});
+        this.label(`${program.id}: ${metricOf(program)}`, at.x + this.reach(program) + 5, at.y, {colour: this.colours.quiet});
       } else if (legible && program !== buggy && !isLeaf) {
         this.label(String(program.id), at.x, at.y - this.reach(program) - 9, {align: "center", colour: this.colours.quiet});
       }

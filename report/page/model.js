@@ -74,8 +74,35 @@ function better(a, b) {
 
 /** A number with so many significant digits; null is what JSON has for NaN and infinity. */
 function shown(value, digits = 4) {
-  if (value === null || value === undefined) return "NaN";
+  if (value === null || value === undefined) return "-";
   return String(Number(value.toPrecision(digits)));
+}
+
+/** null where one has no number. */
+function mean(values) {
+  return values.length && !values.includes(null) ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+}
+
+/** The mean of trainings, or how many diverged: those without a number. */
+function shownMean(values) {
+  const diverged = values.filter(value => value === null).length;
+  return diverged ? `${diverged} of ${values.length} diverged` : shown(mean(values));
+}
+
+/** The mean of a program; where it has none, what became of its trainings. */
+function metricOf(program) {
+  if (program.mean !== null) return shown(program.mean);
+  return ["ok", "diverged"].includes(program.status) ? shownMean(program.metrics) : program.status;
+}
+
+/** p, which far out in a normal tail is no evidence: docs/methods/statistics.md. */
+function shownP(p, digits = 3) {
+  return p !== null && p !== undefined && p < 1e-16 ? "< 1e-16" : shown(p, digits);
+}
+
+/** An effect; JSON has null for one without spread. */
+function shownEffect(d) {
+  return d === null ? "infinite" : shown(d, 3);
 }
 
 /** The value of a key of the page's own objects; keys may be named as anything. */

@@ -22,18 +22,14 @@ function renderHead() {
   byName("notices").append(...notices.map(text => html("p", {class: "notice"}, text)));
 }
 
-function mean(values) {
-  return values.length && !values.includes(null) ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
-}
-
 function renderSummary() {
   if (!buggy) return;
   const repairs = [...programs.values()].filter(program => program.alternative);
   const best = repairs.map(program => program.mean).sort(better)[0];
   const significant = repairs.filter(program => program.role === "significantly_better").length;
   const cards = [
-    [`Buggy, mean ${network.metric}`, shown(buggy.mean), DIRECTION],
-    network.fixed_metrics.length && ["Known fix", shown(mean(network.fixed_metrics)), report.known],
+    [`Buggy, mean ${network.metric}`, metricOf(buggy), DIRECTION],
+    network.fixed_metrics.length && ["Known fix", shownMean(network.fixed_metrics), report.known],
     network.ground_truth !== null && ["Level to reach", shown(network.ground_truth)],
     repairs.length && ["Best repair", shown(best)],
     ["Repairs", String(repairs.length), improves ? "significantly better than the buggy program"
@@ -55,7 +51,7 @@ function heading(program) {
 
 function tooltipText(program) {
   const lines = [`${heading(program)}, ${ROLES[program.role].name}${program.isFixed ? ", the known fix" : ""}`,
-                 `${network.metric} ${shown(program.mean)}`];
+                 `${network.metric} ${metricOf(program)}`];
   if (program.changeText) lines.push(program.changeText);
   if (program.difference) lines.push(program.difference);
   return lines.join("\n");
@@ -94,13 +90,14 @@ function pathList(program) {
   const path = pathTo(program);
   const step = (to, text) => html("li", {}, html("button", {
     type: "button", "aria-current": to === program ? "step" : null, onclick: () => select(to),
-  }, html("span", {}, mark(to.role), text), html("small", {}, shown(to.mean))));
+  }, html("span", {}, mark(to.role), text), html("small", {}, metricOf(to))));
   return html("ol", {class: "path"}, step(buggy, "buggy program"),
               path.map(edge => step(edge.target, `${edge.target.id}: ${linkText(edge)}`)));
 }
 
 const SIGNIFICANCE = "p: how likely so large a difference would be by chance. d (Cohen): the difference in standard " +
-  "deviations, more than 0 where this program has the larger mean. Significantly better: p < 0.05, and 0.5 or more the better way.";
+  "deviations, more than 0 where this program has the larger mean. Significantly better: p < 0.05, and 0.5 or more the better way. A " +
+  "training that diverged is worse than every one that did not.";
 
 // What a program's status means (docs/glossary.md).
 const STATUSES = {
@@ -117,10 +114,10 @@ function renderDetail(program) {
   const panel = byName("detail");
   panel.scrollTop = 0;
   if (!program) return panel.replaceChildren(html("p", {class: "help"}, "Choose a program in the graph or in the table."));
-  const facts = [[network.metric, `${shown(program.mean)} (mean of ${program.metrics.length}, ${DIRECTION})`]];
+  const facts = [[network.metric, program.mean === null ? metricOf(program) : `${shown(program.mean)} (mean of ${program.metrics.length}, ${DIRECTION})`]];
   if (program.status !== "ok") facts.push(["status", STATUSES[program.status] ?? program.status]);
   if (program.p !== null && program.p !== undefined && report.significance) {
-    facts.push([`against ${REFERENCE}`, html("span", {}, `p = ${shown(program.p, 3)}, d = ${shown(program.d, 3)}`,
+    facts.push([`against ${REFERENCE}`, html("span", {}, `p ${program.p < 1e-16 ? "" : "= "}${shownP(program.p)}, d = ${shownEffect(program.d)}`,
       html("small", {class: "help"}, ` ${SIGNIFICANCE}`))]);
   }
   const types = program.fault_types.map(type => html("li", {}, html("code", {}, type), ` ${report.fault_types[type] ?? ""}`));
@@ -228,15 +225,15 @@ const columns = [
   {name: "Id", number: true, of: program => program.id, show: program => String(program.id)},
   {name: "Role", short: true, of: program => Object.keys(ROLES).indexOf(program.role), show: program => [mark(program.role), ROLES[program.role].name]},
   {name: network.metric, number: true, first: true, title: `mean of the trainings, the best first: ${DIRECTION}`,
-   order: (a, b) => better(a.mean, b.mean), show: program => shown(program.mean)},
+   order: (a, b) => better(a.mean, b.mean), show: metricOf},
   {name: "Changes", number: true, title: "hyperparameters that differ from the buggy program",
    of: program => program.changedKeys.length, show: program => String(program.changedKeys.length)},
   {name: "Change from the buggy program", of: program => program.changeText, show: program => program.changeText},
   {name: "Fault types", of: program => program.difference ?? "", show: program => program.difference ?? "", hidden: !report.known},
   {name: "p", number: true, title: `how likely so large a difference to ${REFERENCE} would be by chance; less than 0.05 is significant`, of: program => program.p ?? null,
-   show: program => program.alternative ? shown(program.p, 2) : "", hidden: !report.significance},
+   show: program => program.alternative ? shownP(program.p, 2) : "", hidden: !report.significance},
   {name: "d", number: true, title: `Cohen's d: the difference to ${REFERENCE} in standard deviations; 0.5 is a medium effect`, of: program => program.d ?? null,
-   show: program => program.alternative ? shown(program.d, 3) : "", hidden: !report.significance},
+   show: program => program.alternative ? shownEffect(program.d) : "", hidden: !report.significance},
 ].filter(column => !column.hidden);
 
 function renderTable(matching) {

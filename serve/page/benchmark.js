@@ -29,7 +29,7 @@ function entryColumns(name, more = []) {
      title: `type of the bug (${Object.entries(BUG_TYPES).map(([type, meaning]) => `${type} ${meaning}`).join(", ")})`},
     {name: "like it", of: entry => entry.support, number: true, title: "entries with the same root cause and fix, this one included"},
     {name: "fixed", of: entry => entry.fixed_mean, number: true, title: "mean metric of the correct program"},
-    {name: "buggy", of: entry => entry.buggy_mean, number: true, title: "mean metric of the faulty program"},
+    {name: "buggy", of: entry => entry.buggy_mean ?? "diverged", number: true, title: "mean metric of the faulty program"},
     {name: "d", of: entry => entry.d, number: true, title: "Cohen's d: their difference in standard deviations"},
     {name: "tools", of: entry => entry.tools.length, number: true, title: "tools with a message for one of its fault types"},
   ];

@@ -128,7 +128,7 @@ async function showEntry() {
   const cards = html("dl", {class: "cards"}, [
     ["Faults", entry.faults, Object.entries(found.fault_types).map(([type, meaning]) => `${type}: ${meaning}`).join("; ")],
     ["Category", words(entry.category) || "-", entry.bug_type ? `bug type ${entry.bug_type}: ${BUG_TYPES[entry.bug_type]}` : ""],
-    ["Correct", shown(entry.fixed_mean)], ["Faulty", shown(entry.buggy_mean), `d = ${shown(entry.d, 3)}`],
+    ["Correct", shown(entry.fixed_mean)], ["Faulty", shown(entry.buggy_mean ?? "diverged"), `d = ${shown(entry.d, 3)}`],
     ["Like it", String(entry.support), "entries with this root cause and fix"],
   ].map(([word, value, more]) => html("div", {}, html("dt", {}, word), html("dd", {}, value), more ? html("small", {}, more) : null)));
 

@@ -454,7 +454,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.locator("img, b").count(), 0)
         page.get_by_role("button", name="All hyperparameters").click()
         self.assertEqual(page.locator("#detail tbody tr").count(), 3)
-        self.assertIn("NaN", self.table_rows(page).first.inner_text())
+        self.assertIn("diverged", self.table_rows(page).first.inner_text())
         self.assertIn("isn't known here", page.locator("#notices").inner_text())
 
     def test_empty_network(self):
