@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "program/json.h"
 #include "tests/cli/command.h"
 
@@ -168,6 +170,36 @@ TEST_F(SearchCommand, SaysWhatOfTheKnownFixIsOutOfReach) {
   const Json shown = parse_json(neutra({"show", "f.json", "--json"}).out, "out");
   EXPECT_EQ(shown["out_of_reach"]["paper"][0]["value"], "tanh");
   EXPECT_TRUE(shown["out_of_reach"]["keras"].empty());
+}
+
+/// Five programs on plateaus of different kinds, where two changes repair and the first of them
+/// does nothing by itself (docs/methods/search.md, "Ties").
+TEST_F(SearchCommand, FindsRepairsOfTwoStepsOnPlateaus) {
+  const std::filesystem::path plateaus = NEUTRA_TEST_DATA "/plateaus";
+  std::filesystem::copy(plateaus, folder.path());
+  // Repairs by two changes whose parent is exactly as good as the buggy program.
+  const auto found = [&](const std::string& program, const char* ties) {
+    const Called called =
+        neutra({"search", program + ".json", "--store", "s.h5", "--fresh", "--preset", "paper",
+                "--ties", ties, "--budget-evaluations", "300", "--quiet", "--json"});
+    EXPECT_EQ(called.exit, 0) << called.err;
+    const Json network = parse_json(neutra({"network", "s.h5", "--format", "json"}).out, "out");
+    std::map<int, Json> nodes;
+    for (const Json& node : network["nodes"]) nodes[node["id"]] = node;
+    int repairs = 0;
+    for (const Json& link : network["links"]) {
+      const Json &parent = nodes.at(link["source"]), &child = nodes.at(link["target"]);
+      EXPECT_FALSE(child["alternative"].get<bool>() && child["depth"] == 1) << program;
+      repairs += child["alternative"].get<bool>() && child["depth"] == 2 &&
+                 parent["mean"] == nodes.at(0)["mean"];
+    }
+    return repairs;
+  };
+  for (const char* program :
+       {"loss_activation", "loss_rate", "zero_kernels", "dead_layers", "alike_units"}) {
+    EXPECT_GT(found(program, "spread"), 0) << program;
+  }
+  EXPECT_EQ(found("loss_rate", "parameters"), 0);
 }
 
 }  // namespace
