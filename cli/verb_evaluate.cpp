@@ -8,7 +8,9 @@
 #include "program/edit.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/metric_name.h"
 #include "training/data/npy.h"
+#include "training/metrics.h"
 #include "training/torch_script.h"
 
 namespace neutra::cli {
@@ -170,7 +172,16 @@ int run(const Arguments& arguments) {
       if (has_data) {
         const DataRows rows = trainer->rows(program, DataPart::kHoldout);
         evaluation = evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows,
-                                      resolved->loss, resolved->metric);
+                                      resolved->loss, metric);
+        if (parse_metric_name(metric).original_scale) {
+          Metric sum(metric,
+                     target_scale(program.document.at("data"), data_path(arguments, subject.file)));
+          Shape targets = rows.target.empty() ? Shape{1} : rows.target;
+          targets.insert(targets.begin(), rows.count);
+          const Array& outputs = evaluation->outputs;
+          sum.add({outputs.values, outputs.extents}, {rows.targets, targets});
+          evaluation->metric = sum.value();
+        }
       }
     } else {
       const ModelWeights weights = read_weights(weights_file, *resolved);

@@ -13,6 +13,7 @@
 #include "program/error.h"
 #include "program/file_kind.h"
 #include "program/files.h"
+#include "program/metric_name.h"
 #include "search/store.h"
 #include "training/metrics.h"
 
@@ -74,11 +75,10 @@ class LocalMutantTrainer final : public MutantTrainer {
       : original_(original), trainer_(trainer), limits_(limits) {
     limits_.seed = seed;
     limits_.stream = StreamKey::kIndependent;
-    const ResolvedProgram resolved = trainer.resolved(original);
-    if (resolved.metric == "loss") {
+    resolved_ = trainer.resolved(original);
+    if (resolved_.metric == "loss") {
       throw input_error("metric: found loss; allowed: a metric that rows can be asked for");
     }
-    metric_ = resolved.metric;
   }
 
   MutantRun run(const Program& program, int run) override {
@@ -102,10 +102,15 @@ class LocalMutantTrainer final : public MutantTrainer {
     }
     take_over(original_.document, asked.document, "data", "validation");
     take_over(original_.document, asked.document, "fit", "validation_split");
-    Metric metric(metric_);
-    ask_for_training_rows(asked, model, metric);
-    result.metrics[TestSet::kTrain] = metric.value();
-    if (metric_ == "accuracy") judge_test_rows(model, result);
+    if (parse_metric_name(resolved_.metric).original_scale) {
+      result.metrics[TestSet::kTrain] =
+          trainer_.evaluate(asked, DataPart::kTraining, model.weights).metric;
+    } else {
+      Metric metric(resolved_.metric);
+      ask_for_training_rows(asked, model, metric);
+      result.metrics[TestSet::kTrain] = metric.value();
+    }
+    if (is_accuracy(resolved_.metric)) judge_test_rows(model, result);
     return result;
   }
 
@@ -156,7 +161,7 @@ class LocalMutantTrainer final : public MutantTrainer {
   const Program& original_;
   LocalTrainer& trainer_;
   TrainingJob limits_;
-  std::string metric_;
+  ResolvedProgram resolved_;
 };
 
 // --- analysis ---
@@ -177,10 +182,10 @@ class Analyst {
         maximize_(resolve(original).goal == Goal::kMaximize) {
     const ResolvedProgram resolved = resolve(original);
     // Foregone verdicts are about metrics in [0, 1].
-    early_ = options.early && options.variant == KillVariant::kCorrected &&
-             resolved.metric == "accuracy";
+    early_ =
+        options.early && options.variant == KillVariant::kCorrected && is_accuracy(resolved.metric);
     for (const TestSet set : options.sets) {
-      if (set == TestSet::kWeak && resolved.metric != "accuracy") {
+      if (set == TestSet::kWeak && !is_accuracy(resolved.metric)) {
         throw input_error("the weak test set needs a classification; found metric " +
                           resolved.metric);
       }

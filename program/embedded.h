@@ -10,5 +10,6 @@ extern const std::string_view fault_types;
 extern const std::string_view keras_history;
 extern const std::string_view pytorch_parts;
 extern const std::string_view libtorch_parts;
+extern const std::string_view metric_parts;
 
 }  // namespace neutra::embedded

@@ -10,7 +10,8 @@
 namespace neutra {
 namespace {
 
-constexpr std::size_t kShown = 60;           ///< longest value in a message
+constexpr std::size_t kShown = 60;  ///< longest value in a message
+constexpr const char* kAsTrained = "as_trained";
 constexpr double kExact = 9007199254740992;  ///< 2^53: integers up to here are exact doubles
 
 bool is_integer(const Json& value) { return normal_number(value).is_number_integer(); }
@@ -118,7 +119,7 @@ class Normaliser {
       case FieldType::kMetrics:
         return metrics(value, path);
       case FieldType::kMeasure:
-        return measure(value, path);
+        return word(Vocabulary::kMetric, value, path);
       case FieldType::kCallbacks:
         return callbacks(value, path);
       case FieldType::kModel:
@@ -243,7 +244,7 @@ class Normaliser {
       case FieldType::kActivation:
         return join(words(Vocabulary::kActivation));
       case FieldType::kMeasure:
-        return join(measured());
+        return join(words(Vocabulary::kMetric));
       case FieldType::kModelConfig:
       case FieldType::kLayers:
         return "an array of layers";
@@ -448,22 +449,6 @@ class Normaliser {
     return result;
   }
 
-  static std::vector<std::string> measured() {
-    std::vector<std::string> names;
-    for (const Entry& entry : entries(Vocabulary::kMetric)) {
-      if (entry.facts.contains("goal")) names.push_back(entry.name);
-    }
-    return names;
-  }
-
-  Json measure(const Json& value, const std::string& path) {
-    const Entry* entry =
-        value.is_string() ? find(Vocabulary::kMetric, value.get<std::string>()) : nullptr;
-    if (entry != nullptr && entry->facts.contains("goal")) return entry->name;
-    return report(path, value,
-                  allowed_words(value.is_string() ? value.get<std::string>() : "", measured()));
-  }
-
   Json callbacks(const Json& value, const std::string& path) {
     if (!value.is_array()) return report(path, value, "an array of callbacks");
     Json result = Json::array();
@@ -541,7 +526,8 @@ class Normaliser {
     return result;
   }
 
-  /// Fills in the metric: the first of compile.metrics, else the loss; its goal by its name.
+  /// Fills in the metric: the first of compile.metrics, else the loss; its goal and its options by
+  /// its name.
   void complete_metric(Json& document) {
     Json metric = document.value("metric", Json());
     if (metric.is_null()) {
@@ -550,14 +536,6 @@ class Normaliser {
       metric = {{"name", "loss"}};
       if (metrics != nullptr && metrics->is_array() && !metrics->empty()) {
         metric["name"] = metrics->front();
-        const Json& name = metrics->front();
-        const Entry* entry =
-            name.is_string() ? find(Vocabulary::kMetric, name.get<std::string>()) : nullptr;
-        if (entry != nullptr && !entry->facts.contains("goal")) {
-          problems_.push_back({"/metric",
-                               "nothing, and the first of compile.metrics is " + entry->name,
-                               "{name, goal}; names: " + join(measured())});
-        }
       }
     }
     if (metric.is_object()) {
@@ -567,8 +545,31 @@ class Normaliser {
       const std::string usual = entry != nullptr ? entry->facts.value("goal", "") : "";
       if (metric.value("goal", Json()).is_null()) metric["goal"] = usual;
       if (defaults_ == Defaults::kDrop && metric["goal"] == usual) metric.erase("goal");
+      if (entry != nullptr) complete_options(metric, *entry);
     }
     document["metric"] = metric;
+  }
+
+  /// A metric has the options that its entry has; the usual scale goes without saying.
+  void complete_options(Json& metric, const Entry& entry) {
+    const Json usual = entry.facts.value("k", Json());
+    const Json k = metric.value("k", Json());
+    if (usual.is_null() && !k.is_null()) {
+      problems_.push_back({"/metric/k", shown(k), "nothing: " + entry.name + " has none"});
+    }
+    if (usual.is_null() || (defaults_ == Defaults::kDrop && (k.is_null() || k == usual))) {
+      metric.erase("k");
+    } else if (k.is_null()) {
+      metric["k"] = usual;
+    }
+    const Json scale = metric.value("scale", Json(kAsTrained));
+    const bool scales = entry.facts.value("scale", false) || entry.name == "r2";
+    if (!scales && scale == "original") {
+      problems_.push_back(
+          {"/metric/scale", shown(scale),
+           std::string(kAsTrained) + ": " + entry.name + " is no error on a scale"});
+    }
+    if (scale == kAsTrained) metric.erase("scale");
   }
 
   Defaults defaults_;

@@ -12,6 +12,7 @@
 
 #include "program/error.h"
 #include "program/layer.h"
+#include "program/metric_name.h"
 #include "program/normal.h"
 #include "program/trained_mutations.h"
 #include "program/vocabulary.h"
@@ -59,7 +60,11 @@ class Inference {
     if (shape) input_ = *shape;
     for (std::size_t i = 0; shape && i < resolved_.size(); ++i) shape = step(i, *shape);
     output_ = shape;
-    if (output_ && data != nullptr && !resolved_.empty()) check_target();
+    if (output_ && data != nullptr && !resolved_.empty()) {
+      check_target();
+      check_metric();
+    }
+    check_metric_scale();
     if (data != nullptr) check_split();
     check_clipping();
     check_loop();
@@ -176,16 +181,7 @@ class Inference {
     const std::string loss = normal_.at("compile").at("loss");
     Shape target = with_unit(data_->y);
     Shape output = *output_;
-    // Keras drops a last extent of 1 where that makes the ranks equal
-    // (losses_utils.squeeze_or_expand_dimensions).
-    bool squeezed = false;
-    if (output.size() == target.size() + 1 && output.back() == 1) {
-      output.pop_back();
-      squeezed = true;
-    } else if (target.size() == output.size() + 1 && target.back() == 1) {
-      target.pop_back();
-      squeezed = true;
-    }
+    const bool squeezed = squeeze(output, target);
     if (loss == "sparse_categorical_crossentropy") {
       check_labels(target, output);
     } else if (loss == "categorical_crossentropy") {
@@ -197,6 +193,82 @@ class Inference {
         report_target(loss + " after sigmoid takes targets of the output's shape");
     } else if (!broadcast(target, output)) {
       report_target("extents that are equal or 1");
+    }
+  }
+
+  /// Keras drops a last extent of 1 where that makes the ranks equal
+  /// (losses_utils.squeeze_or_expand_dimensions). False: there is none.
+  static bool squeeze(Shape& output, Shape& target) {
+    Shape& longer = output.size() > target.size() ? output : target;
+    const Shape& shorter = output.size() > target.size() ? target : output;
+    if (longer.size() != shorter.size() + 1 || longer.back() != 1) return false;
+    longer.pop_back();
+    return true;
+  }
+
+  /// Refuses a metric that can't compare the output with the targets (training/metrics.h).
+  void check_metric() {
+    if (has_problem("/metric") || has_problem("/compile") || has_problem(path_)) return;
+    const std::string name = normal_.at("metric").at("name");
+    const Entry& metric = *find(Vocabulary::kMetric, name);
+    if (name == "loss") return;  // check_target() has seen it
+    std::string takes = metric.facts.value("targets", "broadcast");
+    Shape target = with_unit(data_->y), output = output_->empty() ? Shape{1} : *output_;
+    const std::string found =
+        " of outputs " + to_string(output) + " and targets " + to_string(target);
+    if (normal_.at("metric").value("scale", "") == "original" && target != output &&
+        element_count(target) != 1) {
+      problems_.push_back({"/metric/scale", "original" + found, "outputs of the targets' shape"});
+    }
+    const auto refuse_metric = [&](const std::string& allowed) {
+      problems_.push_back({"/metric/name", name + found, allowed});
+    };
+    const std::int64_t width = output.back();
+    const std::int64_t rows = element_count(output) / width;
+    if (takes == "classes") {  // Keras's rule for the word accuracy
+      takes = width == 1                                            ? "broadcast"
+              : target.size() < output.size() || target.back() == 1 ? "labels"
+                                                                    : "rows";
+    }
+    if (takes == "labels" || takes == "outputs") {
+      if (element_count(target) != rows) return refuse_metric("one label for each row of scores");
+      const double low = data_->y_min, high = data_->y_max;
+      if (takes == "outputs" && !(low > -1 && high < static_cast<double>(width))) {
+        problems_.push_back({"/metric/name",
+                             name + " of labels from " + shortest(low) + " to " + shortest(high),
+                             "labels from 0 to " + std::to_string(width - 1)});
+      }
+    } else if (takes == "rows") {
+      if (element_count(target) / target.back() != rows) {
+        refuse_metric("a row of targets for each row of scores");
+      }
+    } else {
+      squeeze(output, target);
+      if (takes == "same" && target != output) {
+        refuse_metric("targets of the output's shape");
+      } else if (!broadcast(target, output)) {
+        refuse_metric("extents that are equal or 1");
+      }
+    }
+  }
+
+  /// Steps on y that can be taken back make an original scale.
+  void check_metric_scale() {
+    const Json* metric = member(normal_, "metric");
+    if (metric == nullptr || !metric->is_object() || metric->value("scale", Json()) != "original") {
+      return;
+    }
+    const Json data = normal_.value("data", Json::object());
+    const Json* steps = member(data, "preprocess");
+    if (steps == nullptr || !steps->is_array()) return;
+    for (std::size_t i = 0; i < steps->size(); ++i) {
+      const Json& step = (*steps)[i];
+      if (step.is_object() && step.value("on", Json()) == "y" &&
+          step.value("op", Json()) == "one_hot") {
+        problems_.push_back({"/metric/scale",
+                             "original, with one_hot in /data/preprocess/" + std::to_string(i),
+                             "targets that are numbers of a scale"});
+      }
     }
   }
 
@@ -485,8 +557,14 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   resolved.layers = std::move(inference.layers());
   resolved.optimizer = normal.at("compile").at("optimizer");
   resolved.loss = normal.at("compile").at("loss");
-  resolved.metric = normal.at("metric").at("name");
-  resolved.goal = normal.at("metric").at("goal") == "maximize" ? Goal::kMaximize : Goal::kMinimize;
+  const Json& metric = normal.at("metric");
+  const std::string metric_name = metric.at("name");
+  const Entry& measured = *find(Vocabulary::kMetric, metric_name);
+  const auto k = metric.value("k", std::int64_t{0});
+  resolved.metric =
+      to_string(MetricName{metric_name, k == measured.facts.value("k", std::int64_t{0}) ? 0 : k,
+                           metric.value("scale", "") == "original"});
+  resolved.goal = metric.at("goal") == "maximize" ? Goal::kMaximize : Goal::kMinimize;
   resolved.batch_size = fit.at("batch_size");
   resolved.epochs = fit.at("epochs");
   resolved.shuffle = fit.at("shuffle");
@@ -498,9 +576,13 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   resolved.loop = loop_style(fit.at("loop"));
   resolved.trained_mutations = normal.at("trained").at("mutations");
   resolved.data = program.document.at("data");
-  resolved.task = normal.at("task").is_null()
-                      ? (resolved.metric == "accuracy" ? "classification" : "regression")
-                      : normal.at("task").get<std::string>();
+  if (normal.at("task").is_null()) {
+    // The loss has an entry among the metrics, too.
+    const std::string& judge = metric_name == "loss" ? resolved.loss : metric_name;
+    resolved.task = find(Vocabulary::kMetric, judge)->facts.value("task", "regression");
+  } else {
+    resolved.task = normal.at("task");
+  }
   return resolved;
 }
 

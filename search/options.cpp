@@ -3,6 +3,8 @@
 #include <array>
 
 #include "program/error.h"
+#include "program/metric_name.h"
+#include "program/vocabulary.h"
 
 namespace neutra {
 namespace {
@@ -86,10 +88,11 @@ std::optional<SearchEnd> parse_search_end(std::string_view word) {
 }
 
 std::optional<double> metric_bound(std::string_view metric, Goal goal) {
-  const bool maximize = goal == Goal::kMaximize;
-  if (metric == "accuracy") return maximize ? 1 : 0;
-  if ((metric == "mae" || metric == "mse") && !maximize) return 0;
-  return std::nullopt;
+  const Entry* entry = find(Vocabulary::kMetric, parse_metric_name(metric).name);
+  if (entry == nullptr || !entry->facts.contains("range")) return std::nullopt;
+  const Json& bound = entry->facts["range"].at(goal == Goal::kMaximize ? 1 : 0);
+  if (bound.is_null()) return std::nullopt;
+  return bound.get<double>();
 }
 
 std::optional<int> depth_limit(const SearchConfig& config) {

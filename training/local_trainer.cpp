@@ -122,6 +122,7 @@ class DataCache {
     entries_.add(text, made);
     return made;
   }
+  TargetScale target_scale(const Json& recipe) const { return neutra::target_scale(recipe, path_); }
 
  private:
   std::vector<std::filesystem::path> path_;
@@ -257,11 +258,31 @@ std::optional<Problem> index_problem(const ResolvedProgram& program, const Datas
   return std::nullopt;
 }
 
+/// Does a callback look at a metric that earlier versions didn't log, and so ignored?
+bool monitors_more(const Program& program) {
+  const std::vector<Problem> problems = validate(program.document);
+  if (!problems.empty()) return false;
+  const Callbacks callbacks(resolve(program).callbacks);
+  return std::any_of(
+      callbacks.early_stopping.begin(), callbacks.early_stopping.end(),
+      [](const EarlyStopping& callback) {
+        static const std::set<std::string> kLogged{"loss", "accuracy", "mae", "mse"};
+        const std::string& monitor = callback.monitor();
+        return !kLogged.contains(monitor.substr(monitor.starts_with("val_") ? 4 : 0));
+      });
+}
+
 std::optional<std::string> refusal_by_keras(const Program& program, const Resident& data) {
   std::vector<Problem> problems = validate(program.document, &data.info);
   if (problems.empty()) {
-    const auto problem = index_problem(resolve(program, &data.info), *data.data);
+    const ResolvedProgram resolved = resolve(program, &data.info);
+    const auto problem = index_problem(resolved, *data.data);
     if (problem) problems.push_back(*problem);
+    const Array& targets = data.data->y_holdout;
+    const std::string undefined = undefined_metric(resolved, {targets.values, targets.extents});
+    if (!undefined.empty()) {
+      problems.push_back({"/metric/name", undefined, "hold-out rows of at least two classes"});
+    }
   }
   if (problems.empty()) return std::nullopt;
   std::string text;
@@ -296,7 +317,7 @@ Hash independent_hash(const Program& program, bool mutated) {
 }
 
 Prepared prepare(const Program& program, std::shared_ptr<const Resident> resident,
-                 Backend backend) {
+                 const TargetScale& target_scale, Backend backend) {
   Prepared made;
   const Resident& data = *resident;
   made.data = std::move(resident);
@@ -315,6 +336,7 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
     made.fused = !made.fused_refusal;
     if (made.fused) made.rows = training_rows(made.program, *data.data, data.sparse());
   }
+  made.rows.target_scale = target_scale;
   const auto bytes = [&](const Rows& rows) -> std::uint64_t {
     if (rows.count() == 0) return 0;
     return made.fused ? fused_bytes(made.program, rows) : eager_bytes(made.program, rows);
@@ -328,7 +350,7 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
   made.independent_hash = independent_hash(program, mutated);
   if (mutated) {
     made.structure = mutated_structure(program, made.program);
-    auto evaluated = prepare(made.structure->program, made.data, backend);
+    auto evaluated = prepare(made.structure->program, made.data, target_scale, backend);
     made.refusal = evaluated.refusal;
     made.failure = evaluated.failure;
     made.bytes = std::max(made.bytes, evaluated.bytes);
@@ -348,8 +370,13 @@ class PreparedPrograms {
       const auto it = entries_.find(text);
       if (it != entries_.end()) return it->second;
     }
-    auto made = std::make_shared<const Prepared>(
-        prepare(program, data.get(program.document.at("data")), backend));
+    const Json& recipe = program.document.at("data");
+    const Json* metric = member(program.document, "metric");
+    const Json* scale = metric != nullptr ? member(*metric, "scale") : nullptr;
+    auto made = std::make_shared<const Prepared>(prepare(
+        program, data.get(recipe),
+        scale != nullptr && *scale == "original" ? data.target_scale(recipe) : TargetScale{},
+        backend));
     const std::lock_guard lock(mutex_);
     if (!entries_.emplace(text, made).second) return made;  // another thread was faster
     oldest_first_.push_back(std::move(text));
@@ -489,7 +516,7 @@ class Local final : public LocalTrainer {
     result.rows = rows.count();
     result.backend = to_string(prepared->fused ? Backend::kFused : Backend::kEager);
     std::optional<Metric> metric;
-    if (resolved.metric != "loss") metric.emplace(resolved.metric);
+    if (resolved.metric != "loss") metric.emplace(resolved.metric, prepared->rows.target_scale);
     const auto listen = [&](const Batch& outputs, const Batch& targets) {
       if (metric) metric->add(outputs, targets);
       append(result.outputs, outputs);
@@ -554,6 +581,7 @@ class Local final : public LocalTrainer {
     std::string text =
         std::string(to_string(options_.backend)) + " " + kSemantics + ", " + library_fingerprint();
     if (options_.backend != Backend::kEager) text += ", fused " + fused_fingerprint();
+    if (monitors_more(program)) text += ", monitors 2";
     return text + ", data " + to_string(digest(*cache_.get(program.document.at("data"))->data));
   }
 

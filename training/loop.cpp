@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "program/error.h"
+#include "program/vocabulary.h"
 
 namespace neutra {
 namespace {
@@ -109,10 +110,12 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
       observer_(observer),
       callbacks_(program.callbacks),
       order_(static_cast<std::size_t>(rows.training.count())) {
-  for (const char* metric : {"accuracy", "mae", "mse"}) {
-    if (callbacks_.monitors(metric) || (observer && program.metric == metric)) {
-      logged_.emplace_back(metric);
-    }
+  for (const Entry& metric : entries(Vocabulary::kMetric)) {
+    if (metric.name == "loss") continue;  // always there
+    if (callbacks_.monitors(metric.name)) logged_.push_back(metric.name);
+  }
+  if (observer && program.metric != "loss" && !callbacks_.monitors(program.metric)) {
+    logged_.push_back(program.metric);
   }
   // Without inference mode a validation moves averages.
   if (!observer && !callbacks_.monitors_validation() && program.loop.eval_mode) {
@@ -224,8 +227,13 @@ void TrainingLoop::begin_epoch() {
   engine_.begin_epoch(epoch_);
   loss_sum_ = 0;
   rows_seen_ = 0;
-  metrics_.clear();
-  for (const std::string& name : logged_) metrics_.emplace(name, Metric(name));
+  metrics_ = logged_metrics();
+}
+
+TrainingLoop::Metrics TrainingLoop::logged_metrics() const {
+  Metrics metrics;
+  for (const std::string& name : logged_) metrics.emplace(name, Metric(name, rows_.target_scale));
+  return metrics;
 }
 
 /// True: stop the training.
@@ -246,7 +254,7 @@ bool TrainingLoop::step(std::span<const std::int64_t> rows) {
     std::vector<LayerView> layers;
     if (detail >= BatchDetail::kWeights) layers = views(true, detail == BatchDetail::kActivations);
     EngineProbe probe(*this);
-    observer_->batch_end({epoch_, steps_, count, loss, logs(), layers, &probe});
+    observer_->batch_end({epoch_, steps_, count, loss, logs(false), layers, &probe});
   }
   if (observer_ && observer_->stop()) return true;
   return callbacks_.terminate_on_nan && !std::isfinite(loss);
@@ -273,17 +281,18 @@ std::vector<LayerView> TrainingLoop::views(bool gradients, bool activations) {
   return views;
 }
 
-Logs TrainingLoop::logs() const {
+Logs TrainingLoop::logs(bool whole) const {
   Logs logs;
   if (needs_loss()) logs["loss"] = loss_sum_ / static_cast<double>(rows_seen_);
-  for (const auto& [name, metric] : metrics_) logs[name] = metric.value();
+  for (const auto& [name, metric] : metrics_) {
+    if (whole || !metric.sorts()) logs[name] = metric.value();
+  }
   return logs;
 }
 
 /// Adds the values of the validation rows.
 void TrainingLoop::validate(Logs& logs) {
-  Metrics metrics;
-  for (const std::string& name : logged_) metrics.emplace(name, Metric(name));
+  Metrics metrics = logged_metrics();
   const RandomKey key =
       derived_key({key_, Stream::kEvaluation, 0, static_cast<std::uint32_t>(epoch_)});
   logs["val_loss"] = evaluate(
@@ -322,7 +331,7 @@ double TrainingLoop::evaluate(const Rows& rows, const OutputListener& listener,
 
 bool TrainingLoop::end_epoch() {
   if (!observer_ && callbacks_.early_stopping.empty() && program_.loop.eval_mode) return false;
-  Logs logs = this->logs();
+  Logs logs = this->logs(true);
   if (rows_.validation.count() > 0 && !validates_on_test_) validate(logs);
   bool stop = false;
   for (EarlyStopping& callback : callbacks_.early_stopping) {
@@ -351,7 +360,7 @@ void TrainingLoop::measure(ReplicaResult& result, std::vector<float>* outputs) {
         rows_.holdout, [&](const Batch& batch, const Batch&) { keep(batch); }, kEvaluateRows, key,
         true);
   } else {
-    Metric metric(program_.metric);
+    Metric metric(program_.metric, rows_.target_scale);
     evaluate(
         rows_.holdout,
         [&](const Batch& batch, const Batch& targets) {

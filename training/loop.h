@@ -16,6 +16,7 @@ namespace neutra {
 /// the evaluation that gives the metric.
 struct TrainingRows {
   Rows training, validation, test, holdout;
+  TargetScale target_scale;
 };
 TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
                            const SparseDataset& sparse = {});
@@ -64,7 +65,8 @@ class TrainingLoop {
   class EngineProbe;
   bool needs_loss() const;
   std::vector<LayerView> views(bool gradients, bool activations);
-  Logs logs() const;  ///< of the rows of this epoch so far
+  /// Of the rows of this epoch so far. `whole`: the epoch has ended.
+  Logs logs(bool whole) const;
   void begin_epoch();
   bool step(std::span<const std::int64_t> rows);
   bool end_epoch();
@@ -73,6 +75,9 @@ class TrainingLoop {
   /// no inference mode. `moves`: averages stay moved.
   double evaluate(const Rows& rows, const OutputListener& listener, std::int64_t loss_rows,
                   RandomKey key, bool moves);
+
+  using Metrics = std::map<std::string, Metric>;
+  Metrics logged_metrics() const;
 
   const ResolvedProgram& program_;
   TrainingRows rows_;
@@ -86,7 +91,6 @@ class TrainingLoop {
   std::vector<std::int64_t> order_;
 
   std::int64_t epoch_ = 0, steps_ = 0, samples_ = 0;
-  using Metrics = std::map<std::string, Metric>;
   double loss_sum_ = 0;
   std::int64_t rows_seen_ = 0;
   Metrics metrics_;

@@ -8,6 +8,7 @@
 #include "fl_adapters/embedded.h"
 #include "program/error.h"
 #include "program/json.h"
+#include "training/metrics.h"
 
 namespace neutra::deepfd {
 namespace {
@@ -250,9 +251,9 @@ std::vector<Labels> label_sets(std::size_t count) {
 void require_seedable(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer) {
   for (const FaultyProgram& program : programs) {
     require_valid(program.program.document, program.id);
-    if (const ResolvedProgram resolved = resolve(program.program); resolved.metric != "accuracy") {
+    if (const ResolvedProgram resolved = resolve(program.program); !is_accuracy(resolved.metric)) {
       throw input_error(
-          describe(program.id, "metric", resolved.metric, "accuracy: mutants are killed by it"));
+          describe(program.id, "metric", resolved.metric, "an accuracy: mutants are killed by it"));
     }
     if (const auto reason = trainer.refusal(program.program)) {
       throw input_error(describe(program.id, "", *reason, ""));

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "program/formats/metric_script.h"
 #include "program/layer.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
@@ -118,7 +119,8 @@ Json keras_compile_config(const Program& program, KerasSpelling spelling) {
   for (auto& [setting, value] : config.items()) {
     if (value.is_number()) value = value.get<double>();  // Keras 3 takes no whole number for a rate
   }
-  const Json metrics = compile.value("metrics", Json::array());
+  const Json names = compile.value("metrics", Json::array());
+  const Json metrics = keras_metrics(names, names);
   if (spelling == KerasSpelling::kLegacy) {
     return {{"optimizer_config", object("", name, std::move(config), spelling)},
             {"loss", compile.at("loss")},

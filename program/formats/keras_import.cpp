@@ -402,6 +402,8 @@ class Importer {
     Json all = list->is_array() ? *list : list->is_null() ? Json::array() : Json::array({*list});
     for (const Json& metric : all) {
       const Json name = metric_name(metric);
+      const Json& k = value_of(value_of(metric, "config"), "k");
+      if (names.empty() && k.is_number_integer()) top_k_ = k;
       if (name.is_null()) {
         assume("compile.metrics", "without " + shown(metric),
                "neutra doesn't know this metric; metrics don't change the training");
@@ -542,26 +544,10 @@ class Importer {
     if (document_.contains("metric") && !document_["metric"].is_null()) return;
     if (!metrics.is_array() || metrics.empty()) {
       assume("metric", "loss", "the model was compiled without a metric that neutra knows");
-      return;
+    } else if (!top_k_.is_null() &&
+               metrics.front().get<std::string>().find("top_k") != std::string::npos) {
+      document_["metric"] = {{"name", metrics.front()}, {"k", top_k_}};
     }
-    const auto measured = [](const Json& name) {
-      const Entry* entry =
-          name.is_string() ? find(Vocabulary::kMetric, name.get<std::string>()) : nullptr;
-      return entry != nullptr && entry->facts.contains("goal");
-    };
-    if (measured(metrics.front())) return;
-    std::string name = "loss";
-    const auto other = std::find_if(metrics.begin(), metrics.end(), measured);
-    if (other != metrics.end()) name = *other;
-    for (const Json& each : metrics) {
-      const std::string metric = each.is_string() ? each.get<std::string>() : "";
-      if (metric == "binary_accuracy" || metric == "categorical_accuracy" ||
-          metric == "sparse_categorical_accuracy") {
-        name = "accuracy";
-      }
-    }
-    document_["metric"] = {{"name", name}};
-    assume("metric", name, "neutra can't measure " + shown(metrics.front()));
   }
 
   void fill_in_fit() {
@@ -620,6 +606,7 @@ class Importer {
   const int major_;
   Json document_;
   Json batch_size_;  ///< that the model declares; null for none
+  Json top_k_;       ///< of the first metric; null for none
   bool unknown_layers_ = false;
   std::vector<Assumption> assumptions_;
   std::vector<std::string> problems_;

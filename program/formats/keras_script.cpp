@@ -4,9 +4,14 @@
 #include <array>
 #include <set>
 
+#include "program/embedded.h"
 #include "program/error.h"
+#include "program/formats/metric_script.h"
+#include "program/formats/torch_program.h"
 #include "program/layer.h"
+#include "program/metric_name.h"
 #include "program/normal.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra {
@@ -53,7 +58,10 @@ class Writer {
     document_ = normal_form(program.document, Defaults::kDrop, problems);
     const ResolvedProgram resolved = resolve(program);
     metric_ = resolved.metric;
-    take_metrics(program.document.at("compile").value("metrics", Json::array()));
+    metric_call_ = metric_call(metric_, "y_test", "model.predict(x_test, verbose=0)");
+    metric_name_ = parse_metric_name(metric_).name;
+    metric_label_ = metric_label(metric_);
+    take_metrics(program.document.at("compile").value("metrics", Json::array()), resolved);
     input_ = options.input;
     if (!input_ && !resolved.input_shape.empty()) input_ = resolved.input_shape;
     take_loop(resolved);
@@ -64,7 +72,9 @@ class Writer {
     body += compile();
     body += fit() + save();
     if (options_.standalone) body += evaluate();
-    return imports() + seeds() + helpers() + arrays() + body;
+    std::string metrics = parts_for(embedded::metric_parts, body);
+    if (!metrics.empty()) metrics += "\n\n";
+    return imports() + seeds() + helpers() + metrics + arrays() + body;
   }
 
  private:
@@ -167,12 +177,21 @@ class Writer {
   }
 
   /// The words that metrics are logged under: monitors of callbacks name them.
-  void take_metrics(const Json& given) {
-    const Json& words = given.size() == 1 && given[0].is_array() ? given[0] : given;
+  void take_metrics(const Json& given, const ResolvedProgram& program) {
     const Json names = document_.at("compile").value("metrics", Json::array());
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      metrics_.push_back(words[i].is_string() ? words[i] : names[i]);
-      if (names[i] == metric_ && metric_place_ == 0) metric_place_ = i + 1;
+    metrics_ = keras_metrics(given, names);
+    for (std::size_t i = 0; i < metrics_.size(); ++i) {
+      const Entry* entry = find(Vocabulary::kMetric, metrics_[i].get<std::string>());
+      if (entry != nullptr && entry->name == metric_name_ && metric_place_ == 0)
+        metric_place_ = i + 1;
+    }
+    for (const Json& callback : program.callbacks) {
+      const std::string monitor = callback.at("config").value("monitor", "loss");
+      const std::string name = monitor.substr(monitor.starts_with("val_") ? 4 : 0);
+      const Entry* entry = find(Vocabulary::kMetric, name);
+      if (entry != nullptr && entry->facts.value("keras", Json("")).is_null()) {
+        refuse("/fit/callbacks", "monitor " + monitor, "metrics that Keras measures");
+      }
     }
   }
 
@@ -330,15 +349,18 @@ class Writer {
   /// Prints the program's metric.
   std::string evaluate() {
     std::string text = "\n";
+    if (metric_ != "loss" && !is_streamed(metric_)) {
+      return text + "print(\"" + metric_label_ + ":\", " + metric_call_ + ")\n";
+    }
     bool several = !metrics_.empty();
     std::size_t place = metric_place_;
     if (metric_ != "loss" && place == 0) {
       // It wasn't there to be watched.
-      text += "model.compile(loss=" + loss_ + ", metrics=[\"" + metric_ + "\"])\n";
+      text += "model.compile(loss=" + loss_ + ", metrics=[\"" + metric_name_ + "\"])\n";
       several = true;
       place = 1;
     }
-    return text + "print(\"" + metric_ + ":\", model.evaluate(x_test, y_test, verbose=0)" +
+    return text + "print(\"" + metric_label_ + ":\", model.evaluate(x_test, y_test, verbose=0)" +
            (several ? "[" + std::to_string(place) + "]" : "") + ")\n";
   }
 
@@ -425,7 +447,8 @@ class Writer {
   Json document_;
   std::optional<Shape> input_;
   std::set<std::size_t> frozen_;
-  std::string metric_;            ///< "loss", or what it is called among metrics
+  std::string metric_;  ///< "loss", or what it is called among metrics
+  std::string metric_name_, metric_call_, metric_label_;
   Json metrics_ = Json::array();  ///< as the program was compiled with
   std::size_t metric_place_ = 0;  ///< of metric_ in metrics_, from 1; 0: not there
   std::string loss_class_;        ///< that takes another reduction; "": the loss as a word

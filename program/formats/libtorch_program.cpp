@@ -1,6 +1,8 @@
 #include "program/formats/libtorch_program.h"
 
 #include "program/embedded.h"
+#include "program/error.h"
+#include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
 
 namespace neutra {
@@ -187,13 +189,20 @@ class LibTorchWriter {
     }
     text += "  }\n";
     if (watches_) text += "  for (const auto& one : callbacks) one.finish(model.variables());\n";
-    const bool loss = program_.metric == "loss";
+    const bool loss = metric_ == "loss";
+    std::vector<std::string> measured = torch_.watched;
+    if (!loss) measured.push_back(metric_);
+    for (const std::string& metric : measured) {
+      if (is_streamed(metric)) continue;
+      throw input_error(
+          describe("", "/metric/name", metric,
+                   "accuracy, loss, mae, mse (programs for LibTorch have no others)"));
+    }
     text += rows("test");
     text += "  const Logs logs = evaluate(model, x_test, y_test, " +
-            (program_.loop.eval_mode ? "32" : batch) + ", {" +
-            (loss ? "" : '"' + program_.metric + '"') +
-            "});\n  std::cout.precision(9);\n  std::cout << \"" + program_.metric +
-            ": \" << logs.at(\"" + program_.metric + "\") << '\\n';\n}\n";
+            (program_.loop.eval_mode ? "32" : batch) + ", {" + (loss ? "" : '"' + metric_ + '"') +
+            "});\n  std::cout.precision(9);\n  std::cout << \"" + metric_label(program_.metric) +
+            ": \" << logs.at(\"" + metric_ + "\") << '\\n';\n}\n";
     return text;
   }
 
@@ -217,6 +226,7 @@ class LibTorchWriter {
   const ResolvedProgram& program_;
   const TorchScriptOptions& options_;
   const TorchProgram torch_;
+  const std::string metric_ = metric_of_rows(program_.metric);
   const TorchSyntax syntax_{true, "keras::", "", "training"};
   const bool terminates_ = torch_.terminates_on_nan;
   const bool watches_ = !torch_.early_stopping.empty();  ///< something looks at the logs

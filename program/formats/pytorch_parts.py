@@ -564,6 +564,20 @@ class Measure:
         return self.sum / self.count
 
 
+# part: Collected
+class Collected:
+    """A metric of all rows at once: a function of targets and outputs."""
+
+    def __init__(self, name, function):
+        self.name, self.function, self.rows = name, function, []
+
+    def add(self, o, y):
+        self.rows.append((y.numpy(), o.numpy()))
+
+    def value(self):
+        return float(self.function(*(np.concatenate(one) for one in zip(*self.rows))))
+
+
 # part: EarlyStopping
 class EarlyStopping:
     def __init__(self, monitor, min_delta, patience, mode, baseline, restore_best_weights):

@@ -1,6 +1,7 @@
 #include "program/formats/pytorch_script.h"
 
 #include "program/embedded.h"
+#include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
 
 namespace neutra {
@@ -11,9 +12,11 @@ class PyTorchWriter {
   PyTorchWriter(const ResolvedProgram& program, const TorchScriptOptions& options)
       : program_(program), options_(options), torch_(torch_program(program)) {}
 
-  std::string script() const {
-    const std::string body = model() + loss() + evaluate() + training();
-    const std::string parts = parts_for(embedded::pytorch_parts, body);
+  std::string script() {
+    const std::string body = model() + loss() + measures() + evaluate() + training();
+    const std::string metrics = parts_for(embedded::metric_parts, body);
+    std::string parts = parts_for(embedded::pytorch_parts, body);
+    if (!metrics.empty()) parts += "\n\n" + metrics;
     std::string text = "import math\nimport sys\n";
     if (parts.find("Optional[") != std::string::npos || parts.find("List[") != std::string::npos) {
       text += "from typing import List, Optional\n";
@@ -65,6 +68,25 @@ class PyTorchWriter {
     return text + "    return loss\n\n\n";
   }
 
+  /// A metric by its name, where some aren't taken batch by batch.
+  std::string measures() {
+    std::string functions;
+    const auto add = [&](const std::string& metric) {
+      if (metric == "loss" || is_streamed(metric)) return;
+      functions += (functions.empty() ? "" : ", ") + ('"' + metric) +
+                   "\": lambda y, o: " + metric_call(metric, "y", "o");
+    };
+    for (const std::string& name : torch_.watched) {
+      if (name != metric_) add(name);
+    }
+    add(metric_);
+    if (functions.empty()) return "";
+    measure_ = "measure";
+    return "def measure(name):\n    functions = {" + functions +
+           "}\n    return Collected(name, functions[name]) if name in functions else "
+           "Measure(name)\n\n\n";
+  }
+
   std::string evaluate() const {
     return std::string(
                "@torch.no_grad()\n"
@@ -72,7 +94,9 @@ class PyTorchWriter {
                "    model.") +
            (program_.loop.eval_mode ? "eval" : "train") +
            "()\n"
-           "    measures = [Measure(name) for name in metrics]\n"
+           "    measures = [" +
+           measure_ +
+           "(name) for name in metrics]\n"
            "    loss = 0.0\n"
            "    for begin in range(0, len(x), batch_size):\n"
            "        t = y[begin:begin + batch_size]\n"
@@ -112,8 +136,8 @@ class PyTorchWriter {
     text += program_.shuffle ? "    order = torch.randperm(used)\n"
                              : "    order = torch.arange(used)\n";
     if (watches_) {
-      text += "    measures, total = [Measure(name) for name in [" + torch_.watched_names() +
-              "]], 0.0\n";
+      text += "    measures, total = [" + measure_ + "(name) for name in [" +
+              torch_.watched_names() + "]], 0.0\n";
     }
     if (terminates_) text += "    stop = False\n";
     text += "    for begin in range(0, used, " + batch +
@@ -160,11 +184,11 @@ class PyTorchWriter {
       text += "    if stop:\n        break\n";
     }
     if (watches_) text += "for one in callbacks:\n    one.finish(model)\n";
-    const bool loss = program_.metric == "loss";
+    const bool loss = metric_ == "loss";
     text += "\nx_test, y_test = rows(\"test\")\nlogs = evaluate(model, x_test, y_test, " +
-            (program_.loop.eval_mode ? "32" : batch) + ", [" +
-            (loss ? "" : '"' + program_.metric + '"') + "])\n";
-    return text + "print(\"" + program_.metric + ":\", logs[\"" + program_.metric + "\"])\n";
+            (program_.loop.eval_mode ? "32" : batch) + ", [" + (loss ? "" : '"' + metric_ + '"') +
+            "])\n";
+    return text + "print(\"" + metric_label(program_.metric) + ":\", logs[\"" + metric_ + "\"])\n";
   }
 
   static std::string zero() { return "model.zero_grad(set_to_none=True)"; }
@@ -186,6 +210,8 @@ class PyTorchWriter {
   const ResolvedProgram& program_;
   const TorchScriptOptions& options_;
   const TorchProgram torch_;
+  const std::string metric_ = metric_of_rows(program_.metric);
+  std::string measure_ = "Measure";  ///< what makes a metric of its name
   const TorchSyntax syntax_{false, "", "self.", "self.training"};
   const bool terminates_ = torch_.terminates_on_nan;
   const bool watches_ = !torch_.early_stopping.empty();  ///< something looks at the logs

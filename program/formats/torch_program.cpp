@@ -269,7 +269,9 @@ class Builder {
             baseline.is_number() ? TorchArgument(baseline.get<double>()) : TorchArgument(),
             config.at("restore_best_weights").get<bool>()}});
     }
-    for (const std::string metric : {"accuracy", "mae", "mse"}) {
+    for (const Entry& entry : entries(Vocabulary::kMetric)) {
+      const std::string& metric = entry.name;
+      if (metric == "loss") continue;
       if (std::any_of(monitors.begin(), monitors.end(), [&](const std::string& monitor) {
             return monitor == metric || monitor == "val_" + metric;
           })) {

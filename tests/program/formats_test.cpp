@@ -333,6 +333,49 @@ TEST(TorchProgram, RefusesByName) {
                   "/model/config/layers/2: found Dense"));
 }
 
+/// Every metric is a function that the scripts bring along, or one of their libraries.
+TEST(Scripts, TakeEveryMetric) {
+  for (const Entry& entry : entries(Vocabulary::kMetric)) {
+    if (entry.name == "loss") continue;
+    Program program = sample("mlp");
+    testing::at(program, "/compile/metrics") =
+        Json::array({entry.aliases.empty() ? entry.name : entry.aliases[0]});
+    testing::at(program, "/metric") = {{"name", entry.name}};
+    if (entry.facts.contains("k")) testing::at(program, "/metric/k") = 3;
+    const std::string call = "metric_" + entry.name + "(";
+    const std::string torch = pytorch_script(resolve(program), {});
+    KerasScriptOptions options;
+    options.standalone = true;
+    const std::string keras = keras_script(program, options);
+    const bool streamed = entry.name == "accuracy" || entry.name == "mae" || entry.name == "mse";
+    for (const std::string& script : {torch, keras}) {
+      EXPECT_EQ(has(script, "def " + call), !streamed) << entry.name;
+      EXPECT_EQ(has(script, ", 3)"), entry.facts.contains("k")) << entry.name;
+      EXPECT_TRUE(has(script, "print(\"" + entry.name + ":\", ")) << entry.name;
+    }
+    if (!streamed) {
+      EXPECT_TRUE(has(keras, call + "y_test, model.predict(x_test, verbose=0)")) << entry.name;
+      EXPECT_TRUE(has(error_of([&] { libtorch_program(resolve(program), {}); }), "/metric/name"));
+    }
+    // Keras hears of what it knows only.
+    EXPECT_EQ(has(keras, ", metrics=["), entry.facts.value("keras", Json("")) != nullptr)
+        << entry.name;
+    for (const Json& own : entry.facts.value("own", Json::array())) {
+      EXPECT_FALSE(has(keras, "metrics=[" + own.dump())) << entry.name;
+    }
+  }
+  Program program = sample("mlp");
+  testing::at(program, "/compile/metrics") = {"r2"};
+  testing::at(program, "/fit/callbacks") = {
+      {{"class_name", "EarlyStopping"}, {"config", {{"monitor", "val_r2"}}}}};
+  EXPECT_TRUE(has(error_of([&] { keras_script(program, {}); }), "monitor val_r2"));
+  EXPECT_TRUE(has(pytorch_script(resolve(program), {}), "\"r2\": lambda y, o: metric_r2(y, o)"));
+  testing::at(program, "/fit/callbacks") = Json::array();
+  testing::at(program, "/metric") = {{"name", "mae"}, {"scale", "original"}};
+  EXPECT_TRUE(
+      has(pytorch_script(resolve(program), {}), "print(\"mae (on the scale of y_test.npy):\""));
+}
+
 TEST(Parts, BringWhatTheyNeed) {
   const std::string_view parts =
       "head\n# part: a\ndef a(): return b()\n\n# part: b\ndef b(): return x.c()\n\n# part: c\ndef "

@@ -482,7 +482,7 @@ TEST(KerasImport, OptimisersOfOtherVersions) {
   EXPECT_EQ(decay.document["compile"]["optimizer"]["config"]["learning_rate"], 0.1);
 }
 
-TEST(KerasImport, MetricsThatCantBeMeasured) {
+TEST(KerasImport, Metrics) {
   const auto metrics = [&](const std::string& list) {
     return import_of(
         sequential(kDense, R"({"loss": "categorical_crossentropy", "metrics": )" + list + "}"));
@@ -490,11 +490,14 @@ TEST(KerasImport, MetricsThatCantBeMeasured) {
   EXPECT_EQ(metrics(R"([["accuracy"]])").document["compile"]["metrics"], Json::array({"accuracy"}));
   const KerasImport wrapped = metrics(R"([[{"class_name": "MeanMetricWrapper", "config":
       {"name": "categorical_accuracy", "fn": "categorical_accuracy"}}]])");
-  EXPECT_EQ(wrapped.document["metric"]["name"], "accuracy");
-  EXPECT_TRUE(assumes(wrapped, "metric", "accuracy"));
+  EXPECT_EQ(wrapped.document["compile"]["metrics"], Json::array({"categorical_accuracy"}));
+  EXPECT_EQ(resolve({wrapped.document}).metric, "categorical_accuracy");
   const KerasImport own = metrics(R"([{"class_name": "F1", "config": {}}, "AUC", "mae"])");
   EXPECT_EQ(own.document["compile"]["metrics"], Json::array({"AUC", "mae"}));
-  EXPECT_EQ(own.document["metric"]["name"], "mae");
+  EXPECT_EQ(resolve({own.document}).metric, "AUC");
+  const KerasImport top =
+      metrics(R"([{"class_name": "TopKCategoricalAccuracy", "config": {"k": 3}}])");
+  EXPECT_EQ(resolve({top.document}).metric, "top_k_categorical_accuracy(k=3)");
 }
 
 TEST(KerasImport, TakesTrainingOptions) {

@@ -6,6 +6,8 @@
 
 #include "program/edit.h"
 #include "program/layer.h"
+#include "program/metric_name.h"
+#include "program/vocabulary.h"
 #include "support.h"
 
 namespace neutra {
@@ -335,6 +337,56 @@ TEST(Canonical, EveryHyperparameterMatters) {
     EXPECT_TRUE(validate(program.document).empty()) << path << " " << value;
     EXPECT_TRUE(seen.insert(program_hash(program)).second) << path << " " << value;
   }
+}
+
+/// A metric's options that are the usual ones aren't there, as far as identity goes.
+TEST(Canonical, MetricsKeepTheirHash) {
+  const auto hash = [](const Json& metric) {
+    Program program = sample("mlp");
+    program.document["metric"] = metric;
+    EXPECT_TRUE(validate(program.document).empty()) << metric;
+    return program_hash(program);
+  };
+  EXPECT_EQ(hash({{"name", "mae"}}), hash({{"name", "mae"}, {"scale", "as_trained"}}));
+  EXPECT_EQ(hash({{"name", "mae"}}), hash({{"name", "MeanAbsoluteError"}, {"k", nullptr}}));
+  EXPECT_NE(hash({{"name", "mae"}}), hash({{"name", "mae"}, {"scale", "original"}}));
+  const char* top_k = "top_k_categorical_accuracy";
+  EXPECT_EQ(hash({{"name", top_k}}), hash({{"name", top_k}, {"k", 5}}));
+  EXPECT_NE(hash({{"name", top_k}}), hash({{"name", top_k}, {"k", 3}}));
+  EXPECT_EQ(hash({{"name", "rmse"}}),
+            hash({{"name", "RootMeanSquaredError"}, {"goal", "minimize"}}));
+}
+
+TEST(Resolve, EveryMetricByEveryName) {
+  for (const Entry& entry : entries(Vocabulary::kMetric)) {
+    std::vector<std::string> spellings = entry.aliases;
+    spellings.push_back(entry.name);
+    for (const std::string& word : spellings) {
+      Program program = sample("mlp");
+      program.document["metric"] = nullptr;
+      program.document["compile"]["metrics"] = {word};
+      const ResolvedProgram resolved = resolve(program);
+      EXPECT_EQ(resolved.metric, entry.name);
+      EXPECT_EQ(resolved.goal == Goal::kMaximize, entry.facts["goal"] == "maximize") << word;
+    }
+  }
+}
+
+TEST(Resolve, NamesTheMetricWithItsOptions) {
+  const auto name = [](const Json& metric) {
+    Program program = sample("mlp");
+    program.document["metric"] = metric;
+    return resolve(program).metric;
+  };
+  EXPECT_EQ(name({{"name", "top_k"}}), "top_k_categorical_accuracy");
+  EXPECT_EQ(name({{"name", "top_k"}, {"k", 5}}), "top_k_categorical_accuracy");
+  EXPECT_EQ(name({{"name", "top_k"}, {"k", 3}}), "top_k_categorical_accuracy(k=3)");
+  EXPECT_EQ(name({{"name", "MAE"}, {"scale", "original"}}), "mae(scale=original)");
+  const MetricName read = parse_metric_name("top_k_categorical_accuracy(k=3)");
+  EXPECT_EQ(read.name, "top_k_categorical_accuracy");
+  EXPECT_EQ(read.k, 3);
+  EXPECT_FALSE(read.original_scale);
+  EXPECT_TRUE(parse_metric_name("mae(scale=original)").original_scale);
 }
 
 TEST(Canonical, IsStableAndIndependentOfKeyOrder) {

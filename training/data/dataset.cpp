@@ -129,32 +129,40 @@ DataInfo Dataset::info() const {
 
 namespace {
 
-std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_path) {
+/// Takes the rows that the split `name` asks for off a part.
+Part cut(const Json& data, Part& part, const char* name) {
+  const auto [test_size, seed] = split_request(data, name);
+  const Split split = train_test_split(part.x.rows(), test_size, seed);
+  Part taken{part.x.select(split.test), part.y.select(split.test)};
+  part = {part.x.select(split.train), part.y.select(split.train)};
+  return taken;
+}
+
+/// Training and test rows behind all steps of `preprocess`.
+RawData preprocessed(const Json& data, const SearchPath& search_path,
+                     TargetScale* scale = nullptr) {
   RawData raw = read_source(data, search_path);
   require_rows(raw.train, "training");
   if (raw.parted) require_rows(raw.test, "test");
   const Json steps = data.value("preprocess", Json());
-  preprocess(steps, raw, false);
-  /// Takes the rows that the split `name` asks for off a part.
-  const auto cut = [&](Part& part, const char* name) {
-    const auto [test_size, seed] = split_request(data, name);
-    const Split split = train_test_split(part.x.rows(), test_size, seed);
-    Part taken{part.x.select(split.test), part.y.select(split.test)};
-    part = {part.x.select(split.train), part.y.select(split.train)};
-    return taken;
-  };
+  preprocess(steps, raw, false, scale);
   require_split(data, raw.parted);
-  if (!raw.parted) raw.test = cut(raw.train, "split");
-  preprocess(steps, raw, true);
+  if (!raw.parted) raw.test = cut(data, raw.train, "split");
+  preprocess(steps, raw, true, scale);
+  return raw;
+}
+
+std::shared_ptr<const Dataset> load(const Json& data, const SearchPath& search_path) {
+  RawData raw = preprocessed(data, search_path);
   make_column(raw.train.x);
   make_column(raw.test.x);
   require_same_rows(raw);
 
   Part holdout = raw.test, validation;
   if (has(data, "validation")) {
-    validation = data["validation"] == "test" ? raw.test : cut(raw.train, "validation");
+    validation = data["validation"] == "test" ? raw.test : cut(data, raw.train, "validation");
   }
-  if (has(data, "holdout")) holdout = cut(holdout, "holdout");
+  if (has(data, "holdout")) holdout = cut(data, holdout, "holdout");
   mutate(data.value("mutations", Json()), raw.train);
 
   auto dataset = std::make_shared<Dataset>();
@@ -248,22 +256,35 @@ DataHeader header(const Json& data, const SearchPath& search_path) {
 
 }  // namespace
 
-DataHeader read_data_header(const Json& data,
-                            const std::vector<std::filesystem::path>& search_path) {
+namespace {
+
+template <typename Load>
+auto with_messages(Load load) {
   try {
-    return header(data, search_path);
+    return load();
   } catch (const Json::exception&) {
     throw input_error("data: found a field of a wrong type; allowed: see docs/formats/data.md");
   }
 }
 
+}  // namespace
+
+DataHeader read_data_header(const Json& data,
+                            const std::vector<std::filesystem::path>& search_path) {
+  return with_messages([&] { return header(data, search_path); });
+}
+
 std::shared_ptr<const Dataset> load_dataset(const Json& data,
                                             const std::vector<std::filesystem::path>& search_path) {
-  try {
-    return load(data, search_path);
-  } catch (const Json::exception&) {
-    throw input_error("data: found a field of a wrong type; allowed: see docs/formats/data.md");
-  }
+  return with_messages([&] { return load(data, search_path); });
+}
+
+TargetScale target_scale(const Json& data, const std::vector<std::filesystem::path>& search_path) {
+  return with_messages([&] {
+    TargetScale scale;
+    preprocessed(data, search_path, &scale);
+    return scale;
+  });
 }
 
 Hash digest(const Dataset& data) {

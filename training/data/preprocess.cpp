@@ -60,6 +60,33 @@ void normalize(Table& table, const Step& step) {
   rescale(table, c.min, width);
 }
 
+/// Notes how a step on targets is taken back: value -> value * factor + offset, by column.
+void take_back(const std::string& op, const Step& step, std::int64_t columns, TargetScale& scale) {
+  std::vector<double> factor(static_cast<std::size_t>(columns), 1), offset(factor.size(), 0);
+  if (op == "scale") {
+    std::fill(factor.begin(), factor.end(), step.number("by"));
+  } else if (op == "add") {
+    std::fill(offset.begin(), offset.end(), -step.number("value"));
+  } else if (op == "standardize" || op == "normalize") {
+    const Columns c = describe_columns(*step.fit);
+    for (std::size_t i = 0; i < factor.size(); ++i) {
+      factor[i] = op == "standardize" ? c.stddev[i] : c.max[i] - c.min[i];
+      offset[i] = op == "standardize" ? c.mean[i] : c.min[i];
+      if (factor[i] == 0) factor[i] = 1;
+    }
+  } else {
+    return;
+  }
+  if (scale.factor.empty()) {
+    scale = {std::move(factor), std::move(offset)};
+    return;
+  }
+  for (std::size_t i = 0; i < factor.size(); ++i) {  // taken back before the earlier steps
+    scale.offset[i] += scale.factor[i] * offset[i];
+    scale.factor[i] *= factor[i];
+  }
+}
+
 void one_hot(Table& table, const Step& step) {
   const auto classes = static_cast<std::int64_t>(step.number("classes"));
   if (classes < 1) {
@@ -140,7 +167,7 @@ constexpr std::pair<const char*, const char*> kArguments[] = {
 
 }  // namespace
 
-void preprocess(const Json& steps, RawData& data, bool after_split) {
+void preprocess(const Json& steps, RawData& data, bool after_split, TargetScale* scale) {
   if (steps.is_null()) return;
   if (!steps.is_array()) throw input_error("data.preprocess: found no list of steps");
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -190,6 +217,9 @@ void preprocess(const Json& steps, RawData& data, bool after_split) {
                           "standardize, take");
       }
       operation->second(on == "x" ? target->x : target->y, step);
+    }
+    if (scale != nullptr && on == "y" && part != "train") {
+      take_back(op, step, data.train.y.row_size(), *scale);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "training/data/table.h"
+#include "training/data/target_scale.h"
 
 namespace neutra {
 
@@ -52,8 +53,9 @@ RawData read_arrays(const std::string& place, const char* noun,
 std::int64_t test_row_count(std::int64_t rows, double test_size);
 
 /// Steps of `data.preprocess` (docs/formats/data.md). A source in one piece is processed before
-/// `split` by the steps for both parts; steps for one part come after it.
-void preprocess(const Json& steps, RawData& data, bool after_split);
+/// `split` by the steps for both parts; steps for one part come after it. `scale`: takes the steps
+/// that the targets of test rows went through, unless null.
+void preprocess(const Json& steps, RawData& data, bool after_split, TargetScale* scale = nullptr);
 
 /// Steps of `data.mutations` (docs/formats/data.md), on the training rows as a program gets them.
 void mutate(const Json& steps, Part& train);

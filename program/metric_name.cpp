@@ -1,0 +1,33 @@
+#include "program/metric_name.h"
+
+#include <charconv>
+
+namespace neutra {
+namespace {
+
+constexpr std::string_view kK = "(k=", kOriginal = "(scale=original)";
+
+}  // namespace
+
+std::string to_string(const MetricName& metric) {
+  std::string text = metric.name;
+  if (metric.k != 0) text += std::string(kK) + std::to_string(metric.k) + ")";
+  if (metric.original_scale) text += kOriginal;
+  return text;
+}
+
+MetricName parse_metric_name(std::string_view text) {
+  MetricName metric;
+  if (text.ends_with(kOriginal)) {
+    metric.original_scale = true;
+    text.remove_suffix(kOriginal.size());
+  }
+  if (const std::size_t at = text.find(kK); at != std::string_view::npos) {
+    std::from_chars(text.data() + at + kK.size(), text.data() + text.size(), metric.k);
+    text = text.substr(0, at);
+  }
+  metric.name = text;
+  return metric;
+}
+
+}  // namespace neutra
