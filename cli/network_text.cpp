@@ -7,6 +7,7 @@
 
 #include "cli/context.h"
 #include "evaluators/statistics.h"
+#include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "program/error.h"
 #include "program/words.h"
@@ -63,6 +64,9 @@ std::string network_text(const Network& network, const Fault* fault,
   const bool maximize = network.goal == Goal::kMaximize;
   std::string text = network.fault_id + ": " + network.metric + ", " +
                      (maximize ? "higher" : "lower") + " is better\n";
+  if (const std::string scored = fault && network.metric != "loss" ? scoring_text(*fault) : "";
+      !scored.empty())
+    text += scored + "\n";
   const Node* root = network.nodes.empty() ? nullptr : &network.nodes.front();
   if (root && !root->metrics.empty()) text += "buggy program   " + root_text(*root) + "\n";
   if (!network.fixed_metrics.empty())

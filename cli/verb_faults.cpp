@@ -6,6 +6,7 @@
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "evaluators/statistics.h"
+#include "experiments/scoring_metric.h"
 #include "program/error.h"
 #include "program/words.h"
 
@@ -103,6 +104,7 @@ Check check(const Fault& fault, const Arguments& arguments) {
   }
   warn_of(fault.id, fault.buggy);
   warn_of(fault.id, fixed);
+  tell_scoring(fault, arguments.flag("quiet"));
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
   const int replicas = static_cast<int>(arguments.integer("replicas"));
   std::vector<TrainingJob> jobs;
@@ -154,7 +156,7 @@ int run(const Arguments& arguments) {
     throw usage_error("--replicas: found 1; allowed: at least 2, to tell a difference from noise");
   std::vector<Fault> faults;
   for (const auto& id : ids) {
-    faults.push_back(with_fewer_rows(load_fault(id), arguments));
+    faults.push_back(scored_alike(with_fewer_rows(load_fault(id), arguments)));
     if (const Fault& fault = faults.back(); !fault.fixed)
       throw input_error(
           describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));

@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/mutant_analysis.h"
 #include "cli/verbs.h"
+#include "experiments/scoring_metric.h"
 #include "mutators/mutants.h"
 #include "mutators/registry.h"
 #include "program/error.h"
@@ -246,7 +247,9 @@ int run(const Arguments& arguments) {
   if (arguments.has("report")) require_text_output(arguments.text("report"), "--report");
   require_own_files(arguments, one_file);
 
-  const Original original = load_original(arguments);
+  Original original = load_original(arguments);
+  // Mutants with another loss are compared by the original's.
+  if (kill) original.program = scored_by_name(std::move(original.program));
   const Target target = target_of(original, arguments);
   if (kill)
     return analyse(arguments, original.id, original.file, target, chosen_operators(arguments));

@@ -8,6 +8,7 @@
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "experiments/batch.h"
+#include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "program/error.h"
 #include "program/printable.h"
@@ -121,15 +122,20 @@ SearchConfig search_config(const Arguments& arguments, const Fault& fault,
 
 int run(const Arguments& arguments) {
   catch_signals(other_ranks() == nullptr);
-  const Fault fault = load_fault(arguments.positional.front());
-  const SearchTask task = search_task(fault);
+  const Fault given = load_fault(arguments.positional.front());
   const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
-                                                            : default_store(fault));
+                                                            : default_store(given));
   if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
     throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
-  SearchConfig config = search_config(
-      arguments, fault, arguments.flag("fresh") ? std::nullopt : stored_config(store));
+  const bool fresh = arguments.flag("fresh");
+  std::string as_begun;  // a warning
+  const Fault fault = fresh ? scored_alike(given) : scored_as_begun(given, store, as_begun);
+  const SearchTask task = search_task(fault);
+  SearchConfig config =
+      search_config(arguments, fault, fresh ? std::nullopt : stored_config(store));
   if (!arguments.flag("quiet")) std::cerr << budget_line(config);
+  if (!as_begun.empty()) std::cerr << "warning: " << as_begun << '\n';
+  tell_scoring(fault, arguments.flag("quiet") || !as_begun.empty());
   const std::vector<std::string> out_of_reach =
       reach_lines(fault, config.preset, depth_limit(config));
   for (const std::string& line : out_of_reach) std::cerr << "warning: " << line << "\n";

@@ -6,6 +6,7 @@
 #include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "experiments/fault_kinds.h"
+#include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "mutators/registry.h"
 #include "program/error.h"
@@ -175,6 +176,7 @@ std::string validation_text(const ResolvedProgram& program) {
 Json json_of(const Fault& fault, const Program& program, const Shown& shown,
              const std::string& version) {
   const ResolvedProgram& resolved = shown.resolved;
+  const std::string scored_by = scoring_text(fault);
   const auto parameters = fault.space.parameters_of(program);
   Json layers = Json::array();
   for (const auto& layer : resolved.layers)
@@ -222,6 +224,7 @@ Json json_of(const Fault& fault, const Program& program, const Shown& shown,
           {"hash", to_string(program_hash(program))},
           {"metric", resolved.metric},
           {"goal", to_string(resolved.goal)},
+          {"scored_by", scored_by.empty() ? Json() : Json(scored_by)},
           {"parameters", parameters ? Json(to_string(*parameters)) : Json(nullptr)},
           {"layers", std::move(layers)},
           {"weights", std::move(weights)},
@@ -284,7 +287,9 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
     callbacks.push_back(value_text(callback));
   line("callbacks", callbacks.empty() ? "none" : join(callbacks));
   line("validation", validation_text(resolved));
-  line("metric", resolved.metric + ", " + std::string(to_string(resolved.goal)));
+  const std::string scored_by = scoring_text(fault);
+  line("metric", resolved.metric + ", " + std::string(to_string(resolved.goal)) +
+                     (scored_by.empty() ? "" : "; where programs are compared, " + scored_by));
   line("hash", to_string(program_hash(program)));
   const auto parameters = fault.space.parameters_of(program);
   line("parameters",
@@ -309,7 +314,9 @@ int run(const Arguments& arguments) {
   const Fault fault = load_fault(arguments.positional.front());
   const Program& program = chosen_version(fault, arguments);
   require_valid(program.document, fault.file.string());
-  const Shown shown = shown_of(program, data_path(arguments, fault.file));
+  Shown shown = shown_of(program, data_path(arguments, fault.file));
+  if (const std::string warning = scale_warning(fault); !warning.empty())
+    shown.warnings.push_back({"/data/preprocess", warning});
   const std::string version = arguments.text("version");
   std::cout << (arguments.flag("json") ? to_text(json_of(fault, program, shown, version))
                                        : printable(text_of(fault, program, shown, version), "\n"));

@@ -9,6 +9,7 @@
 #include "evaluators/monitor_file.h"
 #include "evaluators/statistics.h"
 #include "evaluators/training_log.h"
+#include "experiments/scoring_metric.h"
 #include "program/error.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
@@ -125,7 +126,11 @@ class Logs {
 
 int run(const Arguments& arguments) {
   catch_signals();
-  const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
+  Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
+  if (fault.fixed) {  // both versions by one function
+    fault = scored_alike(std::move(fault));
+    tell_scoring(fault, arguments.flag("quiet"));
+  }
   const Program& program = chosen_version(fault, arguments);
   const MetricInfo metric = metric_of(program, fault.file.string());
   const auto trainer = make_trainer(arguments, fault.file);

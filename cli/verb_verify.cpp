@@ -9,6 +9,7 @@
 #include "cli/warnings.h"
 #include "evaluators/statistics.h"
 #include "experiments/network_file.h"
+#include "experiments/scoring_metric.h"
 #include "program/error.h"
 #include "search/search.h"
 
@@ -67,7 +68,7 @@ int run(const Arguments& arguments) {
   const std::filesystem::path file = arguments.positional.front();
   if (!arguments.has("fault"))
     throw usage_error("--fault is missing: which fault do the records belong to?");
-  const Fault fault = load_fault(arguments.text("fault"));
+  const Fault fault = scored_alike(load_fault(arguments.text("fault")));
   const Network recorded = read_network_tsv(file);
   require_root(recorded, fault, file.string());
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());

@@ -11,6 +11,7 @@
 #include "evaluators/symptoms.h"
 #include "experiments/mutation_analysis.h"
 #include "experiments/mutation_task.h"
+#include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "mutators/registry.h"
 #include "program/error.h"
@@ -42,7 +43,10 @@ class SubjectBuilder {
  public:
   SubjectBuilder(const BenchmarkPlan& plan, const PlannedSubject& planned,
                  const BenchmarkBuild& build)
-      : plan_(plan), planned_(planned), build_(build), program_(planned.subject.space.base()) {}
+      : plan_(plan),
+        planned_(planned),
+        build_(build),
+        program_(scored_by_name(planned.subject.space.base())) {}
 
   /// `made`: how many entries operators have already, brought up to date.
   void build(Benchmark& benchmark, std::map<std::string, int>& made) {

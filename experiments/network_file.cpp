@@ -1,5 +1,6 @@
 #include "experiments/network_file.h"
 
+#include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "program/error.h"
 #include "search/search.h"
@@ -21,6 +22,7 @@ std::optional<Fault> fault_of_store(const StoredRun& run) {
   for (const std::string& name : {run.network.fault_id, run.header.value("fault_file", "")}) {
     try {
       Fault fault = load_fault(name);
+      if (run.header.value("metric", "") != "loss") fault = scored_alike(std::move(fault));
       // A user's fault may have a bundled fault's id, or may have been edited since.
       if (to_string(program_hash(fault.buggy)) == run.header.value("program", "")) return fault;
     } catch (const Error&) {
@@ -37,7 +39,11 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
   loaded.fault = std::move(fault);
   if (file.extension() != ".tsv") {
     StoredRun run = read_store(file);
-    if (!loaded.fault) loaded.fault = fault_of_store(run);
+    if (!loaded.fault) {
+      loaded.fault = fault_of_store(run);
+    } else if (run.header.value("metric", "") != "loss") {
+      loaded.fault = scored_alike(*std::move(loaded.fault));
+    }
     loaded.finished = run.finished;
     loaded.header = std::move(run.header);
     loaded.counters = run.counters;
@@ -50,6 +56,7 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
     loaded.fault = fault_of_root(loaded.network.nodes.front().parameters);
   }
   if (loaded.fault) {
+    loaded.fault = scored_alike(*std::move(loaded.fault));
     const MetricInfo metric = metric_of(loaded.fault->buggy, loaded.fault->file.string());
     loaded.network.fault_id = loaded.fault->id;
     loaded.network.metric = metric.name;

@@ -1,11 +1,13 @@
 #include "experiments/study.h"
 
 #include <algorithm>
+#include <iostream>
 #include <map>
 #include <sstream>
 
 #include "evaluators/result_table.h"
 #include "experiments/network_file.h"
+#include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
@@ -69,14 +71,16 @@ std::map<std::string, Network> recorded_networks(const Study& study) {
 
 StudyResult::Searched search(const StudyFault& entry, const StudyOptions& options,
                              LocalTrainer& trainer) {
-  const Fault& fault = entry.fault;
+  const std::string base = (options.folder / entry.fault.id).string();
+  std::string warning;
+  const Fault fault = scored_as_begun(entry.fault, base + ".h5", warning);
+  if (!warning.empty()) std::cerr << "warning: " << warning << "\n";
   SearchConfig config = entry.search;
   config.seed = options.seed;
   config.fingerprint = search_fingerprint(fault, trainer);
   RunOptions how = options.search;
   if (options.isolated) how.isolated = options.isolated(fault);
   if (how.remote) how.remote_setup = options.remote_setup(fault, trainer);
-  const std::string base = (options.folder / fault.id).string();
   SearchOutcome outcome = run_search(search_task(fault), config, how, trainer, base + ".h5");
   if (outcome.end == SearchEnd::kInterrupted) throw Error(Exit::kInterrupted, "interrupted");
   write_network(base + ".tsv", outcome.network, write_tsv);

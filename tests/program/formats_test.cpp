@@ -351,7 +351,7 @@ TEST(Scripts, TakeEveryMetric) {
     for (const std::string& script : {torch, keras}) {
       EXPECT_EQ(has(script, "def " + call), !streamed) << entry.name;
       EXPECT_EQ(has(script, ", 3)"), entry.facts.contains("k")) << entry.name;
-      EXPECT_TRUE(has(script, "print(\"" + entry.name + ":\", ")) << entry.name;
+      EXPECT_TRUE(has(script, "print(\"" + resolve(program).metric + ":\", ")) << entry.name;
     }
     if (!streamed) {
       EXPECT_TRUE(has(keras, call + "y_test, model.predict(x_test, verbose=0)")) << entry.name;

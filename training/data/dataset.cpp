@@ -254,10 +254,6 @@ DataHeader header(const Json& data, const SearchPath& search_path) {
   return result;
 }
 
-}  // namespace
-
-namespace {
-
 template <typename Load>
 auto with_messages(Load load) {
   try {
