@@ -1,6 +1,7 @@
 #include "search/dispatcher.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <iostream>
 
@@ -25,6 +26,16 @@ std::optional<double> Durations::predict(const Hash& program) const {
   return *middle;
 }
 
+namespace {
+
+/// Of a task. Never twice in a process: a late answer to one search is none to the next.
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> next = 0;
+  return next++;
+}
+
+}  // namespace
+
 std::size_t Dispatcher::Process::waiting() const {
   const auto busy = static_cast<std::size_t>(threads);
   return held.size() > busy ? held.size() - busy : 0;
@@ -35,9 +46,9 @@ double Dispatcher::Process::waiting_seconds() const {
                       : seconds * static_cast<double>(waiting()) / static_cast<double>(held.size());
 }
 
-Dispatcher::Dispatcher(SearchMachine& machine, EvaluationLog& log, RemoteWorkers& remote,
-                       int local_threads, TrainingJob job, bool isolated)
-    : machine_(machine),
+Dispatcher::Dispatcher(Work& work, EvaluationLog& log, RemoteWorkers& remote, int local_threads,
+                       TrainingJob job, bool isolated)
+    : work_(work),
       log_(log),
       remote_(remote),
       local_threads_(local_threads),
@@ -84,7 +95,7 @@ void Dispatcher::take(RemoteReport report) {
       log_.finished({sent->task.hash, sent->task.replica}, report.result);
       durations_.learn(sent->task.hash, report.result.seconds);
       mark_begun(process);
-      machine_.deliver(sent->task, std::move(report.result));
+      work_.deliver(sent->task, std::move(report.result));
       break;
     }
     case RemoteReport::Kind::kReturned:
@@ -127,7 +138,7 @@ void Dispatcher::give_back(Process& process, const std::vector<std::uint64_t>& i
   for (const std::uint64_t id : ids) {
     const std::optional<Sent> sent = take_back(process, id);
     if (!sent) continue;
-    machine_.drop(sent->task);
+    work_.drop(sent->task);
     if (sent->begun) log_.dropped({sent->task.hash, sent->task.replica});
   }
 }
@@ -149,11 +160,11 @@ void Dispatcher::give(Process& process, Task task) {
   if (task.deaths >= kFatalDeaths && !apart) {
     const ReplicaResult result = failed_result();
     log_.finished({task.hash, task.replica}, result);
-    machine_.deliver(task, result);
+    work_.deliver(task, result);
     return;
   }
   Sent sent;
-  sent.id = next_id_++;
+  sent.id = next_id();
   sent.seconds = std::max(durations_.predict(task.hash).value_or(0), kShortestTask);
   sent.apart = apart;
   RemoteTask order{sent.id, task.hash, task.program, job_, apart};
@@ -187,7 +198,7 @@ bool Dispatcher::fill_idle_threads() {
     any = false;
     for (Process& process : processes_) {
       if (process.held.size() >= static_cast<std::size_t>(process.threads)) continue;
-      std::optional<Task> task = machine_.next();
+      std::optional<Task> task = work_.next();
       if (!task) return false;
       give(process, std::move(*task));
       any = true;
@@ -212,7 +223,7 @@ void Dispatcher::fill_chunks() {
       }
       const bool short_of_tasks = held < kReserve;
       if (!share) {
-        auto open = static_cast<std::size_t>(machine_.ahead());
+        auto open = static_cast<std::size_t>(work_.ahead());
         for (const Process& other : processes_) open += other.waiting();
         share = static_cast<double>(open) / all;
       }
@@ -220,7 +231,7 @@ void Dispatcher::fill_chunks() {
           static_cast<double>(process.waiting() + 1) > *share * process.threads) {
         continue;
       }
-      std::optional<Task> task = machine_.next_ahead(short_of_tasks);
+      std::optional<Task> task = work_.next_ahead(short_of_tasks);
       if (!task) continue;
       give(process, std::move(*task));
       any = true;
@@ -236,7 +247,7 @@ void Dispatcher::recall(int idle) {
       processes_.begin(), processes_.end(),
       [](const Process& a, const Process& b) { return a.waiting_seconds() < b.waiting_seconds(); });
   if (idle == 0 || most == processes_.end() || most->recalled ||
-      most->waiting_seconds() < kTooLateSeconds * most->threads || machine_.ahead() > 0) {
+      most->waiting_seconds() < kTooLateSeconds * most->threads || work_.ahead() > 0) {
     return;
   }
   most->recalled = true;

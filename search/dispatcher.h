@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "search/machine.h"
 #include "search/remote.h"
+#include "search/work.h"
 
 namespace neutra {
 
@@ -54,7 +54,7 @@ class Dispatcher {
   static constexpr double kTooLateSeconds = 0.02;  ///< what begins so soon is not recalled
 
   /// `job`: seed and limits of all tasks. `isolated`: suspects train in processes of their own.
-  Dispatcher(SearchMachine& machine, EvaluationLog& log, RemoteWorkers& remote, int local_threads,
+  Dispatcher(Work& work, EvaluationLog& log, RemoteWorkers& remote, int local_threads,
              TrainingJob job, bool isolated);
 
   /// Has all processes get ready for the search.
@@ -103,7 +103,7 @@ class Dispatcher {
   void recall(int idle);
   int threads() const;
 
-  SearchMachine& machine_;
+  Work& work_;
   EvaluationLog& log_;
   RemoteWorkers& remote_;
   const int local_threads_;
@@ -111,7 +111,6 @@ class Dispatcher {
   const bool isolated_;
   Durations durations_;
   std::vector<Process> processes_;
-  std::uint64_t next_id_ = 0;
   std::optional<Error> failed_;
   bool warned_ = false;
   bool interrupted_ = false;

@@ -23,11 +23,16 @@ constexpr auto kReturnPatience = std::chrono::seconds(10);
 
 class Executor {
  public:
-  Executor(SearchMachine& machine, Store& store, const SearchConfig& config,
+  Executor(Work& work, Store& store, const std::function<void()>& save, const SearchConfig& config,
            const RunOptions& options, Trainer& trainer)
-      : machine_(machine), store_(store), config_(config), options_(options), trainer_(trainer) {
+      : work_(work),
+        store_(store),
+        save_(save),
+        config_(config),
+        options_(options),
+        trainer_(trainer) {
     if (!options_.remote) return;
-    dispatcher_.emplace(machine_, store_, *options_.remote, std::max(options_.workers, 1), job(),
+    dispatcher_.emplace(work_, store_, *options_.remote, std::max(options_.workers, 1), job(),
                         static_cast<bool>(options_.isolated));
   }
 
@@ -36,10 +41,10 @@ class Executor {
     std::unique_lock lock(mutex_);
     try {
       while (!over()) {
-        if (auto task = machine_.next()) {
+        if (auto task = work_.next()) {
           step(*task, lock);
           after_step();
-        } else if (!machine_.finished()) {
+        } else if (!work_.finished()) {
           ++idle_;
           changed_.wait_for(lock, kPollInterval);
           --idle_;
@@ -57,7 +62,7 @@ class Executor {
     std::unique_lock lock(mutex_);
     try {
       while (!over()) {
-        machine_.check_time();
+        work_.check_time();
         if (!over()) over_.wait_for(lock, kPollInterval);
       }
     } catch (...) {
@@ -73,7 +78,7 @@ class Executor {
       dispatcher_->begin(options_.remote_setup);
       Pause pause;
       while (!over()) {
-        machine_.check_time();
+        work_.check_time();
         const bool received = dispatcher_->take_in();
         interrupted_ = interrupted_ || dispatcher_->interrupted();
         const bool sent = !over() && dispatcher_->deal(idle_);
@@ -103,8 +108,7 @@ class Executor {
 
  private:
   bool over() const {
-    return failed_ || interrupted_ || machine_.finished() ||
-           (options_.stop && options_.stop->load());
+    return failed_ || interrupted_ || work_.finished() || (options_.stop && options_.stop->load());
   }
 
   void fail() {
@@ -161,32 +165,32 @@ class Executor {
     }
     store_.finished(key, result);
     if (dispatcher_) dispatcher_->learn(task.hash, result.seconds);
-    machine_.deliver(task, std::move(result));
+    work_.deliver(task, std::move(result));
   }
 
   void give_up(const Task& task, const EvaluationKey& key, std::unique_lock<std::mutex>& lock) {
     lock.lock();
-    machine_.drop(task);
+    work_.drop(task);
     store_.dropped(key);
   }
 
   void after_step() {
     report();
-    if (store_.save_due()) {
-      store_.save(machine_.network(), run_counters(machine_, store_), std::nullopt);
-    }
+    if (store_.save_due()) save_();
     changed_.notify_all();
   }
 
   void report() {
     if (!options_.progress || Clock::now() - reported_ < kProgressInterval) return;
     reported_ = Clock::now();
-    options_.progress({run_counters(machine_, store_), machine_.queue_length(),
-                       machine_.alternatives(), machine_.fraction()});
+    Progress progress = work_.progress();
+    progress.counters = run_counters(progress.counters, store_);
+    options_.progress(progress);
   }
 
-  SearchMachine& machine_;
+  Work& work_;
   Store& store_;
+  const std::function<void()>& save_;
   const SearchConfig& config_;
   const RunOptions& options_;
   Trainer& trainer_;
@@ -203,9 +207,9 @@ class Executor {
 
 }  // namespace
 
-void execute(SearchMachine& machine, Store& store, const SearchConfig& config,
-             const RunOptions& options, Trainer& trainer) {
-  Executor executor(machine, store, config, options, trainer);
+void execute(Work& work, Store& store, const std::function<void()>& save,
+             const SearchConfig& config, const RunOptions& options, Trainer& trainer) {
+  Executor executor(work, store, save, config, options, trainer);
   const bool remote = options.remote != nullptr;
   std::thread watcher;
   if (!remote) watcher = std::thread([&executor] { executor.watch(); });
@@ -219,8 +223,7 @@ void execute(SearchMachine& machine, Store& store, const SearchConfig& config,
   executor.rethrow();
 }
 
-SearchCounters run_counters(const SearchMachine& machine, const Store& store) {
-  SearchCounters counters = machine.counters();
+SearchCounters run_counters(SearchCounters counters, const Store& store) {
   counters.total_seconds = store.elapsed();
   counters.seconds = store.seconds();
   return counters;

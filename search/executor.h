@@ -1,19 +1,22 @@
 #pragma once
 
-#include "search/machine.h"
+#include <functional>
+
 #include "search/store.h"
+#include "search/work.h"
 
 namespace neutra {
 
-/// Trains what the machine asks for with `options.workers` OpenMP threads, and with the processes
-/// of `options.remote`, until it is finished or `options.stop` is set, keeping the store up to
-/// date. Exceptions of a worker end the others and are thrown from here.
+/// Trains what the work asks for with `options.workers` OpenMP threads, and with the processes of
+/// `options.remote`, until it is finished or `options.stop` is set. Results go to the store at
+/// once; `save` folds what came of them into its file, now and then. Exceptions of a worker end the
+/// others and are thrown from here.
 ///
 /// The channel to other processes is used by the calling thread only.
-void execute(SearchMachine& machine, Store& store, const SearchConfig& config,
-             const RunOptions& options, Trainer& trainer);
+void execute(Work& work, Store& store, const std::function<void()>& save,
+             const SearchConfig& config, const RunOptions& options, Trainer& trainer);
 
 /// The counters of a run so far.
-SearchCounters run_counters(const SearchMachine& machine, const Store& store);
+SearchCounters run_counters(SearchCounters counters, const Store& store);
 
 }  // namespace neutra

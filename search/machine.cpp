@@ -1,7 +1,5 @@
 #include "search/machine.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,21 +18,7 @@ int most_changes(const SearchConfig& config) {
   return depth_limit(config).value_or(std::numeric_limits<int>::max());
 }
 
-/// Parameters that make no program have their string as identity.
-Hash string_hash(const std::string& text) {
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return {hash.high64, hash.low64};
-}
-
 }  // namespace
-
-ReplicaResult failed_result() {
-  ReplicaResult result;
-  result.status = RunStatus::kFailed;
-  result.metric = kNaN;
-  result.message = "three processes died while training it";
-  return result;
-}
 
 void MetricMean::add(const ReplicaResult& result) {
   ++replicas;
@@ -100,12 +84,12 @@ SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
       space_(space),
       config_(config),
       switches_(switches),
-      memory_(std::move(memory)),
-      trainer_(trainer),
-      elapsed_(std::move(elapsed)) {
+      elapsed_(std::move(elapsed)),
+      evaluations_(space, config.replicas, {switches.reuse_identical, switches.isolated},
+                   std::move(memory), trainer) {
   if (config_.ground_truth_metric) level_ = mean_of_level(*config_.ground_truth_metric);
   if (task_.fixed && !config_.improve)
-    fixed_ = add_evaluation([this] { return *task_.fixed; }, "known fix");
+    fixed_ = evaluations_.add([this] { return *task_.fixed; }, "known fix");
   Node root;
   root.parameters = task_.start;
   visited_.insert(to_string(task_.start));
@@ -114,55 +98,13 @@ SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
   advance();
 }
 
-std::size_t SearchMachine::add_evaluation(const std::function<Program()>& make,
-                                          const std::string& name) {
-  Evaluation evaluation;
-  try {
-    evaluation.program = std::make_shared<const Program>(make());
-  } catch (const Error& error) {
-    evaluation.hash = string_hash(name);
-    evaluation.refusal = error.what();
-  }
-  if (evaluation.program) {
-    evaluation.hash = space_.hash(*evaluation.program);
-    if (switches_.reuse_identical) {
-      if (const auto found = by_hash_.find(evaluation.hash); found != by_hash_.end()) {
-        return found->second;
-      }
-    }
-    evaluation.refusal = trainer_.refusal(*evaluation.program);
-  }
-  evaluation.slots.resize(static_cast<std::size_t>(config_.replicas));
-  for (int replica = 0; replica < config_.replicas; ++replica) {
-    Slot& slot = evaluation.slots[static_cast<std::size_t>(replica)];
-    const EvaluationKey key{evaluation.hash, replica};
-    if (const auto own = memory_.own.find(key); own != memory_.own.end()) {
-      slot.origin = Origin::kStore;
-      slot.result = own->second;
-    } else if (const auto reused = memory_.reused.find(key); reused != memory_.reused.end()) {
-      slot.origin = Origin::kReused;
-      slot.result = reused->second;
-    } else {
-      continue;
-    }
-    evaluation.seconds += slot.result.seconds;
-    ++evaluation.known;
-  }
-  if (const auto deaths = memory_.deaths.find(evaluation.hash); deaths != memory_.deaths.end()) {
-    evaluation.deaths = deaths->second;
-  }
-  by_hash_.emplace(evaluation.hash, evaluations_.size());
-  evaluations_.push_back(std::move(evaluation));
-  return evaluations_.size() - 1;
-}
-
 void SearchMachine::add_candidate(Node node) {
   Candidate candidate;
   node.id = static_cast<std::int64_t>(candidates_.size());
   node.status = "pending";
   node.mean = kNaN;
   candidate.evaluation =
-      add_evaluation([&] { return space_.program(node.parameters); }, to_string(node.parameters));
+      evaluations_.add([&] { return space_.program(node.parameters); }, to_string(node.parameters));
   node.hash = evaluations_[candidate.evaluation].hash;
   candidate.node = std::move(node);
   candidates_.push_back(std::move(candidate));
@@ -247,13 +189,13 @@ bool SearchMachine::fixed_ready() {
   if (fixed_done_) return true;
   MetricMean score;
   if (fixed_) {
-    Evaluation& evaluation = evaluations_[*fixed_];
+    const EvaluatedProgram& evaluation = evaluations_[*fixed_];
     std::string reason = evaluation.refusal.value_or("");
     std::vector<double> metrics;
     bool comparable = reason.empty();
     if (reason.empty()) {
-      for (const Slot& slot : evaluation.slots) {
-        if (slot.origin == Origin::kNone) return false;
+      for (const EvaluatedProgram::Slot& slot : evaluation.slots) {
+        if (slot.origin == EvaluatedProgram::Origin::kNone) return false;
         // A training that was cut off has no metric, which is no divergence.
         comparable = comparable && slot.result.status <= RunStatus::kDiverged;
         score.add(slot.result);
@@ -268,7 +210,8 @@ bool SearchMachine::fixed_ready() {
                         "; give the level (--ground-truth-metric)");
     }
     if (comparable) fixed_metrics_ = std::move(metrics);
-    count(evaluation, evaluation.refusal ? 0 : config_.replicas);
+    used_trainings_ +=
+        evaluations_.book(*fixed_, evaluation.refusal ? 0 : config_.replicas, counters_);
   }
   if (!level_ && !config_.improve) level_ = score;
   fixed_done_ = true;
@@ -303,71 +246,56 @@ bool SearchMachine::ruled_out(const Candidate& candidate) const {
 }
 
 bool SearchMachine::decided(Candidate& candidate) {
-  const Evaluation& evaluation = evaluations_[candidate.evaluation];
-  if (candidate.counted < 0 && evaluation.refusal) candidate.counted = 0;
   const bool may_curtail = switches_.curtail && candidate.node.parent >= 0;
-  while (candidate.counted < 0) {
-    if (candidate.checked == config_.replicas || (may_curtail && ruled_out(candidate))) {
-      candidate.counted = candidate.checked;
-      break;
-    }
-    const Slot& slot = evaluation.slots[static_cast<std::size_t>(candidate.checked)];
-    if (slot.origin == Origin::kNone) return false;
-    candidate.score.add(slot.result);
-    ++candidate.checked;
-    if (slot.result.status == RunStatus::kFailed || slot.result.status == RunStatus::kInvalid) {
-      candidate.score.usable = false;
-      candidate.counted = candidate.checked;
-    }
-  }
-  return true;
+  return decide(evaluations_[candidate.evaluation], config_.replicas, candidate,
+                [&](const MetricMean&) { return may_curtail && ruled_out(candidate); });
 }
 
-/// Books the first `replicas` results of an evaluation for one node.
-void SearchMachine::count(Evaluation& evaluation, int replicas) {
-  for (int replica = 0; replica < replicas; ++replica) {
-    Slot& slot = evaluation.slots[static_cast<std::size_t>(replica)];
-    if (slot.used) {
-      ++counters_.trainings_saved_identical;
-    } else if (slot.origin == Origin::kStore) {
-      ++counters_.trainings_from_store;
-    } else if (slot.origin == Origin::kReused) {
-      ++counters_.trainings_reused;
-    } else {
-      ++used_trainings_;
-    }
-    slot.used = true;
-  }
-}
-
-void SearchMachine::commit(Candidate& candidate) {
-  Evaluation& evaluation = evaluations_[candidate.evaluation];
-  Node& node = candidate.node;
+bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decision, Node& node,
+              SearchCounters& counters) {
   RunStatus worst = RunStatus::kOk;
-  for (int replica = 0; replica < candidate.counted; ++replica) {
+  for (int replica = 0; replica < decision.counted; ++replica) {
     const ReplicaResult& result = evaluation.slots[static_cast<std::size_t>(replica)].result;
     node.metrics.push_back(result.metric);
-    counters_.diverged += result.status == RunStatus::kDiverged;
-    counters_.timed_out += result.status == RunStatus::kTimeout;
+    counters.diverged += result.status == RunStatus::kDiverged;
+    counters.timed_out += result.status == RunStatus::kTimeout;
     worst = std::max(worst, result.status);  // the enumeration goes from harmless to fatal
   }
-  const bool complete = candidate.counted == config_.replicas;
+  const bool complete = decision.counted == replicas;
   if (evaluation.refusal || worst == RunStatus::kInvalid) {
     node.status = to_string(RunStatus::kInvalid);
-    candidate.score.usable = false;
-    ++counters_.invalid;
+    decision.score.usable = false;
+    ++counters.invalid;
   } else if (complete || worst > RunStatus::kDiverged) {
     node.status = to_string(worst);
-    counters_.failed += worst > RunStatus::kDiverged;  // or out of time or memory
+    counters.failed += worst > RunStatus::kDiverged;  // or out of time or memory
   } else {
     node.status = "curtailed";
   }
   if (!complete && node.status == "curtailed") {
-    counters_.trainings_saved_curtailed += config_.replicas - candidate.counted;
+    counters.trainings_saved_curtailed += replicas - decision.counted;
   }
-  node.mean = complete ? candidate.score.mean() : kNaN;
+  node.mean = complete ? decision.score.mean() : kNaN;
+  return complete;
+}
+
+void compare_with(const std::vector<double>& reference, Goal goal, Node& node) {
+  if (reference.empty()) return;
+  const Comparison comparison = compare(node.metrics, reference, goal == Goal::kMaximize);
+  node.p = comparison.p;
+  node.d = comparison.d;
+  node.significant = comparison.significant;
+}
+
+void SearchMachine::commit(Candidate& candidate) {
+  EvaluatedProgram& evaluation = evaluations_[candidate.evaluation];
+  Node& node = candidate.node;
+  const bool complete = conclude(evaluation, config_.replicas, candidate, node, counters_);
   if (complete && node.parent >= 0) judge(candidate);
-  if (config_.improve && node.parent < 0 && worst > RunStatus::kDiverged) {
+  const bool trains =
+      evaluation.refusal ||
+      parse_run_status(node.status).value_or(RunStatus::kOk) <= RunStatus::kDiverged;
+  if (config_.improve && node.parent < 0 && !trains) {
     throw input_error(task_.fault_id + ": the buggy program does not train (" + node.status +
                       "), so nothing can be told to be better; give the level a repair must reach "
                       "(--ground-truth-metric) without --improve, or larger limits");
@@ -383,7 +311,7 @@ void SearchMachine::commit(Candidate& candidate) {
       ++number;
     }
   }
-  count(evaluation, candidate.counted);
+  used_trainings_ += evaluations_.book(candidate.evaluation, candidate.counted, counters_);
   if (candidate.evaluation != fixed_) evaluation.program.reset();
 }
 
@@ -393,14 +321,8 @@ void SearchMachine::judge(Candidate& candidate) {
   node.neutral =
       is_neutral(candidate.score, candidates_[static_cast<std::size_t>(node.parent)].score);
   if (!can_repair(candidate.score)) return;
-  const std::vector<double>& reference =
-      config_.improve ? candidates_.front().node.metrics : fixed_metrics_;
-  if (!reference.empty()) {
-    const Comparison comparison = compare(node.metrics, reference, task_.goal == Goal::kMaximize);
-    node.p = comparison.p;
-    node.d = comparison.d;
-    node.significant = comparison.significant;
-  }
+  compare_with(config_.improve ? candidates_.front().node.metrics : fixed_metrics_, task_.goal,
+               node);
   node.alternative = !config_.improve || node.significant;
 }
 
@@ -501,18 +423,6 @@ void SearchMachine::spread(std::vector<std::int64_t>& ties, std::size_t places) 
   }
 }
 
-/// The first replica that nobody has begun.
-std::optional<int> SearchMachine::trainable(std::size_t index) const {
-  const Evaluation& evaluation = evaluations_[index];
-  if (evaluation.refusal) return std::nullopt;
-  for (std::size_t i = 0; i < evaluation.slots.size(); ++i) {
-    if (evaluation.slots[i].origin == Origin::kNone && !evaluation.slots[i].running) {
-      return static_cast<int>(i);
-    }
-  }
-  return std::nullopt;
-}
-
 std::int64_t SearchMachine::ahead() {
   const std::int64_t end = std::min(static_cast<std::int64_t>(candidates_.size()), budget());
   std::int64_t count = 0;
@@ -520,7 +430,8 @@ std::int64_t SearchMachine::ahead() {
        ++id) {
     Candidate& candidate = candidates_[static_cast<std::size_t>(id)];
     const std::size_t index = candidate.evaluation;
-    count += evaluations_[index].running == 0 && !decided(candidate) && trainable(index);
+    count +=
+        evaluations_[index].running == 0 && !decided(candidate) && evaluations_.trainable(index);
   }
   return count;
 }
@@ -545,13 +456,13 @@ int SearchMachine::expected_replicas(const Candidate& candidate) const {
 }
 
 double SearchMachine::expected_seconds(const Candidate& candidate) const {
-  const Evaluation& evaluation = evaluations_[candidate.evaluation];
+  const EvaluatedProgram& evaluation = evaluations_[candidate.evaluation];
   return evaluation.known > 0 ? evaluation.seconds / evaluation.known : candidate.foreseen;
 }
 
 std::optional<Task> SearchMachine::next(bool generate, bool share) {
   advance();
-  if (end_ || alone_) return std::nullopt;
+  if (end_ || evaluations_.alone()) return std::nullopt;
   struct Choice {
     std::size_t evaluation;
     int replica;
@@ -563,10 +474,10 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
   // True: take it now, it is in `shared`.
   const auto consider = [&](std::size_t index, int expected, double seconds, std::size_t block,
                             const Parameters* parameters) {
-    const std::optional<int> replica = trainable(index);
+    const std::optional<int> replica = evaluations_.trainable(index);
     if (!replica) return false;
-    const Evaluation& evaluation = evaluations_[index];
-    if (evaluation.deaths >= kSuspectDeaths && !switches_.isolated && running_ > 0) {
+    const EvaluatedProgram& evaluation = evaluations_[index];
+    if (evaluations_.must_wait(index)) {
       wait = true;  // let the others end: a suspect trains alone
       return false;
     }
@@ -582,7 +493,8 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
     return false;
   };
   const auto take = [&]() -> std::optional<Task> {
-    return hand_out(shared->evaluation, shared->replica, shared->parameters);
+    return evaluations_.hand_out(shared->evaluation, shared->replica,
+                                 [&] { return space_.program(*shared->parameters); });
   };
   if (!fixed_done_ && consider(*fixed_, config_.replicas, 0, 0, nullptr)) return take();
   for (std::size_t number = 0;; ++number) {
@@ -608,39 +520,15 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
   return share && shared ? take() : std::nullopt;
 }
 
-Task SearchMachine::hand_out(std::size_t index, int replica, const Parameters* parameters) {
-  Evaluation& evaluation = evaluations_[index];
-  if (!evaluation.program) {
-    evaluation.program = std::make_shared<const Program>(space_.program(*parameters));
-  }
-  evaluation.slots[static_cast<std::size_t>(replica)].running = true;
-  ++evaluation.running;
-  ++running_;
-  alone_ = evaluation.deaths >= kSuspectDeaths && !switches_.isolated;
-  return {index, replica, evaluation.hash, evaluation.deaths, evaluation.program};
-}
-
-void SearchMachine::drop(const Task& task) {
-  Evaluation& evaluation = evaluations_[task.evaluation];
-  evaluation.slots[static_cast<std::size_t>(task.replica)].running = false;
-  --evaluation.running;
-  --running_;
-  alone_ = false;
-}
+void SearchMachine::drop(const Task& task) { evaluations_.drop(task); }
 
 void SearchMachine::deliver(const Task& task, ReplicaResult result) {
-  drop(task);
-  ++counters_.trainings;
-  counters_.samples += result.samples - result.samples_reused;
-  counters_.trainings_fused += result.backend == "fused";
-  counters_.epochs_reused += result.epochs_reused;
-  counters_.epochs_saved_dead += result.epochs_saved;
-  Slot& slot = evaluations_[task.evaluation].slots[static_cast<std::size_t>(task.replica)];
-  slot.origin = Origin::kTrained;
-  evaluations_[task.evaluation].seconds += result.seconds;
-  ++evaluations_[task.evaluation].known;
-  slot.result = std::move(result);
+  evaluations_.deliver(task, std::move(result), counters_);
   advance();
+}
+
+Progress SearchMachine::progress() const {
+  return {counters(), queue_length(), alternatives(), fraction()};
 }
 
 Network SearchMachine::network() const {
@@ -675,8 +563,8 @@ std::int64_t SearchMachine::undecided_trainings() const {
   }
   std::int64_t count = 0;
   for (const std::size_t index : open) {
-    for (const Slot& slot : evaluations_[index].slots) {
-      count += slot.origin == Origin::kTrained && !slot.used;
+    for (const EvaluatedProgram::Slot& slot : evaluations_[index].slots) {
+      count += slot.origin == EvaluatedProgram::Origin::kTrained && !slot.used;
     }
   }
   return count;

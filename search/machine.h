@@ -10,8 +10,10 @@
 #include <unordered_set>
 #include <vector>
 
+#include "search/evaluation_table.h"
 #include "search/options.h"
 #include "search/space.h"
+#include "search/work.h"
 
 namespace neutra {
 
@@ -35,44 +37,43 @@ MetricMean mean_of_level(double level);
 /// Positive: `a` is better, 0: a tie, negative: worse.
 int compare_means(const MetricMean& a, const MetricMean& b, Goal goal);
 
-struct EvaluationKey {
-  Hash hash;
-  int replica = 0;
-  auto operator<=>(const EvaluationKey&) const = default;
-};
-using EvaluationMap = std::map<EvaluationKey, ReplicaResult>;
-
-/// Where a search's trainings are written down as they go, for later processes.
-class EvaluationLog {
- public:
-  virtual ~EvaluationLog() = default;
-  /// `apart`: in a process of its own, whose death is not ours.
-  virtual void started(const EvaluationKey& key, bool apart) = 0;
-  virtual void finished(const EvaluationKey& key, const ReplicaResult& result) = 0;
-  /// The training was given up, not killed.
-  virtual void dropped(const EvaluationKey& key) = 0;
+/// How far the results of a program, in the order of its replicas, decide about it.
+struct Decision {
+  MetricMean score;  ///< of the first `checked` replicas
+  int checked = 0;
+  int counted = -1;  ///< replicas that decide; -1: not decided yet
 };
 
-/// What earlier processes left: results and, per program, how many processes died training it.
-struct Memory {
-  EvaluationMap own, reused;
-  std::map<Hash, int> deaths;
-};
+/// Takes in the results that are known; true: it is decided. `ruled_out` says whether no later
+/// replica can save a score.
+template <typename RuledOut>
+bool decide(const EvaluatedProgram& evaluation, int replicas, Decision& decision,
+            const RuledOut& ruled_out) {
+  if (decision.counted < 0 && evaluation.refusal) decision.counted = 0;
+  while (decision.counted < 0) {
+    if (decision.checked == replicas || ruled_out(decision.score)) {
+      decision.counted = decision.checked;
+      break;
+    }
+    const EvaluatedProgram::Slot& slot =
+        evaluation.slots[static_cast<std::size_t>(decision.checked)];
+    if (slot.origin == EvaluatedProgram::Origin::kNone) return false;
+    decision.score.add(slot.result);
+    ++decision.checked;
+    if (slot.result.status == RunStatus::kFailed || slot.result.status == RunStatus::kInvalid) {
+      decision.score.usable = false;
+      decision.counted = decision.checked;
+    }
+  }
+  return true;
+}
 
-inline constexpr int kSuspectDeaths = 2;  ///< from here on a program trains apart from the others
-inline constexpr int kFatalDeaths = 3;    ///< from here on it has failed where nothing trains apart
+/// Status, metrics and mean of a program that is decided. True: all replicas count.
+bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decision, Node& node,
+              SearchCounters& counters);
 
-/// One replica to train.
-struct Task {
-  std::size_t evaluation = 0;
-  int replica = 0;
-  Hash hash;
-  int deaths = 0;  ///< processes that died training this program
-  std::shared_ptr<const Program> program;
-};
-
-/// Of a program that three processes died in.
-ReplicaResult failed_result();
+/// p, d and significance of a program's metrics against others; nothing where there are none.
+void compare_with(const std::vector<double>& reference, Goal goal, Node& node);
 
 /// The search as a deterministic state machine. It moves in the order of the serial algorithm:
 /// candidates are committed by id, whatever the order in which results come in. Workers take tasks
@@ -82,7 +83,7 @@ ReplicaResult failed_result();
 /// shows in no network and in no budget.
 ///
 /// Not thread safe: the executor holds a lock.
-class SearchMachine {
+class SearchMachine : public Work {
  public:
   struct Switches {
     bool curtail = true, reuse_identical = true, speculate = true;
@@ -93,31 +94,21 @@ class SearchMachine {
                 Switches switches, Memory memory, Trainer& trainer,
                 std::function<double()> elapsed);
 
-  /// The next replica to train; nullopt: nothing to do now (finished() or others must report
-  /// first).
-  ///
   /// The lowest candidate that nobody is training comes first, replica by replica, so that few
   /// trainings overshoot a curtailment; when every candidate has a worker and no further block can
   /// be generated, the replicas of one candidate are shared out, so that no core is idle at a
   /// parent's end: first those that will be needed, as it seems, the longest trainings first.
-  std::optional<Task> next() { return next(true, true); }
-  /// For a worker that has other tasks to train first: a candidate that nobody is training, since
-  /// further replicas of others might not be needed by then. `generate`: of a new block, if need
-  /// be.
-  std::optional<Task> next_ahead(bool generate) { return next(generate, false); }
-  /// How many candidates next_ahead() finds without generating any.
-  std::int64_t ahead();
+  std::optional<Task> next() override { return next(true, true); }
+  std::optional<Task> next_ahead(bool generate) override { return next(generate, false); }
+  std::int64_t ahead() override;
   /// Throws Error when the known fix turns out not to train and its level is needed, or where
   /// repairs improve on the buggy program and that one doesn't train.
-  void deliver(const Task& task, ReplicaResult result);
-  /// Takes a task back that will not be delivered.
-  void drop(const Task& task);
+  void deliver(const Task& task, ReplicaResult result) override;
+  void drop(const Task& task) override;
+  void check_time() override { advance(); }
 
-  /// Ends the search where its time has run out. next() and deliver() do so, too: this is for when
-  /// nobody calls them.
-  void check_time() { advance(); }
-
-  bool finished() const { return end_.has_value(); }
+  bool finished() const override { return end_.has_value(); }
+  Progress progress() const override;
   SearchEnd end() const { return end_.value_or(SearchEnd::kInterrupted); }
   /// The network of the serial search up to here.
   Network network() const;
@@ -127,30 +118,9 @@ class SearchMachine {
   std::optional<double> fraction() const;  ///< of the budget
 
  private:
-  enum class Origin { kNone, kStore, kReused, kTrained };
-  struct Slot {
-    Origin origin = Origin::kNone;
-    bool running = false;
-    bool used = false;  ///< counted for some node
-    ReplicaResult result;
-  };
-  /// A program in training; nodes whose strings give the same program share one.
-  struct Evaluation {
-    Hash hash;
-    std::shared_ptr<const Program> program;  ///< dropped when committed
-    std::optional<std::string> refusal;
-    std::vector<Slot> slots;
-    int running = 0;
-    int deaths = 0;
-    double seconds = 0;  ///< of the trainings that are known ...
-    int known = 0;       ///< ... so many
-  };
-  struct Candidate {
+  struct Candidate : Decision {
     Node node;
     std::size_t evaluation = 0;
-    MetricMean score;  ///< of the first `checked` replicas
-    int checked = 0;
-    int counted = -1;     ///< replicas that decide; -1: not decided yet
     double foreseen = 0;  ///< seconds of a training, before the first one
   };
   /// The unvisited neighbours of a parent: candidates [first, end).
@@ -159,7 +129,6 @@ class SearchMachine {
   };
 
   std::optional<Task> next(bool generate, bool share);
-  std::size_t add_evaluation(const std::function<Program()>& make, const std::string& name);
   void add_candidate(Node node);
   void generate();
   void advance();
@@ -177,22 +146,16 @@ class SearchMachine {
   void finish_parent(const Block& block);
   std::vector<std::int64_t> top_k(std::vector<std::int64_t> neutral);
   void spread(std::vector<std::int64_t>& ties, std::size_t places);
-  void count(Evaluation& evaluation, int replicas);
   std::int64_t budget() const;
   std::int64_t undecided_trainings() const;
-  std::optional<int> trainable(std::size_t evaluation) const;
-  Task hand_out(std::size_t evaluation, int replica, const Parameters* parameters);
 
   const SearchTask& task_;
   const SearchSpace& space_;
   const SearchConfig config_;
   const Switches switches_;
-  const Memory memory_;
-  Trainer& trainer_;
   const std::function<double()> elapsed_;
 
-  std::deque<Evaluation> evaluations_;
-  std::map<Hash, std::size_t> by_hash_;
+  EvaluationTable evaluations_;
   std::deque<Candidate> candidates_;  ///< by id
   std::unordered_set<std::string> visited_;
   std::deque<std::int64_t> queue_;
@@ -206,8 +169,6 @@ class SearchMachine {
   std::vector<double> fixed_metrics_;
   std::optional<MetricMean> level_;  ///< the ground truth, once known and if there is one
   bool fixed_done_ = false;
-  bool alone_ = false;  ///< a suspect is in training: nothing else may run
-  int running_ = 0;
   std::int64_t alternatives_ = 0;
   /// How many queued programs changed a hyperparameter of this kind (operator), and this one (key).
   std::map<std::string, std::int64_t> queued_kinds_, queued_keys_;

@@ -13,6 +13,8 @@
 
 namespace neutra {
 
+class SearchSpace;
+
 /// A generated program.
 struct Node {
   std::int64_t id = 0;  ///< root 0, then in order of generation
@@ -50,6 +52,9 @@ struct Network {
   std::optional<double> ground_truth;  ///< level used
   std::vector<double> fixed_metrics;   ///< of the known fix; one that isn't finite diverged
   std::optional<Parameters> fixed_parameters;
+  /// Programs evaluated after the search, to tell which repairs are small (search/minimal.h): in no
+  /// row and no edge. Ids are -1, -2, ...; those that are repairs have `alternative`.
+  std::vector<Node> subpatches;
   const Node* find(std::int64_t id) const;
   std::vector<const Node*> alternatives() const;  ///< by id
 };
@@ -69,7 +74,8 @@ void write_graphml(const Network& network, std::ostream& out);
 void write_dot(const Network& network, std::ostream& out);
 /// What an edge changes is a node on it, which Graphviz places better than a label.
 void write_picture_dot(const Network& network, std::ostream& out);
-Json to_json(const Network& network);
+/// `space` gives the programs by which changes that do nothing are told; nullptr: not at hand.
+Json to_json(const Network& network, const SearchSpace* space = nullptr);
 
 /// Table 9: how many hyperparameters the alternatives differ in from the known fix, and how much
 /// better they are, on average.

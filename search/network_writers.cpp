@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "program/json.h"
+#include "search/minimal.h"
 #include "search/network.h"
 #include "search/options.h"
 
@@ -222,7 +223,31 @@ void write_picture_dot(const Network& network, std::ostream& out) {
   write_dot_form(network, out, true);
 }
 
-Json to_json(const Network& network) {
+namespace {
+
+/// What all programs have that were evaluated.
+Json node_json(const Node& node) {
+  Json metrics = Json::array();
+  for (const double metric : node.metrics) metrics.push_back(number_or_null(metric));
+  Json entry = {{"id", node_id(node)},
+                {"parameters", to_string(node.parameters)},
+                {"depth", node.depth},
+                {"status", node.status},
+                {"mean", number_or_null(node.mean)},
+                {"metrics", std::move(metrics)},
+                {"role", kRoleWords[static_cast<int>(role_of(node))]},
+                {"alternative", node.alternative}};
+  if (node.alternative) {
+    entry["significant"] = node.significant;
+    entry["p"] = number_or_null(node.p);
+    entry["d"] = number_or_null(node.d);
+  }
+  return entry;
+}
+
+}  // namespace
+
+Json to_json(const Network& network, const SearchSpace* space) {
   Json json = {{"format", "neutra-network"},
                {"version", 1},
                {"fault", network.fault_id},
@@ -243,24 +268,27 @@ Json to_json(const Network& network) {
   for (const double metric : network.fixed_metrics) {
     json["fixed_metrics"].push_back(number_or_null(metric));
   }
-  for (const Node* node : drawn_nodes(network)) {
-    Json metrics = Json::array();
-    for (const double metric : node->metrics) metrics.push_back(number_or_null(metric));
-    Json entry = {{"id", node->id},
-                  {"parameters", to_string(node->parameters)},
-                  {"depth", node->depth},
-                  {"status", node->status},
-                  {"mean", number_or_null(node->mean)},
-                  {"metrics", std::move(metrics)},
-                  {"role", kRoleWords[static_cast<int>(role_of(*node))]},
-                  {"queued", node->queued},
-                  {"alternative", node->alternative}};
-    if (node->alternative) {
-      entry["significant"] = node->significant;
-      entry["p"] = number_or_null(node->p);
-      entry["d"] = number_or_null(node->d);
+  std::map<const Node*, const RepairSize*> size_of;
+  const std::vector<RepairSize> sizes = repair_sizes(network, space);
+  for (const RepairSize& size : sizes) size_of[size.node] = &size;
+  const auto add_size = [&](Json& entry, const Node* node) {
+    if (const auto size = size_of.find(node); size != size_of.end()) {
+      entry.update(to_json(*size->second));
     }
+  };
+  for (const Node* node : drawn_nodes(network)) {
+    Json entry = node_json(*node);
+    entry["queued"] = node->queued;
+    add_size(entry, node);
     json["nodes"].push_back(std::move(entry));
+  }
+  json["minimal"] = to_json(count(sizes));
+  json["subpatches"] = Json::array();
+  for (const Node& node : network.subpatches) {
+    Json entry = node_json(node);
+    if (!node.alternative) entry["role"] = "no_repair";
+    add_size(entry, &node);
+    json["subpatches"].push_back(std::move(entry));
   }
   for (const Edge& edge : network.edges) {
     const Change change = change_of(network, edge);

@@ -178,4 +178,18 @@ SearchCounters search_counters_from_json(const Json& json) {
   return counters;
 }
 
+Json to_json(const Minimising& minimising) {
+  return {{"budget", optional_json(minimising.budget)},
+          {"end", to_string(minimising.end)},
+          {"counters", to_json(minimising.counters)}};
+}
+
+Minimising minimising_from_json(const Json& json) {
+  Minimising minimising;
+  read(json, "budget", minimising.budget);
+  minimising.end = parse_search_end(json.at("end").get<std::string>()).value_or(minimising.end);
+  minimising.counters = search_counters_from_json(json.at("counters"));
+  return minimising;
+}
+
 }  // namespace neutra

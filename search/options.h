@@ -83,9 +83,14 @@ struct RunOptions {
   const std::atomic<bool>* stop = nullptr;
   /// Called from worker threads under the search's lock, rarely (at most ten times a second).
   std::function<void(const struct Progress&)> progress;
+  /// The search is over and minimising begins, which `progress` is about from now on.
+  std::function<void()> minimising;
   /// Trains a program that two processes died in, in a process of its own; nullopt when that
   /// process died too.
   std::function<std::optional<ReplicaResult>(const TrainingJob&)> isolated;
+  /// After the search: trains the sub-patches that decide which repairs are 1-minimal.
+  bool minimise = false;
+  std::optional<std::int64_t> budget_minimise;  ///< evaluations of that, besides the search's
   /// Processes that train, too; null: none. `remote_setup` tells them what for.
   RemoteWorkers* remote = nullptr;
   Json remote_setup = {};
@@ -127,7 +132,7 @@ SearchCounters search_counters_from_json(const Json& json);
 
 struct Progress {
   SearchCounters counters;
-  std::int64_t queue = 0;
+  std::int64_t queue = 0;  ///< programs to expand; of minimising: repairs still to be decided
   std::int64_t alternatives = 0;
   std::optional<double> fraction;  ///< of the evaluation or time budget
 };
@@ -139,11 +144,23 @@ std::string_view to_string(SearchEnd end);
 std::string_view end_text(SearchEnd end);
 std::optional<SearchEnd> parse_search_end(std::string_view word);
 
+/// What `RunOptions::minimise` did, in all processes so far.
+struct Minimising {
+  std::optional<std::int64_t> budget;  ///< evaluations; nullopt: as many as it takes
+  /// kQueueEmpty: of every repair it is known whether it is 1-minimal.
+  SearchEnd end = SearchEnd::kInterrupted;
+  SearchCounters counters;  ///< evaluations are sub-patches; never part of the search's
+};
+Json to_json(const Minimising& minimising);
+/// Reading throws Json::exception.
+Minimising minimising_from_json(const Json& json);
+
 struct SearchOutcome {
   Network network;
   SearchCounters counters;
   SearchEnd end = SearchEnd::kQueueEmpty;
-  bool was_finished = false;  ///< the store was complete already: nothing trained
+  bool was_finished = false;                  ///< the store was complete already: nothing trained
+  std::optional<Minimising> minimising = {};  ///< the store's, also of earlier commands
 };
 
 }  // namespace neutra

@@ -5,6 +5,7 @@
 #include "program/error.h"
 #include "search/executor.h"
 #include "search/machine.h"
+#include "search/minimiser.h"
 #include "search/store.h"
 
 namespace neutra {
@@ -51,9 +52,57 @@ EvaluationMap reused_evaluations(const RunOptions& options, const SearchConfig& 
 }
 
 SearchOutcome stored_outcome(const StoreContent& content) {
-  SearchOutcome outcome{content.network, content.counters, content.end, true};
+  SearchOutcome outcome{content.network, content.counters, content.end, true, content.minimising};
   outcome.counters.seconds = 0;
   return outcome;
+}
+
+/// Has a finished store got what these options ask for?
+bool is_complete(const StoreContent& content, const RunOptions& options) {
+  if (!options.minimise) return true;
+  if (!content.minimising || content.minimising->end == SearchEnd::kInterrupted) return false;
+  const Minimising& done = *content.minimising;
+  return done.end == SearchEnd::kQueueEmpty ||
+         (options.budget_minimise && done.budget && *options.budget_minimise <= *done.budget);
+}
+
+/// Executes the work and saves in the end, also what was done before an error.
+void run(Work& work, Store& store, const std::function<void(bool over)>& save,
+         const SearchConfig& config, const RunOptions& options, Trainer& trainer) {
+  try {
+    execute(
+        work, store, [&save] { save(false); }, config, options, trainer);
+  } catch (...) {
+    // What was evaluated is in the journal; readers like it better in the file.
+    try {
+      if (!store.content().evaluations.empty()) save(true);
+    } catch (const Error&) {
+    }
+    throw;
+  }
+  const bool nothing = store.content().evaluations.empty();
+  if (!nothing || work.finished()) save(true);
+}
+
+/// Of a store whose search is finished.
+Minimising minimise(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
+                    const RunOptions& options, EvaluationMap reused, Trainer& trainer,
+                    Store& store) {
+  if (options.minimising) options.minimising();
+  store.begin_minimising();
+  Memory memory{store.content().evaluations, std::move(reused), store.content().deaths};
+  Minimiser minimiser(task, space, config, {options.curtail, static_cast<bool>(options.isolated)},
+                      std::move(memory), trainer, store.content().network, options.budget_minimise);
+  const auto state = [&] {
+    Minimising state = minimiser.state();
+    state.counters = run_counters(state.counters, store);
+    return state;
+  };
+  run(
+      minimiser, store,
+      [&](bool over) { store.save_minimised(minimiser.network().subpatches, state(), over); },
+      config, options, trainer);
+  return state();
 }
 
 }  // namespace
@@ -78,36 +127,39 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
   if (!options.fresh && std::filesystem::exists(file)) {
     // A finished store needs no lock and no writable folder.
     const StoreContent content = load_store(file);
-    if (content.finished && header_differences(content.header, header).empty()) {
+    if (content.finished && header_differences(content.header, header).empty() &&
+        is_complete(content, options)) {
       return stored_outcome(content);
     }
   }
   EvaluationMap reused = reused_evaluations(options, config);
   Store store(file, header, options.fresh);
-  if (store.content().finished) return stored_outcome(store.content());
-
-  Memory memory{store.content().evaluations, std::move(reused), store.content().deaths};
-  const SearchMachine::Switches switches{options.curtail, options.reuse_identical,
-                                         options.speculate, static_cast<bool>(options.isolated)};
-  SearchMachine machine(task, space, config, switches, std::move(memory), trainer,
-                        [&store] { return store.elapsed(); });
-  const auto save = [&] {
-    store.save(machine.network(), run_counters(machine, store), machine.end());
-  };
-  try {
-    execute(machine, store, config, options, trainer);
-  } catch (...) {
-    // What was evaluated is in the journal; readers like it better in the file.
-    try {
-      if (!store.content().evaluations.empty()) save();
-    } catch (const Error&) {
-    }
-    throw;
+  SearchOutcome outcome;
+  if (store.content().finished) {
+    outcome = stored_outcome(store.content());
+    if (is_complete(store.content(), options)) return outcome;
+  } else {
+    Memory memory{store.content().evaluations, reused, store.content().deaths};
+    const SearchMachine::Switches switches{options.curtail, options.reuse_identical,
+                                           options.speculate, static_cast<bool>(options.isolated)};
+    SearchMachine machine(task, space, config, switches, std::move(memory), trainer,
+                          [&store] { return store.elapsed(); });
+    run(
+        machine, store,
+        [&](bool over) {
+          store.save(machine.network(), run_counters(machine.counters(), store),
+                     over ? std::optional(machine.end()) : std::nullopt);
+        },
+        config, options, trainer);
+    outcome = {machine.network(), run_counters(machine.counters(), store), machine.end(), false,
+               store.content().minimising};
+    outcome.network.subpatches = store.content().network.subpatches;
   }
-  const SearchCounters counters = run_counters(machine, store);
-  const bool nothing = store.content().evaluations.empty();
-  if (!nothing || machine.end() != SearchEnd::kInterrupted) save();
-  return {machine.network(), counters, machine.end(), false};
+  if (options.minimise && outcome.end != SearchEnd::kInterrupted) {
+    outcome.minimising = minimise(task, space, config, options, std::move(reused), trainer, store);
+    outcome.network.subpatches = store.content().network.subpatches;
+  }
+  return outcome;
 }
 
 }  // namespace neutra

@@ -14,9 +14,9 @@ namespace neutra {
 
 /// Runs or continues the search kept in `store` (an HDF5 file, with FILE.journal beside it while
 /// unfinished). With larger budgets than those of the store it goes on, also where that is
-/// finished. Throws Error: store locked by another process (names it), made with other options
-/// (names the difference), damaged, of a newer version, or the disk is full (what was done is
-/// kept).
+/// finished. Then minimises its repairs, where the options say so. Throws Error: store locked by
+/// another process (names it), made with other options (names the difference), damaged, of a newer
+/// version, or the disk is full (what was done is kept).
 SearchOutcome run_search(const SearchTask& task, const SearchConfig& config,
                          const RunOptions& options, Trainer& trainer,
                          const std::filesystem::path& store);
@@ -34,6 +34,7 @@ struct StoredRun {
   double saved_seconds = 0;  ///< total_seconds at the last save, to which the counters belong
   bool finished = false;
   SearchEnd end = SearchEnd::kInterrupted;
+  std::optional<Minimising> minimising;
 };
 
 /// Reads a store without its lock. Throws input_error for a file that is none, is damaged or is of

@@ -25,6 +25,7 @@
 #include "program/hdf5_file.h"
 #include "program/seal.h"
 #include "program/words.h"
+#include "search/minimal.h"
 
 namespace neutra {
 namespace {
@@ -139,6 +140,33 @@ std::string journal_frames(const StoreContent& content) {
   return frames + journal_frame({{"type", "elapsed"}, {"seconds", content.elapsed}}) + header;
 }
 
+constexpr const char* kSubpatches = "/subpatches";
+constexpr const char* kSubpatchMetrics = "/subpatch_metrics";
+
+/// The metrics of all nodes, one after the other.
+void write_metrics(Hdf5File& file, const char* path, const std::vector<Node>& nodes) {
+  std::vector<double> metrics;
+  for (const Node& node : nodes) {
+    metrics.insert(metrics.end(), node.metrics.begin(), node.metrics.end());
+  }
+  file.write(path, metrics);
+}
+
+void write_subpatches(Hdf5File& file, const std::vector<Node>& nodes) {
+  Table table(file, kSubpatches);
+  table.write("parameters", nodes, [](const Node& n) { return to_string(n.parameters); });
+  table.write("hash", nodes, [](const Node& n) { return to_string(n.hash); });
+  table.write("changes", nodes, [](const Node& n) { return n.depth; });
+  table.write("status", nodes, [](const Node& n) { return n.status; });
+  table.write("mean", nodes, [](const Node& n) { return n.mean; });
+  table.write("metric_count", nodes, [](const Node& n) { return n.metrics.size(); });
+  table.write("alternative", nodes, [](const Node& n) { return n.alternative; });
+  table.write("significant", nodes, [](const Node& n) { return n.significant; });
+  table.write("p", nodes, [](const Node& n) { return n.p; });
+  table.write("d", nodes, [](const Node& n) { return n.d; });
+  write_metrics(file, kSubpatchMetrics, nodes);
+}
+
 void write_content(Hdf5File& file, const StoreContent& content) {
   // Attributes are for people and h5dump; the program reads the header back from one text.
   for (const auto& [name, value] : content.header.items()) {
@@ -202,17 +230,17 @@ void write_content(Hdf5File& file, const StoreContent& content) {
   table.write("p", nodes, [](const Node& n) { return n.p; });
   table.write("d", nodes, [](const Node& n) { return n.d; });
   table.write("dequeued", nodes, [](const Node& n) { return n.dequeued; });
-  std::vector<double> metrics;  // all nodes', one after the other
-  for (const Node& node : nodes) {
-    metrics.insert(metrics.end(), node.metrics.begin(), node.metrics.end());
-  }
-  file.write("/metrics", metrics);
+  write_metrics(file, "/metrics", nodes);
   Table edges(file, "/edges");
   edges.write("parent", content.network.edges, [](const Edge& e) { return e.parent; });
   edges.write("child", content.network.edges, [](const Edge& e) { return e.child; });
   file.write("/fixed/metrics", content.network.fixed_metrics);
   if (content.network.fixed_parameters) {
     file.write_attribute("/fixed", "parameters", to_string(*content.network.fixed_parameters));
+  }
+  if (content.minimising) {
+    file.write_attribute("/", "minimising", to_json(*content.minimising).dump());
+    write_subpatches(file, content.network.subpatches);
   }
   file.write_bytes("/records", journal_frames(content), false);
 }
@@ -322,6 +350,47 @@ void read_network(const Hdf5File& file, const fs::path& name, Network& network) 
   }
 }
 
+/// What minimising found; a store from before has none of it.
+void read_subpatches(const Hdf5File& file, const fs::path& name, StoreContent& content) {
+  if (!file.has_attribute("/", "minimising")) return;
+  content.minimising = minimising_from_json(
+      parse_json(file.read_string_attribute("/", "minimising"), name.string() + ": minimising"));
+  TableReader table(file, name, kSubpatches);
+  const auto parameters = table.strings("parameters");
+  const auto hash = table.strings("hash");
+  const auto changes = table.integers("changes");
+  const auto status = table.strings("status");
+  const auto mean = table.doubles("mean");
+  const auto metric_count = table.integers("metric_count");
+  const auto alternative = table.integers("alternative");
+  const auto significant = table.integers("significant");
+  const auto p = table.doubles("p");
+  const auto d = table.doubles("d");
+  const auto metrics = file.read_doubles(kSubpatchMetrics);
+  auto next = metrics.begin();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (metric_count[i] < 0 || metric_count[i] > metrics.end() - next) {
+      table.fail("metric_count", std::to_string(metric_count[i]),
+                 std::string("as many as ") + kSubpatchMetrics + " holds");
+    }
+    Node node;
+    node.id = -static_cast<std::int64_t>(i) - 1;
+    node.parameters =
+        parse_parameters(parameters[i], name.string() + ": " + kSubpatches + "/parameters");
+    node.hash = parse_hash(hash[i]).value_or(Hash{});
+    node.depth = static_cast<int>(changes[i]);
+    node.status = status[i];
+    node.mean = mean[i];
+    node.metrics.assign(next, next + metric_count[i]);
+    next += metric_count[i];
+    node.alternative = alternative[i] != 0;
+    node.significant = significant[i] != 0;
+    node.p = p[i];
+    node.d = d[i];
+    content.network.subpatches.push_back(std::move(node));
+  }
+}
+
 /// Writes the complete store beside `file` and renames it.
 void write_store(const fs::path& file, const StoreContent& content) {
   const fs::path temporary = beside(file, ".tmp");
@@ -423,6 +492,11 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
   content.end = end.value_or(SearchEnd::kInterrupted);
   read_evaluations(file, store, content);
   read_network(file, store, content.network);
+  try {
+    read_subpatches(file, store, content);
+  } catch (const Json::exception& error) {
+    throw input_error(describe(store.string(), "minimising", error.what(), ""));
+  }
 }
 
 /// The journal's first record that says what was searched; nullptr: none does.
@@ -478,7 +552,13 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
     return;
   }
   std::uint64_t skip = 0;
-  if (const Json* first = header_record(journal)) {
+  const Json* first = header_record(journal);
+  // What is left of a finished search's journal, unless it was made for minimising.
+  if (content.finished && (first == nullptr || !first->value("minimising", false))) {
+    content.journal_damage = {};
+    return;
+  }
+  if (first != nullptr) {
     const Json& header = first->at("header");
     require_known_version(file, header);
     if (content.header.empty()) {
@@ -497,6 +577,7 @@ void apply_journal(const std::string& bytes, const fs::path& file, StoreContent&
                                "file, and " +
                                    std::string(kAnew)));
   }
+  content.journal_is_ahead = bytes.size() > skip;
   content.journal_bytes = bytes.size();
   apply_records(journal, skip, content);
 }
@@ -607,7 +688,7 @@ StoreContent load_store(const fs::path& store) {
         if (fs::exists(journal)) throw;  // else its writer has just finished
       }
       if (fs::exists(store)) read_hdf5(store, content);
-      if (bytes && !content.finished) apply_journal(*bytes, journal, content);
+      if (bytes) apply_journal(*bytes, journal, content);
       return content;
     } catch (const std::exception&) {
       // A writer replaced the file under the reader's eyes: read the new one.
@@ -754,17 +835,18 @@ Store::Store(fs::path store, Json header, bool fresh)
       content_.header["command"] = header["command"];
       content_.finished = false;
       content_.end = SearchEnd::kInterrupted;
-    }
-    if (content_.finished) {
-      ::unlink(journal_file_.c_str());  // the process died between the last two steps
-      return;
+      if (content_.minimising) content_.minimising->end = SearchEnd::kInterrupted;
     }
     if (content_.journal_damage.bytes > 0) {
       std::cerr << "warning: " << journal_file_.string() << ": "
                 << to_string(content_.journal_damage)
                 << " left out; the evaluations in them are made again\n";
     }
-    write_store(file_, content_);
+    if (!content_.finished || content_.journal_is_ahead) write_store(file_, content_);
+    if (content_.finished) {
+      ::unlink(journal_file_.c_str());  // the process died before it did so, or while minimising
+      return;
+    }
   }
   start_journal();
 }
@@ -772,6 +854,7 @@ Store::Store(fs::path store, Json header, bool fresh)
 void Store::start_journal() {
   const std::string id = random_id();
   std::vector<Json> first = {{{"type", "header"}, {"id", id}, {"header", content_.header}}};
+  if (minimising_) first.front()["minimising"] = true;
   for (const EvaluationKey& key : in_flight_) {
     first.push_back(record("started", key));
     first.back()["apart"] = false;
@@ -794,7 +877,9 @@ double Store::seconds() const {
   return std::chrono::duration<double>(Clock::now() - begin_).count();
 }
 
-double Store::elapsed() const { return elapsed_before_ + seconds(); }
+double Store::elapsed() const {
+  return minimising_ ? content_.elapsed : elapsed_before_ + seconds();
+}
 
 void Store::started(const EvaluationKey& key, bool apart) {
   Json json = record("started", key);
@@ -825,21 +910,39 @@ bool Store::save_due() const {
 
 void Store::save(const Network& network, const SearchCounters& counters,
                  std::optional<SearchEnd> end) {
+  std::vector<Node> subpatches = std::move(content_.network.subpatches);
+  content_.network = network;
+  content_.network.subpatches = std::move(subpatches);
+  content_.counters = counters;
+  content_.elapsed = elapsed();
+  content_.end = end.value_or(SearchEnd::kInterrupted);
+  content_.finished = content_.end != SearchEnd::kInterrupted;
+  fold_journal(end.has_value());
+}
+
+void Store::begin_minimising() {
+  minimising_ = true;
+  start_journal();
+}
+
+void Store::save_minimised(const std::vector<Node>& subpatches, const Minimising& state,
+                           bool over) {
+  content_.network.subpatches = subpatches;
+  content_.minimising = state;
+  fold_journal(over);
+}
+
+void Store::fold_journal(bool over) {
   const auto begin = Clock::now();
-  if (end) {
+  if (over) {
     // Still in training: lost with another process.
     std::set<Hash> lost;
     for (const EvaluationKey& key : std::exchange(in_flight_, {})) lost.insert(key.hash);
     for (const Hash& hash : lost) ++content_.deaths[hash];
   }
-  content_.network = network;
-  content_.counters = counters;
-  content_.elapsed = elapsed();
-  content_.end = end.value_or(SearchEnd::kInterrupted);
-  content_.finished = content_.end != SearchEnd::kInterrupted;
   content_.journal_bytes = journal_->size();
   write_store(file_, content_);
-  if (end) {
+  if (over) {
     journal_.reset();
     ::unlink(journal_file_.c_str());
     sync_folder(file_);
@@ -866,6 +969,7 @@ StoredRun read_store(const fs::path& store) {
   run.saved_seconds = content.saved_elapsed;
   run.finished = content.finished;
   run.end = content.end;
+  run.minimising = content.minimising;
   return run;
 }
 
@@ -937,6 +1041,7 @@ StoreSummary write_new_store(const fs::path& file, StoreContent content) {
   content.end = SearchEnd::kInterrupted;
   content.network = {};
   content.counters = {};
+  content.minimising.reset();
   content.journal_id.clear();
   content.journal_bytes = 0;
   write_store(file, content);
@@ -1039,17 +1144,20 @@ std::vector<std::string> check_store(const fs::path& store) {
     problems.push_back(beside(store, ".journal").string() + ": " +
                        to_string(content.journal_damage) + " which the next start leaves out");
   }
-  for (const Node& node : content.network.nodes) {
-    for (std::size_t replica = 0; replica < node.metrics.size(); ++replica) {
-      const auto found = content.evaluations.find({node.hash, static_cast<int>(replica)});
-      const double metric = node.metrics[replica];
-      const bool same = found != content.evaluations.end() &&
-                        (found->second.metric == metric ||
-                         (std::isnan(found->second.metric) && std::isnan(metric)));
-      // Results that came from another store are in the node only.
-      if (found != content.evaluations.end() && !same) {
-        problems.push_back(store.string() + ": node " + std::to_string(node.id) + ", replica " +
-                           std::to_string(replica) + ": its metric is not that of its evaluation");
+  for (const auto* nodes : {&content.network.nodes, &content.network.subpatches}) {
+    for (const Node& node : *nodes) {
+      for (std::size_t replica = 0; replica < node.metrics.size(); ++replica) {
+        const auto found = content.evaluations.find({node.hash, static_cast<int>(replica)});
+        const double metric = node.metrics[replica];
+        const bool same = found != content.evaluations.end() &&
+                          (found->second.metric == metric ||
+                           (std::isnan(found->second.metric) && std::isnan(metric)));
+        // Results that came from another store are in the node only.
+        if (found != content.evaluations.end() && !same) {
+          problems.push_back(store.string() + ": node " + node_name(node) + ", replica " +
+                             std::to_string(replica) +
+                             ": its metric is not that of its evaluation");
+        }
       }
     }
   }

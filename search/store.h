@@ -26,9 +26,11 @@ struct StoreContent {
   double saved_elapsed = 0;    ///< that of the last save
   bool finished = false;
   SearchEnd end = SearchEnd::kInterrupted;
-  std::string journal_id;           ///< of the journal that the HDF5 file has taken in ...
-  std::uint64_t journal_bytes = 0;  ///< ... up to here
+  std::optional<Minimising> minimising;  ///< as of the last save
+  std::string journal_id;                ///< of the journal that the HDF5 file has taken in ...
+  std::uint64_t journal_bytes = 0;       ///< ... up to here
   JournalDamage journal_damage;
+  bool journal_is_ahead = false;  ///< the journal holds what the HDF5 file lacks
 };
 
 /// Throws input_error: not a store, damaged, of a newer version.
@@ -77,7 +79,7 @@ class Store : public EvaluationLog {
 
   /// What was there, for the machine.
   const StoreContent& content() const { return content_; }
-  double elapsed() const;  ///< seconds, earlier processes included
+  double elapsed() const;  ///< seconds of the search, earlier processes included
   double seconds() const;  ///< of this process
 
   void started(const EvaluationKey& key, bool apart) override;
@@ -90,9 +92,16 @@ class Store : public EvaluationLog {
   /// away; kInterrupted leaves the store unfinished.
   void save(const Network& network, const SearchCounters& counters, std::optional<SearchEnd> end);
 
+  /// Starts the journal of a finished search again, for trainings that are not the search's: its
+  /// time stands still.
+  void begin_minimising();
+  /// Like save(). `over`: for now.
+  void save_minimised(const std::vector<Node>& subpatches, const Minimising& state, bool over);
+
  private:
   using Clock = std::chrono::steady_clock;
   void start_journal();
+  void fold_journal(bool over);
 
   const std::filesystem::path file_;
   const std::filesystem::path journal_file_;
@@ -104,6 +113,7 @@ class Store : public EvaluationLog {
   Clock::time_point saved_at_ = begin_;
   Clock::duration save_cost_{};
   bool unsaved_ = false;
+  bool minimising_ = false;
   std::unique_ptr<Journal> journal_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -81,6 +82,9 @@ struct Landscape {
   double refused = 0;       ///< share of programs that Keras would refuse
   std::string deadly = {};  ///< a program that kills its process
   int microseconds = 0;     ///< of a training
+  /// Values add up to how good a program is, 0 to 17, so that most changes of a repair may be taken
+  /// back; else programs have nothing to do with each other.
+  bool additive = false;
 };
 
 class FakeTrainer : public Trainer {
@@ -99,8 +103,10 @@ class FakeTrainer : public Trainer {
     return result;
   }
   ReplicaResult result_of(const std::string& text, int replica) const {
-    const std::uint64_t quality = text_hash(text, landscape_.seed);
-    const std::uint64_t noise = mixed(quality + static_cast<std::uint64_t>(replica) + 1);
+    const std::uint64_t quality =
+        landscape_.additive ? sum_of_values(text) : text_hash(text, landscape_.seed);
+    const std::uint64_t noise =
+        mixed(text_hash(text, landscape_.seed) + static_cast<std::uint64_t>(replica) + 1);
     ReplicaResult result;
     result.backend = "fake";
     result.seconds = landscape_.microseconds * 1e-6;
@@ -113,7 +119,8 @@ class FakeTrainer : public Trainer {
       result.correct = static_cast<std::int64_t>(quality % 18 + noise % 3);
       result.metric = static_cast<double>(result.correct) / 20;
     } else {
-      result.metric = static_cast<double>(quality % 7) / 10 + static_cast<double>(noise % 3) / 10;
+      const std::uint64_t error = landscape_.additive ? 17 - quality : quality % 7;
+      result.metric = static_cast<double>(error) / 10 + static_cast<double>(noise % 3) / 10;
     }
     return result;
   }
@@ -129,6 +136,15 @@ class FakeTrainer : public Trainer {
   std::atomic<bool> stop = false;
 
  private:
+  /// From 0 to 17; that of the buggy program is 6.
+  std::uint64_t sum_of_values(const std::string& text) const {
+    int sum = 6;
+    for (const auto& [key, value] : parse_parameters(text, "")) {
+      if (value == "0" || value == "any") continue;
+      sum += static_cast<int>(text_hash(key + value, landscape_.seed) % 4) - 1;
+    }
+    return static_cast<std::uint64_t>(std::clamp(sum, 0, 17));
+  }
   static double share(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1p-53; }
   Landscape landscape_;
   std::mutex mutex_;
