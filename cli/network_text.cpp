@@ -1,7 +1,5 @@
 #include "cli/network_text.h"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -13,16 +11,6 @@
 #include "program/words.h"
 
 namespace neutra::cli {
-
-std::string changes_text(const Parameters& from, const Parameters& to) {
-  std::string text;
-  for (const auto& [key, value] : to) {
-    const auto before = from.find(key);
-    if (before == from.end() || before->second == value) continue;
-    text += (text.empty() ? "" : ", ") + key + " " + before->second + "->" + value;
-  }
-  return text.empty() ? "(none)" : text;
-}
 
 namespace {
 
@@ -58,8 +46,7 @@ std::string root_text(const Node& root) {
 
 }  // namespace
 
-std::string network_text(const Network& network, const Fault* fault,
-                         const std::optional<ListLimit>& limit,
+std::string network_text(const Network& network, const Fault* fault, const ListLimit& limit,
                          const std::vector<std::string>& out_of_reach) {
   const bool maximize = network.goal == Goal::kMaximize;
   std::string text = network.fault_id + ": " + network.metric + ", " +
@@ -84,7 +71,7 @@ std::string network_text(const Network& network, const Fault* fault,
 
   std::set<std::int64_t> kept;
   for (const auto& edge : network.edges) kept.insert({edge.parent, edge.child});
-  std::vector<const Node*> repairs = network.alternatives();
+  const std::vector<const Node*> repairs = network.alternatives();
   text += "programs        " +
           programs_text(network,
                         std::to_string(kept.size()) + " in the network (" +
@@ -98,42 +85,7 @@ std::string network_text(const Network& network, const Fault* fault,
   }
   if (repairs.empty() || !root) return text + "\nNo repair was found.\n";
 
-  std::stable_sort(repairs.begin(), repairs.end(), [&](const Node* a, const Node* b) {
-    return maximize ? a->mean > b->mean : a->mean < b->mean;
-  });
-  text += network.improve ? "\nRepairs, best first (p and d: against the buggy program):\n"
-                          : "\nRepairs, best first (* significantly better than the known fix):\n";
-  std::vector<std::string> columns = {"", network.metric, "node"};
-  if (network.improve) columns.insert(columns.end(), {"p", "d"});
-  columns.insert(columns.end(), {"change from the buggy program", fault ? "faults repaired" : ""});
-  TextTable table(columns);
-  std::map<std::string, int> changed_keys;
-  const std::size_t most = limit ? limit->most : repairs.size();
-  std::size_t listed = 0;
-  for (const Node* node : repairs) {
-    for (const auto& [key, value] : node->parameters)
-      if (const auto before = root->parameters.find(key);
-          before != root->parameters.end() && before->second != value)
-        ++changed_keys[key];
-    if (++listed > most) continue;  // its changes count below
-    std::string types;
-    if (fault) types = to_string(diff(fault->buggy, fault->space.instantiate(node->parameters)));
-    std::vector<std::string> row = {node->significant && !network.improve ? "*" : "",
-                                    rounded(node->mean), std::to_string(node->id)};
-    if (network.improve) row.insert(row.end(), {rounded(node->p), rounded(node->d)});
-    row.insert(row.end(), {changes_text(root->parameters, node->parameters), types});
-    table.add(row);
-  }
-  text += table.text();
-  if (listed > most)
-    text += "and " + std::to_string(listed - most) + " more: " + limit->command + "\n";
-  std::vector<std::pair<int, std::string>> counts;
-  for (const auto& [key, count] : changed_keys) counts.emplace_back(-count, key);
-  std::sort(counts.begin(), counts.end());
-  text += "\nChanged in the repairs: ";
-  for (std::size_t i = 0; i < counts.size(); ++i)
-    text += (i ? ", " : "") + counts[i].second + " in " + std::to_string(-counts[i].first);
-  return text + "\n";
+  return text + "\n" + repair_list(network, fault, limit);
 }
 
 std::vector<std::string> reach_lines(const Fault& fault, Preset preset,

@@ -4,21 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/repair_list.h"
 #include "experiments/catalog.h"
 #include "search/search.h"
 
 namespace neutra::cli {
 
-/// Where to stop a list of repairs, and what then tells all: a command.
-struct ListLimit {
-  std::size_t most = 0;
-  std::string command;
-};
-
-/// A network for people: levels, size, every repair with what it changes, or the best of them.
-/// `fault` gives the fault types of the repairs; `out_of_reach`: lines of reach_lines().
-std::string network_text(const Network& network, const Fault* fault,
-                         const std::optional<ListLimit>& limit = {},
+/// A network for people: levels, size, and its repairs (repair_list()). `fault` gives the fault
+/// types of the repairs; `out_of_reach`: lines of reach_lines().
+std::string network_text(const Network& network, const Fault* fault, const ListLimit& limit = {},
                          const std::vector<std::string>& out_of_reach = {});
 
 /// What a search cannot come to of a fault's known fix, a line each; empty: nothing, or there is no
@@ -38,8 +32,5 @@ struct NetworkComparison {
 };
 NetworkComparison compare_networks(const Network& ours, const Network& recorded,
                                    const ProgramSpace* space);
-
-/// "lr 0.001->0.1, loss hinge->poisson"
-std::string changes_text(const Parameters& from, const Parameters& to);
 
 }  // namespace neutra::cli

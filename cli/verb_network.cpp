@@ -92,7 +92,7 @@ int run(const Arguments& arguments) {
     write_picture_dot(loaded.network, out);
     out.str(picture(laid_out(out.str()), format));
   } else if (format == "json") {
-    out << to_text(to_json(loaded.network));
+    out << to_text(network_json(loaded.network, loaded.fault ? &*loaded.fault : nullptr));
   } else {
     std::vector<std::string> out_of_reach;
     if (loaded.fault && !loaded.header.empty()) {
@@ -100,7 +100,11 @@ int run(const Arguments& arguments) {
           search_config_from_json(loaded.header.value("config", Json()), file.string());
       out_of_reach = reach_lines(*loaded.fault, config.preset, depth_limit(config));
     }
-    out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr, {}, out_of_reach);
+    ListLimit limit;
+    limit.folded = arguments.flag("all-repairs");
+    limit.command = "--all-repairs lists all";
+    out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr, limit,
+                        out_of_reach);
   }
   put_result(arguments, out.str());
   return 0;
@@ -113,8 +117,8 @@ Verb network_verb() {
       "network",
       "print the neutrality network of a search or of a recorded TSV file",
       "network STORE|FILE.tsv [--format tsv|graphml|dot|json|svg|png|pdf|text] [-o FILE]\n"
-      "                    [--compare FILE.tsv]",
-      {{"compare", "fault", "output"},
+      "                    [--compare FILE.tsv] [--all-repairs]",
+      {{"all-repairs", "compare", "fault", "output"},
        1,
        1,
        "STORE|FILE.tsv",
@@ -123,7 +127,8 @@ Verb network_verb() {
       "searches found the same\n"
       "network when their tsv forms are equal byte for byte. json carries complexity and "
       "improvement (Table 9 of the\n"
-      "study); text lists the repairs for people. svg, png and pdf are pictures of it, laid out by "
+      "study), and of each repair whether it is 1-minimal; text lists the repairs for people, the "
+      "small ones first. svg, png and pdf are pictures of it, laid out by "
       "Graphviz. Without\n"
       "--format the ending of -o FILE says the form, where it is one of these.",
       "  neutra network D7.h5 --format text\n  neutra network D7.h5 -o D7.pdf",

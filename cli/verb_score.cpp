@@ -43,7 +43,13 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
     if (!read.finished)
       std::cerr << "neutra: " << file
                 << ": the search isn't finished; scored against its repairs so far\n";
-    add({std::move(*read.fault), std::move(read.network), file});
+    const bool minimal = arguments.flag("minimal");
+    const RepairCounts counts = count(repairs_by_size(read.network, &*read.fault));
+    if (minimal && counts.unknown > 0)
+      std::cerr << "neutra: " << file << ": of " << counts.unknown
+                << " repairs it is not known whether they are 1-minimal (neutra search --minimise "
+                   "finds out); those that hold no smaller repair count\n";
+    add({std::move(*read.fault), std::move(read.network), file, minimal});
   }
   if (!files.empty()) return faults;
   if (named) {
@@ -77,6 +83,8 @@ int run(const Arguments& arguments) {
     if (arguments.has("output"))
       require_apart({{"--output", arguments.text("output")}, {"--plot", plot}});
   }
+  if (arguments.flag("minimal") && !arguments.has("network"))
+    throw usage_error("--minimal: found no network; allowed: with --network");
   const std::vector<Answer> answers = read_answers(file);
   ScoreOptions options{*parse_variant(arguments.text("variant")),
                        *parse_match(arguments.text("match")),
@@ -122,9 +130,11 @@ Verb score_verb() {
       "score fault-localisation tools against all repairs of a fault",
       "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
       "corrected|as-published]\n                    [--match type|layer] [--unlocated "
-      "count|exclude|half] [--top K]\n                    [--format text|csv|json|latex] [--plot "
+      "count|exclude|half] [--top K] [--minimal]\n                    [--format "
+      "text|csv|json|latex] [--plot "
       "PICTURE]",
-      {{"answers", "fault", "match", "network", "output", "plot", "top", "unlocated", "variant"},
+      {{"answers", "fault", "match", "minimal", "network", "output", "plot", "top", "unlocated",
+        "variant"},
        0,
        0,
        "",
@@ -133,7 +143,8 @@ Verb score_verb() {
       "known fix) and after\n"
       "it (the largest recall over the known fix and all repairs of the network, with the "
       "means of precision and F3\n"
-      "over those that attain it). Of several networks, averages over artificial, real and "
+      "over those that attain it); with --minimal over the 1-minimal repairs alone. Of several "
+      "networks, averages over artificial, real and "
       "all faults and signed-rank\n"
       "tests between the tools follow; of three tools and more, Friedman's test, and --plot draws "
       "them on an axis of their\nmean ranks with the critical difference. Of tools that rank: "

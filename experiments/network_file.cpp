@@ -32,7 +32,24 @@ std::optional<Fault> fault_of_store(const StoredRun& run) {
   return std::nullopt;
 }
 
+/// Calls `use` with the programs of a fault; nullptr where it is not known.
+template <typename Use>
+auto with_programs(const Fault* fault, const Use& use) {
+  if (fault == nullptr) return use(nullptr);
+  const ProgramSearchSpace space(fault->space, Preset::kPaper);  // the preset makes no programs
+  return use(&space);
+}
+
 }  // namespace
+
+std::vector<RepairSize> repairs_by_size(const Network& network, const Fault* fault) {
+  return with_programs(fault,
+                       [&](const SearchSpace* space) { return repair_sizes(network, space); });
+}
+
+Json network_json(const Network& network, const Fault* fault) {
+  return with_programs(fault, [&](const SearchSpace* space) { return to_json(network, space); });
+}
 
 NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault) {
   NetworkFile loaded;

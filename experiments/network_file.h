@@ -3,8 +3,10 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "experiments/catalog.h"
+#include "search/minimal.h"
 #include "search/network.h"
 #include "search/options.h"
 
@@ -25,6 +27,11 @@ struct NetworkFile {
 /// the store names (bundled, or the user's file where it was), or the bundled one whose buggy
 /// program is the TSV's root. A TSV gets the metric and the known fix of its fault.
 NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault);
+
+/// repair_sizes() with the programs of the network's fault; nullptr: it is not known.
+std::vector<RepairSize> repairs_by_size(const Network& network, const Fault* fault);
+/// Likewise the network as JSON.
+Json network_json(const Network& network, const Fault* fault);
 
 /// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",
 /// "None").

@@ -545,7 +545,17 @@ Report score_report(const ScoreSheet& sheet, Layout layout) {
                   {"match", to_string(sheet.options.match)},
                   {"unlocated", to_string(sheet.options.unlocated)},
                   {"beta", sheet.options.beta},
-                  {"top", sheet.options.top}};
+                  {"top", sheet.options.top},
+                  {"minimal", sheet.minimal},
+                  {"repairs", Json::array()}};
+  for (const ScoredRepair& repair : sheet.repairs) {
+    Json entry = {{"fault", repair.fault},
+                  {"node", repair.node},
+                  {"faults", to_string(repair.faults)},
+                  {"counts", repair.counts}};
+    entry.update(repair.size);
+    report.about["repairs"].push_back(std::move(entry));
+  }
   switch (layout) {
     case Layout::kWide:
       report.tables = {scores_by_tool(sheet, false), scores_by_tool(sheet, true)};

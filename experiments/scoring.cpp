@@ -147,6 +147,35 @@ FaultSet known_faults(const Fault& fault, Variant variant) {
   return by_type(use_declared ? fault.declared : fault.actual);
 }
 
+bool counts_as_minimal(const RepairSize& size) {
+  return size.minimal.value_or(size.within == nullptr);
+}
+
+namespace {
+
+/// The faults of a repair, as a ground truth.
+class TruthMaker {
+ public:
+  TruthMaker(const ScoredFault& scored, Variant variant)
+      : scored_(scored), variant_(variant), start_(first_parent(*scored.network)) {
+    if (variant == Variant::kCorrected) require_root(*scored.network, scored.fault, scored.file);
+  }
+  FaultSet operator()(const Node& node) const {
+    const std::string place = scored_.file + ": node " + node_name(node);
+    const Program program = scored_.fault.space.instantiate(node.parameters, place);
+    return variant_ == Variant::kCorrected
+               ? diff(scored_.fault.buggy, program)
+               : changed_hyperparameters(scored_.fault.space, start_, node.parameters);
+  }
+
+ private:
+  const ScoredFault& scored_;
+  const Variant variant_;
+  const Parameters& start_;
+};
+
+}  // namespace
+
 std::vector<FaultSet> ground_truths(const ScoredFault& scored, Variant variant) {
   const Fault& fault = scored.fault;
   const ProgramSpace& space = fault.space;
@@ -158,15 +187,13 @@ std::vector<FaultSet> ground_truths(const ScoredFault& scored, Variant variant) 
     truths.push_back(known_faults(fault, variant));
   }
   if (!scored.network || scored.network->nodes.empty()) return truths;
-  const Network& network = *scored.network;
-  if (variant == Variant::kCorrected) require_root(network, fault, scored.file);
-  const Parameters& start = first_parent(network);
-  for (const Node* node : network.alternatives()) {
-    const std::string place = scored.file + ": node " + std::to_string(node->id);
-    const Program program = space.instantiate(node->parameters, place);
-    truths.push_back(variant == Variant::kCorrected
-                         ? diff(fault.buggy, program)
-                         : changed_hyperparameters(space, start, node->parameters));
+  const TruthMaker truth_of(scored, variant);
+  if (!scored.minimal) {
+    for (const Node* node : scored.network->alternatives()) truths.push_back(truth_of(*node));
+    return truths;
+  }
+  for (const RepairSize& size : repairs_by_size(*scored.network, &fault)) {
+    if (counts_as_minimal(size)) truths.push_back(truth_of(*size.node));
   }
   return truths;
 }
@@ -179,6 +206,17 @@ const ScoreRow* ScoreSheet::find(const std::string& fault, const std::string& to
 }
 
 namespace {
+
+/// Those that minimising found are listed, but count only where the small ones alone do.
+void add_repairs(ScoreSheet& sheet, const ScoredFault& scored, Variant variant) {
+  if (!scored.network || scored.network->nodes.empty()) return;
+  const TruthMaker truth_of(scored, variant);
+  for (const RepairSize& size : repairs_by_size(*scored.network, &scored.fault)) {
+    const bool counts = scored.minimal ? counts_as_minimal(size) : size.node->id >= 0;
+    sheet.repairs.push_back(
+        {scored.fault.id, node_id(*size.node), truth_of(*size.node), to_json(size), counts});
+  }
+}
 
 bool ranks(const std::string& tool, const std::vector<Answer>& answers) {
   return std::any_of(answers.begin(), answers.end(), [&](const Answer& answer) {
@@ -202,6 +240,8 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
     sheet.faults.push_back(id);
     const FaultSet known = known_faults(scored.fault, options.variant);
     const std::vector<FaultSet> truths = ground_truths(scored, options.variant);
+    sheet.minimal = sheet.minimal || scored.minimal;
+    add_repairs(sheet, scored, options.variant);
     for (const std::string& tool : sheet.tools) {
       const auto answer = std::find_if(answers.begin(), answers.end(), [&](const Answer& one) {
         return one.fault == id && one.tool == tool;

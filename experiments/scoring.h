@@ -9,6 +9,7 @@
 #include "evaluators/rank_tests.h"
 #include "evaluators/scores.h"
 #include "experiments/catalog.h"
+#include "search/minimal.h"
 #include "search/network.h"
 
 namespace neutra {
@@ -18,13 +19,19 @@ struct ScoredFault {
   Fault fault;
   std::optional<Network> network;
   std::string file;
+  bool minimal = false;  ///< score against small repairs alone: counts_as_minimal()
 };
+
+/// Does a repair count where only 1-minimal ones do? One of which it is not known does, if no
+/// smaller repair is known within it.
+bool counts_as_minimal(const RepairSize& size);
 
 /// The faults of the known fix. Corrected: diff(buggy, fixed), what is declared where no fix is
 /// known; as published: what is declared, the diff where nothing is.
 FaultSet known_faults(const Fault& fault, Variant variant);
 
-/// {known fix} and the network's alternatives. Corrected: each as diff(buggy, alternative). As
+/// {known fix} and the network's alternatives, or its small ones alone, with those that minimising
+/// found. Corrected: each as diff(buggy, alternative). As
 /// published: each as one item for every hyperparameter in which it differs from the parent of the
 /// first alternative row, the known fix from the buggy program. Throws input_error when a recorded
 /// program is not one of the fault's subject or, corrected, when the network's root is not the
@@ -74,8 +81,19 @@ struct ToolOrder {
   FriedmanTest before, after;
 };
 
+/// A repair of a network that was scored against.
+struct ScoredRepair {
+  std::string fault;
+  Json node;  ///< id
+  FaultSet faults;
+  Json size;           ///< to_json(RepairSize)
+  bool counts = true;  ///< it is one of the ground truths
+};
+
 struct ScoreSheet {
   ScoreOptions options;
+  bool minimal = false;                     ///< of some fault only the small repairs count
+  std::vector<ScoredRepair> repairs;        ///< by fault, small ones first
   std::vector<std::string> faults, tools;   ///< in the order of the faults, of the answers
   std::vector<ScoreRow> rows;               ///< by fault, then tool
   std::vector<ScoreAverage> averages;       ///< for two faults and more

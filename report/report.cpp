@@ -287,27 +287,32 @@ Json report_document(const ReportInput& input) {
                          {"source", fault->source}};
     document["known"] = to_string(known_faults(*fault, Variant::kCorrected));
   }
-  Json nodes = neutra::to_json(network);
+  Json nodes = network_json(network, fault);
   std::set<std::string> types;
   const Parameters start = network.nodes.empty() ? Parameters{} : network.nodes.front().parameters;
   document["start"] = start;
   if (network.fixed_parameters && !network.nodes.empty())
     document["fixed"] = changes(start, *network.fixed_parameters);
-  for (Json& entry : nodes["nodes"]) {
-    const Node& node = *network.find(entry["id"].get<std::int64_t>());
+  const auto describe_node = [&](Json& entry, const Node& node) {
     entry["changes"] = changes(start, node.parameters);
     entry["difference"] = nullptr;
     entry["fault_types"] = Json::array();
-    if (network.fixed_parameters && node.parameters == *network.fixed_parameters)
-      document["fixed_node"] = node.id;
-    if (fault == nullptr) continue;
+    if (fault == nullptr) return;
     if (const auto faults = difference(*fault, node.parameters)) {
       const std::set<std::string> own = types_of(*faults);
       entry["difference"] = to_string(*faults);
       entry["fault_types"] = own;
       types.insert(own.begin(), own.end());
     }
+  };
+  for (Json& entry : nodes["nodes"]) {
+    const Node& node = *network.find(entry["id"].get<std::int64_t>());
+    describe_node(entry, node);
+    if (network.fixed_parameters && node.parameters == *network.fixed_parameters)
+      document["fixed_node"] = node.id;
   }
+  for (std::size_t i = 0; i < network.subpatches.size(); ++i)
+    describe_node(nodes["subpatches"][i], network.subpatches[i]);
   for (const auto& [type, meaning] : fault_types()) {
     if (types.contains(type)) document["fault_types"][type] = meaning;
   }

@@ -17,12 +17,35 @@ if (!report.significance) {
   ROLES.on_par = {name: "repair", one: "a repair, at least as good as the known fix"};
 }
 
+/** Is a repair 1-minimal, or does it only add changes to a smaller one? (docs/methods/search.md, "Small repairs") */
+const SIZES = {
+  minimal: {name: "1-minimal", one: "no single change can be taken back"},
+  unknown: {name: "not known to be 1-minimal", one: "a smaller patch was never evaluated: neutra search --minimise does it"},
+  alone: {name: "not 1-minimal", one: "a change can be taken back, but the smaller patch is not listed"},
+  folded: {name: "adds changes", one: "only adds changes to a smaller repair"},
+};
+
+function sizeOf(node) {
+  if (!node.alternative) return null;
+  if (node.minimal === true) return "minimal";
+  if (node.within !== null) return "folded";
+  return node.minimal === null ? "unknown" : "alone";
+}
+
+/** Small repairs first, the fewest changes and the best first; programs that are no repair last. */
+function bySize(a, b) {
+  const rank = program => program.size ? Object.keys(SIZES).indexOf(program.size) : Infinity;
+  const [x, y] = [rank(a), rank(b)];
+  if (x !== y) return x < y ? -1 : 1;
+  return (x === Infinity ? 0 : a.changedKeys.length - b.changedKeys.length) || better(a.mean, b.mean);
+}
+
 /** Programs by id. `in` and `out` are links; `via` is the link of a shortest path from the buggy program. */
 const programs = new Map();
 for (const node of network.nodes) {
   programs.set(node.id, {
     ...node, in: [], out: [], via: null, level: node.depth, isFixed: node.id === report.fixed_node,
-    changedKeys: Object.keys(node.changes), changeText: changeText(node.changes),
+    changedKeys: Object.keys(node.changes), changeText: changeText(node.changes), size: sizeOf(node),
   });
 }
 for (const link of network.links) {
@@ -122,14 +145,16 @@ class Filter {
   clear() {
     this.text = "";
     this.roles = new Set();  // none chosen: all
+    this.sizes = new Set();
     this.types = new Set();
     this.keys = new Set();
   }
   get active() {
-    return this.text !== "" || this.roles.size + this.types.size + this.keys.size > 0;
+    return this.text !== "" || this.roles.size + this.sizes.size + this.types.size + this.keys.size > 0;
   }
   matches(program) {
     if (this.roles.size && !this.roles.has(program.role)) return false;
+    if (this.sizes.size && !this.sizes.has(program.size)) return false;
     for (const type of this.types) if (!program.fault_types.includes(type)) return false;
     for (const key of this.keys) if (!program.changedKeys.includes(key)) return false;
     if (!this.text) return true;

@@ -32,6 +32,8 @@ function renderSummary() {
     network.fixed_metrics.length && ["Known fix", shownMean(network.fixed_metrics), report.known],
     network.ground_truth !== null && ["Level to reach", shown(network.ground_truth)],
     repairs.length && ["Best repair", shown(best)],
+    repairs.length && ["1-minimal", String(network.minimal.minimal),
+                       network.minimal.unknown ? `not known of ${network.minimal.unknown}` : "no single change can be taken back"],
     ["Repairs", String(repairs.length), improves ? "significantly better than the buggy program"
       : report.significance && repairs.length ? `${significant} significantly better` : ""],
     ["Programs", String(programs.size), report.generated === null ? "" : `of ${report.generated} generated`],
@@ -120,6 +122,9 @@ function renderDetail(program) {
     facts.push([`against ${REFERENCE}`, html("span", {}, `p ${program.p < 1e-16 ? "" : "= "}${shownP(program.p)}, d = ${shownEffect(program.d)}`,
       html("small", {class: "help"}, ` ${SIGNIFICANCE}`))]);
   }
+  if (program.size) {
+    facts.push(["1-minimal", html("span", {}, sizeText(program), html("small", {class: "help"}, ` ${SIZES[program.size].one}.`))]);
+  }
   const types = program.fault_types.map(type => html("li", {}, html("code", {}, type), ` ${report.fault_types[type] ?? ""}`));
   const chart = html("div");
   panel.replaceChildren(
@@ -191,6 +196,9 @@ function renderFilters() {
   const roles = new Map(countBy(program => [program.role]));
   chips(byName("role-filter"), Object.entries(ROLES).filter(([role]) => roles.has(role)).map(([role, {name, one}]) =>
     ({value: role, text: name, title: one, count: roles.get(role), icon: mark(role)})), () => filter.roles);
+  const sizes = new Map(countBy(program => program.size ? [program.size] : []));
+  chips(byName("size-filter"), Object.entries(SIZES).filter(([size]) => sizes.has(size)).map(([size, {name, one}]) =>
+    ({value: size, text: name, title: one, count: sizes.get(size)})), () => filter.sizes);
   chips(byName("type-filter"), countBy(program => program.fault_types).map(([type, count]) =>
     ({value: type, text: type, title: report.fault_types[type], count})), () => filter.types);
   chips(byName("key-filter"), countBy(program => program.changedKeys).map(([key, count]) =>
@@ -221,13 +229,40 @@ function applyFilter() {
 
 // --- table ---
 
+/** "yes", "adds to 12", "yes, + 3 that add changes" */
+function sizeText(program) {
+  if (!program.size) return "";
+  if (program.size === "folded") return `adds to ${program.within}`;
+  const more = foldedUnder.get(program.id);
+  return {minimal: "yes", unknown: "?", alone: "no"}[program.size] + (more ? `, + ${more} with more` : "");
+}
+
+/** How many repairs only add changes to the one of this id. */
+const foldedUnder = new Map();
+for (const program of programs.values()) {
+  if (program.size === "folded") foldedUnder.set(program.within, (foldedUnder.get(program.within) ?? 0) + 1);
+}
+
+/** Repairs that were found after the search, by taking changes back. */
+function renderSubpatches() {
+  const found = network.subpatches.filter(one => one.alternative);
+  if (!found.length) return;
+  byName("subpatches").append(
+      `Found by taking changes back (neutra search --minimise), not in the network: `,
+      html("ul", {}, found.map(one => html("li", {}, html("code", {}, one.id),
+          ` ${changeText(one.changes)}: ${shown(one.mean)}, ${SIZES[sizeOf(one)].name}` +
+          (foldedUnder.has(one.id) ? `, + ${foldedUnder.get(one.id)} with more changes` : "")))));
+}
+
 const columns = [
   {name: "Id", number: true, of: program => program.id, show: program => String(program.id)},
   {name: "Role", short: true, of: program => Object.keys(ROLES).indexOf(program.role), show: program => [mark(program.role), ROLES[program.role].name]},
-  {name: network.metric, number: true, first: true, title: `mean of the trainings, the best first: ${DIRECTION}`,
+  {name: network.metric, number: true, title: `mean of the trainings, the best first: ${DIRECTION}`,
    order: (a, b) => better(a.mean, b.mean), show: metricOf},
   {name: "Changes", number: true, title: "hyperparameters that differ from the buggy program",
    of: program => program.changedKeys.length, show: program => String(program.changedKeys.length)},
+  {name: "1-minimal", short: true, first: true, order: bySize,
+   title: "can no single change be taken back? Those that can't come first, the fewest changes and the best first", show: sizeText},
   {name: "Change from the buggy program", of: program => program.changeText, show: program => program.changeText},
   {name: "Fault types", of: program => program.difference ?? "", show: program => program.difference ?? "", hidden: !report.known},
   {name: "p", number: true, title: `how likely so large a difference to ${REFERENCE} would be by chance; less than 0.05 is significant`, of: program => program.p ?? null,
@@ -372,6 +407,7 @@ if (buggy) {
   renderSummary();
   renderFilters();
   renderLegend();
+  renderSubpatches();
   if (![...programs.values()].some(program => program.alternative)) document.querySelector('input[name="rows"][value="all"]').checked = true;
   applyFilter();
   const named = programs.get(Number((location.hash.match(/^#program-(\d+)$/) ?? [])[1] ?? NaN));

@@ -910,7 +910,7 @@ TEST(Command, ASearchWithALargerBudgetGoesOn) {
   const auto repairs = info.at("alternatives").get<int>();
   ASSERT_GT(repairs, 20);
   EXPECT_NE(larger.out.find("and " + std::to_string(repairs - 20) +
-                            " more: neutra network a.h5 --format text lists all\n"),
+                            " more: neutra network a.h5 --format text --all-repairs lists all\n"),
             std::string::npos)
       << larger.out;
   const std::string all = network("a.h5", "text");
@@ -918,9 +918,82 @@ TEST(Command, ASearchWithALargerBudgetGoesOn) {
   const auto lines = [](const std::string& text) {
     return std::count(text.begin(), text.end(), '\n');
   };
-  EXPECT_EQ(lines(all.substr(all.find("Repairs, best"),
-                             all.find("\nChanged in") - all.find("Repairs, best"))),
-            2 + repairs);
+  EXPECT_EQ(
+      lines(all.substr(all.find("Repairs: "), all.find("\nChanged in") - all.find("Repairs: "))),
+      3 + repairs);
+}
+
+TEST(Command, MinimisesAfterTheSearch) {
+  const Folder folder;
+  const std::vector<std::string> search = {"search",
+                                           "D7",
+                                           "--store",
+                                           "a.h5",
+                                           "--ground-truth-metric",
+                                           "3",
+                                           "--replicas",
+                                           "2",
+                                           "--budget-evaluations",
+                                           "120",
+                                           "--json"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const Called searched = call(search, folder.path());
+  ASSERT_EQ(searched.exit, 0) << searched.err;
+  EXPECT_EQ(parse_json(searched.out, "out")["minimising"], nullptr);
+  const std::string rows = call({"network", "a.h5"}, folder.path()).out;
+  const Json before =
+      parse_json(call({"network", "a.h5", "--format", "json"}, folder.path()).out, "out");
+  EXPECT_GT(before["minimal"]["unknown"], 0);
+
+  EXPECT_EQ(call(with(search, {"--budget-minimise", "3"}), folder.path()).exit, 2);  // alone
+  const Called part = call(with(search, {"--minimise", "--budget-minimise", "1"}), folder.path());
+  ASSERT_EQ(part.exit, 0) << part.err;
+  EXPECT_EQ(parse_json(part.out, "out")["minimising"]["end"], "evaluation_budget");
+  const Called minimised = call(with(search, {"--minimise"}), folder.path());
+  ASSERT_EQ(minimised.exit, 0) << minimised.err;
+  const Json json = parse_json(minimised.out, "out");
+  EXPECT_EQ(json["counters"]["evaluations"], 120);
+  EXPECT_EQ(json["minimising"]["end"], "queue_empty");
+  EXPECT_EQ(json["minimal"]["unknown"], 0);
+  EXPECT_GT(json["minimal"]["minimal"], 0);
+  EXPECT_EQ(call({"network", "a.h5"}, folder.path()).out, rows);
+  EXPECT_EQ(call({"store", "check", "a.h5"}, folder.path()).exit, 0);
+
+  const Json network =
+      parse_json(call({"network", "a.h5", "--format", "json"}, folder.path()).out, "out");
+  EXPECT_EQ(network["minimal"], json["minimal"]);
+  EXPECT_EQ(network["subpatches"].size(), json["minimising"]["counters"]["evaluations"]);
+  const std::string text = call({"network", "a.h5", "--format", "text"}, folder.path()).out;
+  const std::string all =
+      call({"network", "a.h5", "--format", "text", "--all-repairs"}, folder.path()).out;
+  EXPECT_NE(text.find(" that add"), std::string::npos) << text;
+  EXPECT_NE(text.find("--all-repairs lists all"), std::string::npos) << text;
+  EXPECT_NE(all.find("adds to "), std::string::npos) << all;
+
+  folder.write("answers.csv", "fault,tool,answer\nD7,tool,HLR\n");
+  const auto score = [&](const std::vector<std::string>& more) {
+    return parse_json(
+        call(with({"score", "--network", "a.h5", "--answers", "answers.csv", "--format", "json"},
+                  more),
+             folder.path())
+            .out,
+        "out");
+  };
+  const Json every = score({}), minimal = score({"--minimal"});
+  const auto counted = [](const Json& sheet) {
+    return std::count_if(sheet["repairs"].begin(), sheet["repairs"].end(),
+                         [](const Json& repair) { return repair["counts"] == true; });
+  };
+  EXPECT_EQ(counted(every), network["nodes"].size()
+                                ? before["minimal"]["unknown"].get<int>() +
+                                      before["minimal"]["minimal"].get<int>() +
+                                      before["minimal"]["not_minimal"].get<int>()
+                                : 0);
+  EXPECT_EQ(counted(minimal), network["minimal"]["minimal"]);
+  EXPECT_EQ(minimal["minimal"], true);
 }
 
 TEST(Command, FilesOfAnotherKindAreNamed) {

@@ -487,6 +487,55 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
   EXPECT_EQ(json.at("mean_ranks").size(), 4u);
 }
 
+TEST(ScoreAnswers, AgainstSmallRepairsAlone) {
+  ScoredFault d7{load_fault("D7"), Network{}, "D7.h5"};
+  const ProgramSpace& space = d7.fault.space;
+  Network& network = *d7.network;
+  network.goal = Goal::kMinimize;
+  const auto add = [&](std::vector<Node>& nodes, std::int64_t id, const std::string& changes,
+                       bool repair) {
+    Node node;
+    node.id = id;
+    node.parameters =
+        space.with_changes(changes.empty() ? Parameters{} : parse_parameters(changes, ""));
+    node.status = "ok";
+    node.mean = repair ? 0.1 : 5;
+    node.alternative = repair;
+    nodes.push_back(std::move(node));
+  };
+  add(network.nodes, 0, "", false);
+  add(network.nodes, 1, "lr=0.01", true);
+  add(network.nodes, 2, "batch_size=16,lr=0.01", true);  // adds a change
+  add(network.nodes, 3, "epochs=400,unit1=32", true);    // not known
+  add(network.nodes, 4, "epochs=400", false);
+  const auto truths = [&] {
+    std::vector<std::string> texts;
+    for (const FaultSet& truth : ground_truths(d7, Variant::kCorrected)) {
+      texts.push_back(to_string(truth));
+    }
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  const Texts all = truths();
+  EXPECT_EQ(all.size(), 4u);
+  d7.minimal = true;
+  EXPECT_EQ(truths(), (Texts{"HLR", "HLR", all[3]}));  // the fix, 1-minimal, not known
+  add(network.subpatches, -1, "unit1=32", true);       // so 3 only adds a change to it
+  EXPECT_EQ(truths(), (Texts{"HLR", "HLR", "LCN(0)"}));
+  Answer answer;
+  answer.fault = "D7";
+  answer.tool = "tool";
+  const ScoreSheet sheet = score_answers({d7}, {answer}, {});
+  ASSERT_EQ(sheet.repairs.size(), 4u);
+  EXPECT_TRUE(sheet.repairs[1].counts);
+  EXPECT_EQ(sheet.repairs[1].node, "m1");
+  EXPECT_FALSE(sheet.repairs[2].counts);
+  EXPECT_EQ(sheet.repairs[2].size, Json::parse(R"({"minimal": false, "changes": 2, "within": 1})"));
+  const Json json = parse_json(write_json(score_report(sheet, Layout::kLong)), "scores");
+  EXPECT_EQ(json["minimal"], true);
+  EXPECT_EQ(json["repairs"][0]["minimal"], true);
+}
+
 TEST(ScoreAnswers, ToolsInOrder) {
   const std::vector<ScoredFault> faults = {{load_fault("D7"), std::nullopt, ""},
                                            {load_fault("D4"), std::nullopt, ""},

@@ -144,6 +144,11 @@ class PageTest(unittest.TestCase):
         self.assertIn("D7: ", page.locator("h1").inner_text())
         repairs = [node for node in self.document["network"]["nodes"] if node["alternative"]]
         self.assertEqual(self.table_rows(page).count(), len(repairs))
+        sizes = page.locator("#program-table tbody td:nth-child(5)").all_inner_texts()
+        minimal = [text.startswith("yes") for text in sizes]
+        self.assertEqual(sum(minimal), self.document["network"]["minimal"]["minimal"])
+        self.assertEqual(minimal, sorted(minimal, reverse=True))  # small repairs first
+        page.locator("#program-table th button", has_text="mae").click()
         means = [float(text) for text in page.locator("#program-table tbody td:nth-child(3)").all_inner_texts()]
         self.assertEqual(means, sorted(means))  # an error: the least first
         page.get_by_role("radio", name="All programs").check()
@@ -225,6 +230,10 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.table_rows(page).count(), len(both))
         page.get_by_role("button", name="Show all").click()
         self.assertEqual(self.table_rows(page).count(), len(nodes))
+        page.locator("#size-filter button", has_text="1-minimal").first.click()
+        small = [node for node in nodes if node.get("minimal") is True]
+        self.assertEqual(self.table_rows(page).count(), len(small))
+        page.get_by_role("button", name="Show all").click()
         page.get_by_label("Search").fill("lr hlr")
         rates = [node for node in nodes if "lr" in node["changes"]]
         self.assertEqual(self.table_rows(page).count(), len(rates))
