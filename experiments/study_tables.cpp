@@ -86,17 +86,18 @@ ResultTable trouble_table(const StudyResult& result) {
 
 /// Table 9. Means of complexity and improvement are over the faults that have them.
 ResultTable network_table(const StudyResult& result) {
-  ResultTable table{"networks",
-                    "Neutrality networks: programs neutral with their parent, repairs, hyperparameters "
-                    "in which these differ from the known fix and how many there are, how much "
-                    "better they are than the known fix",
-                    {{"fault", "Id", "", -1},
-                     {"nodes", "Programs", "", 2},
-                     {"alternatives", "Repairs", "", 2},
-                     {"complexity", "Complexity", "", 2},
-                     {"hyperparameters", "of", "", 2},
-                     {"improvement", "Improvement", "", 3}},
-                    {}};
+  ResultTable table{
+      "networks",
+      "Neutrality networks: programs neutral with their parent, repairs, hyperparameters "
+      "in which these differ from the known fix and how many there are, how much "
+      "better they are than the known fix",
+      {{"fault", "Id", "", -1},
+       {"nodes", "Programs", "", 2},
+       {"alternatives", "Repairs", "", 2},
+       {"complexity", "Complexity", "", 2},
+       {"hyperparameters", "of", "", 2},
+       {"improvement", "Improvement", "", 3}},
+      {}};
   constexpr std::size_t kValues = 5;
   std::vector<std::pair<std::string, std::vector<Cell>>> rows;  // with the fault's origin
   for (const auto& [fault, origin, network, end] : result.faults) {
