@@ -362,7 +362,7 @@ class SubjectBuilder {
   const BenchmarkPlan& plan_;
   const PlannedSubject& planned_;
   const BenchmarkBuild& build_;
-  const Program& program_;
+  const Program program_;  ///< the subject's, scored by its own loss where that is its metric
 };
 
 /// Faults that were there keep their ids, those that did not come up again are deprecated.

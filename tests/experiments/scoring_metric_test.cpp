@@ -68,7 +68,7 @@ class ScoringMetric : public testing::Test {
   }
 
   fs::path folder_;
-  std::unique_ptr<LocalTrainer> trainer_ = make_local_trainer({.backend = Backend::kFused});
+  std::unique_ptr<LocalTrainer> trainer_ = make_local_trainer({});
 };
 
 TEST_F(ScoringMetric, TheLossBecomesTheMetricOfItsName) {
