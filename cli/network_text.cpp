@@ -63,7 +63,7 @@ std::string network_text(const Network& network, const Fault* fault, const ListL
     text += "a repair        is significantly better than the buggy program (p < 0.05, d >= 0.5)\n";
   if (network.ground_truth) text += "level to reach  " + rounded(*network.ground_truth) + "\n";
 
-  if (root && network.ground_truth && !root->metrics.empty() &&
+  if (root && network.ground_truth && !network.improve && !root->metrics.empty() &&
       (maximize ? root->mean >= *network.ground_truth : root->mean <= *network.ground_truth))
     text +=
         "                The buggy program reaches it itself, so a program below need not repair "
