@@ -18,6 +18,7 @@ int info(const std::filesystem::path& store, bool as_json) {
   json["alternatives"] = run.network.alternatives().size();
   json["evaluations"] = run.counters.evaluations;
   json["total_seconds"] = run.counters.total_seconds;
+  if (run.minimising) json["minimising"] = to_json(*run.minimising);
   if (as_json) {
     std::cout << to_text(json);
     return 0;

@@ -93,9 +93,13 @@ Minimising minimise(const SearchTask& task, const SearchSpace& space, const Sear
   Memory memory{store.content().evaluations, std::move(reused), store.content().deaths};
   Minimiser minimiser(task, space, config, {options.curtail, static_cast<bool>(options.isolated)},
                       std::move(memory), trainer, store.content().network, options.budget_minimise);
+  const double begin = store.seconds();
+  const auto& earlier = store.content().minimising;
+  const double before = earlier ? earlier->counters.total_seconds : 0;
   const auto state = [&] {
     Minimising state = minimiser.state();
-    state.counters = run_counters(state.counters, store);
+    state.counters.seconds = store.seconds() - begin;
+    state.counters.total_seconds = before + state.counters.seconds;
     return state;
   };
   run(
