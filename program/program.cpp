@@ -470,6 +470,25 @@ void require_valid(const Json& document, const std::string& file, const DataInfo
   if (const auto problems = validate(document, data); !problems.empty()) refuse(problems, file);
 }
 
+namespace {
+
+/// Name of an object of a class: MeanSquaredError is mean_squared_error, AUC auc (tf.keras 2.4,
+/// generic_utils.py: to_snake_case).
+std::string snake_case(const std::string& name) {
+  const auto is = [&](std::size_t i, int (*kind)(int)) {
+    return i < name.size() && kind(static_cast<unsigned char>(name[i])) != 0;
+  };
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool word = is(i + 1, std::islower) || is(i + 1, std::isdigit) || is(i - 1, std::islower);
+    if (i > 0 && is(i, std::isupper) && word) text += '_';
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(name[i])));
+  }
+  return text;
+}
+
+}  // namespace
+
 std::vector<MetricLog> metric_logs(const Json& document) {
   std::vector<MetricLog> logs;
   const Json compile = document.value("compile", Json::object());
@@ -481,6 +500,9 @@ std::vector<MetricLog> metric_logs(const Json& document) {
     std::string name;
     if (metric.is_string()) {
       name = metric;
+      // A class that has no function of its own: AUC, Precision, Recall.
+      const Entry* entry = find(Vocabulary::kMetric, name);
+      if (entry != nullptr && entry->name == name) name = snake_case(name);
     } else if (metric.is_object()) {
       const Json config = metric.value("config", Json::object());
       const Json given = config.is_object() ? config.value("name", Json()) : Json();
@@ -488,11 +510,7 @@ std::vector<MetricLog> metric_logs(const Json& document) {
       if (given.is_string()) {
         name = given;
       } else if (type.is_string()) {
-        for (const char c : type.get<std::string>()) {  // MeanSquaredError: mean_squared_error
-          const bool capital = std::isupper(static_cast<unsigned char>(c)) != 0;
-          if (capital && !name.empty()) name += '_';
-          name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        }
+        name = snake_case(type);
       }
     }
     const Entry* entry = find(Vocabulary::kMetric, name);
