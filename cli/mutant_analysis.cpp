@@ -49,8 +49,8 @@ std::string mean_of(const AnalysedMutant& mutant, TestSet set) {
 }
 
 /// "killed", "killed, not stable", "survived", "the original"; where there is no verdict "not
-/// applicable", "invalid", "-" (not tried), or what became of the training: "timeout", as published
-/// also "diverged".
+/// applicable", "invalid", "-" (not tried), "failed", also "failed (timeout)", as published also
+/// "diverged".
 std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   if (!mutant.program) return "not applicable";
   if (mutant.status == RunStatus::kInvalid) return "invalid";
@@ -58,7 +58,11 @@ std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   if (verdict == mutant.verdicts.end()) return "-";
   if (verdict->second.killed) return verdict->second.stable ? "killed" : "killed, not stable";
   if (mutant.same_as == "original") return "the original";
-  return verdict->second.missing ? std::string(to_string(mutant.status)) : "survived";
+  if (!verdict->second.missing) return "survived";
+  const std::string status(to_string(mutant.status));
+  return mutant.status <= RunStatus::kDiverged || mutant.status == RunStatus::kFailed
+             ? status
+             : "failed (" + status + ")";
 }
 
 /// How many mutants each test set kills, programs that occur twice counted once.
@@ -76,6 +80,16 @@ std::string counts_text(const MutationAnalysis& analysis, const MutationOptions&
     text += "killed, " + std::string(to_string(set)) + ": " + std::to_string(killed) + " of " +
             std::to_string(judged) + " mutants\n";
   }
+  std::int64_t invalid = 0, failed = 0;
+  for (const AnalysedMutant& mutant : analysis.mutants) {
+    if (!mutant.program || !mutant.same_as.empty()) continue;
+    if (mutant.status == RunStatus::kInvalid)
+      ++invalid;
+    else
+      failed += mutant.status > RunStatus::kDiverged;
+  }
+  if (const std::string lost = without_result_text(invalid, failed); !lost.empty())
+    text += "no verdict: " + lost + "\n";
   return text + std::to_string(analysis.trainings) + " trainings, " +
          std::to_string(analysis.saved) + " saved\n\n";
 }

@@ -8,7 +8,6 @@
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "program/error.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 
@@ -29,12 +28,8 @@ std::string programs_text(const Network& network, const std::string& others) {
   std::string text = std::to_string(generated) + " generated, ";
   if (evaluated < generated) text += std::to_string(evaluated) + " of them evaluated, ";
   text += others + "\n";
-  std::vector<std::string> lost;
-  if (invalid > 0) lost.push_back(std::to_string(invalid) + " invalid (Keras would refuse them)");
-  if (failed > 0)
-    lost.push_back(std::to_string(failed) +
-                   " failed (their process died, or they ran out of time or memory)");
-  return lost.empty() ? text : text + "without result  " + join(lost) + "\n";
+  const std::string lost = without_result_text(invalid, failed);
+  return lost.empty() ? text : text + "without result  " + lost + "\n";
 }
 
 /// "0.91 (mean of 10)", "3 of 10 diverged", "timeout": a run that was cut off has no metric.

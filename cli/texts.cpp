@@ -68,6 +68,15 @@ std::string not_finite_text(std::span<const ReplicaResult> results) {
   return join(parts);
 }
 
+std::string without_result_text(std::int64_t invalid, std::int64_t failed) {
+  std::vector<std::string> parts;
+  if (invalid > 0) parts.push_back(std::to_string(invalid) + " invalid (Keras would refuse them)");
+  if (failed > 0)
+    parts.push_back(std::to_string(failed) +
+                    " failed (their process died, or they ran out of time or memory)");
+  return join(parts);
+}
+
 std::string duration_text(double seconds) {
   char text[64];
   if (seconds < 60) {

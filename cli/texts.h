@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ std::string rounded(double value);
 std::string mean_text(std::span<const double> metrics);
 /// "3 of 10 diverged, 1 of 10 timeout": of the trainings whose metric isn't finite; "" of none.
 std::string not_finite_text(std::span<const ReplicaResult> results);
+/// "2 invalid (Keras would refuse them), 1 failed (...)": programs that gave no result; "" of none.
+std::string without_result_text(std::int64_t invalid, std::int64_t failed);
 /// "1 h 03 min", "12.3 s"
 std::string duration_text(double seconds);
 

@@ -239,7 +239,7 @@ class Analyst {
           MutantRun result = trainer_.run(*wanted_.at(hash), run);
           if (hash != original_hash_ || run != 0) result.certainty.clear();
           const std::lock_guard lock(mutex);
-          tally_.failed += result.status != RunStatus::kOk;
+          tally_.failed += result.status > RunStatus::kDiverged;  // there is no metric
           runs_.add(hash, run, std::move(result));
         },
         [&](std::size_t finished) {
