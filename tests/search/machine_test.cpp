@@ -401,6 +401,8 @@ TEST(Search, RepairsOfAFaultWhoseKnownFixDivergesAreBetterThanIt) {
       TemporaryFolder folder;
       Case c = plain_case(2);
       c.task.goal = maximize ? Goal::kMaximize : Goal::kMinimize;
+      c.task.metric_bound = maximize ? 1 : 0;
+      c.config.ground_truth_metric = 0.5;
       OtherFix trainer(c.landscape);
       trainer.fix = *c.task.fixed;
       trainer.status = status;
