@@ -1,6 +1,7 @@
 #include "program/compiled_metrics.h"
 
 #include <algorithm>
+#include <set>
 
 #include "program/json.h"
 #include "program/normal.h"
@@ -39,8 +40,10 @@ std::vector<std::string> compiled_metrics(const Json& document) {
 Program script_of(Program program) {
   Json& document = program.document;
   if (!document.is_object()) return program;
+  static const std::set<std::string> kOfAnyTargets{"accuracy", "mae", "mse"};
   const std::vector<std::string> metrics = compiled_metrics(document);
-  document["metric"] = {{"name", metrics.empty() ? "loss" : metrics.front()}};
+  const bool fits = !metrics.empty() && kOfAnyTargets.contains(metrics.front());
+  document["metric"] = {{"name", fits ? metrics.front() : "loss"}};
   if (const Json* task = member(document, "task"); task != nullptr && !task->is_null()) {
     return program;
   }

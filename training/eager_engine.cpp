@@ -61,6 +61,13 @@ class EagerEngine final : public Engine {
     for (const at::Tensor& tensor : activations_) spans.push_back(as_batch(tensor).values);
     return spans;
   }
+  std::vector<std::span<const float>> output_gradients() override {
+    std::vector<std::span<const float>> spans;
+    for (const at::Tensor& tensor : output_gradients_) {
+      spans.push_back(tensor.defined() ? as_batch(tensor).values : std::span<const float>());
+    }
+    return spans;
+  }
 
   double look(std::span<const std::int64_t> rows) override {
     const c10::InferenceMode guard;
@@ -106,19 +113,26 @@ class EagerEngine final : public Engine {
 
  protected:
   double pass(std::span<const std::int64_t> rows, std::uint32_t step, Wanted wanted) override {
-    const at::Tensor x = gather(x_, training_.begin, rows);
+    at::Tensor x = gather(x_, training_.begin, rows);
+    if (wanted.output_gradients) x.set_requires_grad(true);  // also of layers before any variable
     targets_ = gather(y_, training_.begin, rows);
     const std::span<float> all = weights_.gradients();
     std::fill(all.begin(), all.end(), 0.0f);
     activations_.clear();
+    std::vector<at::Tensor> nodes;
     const Model::Result result =
-        model_.forward(x, {true, key_, step, &looked_up_}, wanted.layers ? &activations_ : nullptr);
+        model_.forward(x, {true, key_, step, &looked_up_}, wanted.layers ? &activations_ : nullptr,
+                       wanted.output_gradients ? &nodes : nullptr);
     for (auto& [layer, indices] : looked_up_) {
       std::sort(indices.begin(), indices.end());
       indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
       optimizer_->look_up(tables_.at(layer), {indices.begin(), indices.end()});
     }
     const at::Tensor output = loss_.on_logits() ? result.raw : model_.output(result.raw);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (model_.gives_output(i) && !loss_.on_logits()) nodes[i] = output;
+      if (nodes[i].defined() && nodes[i].requires_grad()) nodes[i].retain_grad();
+    }
 
     std::optional<at::Tensor> gradient = loss_.gradient(output, targets_);
     at::Tensor root = output;
@@ -143,6 +157,11 @@ class EagerEngine final : public Engine {
     add(root, gradient.value_or(at::Tensor()));
     add(result.penalty, {});
     if (!roots.empty()) torch::autograd::backward(roots, gradients);
+    output_gradients_.clear();
+    for (const at::Tensor& node : nodes) {
+      const at::Tensor gradient = node.defined() ? node.grad() : at::Tensor();
+      output_gradients_.push_back(gradient.defined() ? gradient.contiguous() : gradient);
+    }
     if (wanted.output) {
       const at::NoGradGuard guard;
       output_ = (loss_.on_logits() ? model_.output(output) : output).contiguous();
@@ -171,7 +190,7 @@ class EagerEngine final : public Engine {
   Loss loss_;
   at::Tensor x_, y_;
   at::Tensor output_, targets_;  ///< of the last step
-  std::vector<at::Tensor> activations_;
+  std::vector<at::Tensor> activations_, output_gradients_;
   std::map<int, std::size_t> tables_;  ///< where the variable of each Embedding begins
   std::map<int, std::vector<std::int64_t>> looked_up_;
 };

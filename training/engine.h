@@ -47,6 +47,7 @@ class Engine {
     bool loss = false;
     bool output = false;  ///< output() and targets()
     bool layers = false;  ///< activations()
+    bool output_gradients = false;
   };
   /// One step of the loop on the training rows begin + rows[i]; `step` counts from 0 over the
   /// training. Leaves in weights().gradients() what the update saw. Returns the loss of the batch
@@ -66,6 +67,9 @@ class Engine {
   virtual Batch targets() = 0;
   /// Likewise: each layer's outputs, row-major; valid until the next step or look().
   virtual std::vector<std::span<const float>> activations() = 0;
+  /// Of the last step, where wanted: the gradient of its loss by each layer's outputs; empty where
+  /// there is none (LayerView). Only the eager engine has them.
+  virtual std::vector<std::span<const float>> output_gradients() { return {}; }
 
   /// Inference: `listener`, where there is one, hears all rows in order. Returns the loss where
   /// `loss_rows` > 0, as Keras takes it: mean over batches of that many rows (the hinge losses

@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "program/compiled_metrics.h"
 #include "program/error.h"
 #include "program/normal.h"
 #include "training/eager.h"
@@ -316,8 +317,15 @@ Hash independent_hash(const Program& program, bool mutated) {
   return hash;
 }
 
+/// What a training is made for, beside its program.
+struct Demands {
+  Backend backend = Backend::kAuto;
+  KerasRelease keras = KerasRelease::kTf24;
+  bool output_gradients = false;  ///< which the eager back end alone has
+};
+
 Prepared prepare(const Program& program, std::shared_ptr<const Resident> resident,
-                 const TargetScale& target_scale, Backend backend) {
+                 const TargetScale& target_scale, const Demands& demands) {
   Prepared made;
   const Resident& data = *resident;
   made.data = std::move(resident);
@@ -330,8 +338,14 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
     made.failure = e.what();
     return made;
   }
+  const std::optional<std::string> loss = loss_of(demands.keras, made.program.loss);
+  if (!loss) {
+    made.refusal = "Keras 2.2.4 has no loss " + made.program.loss;
+    return made;
+  }
+  made.program.loss = *loss;
   made.rows = training_rows(made.program, *data.data);
-  if (backend != Backend::kEager) {
+  if (demands.backend != Backend::kEager && !demands.output_gradients) {
     made.fused_refusal = fused_refusal(made.program, made.rows.training);
     made.fused = !made.fused_refusal;
     if (made.fused) made.rows = training_rows(made.program, *data.data, data.sparse());
@@ -350,7 +364,8 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
   made.independent_hash = independent_hash(program, mutated);
   if (mutated) {
     made.structure = mutated_structure(program, made.program);
-    auto evaluated = prepare(made.structure->program, made.data, target_scale, backend);
+    auto evaluated = prepare(made.structure->program, made.data, target_scale,
+                             {demands.backend, demands.keras, false});
     made.refusal = evaluated.refusal;
     made.failure = evaluated.failure;
     made.bytes = std::max(made.bytes, evaluated.bytes);
@@ -359,12 +374,15 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
   return made;
 }
 
-/// The programs prepared last, by document.
+/// The programs prepared last, by document and demands.
 class PreparedPrograms {
  public:
-  std::shared_ptr<const Prepared> get(const Program& program, DataCache& data, Backend backend) {
+  std::shared_ptr<const Prepared> get(const Program& program, DataCache& data,
+                                      const Demands& demands) {
     constexpr std::size_t kKept = 64;  // more than any machine trains at once
     std::string text = program.document.dump();
+    if (demands.keras == KerasRelease::k224) text += " Keras 2.2.4";
+    if (demands.output_gradients) text += " output gradients";
     {
       const std::lock_guard lock(mutex_);
       const auto it = entries_.find(text);
@@ -376,7 +394,7 @@ class PreparedPrograms {
     auto made = std::make_shared<const Prepared>(prepare(
         program, data.get(recipe),
         scale != nullptr && *scale == "original" ? data.target_scale(recipe) : TargetScale{},
-        backend));
+        demands));
     const std::lock_guard lock(mutex_);
     if (!entries_.emplace(text, made).second) return made;  // another thread was faster
     oldest_first_.push_back(std::move(text));
@@ -406,6 +424,17 @@ std::unique_ptr<Engine> make_engine(const ResolvedProgram& program, const Rows& 
                                     RandomKey key, bool fused) {
   return fused ? make_fused_engine(program, training, key)
                : make_eager_engine(program, training, key);
+}
+
+/// The compiled metrics that can be taken of the program's outputs and targets.
+std::vector<std::string> logged_metrics(const Program& program, const DataInfo& data) {
+  std::vector<std::string> metrics = compiled_metrics(program.document);
+  std::erase_if(metrics, [&](const std::string& metric) {
+    Json document = program.document;
+    document["metric"] = {{"name", metric}};
+    return !validate(document, &data).empty();
+  });
+  return metrics;
 }
 
 /// An engine that never trains. It sees its rows as training rows.
@@ -597,8 +626,9 @@ class Local final : public LocalTrainer {
         to_string(options_.backend == Backend::kAuto ? Backend::kEager : options_.backend);
     result.metric = std::numeric_limits<double>::quiet_NaN();
     try {
-      const std::shared_ptr<const Prepared> prepared =
-          prepared_.get(*job.program, cache_, options_.backend);
+      const std::shared_ptr<const Prepared> prepared = prepared_.get(
+          *job.program, cache_,
+          {options_.backend, job.keras, observer != nullptr && observer->wants_output_gradients()});
       if (!prepared->fused && !prepared->refusal && !prepared->failure) {
         const Clock::time_point before = Clock::now();
         torch_functions();
@@ -627,7 +657,7 @@ class Local final : public LocalTrainer {
   }
 
   std::shared_ptr<const Prepared> prepare_to_look(const Program& program) {
-    std::shared_ptr<const Prepared> prepared = prepared_.get(program, cache_, options_.backend);
+    std::shared_ptr<const Prepared> prepared = prepared_.get(program, cache_, {options_.backend});
     if (prepared->refusal) throw input_error(*prepared->refusal);
     if (prepared->failure) throw input_error(*prepared->failure);
     return prepared;
@@ -675,7 +705,7 @@ class Local final : public LocalTrainer {
     const Hash& hash = prefix ? prepared.stream_hash : prepared.independent_hash;
     const RandomKey key = random_key(job.seed, hash, job.replica);
     // Not with a time limit: whether one is kept must not depend on other trainings.
-    const bool shared = !observer && job.time_limit == 0;
+    const bool shared = !observer && job.time_limit == 0 && job.keras == KerasRelease::kTf24;
     const bool mutated = prepared.evaluated != nullptr;
     const PrefixCache::Key stem{hash, job.seed, job.replica};
     const bool remember = options_.reuse_epochs && shared && prefix;
@@ -701,7 +731,11 @@ class Local final : public LocalTrainer {
     const TrainingRows& rows = prepared.rows;
     std::unique_ptr<Engine> engine = make_engine(program, rows.training, key, prepared.fused);
     const Clock::time_point start = Clock::now();  // time limits don't count what came before
-    TrainingLoop loop(program, rows, key, *engine, {options_.skip_dead_epochs}, observer);
+    TrainingLoop loop(
+        program, rows, key, *engine,
+        {options_.skip_dead_epochs, job.keras,
+         observer ? logged_metrics(*job.program, prepared.data->info) : std::vector<std::string>()},
+        observer);
     const auto complete = [&] {
       if (!mutated) loop.measure(result, model ? &model->outputs : nullptr);
       if (!mutated && model == nullptr) return;
@@ -739,7 +773,7 @@ class Local final : public LocalTrainer {
   }
 
   void require_backend(const Prepared& prepared) const {
-    if (options_.backend == Backend::kFused && !prepared.fused) {
+    if (options_.backend == Backend::kFused && prepared.fused_refusal) {
       throw input_error("the fused back end doesn't know: " + *prepared.fused_refusal +
                         "; --backend auto trains such programs with the eager one");
     }

@@ -41,7 +41,7 @@ class TrainingLoop::EngineProbe final : public Probe {
       }
     }
     const double loss =
-        loop_.engine_.gradients(rows, static_cast<std::uint32_t>(loop_.steps_), {true, true, true});
+        loop_.engine_.gradients(rows, static_cast<std::uint32_t>(loop_.steps_), loop_.all());
     for (const auto& [extent, values] : kept) {
       std::copy(values.begin(), values.end(), extent.of(loop_.engine_.weights().all()).begin());
     }
@@ -106,7 +106,7 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
       rows_(rows),
       key_(key),
       engine_(engine),
-      options_(options),
+      options_(std::move(options)),
       observer_(observer),
       callbacks_(program.callbacks),
       order_(static_cast<std::size_t>(rows.training.count())) {
@@ -116,6 +116,10 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
   }
   if (observer && program.metric != "loss" && !callbacks_.monitors(program.metric)) {
     logged_.push_back(program.metric);
+  }
+  for (const std::string& metric : options_.compiled) {
+    const bool known = std::find(logged_.begin(), logged_.end(), metric) != logged_.end();
+    if (observer && !known) logged_.push_back(metric);
   }
   // Without inference mode a validation moves averages.
   if (!observer && !callbacks_.monitors_validation() && program.loop.eval_mode) {
@@ -232,8 +236,15 @@ void TrainingLoop::begin_epoch() {
 
 TrainingLoop::Metrics TrainingLoop::logged_metrics() const {
   Metrics metrics;
-  for (const std::string& name : logged_) metrics.emplace(name, Metric(name, rows_.target_scale));
+  for (const std::string& name : logged_) {
+    metrics.emplace(name,
+                    Metric(metric_of(options_.keras, name, program_.loss), rows_.target_scale));
+  }
   return metrics;
+}
+
+Engine::Wanted TrainingLoop::all() const {
+  return {true, true, true, observer_ && observer_->wants_output_gradients()};
 }
 
 /// True: stop the training.
@@ -242,7 +253,9 @@ bool TrainingLoop::step(std::span<const std::int64_t> rows) {
       observer_ ? observer_->batch_detail(epoch_, steps_) : BatchDetail::kNone;
   const double loss =
       engine_.step(rows, static_cast<std::uint32_t>(steps_),
-                   {needs_loss(), !metrics_.empty(), detail == BatchDetail::kActivations});
+                   detail == BatchDetail::kActivations
+                       ? all()
+                       : Engine::Wanted{needs_loss(), !metrics_.empty(), false, false});
   const auto count = static_cast<std::int64_t>(rows.size());
   loss_sum_ += loss * static_cast<double>(count);
   rows_seen_ += count;
@@ -262,8 +275,9 @@ bool TrainingLoop::step(std::span<const std::int64_t> rows) {
 
 std::vector<LayerView> TrainingLoop::views(bool gradients, bool activations) {
   Weights& weights = engine_.weights();
-  std::vector<std::span<const float>> outputs;
+  std::vector<std::span<const float>> outputs, output_gradients;
   if (activations) outputs = engine_.activations();
+  if (activations && gradients) output_gradients = engine_.output_gradients();
   std::vector<LayerView> views;
   for (std::size_t i = 0; i < program_.layers.size(); ++i) {
     LayerView view;
@@ -276,6 +290,7 @@ std::vector<LayerView> TrainingLoop::views(bool gradients, bool activations) {
       }
     }
     if (activations) view.activations = outputs[i];
+    if (!output_gradients.empty()) view.output_gradient = output_gradients[i];
     views.push_back(std::move(view));
   }
   return views;

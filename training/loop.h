@@ -39,6 +39,8 @@ class TrainingLoop {
  public:
   struct Options {
     bool skip_dead_epochs = true;  ///< stop once every weight is NaN: the result is known (exact)
+    KerasRelease keras = KerasRelease::kTf24;
+    std::vector<std::string> compiled = {};  ///< metrics that an observer's logs have, too
   };
   TrainingLoop(const ResolvedProgram& program, const TrainingRows& rows, RandomKey key,
                Engine& engine, Options options, Observer* observer);
@@ -64,6 +66,7 @@ class TrainingLoop {
  private:
   class EngineProbe;
   bool needs_loss() const;
+  Engine::Wanted all() const;  ///< that a step can deliver and the observer may look at
   std::vector<LayerView> views(bool gradients, bool activations);
   /// Of the rows of this epoch so far. `whole`: the epoch has ended.
   Logs logs(bool whole) const;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "program/error.h"
+#include "training/keras_release.h"
 
 namespace neutra {
 namespace {
@@ -68,6 +69,19 @@ Tensor binary_values(const Tensor& z, const Tensor& y) {
   return (at::clamp_min(z, 0) - z * y + at::log1p(at::exp(-z.abs()))).mean(-1);
 }
 
+Tensor squared_hinge(const Tensor& o, const Tensor& labels) {
+  return at::square(at::clamp_min(1 - labels * o, 0)).mean(-1);
+}
+Tensor hinge(const Tensor& o, const Tensor& labels) {
+  return at::clamp_min(1 - labels * o, 0).mean(-1);
+}
+Tensor categorical_values(const Tensor& o, const Tensor& y) {
+  return -(y * at::log(clipped(o / o.sum(-1, true)))).sum(-1);
+}
+Tensor sparse_probability_values(const Tensor& o, const Tensor& y) {
+  return sparse_values(at::log(clipped(o)), y);
+}
+
 struct Entry {
   Loss::Values values;
   Loss::Gradient gradient = nullptr;
@@ -102,12 +116,9 @@ const std::map<std::string, Entry>& registry() {
          const Tensor first = at::log(at::clamp_min(o, kEpsilon) + 1);
          return at::square(first - at::log(at::clamp_min(y, kEpsilon) + 1)).mean(-1);
        }}},
-      {"squared_hinge", {[](const Tensor& o, const Tensor& y) {
-         return at::square(at::clamp_min(1 - signed_labels(y) * o, 0)).mean(-1);
-       }}},
-      {"hinge", {[](const Tensor& o, const Tensor& y) {
-         return at::clamp_min(1 - signed_labels(y) * o, 0).mean(-1);
-       }}},
+      {"squared_hinge",
+       {[](const Tensor& o, const Tensor& y) { return squared_hinge(o, signed_labels(y)); }}},
+      {"hinge", {[](const Tensor& o, const Tensor& y) { return hinge(o, signed_labels(y)); }}},
       {"categorical_hinge",  // amax shares its gradient among ties, as reduce_max does
        {[](const Tensor& o, const Tensor& y) {
          return at::clamp_min(at::amax((1 - y) * o, -1) - (y * o).sum(-1) + 1, 0);
@@ -135,10 +146,7 @@ const std::map<std::string, Entry>& registry() {
       {"poisson",
        {[](const Tensor& o, const Tensor& y) { return (o - y * at::log(o + kEpsilon)).mean(-1); }}},
       {"categorical_crossentropy",
-       {[](const Tensor& o, const Tensor& y) {
-          return -(y * at::log(clipped(o / o.sum(-1, true)))).sum(-1);
-        },
-        nullptr, "softmax",
+       {categorical_values, nullptr, "softmax",
         [](const Tensor& z, const Tensor& y) { return -(y * at::log_softmax(z, -1)).sum(-1); },
         // TensorFlow's kernel returns this gradient even where a target doesn't sum to one, which
         // isn't that of the value.
@@ -146,8 +154,8 @@ const std::map<std::string, Entry>& registry() {
           return at::softmax(z, -1).sub_(y).div_(z.numel() / z.size(-1));
         }}},
       {"sparse_categorical_crossentropy",  // probabilities: their logarithms serve as logits
-       {[](const Tensor& o, const Tensor& y) { return sparse_values(at::log(clipped(o)), y); },
-        sparse_probability_gradient, "softmax", sparse_values, sparse_gradient}},
+       {sparse_probability_values, sparse_probability_gradient, "softmax", sparse_values,
+        sparse_gradient}},
       {"binary_crossentropy",
        {[](const Tensor& o, const Tensor& y) {
           const Tensor p = clipped(o);
@@ -155,6 +163,23 @@ const std::map<std::string, Entry>& registry() {
         },
         nullptr, "sigmoid", binary_values,
         [](const Tensor& z, const Tensor& y) { return at::sigmoid(z).sub_(y).div_(z.numel()); }}},
+      // Those of Keras 2.2.4 that are others: losses.py, backend/tensorflow_backend.py.
+      {"keras-2.2.4/squared_hinge", {squared_hinge}},
+      {"keras-2.2.4/hinge", {hinge}},
+      {"keras-2.2.4/categorical_crossentropy", {categorical_values}},
+      {"keras-2.2.4/sparse_categorical_crossentropy",
+       {sparse_probability_values, sparse_probability_gradient}},
+      {"keras-2.2.4/binary_crossentropy",
+       {[](const Tensor& o, const Tensor& y) {
+          const Tensor p = clipped(o);
+          return binary_values(at::log(p / (1 - p)), y);
+        },
+        [](const Tensor& o, const Tensor& y) {
+          const Tensor p = clipped(o);
+          const Tensor slope = (p - y) / (p * (1 - p)) / o.numel();
+          const Tensor inside = (o >= kEpsilon).logical_and(o <= 1 - kEpsilon);
+          return at::where(inside, slope, at::zeros_like(slope));
+        }}},
   };
   return kRegistry;
 }
@@ -167,7 +192,7 @@ Tensor squeezed(const Tensor& longer, const Tensor& shorter) {
 }  // namespace
 
 Loss::Loss(const std::string& name, const std::string& output_activation)
-    : sparse_(name == "sparse_categorical_crossentropy") {
+    : sparse_(takes_class_indices(name)) {
   const auto it = registry().find(name);
   if (it == registry().end()) throw input_error("loss " + name + " is not available yet");
   const Entry& entry = it->second;
@@ -190,7 +215,9 @@ std::optional<Tensor> Loss::gradient(const Tensor& output, const Tensor& target)
 
 std::vector<std::string> loss_names() {
   std::vector<std::string> names;
-  for (const auto& [name, unused] : registry()) names.push_back(name);
+  for (const auto& [name, unused] : registry()) {
+    if (name.find('/') == std::string::npos) names.push_back(name);  // not one of an old Keras
+  }
   return names;
 }
 

@@ -13,6 +13,7 @@ namespace neutra {
 /// dropped.
 class Loss {
  public:
+  /// `name`: of tf.keras 2.4, or what loss_of() (keras_release.h) makes of one.
   /// `output_activation`: what the model's output came from ("softmax", "sigmoid", else anything).
   /// Cross entropies over a matching one are computed from its input, as TensorFlow does.
   Loss(const std::string& name, const std::string& output_activation);
@@ -37,6 +38,6 @@ class Loss {
   bool sparse_ = false;
 };
 
-std::vector<std::string> loss_names();
+std::vector<std::string> loss_names();  ///< of tf.keras 2.4
 
 }  // namespace neutra

@@ -172,21 +172,35 @@ class Count : public Metric::Sum {
   std::int64_t correct_ = 0, total_ = 0;
 };
 
-enum class Classes { kByShape, kBinary, kCategorical, kSparse };
+enum class Classes {
+  kByShape,
+  kBinary,
+  kCategorical,
+  kSparse,
+  kOldBinary,
+  kOldCategorical,
+  kOldSparse
+};
 
 class Accuracy final : public Count {
  public:
   explicit Accuracy(Classes classes) : classes_(classes) {}
   void add(const Batch& output, const Batch& target) override {
     Classes classes = classes_;
-    if (classes == Classes::kByShape) {
+    const bool old = classes >= Classes::kOldBinary;  // Keras 2.2.4's
+    if (old) {
+      classes = classes_ == Classes::kOldBinary || output.extents.back() == 1 ? Classes::kBinary
+                : classes_ == Classes::kOldSparse                             ? Classes::kSparse
+                                                  : Classes::kCategorical;
+    } else if (classes == Classes::kByShape) {
       classes = output.extents.back() == 1   ? Classes::kBinary
                 : are_labels(output, target) ? Classes::kSparse
                                              : Classes::kCategorical;
     }
     if (classes == Classes::kBinary) {
-      for_each_pair({output}, {target},
-                    [this](double o, double t) { count((o > 0.5 ? 1.0 : 0.0) == t); });
+      for_each_pair({output}, {target}, [&](double o, double t) {
+        count((old ? std::nearbyint(o) : o > 0.5 ? 1.0 : 0.0) == t);
+      });
       return;
     }
     const Scores scores("accuracy", output, target, classes == Classes::kSparse);
@@ -643,6 +657,9 @@ std::unique_ptr<Metric::Sum> make_sum(const std::string& name, std::int64_t k, T
       {"accuracy", make<Accuracy, Classes::kByShape>},
       {"binary_accuracy", make<Accuracy, Classes::kBinary>},
       {"categorical_accuracy", make<Accuracy, Classes::kCategorical>},
+      {"keras-2.2.4/binary_accuracy", make<Accuracy, Classes::kOldBinary>},
+      {"keras-2.2.4/categorical_accuracy", make<Accuracy, Classes::kOldCategorical>},
+      {"keras-2.2.4/sparse_categorical_accuracy", make<Accuracy, Classes::kOldSparse>},
       {"macro_f1", make<MacroF1>},
       {"sparse_categorical_accuracy", make<Accuracy, Classes::kSparse>},
       {"sparse_categorical_crossentropy", make<SparseCrossEntropy>},

@@ -33,7 +33,9 @@ struct Batch {
 ///
 /// "accuracy" is what tf.keras 2.4 makes of the string: binary accuracy (threshold 0.5, target
 /// broadcast) where the output's last dimension is 1; sparse categorical where the target has a
-/// lower rank or last dimension 1; else categorical (MetricsContainer._get_metric_object). AUC and
+/// lower rank or last dimension 1; else categorical (MetricsContainer._get_metric_object). Keras
+/// 2.2.4 (metric_of(), keras_release.h) goes by the loss instead, takes any output of one value for
+/// binary, and rounds binary outputs (keras/metrics.py). AUC and
 /// macro_f1 read classes by the same rule. Argmax takes the first maximum; NaN never wins, all NaN
 /// is 0. A top-k accuracy counts a row where fewer than k scores are above the target's and all are
 /// finite (TensorFlow's kernel in_topk_op). A score that is NaN makes an AUC NaN, and so do rows of

@@ -33,12 +33,12 @@ Model::Model(const ResolvedProgram& program, Weights& weights) : detached_(progr
 }
 
 Model::Result Model::forward(const at::Tensor& x, const Pass& pass,
-                             std::vector<at::Tensor>* activations) {
+                             std::vector<at::Tensor>* activations, std::vector<at::Tensor>* nodes) {
   Result result{x, {}};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
     result.raw = layer.module->forward(result.raw, layer.weights, pass);
-    const bool last = i + 1 >= output_layer_;
+    const bool last = gives_output(i);
     if (layer.activity.active()) {
       const at::Tensor y = last ? output(result.raw) : result.raw;
       // Keras divides by the batch size.
@@ -50,7 +50,11 @@ Model::Result Model::forward(const at::Tensor& x, const Pass& pass,
       const at::NoGradGuard guard;
       activations->push_back((last ? output(result.raw) : result.raw).contiguous());
     }
-    if (detached_ == i) result.raw = result.raw.detach();
+    if (nodes) nodes->push_back(last ? at::Tensor() : result.raw);
+    if (detached_ == i) {
+      result.raw = result.raw.detach();
+      if (nodes) nodes->assign(nodes->size(), at::Tensor());
+    }
   }
   return result;
 }

@@ -21,12 +21,17 @@ class Model {
     at::Tensor raw;      ///< input of the output activation
     at::Tensor penalty;  ///< of activity regularisers; undefined without them
   };
-  /// `activations`: gets every layer's output, if given.
+  /// `activations`: gets every layer's output, if given. `nodes`: likewise, but what stands for it
+  /// in the graph; undefined where no gradient flows back, and for the layers that give the model's
+  /// output.
   Result forward(const at::Tensor& x, const Pass& pass,
-                 std::vector<at::Tensor>* activations = nullptr);
+                 std::vector<at::Tensor>* activations = nullptr,
+                 std::vector<at::Tensor>* nodes = nullptr);
   /// Applies the output activation.
   at::Tensor output(const at::Tensor& raw) const { return activation_ ? activation_(raw) : raw; }
   const std::string& output_activation() const { return activation_name_; }
+  /// Does the layer at this position give the model's output?
+  bool gives_output(std::size_t position) const { return position + 1 >= output_layer_; }
 
  private:
   struct Layer {

@@ -33,6 +33,10 @@ struct LayerView {
   std::vector<std::span<const float>> gradients;
   /// The layer's outputs, row-major. A layer's own activation is part of it.
   std::span<const float> activations;
+  /// Gradient of the batch's loss by these outputs, where the observer wants them; empty for a
+  /// layer behind which no gradient flows, and for the last one where the loss works on the input
+  /// of its activation.
+  std::span<const float> output_gradient;
 };
 
 /// What batch_end() gets; each includes those before.
@@ -47,7 +51,8 @@ struct BatchEvent {
   std::int64_t epoch = 0, step = 0;  ///< from 0; `step` over the whole training
   std::int64_t rows = 0;
   double loss = 0;  ///< mean over the batch, with regularisation
-  /// Keras's logs at the end of a batch: "loss" and the metric over the epoch's rows so far.
+  /// Keras's logs at the end of a batch: "loss", the metric and those that are compiled, over the
+  /// epoch's rows so far.
   std::map<std::string, double> logs;
   std::span<const LayerView> layers;
   class Probe* probe = nullptr;  ///< never null; a question to it ends the views above
@@ -76,9 +81,10 @@ class Probe {
 
 struct EpochEvent {
   std::int64_t epoch = 0;
-  std::map<std::string, double> logs;  ///< Keras's: "loss", the metric, "val_loss", "val_" metric
-  std::span<const LayerView> layers;   ///< without gradients and activations
-  Probe* probe = nullptr;              ///< never null
+  /// Keras's: "loss", the metric and those that are compiled, each with "val_" for the validation.
+  std::map<std::string, double> logs;
+  std::span<const LayerView> layers;  ///< without gradients and activations
+  Probe* probe = nullptr;             ///< never null
 };
 
 /// Watches a training. All calls come from the thread that trains. A training without an observer
@@ -89,6 +95,9 @@ class Observer {
   /// Asked before the training: true has a program without a validation split validated on its test
   /// rows.
   virtual bool wants_validation() const { return false; }
+  /// Asked before the training: true has it run on the eager back end, which alone has them,
+  /// whichever was chosen.
+  virtual bool wants_output_gradients() const { return false; }
   /// Before the first batch.
   virtual void begin(const DataView&, Probe&) {}
   /// Asked before each batch; `step` counts from 0 over the whole training.

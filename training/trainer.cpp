@@ -34,11 +34,13 @@ std::optional<RunStatus> parse_run_status(std::string_view word) {
 }
 
 Json to_json(const TrainingJob& job) {
-  return {{"seed", job.seed},
-          {"replica", job.replica},
-          {"independent", job.stream == StreamKey::kIndependent},
-          {"time_limit", job.time_limit},
-          {"memory_limit", job.memory_limit}};
+  Json json{{"seed", job.seed},
+            {"replica", job.replica},
+            {"independent", job.stream == StreamKey::kIndependent},
+            {"time_limit", job.time_limit},
+            {"memory_limit", job.memory_limit}};
+  if (job.keras == KerasRelease::k224) json["keras"] = "2.2.4";
+  return json;
 }
 
 TrainingJob training_job_from_json(const Json& json) {
@@ -48,6 +50,7 @@ TrainingJob training_job_from_json(const Json& json) {
   job.stream = json.at("independent").get<bool>() ? StreamKey::kIndependent : StreamKey::kPrefix;
   json.at("time_limit").get_to(job.time_limit);
   json.at("memory_limit").get_to(job.memory_limit);
+  if (json.contains("keras")) job.keras = KerasRelease::k224;
   return job;
 }
 

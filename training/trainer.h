@@ -8,6 +8,7 @@
 
 #include "program/json.h"
 #include "program/program.h"
+#include "training/keras_release.h"
 
 namespace neutra {
 
@@ -40,9 +41,10 @@ struct TrainingJob {
   std::uint64_t seed = 0;  ///< study seed
   int replica = 0;
   StreamKey stream = StreamKey::kPrefix;
-  double time_limit = 0;                    ///< seconds, checked each step; 0: none
-  std::uint64_t memory_limit = 0;           ///< bytes, checked before the start; 0: none
-  const std::atomic<bool>* stop = nullptr;  ///< checked each step: give the training up
+  KerasRelease keras = KerasRelease::kTf24;  ///< another one only for tools that ran on it
+  double time_limit = 0;                     ///< seconds, checked each step; 0: none
+  std::uint64_t memory_limit = 0;            ///< bytes, checked before the start; 0: none
+  const std::atomic<bool>* stop = nullptr;   ///< checked each step: give the training up
 };
 
 /// All of a job but its program and its stop. Reading throws Json::exception.

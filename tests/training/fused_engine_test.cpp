@@ -19,6 +19,7 @@
 #include "training/eager.h"
 #include "training/fused/plan.h"
 #include "training/initializers.h"
+#include "training/keras_release.h"
 #include "training/libraries.h"
 #include "training/losses.h"
 #include "training/torch.h"
@@ -54,6 +55,7 @@ struct Subject {
   unsigned seed = 1;
   int steps = 5;
   int targets = 0;  ///< width of a target; 0: the outputs'
+  KerasRelease keras = KerasRelease::kTf24;
 };
 
 std::ostream& operator<<(std::ostream& out, const Subject& subject) {
@@ -64,7 +66,8 @@ std::ostream& operator<<(std::ostream& out, const Subject& subject) {
                 {"rows", subject.rows},
                 {"seed", subject.seed},
                 {"steps", subject.steps},
-                {"targets", subject.targets}};
+                {"targets", subject.targets},
+                {"Keras 2.2.4", subject.keras == KerasRelease::k224}};
   return out << small.dump();
 }
 
@@ -134,6 +137,7 @@ std::optional<Made> make(const Subject& subject) {
   const DataInfo info = data.info();
   if (!validate(document, &info).empty()) return std::nullopt;
   made.program = resolve({document}, &info);
+  made.program.loss = *loss_of(subject.keras, made.program.loss);
   return made;
 }
 
@@ -636,6 +640,21 @@ TEST_F(FusedEngine, EveryLoss) {
         Json::array(
             {dense(3, "linear", {{"kernel_initializer", "zeros"}, {"bias_initializer", "ones"}})}),
         loss));
+  }
+}
+
+TEST_F(FusedEngine, EveryLossOfKeras224) {
+  for (const std::string& loss : loss_names()) {
+    const auto old = loss_of(KerasRelease::k224, loss);
+    if (!old || *old == loss) continue;
+    for (const char* activation : {"linear", "sigmoid", "softmax"}) {
+      for (const int units : {1, 2, 5}) {
+        Subject s = subject(3, Json::array({dense(6, "tanh"), dense(units, activation)}), loss,
+                            optimizer("SGD", 0.05), 16);
+        s.keras = KerasRelease::k224;
+        expect_agreement(s);
+      }
+    }
   }
 }
 

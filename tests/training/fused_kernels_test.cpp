@@ -459,6 +459,8 @@ const std::vector<std::pair<const char*, LossFunction>> kLosses{
     {"mean squared logarithmic", LossFunction::kMeanSquaredLogarithmic},
     {"squared hinge", LossFunction::kSquaredHinge},
     {"hinge", LossFunction::kHinge},
+    {"squared hinge of labels", LossFunction::kSquaredHingeOfLabels},
+    {"hinge of labels", LossFunction::kHingeOfLabels},
     {"categorical hinge", LossFunction::kCategoricalHinge},
     {"logcosh", LossFunction::kLogCosh},
     {"huber", LossFunction::kHuber},
@@ -470,6 +472,7 @@ const std::vector<std::pair<const char*, LossFunction>> kLosses{
     {"sparse crossentropy", LossFunction::kSparseCrossentropy},
     {"sparse softmax crossentropy", LossFunction::kSparseSoftmaxCrossentropy},
     {"binary crossentropy", LossFunction::kBinaryCrossentropy},
+    {"binary crossentropy of clipped", LossFunction::kBinaryCrossentropyOfClipped},
     {"sigmoid crossentropy", LossFunction::kSigmoidCrossentropy},
 };
 
@@ -479,18 +482,21 @@ bool is_sparse(LossFunction f) {
 bool wants_probabilities(LossFunction f) {
   return f == LossFunction::kKullbackLeibler || f == LossFunction::kCategoricalCrossentropy ||
          f == LossFunction::kSparseCrossentropy || f == LossFunction::kBinaryCrossentropy ||
-         f == LossFunction::kPoisson || f == LossFunction::kMeanSquaredLogarithmic;
+         f == LossFunction::kBinaryCrossentropyOfClipped || f == LossFunction::kPoisson ||
+         f == LossFunction::kMeanSquaredLogarithmic;
 }
 
 /// But for its kinks.
 bool is_linear(LossFunction f) {
   return f == LossFunction::kMeanAbsolute || f == LossFunction::kMeanAbsolutePercentage ||
-         f == LossFunction::kHinge || f == LossFunction::kCategoricalHinge;
+         f == LossFunction::kHinge || f == LossFunction::kHingeOfLabels ||
+         f == LossFunction::kCategoricalHinge;
 }
 
 /// Kinks in its slope.
 bool is_bent(LossFunction f) {
-  return f == LossFunction::kSquaredHinge || f == LossFunction::kHuber;
+  return f == LossFunction::kSquaredHinge || f == LossFunction::kSquaredHingeOfLabels ||
+         f == LossFunction::kHuber;
 }
 
 /// Keras's loss of one row, as its documentation states it; `batch_of_bits`: every target of the
@@ -522,6 +528,10 @@ double loss_of_row(LossFunction f, const std::vector<double>& o, const std::vect
       return mean([&](double a, double b) { return std::pow(std::max(0.0, 1 - label(b) * a), 2); });
     case LossFunction::kHinge:
       return mean([&](double a, double b) { return std::max(0.0, 1 - label(b) * a); });
+    case LossFunction::kSquaredHingeOfLabels:
+      return mean([](double a, double b) { return std::pow(std::max(0.0, 1 - b * a), 2); });
+    case LossFunction::kHingeOfLabels:
+      return mean([](double a, double b) { return std::max(0.0, 1 - b * a); });
     case LossFunction::kCategoricalHinge: {
       double negative = -kInfinity;
       for (std::size_t i = 0; i < n; ++i) negative = std::max(negative, (1 - t[i]) * o[i]);
@@ -565,6 +575,10 @@ double loss_of_row(LossFunction f, const std::vector<double>& o, const std::vect
     case LossFunction::kBinaryCrossentropy:
       return -mean([&](double a, double b) {
         return b * std::log(clip(a) + kEps) + (1 - b) * std::log(1 - clip(a) + kEps);
+      });
+    case LossFunction::kBinaryCrossentropyOfClipped:
+      return -mean([&](double a, double b) {
+        return b * std::log(clip(a)) + (1 - b) * std::log(1 - clip(a));
       });
     case LossFunction::kSigmoidCrossentropy:
       return mean([](double a, double b) {
@@ -688,6 +702,7 @@ TEST(FusedKernels, LossGradientsAtKinks) {
       {LossFunction::kKullbackLeibler, {1.001}, {1}, {0}},
       {LossFunction::kKullbackLeibler, {0}, {1}, {0}},
       {LossFunction::kBinaryCrossentropy, {1}, {0}, {0}},
+      {LossFunction::kBinaryCrossentropyOfClipped, {1}, {0}, {0}},
       {LossFunction::kBinaryCrossentropy, {0}, {1}, {0}},
       {LossFunction::kMeanSquaredLogarithmic, {-1}, {3}, {0}},
       {LossFunction::kCosineSimilarity, {0, 0}, {3, 4}, {-0.6e6, -0.8e6}},

@@ -7,6 +7,7 @@
 
 #include "program/error.h"
 #include "training/activations.h"
+#include "training/keras_release.h"
 
 namespace neutra {
 namespace {
@@ -152,6 +153,49 @@ TEST(Losses, ClosedGradientOfSquaredErrorIsAutograds) {
   const at::Tensor o = matrix({{1, 2}, {3, -1}}), y = matrix({{0, 4}, {3, 1}});
   EXPECT_TRUE(at::allclose(gradient("mean_squared_error", o, y),
                            gradient("mean_squared_error", o, y, "", false)));
+}
+
+/// keras/backend/tensorflow_backend.py, keras/losses.py of 2.2.4.
+TEST(Losses, OfKeras224ClipProbabilities) {
+  const double top = std::log(1 - kEps);
+  const at::Tensor certain = matrix({{1, 0}, {0.25, 0.75}}), y = matrix({{0, 1}, {0, 1}});
+  // The first row is as wrong as can be: its loss is that of 1e-7, and it has no gradient.
+  const char* const categorical = "keras-2.2.4/categorical_crossentropy";
+  EXPECT_NEAR(value(categorical, certain, y, "softmax"), (-std::log(kEps) - std::log(0.75)) / 2,
+              1e-5);
+  expect_near(gradient(categorical, certain, y, "softmax"), {0, 0, 0.5, 0.5 - 0.5 / 0.75});
+  EXPECT_FALSE(Loss(categorical, "softmax").on_logits());
+  const char* const sparse = "keras-2.2.4/sparse_categorical_crossentropy";
+  const at::Tensor labels = matrix({{1}, {1}});
+  EXPECT_TRUE(Loss(sparse, "softmax").sparse());
+  EXPECT_NEAR(value(sparse, certain, labels, "softmax"), (-std::log(kEps) - std::log(0.75)) / 2,
+              1e-5);
+  expect_near(gradient(sparse, certain, labels, "softmax"), {0, 0, 0.5, 0.5 - 0.5 / 0.75});
+  const char* const binary = "keras-2.2.4/binary_crossentropy";
+  const at::Tensor o = matrix({{0, 0.25, 1, 1}}), t = matrix({{1, 1, 1, 0}});
+  EXPECT_NEAR(value(binary, o, t, "sigmoid"),
+              -(std::log(kEps) + std::log(0.25) + top + std::log(kEps)) / 4, 0.05);
+  for (const bool closed : {true, false}) {
+    expect_near(gradient(binary, o, t, "sigmoid", closed), {0, -1, 0, 0});
+  }
+}
+
+TEST(Losses, OfKeras224TakeLabelsAsTheyAre) {
+  const at::Tensor o = matrix({{0.5, -0.5}}), y = matrix({{0, 1}});
+  EXPECT_NEAR(value("hinge", o, y), (1.5 + 1.5) / 2, 1e-6);
+  EXPECT_NEAR(value("keras-2.2.4/hinge", o, y), (1 + 1.5) / 2, 1e-6);
+  EXPECT_NEAR(value("keras-2.2.4/squared_hinge", o, y), (1 + 2.25) / 2, 1e-6);
+}
+
+TEST(Losses, EveryOneOfKeras224IsThere) {
+  for (const std::string& name : loss_names()) {
+    const auto old = loss_of(KerasRelease::k224, name);
+    EXPECT_EQ(old.has_value(), name != "huber") << name;
+    if (!old) continue;
+    const Loss loss(*old, "softmax");
+    EXPECT_FALSE(loss.on_logits()) << name;
+    EXPECT_EQ(loss.sparse(), takes_class_indices(name)) << name;
+  }
 }
 
 TEST(Losses, Names) {

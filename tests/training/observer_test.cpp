@@ -161,5 +161,112 @@ TEST_P(Observers, LessDetailIsWhatWasAsked) {
   EXPECT_EQ(asking.batches, 2 * 13);
 }
 
+/// The last batch's views of all layers.
+struct OfALastBatch final : Observer {
+  struct Layer {
+    std::vector<float> outputs, output_gradient;
+    std::vector<std::vector<float>> weights, gradients;
+  };
+  explicit OfALastBatch(bool wanted = true) : wanted_(wanted) {}
+  bool wants_output_gradients() const override { return wanted_; }
+  BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return BatchDetail::kActivations;
+  }
+  void batch_end(const BatchEvent& event) override {
+    layers.clear();
+    logs = event.logs;
+    for (const LayerView& view : event.layers) {
+      Layer layer{copy(view.activations), copy(view.output_gradient), {}, {}};
+      for (const auto& values : view.weights) layer.weights.push_back(copy(values));
+      for (const auto& values : view.gradients) layer.gradients.push_back(copy(values));
+      layers.push_back(std::move(layer));
+    }
+  }
+  bool wanted_;
+  std::vector<Layer> layers;
+  std::map<std::string, double> logs;
+};
+
+TEST_P(Observers, OutputGradientsOfEveryLayer) {
+  Program p =
+      program("moons", 2,
+              Json::array({dense(16, "tanh"), layer("Reshape", {{"target_shape", {4, 4, 1}}}),
+                           layer("MaxPooling2D", Json::object()), layer("Flatten", Json::object()),
+                           dense(3, "linear"), layer("Activation", {{"activation", "softmax"}})}),
+              "mean_squared_error", "accuracy", optimizer("SGD", 0), 1);  // weights stay
+  p.document["data"]["preprocess"] = Json::parse(R"([{"op":"one_hot","on":"y","classes":3}])");
+  OfALastBatch seen;
+  TrainingJob job;
+  job.program = &p;
+  ASSERT_EQ(trainer()->train(job, &seen).status, RunStatus::kOk);
+  ASSERT_EQ(seen.layers.size(), 6u);
+  for (const auto& layer : seen.layers) {
+    EXPECT_EQ(layer.output_gradient.size(), layer.outputs.size());
+  }
+  const auto &logits = seen.layers[4].output_gradient, &softmax = seen.layers[5].output_gradient;
+  const auto &p_out = seen.layers[5].outputs, &kernel = seen.layers[4].weights[0];
+  const std::size_t rows = logits.size() / 3;
+  std::vector<float> sums(3);
+  for (std::size_t r = 0; r < rows; ++r) {
+    float dot = 0;
+    for (std::size_t j = 0; j < 3; ++j) dot += softmax[r * 3 + j] * p_out[r * 3 + j];
+    for (std::size_t j = 0; j < 3; ++j) {
+      // The softmax's own derivative, and the kernel's.
+      EXPECT_NEAR(logits[r * 3 + j], p_out[r * 3 + j] * (softmax[r * 3 + j] - dot), 1e-6);
+      sums[j] += logits[r * 3 + j];
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+      float expected = 0;
+      for (std::size_t j = 0; j < 3; ++j) expected += kernel[i * 3 + j] * logits[r * 3 + j];
+      EXPECT_NEAR(seen.layers[3].output_gradient[r * 4 + i], expected, 1e-6);
+    }
+  }
+  for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(sums[j], seen.layers[4].gradients[1][j], 1e-5);
+  EXPECT_EQ(seen.layers[3].output_gradient, seen.layers[2].output_gradient);  // of the pooling
+  OfALastBatch plain(false);
+  ASSERT_EQ(trainer()->train(job, &plain).status, RunStatus::kOk);
+  for (const auto& layer : plain.layers) EXPECT_TRUE(layer.output_gradient.empty());
+}
+
+TEST_P(Observers, LossesOnLogitsGiveTheLastOutputsNoGradient) {
+  Program p = moons(1);
+  TrainingJob job;
+  job.program = &p;
+  for (const KerasRelease keras : {KerasRelease::kTf24, KerasRelease::k224}) {
+    job.keras = keras;
+    OfALastBatch seen;
+    ASSERT_EQ(trainer()->train(job, &seen).status, RunStatus::kOk);
+    EXPECT_EQ(seen.layers.back().output_gradient.empty(), keras == KerasRelease::kTf24);
+    EXPECT_FALSE(seen.layers[2].output_gradient.empty());
+  }
+}
+
+TEST_P(Observers, LogsHaveWhatIsCompiled) {
+  Program p = moons(1);
+  TrainingJob job;
+  job.program = &p;
+  p.document["compile"]["metrics"] = {"mse", "acc", "AUC"};
+  p.document["metric"] = {{"name", "mae"}};
+  OfALastBatch seen;
+  ASSERT_EQ(trainer()->train(job, &seen).status, RunStatus::kOk);
+  EXPECT_TRUE(seen.logs.contains("mse") && seen.logs.contains("accuracy") &&
+              seen.logs.contains("mae"));
+  p.document["compile"].erase("metrics");
+  ASSERT_EQ(trainer()->train(job, &seen).status, RunStatus::kOk);
+  EXPECT_FALSE(seen.logs.contains("accuracy"));
+}
+
+TEST_P(Observers, LossesThatKeras224LacksAreRefused) {
+  Program p = line(1);
+  p.document["compile"]["loss"] = "huber";
+  TrainingJob job;
+  job.program = &p;
+  EXPECT_EQ(trainer()->train(job, nullptr).status, RunStatus::kOk);
+  job.keras = KerasRelease::k224;
+  const ReplicaResult refused = trainer()->train(job, nullptr);
+  EXPECT_EQ(refused.status, RunStatus::kInvalid);
+  EXPECT_EQ(refused.message, "Keras 2.2.4 has no loss huber");
+}
+
 }  // namespace
 }  // namespace neutra

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "training/fused/plan.h"
+#include "training/keras_release.h"
 
 namespace neutra {
 namespace {
@@ -42,7 +43,7 @@ class FusedEngine final : public Engine {
         plan_(program, target_shape(training), batch_rows(program, training),
               capacity(program, training), weights_),
         indices_(capacity(program, training)),
-        class_targets_(program.loss == "sparse_categorical_crossentropy") {
+        class_targets_(takes_class_indices(program.loss)) {
     // Every kernel row has a gradient where a regulariser or earlier steps give it one.
     if (!training.sparse || !plan_.sparse_layer() || adds_gradients(program.loop)) return;
     const ResolvedLayer& layer = program.layers[*plan_.sparse_layer()];

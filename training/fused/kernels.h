@@ -56,6 +56,8 @@ enum class LossFunction : std::uint8_t {
   kMeanSquaredLogarithmic,
   kSquaredHinge,
   kHinge,
+  kSquaredHingeOfLabels,  ///< targets as they are: Keras 2.2.4's
+  kHingeOfLabels,         ///< likewise
   kCategoricalHinge,
   kLogCosh,
   kHuber,
@@ -67,7 +69,8 @@ enum class LossFunction : std::uint8_t {
   kSparseCrossentropy,   ///< of probabilities; targets: one class index a row
   kSparseSoftmaxCrossentropy,
   kBinaryCrossentropy,
-  kSigmoidCrossentropy  ///< binary, on logits
+  kBinaryCrossentropyOfClipped,  ///< Keras 2.2.4's
+  kSigmoidCrossentropy           ///< binary, on logits
 };
 
 /// Is the loss a mean over features of a function of output and target?

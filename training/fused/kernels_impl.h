@@ -801,10 +801,14 @@ struct KernelsOf {
             });
       }
       case LossFunction::kSquaredHinge:
-      case LossFunction::kHinge: {
-        const bool binary = zeros_and_ones(features, y, lanes);
+      case LossFunction::kHinge:
+      case LossFunction::kSquaredHingeOfLabels:
+      case LossFunction::kHingeOfLabels: {
+        const bool as_they_are = function == LossFunction::kSquaredHingeOfLabels ||
+                                 function == LossFunction::kHingeOfLabels;
+        const bool binary = !as_they_are && zeros_and_ones(features, y, lanes);
         const T scale = binary ? 2 : 1, shift = binary ? 1 : 0;
-        if (function == LossFunction::kHinge) {
+        if (function == LossFunction::kHinge || function == LossFunction::kHingeOfLabels) {
           return pointwise(
               features, x, y, dx, with_value, lanes,
               [=](V o, V t) {
@@ -863,6 +867,17 @@ struct KernelsOf {
               const V p = clip(o, kEpsilon, 1 - kEpsilon);
               return within(o, kEpsilon, 1 - kEpsilon,
                             (1 - t) / (1 - p + kEpsilon) - t / (p + kEpsilon));
+            });
+      case LossFunction::kBinaryCrossentropyOfClipped:
+        return pointwise(
+            features, x, y, dx, with_value, lanes,
+            [](V o, V t) {
+              const V p = clip(o, kEpsilon, 1 - kEpsilon), z = log(p / (1 - p));
+              return (z < 0 ? zero() : z) - z * t + log1p(exp(-abs(z)));
+            },
+            [](V o, V t) {
+              const V p = clip(o, kEpsilon, 1 - kEpsilon);
+              return within(o, kEpsilon, 1 - kEpsilon, (p - t) / (p * (1 - p)));
             });
       case LossFunction::kSigmoidCrossentropy:
         return pointwise(

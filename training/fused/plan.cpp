@@ -8,6 +8,7 @@
 
 #include "training/engine.h"
 #include "training/fused/layers/dense.h"
+#include "training/keras_release.h"
 
 namespace neutra::fused {
 namespace {
@@ -50,7 +51,7 @@ struct LossEntry {
   const char* activation = nullptr;  ///< over which the loss works on logits
   LossFunction on_logits = {};
 };
-constexpr std::array<LossEntry, 15> kLosses{{
+constexpr std::array<LossEntry, 20> kLosses{{
     {"mean_squared_error", LossFunction::kMeanSquared},
     {"mean_absolute_error", LossFunction::kMeanAbsolute},
     {"mean_absolute_percentage_error", LossFunction::kMeanAbsolutePercentage},
@@ -69,6 +70,11 @@ constexpr std::array<LossEntry, 15> kLosses{{
      LossFunction::kSparseSoftmaxCrossentropy},
     {"binary_crossentropy", LossFunction::kBinaryCrossentropy, "sigmoid",
      LossFunction::kSigmoidCrossentropy},
+    {"keras-2.2.4/squared_hinge", LossFunction::kSquaredHingeOfLabels},
+    {"keras-2.2.4/hinge", LossFunction::kHingeOfLabels},
+    {"keras-2.2.4/categorical_crossentropy", LossFunction::kCategoricalCrossentropy},
+    {"keras-2.2.4/sparse_categorical_crossentropy", LossFunction::kSparseCrossentropy},
+    {"keras-2.2.4/binary_crossentropy", LossFunction::kBinaryCrossentropyOfClipped},
 }};
 
 const LossEntry& find_loss(const std::string& name) {
@@ -255,7 +261,7 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
 
   const std::size_t outputs = output().features;
   target_features_ = static_cast<std::size_t>(element_product(target));
-  const bool sparse = program.loss == "sparse_categorical_crossentropy";
+  const bool sparse = takes_class_indices(program.loss);
   loss_features_ = sparse ? outputs : std::max(outputs, target_features_);
   const bool broadcasts = !sparse && outputs != target_features_;
   if (target.size() != 1 || (sparse && target_features_ != 1) ||
