@@ -6,6 +6,7 @@
 
 #include "fl_adapters/watch.h"
 #include "program/json.h"
+#include "program/layer_titles.h"
 
 namespace neutra {
 namespace {
@@ -23,7 +24,8 @@ std::string activation_of(const ResolvedLayer& layer) {
   return "linear";
 }
 
-/// Keras's name for the `count`-th layer of a class, "dense_1", without underscores in the class.
+/// Keras 2.2.4's name for the `count`-th layer of a class, "dense_1", without underscores in the
+/// class.
 std::string default_name(const std::string& class_name, int count) {
   std::string name;
   for (const char c : class_name) {
@@ -32,13 +34,25 @@ std::string default_name(const std::string& class_name, int count) {
   return name + "_" + std::to_string(count);
 }
 
-void replace(std::string& text, std::string_view place, std::int64_t number) {
-  for (std::size_t at = text.find(place); at != std::string::npos; at = text.find(place)) {
-    text.replace(at, place.size(), std::to_string(number));
+void replace(std::string& text, std::string_view place, const std::string& by) {
+  if (const std::size_t at = text.find(place); at != std::string::npos) {
+    text.replace(at, place.size(), by);
   }
 }
 
 }  // namespace
+
+std::string CallbackModel::told(std::size_t layer) const {
+  const bool exists = layer < layers.size();
+  const Layer& known = layers[exists ? layer : last()];
+  const int behind = static_cast<int>(layer) - static_cast<int>(exists ? layer : last());
+  const int number = known.index + behind;
+  std::string text = exists ? known.title : std::to_string(number) + ", behind the last layer";
+  if (number != static_cast<int>(layer)) {
+    text += " (the tool's layer " + std::to_string(layer) + ")";
+  }
+  return text;
+}
 
 std::vector<std::optional<std::size_t>> CallbackModel::gradient_sources(
     const std::vector<bool>& has_weights) const {
@@ -61,11 +75,13 @@ CallbackModel callback_model(const Program& program, ToolVariant variant) {
   model.repaired = variant == ToolVariant::kRepaired;
   const Json& config = program.document.at("model").at("config");
   const Json& documents = config.is_array() ? config : config.at("layers");
+  const LayerTitles titles(program.document);
   std::map<std::string, int> counts;
   for (const ResolvedLayer& layer : resolve(program).layers) {
     if (layer.class_name == "InputLayer") continue;
     CallbackModel::Layer seen;
     seen.index = layer.index;
+    seen.title = titles(layer.index);
     seen.class_name = layer.class_name;
     seen.activation = activation_of(layer);
     const Json* own = member(documents.at(static_cast<std::size_t>(layer.index)), "config");
@@ -97,14 +113,15 @@ ToolMessage callback_message(const MessageTable& table, const std::string& code,
   if (layer && *layer < model.layers.size()) layers.insert(model.layers[*layer].index);
   ToolMessage message = table.message(code, std::move(layers));
   message.epochs = {epoch};
-  replace(message.text, "{batch}", batch);
-  if (layer) replace(message.text, "{layer}", static_cast<std::int64_t>(*layer));
+  replace(message.text, "{batch}", std::to_string(batch));
+  if (layer) replace(message.text, "{layer}", model.told(*layer));
   return message;
 }
 
 Localisation run_callback(const FaultyProgram& faulty, const LocaliseContext& context,
                           const std::function<std::unique_ptr<Observer>(Finding&)>& watcher) {
-  Watch watch(context);
+  Watch watch(context, context.variant == ToolVariant::kAsPublished ? KerasRelease::k224
+                                                                    : KerasRelease::kTf24);
   if (const auto problems = validate(faulty.program.document); !problems.empty()) {
     return watch.finish({}, LocalisationStatus::kNotApplicable, to_string(problems.front()));
   }

@@ -19,8 +19,9 @@ namespace neutra {
 /// class and function. An InputLayer isn't among the layers.
 struct CallbackModel {
   struct Layer {
-    int index = 0;     ///< over config.layers
-    std::string name;  ///< as Keras has it; made of the class where the program gives none
+    int index = 0;      ///< over config.layers
+    std::string title;  ///< for people (LayerTitles)
+    std::string name;   ///< as Keras 2.2.4 has it; made of the class where the program gives none
     std::string class_name;
     std::string activation;  ///< the function that the layer ends with; "linear" if there is none
     bool dense = false;      ///< the tool takes it for a Dense layer
@@ -33,6 +34,9 @@ struct CallbackModel {
   bool repaired = false;
 
   std::size_t last() const { return layers.size() - 1; }
+  /// How messages tell the layer that the tool counts as `layer`: "2, dense_1", or where its count
+  /// is another one "3, dense_1 (the tool's layer 2)". The tools may name one behind the last.
+  std::string told(std::size_t layer) const;
   /// What the tool takes for zeros. A mean of 0 may be a sum that cancels.
   bool is_zero(const Mean& mean) const { return repaired ? mean.zeros : mean.value == 0; }
 
@@ -60,14 +64,15 @@ struct Finding {
   bool stops() const { return !messages.empty() || !failure.empty(); }
 };
 
-/// The message about a batch (DeepDiagnosis's "batch" is the epoch) and perhaps a layer. Their
-/// numbers take the places of "{batch}" and "{layer}" in its text.
+/// The message about a batch (DeepDiagnosis's "batch" is the epoch) and perhaps a layer, which take
+/// the places of "{batch}" and "{layer}" in its text.
 ToolMessage callback_message(const MessageTable& table, const std::string& code, std::int64_t epoch,
                              std::int64_t batch, const CallbackModel& model,
                              std::optional<std::size_t> layer = {});
 
 /// Trains the program with the watcher that `watcher(finding)` makes, which leaves there what it
-/// found.
+/// found. The published tools watch a training of Keras 2.2.4, on which they ran, the repaired ones
+/// that of the program.
 Localisation run_callback(const FaultyProgram& faulty, const LocaliseContext& context,
                           const std::function<std::unique_ptr<Observer>(Finding&)>& watcher);
 

@@ -5,8 +5,6 @@
 #include <utility>
 
 #include "fl_adapters/embedded.h"
-#include "program/json.h"
-#include "training/clones.h"
 
 namespace neutra {
 namespace deeplocalize {
@@ -137,60 +135,23 @@ Finding Checker::output_gradients(const BatchTrace& batch) {
   }
   for (std::size_t i = model_.layers.size(); looks_back_ && i-- > 0;) {
     std::string why = standstill(output_gradients_[i]);
-    if (!why.empty() && !model_.layers[i].flatten) return found("output_gradient", batch, why, i);
+    if (why.empty() || model_.layers[i].flatten || !model_.should_move(i)) continue;
+    return found("output_gradient", batch, why, i);
   }
   return {};
 }
 
 namespace {
 
-/// sums[j] += over i, values[i][j].
-NEUTRA_CLONES void add_rows(const float* values, std::size_t rows, float* sums,
-                            std::size_t columns) {
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t j = 0; j < columns; ++j) sums[j] += values[i * columns + j];
-  }
-}
-
-/// Which layer's bias gradient tells the mean gradient with respect to a layer's outputs, as far as
-/// one does. It is the sum over rows of the gradients with respect to what goes into the
-/// activation: the layer's own outputs if it has no activation; else, if the outputs go into a
-/// Dense layer unchanged, they are that layer's gradients times its kernel.
-struct OutputGradient {
-  std::optional<std::size_t> own, next;
-};
-std::vector<OutputGradient> output_gradients(const std::vector<CallbackModel::Layer>& layers) {
-  std::vector<OutputGradient> sources(layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const auto linear = [&](std::size_t k) { return layers[k].activation == "linear"; };
-    if ((layers[i].class_name == "Dense" || layers[i].class_name == "Conv2D") && linear(i)) {
-      sources[i].own = i;
-      continue;
-    }
-    std::size_t next = i + 1;
-    while (next < layers.size() &&
-           (layers[next].class_name == "Flatten" || layers[next].class_name == "Dropout" ||
-            (layers[next].class_name == "Activation" && linear(next)))) {
-      ++next;
-    }
-    if (next < layers.size() && layers[next].class_name == "Dense") sources[i].next = next;
-  }
-  return sources;
-}
-
 /// Makes the tool's traces of a training. After each batch the tool asks the model, with its new
 /// weights, for outputs and gradients: here the next step brings them, on its own rows and with
 /// dropout.
 class Watcher final : public Observer {
  public:
-  Watcher(const Program& program, CallbackModel model,
-          std::function<Finding(const BatchTrace&)> check)
-      : model_(std::move(model)),
-        check_(std::move(check)),
-        sources_(output_gradients(model_.layers)) {
-    const std::string metric = resolve(program).metric;
-    if (metric == "accuracy") metric_ = metric;
-  }
+  Watcher(CallbackModel model, std::function<Finding(const BatchTrace&)> check)
+      : model_(std::move(model)), check_(std::move(check)) {}
+
+  bool wants_output_gradients() const override { return true; }
 
   void begin(const DataView& data, Probe&) override {
     std::size_t width = 1;
@@ -217,10 +178,6 @@ class Watcher final : public Observer {
     for (std::size_t i = 0; i < views.size(); ++i) {
       next.layers[i].weights = views[i]->weights.size();
       if (!views[i]->weights.empty()) next.layers[i].kernel = mean_of(views[i]->weights.front());
-    }
-    column_sums_.assign(model_.layers.size(), {});
-    for (const OutputGradient& source : sources_) {
-      if (source.next) add_columns(*source.next, *views[*source.next]);
     }
     pending_ = std::move(next);
   }
@@ -251,7 +208,7 @@ class Watcher final : public Observer {
 
   /// The batch's own accuracy, out of that of the epoch so far: as the share of a whole number.
   std::optional<float> accuracy(const BatchEvent& event, bool first, std::size_t outputs) {
-    const auto it = event.logs.find(metric_);
+    const auto it = event.logs.find("accuracy");
     if (it == event.logs.end()) return {};
     const auto rows = static_cast<double>(event.rows);
     if (first) seen_rows_ = right_ = 0;
@@ -261,35 +218,15 @@ class Watcher final : public Observer {
     return static_cast<float>((right - std::exchange(right_, right)) / (rows * each));
   }
 
-  void add_columns(std::size_t layer, const LayerView& view) {
-    std::vector<float>& sums = column_sums_[layer];
-    if (!sums.empty() || view.weights.size() < 2) return;
-    const std::span<const float> kernel = view.weights[0];
-    sums.resize(view.weights[1].size());
-    add_rows(kernel.data(), kernel.size() / sums.size(), sums.data(), sums.size());
-  }
-
-  std::optional<Mean> output_gradient(std::size_t layer, const Views& views) const {
-    const OutputGradient& source = sources_[layer];
-    if (!source.own && !source.next) return {};
-    const LayerView& view = *views[source.own ? *source.own : *source.next];
-    if (view.gradients.size() != 2) return {};
-    const std::span<const float> bias = view.gradients[1];
-    const auto count = static_cast<float>(views[layer]->activations.size());
-    float sum = 0;
-    for (std::size_t j = 0; j < bias.size(); ++j) {
-      sum += source.own ? bias[j] : bias[j] * column_sums_[*source.next][j];
-    }
-    return Mean{sum / count, std::all_of(bias.begin(), bias.end(), [](float v) { return v == 0; })};
-  }
-
   /// What the step after the pending batch saw.
   void complete(const Views& views) {
     for (std::size_t i = 0; i < views.size(); ++i) {
       LayerTrace& layer = pending_->layers[i];
       layer.outputs = mean_of(views[i]->activations);
       if (!views[i]->gradients.empty()) layer.gradient = mean_of(views[i]->gradients.front());
-      layer.output_gradient = output_gradient(i, views);
+      if (!views[i]->output_gradient.empty()) {
+        layer.output_gradient = mean_of(views[i]->output_gradient);
+      }
     }
     stops_ = check_(*pending_).stops();
   }
@@ -297,19 +234,16 @@ class Watcher final : public Observer {
   CallbackModel model_;
   std::function<Finding(const BatchTrace&)> check_;
   bool stops_ = false;
-  std::vector<OutputGradient> sources_;
-  std::string metric_;  ///< "accuracy", or empty
   std::int64_t rows_ = 0, batch_size_ = 0;
-  double seen_rows_ = 0, right_ = 0;             ///< in this epoch
-  std::optional<BatchTrace> pending_;            ///< the last batch
-  std::vector<std::vector<float>> column_sums_;  ///< of kernels, with the pending batch's weights
+  double seen_rows_ = 0, right_ = 0;   ///< in this epoch
+  std::optional<BatchTrace> pending_;  ///< the last batch
 };
 
 }  // namespace
 
-std::unique_ptr<Observer> make_watcher(const Program& program, CallbackModel model,
+std::unique_ptr<Observer> make_watcher(CallbackModel model,
                                        std::function<Finding(const BatchTrace&)> check) {
-  return std::make_unique<Watcher>(program, std::move(model), std::move(check));
+  return std::make_unique<Watcher>(std::move(model), std::move(check));
 }
 
 namespace {
@@ -319,7 +253,7 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
   Localisation result = run_callback(faulty, context, [&](Finding& finding) {
     CallbackModel model = callback_model(faulty.program, context.variant);
     checker.emplace(model);
-    return make_watcher(faulty.program, std::move(model),
+    return make_watcher(std::move(model),
                         [&](const BatchTrace& batch) { return finding = checker->check(batch); });
   });
   for (const ToolMessage& message : result.messages) {

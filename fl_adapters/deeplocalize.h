@@ -65,7 +65,7 @@ class Checker {
 
 /// Makes the traces of a training and hands each to `check`; stops the training when a finding
 /// does.
-std::unique_ptr<Observer> make_watcher(const Program& program, CallbackModel model,
+std::unique_ptr<Observer> make_watcher(CallbackModel model,
                                        std::function<Finding(const BatchTrace&)> check);
 
 }  // namespace neutra::deeplocalize

@@ -1,6 +1,7 @@
 #include "fl_adapters/registry.h"
 
 #include "fl_adapters/messages.h"
+#include "program/compiled_metrics.h"
 
 namespace neutra {
 
@@ -32,8 +33,28 @@ namespace neutra {
 
 NEUTRA_TOOLS(NEUTRA_DECLARE)
 
+namespace {
+
+/// A native tool stands for one that sees a script, which knows nothing of neutra's `metric`.
+Tool of_the_script(const Tool& native) {
+  Tool tool = native;
+  tool.localise = [&native](const FaultyProgram& faulty, const LocaliseContext& context) {
+    return native.localise({faulty.id, script_of(faulty.program)}, context);
+  };
+  return tool;
+}
+
+}  // namespace
+
 const std::vector<const Tool*>& tools() {
-  static const std::vector<const Tool*> list{NEUTRA_TOOLS(NEUTRA_ADDRESS)};
+  static const std::vector<const Tool*> list = [] {
+    static std::vector<Tool> made;
+    for (const Tool* native : {NEUTRA_TOOLS(NEUTRA_ADDRESS)})
+      made.push_back(of_the_script(*native));
+    std::vector<const Tool*> pointers;
+    for (const Tool& tool : made) pointers.push_back(&tool);
+    return pointers;
+  }();
   return list;
 }
 

@@ -37,6 +37,7 @@ double Watch::seconds() const {
 
 std::optional<TrainingJob> Watch::job(const Program& program) const {
   TrainingJob job = training_job(program, context_);
+  job.keras = keras_;
   if (context_.time_limit > 0) {
     job.time_limit = context_.time_limit - seconds();
     if (job.time_limit <= 0) return std::nullopt;

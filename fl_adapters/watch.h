@@ -22,7 +22,9 @@ TrainingJob training_job(const Program& program, const LocaliseContext& context)
 /// The trainings of one call of a tool that watches trainings.
 class Watch {
  public:
-  explicit Watch(const LocaliseContext& context) : context_(context) {}
+  /// `keras`: the release that the tool ran on.
+  explicit Watch(const LocaliseContext& context, KerasRelease keras = KerasRelease::kTf24)
+      : context_(context), keras_(keras) {}
 
   /// The context's training within what is left of its time; nullopt: nothing is.
   std::optional<TrainingJob> job(const Program& program) const;
@@ -37,6 +39,7 @@ class Watch {
  private:
   double seconds() const;
   const LocaliseContext& context_;
+  KerasRelease keras_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::string reason_;
 };

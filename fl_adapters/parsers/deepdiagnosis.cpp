@@ -18,9 +18,9 @@ std::optional<ToolMessage> advice_of(const std::string& suggestion,
   if (!match || table().kind(match->code).severity != "Suggestion") return std::nullopt;
   std::set<int> layers;
   if (const auto named = match->numbers.find("layer"); named != match->numbers.end()) {
-    layers.insert(static_cast<int>(named->second));
+    layers.insert(layer_of(recorder, named->second));
   } else if (symptom_layer) {
-    layers.insert(static_cast<int>(*symptom_layer));
+    layers.insert(layer_of(recorder, *symptom_layer));
   }
   ToolMessage advice = table().message(match->code);
   advice.text = suggestion;
@@ -58,7 +58,7 @@ void read(const Section& section, Recorder& recorder) {
           std::set<int> layers;
           if (match->numbers.contains("layer")) {
             layer = match->numbers.at("layer");
-            layers.insert(static_cast<int>(*layer));
+            layers.insert(layer_of(recorder, *layer));
           }
           ToolMessage symptom = table().message(match->code, layers);
           symptom.text = stop.message;

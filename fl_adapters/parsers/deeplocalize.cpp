@@ -17,7 +17,7 @@ void read(const Section& section, Recorder& recorder) {
         if (const auto match = match_text(table(), stop.message)) {
           std::set<int> layers;
           if (match->numbers.contains("layer")) {
-            layers.insert(static_cast<int>(match->numbers.at("layer")));
+            layers.insert(layer_of(recorder, match->numbers.at("layer")));
           }
           ToolMessage message = table().message(
               match->code, layers, "batch " + std::to_string(match->numbers.at("batch")));

@@ -2,7 +2,19 @@
 
 #include <algorithm>
 
+#include "program/json.h"
+#include "program/normal.h"
+
 namespace neutra::parsers {
+
+int layer_of(Recorder& recorder, std::int64_t number) {
+  const Program* program = recorder.known();
+  const Json* layers = program != nullptr ? find_layers(program->document) : nullptr;
+  const Json* first =
+      layers != nullptr && !layers->empty() ? member(layers->front(), "class_name") : nullptr;
+  const bool counted = first == nullptr || *first != "InputLayer";
+  return static_cast<int>(number) + (counted ? 0 : 1);
+}
 
 std::optional<StopLine> stop_line(std::string_view line, std::string& problem) {
   constexpr std::string_view kEnd = "terminating training";

@@ -19,6 +19,10 @@ struct StopLine {
 /// nullopt: no such line. `problem` says what is wrong with one that is cut off.
 std::optional<StopLine> stop_line(std::string_view line, std::string& problem);
 
+/// The layer of the run's program, if that is known, that the tool gives this number: it doesn't
+/// count an InputLayer.
+int layer_of(Recorder& recorder, std::int64_t number);
+
 /// Has a line words of such a line?
 bool like_stop_line(std::string_view line);
 

@@ -54,6 +54,26 @@ TEST(CallbackModel, GradientsAreTakenFromTheEnd) {
   EXPECT_EQ(model(plain).gradient_sources({true, false, true}), (Sources{0, {}, 2}));
 }
 
+TEST(CallbackModel, LayersAreToldByNumberAndName) {
+  const Json layers =
+      Json::array({dense(4, "relu"), named(dense(4, "relu"), "hidden"), dense(2, "softmax")});
+  EXPECT_EQ(model(layers).told(1), "1, hidden");
+  EXPECT_EQ(model(layers).told(2), "2, dense_2");
+  EXPECT_EQ(model(layers).told(3), "3, behind the last layer");
+  Json with_input = layers;
+  with_input.insert(with_input.begin(), layer("InputLayer", Json::object()));
+  EXPECT_EQ(model(with_input).told(1), "2, hidden (the tool's layer 1)");
+  EXPECT_EQ(model(with_input).told(3), "4, behind the last layer (the tool's layer 3)");
+  static const MessageTable table(
+      R"({"format":"neutra-messages","version":1,"tool":"t","source":"s","thresholds":{},"messages":
+         [{"code":"c","severity":"E","text":"Batch {batch} layer {layer}: x","actionability":
+         "location","faults":[],"source":"s"}]})",
+      "t.json");
+  const ToolMessage message = callback_message(table, "c", 3, 5, model(with_input), 1);
+  EXPECT_EQ(message.text, "Batch 5 layer 2, hidden (the tool's layer 1): x");
+  EXPECT_EQ(message.layers, std::set<int>{2});
+}
+
 TEST(CallbackModel, WhatZerosAre) {
   CallbackModel published, repaired;
   repaired.repaired = true;

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "tests/fl_adapters/next_number.h"
+#include "tests/fl_adapters/tools_words.h"
 #include "tests/training/programs.h"
 
 namespace neutra::deepdiagnosis {
@@ -71,7 +72,7 @@ struct Case {
       if (finding.messages.empty()) continue;
       const ToolMessage& problem = finding.messages.front();
       EXPECT_EQ(problem.epochs, std::vector<std::int64_t>{epoch});
-      std::string text = problem.text;
+      std::string text = in_the_tools_words(problem.text);
       const std::string start = "Batch " + std::to_string(epoch), end = ", terminating training";
       EXPECT_TRUE(text.starts_with(start)) << text;
       EXPECT_TRUE(text.ends_with(end)) << text;
@@ -81,7 +82,7 @@ struct Case {
                                     : std::set<int>{std::stoi(text.substr(at + 7)) + inputs(model)})
           << text;
       text = text.substr(0, text.size() - end.size()).substr(start.size());
-      if (finding.messages.size() > 1) text += " | " + finding.messages[1].text;
+      if (finding.messages.size() > 1) text += " | " + in_the_tools_words(finding.messages[1].text);
       EXPECT_LE(finding.messages.size(), 2u);
       return text + " -> " + to_string(answer_of(finding.messages));
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "tests/fl_adapters/tools_words.h"
 #include "tests/training/programs.h"
 
 namespace neutra::deeplocalize {
@@ -66,11 +67,12 @@ std::string said(int steps, const std::function<void(BatchTrace&, int step)>& ch
     EXPECT_EQ(message.epochs, std::vector<std::int64_t>{batch.epoch});
     EXPECT_FALSE(message.detail.empty());
     EXPECT_TRUE(message.faults.empty());
-    const auto at = message.text.find("layer ");
+    const std::string text = in_the_tools_words(message.text);
+    const auto at = text.find("layer ");
     const std::set<int> place =
-        at == std::string::npos ? std::set<int>{} : std::set<int>{message.text[at + 6] - '0' + 1};
+        at == std::string::npos ? std::set<int>{} : std::set<int>{text[at + 6] - '0' + 1};
     EXPECT_EQ(message.layers, place);
-    return message.text;
+    return text;
   }
   return "";
 }
@@ -268,6 +270,21 @@ TEST(DeepLocalize, StopsAtWeightsThatItCannotUnpack) {
                    b.layers[0].outputs.value = kNaN;
                  }),
             "Batch 0 layer 0: Error in forward, terminating training");
+}
+
+TEST(DeepLocalize, DeltaWeightsAreAskedBeforeOutputGradients) {
+  const auto both = [](BatchTrace& b, int step) {
+    if (step < 7) return;
+    b.layers[3].output_gradient = {kNaN, false};
+    b.layers[0].gradient = {kNaN, false};
+  };
+  EXPECT_EQ(said(9, both), "Batch 1 layer 0: Error in delta Weights, terminating training");
+}
+
+TEST(DeepLocalize, OutputGradientsOfASoftmaxMayStandStill) {
+  const auto still = [](BatchTrace& b, int) { b.layers[3].output_gradient = {0.25f, false}; };
+  EXPECT_EQ(said(9, still), "Batch 1 layer 3: Error in Output Gradient, terminating training");
+  EXPECT_EQ(said(9, still, kRepaired), "");
 }
 
 }  // namespace

@@ -158,5 +158,64 @@ TEST_P(TheDeepCheckerTraining, DropoutThatChangesTheLayers) {
   EXPECT_FALSE(says(with_rate(0.01), "switch_mode_out_consistency"));
 }
 
+/// Tools that watch logs see those of compile.metrics, whatever neutra measures.
+class CompiledMetrics : public testing::TestWithParam<const char*> {
+ protected:
+  static Localisation run(const Program& p) {
+    const auto trainer = make_local_trainer({});
+    LocaliseContext context;
+    context.trainer = trainer.get();
+    return find_tool(GetParam())->localise({"test", p}, context);
+  }
+  static std::vector<std::string> said(const Localisation& found) {
+    std::vector<std::string> list{to_string(found.faults)};
+    for (const ToolMessage& message : found.messages) {
+      list.push_back(message.text + " / " + message.detail);
+    }
+    return list;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Each, CompiledMetrics,
+                         testing::Values("autotrainer", "deepdiagnosis", "deepfd", "deeplocalize",
+                                         "symptoms", "thedeepchecker", "umlaut"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// Never right, so that the accuracy is 0 and stands still: DeepDiagnosis and DeepLocalize say so.
+Program never_right() {
+  Program p = program("moons", 2, Json::array({dense(1, "relu", {{"bias_initializer", "ones"}})}),
+                      "mean_squared_error", "accuracy", optimizer("SGD", 0.0001), 6);
+  p.document["data"]["preprocess"] = Json::parse(R"([{"op":"add","on":"y","value":8}])");
+  return p;
+}
+
+TEST_P(CompiledMetrics, TheAnswerIsThatOfTheScript) {
+  for (const Json& compiled : {Json{"accuracy"}, Json{"mae", "acc"}, Json{"mae"}, Json::array()}) {
+    Program p = never_right();
+    p.document["compile"]["metrics"] = compiled;
+    const Localisation expected = run(p);
+    EXPECT_EQ(expected.status, LocalisationStatus::kOk) << expected.reason;
+    for (const char* metric : {"mae", "mse", "loss"}) {
+      p.document["metric"] = {{"name", metric}};
+      p.document.erase("task");
+      EXPECT_EQ(said(run(p)), said(expected)) << metric << " " << compiled;
+    }
+  }
+}
+
+TEST(CompiledMetricsOfCallbacks, NoAccuracyIsNoTrouble) {
+  const auto trainer = make_local_trainer({});
+  LocaliseContext context;
+  context.trainer = trainer.get();
+  for (const char* tool : {"deepdiagnosis", "deeplocalize"}) {
+    for (const bool compiled : {true, false}) {
+      Program p = never_right();
+      p.document["compile"]["metrics"] = compiled ? Json{"accuracy"} : Json{"mae"};
+      const Localisation found = find_tool(tool)->localise({"test", p}, context);
+      const bool accuracy = says(found, "invalid_accuracy") || says(found, "mdl");
+      EXPECT_EQ(accuracy, compiled) << tool;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace neutra

@@ -273,6 +273,36 @@ TEST(DeepDiagnosisLog, Issues) {
   EXPECT_EQ(log.programs[0].answers.runs[0].messages[0].epochs, std::vector<std::int64_t>{4});
 }
 
+TEST(StopLines, AnInputLayerIsNotCounted) {
+  for (const bool input : {false, true}) {
+    Program program;
+    Json layers = Json::array();
+    if (input) layers.push_back({{"class_name", "InputLayer"}, {"config", Json::object()}});
+    for (int i = 0; i < 3; ++i) {
+      layers.push_back({{"class_name", "Dense"}, {"config", {{"units", 2}}}});
+    }
+    program.document["model"]["config"]["layers"] = layers;
+    ParseOptions options;
+    options.program = [&](const std::string&) { return &program; };
+    const ParsedLog diagnosis = parse(
+        "deepdiagnosis",
+        "Issue a\nBatch 0 layer 1: Numerical Error in delta Weights, terminating training --- 1.0 "
+        "seconds --- Please change the loss function \t OR Please change the activaton function at "
+        "layer: 2\n",
+        options);
+    ASSERT_EQ(diagnosis.programs.size(), 1u);
+    const Localisation& run = diagnosis.programs[0].answers.runs[0];
+    ASSERT_EQ(run.messages.size(), 2u);
+    EXPECT_EQ(run.messages[0].layers, std::set<int>{input ? 2 : 1});
+    EXPECT_EQ(to_string(run.faults), input ? "ACH(3)|LCH" : "ACH(2)|LCH");
+    const ParsedLog localize =
+        parse("deeplocalize", "Issue a\nBatch 0 layer 1: Error in forward, terminating training\n",
+              options);
+    EXPECT_EQ(localize.programs[0].answers.runs[0].messages[0].layers,
+              std::set<int>{input ? 2 : 1});
+  }
+}
+
 TEST(DeepDiagnosisLog, EverySymptomAndSuggestionIsKnown) {
   const ParsedLog log = parse("deepdiagnosis", read(kData / "deepdiagnosis_messages.txt"));
   std::set<std::string> heard;

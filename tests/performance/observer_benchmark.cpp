@@ -87,8 +87,8 @@ class Subject {
   double watched_seconds() {
     const CallbackModel model = callback_model(program_, ToolVariant::kAsPublished);
     deeplocalize::Checker checker(model);
-    const auto watcher = deeplocalize::make_watcher(
-        program_, model, [&](const deeplocalize::BatchTrace& batch) -> Finding {
+    const auto watcher =
+        deeplocalize::make_watcher(model, [&](const deeplocalize::BatchTrace& batch) -> Finding {
           benchmark::DoNotOptimize(checker.check(batch));
           return {};
         });
