@@ -44,6 +44,15 @@ std::vector<ExportFile> tool_script(const ExportRequest& request, const char* to
   return {{"train.py", find_tool_script(tool)->write(request.program, script_options(request))}};
 }
 
+/// A script for a tool that is a Keras 2.2.4 with a callbacks.py of its own.
+std::vector<ExportFile> callback_script(const ExportRequest& request, const char* tool) {
+  std::vector<ExportFile> files = tool_script(request, tool);
+  files.push_back({"requirements.txt",
+                   "# Python 3.7 at most; then put the tool's callbacks.py in place of Keras's\n"
+                   "keras==2.2.4\ntensorflow>=1.13,<2\nprotobuf<3.21\n"});
+  return files;
+}
+
 TorchScriptOptions torch_options(const ExportRequest& request) {
   return {has_validation(request), request.seed};
 }
@@ -167,8 +176,11 @@ const std::vector<ExportFormat>& export_formats() {
          return files;
        },
        true},
-      {"deepdiagnosis", "Keras 2.3 script with DeepDiagnosis's callback, with its rows", "train.py",
-       false, true, [](Request r) -> Files { return tool_script(r, "deepdiagnosis"); }, true},
+      {"deepdiagnosis", "Keras 2.2.4 script with DeepDiagnosis's callback, with its rows",
+       "train.py", false, true,
+       [](Request r) -> Files { return callback_script(r, "deepdiagnosis"); }, true},
+      {"deeplocalize", "Keras 2.2.4 script with DeepLocalize's callback, with its rows", "train.py",
+       false, true, [](Request r) -> Files { return callback_script(r, "deeplocalize"); }, true},
       {"neuralint", "Keras 2 script in what NeuraLint reads", "train.py", false, true,
        [](Request r) -> Files { return tool_script(r, "neuralint"); }},
       {"autotrainer", "AutoTrainer's model and config, with its rows", "model.h5", false, false,

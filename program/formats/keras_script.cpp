@@ -45,6 +45,9 @@ class Names {
 constexpr std::array<std::string_view, 2> kNewActivations{"gelu", "swish"};
 constexpr std::array<std::string_view, 3> kNewOptimizerFields{"centered", "momentum",
                                                               "initial_accumulator_value"};
+/// What Keras 2.2.4 doesn't know.
+constexpr std::array<std::string_view, 4> kNewMetrics{"AUC", "Precision", "Recall",
+                                                      "RootMeanSquaredError"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, const std::string& word) {
@@ -79,6 +82,7 @@ class Writer {
 
  private:
   bool is(KerasDialect dialect) const { return options_.dialect == dialect; }
+  bool is_old() const { return is(KerasDialect::kKeras23) || is(KerasDialect::kKeras224); }
   bool saves() const { return options_.standalone && !options_.sidecar.empty(); }
 
   std::string imports() const {
@@ -87,11 +91,11 @@ class Writer {
     if (options_.standalone && !saves()) text += "import sys\n";
     text += "import numpy as np\n";
     if (is(KerasDialect::kKeras3)) text += "import keras\n";
-    if (is(KerasDialect::kTfKeras) || is(KerasDialect::kKeras23)) {
+    if (is(KerasDialect::kTfKeras) || is_old()) {
       text += "import tensorflow as tf\n";
     }
     const std::string keras = is(KerasDialect::kTfKeras) ? "tensorflow.keras." : "keras.";
-    if (batch_rate_ && is(KerasDialect::kKeras23)) text += "from keras import backend as K\n";
+    if (batch_rate_ && is_old()) text += "from keras import backend as K\n";
     for (const auto& [module, names] : {std::pair{"callbacks", &callbacks_},
                                         {"initializers", &initializers_},
                                         {"layers", &layers_},
@@ -181,6 +185,9 @@ class Writer {
     const Json names = document_.at("compile").value("metrics", Json::array());
     metrics_ = keras_metrics(given, names);
     for (std::size_t i = 0; i < metrics_.size(); ++i) {
+      if (is(KerasDialect::kKeras224) && is_one_of(kNewMetrics, metrics_[i])) {
+        refuse("/compile/metrics", metrics_[i], "metrics that Keras 2.2.4 knows");
+      }
       const Entry* entry = find(Vocabulary::kMetric, metrics_[i].get<std::string>());
       if (entry != nullptr && entry->name == metric_name_ && metric_place_ == 0)
         metric_place_ = i + 1;
@@ -211,6 +218,7 @@ class Writer {
     if (program.loop.sum) {
       // Keras adds up all values that a loss gives, neutra those of different rows.
       if (program.layers.back().output_shape.size() > 1) refuse("reduction", "sum", "\"mean\"");
+      if (is(KerasDialect::kKeras224)) refuse("reduction", "sum", "\"mean\" in Keras 2.2.4");
       loss_class_ = find(Vocabulary::kLoss, program.loss)->aliases.back();
     }
     for (const std::size_t layer : program.loop.left_out) {
@@ -257,7 +265,7 @@ class Writer {
   /// Throws for what Keras 2.3 doesn't know.
   void require_known(const std::string& class_name, const Json& config,
                      const std::string& path) const {
-    if (!is(KerasDialect::kKeras23)) return;
+    if (!is_old()) return;
     const Json activation = config.value("activation", Json());
     if (activation.is_string() && is_one_of(kNewActivations, activation)) {
       refuse(path + "/config/activation", activation, "activations that Keras 2.3 knows");
@@ -271,7 +279,7 @@ class Writer {
   void translate(Json& config, const std::string& name) {
     const std::string path = "/compile/optimizer";
     const auto given = [&](const char* field) { return config.contains(field); };
-    if (is(KerasDialect::kKeras23)) {
+    if (is_old()) {
       if (name == "Ftrl") refuse(path, name, "optimisers that Keras 2.3 knows");
       for (const auto& [field, value] : config.items()) {
         const bool fresh = is_one_of(kNewOptimizerFields, field) && name != "SGD";
@@ -342,6 +350,10 @@ class Writer {
   std::string loss_word(const std::string& loss) const {
     if (is(KerasDialect::kKeras3) && loss == "kullback_leibler_divergence") return "kl_divergence";
     if (is(KerasDialect::kKeras3) && loss == "logcosh") return "log_cosh";
+    if (is(KerasDialect::kKeras224)) {
+      if (loss == "huber") refuse("/compile/loss", loss, "losses that Keras 2.2.4 knows");
+      if (loss == "cosine_similarity") return "cosine_proximity";
+    }
     if (is(KerasDialect::kKeras23) && loss == "huber") return "huber_loss";
     return loss;
   }
@@ -381,8 +393,12 @@ class Writer {
     }
     std::string list;
     for (const Json& callback : fit.value("callbacks", Json::array())) {
-      append(list, callbacks_.use(callback.at("class_name")) + "(" +
-                       keywords(callback.value("config", Json::object())) + ")");
+      Json config = callback.value("config", Json::object());
+      if (is(KerasDialect::kKeras224) && config.contains("monitor")) {
+        if (config["monitor"] == "accuracy") config["monitor"] = "acc";
+        if (config["monitor"] == "val_accuracy") config["monitor"] = "val_acc";
+      }
+      append(list, callbacks_.use(callback.at("class_name")) + "(" + keywords(config) + ")");
     }
     const Json schedule = fit.value("schedule", Json());
     if (schedule.is_object() && rate_expression_.empty()) append(list, rate_callback(schedule));
@@ -397,7 +413,7 @@ class Writer {
     if (schedule.value("every", "epoch") == "epoch") {
       return callbacks_.use("LearningRateScheduler") + "(lambda epoch: " + rate + "epoch)";
     }
-    const bool old = is(KerasDialect::kKeras23);
+    const bool old = is_old();
     return callbacks_.use("LambdaCallback") + "(on_batch_begin=lambda batch, logs: " +
            (old ? "K.set_value(model.optimizer.lr, "
                 : "tf.keras.backend.set_value(model.optimizer.learning_rate, ") +

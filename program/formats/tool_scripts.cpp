@@ -21,18 +21,29 @@ std::string umlaut_script(const Program& program, const KerasScriptOptions& opti
   return keras_script(program, with);
 }
 
-/// DeepDiagnosis is a Keras 2.3 whose callbacks.py has a class more; it writes to an open file.
+/// DeepDiagnosis is a Keras 2.2.4 whose callbacks.py has classes more; it writes to an open file.
 /// Source: DeepDiagnosis/ICSE2022, callback/callbacks.py, mapFaluireToFix.
 std::string deepdiagnosis_script(const Program& program, const KerasScriptOptions& options) {
   const ResolvedProgram resolved = resolve(program);
   KerasScriptOptions with = options;
-  with.dialect = KerasDialect::kKeras23;
+  with.dialect = KerasDialect::kKeras224;
   with.hook.imports = std::string(options.standalone ? "" : "import sys\n") +
                       "import time\nfrom keras.callbacks import mapFaluireToFix\n";
   const double rate = resolved.optimizer.at("config").at("learning_rate").get<double>();
   with.hook.callback = "mapFaluireToFix(x_train, y_train, len(model.layers), " +
                        std::to_string(resolved.batch_size) + ", time.clock(), " +
                        python_repr(rate) + ", sys.stdout, " + std::to_string(resolved.epochs) + ")";
+  return keras_script(program, with);
+}
+
+/// DeepLocalize's class prints, and ends the script with status 1 at the first error. Source:
+/// Wardat-ISU/DeepLocalize, Our Callback/callbacks.py, DeepLocalize; DeepDiagnosis has it, too.
+std::string deeplocalize_script(const Program& program, const KerasScriptOptions& options) {
+  KerasScriptOptions with = options;
+  with.dialect = KerasDialect::kKeras224;
+  with.hook.imports = "import time\nfrom keras.callbacks import DeepLocalize\n";
+  with.hook.callback = "DeepLocalize(x_train, y_train, len(model.layers), " +
+                       std::to_string(resolve(program).batch_size) + ", time.clock())";
   return keras_script(program, with);
 }
 
@@ -72,7 +83,8 @@ std::string neuralint_script(const Program& program, const KerasScriptOptions& o
 
 const std::vector<ToolScript>& tool_scripts() {
   static const std::vector<ToolScript> all{
-      {"deepdiagnosis", "Keras 2.3 script with DeepDiagnosis's callback", deepdiagnosis_script},
+      {"deepdiagnosis", "Keras 2.2.4 script with DeepDiagnosis's callback", deepdiagnosis_script},
+      {"deeplocalize", "Keras 2.2.4 script with DeepLocalize's callback", deeplocalize_script},
       {"keras", "script for tf.keras 2.4 to 2.15", keras_script},
       {"neuralint", "Keras 2 script in what NeuraLint reads", neuralint_script},
       {"umlaut", "tf.keras script with UMLAUT's callback", umlaut_script},

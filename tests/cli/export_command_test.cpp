@@ -32,7 +32,8 @@ TEST(Export, WritesEveryFormat) {
       {"pytorch", {"requirements.txt", "train.py"}},
       {"libtorch", {"CMakeLists.txt", "train.cpp"}},
       {"umlaut", {"train.py"}},
-      {"deepdiagnosis", {"train.py"}},
+      {"deepdiagnosis", {"requirements.txt", "train.py"}},
+      {"deeplocalize", {"requirements.txt", "train.py"}},
       {"autotrainer", {"config.pkl", "model.h5", "neutradata.py"}},
       {"deepfd", {"config.pkl", "dataset.pkl", "model.h5", "origin.py"}},
       {"neuralint", {"train.py"}}};

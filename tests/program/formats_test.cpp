@@ -234,6 +234,26 @@ print("accuracy:")"))
       << text;
 }
 
+TEST(KerasScript, OfKeras224) {
+  Program program = sample("mlp");
+  testing::at(program, "/fit/callbacks") =
+      Json::parse(R"([{"class_name":"EarlyStopping","config":{"monitor":"val_accuracy"}}])");
+  testing::at(program, "/compile/metrics") = {"accuracy"};
+  EXPECT_TRUE(has(script(program, KerasDialect::kKeras224), "monitor=\"val_acc\""));
+  EXPECT_TRUE(has(script(program, KerasDialect::kKeras23), "monitor=\"val_accuracy\""));
+  EXPECT_TRUE(has(script(program, KerasDialect::kKeras224), "lr="));
+  Program cosine = program;
+  testing::at(cosine, "/compile/loss") = "cosine_similarity";
+  EXPECT_TRUE(has(script(cosine, KerasDialect::kKeras224), "loss=\"cosine_proximity\""));
+  Program huber = program;
+  testing::at(huber, "/compile/loss") = "huber";
+  EXPECT_TRUE(has(error_of([&] { script(huber, KerasDialect::kKeras224); }),
+                  "losses that Keras 2.2.4 knows"));
+  testing::at(program, "/compile/metrics") = {"AUC"};
+  EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras224); }),
+                  "metrics that Keras 2.2.4 knows"));
+}
+
 TEST(ToolScripts, HaveTheToolsCallbacks) {
   const Program program = sample("mlp");
   const std::string umlaut = find_tool_script("umlaut")->write(program, {});
@@ -245,6 +265,11 @@ TEST(ToolScripts, HaveTheToolsCallbacks) {
   EXPECT_TRUE(has(diagnosis,
                   "callbacks=[mapFaluireToFix(x_train, y_train, len(model.layers), 32, "
                   "time.clock(), 0.001, sys.stdout, 5)])"));
+  const std::string localize = find_tool_script("deeplocalize")->write(program, {});
+  EXPECT_TRUE(has(localize, "from keras.callbacks import DeepLocalize\n"));
+  EXPECT_TRUE(has(localize,
+                  "callbacks=[DeepLocalize(x_train, y_train, len(model.layers), 32, "
+                  "time.clock())])"));
   const std::string lint = find_tool_script("neuralint")->write(program, {});
   EXPECT_TRUE(has(lint, "optimizer = Adam(lr=0.001)\nmodel.compile("));
   EXPECT_TRUE(has(lint, "optimizer=optimizer"));
