@@ -14,6 +14,7 @@
 #include "fl_adapters/registry.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/layer_titles.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 
@@ -77,11 +78,11 @@ std::string answer_text(const ToolMessage& message) {
 }
 
 /// Messages of all runs, equal ones together.
-TextTable message_table(const std::vector<Localisation>& runs) {
+TextTable message_table(const std::vector<Localisation>& runs, const LayerTitles& titles) {
   TextTable table({"message", "layers", "when", "runs", "actionable", "answer"});
   for (const HeardMessage& line : messages_heard(runs)) {
     const ToolMessage& message = *line.message;
-    const std::string layers = ranges({message.layers.begin(), message.layers.end()});
+    const std::string layers = titles(message.layers);
     table.add(
         {message.severity + ": " + message.text, layers.empty() ? "-" : layers, when_said(line),
          std::to_string(line.runs), std::string(to_string(message.actionability)),
@@ -92,7 +93,7 @@ TextTable message_table(const std::vector<Localisation>& runs) {
 
 /// The first places of the rankings: layers, by their mean rank over the runs that rank them. Equal
 /// suspiciousness shares the mean of its ranks.
-TextTable ranking_table(const std::vector<Localisation>& runs) {
+TextTable ranking_table(const std::vector<Localisation>& runs, const LayerTitles& titles) {
   constexpr std::size_t kShown = 10;
   struct Place {
     std::pair<int, std::string> id;  ///< layer, fault type
@@ -129,7 +130,7 @@ TextTable ranking_table(const std::vector<Localisation>& runs) {
   for (std::size_t i = 0; i < std::min(kShown, places.size()); ++i) {
     const Place& place = places[i];
     const auto& [layer, type] = place.id;
-    table.add({rounded(place.ranks / place.runs), layer < 0 ? "-" : std::to_string(layer),
+    table.add({rounded(place.ranks / place.runs), layer < 0 ? "-" : titles(layer),
                type.empty() ? "-" : type, rounded(place.suspiciousness / place.runs),
                std::to_string(place.first) + " runs", std::to_string(place.runs) + " runs"});
   }
@@ -152,7 +153,7 @@ Json ranking_json(const std::vector<Suspect>& ranking) {
   return {{"layers", std::move(layers)}, {"neurons", std::move(neurons)}};
 }
 
-std::string text_of(const ToolAnswers& answers) {
+std::string text_of(const ToolAnswers& answers, const LayerTitles& titles) {
   const Tool& tool = *answers.tool;
   const std::string total = std::to_string(answers.runs.size());
   std::string text = tool.name + " " + tool.version + " (" + std::string(to_string(tool.kind)) +
@@ -169,8 +170,8 @@ std::string text_of(const ToolAnswers& answers) {
     text += "  " + std::to_string(count) + " of " + total + " runs " + trouble + "\n";
   const bool ranks = std::any_of(answers.runs.begin(), answers.runs.end(),
                                  [](const Localisation& run) { return !run.ranking.empty(); });
-  if (ranks) text += "\n" + ranking_table(answers.runs).text();
-  return text + "\n" + message_table(answers.runs).text();
+  if (ranks) text += "\n" + ranking_table(answers.runs, titles).text();
+  return text + "\n" + message_table(answers.runs, titles).text();
 }
 
 Json json_of(const ToolAnswers& answers) {
@@ -304,6 +305,7 @@ int run(const Arguments& arguments) {
   bool any_broken = false;
   Json list = Json::array();
   std::vector<Answer> summaries;
+  const LayerTitles titles(faulty.program.document);
   std::string text =
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
@@ -316,7 +318,7 @@ int run(const Arguments& arguments) {
     if (format == "csv")
       summaries.push_back(
           summary_of_runs(fault.id, answers.tool->name, *answers.tool, answers.runs));
-    text += "\n" + text_of(answers);
+    text += "\n" + text_of(answers, titles);
   }
   if (format == "csv") {
     text = to_csv(summaries);
@@ -330,6 +332,7 @@ int run(const Arguments& arguments) {
                     {"tools_program", buggy ? tools_json(fault) : Json()},
                     {"seed", arguments.integer("seed")},
                     {"defects", arguments.text("defects")},
+                    {"layer_names", titles.names()},
                     {"tools", std::move(list)}});
   }
   put_result(arguments, text);

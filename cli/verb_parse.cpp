@@ -9,6 +9,7 @@
 #include "fl_adapters/parsers/parser.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/layer_titles.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 
@@ -104,12 +105,14 @@ std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
     if (!program.cut.empty())
       text += "  left out: " + std::to_string(program.cut.size()) +
               (program.cut.size() == 1 ? " run" : " runs") + " of which a part was cut off\n";
+    const Fault* fault = faults.find(program.name);
+    const LayerTitles titles =
+        fault != nullptr ? LayerTitles(fault->buggy.document) : LayerTitles();
     TextTable table({"message", "layers", "runs", "answer"});
     for (const HeardMessage& heard : messages_heard(program.answers.runs)) {
       const ToolMessage& message = *heard.message;
-      std::vector<std::string> layers;
-      for (const int layer : message.layers) layers.push_back(std::to_string(layer));
-      table.add({message.severity + ": " + message.text, layers.empty() ? "-" : join(layers),
+      const std::string layers = titles(message.layers);
+      table.add({message.severity + ": " + message.text, layers.empty() ? "-" : layers,
                  std::to_string(heard.runs),
                  text_of(message.faults) +
                      (message.ignored.empty() ? "" : " (" + message.ignored + ")")});

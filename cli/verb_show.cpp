@@ -11,6 +11,7 @@
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/layer.h"
+#include "program/layer_titles.h"
 #include "program/printable.h"
 #include "program/warnings.h"
 #include "program/words.h"
@@ -245,10 +246,11 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
   std::string text = fault.id + (fault.fixed ? " (" + version + ")" : "") +
                      (fault.title.empty() || fault.title == fault.id ? "" : ": " + fault.title) +
                      "\n\n";
-  TextTable table({"layer", "class", "output", "weights", "settings"});
+  const std::vector<std::string> names = LayerTitles(program.document).names();
+  TextTable table({"layer", "name", "class", "output", "weights", "settings"});
   for (const auto& layer : resolved.layers)
-    table.add({std::to_string(layer.index), layer.class_name,
-               shown.has_shapes() ? to_string(layer.output_shape) : "?",
+    table.add({std::to_string(layer.index), names[static_cast<std::size_t>(layer.index)],
+               layer.class_name, shown.has_shapes() ? to_string(layer.output_shape) : "?",
                shown.has_shapes() ? std::to_string(weights_of(layer).all) : "?", settings(layer)});
   text += table.text();
   const auto line = [&](const std::string& name, const std::string& value) {

@@ -33,6 +33,7 @@ Json json_of(const Symptom& symptom) {
   for (const SymptomLayer& layer : symptom.layers)
     layers.push_back({{"layer", layer.index},
                       {"class_name", layer.class_name},
+                      {"name", layer.name.empty() ? Json() : Json(layer.name)},
                       {"values", json_of(layer.values)}});
   return {{"id", symptom.rule->id},
           {"number", symptom.rule->number},

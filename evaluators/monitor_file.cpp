@@ -70,6 +70,7 @@ class Reader {
     }
     return values;
   }
+  bool has(const std::string& path) const { return file_.has(path); }
   std::vector<std::string> texts(const std::string& path, std::uint64_t count) const {
     require(path, {count});
     return file_.read_strings(path);
@@ -96,6 +97,8 @@ std::vector<MonitoredLayer> read_layers(const Reader& reader) {
   const std::uint64_t count = reader.count("/layers/index");
   const std::vector<std::int64_t> indices = reader.wholes("/layers/index", count);
   const std::vector<std::string> classes = reader.texts("/layers/class_name", count);
+  std::vector<std::string> names(count);
+  if (reader.has("/layers/name")) names = reader.texts("/layers/name", count);
   std::vector<MonitoredLayer> layers(count);
   for (std::size_t i = 0; i < count; ++i) {
     if (indices[i] > std::numeric_limits<int>::max() || (i > 0 && indices[i] <= indices[i - 1])) {
@@ -103,6 +106,7 @@ std::vector<MonitoredLayer> read_layers(const Reader& reader) {
     }
     layers[i].index = static_cast<int>(indices[i]);
     layers[i].class_name = classes[i];
+    layers[i].name = names[i];
   }
   for (const Property property : kAll) {
     const std::vector<std::int64_t> counts = reader.wholes(path_of("/layers/", property), count);
@@ -176,15 +180,17 @@ void write_monitor_file(const MonitorFile& content, const std::filesystem::path&
 
   const std::vector<MonitoredLayer>& layers = content.runs.front().layers;
   std::vector<std::int64_t> indices;
-  std::vector<std::string> classes;
+  std::vector<std::string> classes, names;
   std::array<std::vector<std::int64_t>, kProperties> counts;
   for (const MonitoredLayer& layer : layers) {
     indices.push_back(layer.index);
     classes.push_back(layer.class_name);
+    names.push_back(layer.name);
     for (std::size_t p = 0; p < kProperties; ++p) counts[p].push_back(layer.counts[p]);
   }
   file.write("/layers/index", indices);
   file.write("/layers/class_name", classes);
+  file.write("/layers/name", names);
   for (const Property property : kAll) {
     file.write(path_of("/layers/", property), counts[static_cast<std::size_t>(property)]);
   }

@@ -31,6 +31,7 @@ struct MonitoredLayer {
   int index = 0;  ///< over model.config.layers
   std::string class_name;
   std::array<std::int64_t, kProperties> counts{};  ///< values of each property; 0: it has none
+  std::string name = {};                           ///< "dense_2"; "" in files of older versions
   bool operator==(const MonitoredLayer&) const = default;
 };
 

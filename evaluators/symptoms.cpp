@@ -464,7 +464,8 @@ class Detector {
   }
 
   SymptomLayer described(std::size_t layer, std::vector<SymptomValue> values) const {
-    return {run_.layers[layer].index, run_.layers[layer].class_name, std::move(values)};
+    const MonitoredLayer& known = run_.layers[layer];
+    return {known.index, known.class_name, std::move(values), known.name};
   }
 
   const MonitoredRun& run_;
@@ -558,8 +559,9 @@ std::string Symptom::explanation() const {
   std::vector<std::string> texts;
   if (!values.empty()) texts.push_back(text_of(values));
   for (const SymptomLayer& layer : layers) {
-    texts.push_back("layer " + std::to_string(layer.index) + " (" + layer.class_name +
-                    "): " + text_of(layer.values));
+    const std::string title =
+        layer.name.empty() ? " (" + layer.class_name + ")" : ", " + layer.name;
+    texts.push_back("layer " + std::to_string(layer.index) + title + ": " + text_of(layer.values));
   }
   return std::to_string(layers.size()) + " of " + std::to_string(looked_at) +
          " layers: " + join(texts, "; ");

@@ -104,6 +104,7 @@ struct SymptomLayer {
   int index = 0;  ///< over model.config.layers
   std::string class_name;
   std::vector<SymptomValue> values;
+  std::string name = {};  ///< "" where the file has none
 };
 
 /// A symptom that a training shows.

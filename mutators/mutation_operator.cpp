@@ -347,7 +347,8 @@ std::string refuse_trained_step(const Target& target, Site site, std::string_vie
   if (shapes && has_kernel(layer_at(target, site)) && layer_at(target, site).output_shape.empty()) {
     return layer_text(target, site, "has an unknown shape");
   }
-  return trained_step_refusal(op, target.resolved.layers, static_cast<std::size_t>(site));
+  return trained_step_refusal(op, target.resolved.layers, static_cast<std::size_t>(site),
+                              LayerTitles(target.program.document));
 }
 
 std::string refuse_one_class(const Target& target, Site) {
@@ -460,7 +461,8 @@ Json setting_at(const Target& target, Site site, std::string_view field) {
 }
 
 std::string layer_text(const Target& target, Site site, std::string_view what) {
-  return "layer " + std::to_string(site) + " (" + layer_at(target, site).class_name + "), which " +
+  const LayerTitles titles(target.program.document);
+  return "layer " + titles(site) + " (" + layer_at(target, site).class_name + "), which " +
          std::string(what);
 }
 

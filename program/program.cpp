@@ -371,6 +371,7 @@ class Inference {
     if (has_problem("/trained") || has_problem(path_)) return;
     std::map<std::size_t, int> copies;
     std::set<std::size_t> linear;
+    const LayerTitles titles(written_);
     const Json& steps = normal_.at("trained").at("mutations");
     for (std::size_t i = 0; i < steps.size(); ++i) {
       const std::string place = "/trained/mutations/" + std::to_string(i) + "/layer";
@@ -389,7 +390,7 @@ class Inference {
         report("layer " + std::to_string(layer), "0 to " + std::to_string(resolved_.size() - 1));
         continue;
       }
-      std::string found = trained_step_refusal(op, resolved_, layer);
+      std::string found = trained_step_refusal(op, resolved_, layer, titles);
       int& count = copies.emplace(layer, 1).first->second;
       const bool twice = op == "activation_removal" && linear.contains(layer);
       if (count == 0 || twice) {

@@ -37,11 +37,11 @@ bool has_kernel(const ResolvedLayer& layer) {
 }
 
 std::string trained_step_refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
-                                 std::size_t position) {
+                                 std::size_t position, const LayerTitles& titles) {
   const std::string reason = refusal(op, layers, position);
   if (reason.empty()) return "";
-  return "layer " + std::to_string(position) + " (" + layers[position].class_name + "), which " +
-         reason;
+  return "layer " + titles(static_cast<int>(position)) + " (" + layers[position].class_name +
+         "), which " + reason;
 }
 
 }  // namespace neutra

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "program/error.h"
+#include "program/layer_titles.h"
 #include "program/printable.h"
 #include "report/embedded.h"
 
@@ -40,26 +41,21 @@ Json changes(const Parameters& from, const Parameters& to) {
   return result;
 }
 
-/// "layer 0 (Dense)" of a path into a program, "" for one that leads to no layer.
-std::string layer_of(const Json& document, const std::string& path) {
+/// "layer 0, dense" of a path into a program, "" for one that leads to no layer.
+std::string layer_of(const LayerTitles& titles, const std::string& path) {
   static const std::string kLayers = "/model/config/layers/";
   if (!path.starts_with(kLayers)) return "";
-  const std::string layer = path.substr(0, path.find('/', kLayers.size()));
-  const Json* found = nullptr;
-  const Json::json_pointer pointer(layer);
-  if (document.contains(pointer)) found = member(document.at(pointer), "class_name");
-  const std::string number = layer.substr(kLayers.size());
-  return "layer " + number +
-         (found != nullptr && found->is_string() ? " (" + found->get<std::string>() + ")" : "");
+  return "layer " + titles(std::atoi(path.c_str() + kLayers.size()));
 }
 
 /// What the hyperparameters are, where the fault is known.
 Json keys(const ProgramSpace& space) {
   Json result = Json::object();
+  const LayerTitles titles(space.base().document);
   for (const Key& key : space.keys()) {
     std::vector<std::string> layers;
     for (const std::string& path : key.paths) {
-      const std::string layer = layer_of(space.base().document, path);
+      const std::string layer = layer_of(titles, path);
       if (!layer.empty() && std::find(layers.begin(), layers.end(), layer) == layers.end())
         layers.push_back(layer);
     }

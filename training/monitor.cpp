@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "program/layer_titles.h"
 #include "training/weights.h"
 
 namespace neutra {
@@ -115,6 +116,10 @@ void TrainingMonitor::epoch_end(const EpochEvent& event) {
 
 MonitoredRun TrainingMonitor::run(const TrainingJob& job, const ReplicaResult& result) const {
   MonitoredRun run = run_;
+  const std::vector<std::string> names = LayerTitles(job.program->document).names();
+  for (MonitoredLayer& layer : run.layers) {
+    layer.name = names[static_cast<std::size_t>(layer.index)];
+  }
   run.replica = job.replica;
   run.status = to_string(result.status);
   run.message = result.message;

@@ -75,8 +75,9 @@ function ranges(values) {
   return parts.map(([from, to]) => from === to ? String(from) : `${from}-${to}`).join(", ");
 }
 
-/** What neutra localise said of one tool. */
-function answerOf(tool, types) {
+/** What neutra localise said of one tool. `names`: of the program's layers. */
+function answerOf(tool, types, names) {
+  const title = layer => names[layer] ? `${layer}, ${names[layer]}` : String(layer);
   const parts = [];
   parts.push(html("p", {}, "Answer: ", tool.answers.map(({answer, runs}, i) => {
     const hit = [...types].some(type => answer.split(/[^A-Z]+/).includes(type));
@@ -100,14 +101,14 @@ function answerOf(tool, types) {
         html("thead", {}, html("tr", {}, ["message", "layers", "when", "runs", "for a developer", "stands for"].map(word => html("th", {scope: "col"}, word)))),
         html("tbody", {}, [...heard.values()].map(message => html("tr", {},
             html("td", {class: "words"}, `${message.severity}: ${message.text}`, message.detail ? html("div", {class: "help"}, message.detail) : null),
-            html("td", {}, ranges(message.layers) || "-"), html("td", {}, message.unit === "after training" ? message.unit : message.epochs.size ? (message.unit === "iterations" ? "iterations " : "") + ranges(message.epochs) : "before training"), html("td", {class: "number"}, String(message.runs)),
+            html("td", {}, message.layers.map(title).join("; ") || "-"), html("td", {}, message.unit === "after training" ? message.unit : message.epochs.size ? (message.unit === "iterations" ? "iterations " : "") + ranges(message.epochs) : "before training"), html("td", {class: "number"}, String(message.runs)),
             html("td", {}, message.actionability), html("td", {}, message.faults, message.ignored ? html("div", {class: "help"}, message.ignored) : null)))))));
   }
   const ranking = (tool.runs[0]?.ranking?.layers ?? []).slice(0, 10);
   if (ranking.length) {
     parts.push(html("div", {class: "table"}, html("table", {"aria-label": "Ranking of layers, first run"},
         html("thead", {}, html("tr", {}, ["place", "layer", "suspiciousness"].map(word => html("th", {scope: "col"}, word)))),
-        html("tbody", {}, ranking.map((suspect, i) => html("tr", {}, html("td", {}, String(i + 1)), html("td", {}, [suspect.layer, suspect.fault].filter(part => part !== undefined).join(" ")),
+        html("tbody", {}, ranking.map((suspect, i) => html("tr", {}, html("td", {}, String(i + 1)), html("td", {}, [suspect.layer === undefined ? undefined : title(suspect.layer), suspect.fault].filter(part => part !== undefined).join(" ")),
                                                            html("td", {class: "number"}, shown(suspect.suspiciousness))))))));
   }
   return parts;
@@ -170,7 +171,7 @@ function toolSection(name, found, types) {
              job.state === "running" || job.state === "waiting"
                  ? html("button", {type: "button", onclick: () => post("api/cancel", {job: job.job}).then(show, error => tellProblem(error.message))}, "Cancel")
                  : job.state === "done" ? html("small", {class: "help"}, `in ${duration(job.seconds)}`) : null),
-        job.error ? html("pre", {}, job.error) : null, tool ? answerOf(tool, types) : null);
+        job.error ? html("pre", {}, job.error) : null, tool ? answerOf(tool, types, job.answer.layer_names ?? []) : null);
     const old = jobs.querySelector(`[data-job="${job.job}"]`);
     if (old) old.replaceWith(box);
     else jobs.prepend(box);

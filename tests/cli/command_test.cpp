@@ -445,6 +445,32 @@ TEST(Command, LocaliseRepairedSaysNothingMisleading) {
   EXPECT_EQ(repaired.out.find("Missing"), std::string::npos) << repaired.out;
 }
 
+TEST(Command, LayersAreToldByNumberAndName) {
+  const Folder folder;
+  Json program = parse_json(call({"show", "D6", "--json"}, folder.path()).out, "out")["program"];
+  Json& layers = program["model"]["config"]["layers"];
+  layers[1]["config"]["name"] = "dense_out";
+  const Json shape = layers[0]["config"]["batch_input_shape"];
+  layers[0]["config"].erase("batch_input_shape");
+  layers.insert(layers.begin(), {{"class_name", "InputLayer"},
+                                 {"config", {{"batch_input_shape", shape}, {"name", "rows"}}}});
+  folder.write("p.json", program.dump());
+  const std::vector<std::string> localise{"localise",     "p.json", "--tool",
+                                          "deeplocalize", "--runs", "1"};
+  const Called text = call(localise, folder.path());
+  ASSERT_EQ(text.exit, 0) << text.err;
+  EXPECT_NE(text.out.find("layer 2, dense_out (the tool's layer 1): Error in "), std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("  2, dense_out  "), std::string::npos) << text.out;
+  std::vector<std::string> as_json = localise;
+  as_json.push_back("--json");
+  const Json said = parse_json(call(as_json, folder.path()).out, "output");
+  EXPECT_EQ(said["layer_names"], Json({"rows", "dense_1", "dense_out"}));
+  EXPECT_EQ(said["tools"][0]["runs"][0]["messages"][0]["layers"], Json({2}));
+  EXPECT_NE(call({"show", "p.json"}, folder.path()).out.find("2  dense_out  Dense"),
+            std::string::npos);
+}
+
 TEST(Command, StaticToolsNeedNoData) {
   const Folder folder;
   const Called called = call(

@@ -94,7 +94,9 @@ TEST(Import, WithoutDataShowsButDoesNotTrain) {
       call({"import", kModels + "keras3_images.keras", "-o", "p.json"}, folder.path());
   ASSERT_EQ(imported.exit, 0) << imported.err;
   EXPECT_NE(imported.out.find("model files hold no rows"), std::string::npos) << imported.out;
-  EXPECT_EQ(call({"show", "p.json"}, folder.path()).exit, 0);
+  const Called shown = call({"show", "p.json"}, folder.path());
+  EXPECT_EQ(shown.exit, 0);
+  EXPECT_NE(shown.out.find("layer  name"), std::string::npos) << shown.out;
   const Called trained = call({"train", "p.json"}, folder.path());
   EXPECT_EQ(trained.exit, 3);
   EXPECT_NE(trained.err.find("the program has no data"), std::string::npos) << trained.err;

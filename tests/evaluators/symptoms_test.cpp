@@ -381,6 +381,9 @@ TEST(Symptoms, SayWhereAndWhy) {
       "3 of 6 layers: layer 3 (Dense): weights.var 0.9, clean 0.09 (at least 3 times the largest "
       "clean one); layer 4"))
       << symptom.explanation();
+  Symptom named = symptom;
+  named.layers[0].name = "hidden";
+  EXPECT_TRUE(named.explanation().starts_with("3 of 6 layers: layer 3, hidden: weights.var 0.9"));
 }
 
 TEST(Symptoms, EachCleanTrainingCounts) {

@@ -569,7 +569,8 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
   EXPECT_EQ(nowhere(regressor(), "ADS"), "does not apply: the loss mean_squared_error");
   Program linear = classifier();
   linear.document["model"]["config"]["layers"][6]["config"]["activation"] = "relu";
-  EXPECT_EQ(nowhere(linear, "ADS"), "does not apply: layer 6 (Dense), which makes no softmax");
+  EXPECT_EQ(nowhere(linear, "ADS"),
+            "does not apply: layer 6, dense_1 (Dense), which makes no softmax");
   // Softmax may be a layer, with some behind it that do nothing.
   for (const char* last :
        {R"({"class_name": "Softmax", "config": {}})",
@@ -588,7 +589,7 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
   Program positive = regressor();
   positive.document["model"]["config"][4]["config"]["activation"] = "relu";
   EXPECT_EQ(nowhere(positive, "ASR"),
-            "does not apply: layer 4 (Dense), which has the activation relu");
+            "does not apply: layer 4, dense_1 (Dense), which has the activation relu");
   positive.document["model"]["config"].push_back(json(R"({"class_name": "ReLU"})"));
   EXPECT_EQ(nowhere(positive, "ASR"), "does not apply: layer 5 (ReLU), which has no activation");
 }

@@ -448,9 +448,10 @@ TEST_P(TrainedMutations, ADivergedModelStaysSo) {
 TEST_P(TrainedMutations, WrongStepsAreRefused) {
   const Program p = with_steps(moons(1), {layer_step("layer_copy", 2)});
   const auto trainer = this->trainer();
-  EXPECT_NE(trainer->refusal(p)->find("/trained/mutations/0/layer: found layer 2 (Dense), which "
-                                      "makes (8) of (16)"),
-            std::string::npos)
+  EXPECT_NE(
+      trainer->refusal(p)->find("/trained/mutations/0/layer: found layer 2, dense_1 (Dense), which "
+                                "makes (8) of (16)"),
+      std::string::npos)
       << *trainer->refusal(p);
   EXPECT_EQ(trainer->train(job(p)).status, RunStatus::kInvalid);
 }
