@@ -251,28 +251,30 @@ TEST(Metrics, OriginalScale) {
   Metric plain("mean_absolute_percentage_error", scale);
   plain.add({std::vector<float>{2, 2}, {1, 2}}, {std::vector<float>{1, 1}, {1, 2}});
   EXPECT_DOUBLE_EQ(plain.value(), 100);
-  /// keras/engine/training.py, Model.compile, and keras/metrics.py of 2.2.4.
-  TEST(Metrics, AccuracyOfKeras224) {
-    const auto accuracy = [](const std::string& loss) {
-      return metric_of(KerasRelease::k224, "accuracy", loss);
-    };
-    EXPECT_EQ(metric_of(KerasRelease::k224, "mae", "hinge"), "mae");
-    EXPECT_EQ(metric_of(KerasRelease::kTf24, "accuracy", "binary_crossentropy"), "accuracy");
-    // The loss makes it binary: each output counts. tf.keras compares the largest.
-    const std::vector<float> wide{0.6f, 0.3f, 0.1f};
-    const std::string binary = accuracy("binary_crossentropy");
-    EXPECT_EQ(accuracy("keras-2.2.4/binary_crossentropy"), binary);
-    EXPECT_DOUBLE_EQ(measured(binary.c_str(), wide, {1, 3}, {0, 1, 0}, {1, 3}).value(), 1.0 / 3);
-    EXPECT_EQ(measured("accuracy", wide, {1, 3}, {0, 1, 0}, {1, 3}).value(), 0);
-    // One output is rounded; tf.keras asks whether it is above 0.5.
-    const std::string mse = accuracy("mean_squared_error");
-    EXPECT_EQ(measured(mse.c_str(), {2.2f, 0.5f}, {2, 1}, {2, 0}, {2, 1}).correct(), 2);
-    EXPECT_EQ(measured("accuracy", {2.2f, 0.5f}, {2, 1}, {2, 0}, {2, 1}).correct(), 1);
-    // Class indices belong to the sparse loss alone.
-    const std::string sparse = accuracy("sparse_categorical_crossentropy");
-    EXPECT_EQ(measured(sparse.c_str(), wide, {1, 3}, {0}, {1, 1}).correct(), 1);
-    EXPECT_EQ(measured(mse.c_str(), wide, {1, 3}, {1, 0, 0}, {1, 3}).correct(), 1);
-  }
+}
+
+/// keras/engine/training.py, Model.compile, and keras/metrics.py of 2.2.4.
+TEST(Metrics, AccuracyOfKeras224) {
+  const auto accuracy = [](const std::string& loss) {
+    return metric_of(KerasRelease::k224, "accuracy", loss);
+  };
+  EXPECT_EQ(metric_of(KerasRelease::k224, "mae", "hinge"), "mae");
+  EXPECT_EQ(metric_of(KerasRelease::kTf24, "accuracy", "binary_crossentropy"), "accuracy");
+  // The loss makes it binary: each output counts. tf.keras compares the largest.
+  const std::vector<float> wide{0.6f, 0.3f, 0.1f};
+  const std::string binary = accuracy("binary_crossentropy");
+  EXPECT_EQ(accuracy("keras-2.2.4/binary_crossentropy"), binary);
+  EXPECT_DOUBLE_EQ(measured(binary.c_str(), wide, {1, 3}, {0, 1, 0}, {1, 3}).value(), 1.0 / 3);
+  EXPECT_EQ(measured("accuracy", wide, {1, 3}, {0, 1, 0}, {1, 3}).value(), 0);
+  // One output is rounded; tf.keras asks whether it is above 0.5.
+  const std::string mse = accuracy("mean_squared_error");
+  EXPECT_EQ(measured(mse.c_str(), {2.2f, 0.5f}, {2, 1}, {2, 0}, {2, 1}).correct(), 2);
+  EXPECT_EQ(measured("accuracy", {2.2f, 0.5f}, {2, 1}, {2, 0}, {2, 1}).correct(), 1);
+  // Class indices belong to the sparse loss alone.
+  const std::string sparse = accuracy("sparse_categorical_crossentropy");
+  EXPECT_EQ(measured(sparse.c_str(), wide, {1, 3}, {0}, {1, 1}).correct(), 1);
+  EXPECT_EQ(measured(mse.c_str(), wide, {1, 3}, {1, 0, 0}, {1, 3}).correct(), 1);
+}
 
 }  // namespace
 }  // namespace neutra
