@@ -168,7 +168,8 @@ class CompiledMetrics : public testing::TestWithParam<const char*> {
     return find_tool(GetParam())->localise({"test", p}, context);
   }
   static std::vector<std::string> said(const Localisation& found) {
-    std::vector<std::string> list{to_string(found.faults)};
+    std::vector<std::string> list{std::string(to_string(found.status)) + ": " + found.reason,
+                                  to_string(found.faults)};
     for (const ToolMessage& message : found.messages) {
       list.push_back(message.text + " / " + message.detail);
     }
@@ -185,6 +186,7 @@ Program never_right() {
   Program p = program("moons", 2, Json::array({dense(1, "relu", {{"bias_initializer", "ones"}})}),
                       "mean_squared_error", "accuracy", optimizer("SGD", 0.0001), 6);
   p.document["data"]["preprocess"] = Json::parse(R"([{"op":"add","on":"y","value":8}])");
+  p.document.erase("task");
   return p;
 }
 
@@ -193,10 +195,8 @@ TEST_P(CompiledMetrics, TheAnswerIsThatOfTheScript) {
     Program p = never_right();
     p.document["compile"]["metrics"] = compiled;
     const Localisation expected = run(p);
-    EXPECT_EQ(expected.status, LocalisationStatus::kOk) << expected.reason;
     for (const char* metric : {"mae", "mse", "loss"}) {
       p.document["metric"] = {{"name", metric}};
-      p.document.erase("task");
       EXPECT_EQ(said(run(p)), said(expected)) << metric << " " << compiled;
     }
   }
