@@ -905,6 +905,51 @@ TEST(Command, SearchNetworkAndStoreGoTogether) {
             24);
 }
 
+/// The buggy program's loss scores all programs that are compared.
+TEST(Command, ALossThatScoresIsNamed) {
+  const Folder folder;
+  const Json layer = {{"class_name", "Dense"},
+                      {"config", {{"units", 1}, {"batch_input_shape", {nullptr, 1}}}}};
+  const Json program = {
+      {"model", {{"class_name", "Sequential"}, {"config", {{"layers", {layer}}}}}},
+      {"compile", {{"loss", "mean_squared_error"}, {"optimizer", "SGD"}}},
+      {"fit", {{"epochs", 1}}},
+      {"data",
+       {{"source", "generator"},
+        {"arguments", {{"name", "linear"}, {"rows", 50}, {"slope", 50}}},
+        {"split", {{"test_size", 0.2}, {"seed", 42}}}}}};
+  folder.write("f.json", Json{{"format", "neutra-fault"},
+                              {"version", 1},
+                              {"program", program},
+                              {"fixed",
+                               {{"patch",
+                                 {{{"op", "add"},
+                                   {"path", "/data/preprocess"},
+                                   {"value", {{{"op", "scale"}, {"on", "y"}, {"by", 50}}}}}}}}}}
+                             .dump());
+  const std::string scored = "scored by mean_squared_error, the buggy program's loss",
+                    scales = "different scales";
+  const auto says = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  const Called shown = call({"show", "f.json"}, folder.path());
+  EXPECT_TRUE(says(shown.out, scored) && says(shown.out, scales)) << shown.out << shown.err;
+  const Called checked =
+      call({"faults", "f.json", "--check", "--replicas", "2", "--json"}, folder.path());
+  EXPECT_TRUE(says(checked.err, scored) && says(checked.err, scales)) << checked.err;
+  const Called searched = call(
+      {"search", "f.json", "--store", "f.h5", "--budget-evaluations", "6", "-n", "2", "--json"},
+      folder.path());
+  ASSERT_EQ(searched.exit, 0) << searched.err;
+  EXPECT_TRUE(says(searched.err, scored) && says(searched.err, scales)) << searched.err;
+  EXPECT_EQ(parse_json(searched.out, "out")["metric"], "mse");
+  const Called network = call({"network", "f.h5", "--format", "text"}, folder.path());
+  EXPECT_TRUE(says(network.out, scored)) << network.out;
+  const Called trained =
+      call({"train", "f.json", "--version", "fixed", "--replicas", "1", "--json"}, folder.path());
+  EXPECT_EQ(parse_json(trained.out, "out")["metric"], "mse") << trained.err;
+}
+
 TEST(Command, ASearchWithALargerBudgetGoesOn) {
   const Folder folder;
   // So bad a level that every program is a repair.
