@@ -293,7 +293,6 @@ void SearchMachine::commit(Candidate& candidate) {
   const bool complete = conclude(evaluation, config_.replicas, candidate, node, counters_);
   if (complete && node.parent >= 0) judge(candidate);
   const bool trains =
-      evaluation.refusal ||
       parse_run_status(node.status).value_or(RunStatus::kOk) <= RunStatus::kDiverged;
   if (config_.improve && node.parent < 0 && !trains) {
     throw input_error(task_.fault_id + ": the buggy program does not train (" + node.status +

@@ -312,6 +312,13 @@ TEST(Improve, ABuggyProgramWithoutResultsIsNothingToImproveOn) {
   TemporaryFolder folder;
   Failing trainer(c.landscape);
   EXPECT_THROW(run(c, {}, trainer, folder / "s.h5"), Error);
+  // Nor is one that Keras would refuse.
+  struct Refusing : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    std::optional<std::string> refusal(const Program&) override { return "refused"; }
+  };
+  Refusing refusing(c.landscape);
+  EXPECT_THROW(run(c, {}, refusing, folder / "r.h5"), Error);
 }
 
 TEST(Search, TheKnownFixGivesTheGroundTruth) {
