@@ -161,6 +161,7 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
   }
   if (options.minimise && outcome.end != SearchEnd::kInterrupted) {
     outcome.minimising = minimise(task, space, config, options, std::move(reused), trainer, store);
+    outcome.was_finished = false;
     outcome.network.subpatches = store.content().network.subpatches;
   }
   return outcome;
