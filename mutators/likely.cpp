@@ -32,13 +32,25 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
+/// The numbers that a program gives for a row; where its shapes are unknown, the units of its last
+/// layer that has some.
+std::int64_t outputs_of(const ResolvedProgram& program) {
+  if (!program.layers.empty() && !program.layers.back().output_shape.empty()) {
+    return program.layers.back().output_shape.back();
+  }
+  for (auto layer = program.layers.rbegin(); layer != program.layers.rend(); ++layer) {
+    if (const Json* units = member(layer->config, "units")) return units->get<std::int64_t>();
+  }
+  return 1;
+}
+
 }  // namespace
 
 LikelyChanges::LikelyChanges(const ProgramSpace& space) : space_(space) {
   const ResolvedProgram program = resolve(space.base());
-  const Shape& output = program.layers.empty() ? Shape{} : program.layers.back().output_shape;
-  const bool one = output.empty() || output.back() == 1;
-  task_ = program.task == "regression" ? "regression" : one ? "binary" : "classes";
+  task_ = program.task == "regression" ? "regression"
+          : outputs_of(program) == 1   ? "binary"
+                                       : "classes";
   // The last key of an activation is the output's.
   const Key* last = nullptr;
   for (const Key& key : space.keys()) {

@@ -40,6 +40,13 @@ TEST(LikelyChanges, KnowWhatTheTaskAsksFor) {
   EXPECT_TRUE(of(classes, "act2", "relu", "softmax").mends);
   EXPECT_TRUE(of(classes, "loss", "hinge", "categorical_crossentropy").mends);
 
+  // The same where the program names no input shape.
+  Program shapeless = classes.base();
+  shapeless.document["model"]["config"]["layers"][0]["config"].erase("batch_input_shape");
+  const ProgramSpace unknown = ProgramSpace::with_default_keys(shapeless);
+  EXPECT_TRUE(of(unknown, "act2", "relu", "softmax").mends);
+  EXPECT_TRUE(of(unknown, "loss", "hinge", "categorical_crossentropy").mends);
+
   const ProgramSpace regression = space_of("regression", 1, "sigmoid");
   EXPECT_TRUE(of(regression, "act2", "sigmoid", "linear").mends);
   EXPECT_TRUE(of(regression, "loss", "hinge", "mean_squared_error").mends);
