@@ -44,9 +44,10 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
       std::cerr << "neutra: " << file
                 << ": the search isn't finished; scored against its repairs so far\n";
     const bool minimal = arguments.flag("minimal");
-    const RepairCounts counts = count(repairs_by_size(read.network, &*read.fault));
-    if (minimal && counts.unknown > 0)
-      std::cerr << "neutra: " << file << ": of " << counts.unknown
+    const std::int64_t unknown =
+        minimal ? count(repairs_by_size(read.network, &*read.fault)).unknown : 0;
+    if (unknown > 0)
+      std::cerr << "neutra: " << file << ": of " << unknown
                 << " repairs it is not known whether they are 1-minimal (neutra search --minimise "
                    "finds out); those that hold no smaller repair count\n";
     add({std::move(*read.fault), std::move(read.network), file, minimal});
