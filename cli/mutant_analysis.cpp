@@ -310,8 +310,8 @@ Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
       reasons.push_back(name + ": " + (finite ? "" : mean_of(m, set) + ", ") +
                         (v.missing         ? "no verdict"
                          : std::isnan(v.p) ? "decided by one run"
-                                           : (v.p < 1e-16 ? "p " : "p = ") + p_text(v.p) +
-                                                 ", d = " + rounded(v.d)) +
+                                           : (p_text(v.p).starts_with('<') ? "p " : "p = ") +
+                                                 p_text(v.p) + ", d = " + rounded(v.d)) +
                         ", " + std::to_string(m.runs) + " runs");
     }
     entry.reason = join(reasons, "; ");

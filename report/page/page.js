@@ -119,7 +119,7 @@ function renderDetail(program) {
   const facts = [[network.metric, program.mean === null ? metricOf(program) : `${shown(program.mean)} (mean of ${program.metrics.length}, ${DIRECTION})`]];
   if (program.status !== "ok") facts.push(["status", STATUSES[program.status] ?? program.status]);
   if (program.p !== null && program.p !== undefined && report.significance) {
-    facts.push([`against ${REFERENCE}`, html("span", {}, `p ${program.p < 1e-16 ? "" : "= "}${shownP(program.p)}, d = ${shownEffect(program.d)}`,
+    facts.push([`against ${REFERENCE}`, html("span", {}, `${shownP(program.p).startsWith("<") ? "p" : "p ="} ${shownP(program.p)}, d = ${shownEffect(program.d)}`,
       html("small", {class: "help"}, ` ${SIGNIFICANCE}`))]);
   }
   if (program.size) {
@@ -229,7 +229,7 @@ function applyFilter() {
 
 // --- table ---
 
-/** "yes", "adds to 12", "yes, + 3 that add changes" */
+/** "yes", "adds to 12", "yes, + 3 with more" (changes) */
 function sizeText(program) {
   if (!program.size) return "";
   if (program.size === "folded") return `adds to ${program.within}`;

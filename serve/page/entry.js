@@ -75,6 +75,13 @@ function ranges(values) {
   return parts.map(([from, to]) => from === to ? String(from) : `${from}-${to}`).join(", ");
 }
 
+/** When a tool said a message: "1-3" (epochs), "iterations 5", "before training", "after training". */
+function timeOf(message) {
+  if (message.unit === "after training") return message.unit;
+  if (!message.epochs.size) return "before training";
+  return (message.unit === "iterations" ? "iterations " : "") + ranges(message.epochs);
+}
+
 /** What neutra localise said of one tool. `names`: of the program's layers. */
 function answerOf(tool, types, names) {
   const title = layer => names[layer] ? `${layer}, ${names[layer]}` : String(layer);
@@ -101,7 +108,7 @@ function answerOf(tool, types, names) {
         html("thead", {}, html("tr", {}, ["message", "layers", "when", "runs", "for a developer", "stands for"].map(word => html("th", {scope: "col"}, word)))),
         html("tbody", {}, [...heard.values()].map(message => html("tr", {},
             html("td", {class: "words"}, `${message.severity}: ${message.text}`, message.detail ? html("div", {class: "help"}, message.detail) : null),
-            html("td", {}, message.layers.map(title).join("; ") || "-"), html("td", {}, message.unit === "after training" ? message.unit : message.epochs.size ? (message.unit === "iterations" ? "iterations " : "") + ranges(message.epochs) : "before training"), html("td", {class: "number"}, String(message.runs)),
+            html("td", {}, message.layers.map(title).join("; ") || "-"), html("td", {}, timeOf(message)), html("td", {class: "number"}, String(message.runs)),
             html("td", {}, message.actionability), html("td", {}, message.faults, message.ignored ? html("div", {class: "help"}, message.ignored) : null)))))));
   }
   const ranking = (tool.runs[0]?.ranking?.layers ?? []).slice(0, 10);
