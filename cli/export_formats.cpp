@@ -1,10 +1,9 @@
 #include "cli/export_formats.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include "cli/context.h"
+#include "fl_adapters/registry.h"
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/formats/keras_file.h"
@@ -195,11 +194,7 @@ const ExportFormat* find_export_format(std::string_view name) {
   return it == export_formats().end() ? nullptr : &*it;
 }
 
-bool is_for_tool(const ExportFormat& format) {
-  constexpr std::array<std::string_view, 5> kTools{"autotrainer", "deepdiagnosis", "deepfd",
-                                                   "neuralint", "umlaut"};
-  return std::find(kTools.begin(), kTools.end(), format.name) != kTools.end();
-}
+bool is_for_tool(const ExportFormat& format) { return find_tool(format.name) != nullptr; }
 
 Json sidecar(const ExportRequest& request) {
   Json json = request.program.document;

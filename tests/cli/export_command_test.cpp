@@ -23,6 +23,22 @@ std::string python(const Folder& folder, const std::string& code) {
 
 const std::vector<std::string> kArrays{"x_test.npy", "x_train.npy", "y_test.npy", "y_train.npy"};
 
+TEST(Export, ScriptsForToolsAreOfTheProgramThatTheToolsRanOn) {
+  const Folder folder;
+  folder.write("f.json", R"({"format": "neutra-fault", "version": 1, "subject": "d6",
+    "tools": {"parameters": {"lr": 0.375}, "reason": "another rate"}})");
+  for (const auto& [format, for_tool] : {std::pair{"umlaut", true},
+                                         {"deepdiagnosis", true},
+                                         {"deeplocalize", true},
+                                         {"neuralint", true},
+                                         {"keras", false},
+                                         {"pytorch", false}}) {
+    const Called script = call({"export", "f.json", "--format", format}, folder.path());
+    EXPECT_EQ(script.exit, 0) << script.err;
+    EXPECT_EQ(has(script.out, "0.375"), for_tool) << format;
+  }
+}
+
 TEST(Export, WritesEveryFormat) {
   const Folder folder;
   const std::vector<std::pair<std::string, std::vector<std::string>>> folders{
@@ -31,7 +47,7 @@ TEST(Export, WritesEveryFormat) {
       {"keras23", {"requirements.txt", "train.py"}},
       {"pytorch", {"requirements.txt", "train.py"}},
       {"libtorch", {"CMakeLists.txt", "train.cpp"}},
-      {"umlaut", {"train.py"}},
+      {"umlaut", {"requirements.txt", "train.py"}},
       {"deepdiagnosis", {"requirements.txt", "train.py"}},
       {"deeplocalize", {"requirements.txt", "train.py"}},
       {"autotrainer", {"config.pkl", "model.h5", "neutradata.py"}},
