@@ -212,11 +212,13 @@ Json json_of(const Fault& fault, const Program& program, const Shown& shown,
                        {"bug_type", one.kind.bug_type}});
   for (const Warning& warning : shown.warnings)
     warnings.push_back({{"path", warning.path}, {"text", warning.text}});
-  Json reach = Json::object();  // of each preset
+  Json reach = Json::object();                 // of each preset
+  const Fault searched = scored_alike(fault);  // as a search takes it: a metric is no part of a fix
   for (const Preset preset : {Preset::kPaper, Preset::kKeras}) {
     reach[std::string(to_string(preset))] =
-        fault.fixed
-            ? to_json(reach_of(fault.space, *fault.fixed, fault.fixed_parameters, preset).missing)
+        searched.fixed
+            ? to_json(reach_of(searched.space, *searched.fixed, searched.fixed_parameters, preset)
+                          .missing)
             : Json::array();
   }
   return {{"id", fault.id},
@@ -301,8 +303,9 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
          to_string(fault.actual) + "  (as declared: " + to_string(fault.declared) + ")");
   if (fault.tools)
     line("tools", "ran on " + tools_difference(fault) + "  (" + fault.tools_reason + ")");
+  const Fault searched = scored_alike(fault);  // as a search takes it: a metric is no part of a fix
   for (const Preset preset : {Preset::kPaper, Preset::kKeras})
-    for (const std::string& part : reach_lines(fault, preset))
+    for (const std::string& part : reach_lines(searched, preset))
       line("", "--preset " + std::string(to_string(preset)) + ": " + part);
   for (const FaultClass& one : classes_of(fault, program)) {
     const std::string kind = kind_text(one.kind);

@@ -170,6 +170,15 @@ TEST_F(SearchCommand, SaysWhatOfTheKnownFixIsOutOfReach) {
   const Json shown = parse_json(neutra({"show", "f.json", "--json"}).out, "out");
   EXPECT_EQ(shown["out_of_reach"]["paper"][0]["value"], "tanh");
   EXPECT_TRUE(shown["out_of_reach"]["keras"].empty());
+  // Which metrics the fix compiles is no part of it.
+  Json measured = blobs();
+  measured["fixed"] = {{"patch", Json::parse(R"([
+    {"op": "replace", "path": "/compile/optimizer/config/learning_rate", "value": 0.1},
+    {"op": "replace", "path": "/compile/metrics", "value": ["mae"]},
+    {"op": "remove", "path": "/metric"}])")}};
+  folder.write("m.json", measured.dump());
+  EXPECT_TRUE(
+      parse_json(neutra({"show", "m.json", "--json"}).out, "out")["out_of_reach"]["keras"].empty());
 }
 
 /// Five programs on plateaus of different kinds, where two changes repair and the first of them
