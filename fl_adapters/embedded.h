@@ -22,7 +22,7 @@ extern const std::string_view deepdiagnosis_outputs;
 extern const std::string_view deepfd_outputs;
 extern const std::string_view deeplocalize_outputs;
 
-extern const std::string_view task_rules;  ///< task_rules.json
+extern const std::string_view allowed_by_task;  ///< task_rules.json
 
 extern const std::string_view deepfd_faults;  ///< deepfd/faults.json
 extern const std::string_view deepfd_model;   ///< deepfd/model.json

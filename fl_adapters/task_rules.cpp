@@ -24,7 +24,7 @@ struct Tables {
 
 const Tables& tables() {
   static const Tables tables = [] {
-    const Json json = parse_json(embedded::task_rules, "fl_adapters/task_rules.json");
+    const Json json = parse_json(embedded::allowed_by_task, "fl_adapters/task_rules.json");
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     Tables read;
     for (const auto& [name, range] : json.at("ranges").items()) {
