@@ -77,7 +77,7 @@ TEST(Warnings, NameAModeThatTakesGoodForBad) {
             "rise, and lower is better (mode min)");
   for (const Json& metric : {Json("AUC"), Json({{"class_name", "AUC"}})})
     EXPECT_EQ(
-        text(with_early_stopping({metric}, {{"monitor", "auc"}})),
+        text(with_early_stopping(Json::array({metric}), {{"monitor", "auc"}})),
         "EarlyStopping on `auc` has mode auto, which means min for a name without \"acc\": it "
         "stops the training once the metric doesn't fall, and higher is better (mode max)");
   for (const char* mode : {"auto", "max"})
