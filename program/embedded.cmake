@@ -1,5 +1,9 @@
 # neutra_embed(TARGET FILE NAME): compiles a text file into TARGET as neutra::embedded::NAME, for any room.
 function(neutra_embed target file name)
+  # Two sources of one name would be one object file.
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp)
+    message(FATAL_ERROR "neutra_embed: ${name}.cpp is a source already; give the text another name")
+  endif()
   file(READ ${file} NEUTRA_EMBEDDED_TEXT)
   set(NEUTRA_EMBEDDED_NAME ${name})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
