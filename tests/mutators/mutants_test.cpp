@@ -190,7 +190,7 @@ TEST(FirstOrder, AtSomeLayersAlone) {
   for (const Mutant& mutant : list.mutants) EXPECT_EQ(mutant.applications.front().site, 5);
   EXPECT_EQ(reason(list, "change_epochs"), "it changes the whole program, not a layer");
   EXPECT_EQ(reason(list, "change_dropout_rate@5"),
-            "found layer 5, dense_1 (Dense), which is no Dropout layer; allowed: layer 2");
+            "found layer 5, square (Dense), which is no Dropout layer; allowed: layer 2");
   EXPECT_THROW(first_order_mutants(target, all, 0, {7}), Error);
 }
 

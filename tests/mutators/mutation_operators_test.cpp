@@ -256,9 +256,10 @@ TEST(ActivationOperators, Change) {
       patch(classifier(), "ACH@4=elu"),
       json(
           R"([{"op":"replace","path":"/model/config/layers/4/config/activation","value":"elu"}])"));
-  EXPECT_EQ(refusal(classifier(), "ACH@3=elu"),
-            "change_activation_function@3=elu: found layer 3 (Flatten), which has no activation; "
-            "allowed: layer 0, 4, 5, 6");
+  EXPECT_EQ(
+      refusal(classifier(), "ACH@3=elu"),
+      "change_activation_function@3=elu: found layer 3, flat (Flatten), which has no activation; "
+      "allowed: layer 0, 4, 5, 6");
   EXPECT_NE(refusal(classifier(), "ACH@4=tanh").find("changes nothing"), std::string::npos);
   EXPECT_NE(refusal(classifier(), "ACH@4=rilu").find("did you mean"), std::string::npos);
   EXPECT_NE(refusal(classifier(), "ACH@7=elu").find("found layer 7; allowed: layers 0 to 6"),
@@ -569,8 +570,7 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
   EXPECT_EQ(nowhere(regressor(), "ADS"), "does not apply: the loss mean_squared_error");
   Program linear = classifier();
   linear.document["model"]["config"]["layers"][6]["config"]["activation"] = "relu";
-  EXPECT_EQ(nowhere(linear, "ADS"),
-            "does not apply: layer 6, dense_1 (Dense), which makes no softmax");
+  EXPECT_EQ(nowhere(linear, "ADS"), "does not apply: layer 6, out (Dense), which makes no softmax");
   // Softmax may be a layer, with some behind it that do nothing.
   for (const char* last :
        {R"({"class_name": "Softmax", "config": {}})",
@@ -591,7 +591,8 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
   EXPECT_EQ(nowhere(positive, "ASR"),
             "does not apply: layer 4, dense_1 (Dense), which has the activation relu");
   positive.document["model"]["config"].push_back(json(R"({"class_name": "ReLU"})"));
-  EXPECT_EQ(nowhere(positive, "ASR"), "does not apply: layer 5 (ReLU), which has no activation");
+  EXPECT_EQ(nowhere(positive, "ASR"),
+            "does not apply: layer 5, re_lu (ReLU), which has no activation");
 }
 
 TEST(LoopOperators, ShuffleAndSchedule) {
