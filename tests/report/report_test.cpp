@@ -59,7 +59,7 @@ TEST(Report, DocumentTellsTheDifferencesOfAKnownFault) {
   EXPECT_EQ(document["fixed_node"], 4);
   EXPECT_EQ(document["fixed"], Json::parse(R"({"lr": "0.1"})"));
   EXPECT_EQ(document["keys"]["act1"]["kind"], "activation");
-  EXPECT_EQ(document["keys"]["act1"]["where"], "layer 0, dense");
+  EXPECT_EQ(document["keys"]["act1"]["where"], "layer 0, dense_1");
   EXPECT_EQ(document["keys"]["lr"]["where"], "");
   const Json& nodes = document["network"]["nodes"];
   ASSERT_EQ(nodes.size(), 4u);
