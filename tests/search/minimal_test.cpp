@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "evaluators/statistics.h"
 #include "search/store.h"
 #include "tests/search/fakes.h"
 
@@ -22,36 +23,52 @@ std::optional<std::string> meaning(const Case& c, const Parameters& parameters) 
 /// Is a program a repair? Trained with all replicas, whatever the search knows.
 class Truth {
  public:
-  explicit Truth(const Case& c) : c_(c), trainer_(c.landscape) {
-    level_ = c.config.ground_truth_metric ? *c.config.ground_truth_metric
-                                          : mean(*meaning(c, *c.task.fixed_parameters)).value();
+  explicit Truth(const Case& c) : c_(c), trainer_(c.landscape), buggy_(metrics(c.task.start)) {
+    if (c.config.ground_truth_metric) {
+      level_ = *c.config.ground_truth_metric;
+    } else if (!c.config.improve) {
+      level_ = mean(metrics(*c.task.fixed_parameters));
+    }
   }
   bool repairs(const Parameters& parameters) {
     const auto [known, is_new] = known_.emplace(parameters, false);
     if (!is_new) return known->second;
-    const auto text = meaning(c_, parameters);
-    if (!text || trainer_.refusal(c_.space.program(parameters))) return false;
-    const auto own = mean(*text);
-    return known->second =
-               own && (c_.task.goal == Goal::kMaximize ? *own >= level_ : *own <= level_);
+    const std::vector<double> own = metrics(parameters);
+    if (own.empty() || !std::isfinite(mean(own))) return false;
+    const bool maximize = c_.task.goal == Goal::kMaximize;
+    const auto better = [&](double level) {
+      return maximize ? mean(own) - level : level - mean(own);
+    };
+    if (level_ && better(*level_) < 0) return false;
+    known->second = !c_.config.improve ||
+                    (better(mean(buggy_)) > 0 && compare(own, buggy_, maximize).significant);
+    return known->second;
   }
 
  private:
-  std::optional<double> mean(const std::string& text) const {
-    double sum = 0;
-    std::int64_t correct = 0;
+  /// Empty: it can't be trained.
+  std::vector<double> metrics(const Parameters& parameters) {
+    std::vector<double> result;
+    const auto text = meaning(c_, parameters);
+    if (!text || trainer_.refusal(c_.space.program(parameters))) return result;
     for (int replica = 0; replica < c_.config.replicas; ++replica) {
-      const ReplicaResult result = trainer_.result_of(text, replica);
-      if (!std::isfinite(result.metric)) return std::nullopt;
-      sum += result.metric;
-      correct += result.correct;
+      result.push_back(trainer_.result_of(*text, replica).metric);
     }
-    return c_.landscape.counts ? static_cast<double>(correct) / (20.0 * c_.config.replicas)
-                               : sum / c_.config.replicas;
+    return result;
+  }
+  /// As exact as the search: accuracies are counts of 20.
+  double mean(const std::vector<double>& metrics) const {
+    double sum = 0;
+    for (const double metric : metrics) {
+      sum += c_.landscape.counts ? std::round(metric * 20) : metric;
+    }
+    const auto count = static_cast<double>(metrics.size());
+    return c_.landscape.counts ? sum / (20 * count) : sum / count;
   }
   const Case& c_;
   FakeTrainer trainer_;
-  double level_ = 0;
+  std::optional<double> level_;
+  const std::vector<double> buggy_;
   std::map<Parameters, bool> known_;
 };
 
@@ -118,7 +135,12 @@ Case level_case(std::uint64_t seed) {
   c.landscape.additive = true;
   const double harder = static_cast<double>(seed % 3);
   c.config.ground_truth_metric = c.landscape.counts ? 0.55 + 0.05 * harder : 0.8 - 0.1 * harder;
-  if (seed % 3 == 0) {
+  if (seed % 4 == 1) {
+    c.config.improve = true;
+    c.config.replicas = 5;
+    c.landscape.refused = c.landscape.not_a_number = 0;
+    if (seed % 8 == 1) c.config.ground_truth_metric.reset();
+  } else if (seed % 3 == 0) {
     c.landscape.refused = c.landscape.not_a_number = 0;
     c.config.ground_truth_metric.reset();
   }
