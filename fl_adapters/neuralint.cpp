@@ -329,8 +329,9 @@ void check_activations(const Graph& graph, Findings& found) {  // f003, f009
       if (graph.at(k).nonlinear()) ++activators;
     }
     if (activators > 1) found["f003"].insert(number(i));
-    if (i + 1 < graph.size() &&
-        !graph.within(i, hops, [](const Node& node) { return node.nonlinear(); })) {
+    bool last = true;  // an output whose `linear` the repaired tool takes for none is one still
+    for (std::size_t k = i + 1; k < graph.size(); ++k) last = last && graph.at(k).linear;
+    if (!last && !graph.within(i, hops, [](const Node& node) { return node.nonlinear(); })) {
       found["f009"].insert(number(i));
     }
   }

@@ -408,7 +408,7 @@ TEST(GroundTruths, ARecordOfD9) {
       ground_truths({*read.fault, read.network, file.string()}, Variant::kCorrected);
   ASSERT_EQ(truths.size(), 3u);
   EXPECT_EQ(to_string(truths[1]), "ACH(0)");
-  EXPECT_EQ(to_string(truths[2]), "LRM(5)");
+  EXPECT_EQ(to_string(truths[2]), "LAD(5)");
   const auto published =
       ground_truths({*read.fault, read.network, file.string()}, Variant::kAsPublished);
   ASSERT_EQ(published.size(), 3u);

@@ -589,7 +589,7 @@ std::vector<Rule> rules() {
        "Learner: " + loss + "-pre-activation",
        {},
        mlp(Json::array({dense(4, "relu"), dense(1, "relu")}), "mean_squared_error"),
-       mlp(Json::array({dense(4, "relu"), dense(1, "linear")}), "mean_squared_error")},
+       mlp(Json::array({dense(4, "relu"), layer("Dense", {{"units", 1}})}), "mean_squared_error")},
       {"f016",
        "Layer: The local window size for spatial filtering should generally increase or stay the "
        "same throughout the convolutional layers.",
