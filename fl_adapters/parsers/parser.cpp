@@ -146,8 +146,8 @@ ParsedLog parse_log(const LogParser& parser, std::string_view bytes, const Parse
       if (!section.program.empty()) recorder.start_run();
       parser.read(section, recorder);
       if (&section == &all.back() && recorder.in_run()) {
-        // The last line may be half of one.
-        const bool ends = bytes.ends_with('\n') || bytes.ends_with("\n\r");
+        // The last line may be half of one, unless it closes a list.
+        const bool ends = bytes.ends_with('\n') || bytes.ends_with("\n\r") || bytes.ends_with(']');
         const bool opens = !section.lines.empty() && opens_run(section.lines.back().text);
         if (opens && !ends) {
           recorder.warn(section.lines.back().number, "the recording ends before the run");

@@ -248,6 +248,9 @@ TEST(UmlautLog, RunsThatWereCutHaveNoVote) {
         << whole.substr(whole.size() - cut - 40, 40);
     EXPECT_EQ(to_string(end.programs[0].answers.answer()), "ACH, HLR") << cut;
   }
+  // A list that is closed needs no line end.
+  EXPECT_EQ(answers(parse("umlaut", whole.substr(0, whole.size() - 1))),
+            Lines{"log x 3: ACH, HLR"});
   // What remains of a list is read.
   EXPECT_EQ(
       answers(parse("umlaut", "ssing activation functions>, <Warning: High dropout rate>]\n")),
