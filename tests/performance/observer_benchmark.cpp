@@ -1,6 +1,6 @@
 /// What watching costs: trainings with DeepLocalize's observer, which asks for everything after
-/// each batch, against the same without, in processor time. `ratio` is the median over pairs of
-/// adjacent trainings.
+/// each batch and so has the eager back end run, against the same without, on the fused one, in
+/// processor time. `ratio` is the median over pairs of adjacent trainings.
 
 #include <benchmark/benchmark.h>
 
@@ -102,7 +102,6 @@ class Subject {
 };
 
 void watched(benchmark::State& state, const Workload& w) {
-  constexpr double kWanted = 1.15;
   Subject subject(w);
   std::vector<double> plain, own, ratios;
   for (auto _ : state) {
@@ -115,14 +114,13 @@ void watched(benchmark::State& state, const Workload& w) {
   state.counters["us_per_batch"] = 1e6 * median(plain) / batches;
   state.counters["watched_us"] = 1e6 * median(own) / batches;
   state.counters["ratio"] = median(ratios);
-  state.counters["wanted"] = kWanted;
 }
 
-BENCHMARK_CAPTURE(watched, fused_mlp, kMlp)
-    ->Iterations(21)
+BENCHMARK_CAPTURE(watched, mlp, kMlp)
+    ->Iterations(5)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(watched, fused_mnist, kMnist)
+BENCHMARK_CAPTURE(watched, mnist, kMnist)
     ->Iterations(5)
     ->UseManualTime()
     ->Unit(benchmark::kMillisecond);
