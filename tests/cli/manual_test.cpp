@@ -13,7 +13,7 @@ TEST(ManualPage, SaysWhatHelpSays) {
                            "neutra\\-search \\- search all small patches",
                            "\\fB\\-n\\fR, \\fB\\-\\-replicas\\fR \\fIN\\fR\ntrainings of each "
                            "program\n.br\nDefault: 10.",
-                           "One of: paper, keras. Default: paper.", ".SH EXIT STATUS",
+                           "One of: paper, keras.", ".SH EXIT STATUS",
                            "mpirun \\-n 8 neutra search D7"})
     EXPECT_NE(page.find(part), std::string::npos) << part << "\n" << page;
 }
