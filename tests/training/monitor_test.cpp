@@ -98,10 +98,11 @@ TEST_P(Monitoring, RecordsWhatTheTrainingDoes) {
   EXPECT_EQ(run.metric, result.metric);
   EXPECT_EQ(run.loss, "binary_crossentropy");
   ASSERT_EQ(run.layers.size(), 4U);
-  EXPECT_EQ(run.layers[0], (MonitoredLayer{0, "Dense", {48, 32, 16}}));
-  EXPECT_EQ(run.layers[1], (MonitoredLayer{1, "BatchNormalization", {32, 16, 16}}));
-  EXPECT_EQ(run.layers[2], (MonitoredLayer{4, "Dense", {136, 128, 8}}));
-  EXPECT_EQ(run.layers[3], (MonitoredLayer{5, "Dense", {9, 8, 1}}));
+  EXPECT_EQ(run.layers[0], (MonitoredLayer{0, "Dense", {48, 32, 16}, "dense"}));
+  EXPECT_EQ(run.layers[1],
+            (MonitoredLayer{1, "BatchNormalization", {32, 16, 16}, "batch_normalization"}));
+  EXPECT_EQ(run.layers[2], (MonitoredLayer{4, "Dense", {136, 128, 8}, "dense_1"}));
+  EXPECT_EQ(run.layers[3], (MonitoredLayer{5, "Dense", {9, 8, 1}, "dense_2"}));
   ASSERT_EQ(run.epochs.size(), 3U);
   ASSERT_EQ(by_hand.gradients.size(), 3U);
   for (std::size_t e = 0; e < 3; ++e) {
