@@ -422,6 +422,7 @@ const std::vector<Option>& option_table() {
        0,
        0,
        "memory that one training may need, such as 2G or 512M; 0: no limit"},
+      {"min-pass", 0, kNumber, "SHARE", "0.98", {}, 0, 1, "share of rows that must pass"},
       {"minimal",
        0,
        kFlag,
@@ -432,7 +433,6 @@ const std::vector<Option>& option_table() {
        0,
        "score against the known fix and the 1-minimal repairs alone; one of which it is not known "
        "counts where it holds no smaller repair"},
-      {"min-pass", 0, kNumber, "SHARE", "0.98", {}, 0, 1, "share of rows that must pass"},
       {"minimise",
        0,
        kFlag,
