@@ -11,15 +11,16 @@
 namespace neutra::cli {
 namespace {
 
-/// "12 of 30 repairs are 1-minimal, 15 are not, of 3 it is not known (...)"
+/// "30, of which 12 are 1-minimal and 15 are not; of 3 it is not known (...)"
 std::string minimal_text(const RepairCounts& counts) {
-  const std::int64_t all = counts.minimal + counts.not_minimal + counts.unknown;
-  std::string text = std::to_string(counts.minimal) + " of " + std::to_string(all) +
-                     (all == 1 ? " repair is" : " repairs are") + " 1-minimal, " +
-                     std::to_string(counts.not_minimal) +
-                     (counts.not_minimal == 1 ? " is not" : " are not");
+  const auto are = [](std::int64_t number) {
+    return std::to_string(number) + (number == 1 ? " is" : " are");
+  };
+  std::string text = std::to_string(counts.minimal + counts.not_minimal + counts.unknown) +
+                     ", of which " + are(counts.minimal) + " 1-minimal and " +
+                     are(counts.not_minimal) + " not";
   if (counts.unknown > 0)
-    text += ", of " + std::to_string(counts.unknown) +
+    text += "; of " + std::to_string(counts.unknown) +
             " it is not known (neutra search --minimise finds out)";
   return text;
 }

@@ -996,17 +996,10 @@ TEST(Command, ASearchWithALargerBudgetGoesOn) {
 
 TEST(Command, MinimisesAfterTheSearch) {
   const Folder folder;
-  const std::vector<std::string> search = {"search",
-                                           "D7",
-                                           "--store",
-                                           "a.h5",
-                                           "--ground-truth-metric",
-                                           "3",
-                                           "--replicas",
-                                           "2",
-                                           "--budget-evaluations",
-                                           "120",
-                                           "--json"};
+  const std::vector<std::string> search = {"search",     "D7",      "--store",
+                                           "a.h5",       "--top-k", "2",
+                                           "--replicas", "2",       "--budget-evaluations",
+                                           "300",        "--json"};
   const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
     words.insert(words.end(), more.begin(), more.end());
     return words;
@@ -1026,7 +1019,7 @@ TEST(Command, MinimisesAfterTheSearch) {
   const Called minimised = call(with(search, {"--minimise"}), folder.path());
   ASSERT_EQ(minimised.exit, 0) << minimised.err;
   const Json json = parse_json(minimised.out, "out");
-  EXPECT_EQ(json["counters"]["evaluations"], 120);
+  EXPECT_EQ(json["counters"]["evaluations"], 300);
   EXPECT_EQ(json["minimising"]["end"], "queue_empty");
   EXPECT_EQ(json["was_finished"], false);  // something was trained
   EXPECT_EQ(
