@@ -452,8 +452,9 @@ TEST(Command, LayersAreToldByNumberAndName) {
   layers[1]["config"]["name"] = "dense_out";
   const Json shape = layers[0]["config"]["batch_input_shape"];
   layers[0]["config"].erase("batch_input_shape");
-  layers.insert(layers.begin(), {{"class_name", "InputLayer"},
-                                 {"config", {{"batch_input_shape", shape}, {"name", "rows"}}}});
+  const Json input = {{"class_name", "InputLayer"},
+                      {"config", {{"batch_input_shape", shape}, {"name", "rows"}}}};
+  layers.insert(layers.begin(), input);
   folder.write("p.json", program.dump());
   const std::vector<std::string> localise{"localise",     "p.json", "--tool",
                                           "deeplocalize", "--runs", "1"};
