@@ -14,6 +14,7 @@
 #include "program/error.h"
 #include "program/printable.h"
 #include "program/words.h"
+#include "search/store.h"
 
 namespace neutra::cli {
 namespace {
@@ -165,17 +166,9 @@ int run(const Arguments& arguments) {
   const SearchTask task = search_task(fault);
   SearchConfig config =
       search_config(arguments, fault, fresh ? std::nullopt : stored_config(store));
-  if (!arguments.flag("quiet")) std::cerr << budget_line(config);
-  if (!as_begun.empty()) std::cerr << "warning: " << as_begun << '\n';
-  tell_scoring(fault, arguments.flag("quiet") || !as_begun.empty());
-  const std::vector<std::string> out_of_reach =
-      reach_lines(fault, config.preset, depth_limit(config));
-  for (const std::string& line : out_of_reach) std::cerr << "warning: " << line << "\n";
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(fault.buggy))
     throw input_error(describe(fault.file.string(), "", *reason, ""));
-  warn_of(fault.id, fault.buggy);
-  if (fault.fixed) warn_of(fault.id, *fault.fixed);
   config.fingerprint = search_fingerprint(fault, *trainer);
 
   RunOptions options;
@@ -199,6 +192,17 @@ int run(const Arguments& arguments) {
   options.budget_minimise = arguments.optional_integer("budget-minimise");
   if (options.budget_minimise && !options.minimise)
     throw usage_error("--budget-minimise: found it alone; allowed: with --minimise");
+
+  require_store_or_free(store);
+  // Nothing is told before all that can be refused at once has been looked at.
+  if (!arguments.flag("quiet")) std::cerr << budget_line(config);
+  if (!as_begun.empty()) std::cerr << "warning: " << as_begun << '\n';
+  tell_scoring(fault, arguments.flag("quiet") || !as_begun.empty());
+  const std::vector<std::string> out_of_reach =
+      reach_lines(fault, config.preset, depth_limit(config));
+  for (const std::string& line : out_of_reach) std::cerr << "warning: " << line << "\n";
+  warn_of(fault.id, fault.buggy);
+  if (fault.fixed) warn_of(fault.id, *fault.fixed);
   SearchOutcome outcome;
   {
     const bool quiet = arguments.flag("quiet");

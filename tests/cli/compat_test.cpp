@@ -111,7 +111,10 @@ TEST_P(Compat, MutationAnalysesKeepTheirRuns) {
   const Json again = parse_json(called.out, "out");
   ASSERT_EQ(again["mutants"].size(), expected["mutants"].size());
   for (std::size_t i = 0; i < again["mutants"].size(); ++i) {
-    EXPECT_EQ(again["mutants"][i]["verdicts"], expected["mutants"][i]["verdicts"]);
+    // Later versions say more of a verdict; what was said stays.
+    for (const auto& [set, verdict] : expected["mutants"][i]["verdicts"].items())
+      for (const auto& [field, value] : verdict.items())
+        EXPECT_EQ(again["mutants"][i]["verdicts"][set][field], value) << set << " " << field;
   }
   EXPECT_EQ(runs(), before) << "nothing is trained again";
 }

@@ -118,21 +118,21 @@ TEST_F(SearchCommand, WithoutAKnownFixARepairImprovesSignificantly) {
   EXPECT_TRUE(result["ground_truth"].is_null());
   EXPECT_GT(result["alternatives"], 0);
   EXPECT_EQ(result["alternatives"], result["significantly_better"]);
-  const Called text = neutra({"network", "f.h5", "--format", "text"});
+  const Called text = neutra({"network", "blobs.h5", "--format", "text"});
   EXPECT_NE(text.out.find("a repair        is significantly better than the buggy program"),
             std::string::npos)
       << text.out;
-  const Json network = parse_json(neutra({"network", "f.h5", "--format", "json"}).out, "out");
+  const Json network = parse_json(neutra({"network", "blobs.h5", "--format", "json"}).out, "out");
   EXPECT_EQ(network["repair"], "improves_significantly");
-  const Called tsv = neutra({"network", "f.h5"});
+  const Called tsv = neutra({"network", "blobs.h5"});
   EXPECT_NE(tsv.err.find("significantly better than the buggy one"), std::string::npos) << tsv.err;
-  ASSERT_EQ(neutra({"report", "f.h5", "-o", "f.html"}).exit, 0);
+  ASSERT_EQ(neutra({"report", "blobs.h5", "-o", "f.html"}).exit, 0);
 
-  folder.write("a.csv", "fault,tool,answer\nblobs,mine,HLR\n");
-  const Called score =
-      neutra({"score", "--network", "f.h5", "--fault", "f.json", "--answers", "a.csv", "--json"});
+  folder.write("a.csv", "fault,tool,answer\nblobs,mine,LCH\n");
+  const Called score = neutra(
+      {"score", "--network", "blobs.h5", "--fault", "f.json", "--answers", "a.csv", "--json"});
   ASSERT_EQ(score.exit, 0) << score.err;
-  EXPECT_EQ(parse_json(score.out, "out")["scores"][0]["after"]["recall"], 1) << score.out;
+  EXPECT_EQ(parse_json(score.out, "out")["scores"][0]["after_recall"], 1) << score.out;
 
   // A level alone is what a repair reaches; with --improve, both count.
   const Json level = json(
@@ -159,7 +159,7 @@ TEST_F(SearchCommand, SaysWhatOfTheKnownFixIsOutOfReach) {
   EXPECT_NE(shallow.err.find("it takes 5 changes, the search makes 1 at most"), std::string::npos)
       << shallow.err;
 
-  const Called text = neutra({"network", "f.h5", "--format", "text"});
+  const Called text = neutra({"network", "blobs.h5", "--format", "text"});
   EXPECT_NE(text.out.find("the known fix is out of reach: " + reason), std::string::npos)
       << text.out;
   const Called show = neutra({"show", "f.json"});
