@@ -998,7 +998,8 @@ TEST(Command, ASearchWithALargerBudgetGoesOn) {
   const auto repairs = info.at("alternatives").get<int>();
   ASSERT_GT(repairs, 20);
   int folded = 0;
-  for (const Json& node : parse_json(network("a.h5", "json"), "out")["nodes"])
+  const Json json = parse_json(network("a.h5", "json"), "out");
+  for (const Json& node : json["nodes"])
     folded += node["alternative"] == true && !node["within"].is_null();
   ASSERT_GT(folded, 1);
   EXPECT_NE(larger.out.find("and " + std::to_string(repairs - folded - 20) + " more, besides the " +
