@@ -51,10 +51,11 @@ std::string repair_list(const Network& network, const Fault* fault, const ListLi
   std::string text =
       "Repairs: " + minimal_text(count(sizes)) +
       ".\n1-minimal: no single change can be taken back. Those come first, the fewest changes and "
-      "the best first (" +
-      (network.improve ? "p and d: against the buggy program"
-                       : "* significantly better than the known fix") +
-      ").\n";
+      "the best first" +
+      (network.improve                 ? " (p and d: against the buggy program)"
+       : network.fixed_metrics.empty() ? ""
+                                       : " (* significantly better than the known fix)") +
+      ".\n";
   std::vector<std::string> columns = {"", network.metric, "node"};
   if (network.improve) columns.insert(columns.end(), {"p", "d"});
   columns.insert(columns.end(), {"1-minimal", "change from the buggy program",

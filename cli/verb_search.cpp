@@ -190,6 +190,9 @@ int run(const Arguments& arguments) {
 
   options.minimise = arguments.flag("minimise");
   options.budget_minimise = arguments.optional_integer("budget-minimise");
+  if (config.improve && config.replicas < 2)
+    throw usage_error("--replicas: found " + std::to_string(config.replicas) +
+                      "; allowed: at least 2 where a repair is what is significantly better");
   if (options.budget_minimise && !options.minimise)
     throw usage_error("--budget-minimise: found it alone; allowed: with --minimise");
 

@@ -444,6 +444,10 @@ class Normaliser {
                : config != nullptr                                         ? member(*config, "name")
                                                                            : nullptr;
       }
+      if (i == 0 && item.is_object()) {
+        if (const Json* config = member(item, "config"); config != nullptr && config->is_object())
+          first_metric_options_ = *config;
+      }
       result.push_back(word(Vocabulary::kMetric, name != nullptr ? *name : item, place));
     }
     return result;
@@ -536,6 +540,7 @@ class Normaliser {
       metric = {{"name", "loss"}};
       if (metrics != nullptr && metrics->is_array() && !metrics->empty()) {
         metric["name"] = metrics->front();
+        take_options(metric);
       }
     }
     if (metric.is_object()) {
@@ -548,6 +553,29 @@ class Normaliser {
       if (entry != nullptr) complete_options(metric, *entry);
     }
     document["metric"] = metric;
+  }
+
+  /// The options that the first of compile.metrics has as a class: k is the metric's, too. What
+  /// would make another number of it is refused, since nothing here computes that.
+  void take_options(Json& metric) {
+    const Json& name = metric["name"];
+    const Entry* entry =
+        name.is_string() ? find(Vocabulary::kMetric, name.get<std::string>()) : nullptr;
+    if (entry == nullptr) return;
+    for (const auto& [option, value] : first_metric_options_.items()) {
+      if (option == "k" && entry->facts.contains("k")) metric["k"] = value;
+    }
+    // Keras's AUC, Precision and Recall (tf.keras 2.4, metrics.py) and what they mean without them.
+    static const Json kUsual = {{"curve", "ROC"},       {"thresholds", nullptr},
+                                {"top_k", nullptr},     {"class_id", nullptr},
+                                {"multi_label", false}, {"label_weights", nullptr}};
+    for (const auto& [option, usual] : kUsual.items()) {
+      const Json* value = member(first_metric_options_, option.c_str());
+      if (value != nullptr && *value != usual) {
+        problems_.push_back({"/compile/metrics/0/config/" + option, shown(*value),
+                             shown(usual) + ", or another metric (/metric) to judge by"});
+      }
+    }
   }
 
   /// A metric has the options that its entry has; the usual scale goes without saying.
@@ -574,6 +602,7 @@ class Normaliser {
 
   Defaults defaults_;
   std::vector<Problem>& problems_;
+  Json first_metric_options_ = Json::object();  ///< of the first of compile.metrics, if a class
 };
 
 }  // namespace

@@ -121,7 +121,9 @@ SearchOutcome run_search(const SearchTask& task, const SearchConfig& config,
 SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
                          const SearchConfig& config, const RunOptions& options, Trainer& trainer,
                          const std::filesystem::path& file) {
-  if (!task.fixed && !config.ground_truth_metric && !config.improve) {
+  // A store that is there says itself what it was made with.
+  const bool begins = options.fresh || !std::filesystem::exists(file);
+  if (begins && !task.fixed && !config.ground_truth_metric && !config.improve) {
     throw usage_error(task.fault_id +
                       ": no known fix; give --improve, for repairs that are significantly better, "
                       "or --ground-truth-metric");

@@ -142,6 +142,12 @@ TEST_F(SearchCommand, WithoutAKnownFixARepairImprovesSignificantly) {
                           "--budget-evaluations", "1"});
   EXPECT_TRUE(both["improve"].get<bool>());
   EXPECT_EQ(both["ground_truth"], 0.9);
+  // The store says what it was made with; one training each tells nothing.
+  const Called without = search({"f.json", "--store", "l.h5", "--budget-evaluations", "1"});
+  EXPECT_EQ(without.exit, 3);
+  EXPECT_NE(without.err.find("ground_truth_metric was 0.9, now not set"), std::string::npos)
+      << without.err;
+  EXPECT_EQ(neutra({"search", "f.json", "-n", "1", "--improve", "--store", "n.h5"}).exit, 2);
 }
 
 TEST_F(SearchCommand, SaysWhatOfTheKnownFixIsOutOfReach) {

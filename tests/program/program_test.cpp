@@ -355,6 +355,12 @@ TEST(Canonical, MetricsKeepTheirHash) {
   EXPECT_NE(hash({{"name", top_k}}), hash({{"name", top_k}, {"k", 3}}));
   EXPECT_EQ(hash({{"name", "rmse"}}),
             hash({{"name", "RootMeanSquaredError"}, {"goal", "minimize"}}));
+  // Keras's class says the same.
+  Program compiled = sample("mlp");
+  compiled.document.erase("metric");
+  compiled.document["compile"]["metrics"] = {
+      {{"class_name", "TopKCategoricalAccuracy"}, {"config", {{"name", "top"}, {"k", 3}}}}};
+  EXPECT_EQ(resolve(compiled).metric, "top_k_categorical_accuracy(k=3)");
 }
 
 TEST(Resolve, EveryMetricByEveryName) {
