@@ -148,7 +148,7 @@ int run(const Arguments& arguments) {
     std::optional<ResolvedProgram> resolved;
     if (has_data) {
       if (const auto reason = trainer->refusal(program)) {
-        throw input_error(describe(subject.file.string(), "", *reason, ""));
+        throw input_error(subject.file.string() + ": " + *reason);
       }
       resolved = trainer->resolved(program);
       metric = resolved->metric;

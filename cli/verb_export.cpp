@@ -122,8 +122,7 @@ int run(const Arguments& arguments) {
     missing = error.what();
   }
   if (request.data) {
-    if (const auto reason = trainer->refusal(program))
-      throw input_error(describe(file, "", *reason, ""));
+    if (const auto reason = trainer->refusal(program)) throw input_error(file + ": " + *reason);
     request.resolved = trainer->resolved(program);
   }
   try {

@@ -97,7 +97,7 @@ Check check(const Fault& fault, const Arguments& arguments) {
   try {
     for (const Program* program : {&fault.buggy, &fixed})
       if (const auto reason = trainer->refusal(*program))
-        throw Error(Exit::kFailed, describe(fault.file.string(), "", *reason, ""));
+        throw Error(Exit::kFailed, fault.file.string() + ": " + *reason);
   } catch (const MissingData& error) {
     result.unavailable = error.what();
     return result;

@@ -57,7 +57,8 @@ fs::path default_store(const Fault& fault) {
   return start == "\x89HDF" ? fs::path(fault.id + ".store.h5") : store;
 }
 
-/// "minimised: 12 sub-patches evaluated, 87 trainings in 3.2 s; everything is decided"
+/// "minimised: 12 sub-patches evaluated, 87 trainings in 3.2 s; of every repair
+/// it is known whether it is 1-minimal"
 std::string minimising_text(const Minimising& minimising) {
   const SearchCounters& c = minimising.counters;
   std::string text = "minimised: " + std::to_string(c.evaluations) + " sub-patches evaluated, " +
@@ -67,7 +68,9 @@ std::string minimising_text(const Minimising& minimising) {
   text += "; " + std::to_string(c.trainings_saved_curtailed) + " saved by curtailment; ";
   switch (minimising.end) {
     case SearchEnd::kQueueEmpty:
-      return text + "of every repair it is known whether it is 1-minimal\n";
+      return text + (minimising.counters.evaluations > 0
+                         ? "of every repair it is known whether it is 1-minimal\n"
+                         : "no sub-patch was left to evaluate\n");
     case SearchEnd::kEvaluationBudget:
       return text + "budget used up (--budget-minimise)\n";
     default:
@@ -168,7 +171,7 @@ int run(const Arguments& arguments) {
       search_config(arguments, fault, fresh ? std::nullopt : stored_config(store));
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(fault.buggy))
-    throw input_error(describe(fault.file.string(), "", *reason, ""));
+    throw input_error(fault.file.string() + ": " + *reason);
   config.fingerprint = search_fingerprint(fault, *trainer);
 
   RunOptions options;

@@ -135,7 +135,7 @@ int run(const Arguments& arguments) {
   const MetricInfo metric = metric_of(program, fault.file.string());
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(program))
-    throw input_error(describe(fault.file.string(), "", *reason, ""));
+    throw input_error(fault.file.string() + ": " + *reason);
   warn_of(fault.id, program);
 
   std::vector<TrainingJob> jobs;

@@ -299,7 +299,7 @@ TEST_P(Loops, SchedulesHoldForEveryOptimizer) {
 // Trainings.
 
 ReplicaResult measured(Tiny& t, std::int64_t epochs, Observer* observer = nullptr) {
-  const TrainingRows rows{t.rows(), {}, t.rows(), t.rows()};
+  const TrainingRows rows{t.rows(), {}, t.rows(), t.rows(), {}};
   TrainingLoop loop(t.program, rows, {1, 2}, *t.engine, {}, observer);
   ReplicaResult result;
   loop.run({}, {}, epochs, result);
@@ -434,7 +434,7 @@ TEST_P(Loops, GoOnFromAState) {
     };
     Tiny whole = make(), first = make(), second = make();
     const auto loop = [&](Tiny& t) {
-      return TrainingLoop(t.program, {t.rows(), {}, t.rows(), t.rows()}, {1, 2}, *t.engine, {},
+      return TrainingLoop(t.program, {t.rows(), {}, t.rows(), t.rows(), {}}, {1, 2}, *t.engine, {},
                           nullptr);
     };
     ReplicaResult result;

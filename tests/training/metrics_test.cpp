@@ -75,7 +75,9 @@ TEST(Metrics, RefusesWhatDoesNotFit) {
 TEST(Metrics, EveryNameIsMeasuredAndEveryLossHasOne) {
   for (const Entry& entry : entries(Vocabulary::kMetric)) {
     EXPECT_TRUE(entry.facts.contains("goal")) << entry.name;
-    if (entry.name != "loss") EXPECT_TRUE(std::isnan(Metric(entry.name).value())) << entry.name;
+    if (entry.name != "loss") {
+      EXPECT_TRUE(std::isnan(Metric(entry.name).value())) << entry.name;
+    }
   }
   for (const Entry& loss : entries(Vocabulary::kLoss)) {
     EXPECT_NE(find(Vocabulary::kMetric, loss.name), nullptr) << loss.name;
