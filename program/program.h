@@ -88,7 +88,7 @@ struct ResolvedProgram {
   std::vector<ResolvedLayer> layers;
   Json optimizer;      ///< {class_name, config}, canonical class name ("Adam"), every field present
   std::string loss;    ///< canonical: "mean_squared_error", ...
-  std::string metric;  ///< "accuracy" (Keras's rule picks which), "mae", "mse", "loss"
+  std::string metric;  ///< with its options, as to_string(MetricName) has it: "mae(scale=original)"
   Goal goal = Goal::kMaximize;
   std::int64_t batch_size = 32;
   std::int64_t epochs = 1;

@@ -13,7 +13,7 @@
 
 namespace neutra {
 
-/// A program in training; candidates whose strings give the same program share one.
+/// A program that is evaluated; candidates whose strings give the same program share one.
 struct EvaluatedProgram {
   enum class Origin { kNone, kStore, kReused, kTrained };
   struct Slot {
