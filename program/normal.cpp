@@ -562,9 +562,8 @@ class Normaliser {
     const Entry* entry =
         name.is_string() ? find(Vocabulary::kMetric, name.get<std::string>()) : nullptr;
     if (entry == nullptr) return;
-    for (const auto& [option, value] : first_metric_options_.items()) {
-      if (option == "k" && entry->facts.contains("k")) metric["k"] = value;
-    }
+    const Json* k = member(first_metric_options_, "k");
+    if (k != nullptr && entry->facts.contains("k")) metric["k"] = *k;
     // Keras's AUC, Precision and Recall (tf.keras 2.4, metrics.py) and what they mean without them.
     static const Json kUsual = {{"curve", "ROC"},       {"thresholds", nullptr},
                                 {"top_k", nullptr},     {"class_id", nullptr},
