@@ -11,13 +11,6 @@ namespace {
 
 constexpr std::string_view kPresetWords[] = {"paper", "keras"};
 
-/// The program that a value of a key makes of the base. Two spellings of a value mean the same when
-/// their programs are the same, so every alias that programs accept counts.
-nlohmann::json meaning(const ProgramSpace& space, const std::string& key,
-                       const std::string& value) {
-  return canonical(space.instantiate(space.with_changes({{key, value}})));
-}
-
 }  // namespace
 
 std::string_view to_string(Preset preset) { return kPresetWords[static_cast<int>(preset)]; }

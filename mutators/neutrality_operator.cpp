@@ -51,8 +51,15 @@ const std::vector<std::string>& preset_values(Preset preset, KeyKind kind) {
   return tables(preset).values.at(kind);
 }
 
+bool has_steps(Preset preset, KeyKind kind) { return tables(preset).steps.contains(kind); }
+
 const std::vector<Step>& preset_steps(Preset preset, KeyKind kind) {
   return tables(preset).steps.at(kind);
+}
+
+nlohmann::json meaning(const ProgramSpace& space, const std::string& key,
+                       const std::string& value) {
+  return canonical(space.instantiate(space.with_changes({{key, value}})));
 }
 
 double parse_number(const std::string& text, KeyKind kind) {

@@ -39,8 +39,15 @@ struct Step {
   double factor = 1;
 };
 
+/// Does mutators/presets/PRESET.json have steps for `kind`, in place of a list?
+bool has_steps(Preset preset, KeyKind kind);
+
 /// The steps of `kind` in mutators/presets/PRESET.json ("*10", "/10"), in their order.
 const std::vector<Step>& preset_steps(Preset preset, KeyKind kind);
+
+/// The program that a value of a key makes of the base. Two spellings of a value mean the same when
+/// their programs are the same, so every alias that programs accept counts.
+nlohmann::json meaning(const ProgramSpace& space, const std::string& key, const std::string& value);
 
 /// The finite number that `text` spells, whole of it; input_error naming `kind` otherwise.
 double parse_number(const std::string& text, KeyKind kind);

@@ -12,20 +12,11 @@
 namespace neutra {
 namespace {
 
-bool has_steps(KeyKind kind) {
-  return kind == KeyKind::kUnits || kind == KeyKind::kLearningRate || kind == KeyKind::kEpochs;
-}
-
-nlohmann::json meaning(const ProgramSpace& space, const std::string& key,
-                       const std::string& value) {
-  return canonical(space.instantiate(space.with_changes({{key, value}})));
-}
-
 /// Steps that lead a key from one value to another; nullopt: none do.
 std::optional<int> steps_between(const ProgramSpace& space, const Key& key,
                                  const NeutralityOperator& op, const std::string& from,
                                  const std::string& to, Preset preset) {
-  if (!has_steps(key.kind)) {
+  if (!has_steps(preset, key.kind)) {
     const nlohmann::json wanted = meaning(space, key.name, to);
     for (const std::string& value : op.values(from, preset)) {
       if (value == to || meaning(space, key.name, value) == wanted) return 1;
@@ -115,7 +106,7 @@ Reach reach_of(const ProgramSpace& space, const Program& target,
            change + ": no operator changes a " + std::string(to_string(key.kind)) + " key"});
     } else if (const auto steps = steps_between(space, key, *op, from, to, preset)) {
       reach.changes += *steps;
-    } else if (has_steps(key.kind)) {
+    } else if (has_steps(preset, key.kind)) {
       reach.missing.push_back(
           {key.name, to,
            change + " is not reached from " + from + " by " + step_words(key.kind, preset)});
