@@ -17,12 +17,16 @@ std::optional<Fault> fault_of_root(const Parameters& root) {
   return std::nullopt;
 }
 
+/// As a store's search compared its programs: one that was begun with `loss` keeps it.
+Fault scored_as_stored(Fault fault, const StoredRun& run) {
+  return run.header.value("metric", "") == "loss" ? fault : scored_alike(std::move(fault));
+}
+
 /// A store's fault: the bundled one of its name or the user's file, if that is still the same.
 std::optional<Fault> fault_of_store(const StoredRun& run) {
   for (const std::string& name : {run.network.fault_id, run.header.value("fault_file", "")}) {
     try {
-      Fault fault = load_fault(name);
-      if (run.header.value("metric", "") != "loss") fault = scored_alike(std::move(fault));
+      Fault fault = scored_as_stored(load_fault(name), run);
       // A user's fault may have a bundled fault's id, or may have been edited since.
       if (to_string(program_hash(fault.buggy)) == run.header.value("program", "")) return fault;
     } catch (const Error&) {
@@ -56,11 +60,8 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
   loaded.fault = std::move(fault);
   if (file.extension() != ".tsv") {
     StoredRun run = read_store(file);
-    if (!loaded.fault) {
-      loaded.fault = fault_of_store(run);
-    } else if (run.header.value("metric", "") != "loss") {
-      loaded.fault = scored_alike(*std::move(loaded.fault));
-    }
+    loaded.fault =
+        loaded.fault ? scored_as_stored(*std::move(loaded.fault), run) : fault_of_store(run);
     loaded.finished = run.finished;
     loaded.header = std::move(run.header);
     loaded.counters = run.counters;

@@ -60,15 +60,14 @@ Program scored_by_name(Program program) {
 }
 
 Fault scored_alike(Fault fault) {
-  const Json metric = metric_in(fault.buggy);
+  Json metric = metric_in(fault.buggy);
   if (metric.is_null()) return fault;
   if (metric.at("name") == "loss") {
     fault.buggy = scored_by_name(std::move(fault.buggy));
     fault.space = ProgramSpace(fault.buggy, fault.space.keys(), fault.file.string());
+    metric = metric_in(fault.buggy);
   }
-  if (fault.fixed && metric_in(*fault.fixed) != metric_in(fault.buggy)) {
-    fault.fixed->document["metric"] = metric_in(fault.buggy);
-  }
+  if (fault.fixed && metric_in(*fault.fixed) != metric) fault.fixed->document["metric"] = metric;
   return fault;
 }
 
