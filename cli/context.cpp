@@ -259,7 +259,7 @@ std::vector<ReplicaResult> train_all(
     job.stop = &g_stop;
     results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
     if (trained) trained(i, results[i]);
-    failed += results[i].status > RunStatus::kDiverged;  // there is no metric
+    failed += !has_metric(results[i].status);
   };
   run_all(jobs.size(), workers, &g_stop, train, [&](std::size_t finished) {
     if (done) done({finished, jobs.size(), failed});

@@ -60,7 +60,7 @@ std::string outcome(const AnalysedMutant& mutant, TestSet set) {
   if (mutant.same_as == "original") return "the original";
   if (!verdict->second.missing) return "survived";
   const std::string status(to_string(mutant.status));
-  return mutant.status <= RunStatus::kDiverged || mutant.status == RunStatus::kFailed
+  return has_metric(mutant.status) || mutant.status == RunStatus::kFailed
              ? status
              : "failed (" + status + ")";
 }
@@ -86,7 +86,7 @@ std::string counts_text(const MutationAnalysis& analysis, const MutationOptions&
     if (mutant.status == RunStatus::kInvalid)
       ++invalid;
     else
-      failed += mutant.status > RunStatus::kDiverged;
+      failed += !has_metric(mutant.status);
   }
   if (const std::string lost = without_result_text(invalid, failed); !lost.empty())
     text += "no verdict: " + lost + "\n";

@@ -22,7 +22,7 @@ std::string programs_text(const Network& network, const std::string& others) {
     if (status == RunStatus::kInvalid)
       ++invalid;
     else
-      failed += status > RunStatus::kDiverged;
+      failed += !has_metric(status);
   }
   const auto generated = static_cast<std::int64_t>(network.nodes.size());
   std::string text = std::to_string(generated) + " generated, ";

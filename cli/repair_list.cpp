@@ -37,11 +37,8 @@ std::string place_text(const RepairSize& size) {
 
 std::string changes_text(const Parameters& from, const Parameters& to) {
   std::string text;
-  for (const auto& [key, value] : to) {
-    const auto before = from.find(key);
-    if (before == from.end() || before->second == value) continue;
-    text += (text.empty() ? "" : ", ") + key + " " + before->second + "->" + value;
-  }
+  for (const std::string& key : changed_keys(from, to))
+    text += (text.empty() ? "" : ", ") + key + " " + from.at(key) + "->" + to.at(key);
   return text.empty() ? "(none)" : text;
 }
 

@@ -360,8 +360,7 @@ std::string text_of(const VersionTest& test) {
 
 /// Runs that were cut off have no metric, and the status says so.
 std::string test_mean_text(const VersionTest& test) {
-  const bool ended = test.status == RunStatus::kOk || test.status == RunStatus::kDiverged;
-  return ended || all_finite(test.metrics) ? mean_text(test.metrics) : "-";
+  return has_metric(test.status) || all_finite(test.metrics) ? mean_text(test.metrics) : "-";
 }
 
 int test(const Benchmark& benchmark, const Arguments& arguments) {

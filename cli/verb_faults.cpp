@@ -29,7 +29,8 @@ struct Version {
   }
   /// Did all end by themselves? One that was cut off has no metric to compare.
   bool ended() const {
-    return count(RunStatus::kOk) + count(RunStatus::kDiverged) == results.size();
+    return std::all_of(results.begin(), results.end(),
+                       [](const ReplicaResult& result) { return has_metric(result.status); });
   }
   /// "3 of 10 diverged", also of classifications, whose accuracies stay; "" of none.
   std::string diverged() const {

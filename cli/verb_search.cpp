@@ -180,7 +180,7 @@ int run(const Arguments& arguments) {
   options.reuse_identical = arguments.is_on("share-identical");
   options.speculate = arguments.is_on("speculate");
   for (const auto& store : arguments.list("reuse")) options.reuse.emplace_back(store);
-  options.fresh = arguments.flag("fresh");
+  options.fresh = fresh;
   options.command = "neutra search " + join(arguments.words, " ");
   options.provenance = provenance();
   options.stop = &stop_requested();

@@ -182,9 +182,8 @@ int run(const Arguments& arguments) {
   recorded.seed = arguments.integer("seed");
   recorded.provenance = provenance();
   monitors.write(std::move(recorded), jobs, results);
-  const bool all_trained = std::all_of(results.begin(), results.end(), [](const auto& result) {
-    return result.status == RunStatus::kOk || result.status == RunStatus::kDiverged;
-  });
+  const bool all_trained = std::all_of(
+      results.begin(), results.end(), [](const auto& result) { return has_metric(result.status); });
   const int code = static_cast<int>(all_trained ? Exit::kDone : Exit::kFailed);
   std::vector<double> metrics;
   double seconds = 0;

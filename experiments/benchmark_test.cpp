@@ -63,7 +63,7 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
           const ReplicaResult trained = trainer.train(job);
           const std::lock_guard lock(mutex);
           task.test->metrics[run] = trained.metric;
-          tally.failed += trained.status > RunStatus::kDiverged;  // there is no metric
+          tally.failed += !has_metric(trained.status);
           if (trained.status > task.test->status) {
             task.test->status = trained.status;
             task.test->message = trained.message;
@@ -75,8 +75,8 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
           if (options.progress) options.progress(tally);
         });
     for (const Task& task : tasks) {
-      if (task.test->status != RunStatus::kOk && task.test->status != RunStatus::kDiverged) {
-        task.test->verdict.missing = true;  // a run that was cut off has no metric to compare
+      if (!has_metric(task.test->status)) {
+        task.test->verdict.missing = true;
         continue;
       }
       task.test->verdict = kill_test(task.subject->metrics, task.test->metrics,

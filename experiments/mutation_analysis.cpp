@@ -92,7 +92,7 @@ class LocalMutantTrainer final : public MutantTrainer {
     result.message = trained.message;
     result.seconds = trained.seconds;
     result.metrics = {{TestSet::kTrain, kNaN}, {TestSet::kTest, trained.metric}};
-    if (trained.status != RunStatus::kOk && trained.status != RunStatus::kDiverged) return result;
+    if (!has_metric(trained.status)) return result;
     // What a mutant does to its training rows is no part of the question.
     Program asked = model.program;
     Json& data = asked.document["data"];
@@ -239,7 +239,7 @@ class Analyst {
           MutantRun result = trainer_.run(*wanted_.at(hash), run);
           if (hash != original_hash_ || run != 0) result.certainty.clear();
           const std::lock_guard lock(mutex);
-          tally_.failed += result.status > RunStatus::kDiverged;  // there is no metric
+          tally_.failed += !has_metric(result.status);
           runs_.add(hash, run, std::move(result));
         },
         [&](std::size_t finished) {
@@ -317,8 +317,7 @@ class Analyst {
   /// which is no divergence.
   bool ended(const Hash& hash, std::size_t count) const {
     for (std::size_t run = 0; run < count; ++run) {
-      const RunStatus status = find(hash, static_cast<int>(run))->status;
-      if (status != RunStatus::kOk && status != RunStatus::kDiverged) return false;
+      if (!has_metric(find(hash, static_cast<int>(run))->status)) return false;
     }
     return true;
   }

@@ -196,8 +196,7 @@ bool SearchMachine::fixed_ready() {
     if (reason.empty()) {
       for (const EvaluatedProgram::Slot& slot : evaluation.slots) {
         if (slot.origin == EvaluatedProgram::Origin::kNone) return false;
-        // A training that was cut off has no metric, which is no divergence.
-        comparable = comparable && slot.result.status <= RunStatus::kDiverged;
+        comparable = comparable && has_metric(slot.result.status);
         score.add(slot.result);
         metrics.push_back(slot.result.metric);
         if (reason.empty() && !std::isfinite(slot.result.metric)) {
@@ -266,9 +265,9 @@ bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decisi
     node.status = to_string(RunStatus::kInvalid);
     decision.score.usable = false;
     ++counters.invalid;
-  } else if (complete || worst > RunStatus::kDiverged) {
+  } else if (complete || !has_metric(worst)) {
     node.status = to_string(worst);
-    counters.failed += worst > RunStatus::kDiverged;  // or out of time or memory
+    counters.failed += !has_metric(worst);
   } else {
     node.status = "curtailed";
   }
@@ -292,8 +291,7 @@ void SearchMachine::commit(Candidate& candidate) {
   Node& node = candidate.node;
   const bool complete = conclude(evaluation, config_.replicas, candidate, node, counters_);
   if (complete && node.parent >= 0) judge(candidate);
-  const bool trains =
-      parse_run_status(node.status).value_or(RunStatus::kOk) <= RunStatus::kDiverged;
+  const bool trains = has_metric(parse_run_status(node.status).value_or(RunStatus::kOk));
   if (config_.improve && node.parent < 0 && !trains) {
     throw input_error(task_.fault_id + ": the buggy program does not train (" + node.status +
                       "), so nothing can be told to be better; give the level a repair must reach "

@@ -43,7 +43,7 @@ EvaluationMap reused_evaluations(const RunOptions& options, const SearchConfig& 
     }
     for (const auto& [key, result] : content.evaluations) {
       // The others depend on limits and on luck.
-      if (result.status == RunStatus::kOk || result.status == RunStatus::kDiverged) {
+      if (has_metric(result.status)) {
         reused.emplace(key, result);
       }
     }

@@ -26,6 +26,11 @@ enum class RunStatus {
 std::string_view to_string(
     RunStatus status);  ///< "ok", "diverged", "invalid", "timeout", "out_of_memory", "failed"
 std::optional<RunStatus> parse_run_status(std::string_view word);
+/// Did the training end by itself? It has a metric then, though that of one that diverged may not
+/// be finite. What was refused or cut off has none.
+constexpr bool has_metric(RunStatus status) {
+  return status == RunStatus::kOk || status == RunStatus::kDiverged;
+}
 
 /// Which hash keys the random streams.
 enum class StreamKey {

@@ -184,9 +184,8 @@ struct Subject {
     return list;
   }
   bool trained() const {
-    return std::all_of(observations.begin(), observations.end(), [](const Observation& o) {
-      return o.result.status == RunStatus::kOk || o.result.status == RunStatus::kDiverged;
-    });
+    return std::all_of(observations.begin(), observations.end(),
+                       [](const Observation& o) { return has_metric(o.result.status); });
   }
 };
 
