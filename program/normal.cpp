@@ -564,11 +564,9 @@ class Normaliser {
     if (entry == nullptr) return;
     const Json* k = member(first_metric_options_, "k");
     if (k != nullptr && entry->facts.contains("k")) metric["k"] = *k;
-    // Keras's AUC, Precision and Recall (tf.keras 2.4, metrics.py) and what they mean without them.
-    static const Json kUsual = {{"curve", "ROC"},       {"thresholds", nullptr},
-                                {"top_k", nullptr},     {"class_id", nullptr},
-                                {"multi_label", false}, {"label_weights", nullptr}};
-    for (const auto& [option, usual] : kUsual.items()) {
+    // What a class means without its options (tf.keras 2.4, metrics.py).
+    const Json usual_options = entry->facts.value("usual", Json::object());
+    for (const auto& [option, usual] : usual_options.items()) {
       const Json* value = member(first_metric_options_, option.c_str());
       if (value != nullptr && *value != usual) {
         problems_.push_back({"/compile/metrics/0/config/" + option, shown(*value),

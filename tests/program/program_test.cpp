@@ -361,6 +361,10 @@ TEST(Canonical, MetricsKeepTheirHash) {
   compiled.document["compile"]["metrics"] = {
       {{"class_name", "TopKCategoricalAccuracy"}, {"config", {{"name", "top"}, {"k", 3}}}}};
   EXPECT_EQ(resolve(compiled).metric, "top_k_categorical_accuracy(k=3)");
+  // Keras always stores the thresholds by which it approximates an area.
+  compiled.document["compile"]["metrics"] = {
+      {{"class_name", "AUC"}, {"config", {{"curve", "ROC"}, {"thresholds", {0.25, 0.5, 0.75}}}}}};
+  EXPECT_EQ(resolve(compiled).metric, "AUC");
 }
 
 TEST(Resolve, EveryMetricByEveryName) {
