@@ -180,8 +180,9 @@ TEST(Process, OutputUpToTheLimitIsAllRight) {
 }
 
 TEST(Process, MemoryOfAllItsProcessesCounts) {
-  // 60 MiB each: the shell holds what it reads into a variable.
-  const std::string hold = "(x=$(head -c 60000000 /dev/zero | tr '\\0' x); sleep MARK) & ";
+  // 60 MB each: tail holds them until its input ends. (A shell reads into a variable by 128 bytes:
+  // on a busy machine that took longer than the time limit.)
+  const std::string hold = "((head -c 60000000 /dev/zero; sleep MARK) | tail -c 60000000 >&2) & ";
   Call call(hold + hold + "wait");
   call.call.memory_limit = 100 * kMiB;
   call.call.time_limit = 60;
