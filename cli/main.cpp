@@ -20,7 +20,7 @@
 #include "experiments/fault_catalogue.h"
 #include "program/error.h"
 #include "program/printable.h"
-#include "program/words.h"
+#include "program/vocabulary.h"
 #include "training/libraries.h"
 
 namespace neutra::cli {
@@ -62,9 +62,8 @@ const Verb& known_verb(const std::string& name) {
   std::vector<std::string> names;
   for (const auto& entry : verbs())
     if (!entry.hidden) names.push_back(entry.name);
-  const auto near = nearest(name, names);
-  throw usage_error("unknown verb '" + name + "'; " +
-                    (near.empty() ? "allowed: " + join(names) : "did you mean " + near + "?"));
+  throw usage_error("unknown verb '" + name + "'; allowed: " + allowed_words(name, names) +
+                    ", listed by neutra --help");
 }
 
 int run(const std::vector<std::string>& words) {

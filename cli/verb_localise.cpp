@@ -32,7 +32,8 @@ std::vector<const Tool*> tools_named(const std::string& name) {
   if (formulas.empty()) {
     throw usage_error("--tool: found '" + name +
                       "'; allowed: " + allowed_words(name, tool_names()) +
-                      ", or the description file of an external tool, FILE.json");
+                      ", listed by neutra localise --list, all, or the description file of an "
+                      "external tool, FILE.json");
   }
   return formulas;
 }

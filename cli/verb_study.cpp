@@ -9,6 +9,7 @@
 #include "experiments/pictures.h"
 #include "experiments/study_tables.h"
 #include "program/error.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
@@ -21,7 +22,7 @@ std::vector<std::string> figure_forms(const std::string& list) {
   for (std::string word; std::getline(words, word, ',');) {
     const auto& known = picture_forms();
     if (std::find(known.begin(), known.end(), word) == known.end())
-      throw usage_error("--figures: found '" + list + "'; allowed: " + join(known) +
+      throw usage_error("--figures: found '" + list + "'; allowed: " + allowed_words(word, known) +
                         ", or several such as svg,pdf");
     if (std::find(forms.begin(), forms.end(), word) == forms.end()) forms.push_back(word);
   }

@@ -8,6 +8,7 @@
 
 #include "program/error.h"
 #include "program/json_section.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra {
@@ -312,9 +313,9 @@ std::string match(const std::vector<std::string>& ids, const std::string& word) 
 
 [[noreturn]] void unknown(const std::string& what, const std::string& word,
                           const std::vector<std::string>& ids) {
-  const std::string close = nearest(word, ids);
-  throw input_error(describe("", "", "unknown " + what + " '" + word + "'",
-                             join(ids) + (close.empty() ? "" : "; did you mean " + close + "?")));
+  throw input_error(
+      describe("", "", "unknown " + what + " '" + word + "'",
+               allowed_words(word, ids) + ", listed by neutra faults and neutra subjects"));
 }
 
 }  // namespace

@@ -134,8 +134,10 @@ std::vector<StudyTool> read_tools(const JsonSection& root, const fs::path& folde
     if (tool.tool == nullptr) {
       std::vector<std::string> names = {"all"};
       for (const Tool* known : tools()) names.push_back(known->name);
-      names.emplace_back("the description file of an external tool, FILE.json");
-      root.fail(name, object.contains("tool") ? object.at("tool") : entries[i], join(names));
+      const Json& found = object.contains("tool") ? object.at("tool") : entries[i];
+      root.fail(name, found,
+                allowed_words(found.is_string() ? found.get<std::string>() : "", names) +
+                    ", or the description file of an external tool, FILE.json");
     }
     read_asking(entry, tool);
     if (!by_name.insert(name_here(*tool.tool)).second) {

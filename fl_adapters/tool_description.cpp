@@ -101,7 +101,7 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
     if (tool.script == nullptr) {
       std::vector<std::string> allowed;
       for (const ToolScript& known : tool_scripts()) allowed.push_back(known.name);
-      root.fail("script", script, join(allowed));
+      root.fail("script", script, allowed_words(script, allowed));
     }
   }
   if (root.has("time_limit")) tool.time_limit = root.number("time_limit", 0.001, kLongestTime);
@@ -117,7 +117,7 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
     if (parser == nullptr) {
       std::vector<std::string> allowed{"json"};
       for (const parsers::LogParser* known : parsers::log_parsers()) allowed.push_back(known->name);
-      root.fail("answer", answer, join(allowed));
+      root.fail("answer", answer, allowed_words(answer, allowed));
     }
     tool.parser = [parser](std::string_view text, const FaultyProgram& faulty) {
       return parsers::read_output(*parser, text, faulty);

@@ -147,8 +147,9 @@ std::vector<std::string> mutation_operator_ids() {
 
 const MutationOperator& find_mutation_operator(std::string_view name) {
   if (const MutationOperator* op = known_mutation_operator(name)) return *op;
-  throw input_error(describe("", "operator", "\"" + std::string(name) + "\"",
-                             allowed_words(name, mutation_operator_ids())));
+  throw input_error(
+      describe("", "operator", "\"" + std::string(name) + "\"",
+               allowed_words(name, mutation_operator_ids()) + ", listed by neutra mutate --list"));
 }
 
 }  // namespace neutra

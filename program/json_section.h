@@ -7,7 +7,7 @@
 
 #include "program/error.h"
 #include "program/json.h"
-#include "program/words.h"
+#include "program/vocabulary.h"
 
 namespace neutra {
 
@@ -22,9 +22,7 @@ class JsonSection {
     if (!json.is_object()) fail("", json, "an object");
     for (const auto& [name, value] : json.items()) {
       if (std::find(fields.begin(), fields.end(), name) == fields.end()) {
-        const std::string near = nearest(name, fields);
-        fail_text(name, "an unknown field",
-                  join(fields) + (near.empty() ? "" : "; did you mean " + near + "?"));
+        fail_text(name, "an unknown field", allowed_words(name, fields));
       }
     }
   }

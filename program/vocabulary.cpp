@@ -157,9 +157,16 @@ const Field* find_field(const std::vector<Field>& fields, std::string_view name)
 }
 
 std::string allowed_words(std::string_view found, const std::vector<std::string>& allowed) {
+  constexpr std::size_t kLongestList = 100, kExamples = 3;  // characters, words
   std::string text = join(allowed);
-  if (const std::string close = nearest(found, allowed); !close.empty()) {
-    text += " (did you mean " + close + "?)";
+  const std::vector<std::string> close = nearest_few(found, allowed);
+  if (text.size() > kLongestList && allowed.size() > kExamples) {
+    text = "one of " + std::to_string(allowed.size()) + " words";
+    if (close.empty()) text += " such as " + join({allowed.begin(), allowed.begin() + kExamples});
+  }
+  if (!close.empty()) {
+    const std::vector<std::string> others(close.begin(), close.end() - 1);
+    text += " (did you mean " + join(others) + (others.empty() ? "" : " or ") + close.back() + "?)";
   }
   return text;
 }

@@ -3,21 +3,28 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
 
 namespace neutra {
 namespace {
 
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// Edits between two words, two neighbours swapped as one (optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return std::tolower(static_cast<unsigned char>(c)); };
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> before, above, row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    before = std::exchange(above, row);
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (lower(a[i]) == lower(b[j]) ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+      row[j + 1] = std::min({above[j] + (a[i] == b[j] ? 0 : 1), above[j + 1] + 1, row[j] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j])
+        row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
   }
   return row.back();
@@ -25,16 +32,29 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::vector<std::string> nearest_few(std::string_view word,
+                                     const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestWord = 200, kShortestPart = 3, kFew = 3;
+  if (word.size() > kLongestWord) return {};
+  std::size_t best = std::max<std::size_t>(2, word.size() / 2);
+  std::vector<std::string> few;
+  const std::string given = lower(word);
+  for (const std::string& candidate : candidates) {
+    const std::string known = lower(candidate);
+    std::size_t edits = distance(given, known);
+    if (given.size() >= kShortestPart && known.find(given) != std::string::npos)
+      edits = std::min<std::size_t>(edits, 1);
+    if (edits > best) continue;
+    if (edits < best) few.clear();
+    best = edits;
+    if (few.size() < kFew) few.push_back(candidate);
+  }
+  return few;
+}
+
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  if (word.size() > 200) return "";
-  std::size_t best = std::max<std::size_t>(2, word.size() / 2) + 1;
-  std::string found;
-  for (const auto& candidate : candidates)
-    if (const auto d = distance(word, candidate); d < best) {
-      best = d;
-      found = candidate;
-    }
-  return found;
+  const std::vector<std::string> few = nearest_few(word, candidates);
+  return few.empty() ? "" : few.front();
 }
 
 std::string join(const std::vector<std::string>& words, std::string_view between) {

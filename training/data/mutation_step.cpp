@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "program/error.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "training/data/sources.h"
 
@@ -32,7 +33,8 @@ void MutationStep::refuse(const std::string& found, const std::string& allowed) 
 std::string MutationStep::word(const char* name, const std::vector<std::string>& allowed) const {
   std::string value = config_.value(name, allowed.front());
   if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) {
-    throw input_error(describe("", place() + "." + name, "\"" + value + "\"", join(allowed)));
+    throw input_error(
+        describe("", place() + "." + name, "\"" + value + "\"", allowed_words(value, allowed)));
   }
   return value;
 }

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "program/error.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "training/data/data_faults.h"
 #include "training/data/dataset.h"
@@ -205,7 +206,7 @@ const Operation& operation_of(const Json& config, const std::string& place) {
   if (found == operations().end()) {
     std::vector<std::string> names;
     for (const auto& [name, operation] : operations()) names.push_back(name);
-    throw input_error(describe("", place + ".op", "\"" + op + "\"", join(names)));
+    throw input_error(describe("", place + ".op", "\"" + op + "\"", allowed_words(op, names)));
   }
   const Operation& operation = found->second;
   for (const auto& [field, value] : config.items()) {

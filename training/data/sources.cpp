@@ -5,6 +5,7 @@
 
 #include "program/error.h"
 #include "program/hdf5_file.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 #include "training/data/cifar10.h"
 #include "training/data/csv.h"
@@ -114,11 +115,10 @@ const std::map<std::string, std::vector<const char*>>& file_arguments() {
   return kArguments;
 }
 
-/// "csv, hdf5, ...".
-std::string known_sources() {
+std::vector<std::string> known_sources() {
   std::vector<std::string> names;
   for (const auto& [name, reader] : readers()) names.push_back(name);
-  return join(names);
+  return names;
 }
 
 }  // namespace
@@ -192,10 +192,8 @@ void check_fields(const Json& object, const std::string& place,
     const FieldRule* rule = rules.begin();
     while (rule != rules.end() && rule->name != name) ++rule;
     if (rule == rules.end()) {
-      const std::string close = nearest(name, names);
       throw input_error(
-          describe("", place, "unknown field '" + name + "'",
-                   join(names) + (close.empty() ? "" : "; did you mean '" + close + "'?")));
+          describe("", place, "unknown field '" + name + "'", allowed_words(name, names)));
     }
     const double number = value.is_number() ? value.get<double>() : 0;
     const bool in_range = value.is_number() && number >= rule->low && number <= rule->high;
@@ -248,12 +246,13 @@ std::vector<std::pair<std::string, fs::path>> data_files(const Json& data,
 
 RawData read_source(const Json& data, const SearchPath& search_path, Reading reading) {
   if (!data.is_object() || !data.contains("source") || !data["source"].is_string()) {
-    throw input_error("data.source: missing; allowed: " + known_sources());
+    throw input_error("data.source: missing; allowed: " + join(known_sources()));
   }
   const std::string source = data["source"];
   const auto reader = readers().find(source);
   if (reader == readers().end()) {
-    throw input_error(describe("", "data.source", "\"" + source + "\"", known_sources()));
+    throw input_error(
+        describe("", "data.source", "\"" + source + "\"", allowed_words(source, known_sources())));
   }
   return reader->second(data.value("arguments", Json::object()), search_path, reading);
 }
