@@ -6,13 +6,11 @@ D7.h5 into the current folder. Started again, it finds the finished search there
 
 # %% The faults, and one of them
 import networkx as nx
-import pandas as pd
 from suspicious_rate import suspicious_rate
 
 import neutra
 
-pd.set_option("display.width", 120, "display.max_columns", 12, "display.max_colwidth", 50)
-print(neutra.faults()[["origin", "declared", "title"]])
+print(neutra.faults())
 
 program = neutra.show("D7")
 print(program["title"], "|", program["faults"], "|", program["parameters"])
@@ -25,15 +23,14 @@ for version in ("buggy", "fixed"):
 
 # %% Search its repairs; the same call goes on where an earlier one ended
 def show(status: neutra.Status) -> None:
-    print(f"{status.state}: {status.evaluations} evaluations, {status.alternatives} repairs")
+    print(f"{status.state}: {status.evaluations} evaluations, {status.repairs} repairs")
 
 
 run = neutra.search("D7", store="D7.h5", budget_evaluations=150, progress=show, interval=1)
 
 # %% The repairs, the best first
 print(run.info["end"], "| a repair reaches", run.info["metric"], run.info["ground_truth"])
-columns = ["depth", "key", "before", "after", "mean", "significant", "p", "d"]
-print(run.alternatives[columns].head(10))
+print(run.repairs.head(10))
 
 # %% Which changes make repairs? All programs that were tried, by what was changed last
 nodes = run.nodes.query("depth > 0")
@@ -46,7 +43,7 @@ print(
 # %% The network, and the shortest way to the best repair
 graph = run.graph
 print(graph, "| longest way:", nx.dag_longest_path_length(graph))
-best = run.alternatives.index[0]
+best = run.repairs.index[0]
 way = nx.shortest_path(graph, 0, best)
 for step in nx.utils.pairwise(way):
     change = graph.edges[step]
@@ -54,8 +51,8 @@ for step in nx.utils.pairwise(way):
 
 # %% Ask tools where the fault is: bundled ones, and a Python function
 said = neutra.localise("D7", tool=["umlaut", "neuralint", suspicious_rate], runs=3)
-print(said.tools[["kind", "answer", "seconds"]])
+print(said.tools)
 
 # %% What is an answer worth: against the known fix alone, and against all repairs?
 tables = neutra.score(said.answers, network=run.store)
-print(tables["scores"].to_string())
+print(tables["scores"])

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Union
 
-import pandas as pd
-
 from .command import Option, PathLike, run
+from .frame import Frame, frame_of
 
 Entry = Union[int, str]
 
@@ -25,16 +24,16 @@ def info(benchmark: PathLike, *, command: PathLike | None = None) -> dict[str, A
     return result
 
 
-def entries(benchmark: PathLike, *ids: Entry, command: PathLike | None = None, **filters: Option) -> pd.DataFrame:
+def entries(benchmark: PathLike, *ids: Entry, command: PathLike | None = None, **filters: Option) -> Frame:
     """The entries by id, or those that are named or left by filters: subject="iris", operator="HLR"."""
     rows = run("bench", "list", benchmark, *map(str, ids), command=command, **filters)
-    return pd.DataFrame(rows).set_index("id") if rows else pd.DataFrame()
+    return frame_of(rows).set_index("id") if rows else frame_of([])
 
 
-def test(benchmark: PathLike, *ids: Entry, command: PathLike | None = None, **options: Option) -> pd.DataFrame:
+def test(benchmark: PathLike, *ids: Entry, command: PathLike | None = None, **options: Option) -> Frame:
     """Trains both versions of entries anew: `passed` where the buggy one fails and the fixed one passes."""
     result = run("bench", "test", benchmark, *map(str, ids), command=command, **options)
-    frame = pd.DataFrame(result.pop("entries")).set_index("id")
+    frame = frame_of(result.pop("entries")).set_index("id")
     frame.attrs.update(result)
     return frame
 

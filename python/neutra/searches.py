@@ -12,7 +12,11 @@ from typing import Any, Callable
 import pandas as pd
 
 from .command import Call, ExitCode, NeutraError, Option, PathLike, run
+from .frame import Frame, frame_of
 from .store import Run
+
+# What `status` prints: see frame.Frame.
+_STATUS = ("fault", "state", "nodes", "alternatives", "evaluations", "hours_left", "note")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,16 +36,21 @@ class Status:
     note: str | None  #: where it runs, why it ended, or what is damaged
     store: str
 
+    @property
+    def repairs(self) -> int:
+        """The same as `alternatives`, in the word of the glossary."""
+        return self.alternatives
+
 
 def _statuses(paths: tuple[PathLike, ...], command: PathLike | None) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = run("status", *paths, command=command)["searches"]
     return rows
 
 
-def status(*paths: PathLike, command: PathLike | None = None) -> pd.DataFrame:
+def status(*paths: PathLike, command: PathLike | None = None) -> Frame:
     """How far the searches of these stores and folders are, one row for each, with the fields of Status."""
     columns = [field.name for field in dataclasses.fields(Status)]
-    return pd.DataFrame(_statuses(paths, command), columns=columns)
+    return frame_of(pd.DataFrame(_statuses(paths, command), columns=columns), _STATUS)
 
 
 def _status_of(store: PathLike, command: PathLike | None) -> Status:

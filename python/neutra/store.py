@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import json
 import os
 from collections.abc import Iterator
@@ -14,7 +15,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from .command import NeutraError, PathLike
+from .command import NeutraError, PathLike, run
+from .frame import Frame, frame_of
 
 if TYPE_CHECKING:
     Graph = nx.DiGraph[int]
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "neutra-store", 1
 _JSON_ATTRIBUTES = ("config", "counters", "libraries")
 _FLAGS = ("neutral", "queued", "alternative", "significant")
+# What each table prints: see frame.Frame.
+_NODES = ("change", "depth", "status", "mean", "neutral", "alternative")
+_REPAIRS = ("mean", "change", "significant")
+_EVALUATIONS = ("hash", "replica", "status", "metric", "seconds", "backend")
+_REPAIRS_SHOWN = 5  # in the view of a notebook
 
 
 class Run:
@@ -37,6 +44,28 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({os.fspath(self.store)!r})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: summary, best repairs, and a picture of the network where the command and
+        Graphviz are at hand."""
+        try:
+            parts = [_summary(self.info, self.nodes)]
+            repairs = self.repairs
+            if len(repairs):
+                some = f", the best {_REPAIRS_SHOWN} of {len(repairs)}" if len(repairs) > _REPAIRS_SHOWN else ""
+                parts += [f"<p>Repairs{some}</p>", repairs.head(_REPAIRS_SHOWN)._repr_html_()]
+        except NeutraError as error:  # a search that has not saved yet
+            return f"<p>{html.escape(repr(self))}: {html.escape(error.message)}</p>"
+        try:
+            parts.append(self.picture())
+        except NeutraError as error:
+            parts.append(f"<p>no picture: {html.escape(error.message)}</p>")
+        return "\n".join(parts)
+
+    def picture(self, *, command: PathLike | None = None) -> str:
+        """The network as SVG text, drawn by `neutra network --format svg`: needs the command and Graphviz."""
+        text = str(run("network", self.store, format="svg", command=command))
+        return text[max(text.find("<svg"), 0) :]  # a notebook takes no XML declaration
+
     @property
     def info(self) -> dict[str, Any]:
         """How it was made and how far it is: fault, seed, metric, goal, start, config, counters, finished,
@@ -49,31 +78,37 @@ class Run:
         return bool(self.info["finished"])
 
     @property
-    def nodes(self) -> pd.DataFrame:
-        """All generated programs by id: parameters, the change that made them of their parent, status, mean
-        and metrics of their replicas, and what the search made of them. 0 is the buggy program."""
+    def nodes(self) -> Frame:
+        """All generated programs by id: parameters, `change` (from the buggy program), key, before and after
+        (the change that made them of their parent), status, mean and metrics of their replicas, and what the
+        search made of them. 0 is the buggy program."""
         with self._open() as file:
             return _nodes(file)
 
     @property
-    def alternatives(self) -> pd.DataFrame:
+    def repairs(self) -> Frame:
         """The rows of `nodes` that are repairs, the best mean first."""
         with self._open() as file:
             nodes, ascending = _nodes(file), _info(file)["goal"] == "minimize"
             repairs = nodes[nodes["alternative"]]
-            return repairs.sort_values("mean", ascending=ascending, kind="stable")
+            return frame_of(repairs.sort_values("mean", ascending=ascending, kind="stable"), _REPAIRS)
 
     @property
-    def edges(self) -> pd.DataFrame:
+    def alternatives(self) -> Frame:
+        """The same as `repairs`: the name that repairs have in JSON and in files."""
+        return self.repairs
+
+    @property
+    def edges(self) -> Frame:
         """The rows of the network: parent and child by id."""
         with self._open() as file:
             return _table(file["edges"])
 
     @property
-    def evaluations(self) -> pd.DataFrame:
+    def evaluations(self) -> Frame:
         """One row for each training: hash of the program, replica, status, metric, seconds, back end, ..."""
         with self._open() as file:
-            return _table(file["evaluations"])
+            return _table(file["evaluations"], _EVALUATIONS)
 
     @property
     def fixed_metrics(self) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -130,24 +165,55 @@ def _info(file: h5py.File) -> dict[str, Any]:
     return info
 
 
-def _table(group: h5py.Group) -> pd.DataFrame:
-    return pd.DataFrame({name: _column(dataset) for name, dataset in group.items()})
+def _table(group: h5py.Group, printed: tuple[str, ...] = ()) -> Frame:
+    return frame_of({name: _column(dataset) for name, dataset in group.items()}, printed)
 
 
 def _column(dataset: h5py.Dataset) -> Any:
     return dataset[()] if dataset.dtype.kind in "if" else dataset.asstr()[()]
 
 
-def _nodes(file: h5py.File) -> pd.DataFrame:
+def _nodes(file: h5py.File) -> Frame:
     nodes = _table(file["nodes"])
     ends = nodes["metric_count"].cumsum()
     metrics = file["metrics"][()]
     nodes["metrics"] = [metrics[end - count : end].tolist() for end, count in zip(ends, nodes["metric_count"])]
     flags = {name: nodes[name].astype(bool) for name in _FLAGS}
-    return nodes.assign(**flags).drop(columns="metric_count").set_index("id")
+    nodes = nodes.assign(**flags).drop(columns="metric_count").set_index("id")
+    return frame_of(nodes.assign(change=_changes(nodes)), _NODES)
 
 
-def _graph(nodes: pd.DataFrame, edges: pd.DataFrame, info: dict[str, Any]) -> Graph:
+def _changes(nodes: pd.DataFrame) -> list[str]:
+    """How each program differs from the buggy one, as `neutra network` says it: "epochs 200->400, lr 0.001->0.01".
+    A parent has a smaller id than its children."""
+    changes: dict[int, dict[str, tuple[str, str]]] = {}
+    for node, parent, key, before, after in nodes[["parent", "key", "before", "after"]].itertuples():
+        of_parent = changes.get(parent, {})
+        first = of_parent.get(key, (before, before))[0]
+        changes[node] = {**of_parent, key: (first, after)} if key else of_parent
+    return [
+        ", ".join(f"{key} {first}->{last}" for key, (first, last) in sorted(change.items()) if first != last)
+        for change in changes.values()
+    ]
+
+
+def _summary(info: dict[str, Any], nodes: pd.DataFrame) -> str:
+    """A table of two columns, as HTML: what was searched, how far, and what was found."""
+    level, end = info["ground_truth"], info.get("end", "")
+    rows = {
+        "fault": info["fault"],
+        "metric": f"{info['metric']}, {'lower' if info['goal'] == 'minimize' else 'higher'} is better",
+        "buggy program": f"{nodes['mean'].iloc[0]:.4g}" if len(nodes) else "",
+        "level to reach": "" if level is None else f"{level:.4g}",
+        "programs": f"{len(nodes)} generated, {info['counters'].get('evaluations', 0)} evaluated",
+        "repairs": int(nodes["alternative"].sum()) if len(nodes) else 0,
+        "search": f"finished: {str(end).replace('_', ' ')}" if info["finished"] else "not finished",
+    }
+    cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
+    return f"<table>{cells}</table>"
+
+
+def _graph(nodes: Frame, edges: Frame, info: dict[str, Any]) -> Graph:
     graph: Graph = nx.DiGraph(**{name: info[name] for name in ("fault", "metric", "goal")})
     if nodes.empty:
         return graph

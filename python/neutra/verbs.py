@@ -15,9 +15,18 @@ import pandas as pd
 
 from .command import Option, PathLike, run
 from .external_tool import Tool
+from .frame import Frame, frame_of
 
 if TYPE_CHECKING:
     Graph = nx.DiGraph[int]
+
+# What each table prints: see frame.Frame.
+_SUBJECTS = ("title", "faulty", "layers", "metric", "goal")
+_FAULTS = ("title", "origin", "declared", "actual", "verdict", "buggy", "fixed", "p", "d")
+_OPERATORS = ("abbreviation", "site", "fault_type", "description")
+_TOOLS = ("version", "kind", "description")
+_RUNS = ("tool", "run", "status", "answer", "seconds")
+_MUTANTS = ("id", "name", "operator", "site", "value", "faults", "status")
 
 
 def version(*, command: PathLike | None = None) -> dict[str, Any]:
@@ -26,25 +35,28 @@ def version(*, command: PathLike | None = None) -> dict[str, Any]:
     return result
 
 
-def subjects(*, command: PathLike | None = None) -> pd.DataFrame:
+def subjects(*, command: PathLike | None = None) -> Frame:
     """The bundled subject programs by id."""
-    return pd.DataFrame(run("subjects", command=command)).set_index("id")
+    return frame_of(run("subjects", command=command), _SUBJECTS).set_index("id")
 
 
-def faults(*ids: PathLike, command: PathLike | None = None, **options: Option) -> pd.DataFrame:
+def faults(*ids: PathLike, command: PathLike | None = None, **options: Option) -> Frame:
     """The bundled faults, or those named, by id. With check=True both programs of each are trained: buggy and
     fixed metrics, p, d, whether the fault shows."""
-    return pd.DataFrame(run("faults", *ids, command=command, **options)).set_index("id")
+    rows = run("faults", *ids, command=command, **options)
+    # With check=True, `buggy` and `fixed` are metrics; otherwise they are long parameter strings.
+    printed = _FAULTS if options.get("check") else _FAULTS[:4]
+    return frame_of(rows, printed).set_index("id")
 
 
-def operators(*, command: PathLike | None = None) -> pd.DataFrame:
+def operators(*, command: PathLike | None = None) -> Frame:
     """The mutation operators by id."""
-    return pd.DataFrame(run("mutate", list=True, command=command)).set_index("id")
+    return frame_of(run("mutate", list=True, command=command), _OPERATORS).set_index("id")
 
 
-def tools(*, command: PathLike | None = None) -> pd.DataFrame:
+def tools(*, command: PathLike | None = None) -> Frame:
     """The bundled fault-localisation tools by name."""
-    return pd.DataFrame(run("localise", list=True, command=command)).set_index("tool")
+    return frame_of(run("localise", list=True, command=command), _TOOLS).set_index("tool")
 
 
 def show(fault: PathLike, *, version: str = "buggy", command: PathLike | None = None) -> dict[str, Any]:
@@ -63,7 +75,7 @@ def train(
     workers: int | None = None,
     command: PathLike | None = None,
     **options: Option,
-) -> pd.DataFrame:
+) -> Frame:
     """Trains one program several times: metric, status, seconds and more of each replica. `attrs` of the frame
     has what is known of all: metric, goal, mean, hash, back end."""
     options.update(version=version, replicas=replicas, seed=seed, workers=workers)
@@ -81,12 +93,12 @@ def mutate(
     seed: int | None = None,
     command: PathLike | None = None,
     **options: Option,
-) -> pd.DataFrame:
+) -> Frame:
     """Mutants of a program: `operator`, `apply`, all=True or order=N say which. They are written to `output`,
     a folder, or FILE.json for a single one; as_="fault" makes them faults. With kill=True they are trained.
     `attrs` of the frame has the rest, such as what was skipped."""
     options.update(operator=operator, apply=apply, output=output, seed=seed)
-    return _with_rest(run("mutate", program, command=command, **options), "mutants")
+    return _with_rest(run("mutate", program, command=command, **options), "mutants", _MUTANTS)
 
 
 def network(file: PathLike, *, fault: PathLike | None = None, command: PathLike | None = None) -> Graph:
@@ -108,8 +120,8 @@ class Localisation:
 
     fault: str
     declared: str  #: the faults that the fault's file names
-    tools: pd.DataFrame  #: by name: version, kind, answer (the most frequent), seconds of a run
-    runs: pd.DataFrame  #: tool, run, status, answer, seconds, messages; where there are any ranking, reason
+    tools: Frame  #: by name: version, kind, answer (the most frequent), seconds of a run
+    runs: Frame  #: tool, run, status, answer, seconds, messages; where there are any ranking, reason
 
     @property
     def answers(self) -> pd.DataFrame:
@@ -139,8 +151,8 @@ def localise(
     return Localisation(
         result["fault"],
         result["declared"],
-        pd.DataFrame(result["tools"])[columns].set_index("tool"),
-        pd.DataFrame(all_runs),
+        frame_of(result["tools"])[columns].set_index("tool"),
+        frame_of(all_runs, _RUNS),
     )
 
 
@@ -150,7 +162,7 @@ def score(
     network: PathLike | Sequence[PathLike] | None = None,
     command: PathLike | None = None,
     **options: Option,
-) -> dict[str, pd.DataFrame]:
+) -> dict[str, Frame]:
     """Scores tools' answers, a frame or a CSV file (docs/formats/answers.md), before and after neutrality
     analysis. `network` names stores or recorded networks. Returns the tables: repairs, scores, averages, ..."""
     with tempfile.TemporaryDirectory(prefix="neutra-") as folder:
@@ -160,15 +172,15 @@ def score(
             answers = file
         result = run("score", answers=answers, network=network, command=command, **options)
     return {
-        name: pd.DataFrame(value)
+        name: frame_of(value)
         for name, value in result.items()
         if isinstance(value, list) and all(isinstance(row, dict) for row in value)
     }
 
 
-def _with_rest(result: dict[str, Any], table: str) -> pd.DataFrame:
+def _with_rest(result: dict[str, Any], table: str, printed: Sequence[str] = ()) -> Frame:
     """The rows of one list; what else there is as attrs."""
-    frame = pd.DataFrame(result.pop(table))
+    frame = frame_of(result.pop(table), printed)
     frame.attrs.update(result)
     return frame
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import StoreMaker, write_store
 
@@ -23,8 +24,23 @@ def test_nodes(make_store: StoreMaker) -> None:
 
 
 @pytest.mark.parametrize(("goal", "best_first"), [("maximize", [3, 1]), ("minimize", [1, 3])])
-def test_alternatives_have_the_best_first(goal: str, best_first: list[int], make_store: StoreMaker) -> None:
-    assert neutra.Run(make_store(goal=goal)).alternatives.index.tolist() == best_first
+def test_repairs_have_the_best_first(goal: str, best_first: list[int], make_store: StoreMaker) -> None:
+    run = neutra.Run(make_store(goal=goal))
+    assert run.repairs.index.tolist() == run.alternatives.index.tolist() == best_first
+
+
+def test_changes_go_from_the_buggy_program(make_store: StoreMaker) -> None:
+    assert neutra.Run(make_store()).nodes["change"].tolist() == ["", "lr 0->1", "lr 0->2", "lr 0->3"]
+
+
+def test_changes_of_a_chain_are_added_up() -> None:
+    from neutra.store import _changes
+
+    nodes = pd.DataFrame(
+        [(-1, "", "", ""), (0, "lr", "1", "2"), (1, "b", "x", "y"), (2, "lr", "2", "4"), (3, "lr", "4", "1")],
+        columns=["parent", "key", "before", "after"],
+    )
+    assert _changes(nodes) == ["", "lr 1->2", "b x->y, lr 1->2", "b x->y, lr 1->4", "b x->y"]
 
 
 def test_info(make_store: StoreMaker) -> None:
