@@ -24,6 +24,11 @@ void add_score(Row& row, const Score& score) {
   for (const double value : {score.recall, score.precision, score.f}) row.cells.push_back(value);
 }
 
+/// A tool as the head of a column.
+std::string heading(const ScoreSheet& sheet, const std::string& tool) {
+  return sheet.recorded.count(tool) != 0 ? tool + " (recorded)" : tool;
+}
+
 void add_score_columns(ResultTable& table, const std::string& key, const std::string& group) {
   table.columns.push_back({key + "recall", "RC", group, kScoreDecimals});
   table.columns.push_back({key + "precision", "PR", group, kScoreDecimals});
@@ -116,7 +121,7 @@ ResultTable value_by_tool(const ScoreSheet& sheet, const std::string& key, const
     };
   };
   for (const std::string& tool : sheet.tools) {
-    table.columns.push_back({tool, tool, "", decimals});
+    table.columns.push_back({tool, heading(sheet, tool), "", decimals});
   }
   const auto add = [&](const std::string& name, const std::vector<std::string>& faults, bool rule) {
     Row row{{name}, rule};
@@ -295,7 +300,8 @@ ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
       {}};
   table.columns.push_back(after ? Column{"ground_truths", "GT", "", 0}
                                 : Column{"faults", "#F", "", 0});
-  for (const std::string& tool : sheet.tools) add_score_columns(table, tool + "_", tool);
+  for (const std::string& tool : sheet.tools)
+    add_score_columns(table, tool + "_", heading(sheet, tool));
   for (const std::string& fault : sheet.faults) {
     Row line{{fault}, false};
     const ScoreRow* any = any_row(sheet, fault);
@@ -328,7 +334,8 @@ ResultTable averages_by_tool(const ScoreSheet& sheet) {
                     "Mean recall (RC), precision (PR) and F3 before and after neutrality analysis",
                     {{"stage", "", "", -1}, {"of", "Faults", "", -1}},
                     {}};
-  for (const std::string& tool : sheet.tools) add_score_columns(table, tool + "_", tool);
+  for (const std::string& tool : sheet.tools)
+    add_score_columns(table, tool + "_", heading(sheet, tool));
   for (const bool after : {false, true}) {
     bool rule = after;
     for (const char* of : kGroups) {

@@ -308,6 +308,7 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
   if (options.searches_only) return result;
   write_file_atomically(options.folder / "answers.csv", to_csv(result.answers));
   result.scores = score_answers(scored, result.answers, study.score);
+  for (const Answer& answer : study.answers) result.scores.recorded.insert(answer.tool);
   return result;
 }
 

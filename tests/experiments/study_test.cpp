@@ -103,6 +103,10 @@ TEST(Study, SearchesAsksScoresAndGoesOnFromItsFolder) {
   ASSERT_NE(wise, nullptr);
   EXPECT_EQ(wise->before.recall, 1);
   EXPECT_EQ(first.scores.find("D7", "deepfd")->before.recall, 0);
+  // Who reads a table sees which answers were not found here.
+  const std::string text = write_text(study_report(study, first, Layout::kWide));
+  EXPECT_NE(text.find("deepfd (recorded)"), std::string::npos) << text;
+  EXPECT_EQ(text.find("umlaut-native (recorded)"), std::string::npos) << text;
   EXPECT_NE(folder.read("results/D7.tsv").find("parent_node_id"), std::string::npos);
   EXPECT_NE(folder.read("results/answers.csv").find("umlaut-native"), std::string::npos);
 
