@@ -18,8 +18,8 @@ Json metric_in(const Program& program) {
   return problems.empty() ? normal.at("metric") : Json();
 }
 
-/// The canonical name of its loss.
-std::string loss_of(const Program& program) {
+/// Its loss in normal form.
+Json loss_of(const Program& program) {
   std::vector<Problem> problems;
   return normal_form(program.document, Defaults::kDrop, problems).at("compile").at("loss");
 }
@@ -39,10 +39,11 @@ Json scale_of_targets(const Program& program) {
   return steps;
 }
 
-/// The metric that has the loss's name.
-Json named_after_loss(const Json& metric, const std::string& loss) {
-  const Entry& entry = *find(Vocabulary::kMetric, loss);
+/// The metric that has the loss's name; of logits where that is.
+Json named_after_loss(const Json& metric, const Json& loss) {
+  const Entry& entry = *find(Vocabulary::kMetric, loss_word(loss));
   Json named = {{"name", entry.name}};
+  if (loss_options(loss).from_logits) named["from_logits"] = true;
   if (metric.contains("goal")) {  // not the usual one
     named["goal"] = entry.facts.at("goal") == "minimize" ? "maximize" : "minimize";
   }
@@ -94,12 +95,13 @@ Fault scored_as_begun(Fault fault, const std::filesystem::path& store, std::stri
 std::string scoring_text(const Fault& fault) {
   const Json metric = metric_in(fault.buggy);
   if (metric.is_null()) return "";
-  const std::string loss = loss_of(fault.buggy);
+  const Json loss = loss_of(fault.buggy);
   const Json compile = fault.buggy.document.value("compile", Json::object());
   const bool by_loss = metric == named_after_loss(Json::object(), loss) &&
                        compile.value("metrics", Json::array()).empty();
   if (!by_loss && metric.at("name") != "loss") return "";
-  return "scored by " + loss + ", the buggy program's loss";
+  return "scored by " + loss_word(loss) + (loss_options(loss).from_logits ? " of logits" : "") +
+         ", the buggy program's loss";
 }
 
 std::string scale_warning(const Fault& fault) {

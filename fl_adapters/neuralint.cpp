@@ -119,7 +119,7 @@ class Graph {
 
  private:
   void read_loss(const Json& document, const Json& normal) {
-    const std::string canonical = normal.at("compile").at("loss");
+    const std::string canonical = loss_word(normal.at("compile").at("loss"));
     const Json& written = document.at("compile").at("loss");
     // The tool compares the word in the script: it doesn't know "mse".
     loss_ = repaired_ || !written.is_string() ? canonical : written.get<std::string>();

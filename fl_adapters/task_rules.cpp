@@ -72,7 +72,7 @@ TaskRules::TaskRules(const Program& program, std::optional<DataInfo> data)
   const Json normal = normal_form(program.document, Defaults::kFill, problems);
   const Json* layers = find_layers(normal);
   if (!problems.empty() || layers == nullptr) return;
-  loss_ = normal.at("compile").at("loss").get<std::string>();
+  loss_ = loss_word(normal.at("compile").at("loss"));
   regression_ = is_regression(program, normal, loss_);
   static const std::map<std::string, std::string, std::less<>> own_layers{
       {"ELU", "elu"}, {"LeakyReLU", "linear"}, {"ReLU", "relu"}, {"Softmax", "softmax"}};

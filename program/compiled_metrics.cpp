@@ -47,7 +47,8 @@ Program script_of(Program program) {
   if (const Json* task = member(document, "task"); task != nullptr && !task->is_null()) {
     return program;
   }
-  const Json loss = compile_field(document, "loss");
+  Json loss = compile_field(document, "loss");
+  if (loss.is_object()) loss = loss.value("class_name", Json());
   const bool classifies =
       std::find(metrics.begin(), metrics.end(), "accuracy") != metrics.end() ||
       (loss.is_string() && loss.get<std::string>().find("crossentropy") != std::string::npos);

@@ -44,8 +44,12 @@ const Layer* find_layer(std::string_view class_name);
 Field activation_field();
 Field initializer_field(const std::string& name, const std::string& fallback);
 Field regularizer_field(const std::string& name);
-Field constraint_field(const std::string& name);  ///< null only
+Field constraint_field(const std::string& name);
 Field channels_last_field();
+/// The config's field for a weight's constraint: "kernel_constraint" beside "kernel_initializer".
+std::string constraint_name(const Weight& weight);
+/// What it holds; null where there is none.
+Json constraint_of(const Json& config, const Weight& weight);
 /// Appends initialisers, regularisers and constraints of the kernels ("kernel_initializer") and the
 /// bias, use_bias and activation.
 std::vector<Field> with_kernel_fields(std::vector<Field> fields,

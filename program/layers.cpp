@@ -83,7 +83,16 @@ Field regularizer_field(const std::string& name) {
 }
 
 Field constraint_field(const std::string& name) {
-  return {.name = name, .type = FieldType::kFixed, .fallback = Json()};
+  return {.name = name, .type = FieldType::kConstraint, .fallback = Json()};
+}
+
+std::string constraint_name(const Weight& weight) {
+  std::string field = weight.initializer;
+  return field.replace(field.rfind("initializer"), std::string::npos, "constraint");
+}
+
+Json constraint_of(const Json& config, const Weight& weight) {
+  return config.value(constraint_name(weight), Json());
 }
 
 Field channels_last_field() {

@@ -5,7 +5,8 @@
 namespace neutra {
 namespace {
 
-constexpr std::string_view kK = "(k=", kOriginal = "(scale=original)";
+constexpr std::string_view kK = "(k=", kOriginal = "(scale=original)",
+                           kLogits = "(from_logits=true)";
 
 }  // namespace
 
@@ -13,11 +14,16 @@ std::string to_string(const MetricName& metric) {
   std::string text = metric.name;
   if (metric.k != 0) text += std::string(kK) + std::to_string(metric.k) + ")";
   if (metric.original_scale) text += kOriginal;
+  if (metric.from_logits) text += kLogits;
   return text;
 }
 
 MetricName parse_metric_name(std::string_view text) {
   MetricName metric;
+  if (text.ends_with(kLogits)) {
+    metric.from_logits = true;
+    text.remove_suffix(kLogits.size());
+  }
   if (text.ends_with(kOriginal)) {
     metric.original_scale = true;
     text.remove_suffix(kOriginal.size());

@@ -8,11 +8,13 @@ namespace neutra {
 
 /// A metric with its options. ResolvedProgram::metric, and whatever names a metric, is its text:
 /// the canonical name of program/keras_names.json, and behind it the options that aren't the usual
-/// ones: "accuracy", "top_k_categorical_accuracy(k=3)", "mae(scale=original)".
+/// ones: "accuracy", "top_k_categorical_accuracy(k=3)", "mae(scale=original)",
+/// "binary_crossentropy(from_logits=true)".
 struct MetricName {
   std::string name;
   std::int64_t k = 0;           ///< of the top-k accuracies; 0: the usual one
   bool original_scale = false;  ///< taken of outputs and targets as before data.preprocess
+  bool from_logits = false;     ///< of the cross entropies: outputs are logits
 };
 std::string to_string(const MetricName& metric);
 /// Of to_string()'s texts; any other is a name.

@@ -106,12 +106,26 @@ class Normaliser {
         if (is_integer(axis) && in_range(field, axis.get<double>())) return normal_number(axis);
         return report(path, value, "one axis");
       }
+      case FieldType::kAxes:
+        return axes(field, value, path);
+      case FieldType::kNumbers: {
+        const auto fits = [](const Json& item) {
+          return item.is_number() && std::isfinite(item.get<double>());
+        };
+        const bool list = value.is_array() && !value.empty();
+        if (fits(value) || (list && std::all_of(value.begin(), value.end(), fits))) {
+          return normal_numbers(value);
+        }
+        return report(path, value, "a number or an array of numbers" + or_null(field));
+      }
       case FieldType::kActivation:
         return value.is_null() ? Json("linear") : word(Vocabulary::kActivation, value, path);
       case FieldType::kInitializer:
         return initializer(value, path);
       case FieldType::kRegularizer:
         return regularizer(value, path);
+      case FieldType::kConstraint:
+        return value.is_null() ? value : named(Vocabulary::kConstraint, value, path);
       case FieldType::kOptimizer:
         return named(Vocabulary::kOptimizer, value, path);
       case FieldType::kLoss:
@@ -133,6 +147,8 @@ class Normaliser {
         return object(value, path, "compile");
       case FieldType::kFit:
         return object(value, path, "fit");
+      case FieldType::kClassWeight:
+        return class_weight(value, path);
       case FieldType::kSchedule:
         return object(value, path, "schedule");
       case FieldType::kLoop:
@@ -308,6 +324,31 @@ class Normaliser {
     return layers;
   }
 
+  Json axes(const Field& field, const Json& value, const std::string& path) {
+    const Json list = value.is_array() ? value : Json::array({value});
+    if (list.size() > kMaxRank || !all_integers(field, list)) {
+      return report(
+          path, value,
+          "an axis or an array of axes, whole numbers" + range_text(field) + or_null(field));
+    }
+    std::set<std::int64_t> sorted;
+    for (const Json& axis : list) sorted.insert(normal_number(axis).get<std::int64_t>());
+    return sorted;
+  }
+
+  /// Keras takes the classes 0 to n - 1 alone.
+  Json class_weight(const Json& value, const std::string& path) {
+    Json result = Json::object();
+    for (std::size_t k = 0; value.is_object() && k < value.size(); ++k) {
+      const Json* weight = member(value, std::to_string(k));
+      if (weight == nullptr || !weight->is_number() || !std::isfinite(weight->get<double>())) break;
+      result[std::to_string(k)] = normal_number(*weight);
+    }
+    if (!result.empty() && result.size() == value.size()) return result;
+    return report(path, value,
+                  "null, or {\"0\": weight, \"1\": weight, ...} with a number for each class");
+  }
+
   Json pair(const Field& field, const Json& value, const std::string& path,
             const std::string& allowed) {
     const Json both = value.is_array() ? value : Json::array({value, value});
@@ -422,8 +463,11 @@ class Normaliser {
   Json loss(const Json& value, const std::string& path) {
     if (!value.is_object()) return word(Vocabulary::kLoss, value, path);
     const std::size_t before = problems_.size();
-    const Json result = named(Vocabulary::kLoss, value, path);
-    return problems_.size() > before ? value : result.at("class_name");
+    Json result = Normaliser(Defaults::kDrop, problems_).named(Vocabulary::kLoss, value, path);
+    if (problems_.size() > before) return value;
+    if (!result.contains("config")) return result.at("class_name");
+    result["config"].erase("reduction");  // all that may be there mean the same
+    return result["config"].empty() ? Json(result.at("class_name")) : result;
   }
 
   Json metrics(const Json& value, const std::string& path) {
@@ -564,6 +608,8 @@ class Normaliser {
     if (entry == nullptr) return;
     const Json* k = member(first_metric_options_, "k");
     if (k != nullptr && entry->facts.contains("k")) metric["k"] = *k;
+    const Json* logits = member(first_metric_options_, "from_logits");
+    if (logits != nullptr && entry->facts.contains("logits")) metric["from_logits"] = *logits;
     // What a class means without its options (tf.keras 2.4, metrics.py).
     const Json usual_options = entry->facts.value("usual", Json::object());
     for (const auto& [option, usual] : usual_options.items()) {
@@ -595,6 +641,12 @@ class Normaliser {
            std::string(kAsTrained) + ": " + entry.name + " is no error on a scale"});
     }
     if (scale == kAsTrained) metric.erase("scale");
+    if (metric.value("from_logits", Json(false)) == false) {
+      metric.erase("from_logits");
+    } else if (!entry.facts.value("logits", false)) {
+      problems_.push_back(
+          {"/metric/from_logits", "true", "false: " + entry.name + " is no cross entropy"});
+    }
   }
 
   Defaults defaults_;
@@ -649,6 +701,13 @@ std::string shown(const Json& value) {
   std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kShown) text = text.substr(0, kShown) + "...";
   return text;
+}
+
+std::string loss_word(const Json& loss) { return loss.is_object() ? loss.at("class_name") : loss; }
+
+LossOptions loss_options(const Json& loss) {
+  const Json config = loss.is_object() ? loss.value("config", Json::object()) : Json::object();
+  return {config.value("from_logits", false), config.value("label_smoothing", 0.0)};
 }
 
 Json normal_number(const Json& value) {

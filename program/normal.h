@@ -31,6 +31,9 @@ std::string layers_path(const Json& document);
 std::string pointer_token(std::string_view key);
 /// A value as a message shows it: JSON, shortened.
 std::string shown(const Json& value);
+/// The canonical word of a loss in normal form, and its options.
+std::string loss_word(const Json& loss);
+LossOptions loss_options(const Json& loss);
 /// Whole numbers as integers, however they are written; others unchanged.
 Json normal_number(const Json& value);
 

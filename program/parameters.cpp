@@ -140,7 +140,7 @@ std::optional<std::string> spell(const Key& key, const Json& raw, const Json& va
   switch (key.kind) {
     case KeyKind::kActivation:
     case KeyKind::kLoss:
-      return value.get<std::string>();
+      return loss_word(value);
     case KeyKind::kOptimizer:
       return find(Vocabulary::kOptimizer, value.at("class_name").get<std::string>())->word;
     case KeyKind::kKernelInitializer:
@@ -499,6 +499,7 @@ Program ProgramSpace::instantiate(const Parameters& given, const std::string& wh
     // Values that mean what the base has leave the document as it is written.
     const Json before = *normal(key.kind, *read(base_.document, key.kind, key.paths.front()));
     const bool same = key.kind == KeyKind::kOptimizer ? before.at("class_name") == value
+                      : key.kind == KeyKind::kLoss    ? loss_word(before) == loss_word(value)
                                                       : before == normal(key.kind, value);
     if (same) continue;
     switch (key.kind) {

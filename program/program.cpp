@@ -66,6 +66,7 @@ class Inference {
     }
     check_metric_scale();
     if (data != nullptr) check_split();
+    if (output_ && data != nullptr) check_class_weight();
     check_clipping();
     check_loop();
     check_trained();
@@ -163,6 +164,7 @@ class Inference {
                            "at most " + std::to_string(kMaxElements) + " elements"});
     }
     const Json& initializer = layer.config.at(weight.initializer);
+    check_constraint(weight, layer, path);
     const Entry* entry =
         find(Vocabulary::kInitializer, initializer.at("class_name").get<std::string>());
     if (!entry->facts.contains("rank")) return;
@@ -175,10 +177,26 @@ class Inference {
     }
   }
 
+  /// A constraint's axes are some of the weight's.
+  void check_constraint(const Weight& weight, const ResolvedLayer& layer, const std::string& path) {
+    const Json constraint = constraint_of(layer.config, weight);
+    const Json axes =
+        constraint.is_object() ? constraint.at("config").value("axis", Json()) : Json();
+    const auto rank = static_cast<std::int64_t>(weight.shape.size());
+    for (const Json& axis : axes) {
+      if (axis >= -rank && axis < rank) continue;
+      problems_.push_back(
+          {path + "/config/" + constraint_name(weight) + "/config/axis",
+           axis.dump() + " for a " + weight.name + " " + to_string(weight.shape),
+           "axes from " + std::to_string(-rank) + " to " + std::to_string(rank - 1)});
+    }
+  }
+
   /// Refuses what Keras 2.4 cannot train: the output and the targets in the loss.
   void check_target() {
     if (has_problem("/compile")) return;
-    const std::string loss = normal_.at("compile").at("loss");
+    const std::string loss = loss_word(normal_.at("compile").at("loss"));
+    const bool from_logits = loss_options(normal_.at("compile").at("loss")).from_logits;
     Shape target = with_unit(data_->y);
     Shape output = *output_;
     const bool squeezed = squeeze(output, target);
@@ -187,10 +205,12 @@ class Inference {
     } else if (loss == "categorical_crossentropy") {
       // backend.categorical_crossentropy asserts compatible shapes.
       if (target != output) report_target(loss + " takes targets of the output's shape");
-    } else if (loss == "binary_crossentropy" && !squeezed && ends_in_sigmoid()) {
+    } else if (loss == "binary_crossentropy" && (from_logits || (!squeezed && ends_in_sigmoid()))) {
       // sigmoid_cross_entropy_with_logits doesn't broadcast.
-      if (target != output)
-        report_target(loss + " after sigmoid takes targets of the output's shape");
+      if (target != output) {
+        report_target(loss + (from_logits ? " of logits" : " after sigmoid") +
+                      " takes targets of the output's shape");
+      }
     } else if (!broadcast(target, output)) {
       report_target("extents that are equal or 1");
     }
@@ -407,6 +427,35 @@ class Inference {
     }
   }
 
+  /// Keras looks the class of each row up: the largest of several targets, else the target without
+  /// its fraction (data_adapter.py, _make_class_weight_map_fn).
+  void check_class_weight() {
+    if (has_problem("/fit")) return;
+    const Json& weights = normal_.at("fit").at("class_weight");
+    if (weights.is_null()) return;
+    const auto report = [&](const std::string& found, const std::string& allowed) {
+      problems_.push_back({"/fit/class_weight", found, allowed});
+    };
+    const Shape target = with_unit(data_->y);
+    if (target.size() > 1) return report("targets " + to_string(target), "null for such targets");
+    if (output_->size() > 2) {
+      return report("outputs " + to_string(*output_), "null for such outputs (not supported)");
+    }
+    const auto classes = static_cast<double>(weights.size());
+    const std::string allowed = "a weight for each class that the targets name";
+    if (target[0] > 1 && static_cast<double>(target[0]) > classes) {
+      report(
+          std::to_string(weights.size()) + " weights for " + std::to_string(target[0]) + " targets",
+          allowed);
+    }
+    const double low = std::trunc(data_->y_min), high = std::trunc(data_->y_max);
+    if (target[0] == 1 && !(low >= 0 && high < classes)) {
+      report(std::to_string(weights.size()) + " weights for targets from " +
+                 shortest(data_->y_min) + " to " + shortest(data_->y_max),
+             allowed);
+    }
+  }
+
   void check_split() {
     if (has_problem("/fit")) return;
     const double share = normal_.at("fit").at("validation_split");
@@ -575,19 +624,23 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data) {
   resolved.input_shape = inference.input_shape();
   resolved.layers = std::move(inference.layers());
   resolved.optimizer = normal.at("compile").at("optimizer");
-  resolved.loss = normal.at("compile").at("loss");
+  resolved.loss = loss_word(normal.at("compile").at("loss"));
+  resolved.loss_options = loss_options(normal.at("compile").at("loss"));
   const Json& metric = normal.at("metric");
   const std::string metric_name = metric.at("name");
   const Entry& measured = *find(Vocabulary::kMetric, metric_name);
   const auto k = metric.value("k", std::int64_t{0});
-  resolved.metric =
-      to_string(MetricName{metric_name, k == measured.facts.value("k", std::int64_t{0}) ? 0 : k,
-                           metric.value("scale", "") == "original"});
+  resolved.metric = to_string(
+      MetricName{metric_name, k == measured.facts.value("k", std::int64_t{0}) ? 0 : k,
+                 metric.value("scale", "") == "original", metric.value("from_logits", false)});
   resolved.goal = metric.at("goal") == "maximize" ? Goal::kMaximize : Goal::kMinimize;
   resolved.batch_size = fit.at("batch_size");
   resolved.epochs = fit.at("epochs");
   resolved.shuffle = fit.at("shuffle");
   resolved.validation_split = fit.at("validation_split");
+  for (const Json& weight : fit.at("class_weight")) {
+    resolved.class_weights.push_back(weight.get<double>());
+  }
   resolved.callbacks = fit.at("callbacks");
   if (const Json& schedule = fit.at("schedule"); !schedule.is_null()) {
     resolved.schedule = {schedule.at("decay_rate"), schedule.at("every") == "batch"};

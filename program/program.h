@@ -76,6 +76,13 @@ struct LoopStyle {
   bool operator==(const LoopStyle&) const = default;
 };
 
+/// How a cross entropy reads outputs and targets (tf.keras 2.4, losses.py).
+struct LossOptions {
+  bool from_logits = false;    ///< outputs are what a softmax or sigmoid would be applied to
+  double label_smoothing = 0;  ///< in [0, 1]: the share of a target that all classes get alike
+  bool operator==(const LossOptions&) const = default;
+};
+
 /// The learning rate times decay_rate^n, n the finished epochs, or steps.
 struct RateSchedule {
   double decay_rate = 1;  ///< in (0, 1]
@@ -86,14 +93,17 @@ struct RateSchedule {
 struct ResolvedProgram {
   Shape input_shape;
   std::vector<ResolvedLayer> layers;
-  Json optimizer;      ///< {class_name, config}, canonical class name ("Adam"), every field present
-  std::string loss;    ///< canonical: "mean_squared_error", ...
+  Json optimizer;    ///< {class_name, config}, canonical class name ("Adam"), every field present
+  std::string loss;  ///< canonical: "mean_squared_error", ...
+  LossOptions loss_options;
   std::string metric;  ///< with its options, as to_string(MetricName) has it: "mae(scale=original)"
   Goal goal = Goal::kMaximize;
   std::int64_t batch_size = 32;
   std::int64_t epochs = 1;
   bool shuffle = true;
   double validation_split = 0;
+  /// What the loss of a training row counts by its class; empty: all count alike.
+  std::vector<double> class_weights;
   /// Array of {class_name, config}, every field present; monitors have canonical names ("val_mae").
   /// Without those that Keras ignores, since their monitor is no metric that was compiled.
   Json callbacks;

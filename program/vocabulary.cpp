@@ -28,6 +28,8 @@ const std::map<std::string, FieldType, std::less<>>& field_types() {
       {"loss", kLoss},
       {"initializer", kInitializer},
       {"regularizer", kRegularizer},
+      {"axes", kAxes},
+      {"class_weight", kClassWeight},
       {"metrics", kMetrics},
       {"optimizer", kOptimizer},
       {"measure", kMeasure},
@@ -113,7 +115,7 @@ const Family& family(Vocabulary vocabulary) {
     std::vector<Family> all;
     // In the order of the enumeration.
     for (const char* name : {"activation", "initializer", "regularizer", "loss", "optimizer",
-                             "metric", "callback", "trained_mutation"}) {
+                             "metric", "callback", "trained_mutation", "constraint"}) {
       all.emplace_back(names().at(name));
     }
     return all;

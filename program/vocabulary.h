@@ -28,11 +28,14 @@ enum class FieldType {
   kPadding,      ///< n, [n, n] or [[n, n], [n, n]] -> [[n, n], [n, n]]
   kExtents,      ///< array of whole numbers
   kAxis,         ///< n or [n] -> n
+  kAxes,         ///< n or [n, ...] -> [n, ...], ascending
+  kNumbers,      ///< a number, or an array of numbers
   kActivation,   ///< null or a word -> canonical word
   kInitializer,  ///< a word or {class_name, config} -> {class_name, config}
   kRegularizer,  ///< null, a word or {class_name, config} -> null or L1L2 {class_name, config}
+  kConstraint,   ///< null, a word or {class_name, config} -> null or {class_name, config}
   kOptimizer,    ///< a word or {class_name, config} -> {class_name, config}
-  kLoss,         ///< a word or {class_name, config} -> canonical word
+  kLoss,         ///< a word or {class_name, config} -> canonical word, with options the latter
   kMetrics,      ///< array of words or {class_name, config} -> array of canonical words
   kMeasure,      ///< a metric that can be measured on the hold-out rows -> canonical word
   kCallbacks,    ///< array of {class_name, config}
@@ -41,6 +44,7 @@ enum class FieldType {
   kLayers,       ///< array of {class_name, config}
   kCompile,
   kFit,
+  kClassWeight,  ///< {"0": number, "1": number, ...}, a number for each class
   kSchedule,
   kLoop,
   kLayerList,  ///< array of positions in config.layers -> sorted, each once
@@ -75,7 +79,8 @@ enum class Vocabulary {
   kOptimizer,
   kMetric,
   kCallback,
-  kTrainedMutation  ///< ops of trained.mutations
+  kTrainedMutation,  ///< ops of trained.mutations
+  kConstraint
 };
 
 /// A name that Keras knows.

@@ -23,15 +23,23 @@ Json object(const std::string& module, const Json& class_name, Json config,
   return json;
 }
 
-/// Initialisers and regularisers in a layer's config.
+/// Initialisers, regularisers and constraints in a layer's config.
 void spell_objects(Json& config, const std::vector<Field>& fields, KerasSpelling spelling) {
   for (const Field& field : fields) {
     const auto value = config.find(field.name);
     if (value == config.end() || !value->is_object()) continue;
-    const bool initializer = field.type == FieldType::kInitializer;
-    *value = object(initializer ? "keras.initializers" : "keras.regularizers",
-                    value->at("class_name"), value->value("config", Json::object()), spelling);
+    const std::string module = field.type == FieldType::kInitializer  ? "keras.initializers"
+                               : field.type == FieldType::kConstraint ? "keras.constraints"
+                                                                      : "keras.regularizers";
+    *value =
+        object(module, value->at("class_name"), value->value("config", Json::object()), spelling);
   }
+}
+
+/// A loss with options is an object of its class; `word`: what it is called else.
+Json spelled_loss(const Json& loss, const std::string& word, KerasSpelling spelling) {
+  if (!loss.is_object()) return word;
+  return object("keras.losses", keras_loss_class(loss_word(loss)), loss.at("config"), spelling);
 }
 
 Json batch_shape(const Shape& input) {
@@ -46,6 +54,10 @@ Json normal_document(const Program& program) {
 }
 
 }  // namespace
+
+std::string keras_loss_class(const std::string& word) {
+  return find(Vocabulary::kLoss, word)->aliases.back();
+}
 
 std::string keras_snake_case(const std::string& class_name) {
   const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
@@ -119,11 +131,12 @@ Json keras_compile_config(const Program& program, KerasSpelling spelling) {
   for (auto& [setting, value] : config.items()) {
     if (value.is_number()) value = value.get<double>();  // Keras 3 takes no whole number for a rate
   }
+  const Json& loss = compile.at("loss");
   const Json names = compile.value("metrics", Json::array());
   const Json metrics = keras_metrics(names, names);
   if (spelling == KerasSpelling::kLegacy) {
     return {{"optimizer_config", object("", name, std::move(config), spelling)},
-            {"loss", compile.at("loss")},
+            {"loss", spelled_loss(loss, loss_word(loss), spelling)},
             {"metrics", metrics},
             {"weighted_metrics", nullptr},
             {"sample_weight_mode", nullptr},
@@ -142,11 +155,11 @@ Json keras_compile_config(const Program& program, KerasSpelling spelling) {
   config.erase("decay");
   config.erase("schedule_decay");
   // Keras 3 knows two losses under other names than tf.keras does; both know these.
-  Json loss = compile.at("loss");
-  if (loss == "kullback_leibler_divergence") loss = "kl_divergence";
-  if (loss == "logcosh") loss = "log_cosh";
+  std::string word = loss_word(loss);
+  if (word == "kullback_leibler_divergence") word = "kl_divergence";
+  if (word == "logcosh") word = "log_cosh";
   return {{"optimizer", object("keras.optimizers", name, std::move(config), spelling)},
-          {"loss", std::move(loss)},
+          {"loss", spelled_loss(loss, word, spelling)},
           {"metrics", metrics},
           {"loss_weights", nullptr},
           {"weighted_metrics", nullptr}};

@@ -6,6 +6,7 @@
 
 #include "program/embedded.h"
 #include "program/error.h"
+#include "program/formats/keras_config.h"
 #include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
 #include "program/layer.h"
@@ -97,6 +98,7 @@ class Writer {
     const std::string keras = is(KerasDialect::kTfKeras) ? "tensorflow.keras." : "keras.";
     if (batch_rate_ && is_old()) text += "from keras import backend as K\n";
     for (const auto& [module, names] : {std::pair{"callbacks", &callbacks_},
+                                        {"constraints", &constraints_},
                                         {"initializers", &initializers_},
                                         {"layers", &layers_},
                                         {"losses", &losses_}}) {
@@ -219,7 +221,7 @@ class Writer {
       // Keras adds up all values that a loss gives, neutra those of different rows.
       if (program.layers.back().output_shape.size() > 1) refuse("reduction", "sum", "\"mean\"");
       if (is(KerasDialect::kKeras224)) refuse("reduction", "sum", "\"mean\" in Keras 2.2.4");
-      loss_class_ = find(Vocabulary::kLoss, program.loss)->aliases.back();
+      sums_ = true;
     }
     for (const std::size_t layer : program.loop.left_out) {
       // A frozen batch normalisation doesn't move its averages either.
@@ -327,8 +329,7 @@ class Writer {
     const Json schedule = document_.value("fit", Json::object()).value("schedule", Json());
     batch_rate_ = schedule.is_object() && schedule.value("every", "epoch") == "batch";
     translate(config, name);
-    loss_ = loss_class_.empty() ? literal(loss_word(compile.at("loss")))
-                                : losses_.use(loss_class_) + "(reduction=\"sum\")";
+    loss_ = loss(compile.at("loss"));
     std::string arguments;
     if (!rate_expression_.empty()) {
       append(arguments, "learning_rate=" + rate_expression_);
@@ -344,6 +345,18 @@ class Writer {
     text += "model.compile(loss=" + loss_ + ", optimizer=" + optimizer_made;
     if (!metrics_.empty()) text += ", metrics=" + metrics_.dump();
     return text + ")\n";
+  }
+
+  /// A word, or an object of its class where it has options.
+  std::string loss(const Json& value) {
+    const std::string word = neutra::loss_word(value);
+    Json options = value.is_object() ? value.at("config") : Json::object();
+    if (is(KerasDialect::kKeras224) && !options.empty()) {
+      refuse("/compile/loss/config", options.dump(), "{}: Keras 2.2.4 has no classes of losses");
+    }
+    if (sums_) options["reduction"] = "sum";
+    if (options.empty()) return literal(loss_word(word));
+    return losses_.use(keras_loss_class(word)) + "(" + keywords(options) + ")";
   }
 
   /// What the dialect calls a loss.
@@ -382,6 +395,12 @@ class Writer {
         "model.fit(x_train, y_train, batch_size=" + literal(fit.value("batch_size", Json(32))) +
         ", epochs=" + literal(fit.value("epochs", Json(1)));
     if (!fit.value("shuffle", true)) text += ", shuffle=False";
+    if (const Json weights = fit.value("class_weight", Json()); weights.is_object()) {
+      std::string classes;
+      for (const auto& [name, weight] : weights.items())
+        append(classes, name + ": " + literal(weight));
+      text += ", class_weight={" + classes + "}";
+    }
     // A split takes the place of rows of their own.
     const Json split = fit.value("validation_split", Json(0));
     if (split != 0) {
@@ -455,8 +474,11 @@ class Writer {
     const Json config = value.value("config", Json::object());
     const Entry* initializer = find(Vocabulary::kInitializer, name);
     if (initializer != nullptr && config.empty()) return literal(initializer->word);
-    return (initializer != nullptr ? initializers_ : regularizers_).use(name) + "(" +
-           keywords(config) + ")";
+    const bool constraint = find(Vocabulary::kConstraint, name) != nullptr;
+    Names& names = initializer != nullptr ? initializers_
+                   : constraint           ? constraints_
+                                          : regularizers_;
+    return names.use(name) + "(" + keywords(config) + ")";
   }
 
   const KerasScriptOptions& options_;
@@ -467,13 +489,14 @@ class Writer {
   std::string metric_name_, metric_call_, metric_label_;
   Json metrics_ = Json::array();  ///< as the program was compiled with
   std::size_t metric_place_ = 0;  ///< of metric_ in metrics_, from 1; 0: not there
-  std::string loss_class_;        ///< that takes another reduction; "": the loss as a word
+  bool sums_ = false;             ///< the loss is the sum over a batch
   std::string loss_;              ///< as compile() is given it
   double rate_ = 0;
   bool batch_rate_ = false;      ///< the rate changes after each batch
   std::string rate_expression_;  ///< that stands for the rate
   bool hard_sigmoid_ = false;    ///< a layer has it, and Keras another one
-  Names callbacks_, initializers_, layers_, losses_, optimizers_, regularizers_, schedules_;
+  Names callbacks_, constraints_, initializers_, layers_, losses_, optimizers_, regularizers_,
+      schedules_;
 };
 
 }  // namespace

@@ -14,7 +14,9 @@ const Layer& embedding() {
            initializer_field("embeddings_initializer", "random_uniform"),
            regularizer_field("embeddings_regularizer"),
            regularizer_field("activity_regularizer"),
-           constraint_field("embeddings_constraint"),
+           // "Cannot use a constraint function on a sparse variable" (tf.keras 2.4,
+           // optimizer_v2.py).
+           {.name = "embeddings_constraint", .type = kFixed, .fallback = Json()},
            {.name = "mask_zero", .type = kFixed, .fallback = false},
            {.name = "input_length", .type = kInteger, .fallback = Json(), .low = 1, .high = kMost}},
       .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
