@@ -16,6 +16,7 @@
 #include "program/json_section.h"
 #include "program/normal.h"
 #include "program/patch.h"
+#include "program/words.h"
 #include "search/options.h"
 #include "training/trainer.h"
 

@@ -7,6 +7,7 @@
 #include "experiments/catalog.h"
 #include "program/error.h"
 #include "program/json_section.h"
+#include "program/words.h"
 
 namespace neutra {
 namespace {

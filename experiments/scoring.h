@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,7 @@ struct ScoreSheet {
   bool minimal = false;                     ///< of some fault only the small repairs count
   std::vector<ScoredRepair> repairs;        ///< by fault, small ones first
   std::vector<std::string> faults, tools;   ///< in the order of the faults, of the answers
+  std::set<std::string> recorded;           ///< tools whose answers were read, not asked for
   std::vector<ScoreRow> rows;               ///< by fault, then tool
   std::vector<ScoreAverage> averages;       ///< for two faults and more
   std::vector<ToolComparison> comparisons;  ///< for two faults and two tools and more

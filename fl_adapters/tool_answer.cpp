@@ -5,6 +5,7 @@
 
 #include "program/json_section.h"
 #include "program/layer.h"
+#include "program/words.h"
 
 namespace neutra {
 namespace {
