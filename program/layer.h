@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,6 +33,13 @@ struct Layer {
   /// Weights in Keras's order; nullptr: none. Called for inputs that output_shape accepts.
   std::vector<Weight> (*weights)(const Json& config, const Shape& input) = nullptr;
   bool recurrent = false;  ///< goes through steps: its activation isn't what it ends with
+  /// Has the layer's output a mask of steps (docs/methods/training.md, "Masks")? `masked`: its
+  /// input has one. nullptr: no, whatever the input.
+  bool (*masks_output)(const Json& config, bool masked) = nullptr;
+  /// Does the output depend on the input's mask?
+  bool uses_mask = false;
+  /// Why the layer cannot take an input with a mask; nullptr: it can.
+  std::optional<Refusal> (*refuse_mask)(const Json& config) = nullptr;
 };
 
 /// All layer classes, sorted by name.
@@ -59,5 +67,19 @@ std::vector<Weight> kernel_weights(const Json& config, Shape kernel);
 Refusal wrong_rank(const Shape& input, const std::string& allowed);
 /// The input's shape for a layer whose `axis` must be the last one.
 std::variant<Shape, Refusal> along_last_axis(const Json& config, const Shape& input);
+/// Layer::masks_output of a layer that hands the mask on.
+bool keep_mask(const Json& config, bool masked);
+
+/// The layers that a wrapper (TimeDistributed, Bidirectional) runs, each with its own shapes and
+/// variables and the wrapper's index: Bidirectional has two, the second is the backward one. Empty
+/// for other layers.
+std::vector<ResolvedLayer> wrapped_layers(const ResolvedLayer& layer);
+/// Where in a layer's config the settings of a variable are: "" or, in wrappers, the path of the
+/// wrapped layer's config ("/layer/config").
+std::string settings_path(const Json& config, const Weight& weight);
+/// The config there: it has the variable's initialiser and regulariser.
+const Json& variable_settings(const Json& config, const Weight& weight);
+/// For each layer, and at the end for the model's output: has it a mask?
+std::vector<bool> masked_inputs(const std::vector<ResolvedLayer>& layers);
 
 }  // namespace neutra

@@ -8,6 +8,7 @@
   LAYER(average_pooling_1d)        \
   LAYER(average_pooling_2d)        \
   LAYER(batch_normalization)       \
+  LAYER(bidirectional)             \
   LAYER(conv_1d)                   \
   LAYER(conv_2d)                   \
   LAYER(dense)                     \
@@ -16,6 +17,7 @@
   LAYER(elu)                       \
   LAYER(embedding)                 \
   LAYER(flatten)                   \
+  LAYER(gaussian_dropout)          \
   LAYER(gaussian_noise)            \
   LAYER(global_average_pooling_1d) \
   LAYER(global_average_pooling_2d) \
@@ -26,13 +28,19 @@
   LAYER(layer_normalization)       \
   LAYER(leaky_relu)                \
   LAYER(lstm)                      \
+  LAYER(masking)                   \
   LAYER(max_pooling_1d)            \
   LAYER(max_pooling_2d)            \
+  LAYER(permute)                   \
   LAYER(relu)                      \
+  LAYER(repeat_vector)             \
   LAYER(reshape)                   \
   LAYER(separable_conv_2d)         \
   LAYER(simple_rnn)                \
   LAYER(softmax)                   \
+  LAYER(spatial_dropout_1d)        \
+  LAYER(spatial_dropout_2d)        \
+  LAYER(time_distributed)          \
   LAYER(zero_padding_2d)
 
 namespace neutra {
@@ -92,7 +100,7 @@ std::string constraint_name(const Weight& weight) {
 }
 
 Json constraint_of(const Json& config, const Weight& weight) {
-  return config.value(constraint_name(weight), Json());
+  return variable_settings(config, weight).value(constraint_name(weight), Json());
 }
 
 Field channels_last_field() {
@@ -143,6 +151,18 @@ std::variant<Shape, Refusal> along_last_axis(const Json& config, const Shape& in
     return Refusal{"axis", std::to_string(axis), "-1, the last axis (others not supported)"};
   }
   return input;
+}
+
+bool keep_mask(const Json&, bool masked) { return masked; }
+
+std::vector<bool> masked_inputs(const std::vector<ResolvedLayer>& layers) {
+  std::vector<bool> masked{false};
+  for (const ResolvedLayer& layer : layers) {
+    const Layer& type = *find_layer(layer.class_name);
+    masked.push_back(type.masks_output != nullptr &&
+                     type.masks_output(layer.config, masked.back()));
+  }
+  return masked;
 }
 
 }  // namespace neutra

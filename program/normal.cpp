@@ -143,6 +143,8 @@ class Normaliser {
         return layers(value, path);
       case FieldType::kLayers:
         return layers(value, path);
+      case FieldType::kLayer:
+        return layer(value, path, 1);
       case FieldType::kCompile:
         return object(value, path, "compile");
       case FieldType::kFit:
@@ -264,6 +266,8 @@ class Normaliser {
       case FieldType::kModelConfig:
       case FieldType::kLayers:
         return "an array of layers";
+      case FieldType::kLayer:
+        return "a layer {class_name, config}";
       default:
         return "a value";
     }
@@ -570,8 +574,42 @@ class Normaliser {
     fields.insert(fields.end(), common.begin(), common.end());
     Json result = {{"class_name", known->class_name}};
     Json config = config_of(value, path, fields);
+    if (known->class_name == "Bidirectional") simplify_directions(config);
     if (defaults_ == Defaults::kFill || !config.empty()) result["config"] = std::move(config);
     return result;
+  }
+
+  /// What Keras stores of the two layers of a Bidirectional and knows without: `backward_layer`,
+  /// where it is `layer` the other way round, and `zero_output_for_mask`, which it sets itself.
+  void simplify_directions(Json& config) const {
+    const auto taken = [](Json& layer, const char* flag) {
+      Json& settings = layer["config"];
+      if (!settings.is_object()) return false;
+      const bool value = settings.value(flag, Json(false)) == true;
+      settings.erase(flag);
+      return value;
+    };
+    const Json* forward = member(config, "layer");
+    const Json* backward = member(config, "backward_layer");
+    for (const Json* layer : {forward, backward}) {
+      if (layer == nullptr || !layer->is_object()) continue;
+      const Json* settings = member(*layer, "config");
+      if (settings == nullptr || !settings->contains("zero_output_for_mask")) continue;
+      Json& own = config[layer == forward ? "layer" : "backward_layer"]["config"];
+      if (defaults_ == Defaults::kFill) {
+        own["zero_output_for_mask"] = false;
+      } else {
+        own.erase("zero_output_for_mask");
+      }
+    }
+    if (forward == nullptr || backward == nullptr || !backward->is_object()) return;
+    Json one = *forward, other = *backward;
+    if (taken(one, "go_backwards") == taken(other, "go_backwards") || one != other) return;
+    if (defaults_ == Defaults::kFill) {
+      config["backward_layer"] = nullptr;
+    } else {
+      config.erase("backward_layer");
+    }
   }
 
   /// Fills in the metric: the first of compile.metrics, else the loss; its goal and its options by

@@ -32,6 +32,13 @@ const Layer* type_of(const Json& layer) {
   return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
 }
 
+/// The class of what a layer runs: its own, a wrapper's layer.
+const Layer* worker_of(const Json& layer) {
+  const Json* config = member(layer, "config");
+  const Json* wrapped = config != nullptr ? member(*config, "layer") : nullptr;
+  return wrapped != nullptr ? worker_of(*wrapped) : type_of(layer);
+}
+
 Json config_of(const Json& layer) {
   const Json* config = member(layer, "config");
   return config != nullptr && config->is_object() ? *config : Json::object();
@@ -91,7 +98,7 @@ class Inference {
                            "at most " + std::to_string(kMaxLayers)});
     }
     const bool weights = std::any_of(layers.begin(), layers.end(), [](const Json& layer) {
-      const Layer* type = type_of(layer);
+      const Layer* type = worker_of(layer);
       if (type == nullptr) return true;  // a problem of its own
       return type->weights != nullptr && config_of(layer).value("trainable", Json(true)) != false;
     });
@@ -141,10 +148,15 @@ class Inference {
     if (types_[index] == nullptr || has_problem(path)) return std::nullopt;
     const Layer& type = *types_[index];
     layer.input_shape = input;
+    if (masked_ && type.refuse_mask != nullptr) {
+      if (const auto refusal = type.refuse_mask(layer.config)) {
+        problems_.push_back(problem_of(*refusal, path));
+        return std::nullopt;
+      }
+    }
     const auto result = type.output_shape(layer.config, input);
     if (const auto* refusal = std::get_if<Refusal>(&result)) {
-      problems_.push_back({refusal->field.empty() ? path : path + "/config/" + refusal->field,
-                           refusal->found, refusal->allowed});
+      problems_.push_back(problem_of(*refusal, path));
       return std::nullopt;
     }
     layer.output_shape = std::get<Shape>(result);
@@ -155,7 +167,13 @@ class Inference {
     }
     if (type.weights != nullptr) layer.weights = type.weights(layer.config, input);
     for (const Weight& weight : layer.weights) check_weight(weight, layer, path);
+    masked_ = type.masks_output != nullptr && type.masks_output(layer.config, masked_);
     return layer.output_shape;
+  }
+
+  static Problem problem_of(const Refusal& refusal, const std::string& path) {
+    return {refusal.field.empty() ? path : path + "/config/" + refusal.field, refusal.found,
+            refusal.allowed};
   }
 
   void check_weight(const Weight& weight, const ResolvedLayer& layer, const std::string& path) {
@@ -163,17 +181,18 @@ class Inference {
       problems_.push_back({path, "a " + weight.name + " " + to_string(weight.shape),
                            "at most " + std::to_string(kMaxElements) + " elements"});
     }
-    const Json& initializer = layer.config.at(weight.initializer);
+    const Json& initializer = variable_settings(layer.config, weight).at(weight.initializer);
     check_constraint(weight, layer, path);
     const Entry* entry =
         find(Vocabulary::kInitializer, initializer.at("class_name").get<std::string>());
     if (!entry->facts.contains("rank")) return;
     const auto range = entry->facts["rank"].get<std::pair<std::size_t, std::size_t>>();
     if (weight.shape.size() < range.first || weight.shape.size() > range.second) {
-      problems_.push_back({path + "/config/" + weight.initializer,
-                           entry->name + " for a " + weight.name + " " + to_string(weight.shape),
-                           range.first == range.second ? "weights of two extents"
-                                                       : "weights of at least two extents"});
+      problems_.push_back(
+          {path + "/config" + settings_path(layer.config, weight) + "/" + weight.initializer,
+           entry->name + " for a " + weight.name + " " + to_string(weight.shape),
+           range.first == range.second ? "weights of two extents"
+                                       : "weights of at least two extents"});
     }
   }
 
@@ -186,7 +205,8 @@ class Inference {
     for (const Json& axis : axes) {
       if (axis >= -rank && axis < rank) continue;
       problems_.push_back(
-          {path + "/config/" + constraint_name(weight) + "/config/axis",
+          {path + "/config" + settings_path(layer.config, weight) + "/" + constraint_name(weight) +
+               "/config/axis",
            axis.dump() + " for a " + weight.name + " " + to_string(weight.shape),
            "axes from " + std::to_string(-rank) + " to " + std::to_string(rank - 1)});
     }
@@ -477,6 +497,7 @@ class Inference {
   std::vector<ResolvedLayer> resolved_;
   Shape input_;
   std::optional<Shape> output_;
+  bool masked_ = false;  ///< has the output of the last layer that step() saw a mask?
 };
 
 [[noreturn]] void refuse(const std::vector<Problem>& problems, const std::string& file) {

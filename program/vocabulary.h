@@ -42,6 +42,7 @@ enum class FieldType {
   kModel,        ///< {class_name, config}
   kModelConfig,  ///< {layers} or, in old Keras versions, the array of layers itself
   kLayers,       ///< array of {class_name, config}
+  kLayer,        ///< one of them: what a wrapper runs
   kCompile,
   kFit,
   kClassWeight,  ///< {"0": number, "1": number, ...}, a number for each class

@@ -60,7 +60,9 @@ bool adds_gradients(const LoopStyle& loop) {
 ResolvedProgram without_initial_values(ResolvedProgram program) {
   for (ResolvedLayer& layer : program.layers) {
     for (const Weight& weight : layer.weights) {
-      layer.config[weight.initializer] = {{"class_name", "Zeros"}, {"config", Json::object()}};
+      const Json::json_pointer settings(settings_path(layer.config, weight));
+      layer.config[settings][weight.initializer] = {{"class_name", "Zeros"},
+                                                    {"config", Json::object()}};
     }
   }
   return program;
@@ -108,15 +110,24 @@ std::int64_t recurrent_elements(const ResolvedLayer& layer) {
   return steps * (kOfGate * width + gates * layer.input_shape[1]);
 }
 
+/// Of a layer, with its output.
+std::int64_t layer_elements(const ResolvedLayer& layer) {
+  std::int64_t sum = element_product(layer.output_shape);
+  if (layer.config.contains("kernel_size")) sum += convolution_elements(layer);
+  if (find_layer(layer.class_name)->recurrent) sum += recurrent_elements(layer);
+  for (const ResolvedLayer& wrapped : wrapped_layers(layer)) {
+    const std::int64_t steps =
+        layer.class_name == "TimeDistributed" ? layer.input_shape.front() : 1;
+    sum += steps * layer_elements(wrapped);
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::int64_t row_elements(const ResolvedProgram& program) {
   std::int64_t sum = element_product(program.input_shape);
-  for (const ResolvedLayer& layer : program.layers) {
-    sum += element_product(layer.output_shape);
-    if (layer.config.contains("kernel_size")) sum += convolution_elements(layer);
-    if (find_layer(layer.class_name)->recurrent) sum += recurrent_elements(layer);
-  }
+  for (const ResolvedLayer& layer : program.layers) sum += layer_elements(layer);
   return sum;
 }
 

@@ -1,12 +1,16 @@
 #include "training/model.h"
 
+#include "program/layer.h"
+
 namespace neutra {
 
 Model::Model(const ResolvedProgram& program, Weights& weights) : detached_(program.loop.detached) {
+  const std::vector<bool> masked = masked_inputs(program.layers);
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     const ResolvedLayer& layer = program.layers[i];
     Layer made;
     made.module = make_module(layer);
+    made.masks_output = masked[i + 1];
     made.activity = regularizer(layer.config, "activity_regularizer");
     for (const Weights::Variable& variable : weights.of_layer(i)) {
       // Views of the flat buffers: autograd adds to the gradients in place.
@@ -34,10 +38,14 @@ Model::Model(const ResolvedProgram& program, Weights& weights) : detached_(progr
 
 Model::Result Model::forward(const at::Tensor& x, const Pass& pass,
                              std::vector<at::Tensor>* activations, std::vector<at::Tensor>* nodes) {
-  Result result{x, {}};
+  Result result{x, {}, {}};
+  Pass own = pass;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
-    result.raw = layer.module->forward(result.raw, layer.weights, pass);
+    const at::Tensor input = result.raw;
+    result.raw = layer.module->forward(input, layer.weights, own);
+    const at::Tensor made = layer.masks_output ? layer.module->make_mask(input) : at::Tensor();
+    if (!layer.masks_output || made.defined()) own.mask = made;
     const bool last = gives_output(i);
     if (layer.activity.active()) {
       const at::Tensor y = last ? output(result.raw) : result.raw;
@@ -56,6 +64,7 @@ Model::Result Model::forward(const at::Tensor& x, const Pass& pass,
       if (nodes) nodes->assign(nodes->size(), at::Tensor());
     }
   }
+  result.mask = own.mask;
   return result;
 }
 

@@ -20,6 +20,7 @@ class Model {
   struct Result {
     at::Tensor raw;      ///< input of the output activation
     at::Tensor penalty;  ///< of activity regularisers; undefined without them
+    at::Tensor mask;     ///< of the output's steps (rows, steps); undefined: all count
   };
   /// `activations`: gets every layer's output, if given. `nodes`: likewise, but what stands for it
   /// in the graph; undefined where no gradient flows back, and for the layers that give the model's
@@ -38,6 +39,7 @@ class Model {
     std::unique_ptr<Module> module;
     std::vector<at::Tensor> weights;
     Regularizer activity;
+    bool masks_output = false;
   };
 
   std::vector<Layer> layers_;

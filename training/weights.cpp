@@ -25,7 +25,7 @@ bool is_reached(const ResolvedProgram& program, std::size_t position) {
 Regularizer own_regularizer(const Json& config, const Weight& weight) {
   std::string field = weight.initializer;
   field.replace(field.rfind("initializer"), std::string::npos, "regularizer");
-  return regularizer(config, field);
+  return regularizer(variable_settings(config, weight), field);
 }
 
 /// The initial values of a layer's variable `k`. With unit_forget_bias an LSTM draws its bias in
@@ -33,8 +33,9 @@ Regularizer own_regularizer(const Json& config, const Weight& weight) {
 void draw(const ResolvedLayer& layer, std::size_t k, const RandomStream& stream,
           std::span<float> values) {
   const Weight& weight = layer.weights[k];
-  const Json& initializer = layer.config.at(weight.initializer);
-  if (weight.name != "bias" || !flag_or(layer.config, "unit_forget_bias", false)) {
+  const Json& settings = variable_settings(layer.config, weight);
+  const Json& initializer = settings.at(weight.initializer);
+  if (weight.initializer != "bias_initializer" || !flag_or(settings, "unit_forget_bias", false)) {
     return initialize(initializer, weight.shape, stream, values);
   }
   const std::size_t units = values.size() / 4;
@@ -52,6 +53,7 @@ void draw(const ResolvedLayer& layer, std::size_t k, const RandomStream& stream,
 bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight) {
   const Json& config = program.layers[position].config;
   return weight.trainable && flag_or(config, "trainable", true) &&
+         flag_or(variable_settings(config, weight), "trainable", true) &&
          (is_reached(program, position) || own_regularizer(config, weight).active());
 }
 

@@ -23,11 +23,24 @@ Json object(const std::string& module, const Json& class_name, Json config,
   return json;
 }
 
-/// Initialisers, regularisers and constraints in a layer's config.
-void spell_objects(Json& config, const std::vector<Field>& fields, KerasSpelling spelling) {
+/// The config of a layer, with initialisers, regularisers, constraints and wrapped
+/// layers as Keras stores them.
+void spell_layer(Json& config, const std::string& class_name, KerasSpelling spelling) {
+  const std::vector<Field>& fields = find_layer(class_name)->fields;
+  // Keras 3 has no default of all poolings' windows.
+  const Field* window = find_field(fields, "pool_size");
+  if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
   for (const Field& field : fields) {
     const auto value = config.find(field.name);
     if (value == config.end() || !value->is_object()) continue;
+    if (field.type == FieldType::kLayer) {
+      const std::string wrapped = value->at("class_name");
+      Json own{{"name", keras_snake_case(wrapped)}};
+      own.update(value->value("config", Json::object()));
+      spell_layer(own, wrapped, spelling);
+      *value = object("keras.layers", wrapped, std::move(own), spelling);
+      continue;
+    }
     const std::string module = field.type == FieldType::kInitializer  ? "keras.initializers"
                                : field.type == FieldType::kConstraint ? "keras.constraints"
                                                                       : "keras.regularizers";
@@ -105,10 +118,7 @@ Json keras_model_config(const Program& program, const Shape& input, KerasSpellin
     }
     config.update(stored[i].value("config", Json::object()));
     if (classes[i] == "InputLayer") config.erase("trainable");  // Keras has none there
-    // Keras 3 has no default of all poolings' windows.
-    const Field* window = find_field(find_layer(classes[i])->fields, "pool_size");
-    if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
-    spell_objects(config, find_layer(classes[i])->fields, spelling);
+    spell_layer(config, classes[i], spelling);
     layers.push_back(object("keras.layers", classes[i], std::move(config), spelling));
   }
   Json config{{"name", "sequential"}, {"layers", std::move(layers)}};

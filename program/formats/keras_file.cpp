@@ -1,18 +1,34 @@
 #include "program/formats/keras_file.h"
 
-#include <algorithm>
-#include <array>
+#include <map>
 
 #include "program/formats/keras_config.h"
 #include "program/hdf5_file.h"
+#include "program/layer.h"
 #include "program/zip_file.h"
 
 namespace neutra {
 namespace {
 
 constexpr const char* kKerasVersion = "2.15.0";  ///< the last that all readers of the format know
-/// Layers whose variables belong to a cell of theirs.
-constexpr std::array<std::string_view, 3> kWithCell{"GRU", "LSTM", "SimpleRNN"};
+
+/// The folders of a layer's variables, as many as there are variables: "PLACE/vars", or that of a
+/// recurrent layer's cell, or those of the layers that a wrapper runs.
+std::vector<std::string> folders(const ResolvedLayer& layer, const std::string& place) {
+  const bool cell = find_layer(layer.class_name)->recurrent;
+  std::vector<ResolvedLayer> wrapped = wrapped_layers(layer);
+  if (wrapped.empty()) {
+    return std::vector<std::string>(layer.weights.size(), place + (cell ? "/cell/vars" : "/vars"));
+  }
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < wrapped.size(); ++i) {
+    const char* name = wrapped.size() == 1 ? "/layer"
+                       : i == 0            ? "/forward_layer"
+                                           : "/backward_layer";
+    for (std::string& one : folders(wrapped[i], place + name)) all.push_back(std::move(one));
+  }
+  return all;
+}
 
 std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& weights) {
   std::vector<std::string> classes;
@@ -28,14 +44,15 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
   for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
     const ResolvedLayer& layer = resolved.layers[i];
     if (layer.class_name == "InputLayer") continue;
-    std::string place = "/layers/" + *name++;
-    if (std::find(kWithCell.begin(), kWithCell.end(), layer.class_name) != kWithCell.end()) {
-      place += "/cell";
-    }
-    file.make_group(place + "/vars");
+    const std::string place = "/layers/" + *name++;
+    const std::vector<std::string> own = folders(layer, place);
+    if (own.empty()) file.make_group(place + "/vars");
+    std::map<std::string, int> used;
     for (std::size_t k = 0; k < layer.weights.size(); ++k) {
       const Shape& shape = layer.weights[k].shape;
-      file.write(place + "/vars/" + std::to_string(k), weights[i][k], {shape.begin(), shape.end()});
+      const int n = used[own[k]]++;
+      if (n == 0) file.make_group(own[k]);
+      file.write(own[k] + "/" + std::to_string(n), weights[i][k], {shape.begin(), shape.end()});
     }
   }
   return file.image();

@@ -12,7 +12,8 @@ const Layer& activation() {
           return wrong_rank(input, "at least one extent for softmax");
         }
         return input;
-      }};
+      },
+      .masks_output = keep_mask};
   return layer;
 }
 

@@ -12,7 +12,8 @@ const Layer& elu() {
   static const Layer layer{.class_name = "ELU",
                            .aliases = {},
                            .fields = {{.name = "alpha", .type = FieldType::kNumber, .fallback = 1}},
-                           .output_shape = same_shape};
+                           .output_shape = same_shape,
+                           .masks_output = keep_mask};
   return layer;
 }
 
@@ -21,7 +22,8 @@ const Layer& leaky_relu() {
       .class_name = "LeakyReLU",
       .aliases = {},
       .fields = {{.name = "alpha", .type = FieldType::kNumber, .fallback = 0.3}},
-      .output_shape = same_shape};
+      .output_shape = same_shape,
+      .masks_output = keep_mask};
   return layer;
 }
 
@@ -32,7 +34,8 @@ const Layer& relu() {
       .fields = {{.name = "max_value", .type = FieldType::kNumber, .fallback = Json(), .low = 0},
                  {.name = "negative_slope", .type = FieldType::kNumber, .fallback = 0, .low = 0},
                  {.name = "threshold", .type = FieldType::kNumber, .fallback = 0, .low = 0}},
-      .output_shape = same_shape};
+      .output_shape = same_shape,
+      .masks_output = keep_mask};
   return layer;
 }
 
@@ -42,7 +45,14 @@ const Layer& softmax() {
       .aliases = {},
       .fields =
           {{.name = "axis", .type = FieldType::kAxis, .fallback = -1, .low = -100, .high = 100}},
-      .output_shape = along_last_axis};
+      .output_shape = along_last_axis,
+      .masks_output = keep_mask,
+      .uses_mask = true,
+      .refuse_mask = [](const Json&) -> std::optional<Refusal> {
+        // tf.keras adds the mask of steps to the classes' scores.
+        return Refusal{"", "a Softmax layer behind a mask of steps",
+                       "an Activation layer with softmax"};
+      }};
   return layer;
 }
 

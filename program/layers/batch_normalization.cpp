@@ -26,19 +26,21 @@ const Layer& batch_normalization() {
                  {.name = "synchronized", .type = kFixed, .fallback = false},
                  {.name = "fused"}},
       .output_shape = along_last_axis,
-      .weights = [](const Json& config, const Shape& input) {
-        const Shape channels{input.back()};
-        std::vector<Weight> weights;
-        if (config.at("scale").get<bool>()) {
-          weights.push_back({"gamma", "gamma_initializer", channels});
-        }
-        if (config.at("center").get<bool>()) {
-          weights.push_back({"beta", "beta_initializer", channels});
-        }
-        weights.push_back({"moving_mean", "moving_mean_initializer", channels, false});
-        weights.push_back({"moving_variance", "moving_variance_initializer", channels, false});
-        return weights;
-      }};
+      .weights =
+          [](const Json& config, const Shape& input) {
+            const Shape channels{input.back()};
+            std::vector<Weight> weights;
+            if (config.at("scale").get<bool>()) {
+              weights.push_back({"gamma", "gamma_initializer", channels});
+            }
+            if (config.at("center").get<bool>()) {
+              weights.push_back({"beta", "beta_initializer", channels});
+            }
+            weights.push_back({"moving_mean", "moving_mean_initializer", channels, false});
+            weights.push_back({"moving_variance", "moving_variance_initializer", channels, false});
+            return weights;
+          },
+      .masks_output = keep_mask};
   return layer;
 }
 

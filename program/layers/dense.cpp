@@ -20,7 +20,8 @@ const Layer& dense() {
       .weights =
           [](const Json& config, const Shape& input) {
             return kernel_weights(config, {input.back(), config.at("units")});
-          }};
+          },
+      .masks_output = keep_mask};
   return layer;
 }
 

@@ -17,13 +17,17 @@ const Layer& embedding() {
            // "Cannot use a constraint function on a sparse variable" (tf.keras 2.4,
            // optimizer_v2.py).
            {.name = "embeddings_constraint", .type = kFixed, .fallback = Json()},
-           {.name = "mask_zero", .type = kFixed, .fallback = false},
+           {.name = "mask_zero", .type = kBoolean, .fallback = false},
            {.name = "input_length", .type = kInteger, .fallback = Json(), .low = 1, .high = kMost}},
       .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
         const Json& length = config.at("input_length");
         if (!length.is_null() && input != Shape{length.get<std::int64_t>()}) {
           return Refusal{"input_length", length.dump() + " for an input " + to_string(input),
                          "null, or the number of indices in a row"};
+        }
+        if (config.at("mask_zero").get<bool>() && input.size() != 1) {
+          return Refusal{"mask_zero", "true for an input " + to_string(input),
+                         "false, or rows of one extent: (steps)"};
         }
         Shape output = input;
         output.push_back(config.at("output_dim"));
@@ -34,7 +38,8 @@ const Layer& embedding() {
             return std::vector<Weight>{{"embeddings",
                                         "embeddings_initializer",
                                         {config.at("input_dim"), config.at("output_dim")}}};
-          }};
+          },
+      .masks_output = [](const Json& config, bool) -> bool { return config.at("mask_zero"); }};
   return layer;
 }
 

@@ -10,7 +10,8 @@ const Layer& gaussian_noise() {
                  {.name = "seed"}},
       .output_shape = [](const Json&, const Shape& input) -> std::variant<Shape, Refusal> {
         return input;
-      }};
+      },
+      .masks_output = keep_mask};
   return layer;
 }
 

@@ -18,16 +18,18 @@ const Layer& layer_normalization() {
                  constraint_field("beta_constraint"),
                  constraint_field("gamma_constraint")},
       .output_shape = along_last_axis,
-      .weights = [](const Json& config, const Shape& input) {
-        std::vector<Weight> weights;
-        if (config.at("scale").get<bool>()) {
-          weights.push_back({"gamma", "gamma_initializer", {input.back()}});
-        }
-        if (config.at("center").get<bool>()) {
-          weights.push_back({"beta", "beta_initializer", {input.back()}});
-        }
-        return weights;
-      }};
+      .weights =
+          [](const Json& config, const Shape& input) {
+            std::vector<Weight> weights;
+            if (config.at("scale").get<bool>()) {
+              weights.push_back({"gamma", "gamma_initializer", {input.back()}});
+            }
+            if (config.at("center").get<bool>()) {
+              weights.push_back({"beta", "beta_initializer", {input.back()}});
+            }
+            return weights;
+          },
+      .masks_output = keep_mask};
   return layer;
 }
 

@@ -54,7 +54,11 @@ const Layer& max_pooling_2d() {
 }
 
 const Layer& global_average_pooling_1d() {
-  static const Layer layer = global_pooling<kSequence>("GlobalAveragePooling1D", "GlobalAvgPool1D");
+  static const Layer layer = [] {
+    Layer made = global_pooling<kSequence>("GlobalAveragePooling1D", "GlobalAvgPool1D");
+    made.uses_mask = true;  // the mean is that of the steps that count
+    return made;
+  }();
   return layer;
 }
 

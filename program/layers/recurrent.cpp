@@ -29,14 +29,16 @@ std::vector<Field> recurrent_fields(const std::vector<Field>& more = {}) {
                                                  {"kernel", "recurrent"});
   set_default(fields, "activation", "tanh");
   set_default(fields, "recurrent_initializer", "orthogonal");
-  for (const Field& field : {rate_field("dropout"), rate_field("recurrent_dropout"),
-                             Field{.name = "return_sequences", .type = kBoolean, .fallback = false},
-                             Field{.name = "return_state", .type = kFixed, .fallback = false},
-                             Field{.name = "go_backwards", .type = kBoolean, .fallback = false},
-                             Field{.name = "stateful", .type = kFixed, .fallback = false},
-                             Field{.name = "unroll", .type = kBoolean, .fallback = false},
-                             Field{.name = "time_major", .type = kFixed, .fallback = false},
-                             Field{.name = "zero_output_for_mask"}, Field{.name = "seed"}}) {
+  for (const Field& field :
+       {rate_field("dropout"), rate_field("recurrent_dropout"),
+        Field{.name = "return_sequences", .type = kBoolean, .fallback = false},
+        Field{.name = "return_state", .type = kFixed, .fallback = false},
+        Field{.name = "go_backwards", .type = kBoolean, .fallback = false},
+        Field{.name = "stateful", .type = kFixed, .fallback = false},
+        Field{.name = "unroll", .type = kBoolean, .fallback = false},
+        Field{.name = "time_major", .type = kFixed, .fallback = false},
+        Field{.name = "zero_output_for_mask", .type = kBoolean, .fallback = false},
+        Field{.name = "seed"}}) {
     fields.push_back(field);
   }
   fields.insert(fields.end(), more.begin(), more.end());
@@ -54,6 +56,11 @@ std::variant<Shape, Refusal> output_shape(const Json& config, const Shape& input
   if (input.size() != 2) return wrong_rank(input, "(steps, features)");
   const std::int64_t units = config.at("units");
   return config.at("return_sequences").get<bool>() ? Shape{input[0], units} : Shape{units};
+}
+
+/// One output of all steps has no mask.
+bool mask_sequences(const Json& config, bool masked) {
+  return masked && config.at("return_sequences").get<bool>();
 }
 
 /// Kernels of `gates` gates, and biases of `bias`.
@@ -80,7 +87,9 @@ const Layer& simple_rnn() {
                                  return weights(config, input, 1,
                                                 {config.at("units").get<std::int64_t>()});
                                },
-                           .recurrent = true};
+                           .recurrent = true,
+                           .masks_output = mask_sequences,
+                           .uses_mask = true};
   return layer;
 }
 
@@ -95,7 +104,9 @@ const Layer& lstm() {
           [](const Json& config, const Shape& input) {
             return weights(config, input, 4, {4 * config.at("units").get<std::int64_t>()});
           },
-      .recurrent = true};
+      .recurrent = true,
+      .masks_output = mask_sequences,
+      .uses_mask = true};
   return layer;
 }
 
@@ -112,7 +123,9 @@ const Layer& gru() {
             const bool after = config.at("reset_after").get<bool>();
             return weights(config, input, 3, after ? Shape{2, width} : Shape{width});
           },
-      .recurrent = true};
+      .recurrent = true,
+      .masks_output = mask_sequences,
+      .uses_mask = true};
   return layer;
 }
 

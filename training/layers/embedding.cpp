@@ -33,6 +33,7 @@ class Embedding final : public Module {
     if (pass.looked_up != nullptr) (*pass.looked_up)[index_].assign(to, to + count);
     return at::embedding(table, indices);
   }
+  at::Tensor make_mask(const at::Tensor& x) const override { return x.ne(0); }  // mask_zero
 
  private:
   int index_;

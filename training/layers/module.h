@@ -22,6 +22,8 @@ struct Pass {
   std::uint32_t step = 0;  ///< optimiser step: dropout masks depend on it
   /// Gets the rows of its table that each Embedding looks up, by ResolvedLayer::index.
   std::map<int, std::vector<std::int64_t>>* looked_up = nullptr;
+  /// The steps of the layer's input that count, (rows, steps), of booleans; undefined: all.
+  at::Tensor mask = {};
 };
 
 /// What a layer computes in the eager back end; autograd differentiates it. One file of
@@ -39,6 +41,8 @@ class Module {
   virtual std::string take_activation() { return ""; }
   /// Does forward() return its input, so that the layer before makes the output?
   virtual bool is_identity() const { return false; }
+  /// The mask of the output, for layers that make one of their input.
+  virtual at::Tensor make_mask(const at::Tensor&) const { return {}; }
 };
 
 /// Every class of program/layer.h has one.
@@ -54,6 +58,7 @@ std::unique_ptr<Module> activation(const ResolvedLayer&);
 std::unique_ptr<Module> average_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> average_pooling_2d(const ResolvedLayer&);
 std::unique_ptr<Module> batch_normalization(const ResolvedLayer&);
+std::unique_ptr<Module> bidirectional(const ResolvedLayer&);
 std::unique_ptr<Module> conv_1d(const ResolvedLayer&);
 std::unique_ptr<Module> conv_2d(const ResolvedLayer&);
 std::unique_ptr<Module> dense(const ResolvedLayer&);
@@ -62,6 +67,7 @@ std::unique_ptr<Module> dropout(const ResolvedLayer&);
 std::unique_ptr<Module> elu(const ResolvedLayer&);
 std::unique_ptr<Module> embedding(const ResolvedLayer&);
 std::unique_ptr<Module> flatten(const ResolvedLayer&);
+std::unique_ptr<Module> gaussian_dropout(const ResolvedLayer&);
 std::unique_ptr<Module> gaussian_noise(const ResolvedLayer&);
 std::unique_ptr<Module> global_average_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> global_average_pooling_2d(const ResolvedLayer&);
@@ -72,13 +78,19 @@ std::unique_ptr<Module> input_layer(const ResolvedLayer&);
 std::unique_ptr<Module> layer_normalization(const ResolvedLayer&);
 std::unique_ptr<Module> leaky_relu(const ResolvedLayer&);
 std::unique_ptr<Module> lstm(const ResolvedLayer&);
+std::unique_ptr<Module> masking(const ResolvedLayer&);
 std::unique_ptr<Module> max_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> max_pooling_2d(const ResolvedLayer&);
+std::unique_ptr<Module> permute(const ResolvedLayer&);
 std::unique_ptr<Module> relu(const ResolvedLayer&);
+std::unique_ptr<Module> repeat_vector(const ResolvedLayer&);
 std::unique_ptr<Module> reshape(const ResolvedLayer&);
 std::unique_ptr<Module> separable_conv_2d(const ResolvedLayer&);
 std::unique_ptr<Module> simple_rnn(const ResolvedLayer&);
 std::unique_ptr<Module> softmax(const ResolvedLayer&);
+std::unique_ptr<Module> spatial_dropout_1d(const ResolvedLayer&);
+std::unique_ptr<Module> spatial_dropout_2d(const ResolvedLayer&);
+std::unique_ptr<Module> time_distributed(const ResolvedLayer&);
 std::unique_ptr<Module> zero_padding_2d(const ResolvedLayer&);
 }  // namespace module
 

@@ -79,6 +79,16 @@ class GlobalPooling2D final : public Module {
   bool maximum_;
 };
 
+/// Mean of the steps that count; NaN where none does, as in tf.keras 2.4 layers/pooling.py.
+class GlobalAveragePooling1D final : public Module {
+ public:
+  Tensor forward(const Tensor& x, std::span<Tensor>, const Pass& pass) const override {
+    if (!pass.mask.defined()) return at::mean(x, at::IntArrayRef{1});
+    const Tensor counts = pass.mask.to(x.scalar_type()).unsqueeze(-1);
+    return (x * counts).sum(1) / counts.sum(1);
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Module> module::average_pooling_1d(const ResolvedLayer& layer) {
@@ -93,8 +103,8 @@ std::unique_ptr<Module> module::max_pooling_1d(const ResolvedLayer& layer) {
 std::unique_ptr<Module> module::max_pooling_2d(const ResolvedLayer& layer) {
   return std::make_unique<Pooling2D<MaxPool>>(layer);
 }
-std::unique_ptr<Module> module::global_average_pooling_1d(const ResolvedLayer& layer) {
-  return over_sequences(layer, global_average_pooling_2d);
+std::unique_ptr<Module> module::global_average_pooling_1d(const ResolvedLayer&) {
+  return std::make_unique<GlobalAveragePooling1D>();
 }
 std::unique_ptr<Module> module::global_average_pooling_2d(const ResolvedLayer&) {
   return std::make_unique<GlobalPooling2D>(false);

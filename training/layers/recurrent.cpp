@@ -91,6 +91,7 @@ class Recurrent : public Module {
         activation_(find_activation(layer.config.at("activation"))),
         backwards_(flag_or(layer.config, "go_backwards", false)),
         sequences_(flag_or(layer.config, "return_sequences", false)),
+        zeros_(flag_or(layer.config, "zero_output_for_mask", false)),
         masks_(layer, gates, like_cudnn) {}
 
   Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass& pass) const override {
@@ -102,13 +103,25 @@ class Recurrent : public Module {
     const std::vector<GateMasks> masks = masks_.of_states(steps, state.h, pass);
     const Tensor inputs =
         masked_product(x, masks_.of_inputs(x, pass), weights[0], input_bias(weights));
+    Tensor output;
     std::vector<Tensor> outputs;
     for (std::int64_t t = 0; t < steps; ++t) {
+      const std::int64_t place = backwards_ ? steps - 1 - t : t;
+      const Tensor h = state.h, c = state.c;
       state.masks = masks[static_cast<std::size_t>(t)];
-      step(inputs.select(1, backwards_ ? steps - 1 - t : t), state);
-      if (sequences_) outputs.push_back(state.h);
+      step(inputs.select(1, place), state);
+      output = state.h;
+      if (pass.mask.defined()) {
+        // A step that doesn't count leaves states and output as they were.
+        const Tensor counts = pass.mask.select(1, place).unsqueeze(-1);
+        if (zeros_) output = at::where(counts, state.h, at::zeros_like(h));
+        state.h = at::where(counts, state.h, h);
+        state.c = at::where(counts, state.c, c);
+        if (!zeros_) output = state.h;
+      }
+      if (sequences_) outputs.push_back(output);
     }
-    return sequences_ ? at::stack(outputs, 1) : state.h;
+    return sequences_ ? at::stack(outputs, 1) : output;
   }
 
  protected:
@@ -131,6 +144,7 @@ class Recurrent : public Module {
  private:
   Activation activation_;
   bool backwards_, sequences_;
+  bool zeros_;  ///< the output of a step that doesn't count is 0, not that of the step before
   Masks masks_;
 };
 

@@ -38,6 +38,46 @@ class ZeroPadding2D final : public Module {
   std::vector<Shape> padding_;  ///< {{top, bottom}, {left, right}}
 };
 
+class Permute final : public Module {
+ public:
+  explicit Permute(const ResolvedLayer& layer) : axes_{0} {
+    const Shape dims = layer.config.at("dims").get<Shape>();  // counted from 1, behind the batch
+    axes_.insert(axes_.end(), dims.begin(), dims.end());
+  }
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+    return x.permute(axes_).contiguous();
+  }
+
+ private:
+  std::vector<std::int64_t> axes_;
+};
+
+class RepeatVector final : public Module {
+ public:
+  explicit RepeatVector(const ResolvedLayer& layer) : n_(layer.config.at("n")) {}
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+    return x.unsqueeze(1).repeat({1, n_, 1});
+  }
+
+ private:
+  std::int64_t n_;
+};
+
+/// Steps all of whose features are the mask's value don't count and become zeros. Source: tf.keras
+/// 2.4 layers/core.py.
+class Masking final : public Module {
+ public:
+  explicit Masking(const ResolvedLayer& layer)
+      : value_(static_cast<float>(layer.config.at("mask_value").get<double>())) {}
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+    return x * make_mask(x).unsqueeze(-1);
+  }
+  at::Tensor make_mask(const at::Tensor& x) const override { return x.ne(value_).any(-1); }
+
+ private:
+  float value_;
+};
+
 }  // namespace
 
 std::unique_ptr<Module> module::input_layer(const ResolvedLayer&) {
@@ -51,6 +91,15 @@ std::unique_ptr<Module> module::reshape(const ResolvedLayer& layer) {
 }
 std::unique_ptr<Module> module::zero_padding_2d(const ResolvedLayer& layer) {
   return std::make_unique<ZeroPadding2D>(layer);
+}
+std::unique_ptr<Module> module::permute(const ResolvedLayer& layer) {
+  return std::make_unique<Permute>(layer);
+}
+std::unique_ptr<Module> module::repeat_vector(const ResolvedLayer& layer) {
+  return std::make_unique<RepeatVector>(layer);
+}
+std::unique_ptr<Module> module::masking(const ResolvedLayer& layer) {
+  return std::make_unique<Masking>(layer);
 }
 
 }  // namespace neutra

@@ -1,0 +1,206 @@
+#include <algorithm>
+
+#include "program/layer.h"
+#include "program/normal.h"
+
+/// Layers that run another one. Its {class_name, config} is their field "layer", as Keras stores
+/// them. Source: tf.keras 2.4 layers/wrappers.py.
+namespace neutra {
+namespace {
+
+constexpr std::string_view kForward = "forward_", kBackward = "backward_";
+
+const Layer& type_of(const Json& wrapped) {
+  return *find_layer(wrapped.at("class_name").get<std::string>());
+}
+
+/// A wrapped layer's refusal, with the field as seen from the wrapper's config.
+Refusal from_within(Refusal refusal, const std::string& layer = "layer") {
+  refusal.field = refusal.field.empty() ? layer : layer + "/config/" + refusal.field;
+  return refusal;
+}
+
+/// What no wrapper supports of the layer that it runs.
+std::optional<Refusal> refuse_wrapped(const Json& config, const std::string& layer = "layer") {
+  const Json settings = config.at(layer).at("config");
+  const Json activity = settings.value("activity_regularizer", Json());
+  if (activity.is_null()) return std::nullopt;
+  return Refusal{layer + "/config/activity_regularizer", shown(activity),
+                 "null (not supported in a wrapped layer)"};
+}
+
+/// The layer that goes the other way: as given, else the forward one with `go_backwards` turned.
+Json backward_layer(const Json& config) {
+  const Json& given = config.at("backward_layer");
+  if (given.is_object()) return given;
+  Json turned = config.at("layer");
+  Json& backwards = turned["config"]["go_backwards"];
+  backwards = !backwards.get<bool>();
+  return turned;
+}
+
+std::vector<Weight> renamed(std::vector<Weight> weights, std::string_view prefix) {
+  for (Weight& weight : weights) weight.name.insert(0, prefix);
+  return weights;
+}
+
+std::variant<Shape, Refusal> bidirectional_shape(const Json& config, const Shape& input) {
+  const bool given = config.at("backward_layer").is_object();
+  for (const char* field : {"layer", "backward_layer"}) {
+    if (field == std::string_view("backward_layer") && !given) continue;
+    const Json& wrapped = config.at(field);
+    if (!type_of(wrapped).recurrent) {
+      return Refusal{std::string(field) + "/class_name", shown(wrapped.at("class_name")),
+                     "GRU, LSTM or SimpleRNN"};
+    }
+    if (auto refusal = refuse_wrapped(config, field)) return *refusal;
+  }
+  const Json& forward = config.at("layer").at("config");
+  const Json other = backward_layer(config);
+  const Json& backward = other.at("config");
+  if (forward.at("go_backwards") == backward.at("go_backwards")) {
+    return Refusal{"backward_layer/config/go_backwards", shown(backward.at("go_backwards")),
+                   "another value than in layer: one goes forwards, one backwards"};
+  }
+  if (forward.at("return_sequences") != backward.at("return_sequences")) {
+    return Refusal{"backward_layer/config/return_sequences", shown(backward.at("return_sequences")),
+                   "the value that layer has"};
+  }
+  auto result = type_of(config.at("layer")).output_shape(forward, input);
+  if (auto* refusal = std::get_if<Refusal>(&result)) return from_within(*refusal);
+  Shape output = std::get<Shape>(result);
+  const std::int64_t units = backward.at("units");
+  if (config.at("merge_mode") == "concat") {
+    output.back() += units;
+  } else if (units != output.back()) {
+    return Refusal{"backward_layer/config/units", std::to_string(units),
+                   std::to_string(output.back()) + ", as many as layer has, or merge_mode concat"};
+  }
+  return output;
+}
+
+std::optional<Refusal> refuse_distributed(const Json& config) {
+  static const std::vector<std::string> none{"InputLayer", "Embedding", "Masking"};
+  const Json& name = config.at("layer").at("class_name");
+  if (std::find(none.begin(), none.end(), name) != none.end()) {
+    return Refusal{"layer/class_name", shown(name),
+                   "layers other than InputLayer, Embedding and Masking"};
+  }
+  return refuse_wrapped(config);
+}
+
+std::variant<Shape, Refusal> distributed_shape(const Json& config, const Shape& input) {
+  if (auto refusal = refuse_distributed(config)) return *refusal;
+  if (input.size() < 2) return wrong_rank(input, "(steps, ...), of two extents or more");
+  const Json& wrapped = config.at("layer");
+  auto result =
+      type_of(wrapped).output_shape(wrapped.at("config"), Shape(input.begin() + 1, input.end()));
+  if (auto* refusal = std::get_if<Refusal>(&result)) return from_within(*refusal);
+  Shape output = std::get<Shape>(result);
+  output.insert(output.begin(), input.front());
+  return output;
+}
+
+}  // namespace
+
+namespace layer {
+
+const Layer& bidirectional() {
+  static const Layer layer{
+      .class_name = "Bidirectional",
+      .aliases = {},
+      .fields = {{.name = "layer", .type = FieldType::kLayer},
+                 {.name = "backward_layer", .type = FieldType::kLayer, .fallback = Json()},
+                 {.name = "merge_mode",
+                  .type = FieldType::kText,
+                  .fallback = "concat",
+                  .words = {"concat", "sum", "mul", "ave"}}},
+      .output_shape = bidirectional_shape,
+      .weights =
+          [](const Json& config, const Shape& input) {
+            const Json &forward = config.at("layer"), backward = backward_layer(config);
+            std::vector<Weight> all =
+                renamed(type_of(forward).weights(forward.at("config"), input), kForward);
+            for (Weight& weight :
+                 renamed(type_of(backward).weights(backward.at("config"), input), kBackward)) {
+              all.push_back(std::move(weight));
+            }
+            return all;
+          },
+      .masks_output = [](const Json& config, bool masked) -> bool {
+        return masked && config.at("layer").at("config").at("return_sequences").get<bool>();
+      },
+      .uses_mask = true};
+  return layer;
+}
+
+const Layer& time_distributed() {
+  static const Layer layer{
+      .class_name = "TimeDistributed",
+      .aliases = {},
+      .fields = {{.name = "layer", .type = FieldType::kLayer}},
+      .output_shape = distributed_shape,
+      .weights =
+          [](const Json& config, const Shape& input) {
+            const Json& wrapped = config.at("layer");
+            const Layer& type = type_of(wrapped);
+            return type.weights == nullptr
+                       ? std::vector<Weight>()
+                       : type.weights(wrapped.at("config"), Shape(input.begin() + 1, input.end()));
+          },
+      .masks_output = keep_mask,
+      .refuse_mask = [](const Json& config) -> std::optional<Refusal> {
+        // tf.keras gives the layer a mask without steps, which these can't take.
+        const Layer& type = type_of(config.at("layer"));
+        if (!type.uses_mask && type.masks_output != nullptr) return std::nullopt;
+        return Refusal{"layer/class_name", type.class_name + " behind a mask of steps",
+                       "layers that hand masks on, such as Dense, Activation and Dropout"};
+      }};
+  return layer;
+}
+
+}  // namespace layer
+
+std::vector<ResolvedLayer> wrapped_layers(const ResolvedLayer& layer) {
+  const auto wrapped = layer.config.find("layer");
+  if (wrapped == layer.config.end()) return {};
+  ResolvedLayer inner{type_of(*wrapped).class_name, layer.index,
+                      wrapped->at("config"),        layer.input_shape,
+                      layer.output_shape,           layer.weights};
+  if (layer.class_name != "Bidirectional") {
+    for (Shape* shape : {&inner.input_shape, &inner.output_shape}) {
+      if (!shape->empty()) shape->erase(shape->begin());  // unknown shapes stay so
+    }
+    return {inner};
+  }
+  const Json other = backward_layer(layer.config);
+  ResolvedLayer backward = inner;
+  backward.class_name = type_of(other).class_name;
+  backward.config = other.at("config");
+  inner.weights.clear();
+  backward.weights.clear();
+  for (Weight weight : layer.weights) {
+    const bool forward = weight.name.starts_with(kForward);
+    weight.name.erase(0, forward ? kForward.size() : kBackward.size());
+    (forward ? inner : backward).weights.push_back(std::move(weight));
+  }
+  for (ResolvedLayer* one : {&inner, &backward}) {
+    if (!one->output_shape.empty()) one->output_shape.back() = one->config.at("units");
+  }
+  return {inner, backward};
+}
+
+std::string settings_path(const Json& config, const Weight& weight) {
+  const auto wrapped = config.find("layer");
+  if (wrapped == config.end()) return "";
+  const bool backward =
+      weight.name.starts_with(kBackward) && config.value("backward_layer", Json()).is_object();
+  const std::string path = backward ? "backward_layer" : "layer";
+  return "/" + path + "/config" + settings_path(config.at(path).at("config"), weight);
+}
+
+const Json& variable_settings(const Json& config, const Weight& weight) {
+  return config.at(Json::json_pointer(settings_path(config, weight)));
+}
+
+}  // namespace neutra
