@@ -8,6 +8,7 @@
 
 #include "program/error.h"
 #include "program/json_section.h"
+#include "program/patch.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 
@@ -95,7 +96,8 @@ Parameters read_parameters(const JsonSection& section) {
 }
 
 /// Operation `i` of a JSON Patch.
-void apply(const Json& operation, std::size_t i, const JsonSection& section, Json& document) {
+void apply(const Json& operation, std::size_t i, const JsonSection& section,
+           PatchedDocument& document) {
   const auto fail = [&](const std::string& found, const std::string& allowed) {
     section.fail_text(JsonSection::item_name("patch", i), found, allowed);
   };
@@ -111,12 +113,13 @@ void apply(const Json& operation, std::size_t i, const JsonSection& section, Jso
   };
   const std::string op = text("op"), path = text("path");
   const std::vector<std::string> ops{"add", "copy", "move", "remove", "replace", "test"};
-  if (std::find(ops.begin(), ops.end(), op) == ops.end()) fail("op '" + op + "'", join(ops));
+  if (std::find(ops.begin(), ops.end(), op) == ops.end())
+    fail("op '" + op + "'", allowed_words(op, ops));
   const bool takes_value = op == "add" || op == "replace" || op == "test";
   if (takes_value && !operation.contains("value")) fail("no value", "a value for " + op);
   if (op == "copy" || op == "move") text("from");
   try {
-    document = document.patch(Json::array({operation}));
+    document.apply(operation);
   } catch (const Json::exception&) {
     if (op == "test") fail("another value at " + path, "the value of the test");
     fail(op + " at '" + path + "', which does not apply to the program",
@@ -136,7 +139,10 @@ Program read_version(const ProgramSpace& start, const JsonSection& section, cons
   Program program = start.instantiate(start.with_changes(read_parameters(section), where), where);
   if (section.has("patch")) {
     const std::vector<Json> patch = section.list("patch");
-    for (std::size_t i = 0; i < patch.size(); ++i) apply(patch[i], i, section, program.document);
+    PatchedDocument patched(std::move(program.document),
+                            file.string() + ": " + section.place_of("patch"));
+    for (std::size_t i = 0; i < patch.size(); ++i) apply(patch[i], i, section, patched);
+    program.document = std::move(patched).document();
   }
   return read_program(program.document, file.string());
 }

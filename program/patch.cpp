@@ -3,10 +3,14 @@
 #include <algorithm>
 
 #include "program/error.h"
+#include "program/files.h"
 #include "program/normal.h"
 
 namespace neutra {
 namespace {
+
+constexpr const char* kPatch = "a JSON Patch that fits the program";
+constexpr std::size_t kMostJsonLevels = 100;  // as parse_json() has it
 
 /// Equal apart from the order of keys.
 bool equal(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
@@ -68,7 +72,53 @@ class Patch {
   Json steps_ = Json::array();
 };
 
+/// How large a value is: bytes in memory, about, and levels of brackets.
+struct Extent {
+  std::size_t bytes = 0, levels = 0;
+};
+
+/// Precondition: its nesting is limited.
+Extent extent_of(const Json& value) {
+  Extent extent{sizeof(Json), 0};
+  if (value.is_string()) extent.bytes += value.get_ref<const std::string&>().size();
+  if (!value.is_structured()) return extent;
+  for (const auto& [key, below] : value.items()) {
+    const Extent part = extent_of(below);
+    extent.bytes += part.bytes + (value.is_object() ? sizeof(std::string) + key.size() : 0);
+    extent.levels = std::max(extent.levels, part.levels);
+  }
+  ++extent.levels;
+  return extent;
+}
+
 }  // namespace
+
+PatchedDocument::PatchedDocument(Json document, std::string where)
+    : document_(std::move(document)), where_(std::move(where)) {}
+
+void PatchedDocument::apply(const Json& step) {
+  const std::string place = where_ + "/" + std::to_string(steps_++);
+  const auto text = [&](const char* name) {
+    const Json* value = member(step, name);
+    return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+  };
+  const std::string op = text("op"), path = text("path");
+  const bool copies = op == "copy", moves = op == "move";
+  const Json* value =
+      copies || moves ? &document_.at(Json::json_pointer(text("from"))) : member(step, "value");
+  if (value != nullptr) {
+    const Extent extent = extent_of(*value);
+    if (copies) copied_ += extent.bytes;
+    if (copied_ > kLargestFile)
+      throw input_error(describe(place, "", "more than 64 MiB of copies", "steps that copy less"));
+    const auto above = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
+    if (above + extent.levels > kMostJsonLevels)
+      throw input_error(describe(
+          place, "", "more than " + std::to_string(kMostJsonLevels) + " levels of brackets",
+          "at most " + std::to_string(kMostJsonLevels)));
+  }
+  document_.patch_inplace(Json::array({step}));
+}
 
 Json json_patch(const Json& from, const Json& to) {
   Patch patch;
@@ -78,24 +128,26 @@ Json json_patch(const Json& from, const Json& to) {
 
 Json with_patch(const Json& document, const Json& patch, const std::string& where) {
   try {
-    return document.patch(patch);
+    if (!patch.is_array()) throw input_error(describe(where, "", shown(patch), kPatch));
+    PatchedDocument patched(document, where);
+    for (const Json& step : patch) patched.apply(step);
+    return std::move(patched).document();
   } catch (const Json::exception& error) {
-    throw input_error(describe(where, "", shown(patch) + " (" + error.what() + ")",
-                               "a JSON Patch that fits the program"));
+    throw input_error(describe(where, "", shown(patch) + " (" + error.what() + ")", kPatch));
   }
 }
 
 std::string patch_text(const Json& document, const Json& patch, const std::string& indent) {
   std::string text;
-  Json now = document;
+  PatchedDocument patched(document, "");
   for (const Json& step : patch) {
     const std::string op = step.at("op"), path = step.at("path");
     text += indent + op + " " + path + ": ";
-    if (op != "add") text += now.value(Json::json_pointer(path), Json()).dump();
+    if (op != "add") text += patched.document().value(Json::json_pointer(path), Json()).dump();
     if (op == "replace") text += " -> ";
     if (step.contains("value")) text += step.at("value").dump();
     text += "\n";
-    now = now.patch(Json::array({step}));
+    patched.apply(step);
   }
   return text;
 }

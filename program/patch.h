@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstddef>
+#include <string>
+#include <utility>
+
 #include "program/json.h"
 
 namespace neutra {
@@ -9,8 +13,26 @@ namespace neutra {
 /// order of an object's keys means nothing. Empty where they are equal.
 Json json_patch(const Json& from, const Json& to);
 
-/// `document` with the patch applied. Throws input_error (place: `where`) for a patch that is none
-/// or doesn't fit the document.
+/// A document that the steps of a JSON Patch change one after the other. What limits hold for a
+/// document that is read hold after each step: a few dozen steps that copy could double it each.
+class PatchedDocument {
+ public:
+  /// `where`: the place of the patch, for messages.
+  PatchedDocument(Json document, std::string where);
+  /// Throws Json::exception for a step that is none or doesn't fit, input_error (place: the step)
+  /// where the steps so far copy more than 64 MiB in memory, or nest deeper than 100 levels.
+  void apply(const Json& step);
+  const Json& document() const& { return document_; }
+  Json document() && { return std::move(document_); }
+
+ private:
+  Json document_;
+  std::string where_;
+  std::size_t steps_ = 0, copied_ = 0;
+};
+
+/// `document` with the patch applied. Throws input_error (place: `where`) for a patch that is none,
+/// doesn't fit the document or makes it too large (PatchedDocument).
 Json with_patch(const Json& document, const Json& patch, const std::string& where);
 
 /// A line for each step: "replace /fit/epochs: 12 -> 1", behind the indent.

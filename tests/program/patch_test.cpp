@@ -55,6 +55,44 @@ TEST(Patch, RefusesWhatDoesNotFit) {
   }
 }
 
+TEST(Patch, LimitsHoldAfterEachStep) {
+  // Each step doubles the document: 40 of them would take 2^40 times its memory.
+  Json doubling = Json::array(), nesting = Json::array();
+  std::string path;
+  for (int i = 0; i < 40; ++i) {
+    doubling.push_back({{"op", "copy"}, {"from", "/a"}, {"path", "/a/-"}});
+    nesting.push_back({{"op", "copy"}, {"from", ""}, {"path", path + "/a"}});
+    path += "/a";
+  }
+  EXPECT_NE(error_of([&] {
+              with_patch({{"a", {1, 2}}}, doubling, "here: /patch");
+            }).find("more than 64 MiB of copies"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              with_patch({{"b", 1}}, nesting, "here: /patch");
+            }).find("here: /patch/"),
+            std::string::npos);
+  // A deep value at a deep place.
+  Json deep = 1;
+  for (int i = 0; i < 60; ++i) deep = Json::object({{"a", deep}});
+  std::string below;
+  for (int i = 0; i < 50; ++i) below += "/a";
+  for (const char* op : {"copy", "add", "replace"}) {
+    Json step{{"op", op}, {"path", below}};
+    if (std::string(op) == "copy")
+      step["from"] = "";
+    else
+      step["value"] = deep;
+    EXPECT_NE(error_of([&] {
+                with_patch(deep, Json::array({step}), "here");
+              }).find("here/0: found more than 100 levels of brackets"),
+              std::string::npos)
+        << op;
+  }
+  const Json once = Json::array({{{"op", "copy"}, {"from", "/a"}, {"path", "/b"}}});
+  EXPECT_EQ(with_patch({{"a", {1, 2}}}, once, "here").dump(), R"({"a":[1,2],"b":[1,2]})");
+}
+
 TEST(Patch, TextSaysWhatWasThere) {
   const Json from = layers({"a", "b", "c"});
   EXPECT_EQ(patch_text(from, json_patch(from, layers({"a"}))),
