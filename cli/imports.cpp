@@ -16,6 +16,8 @@
 
 #include "cli/context.h"
 #include "program/error.h"
+#include "program/file_kind.h"
+#include "program/files.h"
 #include "program/hdf5_file.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"
@@ -89,9 +91,7 @@ fs::path training_file(const Arguments& arguments, const fs::path& model) {
 }
 
 Json read_training_options(const fs::path& file) {
-  char start = 0;
-  std::ifstream(file, std::ios::binary).get(start);
-  if (start == '\x80') {
+  if (start_of_file(file, 1) == "\x80") {
     throw input_error(describe(file.string(), "", "a pickle, which is Python code",
                                "JSON: json.dump(training_config, file) in Python"));
   }
@@ -132,6 +132,7 @@ Json data_section(const fs::path& file, const fs::path& program_file,
     const Json* section = member(json, "data");
     return section != nullptr ? *section : json;
   }
+  require_no_pipe(file, "a data file");
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) {
     throw input_error(describe("--data", "", file.string() + ", which is no file",

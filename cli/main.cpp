@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <clocale>
@@ -19,6 +20,7 @@
 #include "cli/verbs.h"
 #include "experiments/fault_catalogue.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/printable.h"
 #include "program/vocabulary.h"
 #include "training/libraries.h"
@@ -64,6 +66,12 @@ const Verb& known_verb(const std::string& name) {
     if (!entry.hidden) names.push_back(entry.name);
   throw usage_error("unknown verb '" + name + "'; allowed: " + allowed_words(name, names) +
                     ", listed by neutra --help");
+}
+
+/// Has whoever read standard output ended (`| head`)?
+bool reader_left() {
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 int run(const std::vector<std::string>& words) {
@@ -150,12 +158,15 @@ int main(int argc, char** argv) {
     const bool ranks = verb == "search" || verb == "study";
     code = ranks && !neutra::cli::join_ranks() ? 0 : neutra::cli::run({argv + 1, argv + argc});
     std::cout.flush();
-    if (!std::cout) {
+    if (!std::cout && neutra::cli::reader_left()) {
+      if (code == 0) code = static_cast<int>(neutra::kReaderLeft);
+    } else if (!std::cout) {
       std::cerr << "neutra: error: standard output cannot be written\n";
       code = static_cast<int>(Exit::kFailed);
     }
   } catch (const neutra::Error& error) {
     std::cout.flush();
+    if (error.exit() == neutra::kReaderLeft) return leave(static_cast<int>(neutra::kReaderLeft));
     std::cerr << (error.exit() == Exit::kInterrupted ? "neutra: " : "neutra: error: ")
               << error.what() << '\n';
     code = static_cast<int>(error.exit());

@@ -172,13 +172,13 @@ bool is_benchmark(const fs::path& path) {
 }
 
 BenchmarkFiles read_benchmark_files(const fs::path& path) {
+  require_no_pipe(path, "a benchmark");
   std::error_code error;
   const auto status = fs::status(path, error);
   if (fs::is_directory(status)) return read_folder(path);
   if (!fs::is_regular_file(status)) {
-    throw input_error(describe(path.string(), "",
-                               fs::exists(status) ? "neither file nor folder" : "no such file",
-                               "a benchmark: an HDF5 file or a folder"));
+    throw input_error(
+        describe(path.string(), "", "no such file", "a benchmark: an HDF5 file or a folder"));
   }
   return read_hdf5(path);
 }

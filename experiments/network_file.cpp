@@ -3,6 +3,7 @@
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "search/search.h"
 
 namespace neutra {
@@ -58,7 +59,7 @@ Json network_json(const Network& network, const Fault* fault) {
 NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault) {
   NetworkFile loaded;
   loaded.fault = std::move(fault);
-  if (file.extension() != ".tsv") {
+  if (file.extension() != ".tsv" && !is_pipe_or_device(file)) {  // a store needs a disk
     StoredRun run = read_store(file);
     loaded.fault =
         loaded.fault ? scored_as_stored(*std::move(loaded.fault), run) : fault_of_store(run);

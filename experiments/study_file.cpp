@@ -7,6 +7,7 @@
 #include "fl_adapters/external.h"
 #include "fl_adapters/registry.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/json_section.h"
 #include "program/vocabulary.h"
 
@@ -176,7 +177,7 @@ std::vector<std::string> bundled_studies() {
 
 fs::path study_file(const std::string& name) {
   std::error_code ignored;
-  if (fs::is_regular_file(name, ignored)) return name;
+  if (fs::is_regular_file(name, ignored) || is_pipe_or_device(name)) return name;
   const std::vector<std::string> bundled = bundled_studies();
   if (std::find(bundled.begin(), bundled.end(), name) != bundled.end())
     return resource_directory() / "studies" / (name + ".json");

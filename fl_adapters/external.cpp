@@ -10,6 +10,7 @@
 
 #include "fl_adapters/tool_answer.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/formats/keras_script.h"
 #include "program/formats/program_for_tools.h"
 #include "program/words.h"
@@ -381,7 +382,7 @@ std::vector<ToolCheck> check_tool(const fs::path& file, const FaultyProgram& fau
   const bool well = process.end == ProcessEnd::kExited && process.code == 0;
   const std::string used = "exit code 0 after " +
                            shortest(std::round(process.seconds * 1000) / 1000) + " s, " +
-                           std::to_string(process.peak_memory >> 20) + " MiB";
+                           size_text(process.peak_memory);
   if (!add(well ? kOk : kFailed, "end", well ? used : run.answer.reason)) return checks;
   if (process.left_over > 0) {
     add(kRemark, "processes",

@@ -102,9 +102,18 @@ void require_empty(const fs::path& folder) {
 }
 
 TemporaryFolder::TemporaryFolder(const std::string& name) {
-  std::string path = (fs::temp_directory_path() / (name + "-XXXXXX")).string();
-  if (mkdtemp(path.data()) == nullptr) {
-    throw failure(path + ": cannot be made: " + std::strerror(errno));
+  std::error_code error;
+  fs::path parent = fs::temp_directory_path(error);
+  if (error) {  // which tells no path
+    const char* named = std::getenv("TMPDIR");
+    parent = named != nullptr ? named : "/tmp";
+  }
+  std::string path = (parent / (name + "-XXXXXX")).string();
+  if (error || mkdtemp(path.data()) == nullptr) {
+    throw input_error(describe("TMPDIR", "",
+                               parent.string() + ", where no folder can be made: " +
+                                   (error ? error.message() : std::strerror(errno)),
+                               "a folder to write in"));
   }
   path_ = path;
 }

@@ -4,23 +4,23 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <memory>
 #include <vector>
 
-#include "program/error.h"
+#include "program/json.h"
 #include "program/program.h"
 
 namespace neutra {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string size_text(std::uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& name) {
   throw input_error(describe(name, "",
@@ -40,6 +40,27 @@ void try_to_make(std::string beginning, const fs::path& asked, const std::string
 
 }  // namespace
 
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  if (bytes < 1024) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+  auto size = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  for (; size >= 1023.5; size /= 1024) ++unit;
+  const double tenths = std::round(size * 10) / 10;
+  return shortest(tenths < 10 ? tenths : std::round(size)) + " " + kUnits[unit];
+}
+
+bool is_pipe_or_device(const fs::path& file) {
+  std::error_code ignored;
+  return fs::is_other(file, ignored);
+}
+
+void require_no_pipe(const fs::path& file, std::string_view what) {
+  if (!is_pipe_or_device(file)) return;
+  throw input_error(describe(file.string(), "", "a pipe or device, which can be read only once",
+                             std::string(what) + " on a disk, which is read more than once"));
+}
+
 std::string read_file(const fs::path& file, std::string_view what, std::uint64_t limit) {
   std::error_code error;
   const auto status = fs::status(file, error);
@@ -47,6 +68,8 @@ std::string read_file(const fs::path& file, std::string_view what, std::uint64_t
   if (fs::is_directory(status)) {
     throw input_error(describe(file.string(), "", "a folder", what));
   }
+  const bool endless = is_pipe_or_device(file);
+  if (endless) limit = std::min(limit, kLargestFile);
   std::ifstream stream(file, std::ios::binary);
   if (!stream) {
     throw input_error(describe(file.string(), "",
@@ -58,7 +81,8 @@ std::string read_file(const fs::path& file, std::string_view what, std::uint64_t
     text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
     if (text.size() > limit) {
       throw input_error(describe(file.string(), "", "more than " + size_text(limit),
-                                 std::string(what) + " of at most " + size_text(limit)));
+                                 std::string(what) + " of at most " + size_text(limit) +
+                                     (endless ? " from a pipe or device" : "")));
     }
   }
   if (stream.bad())
@@ -67,10 +91,7 @@ std::string read_file(const fs::path& file, std::string_view what, std::uint64_t
 }
 
 std::string read_regular_file(const fs::path& file, std::string_view what) {
-  std::error_code ignored;
-  if (fs::is_other(file, ignored)) {
-    throw input_error(describe(file.string(), "", "a pipe or device", what));
-  }
+  require_no_pipe(file, what);
   return read_file(file, what, std::numeric_limits<std::uint64_t>::max());
 }
 

@@ -5,19 +5,34 @@
 #include <string>
 #include <string_view>
 
+#include "program/error.h"
+
 namespace neutra {
 
 /// Bytes of the largest file that is read as a whole, where nothing else is said.
 inline constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
-/// All bytes of a file. Reads to the limit instead of asking for the size: pipes have none, and
-/// devices no end. `what` ("a JSON file") is what is allowed. Throws input_error that names the
-/// file: missing, a folder, unreadable, more than `limit` bytes.
+/// All bytes of a file, a pipe or a device (/dev/stdin), read once. Reads to the limit instead of
+/// asking for the size: pipes have none, and devices no end, so of these kLargestFile is the most.
+/// `what` ("a JSON file") is what is allowed. Throws input_error that names the file: missing, a
+/// folder, unreadable, more than `limit` bytes.
 std::string read_file(const std::filesystem::path& file, std::string_view what,
                       std::uint64_t limit = kLargestFile);
 
-/// The same of a regular file of any size; a device or pipe is refused.
+/// Is it there, and neither file nor folder, so that it can be read only once?
+bool is_pipe_or_device(const std::filesystem::path& file);
+/// Refuses that for `what` ("an HDF5 file"), which is read more than once or in no order.
+void require_no_pipe(const std::filesystem::path& file, std::string_view what);
+
+/// As read_file() with a regular file of any size; a device or pipe is refused.
 std::string read_regular_file(const std::filesystem::path& file, std::string_view what);
+
+/// "1 byte", "1.5 KiB", "64 MiB": two digits at least, rounded.
+std::string size_text(std::uint64_t bytes);
+
+/// Where a write to standard output found that its reader has left (`| head`): no error, and nobody
+/// to tell. 128 + SIGPIPE, as the shell says of a program that the signal ends.
+inline constexpr Exit kReaderLeft = static_cast<Exit>(141);
 
 /// XXH3-128 of the bytes, as 32 hex digits.
 std::string digest(std::string_view bytes);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "program/error.h"
+#include "program/files.h"
 
 namespace neutra {
 namespace {
@@ -304,6 +305,7 @@ Hdf5File Hdf5File::open(const std::filesystem::path& file) {
   const Place place{file, ""};
   std::error_code error;
   if (!std::filesystem::exists(file, error)) place.fail("there is no such file");
+  require_no_pipe(file, "an HDF5 file");
   const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "open"), H5Pclose);
   place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "open");
   const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, access);

@@ -1,6 +1,7 @@
 #include "program/json.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -181,9 +182,18 @@ void write_all(const std::filesystem::path& file, int fd, std::string_view text)
   while (!text.empty()) {
     const ssize_t written = ::write(fd, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EPIPE && fd == STDOUT_FILENO)
+      throw Error(kReaderLeft, "the reader of standard output has left");
     if (written < 0) fail_writing(file, errno);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+bool is_standard_output(const std::filesystem::path& file) {
+  struct stat named {
+  }, output{};
+  return ::stat(file.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &output) == 0 &&
+         named.st_dev == output.st_dev && named.st_ino == output.st_ino;
 }
 
 }  // namespace
@@ -222,6 +232,8 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view t
   const auto status = std::filesystem::status(file, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     // A pipe or device (/dev/stdout) has no content to keep and must not be replaced.
+    // Standard output is there already; to open a pipe anew would wait for a reader that has left.
+    if (is_standard_output(file)) return write_all(file, STDOUT_FILENO, text);
     const Descriptor out{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
     if (out.fd < 0) fail_writing(file, errno);
     write_all(file, out.fd, text);

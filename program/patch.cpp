@@ -110,7 +110,8 @@ void PatchedDocument::apply(const Json& step) {
     const Extent extent = extent_of(*value);
     if (copies) copied_ += extent.bytes;
     if (copied_ > kLargestFile)
-      throw input_error(describe(place, "", "more than 64 MiB of copies", "steps that copy less"));
+      throw input_error(describe(place, "", "more than " + size_text(kLargestFile) + " of copies",
+                                 "steps that copy less"));
     const auto above = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
     if (above + extent.levels > kMostJsonLevels)
       throw input_error(describe(

@@ -27,6 +27,7 @@ void seal(std::string& image, std::string_view format, int version) {
 }
 
 std::optional<Seal> read_seal(const std::filesystem::path& file) {
+  require_no_pipe(file, "an HDF5 file");
   std::ifstream in(file, std::ios::binary);
   std::string bytes(kSealBytes, '\0');
   in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));

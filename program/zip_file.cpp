@@ -6,6 +6,7 @@
 #include <array>
 
 #include "program/error.h"
+#include "program/files.h"
 
 namespace neutra {
 
@@ -19,6 +20,7 @@ struct ZipFile::Archive {
 
 ZipFile::ZipFile(const std::filesystem::path& path, std::string_view what)
     : archive_(new Archive{path.string()}) {
+  require_no_pipe(path, what);
   int code = 0;
   archive_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
   if (archive_->zip != nullptr) return;
@@ -88,9 +90,8 @@ std::string ZipFile::read(const std::string& member, std::uint64_t limit) const 
     got = stream.read(block);
     text.append(block.data(), got);
     if (text.size() > limit) {
-      throw input_error(describe(archive_->file, member,
-                                 "more than " + std::to_string(limit >> 20) + " MiB",
-                                 "at most " + std::to_string(limit >> 20) + " MiB"));
+      throw input_error(describe(archive_->file, member, "more than " + size_text(limit),
+                                 "at most " + size_text(limit)));
     }
   }
   return text;

@@ -436,6 +436,7 @@ void require_known_version(const fs::path& file, const Json& header) {
 
 /// Throws input_error for a file that is no store or of a newer version.
 Seal read_store_seal(const fs::path& file, const char* allowed) {
+  require_no_pipe(file, "a store");
   std::error_code ignored;
   const bool is_file = fs::is_regular_file(file, ignored);
   const std::optional<Seal> found = is_file ? read_seal(file) : std::nullopt;

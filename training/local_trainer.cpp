@@ -23,6 +23,7 @@
 
 #include "program/compiled_metrics.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/normal.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
@@ -192,8 +193,8 @@ class MemoryGate {
     constexpr auto kPollInterval = std::chrono::milliseconds(50);  // how soon a stop is seen
     std::unique_lock lock(mutex_);
     if (limit_ > 0 && bytes > limit_) {
-      throw failure("a training needs about " + std::to_string(bytes >> 20) +
-                    " MiB; --memory leaves " + std::to_string(limit_ >> 20) + " MiB");
+      throw failure("--memory: found " + size_text(limit_) + ", and one training needs about " +
+                    size_text(bytes) + "; allowed: more than that, or 0 for no limit");
     }
     const std::uint64_t ticket = next_ticket_++;  // first come, first served
     waiting_.insert(ticket);
@@ -697,8 +698,8 @@ class Local final : public LocalTrainer {
     result.backend = to_string(prepared.fused ? Backend::kFused : Backend::kEager);
     if (job.memory_limit > 0 && prepared.bytes > job.memory_limit) {
       result.status = RunStatus::kOutOfMemory;
-      result.message = "needs about " + std::to_string(prepared.bytes >> 20) +
-                       " MiB; allowed: " + std::to_string(job.memory_limit >> 20) + " MiB";
+      result.message =
+          "needs about " + size_text(prepared.bytes) + "; allowed: " + size_text(job.memory_limit);
       return;
     }
     const bool prefix = job.stream == StreamKey::kPrefix;

@@ -244,8 +244,8 @@ Json json_attribute(const Hdf5File& file, const std::string& name, const std::st
   if (!has_split_attribute(file, name)) return {};
   const std::string text = joined_attribute(file, name);
   if (text.size() > kLargestFile) {
-    throw input_error(describe(path, name, std::to_string(text.size() >> 20) + " MiB of text",
-                               "at most " + std::to_string(kLargestFile >> 20) + " MiB"));
+    throw input_error(describe(path, name, size_text(text.size()) + " of text",
+                               "at most " + size_text(kLargestFile)));
   }
   Json json = parse_json(text, path + ": " + name);
   // Keras 1 stores an empty text where there is nothing.
@@ -414,7 +414,7 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
                          ? "; a SavedModel holds graphs: save the model as .keras"
                          : "");
   }
-  if (!fs::is_regular_file(path, ignored)) fail("a pipe or device");
+  require_no_pipe(path, "a Keras model: .h5, .hdf5, .keras");
   const std::string start = start_of_file(path, kHdf5Start.size());
   if (start == kHdf5Start) {
     content_.reset(new Content{Hdf5File::open(path), "/", {}, false});

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -32,9 +33,48 @@ TEST(Files, ReadsFilesAndPipesToTheirEnd) {
 TEST(Files, ReadsNoEndlessDevice) {
   constexpr std::uint64_t kLimit = std::uint64_t{1} << 20;
   EXPECT_EQ(error_of([] { read_file("/dev/zero", "a log", kLimit); }),
-            "/dev/zero: found more than 1 MiB; allowed: a log of at most 1 MiB");
-  EXPECT_EQ(error_of([] { read_regular_file("/dev/zero", "a log"); }),
-            "/dev/zero: found a pipe or device; allowed: a log");
+            "/dev/zero: found more than 1 MiB; allowed: a log of at most 1 MiB from a pipe or "
+            "device");
+  // A larger limit is for files, which have an end.
+  EXPECT_EQ(error_of([] { read_file("/dev/zero", "a log", std::uint64_t{1} << 40); }),
+            "/dev/zero: found more than 64 MiB; allowed: a log of at most 64 MiB from a pipe or "
+            "device");
+  for (const auto& refuse :
+       std::vector<std::function<void()>>{[] { read_regular_file("/dev/zero", "a log"); },
+                                          [] { require_no_pipe("/dev/zero", "a log"); }}) {
+    EXPECT_EQ(error_of(refuse),
+              "/dev/zero: found a pipe or device, which can be read only once; allowed: a log on a "
+              "disk, which is read more than once");
+  }
+}
+
+TEST(Files, WhatIsReadMoreThanOnceIsNoPipe) {
+  const TestFolder folder;
+  write(folder / "file", "text");
+  for (const char* name : {"file", "none", "."}) {
+    EXPECT_FALSE(is_pipe_or_device(folder / name)) << name;
+    EXPECT_EQ(error_of([&] { require_no_pipe(folder / name, "a log"); }), "") << name;
+  }
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_NE(error_of([&] { require_no_pipe(folder / "pipe", "a log"); }).find("only once"),
+            std::string::npos);
+}
+
+TEST(Files, SizesAreSaidInTheirUnit) {
+  for (const auto& [bytes, text] : std::vector<std::pair<std::uint64_t, std::string>>{
+           {0, "0 bytes"},
+           {1, "1 byte"},
+           {1023, "1023 bytes"},
+           {1024, "1 KiB"},
+           {1536, "1.5 KiB"},
+           {20 * 1024 + 1, "20 KiB"},
+           {1024 * 1024 - 1, "1 MiB"},
+           {std::uint64_t{64} << 20, "64 MiB"},
+           {std::uint64_t{1000} << 20, "1000 MiB"},
+           {std::uint64_t{5} << 29, "2.5 GiB"},
+           {std::numeric_limits<std::uint64_t>::max(), "16 EiB"}}) {
+    EXPECT_EQ(size_text(bytes), text);
+  }
 }
 
 TEST(Files, SaysWhatCannotBeRead) {

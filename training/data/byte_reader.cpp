@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "program/error.h"
+#include "program/files.h"
 #include "program/zip_file.h"
 
 namespace neutra {
@@ -19,6 +20,7 @@ constexpr unsigned kBuffer = 1U << 17;  ///< bytes that zlib reads at once
 }  // namespace
 
 ByteReader ByteReader::open(const std::filesystem::path& path) {
+  require_no_pipe(path, "a data file");
   const std::string name = path.string();
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
