@@ -190,6 +190,12 @@ std::optional<LayerPath> split_layer_path(const Json& document, const std::strin
 /// Keras's default of a layer's field that the document leaves out; nullptr if the layer has no
 /// such field or the field has no default.
 const Json* layer_default(const Json& layer, const std::string& rest) {
+  constexpr std::string_view kWrapped = "/config/layer";
+  if (rest.starts_with(std::string(kWrapped) + "/")) {
+    const Json* config = member(layer, "config");
+    const Json* wrapped = config != nullptr ? member(*config, "layer") : nullptr;
+    return wrapped != nullptr ? layer_default(*wrapped, rest.substr(kWrapped.size())) : nullptr;
+  }
   const Json* name = member(layer, "class_name");
   if (name == nullptr || !name->is_string() || !rest.starts_with("/config/")) return nullptr;
   const Layer* type = find_layer(name->get<std::string>());
@@ -344,6 +350,7 @@ ProgramSpace::ProgramSpace(Program base, std::vector<Key> keys, const std::strin
 ProgramSpace ProgramSpace::with_default_keys(Program base) {
   struct Parametric {
     std::size_t index;
+    std::string config;  ///< path of the layer's, or of the wrapped layer's
     bool dense;
     bool units;
     std::string kernel_path;
@@ -354,16 +361,28 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
   const Json* layers = find_layers(base.document);
   std::vector<Parametric> parametric;
   std::vector<std::string> dropouts;
-  const auto path = [&](std::size_t index, const std::string& field) {
-    return root + std::to_string(index) + "/config/" + field;
+  const auto type_of = [](const Json& layer) {
+    const Json* name = member(layer, "class_name");
+    return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
   };
   for (std::size_t i = 0; layers != nullptr && i < layers->size(); ++i) {
-    const Json& layer = (*layers)[i];
-    const Json* name = member(layer, "class_name");
-    const Layer* type =
-        name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
+    const Json* layer = &(*layers)[i];
+    const Layer* type = type_of(*layer);
+    const Layer* outer = type;
+    std::string own = root + std::to_string(i) + "/config";
+    // The settings of a wrapper are those of the layer it runs, where that is one alone.
+    while (type != nullptr && find_field(type->fields, "layer") != nullptr) {
+      const Json* config = member(*layer, "config");
+      layer = config != nullptr ? member(*config, "layer") : nullptr;
+      const bool two = config != nullptr && config->value("backward_layer", Json()).is_object();
+      type = layer != nullptr && !two ? type_of(*layer) : nullptr;
+      own += "/layer/config";
+    }
     if (type == nullptr) continue;
-    if (type->class_name == "Dropout") dropouts.push_back(path(i, "rate"));
+    const auto path = [&](const char* field) { return own + "/" + field; };
+    if (type->class_name.ends_with("Dropout") || type->class_name.starts_with("SpatialDropout")) {
+      dropouts.push_back(path("rate"));
+    }
     const auto has = [&](const char* field_name) {
       const Field* field = find_field(type->fields, field_name);
       return field != nullptr && field->type != FieldType::kIgnored;
@@ -372,16 +391,16 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
     const char* kernel =
         has("depthwise_initializer") ? "depthwise_initializer" : "kernel_initializer";
     if (has(kernel)) {
-      const Json* config = member(layer, "config");
+      const Json* config = member(*layer, "config");
       const Json* use_bias = config != nullptr ? member(*config, "use_bias") : nullptr;
-      parametric.push_back({i, type->class_name == "Dense", has("units"), path(i, kernel),
-                            path(i, "activation"), use_bias == nullptr || *use_bias != false});
+      parametric.push_back({i, own, outer->class_name == "Dense", has("units"), path(kernel),
+                            path("activation"), use_bias == nullptr || *use_bias != false});
     } else if (type->class_name == "Activation" && !parametric.empty()) {
       // The activation of the layer before, unless that has one of its own.
       std::string& place = parametric.back().activation_path;
       const auto own = read(base.document, KeyKind::kActivation, place);
       if (own && normal(KeyKind::kActivation, *own) == Json("linear")) {
-        place = path(i, "activation");
+        place = path("activation");
       }
     }
   }
@@ -407,7 +426,7 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
   add_each("ki", KeyKind::kKernelInitializer,
            [&](std::size_t n) { return parametric[n].kernel_path; });
   add_each("bi", KeyKind::kBiasInitializer, [&](std::size_t n) {
-    return parametric[n].has_bias ? path(parametric[n].index, "bias_initializer") : "";
+    return parametric[n].has_bias ? parametric[n].config + "/bias_initializer" : "";
   });
   add_each("act", KeyKind::kActivation,
            [&](std::size_t n) { return parametric[n].activation_path; });
@@ -415,7 +434,7 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
     return hidden(n) && parametric[n].dense ? root + std::to_string(parametric[n].index) : "";
   });
   add_each("unit", KeyKind::kUnits, [&](std::size_t n) {
-    return hidden(n) && parametric[n].units ? path(parametric[n].index, "units") : "";
+    return hidden(n) && parametric[n].units ? parametric[n].config + "/units" : "";
   });
   for (std::size_t n = 0; n < dropouts.size(); ++n) {
     add("dropout" + std::to_string(n + 1), KeyKind::kDropout, {dropouts[n]});

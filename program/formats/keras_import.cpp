@@ -90,11 +90,22 @@ class Importer {
     if (problems_.empty()) check(chain);
     if (!problems_.empty()) throw input_error(join(problems_, "\n"));
     // Keras counts it from the front as soon as shapes are known; valid layers take the last alone.
-    for (Json& layer : document_["model"]["config"]["layers"]) layer["config"].erase("axis");
+    for (Json& layer : document_["model"]["config"]["layers"]) {
+      for (Json* each = &layer; each != nullptr; each = wrapped_in(*each)) {
+        (*each)["config"].erase("axis");
+      }
+    }
     return {std::move(document_), std::move(assumptions_)};
   }
 
  private:
+  /// The layer that a wrapper runs; nullptr for other layers.
+  static Json* wrapped_in(Json& layer) {
+    Json& config = layer["config"];
+    const auto wrapped = config.find("layer");
+    return wrapped != config.end() && wrapped->is_object() ? &*wrapped : nullptr;
+  }
+
   void refuse(const std::string& place, const std::string& found, const std::string& allowed) {
     problems_.push_back(describe(model_.file, place, found, allowed));
   }
@@ -198,6 +209,9 @@ class Importer {
       return refuse(place, shown(value_of(json, "registered_name")) + ", a class of its own",
                     "Keras's layers");
     }
+    if (json.contains("config") && (class_name == "Sequential" || class_name == "Functional")) {
+      return refuse(place, "a model in a wrapper", "a wrapper around each of its layers");
+    }
     const Layer* type = find_layer(class_name);
     if (type == nullptr) {
       std::vector<std::string> known;  // told once
@@ -237,10 +251,26 @@ class Importer {
         !config.contains("reset_after")) {
       config["reset_after"] = false;  // as before there was a choice
     }
+    drop_usual_backward_layer(type->class_name, config);
     // Keras writes the default of a pooling's strides out.
     const Json& window = value_of(config, "pool_size");
     if (!window.is_null() && value_of(config, "strides") == window) config.erase("strides");
     layers.push_back({{"class_name", type->class_name}, {"config", std::move(config)}});
+  }
+
+  /// Keras 3 writes both layers of a Bidirectional out, also where one is the other turned.
+  static void drop_usual_backward_layer(const std::string& class_name, Json& config) {
+    if (class_name != "Bidirectional") return;
+    std::vector<Problem> ignored;
+    const Json normal = normal_value({.name = "layer", .type = FieldType::kLayer},
+                                     {{"class_name", class_name}, {"config", config}},
+                                     Defaults::kDrop, "", ignored);
+    if (!value_of(normal, "config").contains("backward_layer")) config.erase("backward_layer");
+    for (const char* field : {"layer", "backward_layer"}) {  // Bidirectional sets it itself
+      if (config.contains(field) && config[field].contains("config")) {
+        config[field]["config"].erase("zero_output_for_mask");
+      }
+    }
   }
 
   /// Keras 1 has the two extents of a window in fields of their own.
@@ -294,6 +324,16 @@ class Importer {
           }
         }
         config[name] = policy;
+        return;
+      }
+      case FieldType::kLayer: {
+        if (!value.is_object()) {
+          config[name] = value;  // the program's check names what is none
+          return;
+        }
+        Json wrapped = Json::array();
+        add_layer({&value, text_of(value_of(value, "config"), "name"), ""}, false, wrapped);
+        if (!wrapped.empty()) config[name] = std::move(wrapped.front());
         return;
       }
       case FieldType::kBatchShape:
@@ -505,9 +545,11 @@ class Importer {
   std::string output_activation() const {
     const Json& layers = document_["model"]["config"]["layers"];
     for (std::size_t i = layers.size(); i-- > 0;) {
-      const std::string class_name = text_of(layers[i], "class_name");
+      Json layer = layers[i];
+      while (const Json* wrapped = wrapped_in(layer)) layer = Json(*wrapped);
+      const std::string class_name = text_of(layer, "class_name");
       if (class_name == "Softmax") return "softmax";
-      const Json& config = layers[i]["config"];
+      const Json& config = layer["config"];
       const Json& activation = value_of(config, "activation");
       if (activation.is_string() && activation != "linear") return activation;
       if (find_layer(class_name)->weights != nullptr) break;

@@ -374,9 +374,7 @@ struct KerasModelFile::Content {
         chain = keras_chain(model);
       }
       for (const KerasLayer& layer : chain) {
-        StoredLayer found{layer.folder, variables("/" + layer.folder + "/vars")};
-        // Variables of a recurrent layer belong to its cell.
-        if (found.arrays.empty()) found.arrays = variables("/" + layer.folder + "/cell/vars");
+        StoredLayer found{layer.folder, layer_variables("/" + layer.folder)};
         if (!found.arrays.empty()) result.push_back(std::move(found));
       }
       return result;
@@ -389,6 +387,27 @@ struct KerasModelFile::Content {
       if (!found.arrays.empty()) result.push_back(std::move(found));
     }
     return result;
+  }
+
+  /// Those of the layer with this folder: its own, those of a recurrent layer's cell, or those of
+  /// the layers that a wrapper runs.
+  std::vector<std::string> layer_variables(const std::string& folder, int depth = 0) const {
+    constexpr int kMostWrappers = 8;  // of a file whose groups hold themselves
+    for (const char* own : {"/vars", "/cell/vars"}) {
+      if (std::vector<std::string> paths = variables(folder + own); !paths.empty()) return paths;
+    }
+    std::vector<std::string> all;
+    for (const char* wrapped : {"/forward_layer", "/backward_layer", "/layer"}) {
+      // Keras 2 notes the layer that a Bidirectional was made of, too.
+      if (depth == kMostWrappers || !file.has(folder + wrapped) ||
+          (!all.empty() && wrapped == std::string_view("/layer"))) {
+        continue;
+      }
+      for (std::string& path : layer_variables(folder + wrapped, depth + 1)) {
+        all.push_back(std::move(path));
+      }
+    }
+    return all;
   }
 
   /// "GROUP/0", "GROUP/1", ...
@@ -523,7 +542,12 @@ ModelWeights KerasModelFile::weights(const ResolvedProgram& program) const {
       put(position, k, {path, shape, {}});  // says what is wrong
     }
     Stored stored = read(path);
-    if (k == 0 && is_convolution(layer.class_name)) {
+    std::string worker = layer.class_name;  // what a wrapper runs
+    for (std::vector<ResolvedLayer> inner = wrapped_layers(layer); !inner.empty();) {
+      worker = inner.front().class_name;
+      inner = wrapped_layers(ResolvedLayer(inner.front()));
+    }
+    if (k == 0 && is_convolution(worker)) {
       const bool old = model_.major_version() == 1;
       if (old && layer.class_name == "Conv1D" && shape.size() == 4) {
         // Keras 1.1: (filters, channels, length, 1); Keras 1.2: (length, 1, channels, filters)

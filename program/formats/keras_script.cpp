@@ -61,6 +61,7 @@ class Writer {
     std::vector<Problem> problems;
     document_ = normal_form(program.document, Defaults::kDrop, problems);
     const ResolvedProgram resolved = resolve(program);
+    require_masks(resolved);
     metric_ = resolved.metric;
     metric_call_ = metric_call(metric_, "y_test", "model.predict(x_test, verbose=0)");
     metric_name_ = parse_metric_name(metric_).name;
@@ -182,6 +183,19 @@ class Writer {
     throw input_error(describe("", path, found, allowed));
   }
 
+  /// Keras 2.3 gives steps that don't count the output of the step before, also in Bidirectional.
+  void require_masks(const ResolvedProgram& program) const {
+    if (!is_old()) return;
+    const std::vector<bool> masked = masked_inputs(program.layers);
+    for (std::size_t i = 0; i < program.layers.size(); ++i) {
+      if (masked[i] && masked[i + 1] && program.layers[i].class_name == "Bidirectional") {
+        refuse(layers_path(document_) + "/" + std::to_string(i),
+               "sequences of a Bidirectional behind a mask",
+               "no mask: Keras 2.3 has other outputs");
+      }
+    }
+  }
+
   /// The words that metrics are logged under: monitors of callbacks name them.
   void take_metrics(const Json& given, const ResolvedProgram& program) {
     const Json names = document_.at("compile").value("metrics", Json::array());
@@ -246,12 +260,19 @@ class Writer {
         if (class_name == "InputLayer") continue;
       }
       require_known(class_name, config, layers_path(document_) + "/" + std::to_string(i));
-      if (keras3) translate_layer(config, class_name);
-      std::string arguments = call_arguments(std::move(config), find_layer(class_name)->fields);
-      if (shaped && !keras3) append(arguments, "input_shape=" + literal(Json(*input_)));
-      text += "model.add(" + layers_.use(class_name) + "(" + arguments + "))\n";
+      const std::string input =
+          shaped && !keras3 ? "input_shape=" + literal(Json(*input_)) : std::string();
+      text += "model.add(" + layer_call(class_name, std::move(config), input) + ")\n";
     }
     return text;
+  }
+
+  /// `more`: a last argument, or "".
+  std::string layer_call(const std::string& class_name, Json config, const std::string& more = "") {
+    if (is(KerasDialect::kKeras3)) translate_layer(config, class_name);
+    std::string arguments = call_arguments(std::move(config), find_layer(class_name)->fields);
+    if (!more.empty()) append(arguments, more);
+    return layers_.use(class_name) + "(" + arguments + ")";
   }
 
   /// Arguments of a layer as Keras 3 has them.
@@ -274,6 +295,14 @@ class Writer {
     }
     if (class_name == "Conv2D" && config.contains("groups")) {
       refuse(path + "/config/groups", shown(config["groups"]), "1: Keras 2.3 knows no groups");
+    }
+    for (const char* field : {"backward_layer", "zero_output_for_mask"}) {
+      if (!config.contains(field)) continue;
+      refuse(path + "/config/" + field, shown(config[field]), "nothing: Keras 2.3 knows none");
+    }
+    if (const Json wrapped = config.value("layer", Json()); wrapped.is_object()) {
+      require_known(wrapped.at("class_name"), wrapped.value("config", Json::object()),
+                    path + "/config/layer");
     }
   }
 
@@ -463,7 +492,7 @@ class Writer {
     return text;
   }
 
-  /// An initialiser, a regulariser or a plain value.
+  /// A wrapped layer, an initialiser, a regulariser, a constraint or a plain value.
   std::string argument(const Json& value) {
     if (value == "hard_sigmoid" && is(KerasDialect::kKeras3)) {
       hard_sigmoid_ = true;
@@ -472,6 +501,7 @@ class Writer {
     if (!value.is_object()) return literal(value);
     const std::string name = value.at("class_name");
     const Json config = value.value("config", Json::object());
+    if (find_layer(name) != nullptr) return layer_call(name, config);
     const Entry* initializer = find(Vocabulary::kInitializer, name);
     if (initializer != nullptr && config.empty()) return literal(initializer->word);
     const bool constraint = find(Vocabulary::kConstraint, name) != nullptr;

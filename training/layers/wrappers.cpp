@@ -16,7 +16,7 @@ class TimeDistributed final : public Module {
 
   Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass& pass) const override {
     Pass own = pass;
-    own.mask = {};
+    own.mask = at::Tensor();
     const Tensor y = module_->forward(x.reshape(merged(x)), weights, own);
     std::vector<std::int64_t> extents = y.sizes().vec();
     extents.front() = x.size(1);
