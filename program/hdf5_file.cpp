@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -11,10 +12,14 @@
 
 #include "program/error.h"
 #include "program/files.h"
+#include "program/zip_file.h"
 
 namespace neutra {
 namespace {
 
+constexpr std::uint64_t kPieceBytes = 1U << 23;  ///< about what is read at once
+constexpr std::uint64_t kUnwrittenBytes = 1U
+                                          << 20;  ///< that a dataset may have without being stored
 constexpr std::uint64_t kCompressFrom = 1024;    ///< bytes; shorter datasets are stored as they are
 constexpr std::uint64_t kChunkBytes = 1U << 20;  ///< about the size of a compressed chunk
 constexpr std::size_t kMemoryIncrement = 1U << 20;  ///< by which a file in memory grows
@@ -125,6 +130,64 @@ auto within_memory(const Place& place, Read&& read) {
   }
 }
 
+/// HDF5 gives a fill value for what was never written: so a file of 2 kB can claim any number of
+/// values. Refuses more than packing explains, but for little.
+void require_stored(const Place& place, hid_t file, hid_t dataset, hid_t type, std::size_t count) {
+  hsize_t size = 0;
+  place.check(H5Fget_filesize(file, &size), "read the size of the file");
+  // What chunks say of their sizes may be as wrong as the extents.
+  const std::uint64_t stored = std::min<std::uint64_t>(H5Dget_storage_size(dataset), size);
+  const std::uint64_t limit = std::max(stored * kMaxInflation, kUnwrittenBytes);
+  if (count <= limit / std::max<std::size_t>(H5Tget_size(type), 1)) return;
+  place.fail("claims " + std::to_string(count) + " values of " + std::to_string(H5Tget_size(type)) +
+             " bytes, but the file stores " + std::to_string(stored) + " bytes of them");
+}
+
+/// Number of rows that are read at once: whole chunks, so that none is unpacked twice.
+hsize_t rows_of_piece(const Place& place, hid_t dataset, hsize_t rows, std::uint64_t row_bytes) {
+  const hsize_t wanted = std::max<hsize_t>(kPieceBytes / std::max<std::uint64_t>(row_bytes, 1), 1);
+  const Handle creation(place.check(H5Dget_create_plist(dataset), "read the layout"), H5Pclose);
+  hsize_t step = 1;
+  if (H5Pget_layout(creation) == H5D_CHUNKED) {
+    std::array<hsize_t, H5S_MAX_RANK> chunk{};
+    place.check(H5Pget_chunk(creation, H5S_MAX_RANK, chunk.data()), "read the layout");
+    step = std::max<hsize_t>(chunk.front(), 1);
+  }
+  return std::min(rows, wanted <= step ? step : wanted - wanted % step);
+}
+
+/// Reads all `count` values. Memory is taken for what was read, piece by piece: damaged data end
+/// it early.
+template <typename T>
+std::vector<T> read_in_pieces(const Place& place, hid_t dataset, hid_t space, hid_t memory_type,
+                              std::size_t count) {
+  std::vector<T> values;
+  values.reserve(count);
+  std::vector<hsize_t> extents;
+  for (const std::uint64_t extent : extents_of(place, space)) extents.push_back(extent);
+  if (extents.empty()) extents.push_back(1);
+  const bool single = H5Sget_simple_extent_ndims(space) == 0;
+  const hsize_t rows = extents.front(), width = count / rows;
+  const hsize_t step = rows_of_piece(place, dataset, rows, width * sizeof(T));
+  std::vector<hsize_t> start(extents.size(), 0);
+  for (hsize_t row = 0; row < rows; row += step) {
+    start.front() = row;
+    extents.front() = std::min(step, rows - row);
+    const hsize_t now = extents.front() * width;
+    if (!single) {
+      place.check(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), nullptr, extents.data(),
+                                      nullptr),
+                  "read");
+    }
+    const Handle memory(place.check(H5Screate_simple(1, &now, nullptr), "read"), H5Sclose);
+    const std::size_t before = values.size();
+    values.resize(before + now);
+    place.check(H5Dread(dataset, memory_type, memory, space, H5P_DEFAULT, values.data() + before),
+                "read");
+  }
+  return values;
+}
+
 template <typename T>
 std::vector<T> read_numbers(const Place& place, hid_t file, hid_t memory_type,
                             std::uint64_t limit) {
@@ -137,12 +200,10 @@ std::vector<T> read_numbers(const Place& place, hid_t file, hid_t memory_type,
   }
   const Handle space(place.check(H5Dget_space(dataset), "read the extents"), H5Sclose);
   return within_memory(place, [&] {
-    std::vector<T> values(count_of(place, space, limit));
-    if (!values.empty()) {
-      place.check(H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
-                  "read");
-    }
-    return values;
+    const std::size_t count = count_of(place, space, limit);
+    if (count == 0) return std::vector<T>();
+    require_stored(place, file, dataset, type, count);
+    return read_in_pieces<T>(place, dataset, space, memory_type, count);
   });
 }
 
@@ -472,6 +533,7 @@ std::vector<std::string> Hdf5File::read_strings(const std::string& path,
   const Handle type(place.check(H5Dget_type(dataset), "read the type"), H5Tclose);
   const Handle space(place.check(H5Dget_space(dataset), "read the extents"), H5Sclose);
   return within_memory(place, [&] {
+    require_stored(place, id_, dataset, type, count_of(place, space, max_elements));
     return read_texts(place, type, space, max_elements, [&](hid_t memory_type, void* buffer) {
       return H5Dread(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer);
     });

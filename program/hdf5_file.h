@@ -38,8 +38,8 @@ class Hdf5File {
   /// What a dataset takes in the file, packed or not; 0 where nothing was ever written to it.
   std::uint64_t stored_bytes(const std::string& path) const;
 
-  /// Whole datasets, converted by HDF5 from any integer or float type. Refuses more than
-  /// `max_elements` and other classes.
+  /// Whole datasets, converted by HDF5 from any integer or float type. Refuses other classes, more
+  /// than `max_elements`, and more than the file can store, packed as well as gzip packs.
   std::vector<float> read_floats(const std::string& path,
                                  std::uint64_t max_elements = 1ULL << 31) const;
   std::vector<double> read_doubles(const std::string& path,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "program/error.h"
 #include "program/files.h"
@@ -23,7 +24,16 @@ ZipFile::ZipFile(const std::filesystem::path& path, std::string_view what)
   require_no_pipe(path, what);
   int code = 0;
   archive_->zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
-  if (archive_->zip != nullptr) return;
+  if (archive_->zip != nullptr) {
+    std::set<std::string_view> names;
+    const zip_int64_t count = zip_get_num_entries(archive_->zip, 0);
+    for (zip_int64_t i = 0; i < count; ++i) {
+      const char* name = zip_get_name(archive_->zip, static_cast<zip_uint64_t>(i), 0);
+      if (name == nullptr || names.insert(name).second) continue;
+      throw input_error(describe(archive_->file, name, "two members of this name", "one"));
+    }
+    return;
+  }
   zip_error_t error;
   zip_error_init_with_code(&error, code);
   const std::string words = zip_error_strerror(&error);

@@ -19,7 +19,8 @@ constexpr std::uint64_t kMaxInflation = 1032;
 /// that names the file and the member.
 class ZipFile {
  public:
-  /// `what` ("an .npz file") is what is allowed where there is no zip file.
+  /// `what` ("an .npz file") is what is allowed where there is no zip file. Refuses two members of
+  /// one name: readers differ in which they take.
   ZipFile(const std::filesystem::path& path, std::string_view what);
   ZipFile(ZipFile&&) noexcept;
   ~ZipFile();

@@ -2,6 +2,8 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
@@ -128,6 +130,53 @@ TEST(Hdf5File, CompressesLongData) {
   file.write("/a", std::vector<double>(100000, 0.5));
   file.close();
   EXPECT_LT(std::filesystem::file_size(folder / "a.h5"), 100000U);
+}
+
+/// A dataset with rows that were never written: HDF5 gives fill values for them.
+void write_claim(const std::filesystem::path& path, hsize_t rows) {
+  const hid_t id = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const std::array<hsize_t, 2> extents = {rows, 4}, chunk = {std::min<hsize_t>(rows, 1000), 4};
+  const hid_t space = H5Screate_simple(2, extents.data(), nullptr);
+  const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(layout, 2, chunk.data());
+  H5Dclose(H5Dcreate2(id, "x", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+  const hid_t text = H5Tcopy(H5T_C_S1);
+  H5Tset_size(text, 8);
+  H5Dclose(H5Dcreate2(id, "names", text, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+  H5Tclose(text);
+  H5Pclose(layout);
+  H5Sclose(space);
+  H5Fclose(id);
+}
+
+TEST(Hdf5File, RefusesWhatItClaimsButDoesNotStore) {
+  const TestFolder folder;
+  write_claim(folder / "a.h5", 100'000'000);
+  EXPECT_LT(std::filesystem::file_size(folder / "a.h5"), 10000U);
+  const Hdf5File file = Hdf5File::open(folder / "a.h5");
+  const std::string message = error_of([&] { file.read_doubles("/x"); });
+  EXPECT_NE(message.find("a.h5: /x: claims 400000000 values of 8 bytes, but the file stores 0 "
+                         "bytes of them"),
+            std::string::npos)
+      << message;
+  EXPECT_NE(
+      error_of([&] { file.read_strings("/names", 1U << 30); }).find("claims 400000000 values"),
+      std::string::npos);
+  // Little is read as HDF5 reads it.
+  write_claim(folder / "b.h5", 10);
+  EXPECT_EQ(Hdf5File::open(folder / "b.h5").read_doubles("/x"), std::vector<double>(40));
+}
+
+TEST(Hdf5File, ReadsLongDataInPieces) {
+  std::vector<double> values(3'000'000);  // 24 MB
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 1000);
+  Hdf5File file = Hdf5File::create_in_memory("name");
+  file.write("/packed", values, {500'000, 3, 2});
+  file.write("/one_row", values, {1, 3'000'000});
+  file.write_bytes("/plain", std::string(20'000'000, 'x'), false);
+  EXPECT_EQ(file.read_doubles("/packed"), values);
+  EXPECT_EQ(file.read_doubles("/one_row"), values);
+  EXPECT_EQ(file.read_bytes("/plain"), std::string(20'000'000, 'x'));
 }
 
 TEST(Hdf5File, ErrorsNameFileAndObject) {
