@@ -110,6 +110,7 @@ int run(const std::vector<std::string>& words) {
       std::cout << verb_help(*verb);
       return 0;
     }
+    if (arguments.has("output")) write_to_file();
     std::optional<PrintableText> for_people;
     if (chosen_format(arguments) == "text") for_people.emplace(std::cout);
     return verb->run(arguments);

@@ -743,8 +743,9 @@ const std::vector<Option>& option_table() {
        {},
        0,
        0,
-       "FL tool, or the description file of an external one (may be given several times); default: "
-       "all"},
+       "FL tool, all, or with localise the description file of an external one (may be given "
+       "several "
+       "times); default: all"},
       {"top",
        0,
        kInteger,

@@ -15,6 +15,7 @@
 
 #include "cli/texts.h"
 #include "program/printable.h"
+#include "program/text_layout.h"
 
 namespace neutra::cli {
 namespace {
@@ -32,11 +33,7 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Columns that a text takes: characters, as far as they are of one column.
-int columns_of(const std::string& text) {
-  return static_cast<int>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
+int columns_of(const std::string& text) { return static_cast<int>(text_columns(text)); }
 
 /// The first `columns` of a text.
 std::string cut(std::string text, int columns) {

@@ -1,16 +1,60 @@
 #include "cli/texts.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 
 #include "evaluators/statistics.h"
 #include "program/printable.h"
+#include "program/text_layout.h"
 #include "program/words.h"
 
 namespace neutra::cli {
+namespace {
+
+bool g_to_file = false;
+
+}  // namespace
+
+std::optional<std::size_t> output_columns() {
+  constexpr std::size_t kLeast = 20, kMost = 10000;
+  if (g_to_file) return std::nullopt;
+  std::size_t columns = 0;
+  if (const char* named = std::getenv("COLUMNS"); named != nullptr && *named != '\0') {
+    const std::string_view text = named;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+    if (error != std::errc() || end != text.data() + text.size()) columns = 0;
+  }
+  winsize size{};
+  if (columns == 0 && isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+    columns = size.ws_col;
+  if (columns == 0) return std::nullopt;
+  return std::clamp(columns, kLeast, kMost);
+}
+
+void write_to_file() { g_to_file = true; }
+
+std::string in_lines(const std::string& text) {
+  const std::optional<std::size_t> columns = output_columns();
+  const std::string indent(std::min<std::size_t>(text.find_first_not_of(' '), 8), ' ');
+  if (!columns || text_columns(text) <= *columns) return text + "\n";
+  std::string lines;
+  for (const std::string& line : wrapped(text, *columns - indent.size()))
+    lines += indent + line + "\n";
+  return lines;
+}
+
+std::string written(const Report& report, const std::string& format) {
+  return format == "text" ? write_text(report, output_columns())
+                          : find_reporter(format)->write(report);
+}
 
 TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
 void TextTable::add(std::vector<std::string> row) {
@@ -19,30 +63,13 @@ void TextTable::add(std::vector<std::string> row) {
 }
 
 std::string TextTable::text() const {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows_)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i >= widths.size()) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  const auto is_number = [](const std::string& cell) {
+  return table_text(rows_, output_columns(), [](const std::string& cell) {
     const char* number = cell.c_str() + (cell.starts_with("< ") ? 2 : 0);
     if (*number == '\0') return false;
     char* end = nullptr;
     std::strtod(number, &end);
     return *end == '\0';
-  };
-  std::string text;
-  for (const auto& row : rows_) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string space(widths[i] - row[i].size(), ' ');
-      line += (i ? "  " : "") + (is_number(row[i]) ? space + row[i] : row[i] + space);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
+  });
 }
 
 std::string rounded(double value) {

@@ -1,17 +1,33 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "evaluators/result_table.h"
 #include "program/json.h"
 #include "training/trainer.h"
 
 namespace neutra::cli {
 
-/// Left-aligned text columns, numbers (also "< 1e-16") to the right.
-/// Cells are printable(), so that each row stays one line.
+/// Columns that a result on standard output may take: COLUMNS where it is set, else those of the
+/// terminal, 20 at least; nullopt: as many as it needs (a pipe, a file).
+std::optional<std::size_t> output_columns();
+/// The result goes to the file of --output: no terminal limits it.
+void write_to_file();
+
+/// A sentence in lines that fit output_columns(), each with its end; further ones are indented as
+/// the first is.
+std::string in_lines(const std::string& text);
+
+/// A report in a form of output (Reporter::name); as text, to fit output_columns().
+std::string written(const Report& report, const std::string& format);
+
+/// Left-aligned text columns, numbers (also "< 1e-16") to the right, to fit output_columns().
+/// Cells are printable().
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header);

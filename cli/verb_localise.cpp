@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
+#include "experiments/score_tables.h"
 #include "experiments/tool_runs.h"
 #include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/external.h"
@@ -23,6 +24,7 @@ namespace {
 
 /// The tool of that name, or all formulas of it: "deepmufl" stands for "deepmufl-muse" and others.
 std::vector<const Tool*> tools_named(const std::string& name) {
+  if (name == "all") return tools();
   if (const Tool* tool = find_tool(name)) return {tool};
   if (name.ends_with(".json")) return {load_tool(name)};
   std::vector<const Tool*> formulas;
@@ -92,9 +94,13 @@ TextTable message_table(const std::vector<Localisation>& runs, const LayerTitles
   return table;
 }
 
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kSuspiciousness = 3;  ///< its place in a row of a ranking
+
 /// The first places of the rankings: layers, by their mean rank over the runs that rank them. Equal
 /// suspiciousness shares the mean of its ranks.
-TextTable ranking_table(const std::vector<Localisation>& runs, const LayerTitles& titles) {
+Rows ranking_rows(const std::vector<Localisation>& runs, const LayerTitles& titles) {
   constexpr std::size_t kShown = 10;
   struct Place {
     std::pair<int, std::string> id;  ///< layer, fault type
@@ -127,15 +133,15 @@ TextTable ranking_table(const std::vector<Localisation>& runs, const LayerTitles
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::tuple(a.ranks / a.runs, a.id) < std::tuple(b.ranks / b.runs, b.id);
   });
-  TextTable table({"rank", "layer", "fault", "suspiciousness", "first in", "ranked in"});
+  Rows rows;
   for (std::size_t i = 0; i < std::min(kShown, places.size()); ++i) {
     const Place& place = places[i];
     const auto& [layer, type] = place.id;
-    table.add({rounded(place.ranks / place.runs), layer < 0 ? "-" : titles(layer),
-               type.empty() ? "-" : type, rounded(place.suspiciousness / place.runs),
-               std::to_string(place.first) + " runs", std::to_string(place.runs) + " runs"});
+    rows.push_back({rounded(place.ranks / place.runs), layer < 0 ? "-" : titles(layer),
+                    type.empty() ? "-" : type, rounded(place.suspiciousness / place.runs),
+                    std::to_string(place.first) + " runs", std::to_string(place.runs) + " runs"});
   }
-  return table;
+  return rows;
 }
 
 /// All layers and the first neurons, each with its suspiciousness ("inf" where it is infinite).
@@ -154,13 +160,27 @@ Json ranking_json(const std::vector<Suspect>& ranking) {
   return {{"layers", std::move(layers)}, {"neurons", std::move(neurons)}};
 }
 
-std::string text_of(const ToolAnswers& answers, const LayerTitles& titles) {
-  const Tool& tool = *answers.tool;
+/// What a tool said, as it is shown.
+struct Said {
+  const ToolAnswers* answers = nullptr;
+  std::string summary;  ///< the answers and what went wrong, a line each
+  Rows ranking;
+  std::string messages;
+  std::vector<std::string> alike;  ///< others of its family that said the same
+
+  std::string name() const {
+    const std::string& name = answers->tool->name;
+    return alike.empty() ? name : name + " (+" + std::to_string(alike.size()) + ")";
+  }
+};
+
+Said said_by(const ToolAnswers& answers, const LayerTitles& titles) {
+  Said said;
+  said.answers = &answers;
   const std::string total = std::to_string(answers.runs.size());
-  std::string text = tool.name + " " + tool.version + " (" + std::string(to_string(tool.kind)) +
-                     "), " + duration_text(answers.mean_seconds()) + " a run\n";
   for (const auto& [answer, count] : answers.counted()) {
-    text += "  answer in " + std::to_string(count) + " of " + total + " runs: " + answer + "\n";
+    said.summary +=
+        "  answer in " + std::to_string(count) + " of " + total + " runs: " + answer + "\n";
   }
   std::map<std::string, int> troubles;
   for (const Localisation& run : answers.runs) {
@@ -168,11 +188,70 @@ std::string text_of(const ToolAnswers& answers, const LayerTitles& titles) {
       ++troubles[std::string(to_string(run.status)) + ": " + run.reason];
   }
   for (const auto& [trouble, count] : troubles)
-    text += "  " + std::to_string(count) + " of " + total + " runs " + trouble + "\n";
-  const bool ranks = std::any_of(answers.runs.begin(), answers.runs.end(),
-                                 [](const Localisation& run) { return !run.ranking.empty(); });
-  if (ranks) text += "\n" + ranking_table(answers.runs, titles).text();
-  return text + "\n" + message_table(answers.runs, titles).text();
+    said.summary += "  " + std::to_string(count) + " of " + total + " runs " + trouble + "\n";
+  said.ranking = ranking_rows(answers.runs, titles);
+  said.messages = message_table(answers.runs, titles).text();
+  return said;
+}
+
+/// Do both say the same, but for how suspicious, which formulas measure on scales of their own?
+bool say_the_same(const Said& a, const Said& b) {
+  return tool_family(a.answers->tool->name) == tool_family(b.answers->tool->name) &&
+         a.summary == b.summary && a.messages == b.messages &&
+         std::equal(a.ranking.begin(), a.ranking.end(), b.ranking.begin(), b.ranking.end(),
+                    [](std::vector<std::string> ours, std::vector<std::string> theirs) {
+                      ours[kSuspiciousness] = theirs[kSuspiciousness] = "";
+                      return ours == theirs;
+                    });
+}
+
+/// What each tool said; those of one family that said the same are one.
+std::vector<Said> said_by(const std::vector<ToolAnswers>& results, const LayerTitles& titles) {
+  std::vector<Said> all;
+  for (const ToolAnswers& answers : results) {
+    Said said = said_by(answers, titles);
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Said& other) { return say_the_same(other, said); });
+    if (same != all.end())
+      same->alike.push_back(answers.tool->name);
+    else
+      all.push_back(std::move(said));
+  }
+  return all;
+}
+
+/// A row for each tool.
+std::string overview(const std::vector<Said>& all) {
+  TextTable table({"tool", "answer", "runs", "first place", "a run"});
+  for (const Said& said : all) {
+    const ToolAnswers& answers = *said.answers;
+    const std::size_t runs = answers.runs.size();
+    const auto counted = answers.counted();
+    std::string first = "-";
+    if (!said.ranking.empty()) {
+      const std::string &layer = said.ranking.front()[1], &fault = said.ranking.front()[2];
+      first = layer == "-" ? fault : layer;
+    }
+    table.add({said.name(), counted.empty() ? "-" : counted.front().first,
+               (counted.empty() ? "0" : std::to_string(counted.front().second)) + " of " +
+                   std::to_string(runs),
+               first, duration_text(answers.mean_seconds())});
+  }
+  return table.text();
+}
+
+std::string text_of(const Said& said) {
+  const Tool& tool = *said.answers->tool;
+  std::string text = said.name() + " " + tool.version + " (" + std::string(to_string(tool.kind)) +
+                     "), " + duration_text(said.answers->mean_seconds()) + " a run\n";
+  if (!said.alike.empty()) text += in_lines("  the same of " + join(said.alike));
+  text += said.summary;
+  if (!said.ranking.empty()) {
+    TextTable table({"rank", "layer", "fault", "suspiciousness", "first in", "ranked in"});
+    for (const auto& row : said.ranking) table.add(row);
+    text += "\n" + table.text();
+  }
+  return text + "\n" + said.messages;
 }
 
 Json json_of(const ToolAnswers& answers) {
@@ -319,11 +398,14 @@ int run(const Arguments& arguments) {
     if (format == "csv")
       summaries.push_back(
           summary_of_runs(fault.id, answers.tool->name, *answers.tool, answers.runs));
-    text += "\n" + text_of(answers, titles);
   }
-  if (format == "csv") {
+  if (format == "text") {
+    const std::vector<Said> all = said_by(results, titles);
+    if (results.size() > 1) text += "\n" + overview(all);
+    for (const Said& said : all) text += "\n" + text_of(said);
+  } else if (format == "csv") {
     text = to_csv(summaries);
-  } else if (format == "json") {
+  } else {
     text = to_text({{"format", "neutra-localise"},
                     {"version", 1},
                     {"fault", fault.id},
@@ -364,7 +446,10 @@ Verb localise_verb() {
       "layers with the best mean\n"
       "rank; --json has all layers and 100 neurons of each run. A tool with several formulas is "
       "asked for all of them by\n"
-      "its first name: --tool deepmufl. --format csv writes what `neutra score --answers` and\n"
+      "its first name: --tool deepmufl; --tool all stands for every bundled one, as no --tool "
+      "does. Of several a table\n"
+      "with a row for each comes first, and formulas that said the same are told once. --format "
+      "csv writes what `neutra score --answers` and\n"
       "`neutra report --answers` take: the most frequent answer of each tool, and its ranking. "
       "Exit 1 if a run failed or ran\n"
       "out of time.\n"

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <iostream>
+#include <optional>
 #include <set>
+#include <sstream>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
@@ -10,10 +12,57 @@
 #include "experiments/score_tables.h"
 #include "program/error.h"
 #include "program/json.h"
+#include "program/text_layout.h"
+#include "program/vocabulary.h"
 #include "program/words.h"
 
 namespace neutra::cli {
 namespace {
+
+/// The answers of the tools that --tool names: one of the file's tools, a family of them
+/// ("deepmufl"), or "all".
+std::vector<Answer> chosen_answers(std::vector<Answer> answers, const Arguments& arguments) {
+  std::vector<std::string> tools;
+  for (const Answer& answer : answers)
+    if (std::find(tools.begin(), tools.end(), answer.tool) == tools.end())
+      tools.push_back(answer.tool);
+  std::set<std::string> chosen;
+  for (const std::string& name : arguments.list("tool")) {
+    const std::size_t before = chosen.size();
+    for (const std::string& tool : tools)
+      if (name == "all" || tool == name || tool_family(tool) == name) chosen.insert(tool);
+    if (chosen.size() == before && !chosen.contains(name)) {
+      tools.emplace_back("all");
+      throw usage_error("--tool: found '" + name + "'; allowed: " + allowed_words(name, tools) +
+                        ": those of " + arguments.text("answers"));
+    }
+  }
+  if (!chosen.empty())
+    std::erase_if(answers, [&](const Answer& answer) { return !chosen.contains(answer.tool); });
+  return answers;
+}
+
+/// As text: rows for each tool where columns would be too many to read, or for the terminal.
+std::string text_of(const ScoreSheet& sheet) {
+  constexpr std::size_t kMostColumns = 5;
+  std::vector<AlikeTools> alike;
+  const ScoreSheet folded = fold_alike_tools(sheet, alike);
+  const std::optional<std::size_t> columns = output_columns();
+  const auto fits = [&] {
+    std::string text = write_text({{}, {scores_by_tool(folded, true)}}, std::nullopt);
+    text.erase(0, text.find("\n\n") + 2);  // the title can be wrapped
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (text_columns(line) > *columns) return false;
+    return true;
+  };
+  const bool wide = folded.tools.size() <= kMostColumns && (!columns || fits());
+  std::string text = written(score_report(folded, wide ? Layout::kWide : Layout::kRows), "text");
+  for (const AlikeTools& group : alike)
+    text +=
+        "\n" + in_lines(group.shown + ": the same of " + join(group.others) + ", on every fault");
+  return text;
+}
 
 /// One entry for each network; without networks one for each bundled fault that the answers name.
 std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
@@ -86,7 +135,7 @@ int run(const Arguments& arguments) {
   }
   if (arguments.flag("minimal") && !arguments.has("network"))
     throw usage_error("--minimal: found no network; allowed: with --network");
-  const std::vector<Answer> answers = read_answers(file);
+  const std::vector<Answer> answers = chosen_answers(read_answers(file), arguments);
   ScoreOptions options{*parse_variant(arguments.text("variant")),
                        *parse_match(arguments.text("match")),
                        *parse_unlocated(arguments.text("unlocated"))};
@@ -118,8 +167,8 @@ int run(const Arguments& arguments) {
           "draw --plot"));
     write_picture(critical_difference_figure(sheet), plot);
   }
-  const std::string text = find_reporter(format)->write(score_report(sheet, layout_of(format)));
-  put_result(arguments, text);
+  put_result(arguments, format == "text" ? text_of(sheet)
+                                         : written(score_report(sheet, layout_of(format)), format));
   return 0;
 }
 
@@ -131,11 +180,11 @@ Verb score_verb() {
       "score fault-localisation tools against all repairs of a fault",
       "score --network STORE|FILE.tsv... --answers FILE.csv [--fault FAULT] [--variant "
       "corrected|as-published]\n                    [--match type|layer] [--unlocated "
-      "count|exclude|half] [--top K] [--minimal]\n                    [--format "
+      "count|exclude|half] [--tool NAME ...] [--top K] [--minimal]\n                    [--format "
       "text|csv|json|latex] [--plot "
       "PICTURE]",
-      {{"answers", "fault", "match", "minimal", "network", "output", "plot", "top", "unlocated",
-        "variant"},
+      {{"answers", "fault", "match", "minimal", "network", "output", "plot", "tool", "top",
+        "unlocated", "variant"},
        0,
        0,
        "",
@@ -152,7 +201,12 @@ Verb score_verb() {
       "Top@1, 5 and 10, MRR and MAP. Without "
       "a network only the\nknown fixes of bundled faults count, or that of --fault. Answers on "
       "other "
-      "faults are left out and named.",
+      "faults are left out and named. --tool takes the answers of these tools alone: their names, "
+      "a family of them\n"
+      "(deepmufl) or all. Of more than five tools, or where the columns of fewer are wider than "
+      "the terminal, each tool\n"
+      "has a row; tools of a family that can't be told apart share one, and the last lines name "
+      "them.",
       "  neutra score --network D7.h5 --answers answers.csv\n"
       "  neutra score --network D1.tsv --network D4.tsv --answers answers.csv --format latex",
       run};

@@ -170,7 +170,7 @@ int run(const Arguments& arguments) {
                   {"needed_seconds", needed_seconds}};
   report.tables.push_back(std::move(table));
   if (arguments.has("plot")) write_picture(efficiency_figure(points), arguments.text("plot"));
-  std::string text = find_reporter(chosen_format(arguments))->write(report);
+  std::string text = written(report, chosen_format(arguments));
   put_result(arguments, text);
   if (!arguments.flag("quiet")) {
     std::cerr << "one worker: " << needed << " trainings in " << duration_text(needed_seconds)

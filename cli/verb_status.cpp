@@ -114,7 +114,7 @@ int status(const Arguments& arguments) {
   report.tables.push_back(search_table(states(arguments), chosen_format(arguments)));
   ResultTable jobs = job_table(arguments);
   if (!jobs.rows.empty()) report.tables.push_back(std::move(jobs));
-  std::cout << find_reporter(chosen_format(arguments))->write(report);
+  std::cout << written(report, chosen_format(arguments));
   return 0;
 }
 
@@ -143,7 +143,7 @@ int collect(const Arguments& arguments) {
   } else {
     Report report;
     report.tables.push_back(search_table(finished, format));
-    text = find_reporter(format)->write(report);
+    text = written(report, format);
   }
   put_result(arguments, text);
   return static_cast<int>(others.empty() ? Exit::kDone : Exit::kFailed);

@@ -100,7 +100,7 @@ int run(const Arguments& arguments) {
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
   write_study(study, result, options.folder, options.forms);
-  std::cout << find_reporter(format)->write(study_report(study, result, layout_of(format)));
+  std::cout << written(study_report(study, result, layout_of(format)), format);
   if (format == "text")
     std::cout
         << "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), "

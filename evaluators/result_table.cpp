@@ -8,10 +8,11 @@
 namespace neutra {
 
 const std::vector<Reporter>& reporters() {
-  static const std::vector<Reporter> list = {{"text", "txt", write_text},
-                                             {"csv", "csv", write_csv},
-                                             {"json", "json", write_json},
-                                             {"latex", "tex", write_latex}};
+  static const std::vector<Reporter> list = {
+      {"text", "txt", [](const Report& report) { return write_text(report); }},
+      {"csv", "csv", write_csv},
+      {"json", "json", write_json},
+      {"latex", "tex", write_latex}};
   return list;
 }
 

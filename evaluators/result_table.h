@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -56,7 +57,10 @@ const Reporter* find_reporter(std::string_view name);
 /// "-".
 std::string shown_cell(const ResultTable::Column& column, const Cell& cell);
 
-/// Aligned columns: texts to the left, numbers to the right.
+/// Aligned columns: texts to the left, numbers to the right. Where a table is wider than `columns`,
+/// texts are wrapped; where that is not enough, it is cut into parts, columns of a group together,
+/// the first columns in each part.
+std::string write_text(const Report& report, std::optional<std::size_t> columns);
 std::string write_text(const Report& report);
 /// One table in RFC 4180 form, headed by the columns' keys; further tables follow after a blank
 /// line. Numbers are the shortest decimals that read back.

@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
+#include <tuple>
+#include <type_traits>
 
 #include "evaluators/statistics.h"
 
@@ -157,7 +161,9 @@ void emphasise(Row& row, std::size_t column, const ScoreRow& scores) {
   }
 }
 
-ResultTable long_table(const ScoreSheet& sheet, bool with_averages) {
+/// A row for each fault and tool; for people a line between faults, and no origin, which groups
+/// the means.
+ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_people = false) {
   ResultTable table{"scores",
                     "Recall, precision and F3 with the known fix and over all ground truths",
                     {{"fault", "Id", "", -1},
@@ -203,6 +209,15 @@ ResultTable long_table(const ScoreSheet& sheet, bool with_averages) {
     }
     for (const auto value : measured) line.cells.push_back(cell(row.*value));
     table.rows.push_back(std::move(line));
+  }
+  if (for_people) {
+    constexpr std::ptrdiff_t kOrigin = 1;
+    table.columns.erase(table.columns.begin() + kOrigin);
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      table.rows[i].cells.erase(table.rows[i].cells.begin() + kOrigin);
+      table.rows[i].cells[kOrigin] = heading(sheet, sheet.rows[i].tool);
+      table.rows[i].rule_above = i > 0 && sheet.rows[i].fault != sheet.rows[i - 1].fault;
+    }
   }
   if (!with_averages) return table;
   for (const ScoreAverage& average : sheet.averages) {
@@ -532,6 +547,22 @@ ResultTable difference_table(const ScoreSheet& sheet) {
 
 namespace {
 
+/// All pairs, or of more than a screen of them those that differ.
+ResultTable telling_comparisons(const ScoreSheet& sheet) {
+  constexpr std::size_t kScreen = 30;
+  constexpr double kSignificant = 0.05;
+  if (sheet.comparisons.size() <= kScreen) return comparison_table(sheet);
+  ScoreSheet some;
+  for (const ToolComparison& pair : sheet.comparisons)
+    if (std::min(pair.before_holm, pair.after_holm) < kSignificant)
+      some.comparisons.push_back(pair);
+  ResultTable table = comparison_table(some);
+  table.title += "; of " + std::to_string(sheet.comparisons.size()) + " pairs the " +
+                 std::to_string(some.comparisons.size()) +
+                 " with Holm's p below 0.05 (all: --format json)";
+  return table;
+}
+
 void add_order(Report& report, const ScoreSheet& sheet) {
   if (!sheet.order) return;
   report.tables.push_back(friedman_table(sheet));
@@ -539,6 +570,73 @@ void add_order(Report& report, const ScoreSheet& sheet) {
 }
 
 }  // namespace
+
+std::string_view tool_family(std::string_view tool) { return tool.substr(0, tool.find('-')); }
+
+ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike) {
+  const auto traits = [&](const std::string& tool) {
+    std::vector<std::tuple<std::string, std::vector<double>, std::optional<double>>> all;
+    for (const std::string& fault : sheet.faults) {
+      const ScoreRow* row = sheet.find(fault, tool);
+      if (row == nullptr) {
+        all.emplace_back();
+        continue;
+      }
+      std::vector<double> values;
+      for (const Score& score : {row->before, row->after.score})
+        values.insert(values.end(), {score.recall, score.precision, score.f});
+      if (row->ranks) {
+        for (const RankScore& score : {row->ranks->before, row->ranks->after})
+          values.insert(values.end(), {static_cast<double>(score.first), score.average_precision});
+      }
+      all.emplace_back(to_string(row->answer), std::move(values), row->stability);
+    }
+    return all;
+  };
+  std::map<std::string, std::string> names;  // of a tool that stays: as it is shown
+  std::vector<std::size_t> stay;
+  for (std::size_t i = 0; i < sheet.tools.size(); ++i) {
+    const std::string& tool = sheet.tools[i];
+    if (std::any_of(alike.begin(), alike.end(), [&](const AlikeTools& group) {
+          return std::find(group.others.begin(), group.others.end(), tool) != group.others.end();
+        }))
+      continue;
+    AlikeTools group;
+    for (std::size_t j = i + 1; j < sheet.tools.size(); ++j) {
+      const std::string& other = sheet.tools[j];
+      if (tool_family(other) == tool_family(tool) && traits(other) == traits(tool))
+        group.others.push_back(other);
+    }
+    stay.push_back(i);
+    names[tool] = tool;
+    if (group.others.empty()) continue;
+    names[tool] = group.shown = tool + " (+" + std::to_string(group.others.size()) + ")";
+    alike.push_back(std::move(group));
+  }
+  const auto folded = [&](auto& list, auto... name) {
+    std::erase_if(list, [&](const auto& entry) { return !(names.contains(entry.*name) && ...); });
+    for (auto& entry : list) ((entry.*name = names.at(entry.*name)), ...);
+  };
+  folded(sheet.rows, &ScoreRow::tool);
+  folded(sheet.averages, &ScoreAverage::tool);
+  folded(sheet.comparisons, &ToolComparison::first, &ToolComparison::second);
+  const auto kept = [&](const auto& list) {
+    std::decay_t<decltype(list)> some;
+    for (const std::size_t i : stay) some.push_back(list[i]);
+    return some;
+  };
+  if (sheet.order) {
+    for (FriedmanTest* test : {&sheet.order->before, &sheet.order->after})
+      test->mean_ranks = kept(test->mean_ranks);
+  }
+  std::set<std::string> recorded;
+  for (const std::string& tool : sheet.recorded)
+    if (names.contains(tool)) recorded.insert(names.at(tool));
+  sheet.recorded = std::move(recorded);
+  sheet.tools = kept(sheet.tools);
+  for (std::string& tool : sheet.tools) tool = names.at(tool);
+  return sheet;
+}
 
 Layout layout_of(std::string_view format) {
   return format == "csv" ? Layout::kOneTable : format == "json" ? Layout::kLong : Layout::kWide;
@@ -573,6 +671,13 @@ Report score_report(const ScoreSheet& sheet, Layout layout) {
       break;
     case Layout::kLong:
       report.tables = {long_table(sheet, false), average_table(sheet), comparison_table(sheet)};
+      add_order(report, sheet);
+      break;
+    case Layout::kRows:
+      report.tables = {long_table(sheet, false, true)};
+      if (!sheet.averages.empty()) report.tables.push_back(average_table(sheet));
+      if (ResultTable pairs = telling_comparisons(sheet); !pairs.rows.empty())
+        report.tables.push_back(std::move(pairs));
       add_order(report, sheet);
       break;
     case Layout::kOneTable:

@@ -9,10 +9,22 @@
 namespace neutra {
 
 /// How a sheet is laid out: one row for each fault with columns for each tool, as in the study;
-/// one row for each fault and tool; or that with the averages among the rows, as one table.
-enum class Layout { kWide, kLong, kOneTable };
+/// one row for each fault and tool, for machines or, without what is empty, for people; or that
+/// with the averages among the rows, as one table.
+enum class Layout { kWide, kLong, kRows, kOneTable };
 /// The one that suits a form of output (Reporter::name).
 Layout layout_of(std::string_view format);
+/// Tools of one family ("deepmufl-muse", "deepmufl-sbi": the same word before the first hyphen)
+/// that can't be told apart: the same answers, scores, ranks and stability on every fault.
+struct AlikeTools {
+  std::string shown;                ///< "deepmufl-muse (+1)": the first, with how many others
+  std::vector<std::string> others;  ///< as alike as to be left out
+};
+/// The sheet with the first of such tools alone, under the name that is shown.
+ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike);
+/// The family of a tool's name.
+std::string_view tool_family(std::string_view tool);
+
 /// Scores, averages and comparisons; ranks where a tool ranks.
 Report score_report(const ScoreSheet& sheet, Layout layout);
 

@@ -1,16 +1,33 @@
 #include <algorithm>
 
 #include "evaluators/result_table.h"
+#include "program/text_layout.h"
 
 namespace neutra {
 namespace {
 
-/// Columns of characters, as long as nothing beyond ASCII and two-byte letters is used.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-  }));
+constexpr std::size_t kGap = 2;
+
+std::string trimmed(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
 }
+
+/// A table as it is shown: all cells as texts.
+struct Shown {
+  std::vector<std::string> headings, groups;
+  std::vector<bool> texts;  ///< by column: not a number in any row
+  std::vector<std::vector<std::string>> rows;
+  std::vector<bool> rules;  ///< by row: a line above it
+  std::vector<std::size_t> widths, least;
+
+  /// With the gaps.
+  std::size_t width() const {
+    std::size_t total = 0;
+    for (const std::size_t one : widths) total += one + kGap;
+    return total - (total > 0 ? kGap : 0);
+  }
+};
 
 bool is_text(const ResultTable& table, std::size_t column) {
   return std::any_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
@@ -18,77 +35,143 @@ bool is_text(const ResultTable& table, std::size_t column) {
   });
 }
 
-std::string padded(const std::string& text, std::size_t to, bool left) {
-  std::string result = text;
-  result.insert(left ? result.size() : 0, to - std::min(to, width(text)), ' ');
+/// One past the last column of the group that begins at `i`.
+std::size_t end_of_group(const std::vector<std::string>& groups, std::size_t i) {
+  std::size_t end = i + 1;
+  while (end < groups.size() && !groups[i].empty() && groups[end] == groups[i]) ++end;
+  return end;
+}
+
+/// The columns of a table that `which` names.
+Shown shown(const ResultTable& table, const std::vector<std::size_t>& which) {
+  Shown result;
+  result.rows.resize(table.rows.size());
+  for (const auto& row : table.rows) result.rules.push_back(row.rule_above);
+  for (const std::size_t i : which) {
+    const ResultTable::Column& column = table.columns[i];
+    const bool text = is_text(table, i);
+    std::size_t widest = text_columns(column.heading), least = least_columns(column.heading);
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const std::string cell = shown_cell(column, table.rows[r].cells[i]);
+      widest = std::max(widest, text_columns(cell));
+      least = std::max(least, text ? least_columns(cell) : text_columns(cell));
+      result.rows[r].push_back(cell);
+    }
+    result.headings.push_back(column.heading);
+    result.groups.push_back(column.group);
+    result.texts.push_back(text);
+    result.widths.push_back(widest);
+    result.least.push_back(std::min(least, widest));
+  }
+  // A long name of a group widens the last of its columns.
+  for (std::size_t i = 0; i < which.size(); i = end_of_group(result.groups, i)) {
+    const std::size_t end = end_of_group(result.groups, i);
+    std::size_t span = (end - i - 1) * kGap;
+    for (std::size_t c = i; c < end; ++c) span += result.widths[c];
+    const std::size_t name = text_columns(result.groups[i]);
+    if (name <= span) continue;
+    result.widths[end - 1] += name - span;
+    result.least[end - 1] = result.widths[end - 1];
+  }
   return result;
 }
 
-std::string trimmed(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
-std::string table_text(const ResultTable& table) {
-  constexpr std::size_t kGap = 2;
-  const std::size_t count = table.columns.size();
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::size_t widest = width(table.columns[i].heading);
-    for (const auto& row : table.rows) {
-      widest = std::max(widest, width(shown_cell(table.columns[i], row.cells[i])));
-    }
-    widths.push_back(widest);
-  }
+std::string text_of(const Shown& table) {
   std::string groups;
-  for (std::size_t i = 0; i < count;) {
-    const std::string& group = table.columns[i].group;
-    std::size_t span = widths[i], end = i + 1;
-    while (end < count && !group.empty() && table.columns[end].group == group) {
-      span += kGap + widths[end++];
-    }
-    // A long name widens the last of its columns.
-    if (width(group) > span) {
-      widths[end - 1] += width(group) - span;
-      span = width(group);
-    }
-    if (i > 0) groups.append(kGap, ' ');
-    groups += padded(group, span, true);
+  for (std::size_t i = 0; i < table.groups.size();) {
+    const std::size_t end = end_of_group(table.groups, i);
+    std::size_t span = (end - i - 1) * kGap;
+    for (std::size_t c = i; c < end; ++c) span += table.widths[c];
+    groups += (i > 0 ? std::string(kGap, ' ') : "") + padded(table.groups[i], span);
     i = end;
   }
-  std::size_t total = 0;
-  for (const std::size_t one : widths) total += one + kGap;
-  const std::string rule(total - (total > 0 ? kGap : 0), '-');
-
-  const auto line = [&](const auto& cell) {
-    std::string text;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (i > 0) text.append(kGap, ' ');
-      text += padded(cell(i), widths[i], is_text(table, i));
+  const std::string rule(table.width(), '-');
+  const auto lines_of = [&](const std::vector<std::string>& cells) {
+    std::vector<std::vector<std::string>> parts;
+    std::size_t tallest = 1;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool fits = text_columns(cells[i]) <= table.widths[i];
+      parts.push_back(fits ? std::vector{cells[i]} : wrapped(cells[i], table.widths[i]));
+      tallest = std::max(tallest, parts.back().size());
     }
-    return trimmed(text) + '\n';
+    std::string text;
+    for (std::size_t at = 0; at < tallest; ++at) {
+      std::string line;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        line += (i > 0 ? std::string(kGap, ' ') : "") +
+                padded(at < parts[i].size() ? parts[i][at] : "", table.widths[i], !table.texts[i]);
+      }
+      text += trimmed(line) + '\n';
+    }
+    return text;
   };
   std::string text;
-  if (!table.title.empty()) text = table.title + "\n\n";
   if (!trimmed(groups).empty()) text += trimmed(groups) + '\n';
-  text += line([&](std::size_t i) { return table.columns[i].heading; });
-  text += rule + '\n';
-  for (const auto& row : table.rows) {
-    if (row.rule_above) text += rule + '\n';
-    text += line([&](std::size_t i) { return shown_cell(table.columns[i], row.cells[i]); });
+  text += lines_of(table.headings) + rule + '\n';
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    if (table.rules[r]) text += rule + '\n';
+    text += lines_of(table.rows[r]);
   }
+  return text;
+}
+
+std::string text_of(const ResultTable& table, std::optional<std::size_t> columns) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) all.push_back(i);
+  Shown whole = shown(table, all);
+  if (!columns || whole.width() <= *columns) return text_of(whole);
+  if (auto widths = fitted_widths(whole.widths, whole.least, *columns)) {
+    whole.widths = *std::move(widths);
+    return text_of(whole);
+  }
+  // In parts, each with the columns that say what a row is about: the first ones with texts.
+  std::vector<std::size_t> first;
+  while (first.size() + 1 < all.size() && whole.texts[first.size()] &&
+         whole.groups[first.size()].empty()) {
+    first.push_back(first.size());
+  }
+  std::vector<std::size_t> part = first;
+  std::string text;
+  const auto put = [&] {
+    Shown some = shown(table, part);
+    if (auto widths = fitted_widths(some.widths, some.least, *columns))
+      some.widths = *std::move(widths);
+    text += (text.empty() ? "" : "\n") + text_of(some);
+    part = first;
+  };
+  for (std::size_t i = first.size(); i < all.size();) {
+    const std::size_t end = end_of_group(whole.groups, i);
+    std::vector<std::size_t> with = part;
+    for (std::size_t c = i; c < end; ++c) with.push_back(c);
+    const Shown wider = shown(table, with);
+    if (part.size() > first.size() && !fitted_widths(wider.widths, wider.least, *columns)) {
+      put();
+      continue;
+    }
+    part = std::move(with);
+    i = end;
+  }
+  put();
   return text;
 }
 
 }  // namespace
 
-std::string write_text(const Report& report) {
+std::string write_text(const Report& report, std::optional<std::size_t> columns) {
   std::string text;
   for (const ResultTable& table : report.tables) {
     if (!text.empty()) text += '\n';
-    text += table_text(table);
+    if (!table.title.empty()) {
+      const std::vector<std::string> lines =
+          columns ? wrapped(table.title, *columns) : std::vector{table.title};
+      for (const std::string& line : lines) text += line + '\n';
+      text += '\n';
+    }
+    text += text_of(table, columns);
   }
   return text;
 }
+
+std::string write_text(const Report& report) { return write_text(report, std::nullopt); }
 
 }  // namespace neutra
