@@ -6,7 +6,6 @@
 #include "cli/context.h"
 #include "evaluators/statistics.h"
 #include "experiments/scoring_metric.h"
-#include "mutators/reach.h"
 #include "program/error.h"
 
 namespace neutra::cli {
@@ -55,11 +54,12 @@ std::string network_text(const Network& network, const Fault* fault, const ListL
     text += "known fix       " + mean_text(network.fixed_metrics) + "\n";
   for (const std::string& part : out_of_reach) text += "                " + part + "\n";
   if (network.improve)
-    text += "a repair        is significantly better than the buggy program (p < 0.05, d >= 0.5)\n";
+    text +=
+        "a repair        is significantly better than the buggy program (p < 0.05 and d >= 0.5;\n"
+        "                or none of its trainings diverged and all of the buggy program's did)\n";
   if (network.ground_truth) text += "level to reach  " + rounded(*network.ground_truth) + "\n";
 
-  if (root && network.ground_truth && !network.improve && !root->metrics.empty() &&
-      (maximize ? root->mean >= *network.ground_truth : root->mean <= *network.ground_truth))
+  if (buggy_reaches_level(network))
     text +=
         "                The buggy program reaches it itself, so a program below need not repair "
         "anything.\n";
@@ -81,19 +81,6 @@ std::string network_text(const Network& network, const Fault* fault, const ListL
   if (repairs.empty() || !root) return text + "\nNo repair was found.\n";
 
   return text + "\n" + repair_list(network, fault, limit);
-}
-
-std::vector<std::string> reach_lines(const Fault& fault, Preset preset,
-                                     std::optional<int> max_depth) {
-  std::vector<std::string> lines;
-  if (!fault.fixed) return lines;
-  const Reach reach = reach_of(fault.space, *fault.fixed, fault.fixed_parameters, preset);
-  for (const OutOfReach& part : reach.missing)
-    lines.push_back("the known fix is out of reach: " + part.reason);
-  if (max_depth && reach.missing.empty() && reach.changes > *max_depth)
-    lines.push_back("the known fix is out of reach: it takes " + std::to_string(reach.changes) +
-                    " changes, the search makes " + std::to_string(*max_depth) + " at most");
-  return lines;
 }
 
 NetworkComparison compare_networks(const Network& ours, const Network& recorded,

@@ -6,6 +6,7 @@
 
 #include "cli/repair_list.h"
 #include "experiments/catalog.h"
+#include "experiments/network_warnings.h"
 #include "search/search.h"
 
 namespace neutra::cli {
@@ -14,11 +15,6 @@ namespace neutra::cli {
 /// types of the repairs; `out_of_reach`: lines of reach_lines().
 std::string network_text(const Network& network, const Fault* fault, const ListLimit& limit = {},
                          const std::vector<std::string>& out_of_reach = {});
-
-/// What a search cannot come to of a fault's known fix, a line each; empty: nothing, or there is no
-/// known fix. `max_depth`: changes that the search makes at most.
-std::vector<std::string> reach_lines(const Fault& fault, Preset preset,
-                                     std::optional<int> max_depth = {});
 
 /// How much of `recorded` was generated in `ours`, and how many of its alternatives are
 /// alternatives here.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "experiments/network_warnings.h"
 #include "program/error.h"
 #include "program/layer_titles.h"
 #include "program/printable.h"
@@ -266,6 +267,7 @@ Json report_document(const ReportInput& input) {
                    {"version", 1},
                    {"file", std::filesystem::path(input.file).filename().string()},
                    {"finished", loaded.finished},
+                   {"warnings", network_warnings(loaded)},
                    {"fault", {{"id", network.fault_id}}},
                    {"known", nullptr},
                    {"significance", !loaded.header.empty()},

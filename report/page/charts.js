@@ -24,21 +24,23 @@ function widthOf(element, least = 260) {
   return Math.max(least, Math.floor(element.clientWidth || 0));
 }
 
-/** The name of a row, cut to the room at its left. */
-function rowName(name, x, y) {
-  const most = Math.floor(x / 7);
-  return svg("text", {x, y: y + 4, "text-anchor": "end"}, name.length > most ? name.slice(0, most - 1) + "\u2026" : name,
+/** The name of a row, cut to the room that it has, which ends at x unless it starts there. */
+function rowName(name, x, y, room = x, anchor = "end") {
+  const most = Math.floor(room / 7);
+  return svg("text", {x, y: y + 4, "text-anchor": anchor}, name.length > most ? name.slice(0, most - 1) + "\u2026" : name,
              svg("title", {}, name));
 }
 
 /** Every replica's metric as a dot, their mean as a stroke. `rows`: {name, values, role, onclick}. Equal dots are piled
  * up. */
 function stripPlot(element, rows, level) {
-  const width = widthOf(element), high = 26, top = 18;
+  // In a narrow place names stand above their rows: beside them they would be cut to nothing.
+  const width = widthOf(element), narrow = width < 560 && rows.some(row => row.name.length > 24);
+  const high = narrow ? 42 : 26, lift0 = narrow ? 8 : 0, top = 18;
   const numbers = rows.flatMap(row => row.values.filter(value => value !== null));
   if (level !== null) numbers.push(level);
   if (numbers.length === 0) return element.append(html("p", {class: "help"}, "No replica has a metric."));
-  const gutter = Math.min(340, width * 0.33), bottom = top + rows.length * high;
+  const gutter = narrow ? 0 : Math.min(340, width * 0.33), bottom = top + rows.length * high;
   const {place, marks} = axis(numbers, gutter + 8, width - 14, {ticks: width < 420 ? 3 : 5});
   const parts = marks.flatMap(({at, text}) => [
     svg("line", {x1: at, x2: at, y1: top, y2: bottom, class: "grid"}),
@@ -50,8 +52,8 @@ function stripPlot(element, rows, level) {
     parts.push(svg("text", {x: at, y: 10, "text-anchor": at > width - 60 ? "end" : "middle", class: "quiet"}, "level to reach"));
   }
   rows.forEach((row, i) => {
-    const y = top + (i + 0.5) * high;
-    parts.push(rowName(row.name, gutter - 4, y));
+    const y = top + (i + 0.5) * high + lift0;
+    parts.push(narrow ? rowName(row.name, 0, y - 22, width, "start") : rowName(row.name, gutter - 4, y));
     const finite = row.values.filter(value => value !== null);
     const piles = new Map();
     for (const value of finite) {
@@ -114,23 +116,27 @@ function timeChart(element, points) {
     parts.push(svg("line", {x1: left, x2: width - 20, y1: at, y2: at, class: "grid"}));
     parts.push(svg("text", {x: left - 6, y: at + 4, "text-anchor": "end", class: "quiet"}, text));
   }
-  const taken = [];  // names give way to one another
+  // Names give way to one another, and to the marks of all tools.
+  const marks = points.flatMap(point => {
+    const x = time.place(Math.max(least, point.seconds)), [before, after] = [f.place(point.before), f.place(point.after)];
+    return [{x0: x - 7, x1: x + 7, y0: before - 6, y1: before + 6}, {x0: x - 7, x1: x + 7, y0: after - 7, y1: after + 7},
+            {x0: x - 2, x1: x + 2, y0: Math.min(before, after), y1: Math.max(before, after)}];
+  });
+  const taken = [...marks];
   for (const point of points) {
     const x = time.place(Math.max(least, point.seconds)), [before, after] = [f.place(point.before), f.place(point.after)];
     parts.push(svg("line", {x1: x, x2: x, y1: before, y2: after, class: "between"}));
     parts.push(svg("circle", {cx: x, cy: after, r: 6, class: "after"}, svg("title", {}, `${point.tool}: ${shown(point.seconds)} s, F3 after ${shown(point.after)}`)));
     parts.push(svg("circle", {cx: x, cy: before, r: 5, class: "before"}, svg("title", {}, `${point.tool}: ${shown(point.seconds)} s, F3 before ${shown(point.before)}`)));
-    const end = x > width * 0.7, long = point.tool.length * 6.6;
-    const box = y => ({x0: end ? x - 10 - long : x + 10, x1: end ? x - 10 : x + 10 + long, y});
-    let y = after;
-    const free = candidate => taken.every(other => other.x1 < candidate.x0 || candidate.x1 < other.x0 || Math.abs(other.y - candidate.y) >= 13);
-    for (const step of [0, 14, -14, 28, -28, 42, -42, 56]) {
-      if (!free(box(after + step)) || after + step < 10 || after + step > bottom - 4) continue;
-      y = after + step;
-      break;
-    }
-    taken.push(box(y));
-    parts.push(svg("text", {x: end ? x - 10 : x + 10, y: y + 4, "text-anchor": end ? "end" : "start"}, point.tool));
+    const long = point.tool.length * 6.8;
+    const box = (start, y) => ({x0: start, x1: start + long, y0: y - 6, y1: y + 6, y});
+    const free = ({x0, x1, y0, y1}) => x0 >= left && x1 <= width && y0 >= 2 && y1 <= bottom &&
+        taken.every(other => other.x1 < x0 || x1 < other.x0 || other.y1 <= y0 || y1 <= other.y0);
+    const places = [0, 14, -14, 28, -28, 42, -42, 56, -56, 70].flatMap(step => [box(x + 10, after + step), box(x - 10 - long, after + step),
+                                                                                  box(Math.min(Math.max(left, x - long / 2), width - long), after + step)]);
+    const place = places.find(free) ?? places[x > width * 0.7 ? 1 : 0];
+    taken.push(place);
+    parts.push(svg("text", {x: place.x0, y: place.y + 4}, point.tool));
   }
   parts.push(svg("text", {x: (left + width) / 2, y: height - 6, "text-anchor": "middle"}, "seconds of one localisation"));
   parts.push(svg("text", {x: 12, y: bottom / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${bottom / 2})`}, "F3"));

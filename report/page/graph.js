@@ -51,6 +51,29 @@ function layOut(drawn, aspect) {
   return {places, sideBySide, gap: GAP * stretch, place: PLACE * stretch};
 }
 
+/** What labels of one picture must not cover: boxes {x0, x1, y0, y1}, by the rows that they lie in. */
+class Taken {
+  constructor() {
+    this.rows = new Map();
+  }
+  rowsOf({y0, y1}) {
+    const rows = [];
+    for (let row = Math.floor(y0 / 16); row <= Math.floor(y1 / 16); ++row) rows.push(row);
+    return rows;
+  }
+  add(box, isProgram = false) {
+    for (const row of this.rowsOf(box)) {
+      if (!this.rows.has(row)) this.rows.set(row, []);
+      this.rows.get(row).push({...box, isProgram});
+    }
+  }
+  /** `overPrograms`: labels alone count. */
+  hits(box, overPrograms = false) {
+    return this.rowsOf(box).some(row => this.rows.get(row)?.some(other => !(overPrograms && other.isProgram) &&
+        box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1));
+  }
+}
+
 class Graph {
   /** `onSelect(program)`; `describe(program)`: the text of its tool tip. */
   constructor(canvas, tooltip, onSelect, describe) {
@@ -74,7 +97,7 @@ class Graph {
   show({drawn, matching}) {
     this.drawn = drawn;
     this.matching = matching;
-    this.layout = layOut(drawn, this.height ? (this.width - 120) / this.height : 1);
+    this.layout = layOut(drawn, this.height ? (this.width - 80) / this.height : 1);
     this.places = this.layout.places;
     this.lines = new Path2D();
     for (const program of drawn) {
@@ -122,16 +145,48 @@ class Graph {
     for (const {x, y} of this.places.values()) {
       [x0, y0, x1, y1] = [Math.min(x0, x), Math.min(y0, y), Math.max(x1, x), Math.max(y1, y)];
     }
-    const [before, behind, above] = [30, Math.min(125, this.width / 4), 30];
-    const scale = Math.min(4, (this.width - before - behind) / Math.max(1, x1 - x0),
-                           (this.height - 2 * above) / Math.max(1, y1 - y0));
+    const [before, behind, above] = [30, 30, 30];
+    const [wide, high] = [Math.max(1, x1 - x0), Math.max(1, y1 - y0)];
+    let scale = Math.min(4, (this.width - before - behind) / wide, (this.height - 2 * above) / high);
+    let ends = x1 * scale;
+    if (this.isLegible(scale)) {
+      // Room for what stands behind the programs, too; where there is none, their labels wait until somebody zooms in.
+      const labels = this.leafLabels(scale), least = LEGIBLE / ROW;
+      const narrower = Math.min(scale, ...labels.map(({x, width}) => (this.width - before - width) / Math.max(1, x - x0)));
+      scale = narrower >= least ? narrower : Math.min(scale, least * 0.999);
+      ends = Math.max(x1 * scale, ...(this.isLegible(scale) ? labels.map(({x, width}) => x * scale + width - behind) : []));
+    }
     this.view = {
       scale,
-      x: before - x0 * scale + Math.max(0, (this.width - before - behind - (x1 - x0) * scale) / 2),
+      x: before - x0 * scale + Math.max(0, (this.width - before - behind - (ends - x0 * scale)) / 2),
       y: this.height / 2 - (y0 + y1) / 2 * scale,
     };
     this.least = Math.min(scale, 0.5) * 0.7;
     this.redraw();
+  }
+
+  isLegible(scale) {
+    return ROW * scale >= LEGIBLE;
+  }
+
+  /** Where a column has one program a row, its leaves have a label behind them: {x, width}, the place in units of the layout, the
+   * room in pixels. */
+  leafLabels(scale) {
+    const labels = [];
+    this.useFont(scale < 1.5 ? 11 : 13);
+    for (const program of this.drawn) {
+      if (!this.isLeaf(program) || (this.layout.sideBySide[program.level] ?? 1) > 1) continue;
+      labels.push({x: this.places.get(program).x, width: this.context.measureText(this.leafText(program)).width + RADIUS * 4 + 22});
+    }
+    return labels;
+  }
+
+  isLeaf(program) {
+    return !program.out.some(edge => this.drawn.has(edge.target));
+  }
+
+  leafText(program) {
+    return `${program.id}: ${metricOf(program)}`;
   }
 
   zoom(factor, x = this.width / 2, y = this.height / 2) {
@@ -266,71 +321,92 @@ class Graph {
     context.globalAlpha = 1;
   }
 
-  /** A text on a patch of the ground, at most `room` wide. */
-  label(text, x, y, {align = "left", room = Infinity, colour = this.colours.text, bold = false} = {}) {
-    const {context} = this;
-    const size = this.view.scale < 1.5 ? 11 : 13;
-    context.font = `${bold ? "600 " : ""}${size}px ${this.font}`;
-    let width = context.measureText(text).width;
-    if (width > room) {
-      const letters = [...text];
-      while (letters.length > 3 && width > room) {
-        letters.pop();
-        width = context.measureText(letters.join("") + "\u2026").width;
-      }
-      text = letters.join("") + "\u2026";
-    }
-    const start = align === "right" ? x - width : align === "center" ? x - width / 2 : x;
-    context.fillStyle = this.colours.ground;
-    context.fillRect(start - 2, y - size / 2 - 1.5, width + 4, size + 2);
-    context.fillStyle = colour;
-    context.textAlign = "left";
-    context.textBaseline = "middle";
-    context.fillText(text, start, y);
+  useFont(size, bold = false) {
+    this.context.font = `${bold ? "600 " : ""}${size}px ${this.font}`;
   }
 
-  /** Changes beside the programs that they lead to, where there is room; of the selected one in any case. */
+  /** Draws the first of the `places` {text, x, y, align, room} whose text fits in its room and covers neither another label nor a
+   * program; where none does, the last text that can be cut to its room. `must`: even over programs. Says whether it drew. */
+  label(places, {colour = this.colours.text, bold = false, must = false} = {}) {
+    const {context, taken} = this;
+    const size = this.view.scale < 1.5 ? 11 : 13;
+    this.useFont(size, bold);
+    const place = ({text, x, y, align = "left", room = Infinity}, cut) => {
+      let width = context.measureText(text).width;
+      if (width > room) {
+        if (!cut) return false;
+        const letters = [...text];
+        while (letters.length > 5 && width > room) {
+          letters.pop();
+          text = letters.join("").trimEnd() + "\u2026";
+          width = context.measureText(text).width;
+        }
+        if (width > room) return false;
+      }
+      const start = align === "right" ? x - width : align === "center" ? x - width / 2 : x;
+      const box = {x0: start - 2, x1: start + width + 2, y0: y - size / 2 - 1, y1: y + size / 2 + 1};
+      if (taken.hits(box, must && cut)) return false;
+      taken.add(box);
+      context.fillStyle = this.colours.ground;
+      context.fillRect(box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0);
+      context.fillStyle = colour;
+      context.textAlign = "left";
+      context.textBaseline = "middle";
+      context.fillText(text, start, y);
+      return true;
+    };
+    return places.some(one => place(one, false)) || [...places].reverse().some(one => place(one, true));
+  }
+
+  /** Changes beside the programs that they lead to, where there is room; those of the selected one first. */
   drawLabels(marked, near) {
     const {view} = this;
     const single = level => (this.layout.sideBySide[level] ?? 1) === 1;
-    const legible = ROW * view.scale >= LEGIBLE;
+    const legible = this.isLegible(view.scale);
     const place = this.layout.place * view.scale;
-    for (const program of this.drawn) {
-      const at = this.onScreen(program);
-      if (!this.visible(at)) continue;
-      const isLeaf = !program.out.some(edge => this.drawn.has(edge.target));
-      const isMarked = program === this.selected || program === this.over;
-      if (legible && isLeaf && single(program.level)) {
-        this.label(`${program.id}: ${metricOf(program)}`, at.x + this.reach(program) + 5, at.y, {colour: this.colours.quiet});
-      } else if (legible && program !== buggy && !isLeaf) {
-        this.label(String(program.id), at.x, at.y - this.reach(program) - 9, {align: "center", colour: this.colours.quiet});
-      }
-      const edge = program.via;
-      if (!edge || marked.has(edge) || near.has(edge) || isMarked || !legible) continue;
-      if (single(program.level)) {
-        this.edgeLabel(edge, at);
-      } else if (place >= 60 && ROW * view.scale >= 2 * this.radius + 16) {
-        this.label(linkText(edge), at.x, at.y + this.reach(program) + 9, {align: "center", room: place - 4});
-      }
+    this.taken = new Taken();
+    const visible = [...this.drawn].map(program => ({program, at: this.onScreen(program)})).filter(({at}) => this.visible(at));
+    for (const {program, at} of visible) {
+      const r = this.shapeOf(program);
+      this.taken.add({x0: at.x - r, x1: at.x + r, y0: at.y - r, y1: at.y + r}, true);
+    }
+    for (const edge of marked) {
+      if (this.drawn.has(edge.target)) this.edgeLabel(edge, {bold: true, colour: this.colours.path, must: true});
     }
     // Of a program with many neighbours, labels would hide one another.
-    const shownNear = near.size <= 12 || legible ? [...near] : [];
-    for (const edge of shownNear) {
-      const at = this.onScreen(edge.target);
-      if (!marked.has(edge) && this.visible(at) && (single(edge.target.level) || edge.target === this.over)) this.edgeLabel(edge, at);
+    for (const edge of near.size <= 12 || legible ? near : []) {
+      if (!marked.has(edge) && (single(edge.target.level) || edge.target === this.over)) this.edgeLabel(edge);
     }
-    if (this.layout.gap * view.scale < 60) return;
-    for (const edge of marked) {
-      if (!this.drawn.has(edge.target)) continue;
-      const at = this.onScreen(edge.target);
-      if (this.visible(at)) this.edgeLabel(edge, at, {bold: true, colour: this.colours.path});
+    if (!legible) return;
+    const quiet = {colour: this.colours.quiet};
+    for (const {program, at} of visible) {
+      const reach = this.reach(program), above = reach + 9;
+      if (program !== buggy && !this.isLeaf(program)) {
+        this.label([-above, above].map(step => ({text: String(program.id), x: at.x, y: at.y + step, align: "center"})), quiet);
+      } else if (program !== buggy && single(program.level)) {
+        this.label([{text: this.leafText(program), x: at.x + reach + 5, y: at.y}], quiet);
+      }
+    }
+    for (const {program, at} of visible) {
+      const edge = program.via;
+      if (!edge || marked.has(edge) || near.has(edge)) continue;
+      if (single(program.level)) {
+        this.edgeLabel(edge);
+      } else if (place >= 60 && ROW * view.scale >= 2 * this.radius + 16) {
+        this.label(linkTexts(edge).map(text => ({text, x: at.x, y: at.y + this.reach(program) + 9, align: "center", room: place - 4})));
+      }
     }
   }
 
-  edgeLabel(edge, at, options = {}) {
+  /** Before the program that it leads to, or in the middle of its line. */
+  edgeLabel(edge, options = {}) {
+    const from = this.onScreen(edge.source), to = this.onScreen(edge.target);
     const reach = this.reach(edge.target) + 6;
-    const room = this.layout.gap * this.view.scale - reach - this.reach(edge.source) - 12;
-    this.label(linkText(edge), at.x - reach, at.y, {align: "right", room, ...options});
+    const room = to.x - from.x - reach - this.reach(edge.source) - 6;
+    if (room < 24 || (!this.visible(from) && !this.visible(to))) return;
+    const before = text => ({text, x: to.x - reach, y: to.y, align: "right", room});
+    const within = text => ({text, x: (from.x + to.x) / 2, y: (from.y + to.y) / 2, align: "center", room: room - 6});
+    this.label(linkTexts(edge).flatMap(text => [before(text), within(text)]), options);
   }
 
   // --- input ---

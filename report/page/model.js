@@ -69,6 +69,10 @@ if (buggy) {
   }
 }
 
+/** The repair with the best mean; of equal ones a small one, then the earlier. null: there is none. */
+const bestRepair = [...programs.values()].filter(program => program.alternative)
+    .sort((a, b) => better(a.mean, b.mean) || bySize(a, b) || a.id - b.id)[0] ?? null;
+
 /** The links from the buggy program to this one, along a shortest path. */
 function pathTo(program) {
   const path = [];
@@ -84,6 +88,11 @@ function changeText(changes) {
 /** "lr 0.001 -> 0.1" of a link. */
 function linkText(link) {
   return link.key ? `${link.key} ${link.before} \u2192 ${link.after}` : "";
+}
+
+/** The texts of a link, the long one first: with both values, with the new one, with none. */
+function linkTexts(link) {
+  return link.key ? [linkText(link), `${link.key} \u2192 ${link.after}`, link.key] : [""];
 }
 
 /** Of the network's metric. */

@@ -19,19 +19,22 @@ function renderHead() {
     notices.push("The fault isn't known here, so fault types are missing. neutra report --fault FAULT says which one it is.");
   }
   if (buggy && !report.significance) notices.push("The file doesn't record which repairs are significantly better than the known fix.");
+  notices.push(...report.warnings);
   byName("notices").append(...notices.map(text => html("p", {class: "notice"}, text)));
 }
 
 function renderSummary() {
   if (!buggy) return;
   const repairs = [...programs.values()].filter(program => program.alternative);
-  const best = repairs.map(program => program.mean).sort(better)[0];
   const significant = repairs.filter(program => program.role === "significantly_better").length;
   const cards = [
     [`Buggy, mean ${network.metric}`, metricOf(buggy), DIRECTION],
     network.fixed_metrics.length && ["Known fix", shownMean(network.fixed_metrics), report.known],
     network.ground_truth !== null && ["Level to reach", shown(network.ground_truth)],
-    repairs.length && ["Best repair", shown(best)],
+    bestRepair && ["Best repair", shown(bestRepair.mean), html("a", {href: `#program-${bestRepair.id}`, onclick: event => {
+      event.preventDefault();
+      select(bestRepair);
+    }}, `program ${bestRepair.id}`)],
     repairs.length && ["1-minimal", String(network.minimal.minimal),
                        network.minimal.unknown ? `not known of ${network.minimal.unknown}` : "no single change can be taken back"],
     ["Repairs", String(repairs.length), improves ? "significantly better than the buggy program"
@@ -97,9 +100,18 @@ function pathList(program) {
               path.map(edge => step(edge.target, `${edge.target.id}: ${linkText(edge)}`)));
 }
 
-const SIGNIFICANCE = "p: how likely so large a difference would be by chance. d (Cohen): the difference in standard " +
-  "deviations, more than 0 where this program has the larger mean. Significantly better: p < 0.05, and 0.5 or more the better way. A " +
-  "training that diverged is worse than every one that did not.";
+/** What p and d mean, and by which rule a program is significantly better (docs/methods/statistics.md). */
+function significanceText(program) {
+  const meaning = "p: how likely so large a difference would be by chance. d (Cohen): the difference in standard deviations, " +
+      "more than 0 where this program has the larger mean. ";
+  const reference = improves ? buggy.metrics : network.fixed_metrics;
+  if (program.significant && program.p >= 0.05) {
+    return `${meaning}Significantly better whatever p, which so few trainings can't make small: all trainings of ${REFERENCE} ` +
+        "diverged, none of this program.";
+  }
+  return `${meaning}Significantly better: p < 0.05, and d 0.5 or more the better way.` +
+      ([...reference, ...program.metrics].includes(null) ? " A training that diverged is worse than every one that did not." : "");
+}
 
 // What a program's status means (docs/glossary.md).
 const STATUSES = {
@@ -120,7 +132,7 @@ function renderDetail(program) {
   if (program.status !== "ok") facts.push(["status", STATUSES[program.status] ?? program.status]);
   if (program.p !== null && program.p !== undefined && report.significance) {
     facts.push([`against ${REFERENCE}`, html("span", {}, `${shownP(program.p).startsWith("<") ? "p" : "p ="} ${shownP(program.p)}, d = ${shownEffect(program.d)}`,
-      html("small", {class: "help"}, ` ${SIGNIFICANCE}`))]);
+      html("small", {class: "help"}, ` ${significanceText(program)}`))]);
   }
   if (program.size) {
     facts.push(["1-minimal", html("span", {}, sizeText(program), html("small", {class: "help"}, ` ${SIZES[program.size].one}.`))]);
@@ -129,7 +141,8 @@ function renderDetail(program) {
   const chart = html("div");
   panel.replaceChildren(
       html("h3", {}, mark(program.role), heading(program)),
-      html("p", {}, ROLES[program.role].one, program.isFixed ? "; equal to the known fix" : "", "."),
+      html("p", {}, ROLES[program.role].one, program === bestRepair && bestRepair.mean !== null ? ", the best by its mean" : "",
+           program.isFixed ? "; equal to the known fix" : "", "."),
       html("dl", {class: "facts"}, facts.flatMap(([name, value]) => [html("dt", {}, name), html("dd", {}, value)])),
       ...(program === buggy ? [] : [
         html("h3", {}, "Difference to the buggy program"),
@@ -163,14 +176,18 @@ function drawMetrics(element, program) {
 
 /** `enter`: go to its description. */
 function select(program, enter = false) {
+  show(program);
+  byName("announcement").textContent = program ? tooltipText(program).replaceAll("\n", "; ") : "";
+  if (program) history.replaceState(null, "", `#program-${program.id}`);
+  if (enter) byName("detail").focus();
+}
+
+function show(program) {
   selected = program;
   graph.select(program);
   table.mark(program);
   renderDetail(program);
   curves?.show(program);
-  byName("announcement").textContent = program ? tooltipText(program).replaceAll("\n", "; ") : "";
-  if (program) history.replaceState(null, "", `#program-${program.id}`);
-  if (enter) byName("detail").focus();
 }
 
 // --- filter ---
@@ -265,7 +282,7 @@ const columns = [
    title: "can no single change be taken back? Those that can't come first, the fewest changes and the best first", show: sizeText},
   {name: "Change from the buggy program", of: program => program.changeText, show: program => program.changeText},
   {name: "Fault types", of: program => program.difference ?? "", show: program => program.difference ?? "", hidden: !report.known},
-  {name: "p", number: true, title: `how likely so large a difference to ${REFERENCE} would be by chance; less than 0.05 is significant`, of: program => program.p ?? null,
+  {name: "p", number: true, title: `how likely so large a difference to ${REFERENCE} would be by chance; less than 0.05 is significant, and any p where all trainings of ${REFERENCE} diverged and none of the program`, of: program => program.p ?? null,
    show: program => program.alternative ? shownP(program.p, 2) : "", hidden: !report.significance},
   {name: "d", number: true, title: `Cohen's d: the difference to ${REFERENCE} in standard deviations; 0.5 is a medium effect`, of: program => program.d ?? null,
    show: program => program.alternative ? shownEffect(program.d) : "", hidden: !report.significance},
@@ -299,15 +316,16 @@ const SCORE_EXTRAS = [
   {name: "Stability", of: one => one.stability, show: value => value.toFixed(2)},
 ];
 
-function scoreRow(one, extras) {
-  const three = score => [score.recall, score.precision, score.f].map(value => html("td", {class: "number"}, value.toFixed(2)));
+function scoreRow(one, extras, beta) {
+  const names = ["R", "P", `F${beta}`];
+  const cell = (name, ...content) => html("td", {class: "number", "data-label": name}, ...content);
   const after = [one.after.recall, one.after.precision, one.after.f], before = [one.before.recall, one.before.precision, one.before.f];
-  return html("tr", {}, html("th", {scope: "row"}, one.tool), html("td", {}, html("code", {}, one.answer)),
-              three(one.before),
-              after.map((value, i) => html("td", {class: "number"}, value > before[i]
+  return html("tr", {}, html("th", {scope: "row"}, one.tool), html("td", {class: "long", "data-label": "Answer"}, html("code", {}, one.answer)),
+              before.map((value, i) => cell(`${names[i]}, fix alone`, value.toFixed(2))),
+              after.map((value, i) => cell(`${names[i]}, all repairs`, value > before[i]
                   ? html("span", {class: "up"}, `${value.toFixed(2)} \u25b2`) : value.toFixed(2))),
-              html("td", {class: "number"}, one.after.recall > 0 ? `${one.attaining} of ${one.truths}` : "-"),
-              extras.map(({of, show}) => html("td", {class: "number"}, of(one) === null ? "" : show(of(one)))));
+              cell("Attained by", one.after.recall > 0 ? `${one.attaining} of ${one.truths}` : "-"),
+              extras.map(({name, of, show}) => cell(name, of(one) === null ? "" : show(of(one)))));
 }
 
 function renderScores() {
@@ -328,8 +346,8 @@ function renderScores() {
            html("th", {colspan: 3, scope: "colgroup", class: "number"}, "all repairs"), html("td", {colspan: heads.length - 8})),
       html("tr", {}, heads.map((name, i) => html("th", {scope: "col", class: i > 1 && "number"}, name))),
     ];
-    byName("score-table").append(html("table", {"aria-label": "Scores of fault-localisation tools"},
-        html("thead", {}, head), html("tbody", {}, scores.tools.map(one => scoreRow(one, extras)))));
+    byName("score-table").append(html("table", {class: "stacks", "aria-label": "Scores of fault-localisation tools"},
+        html("thead", {}, head), html("tbody", {}, scores.tools.map(one => scoreRow(one, extras, beta)))));
     if (scores.missing.length) byName("score-table").after(html("p", {class: "help"}, `No answer of ${scores.missing.join(", ")}.`));
   }
   drawScores();
@@ -411,11 +429,8 @@ if (buggy) {
   if (![...programs.values()].some(program => program.alternative)) document.querySelector('input[name="rows"][value="all"]').checked = true;
   applyFilter();
   const named = programs.get(Number((location.hash.match(/^#program-(\d+)$/) ?? [])[1] ?? NaN));
-  if (named) select(named);
-  else {
-    renderDetail(null);
-    curves?.show(null);
-  }
+  // A page that is opened shows what one looks for, without a word and with the address that it has.
+  show(named ?? bestRepair ?? buggy);
   renderScores();
   for (const radio of document.querySelectorAll('input[name="rows"]')) radio.addEventListener("change", () => renderTable(filter.apply().matching));
   for (const button of document.querySelectorAll("[data-zoom]")) {

@@ -38,7 +38,7 @@ class ProgramTable {
     });
     this.element.replaceChildren();
     if (this.programs.length === 0) return this.element.append(html("p", {class: "help"}, "\u00a0No program."));
-    this.element.append(html("table", {role: "grid", "aria-label": "Programs", "aria-rowcount": this.programs.length + 1},
+    this.element.append(html("table", {class: "stacks", role: "grid", "aria-label": "Programs", "aria-rowcount": this.programs.length + 1},
                              html("thead", {}, head), this.body));
     this.element.scrollTop = 0;
     this.extend();
@@ -54,7 +54,7 @@ class ProgramTable {
 
   row(program) {
     const row = html("tr", {tabindex: "-1", "data-program": program.id}, this.columns.map(column =>
-      html("td", {class: column.number ? "number" : column.short ? "short" : null}, column.show(program))));
+      html("td", {class: column.number ? "number" : column.short ? "short" : "long", "data-label": column.name}, column.show(program))));
     this.rows.set(program, row);
     return row;
   }

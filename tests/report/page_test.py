@@ -86,23 +86,39 @@ class PageTest(unittest.TestCase):
         (cls.folder / "odd.tsv").write_text(
             tsv([(0, 1, [1.0, "nan"], ["inf", 0.5], {**odd, "lr": "1"}, odd, True)]).replace("'", ""), encoding="utf-8")
         neutra("report", cls.folder / "odd.tsv", "-o", cls.folder / "odd.html")
-        page = (cls.folder / "d7.html").read_text(encoding="utf-8")
+        # A few programs in a column, with long names and values.
+        names = {"activation_of_the_first_layer": "hard_sigmoid", "loss": "mean_squared_error", "batch_size": "32"}
+        losses = [{**names, "loss": f"mean_absolute_percentage_error_{i}"} for i in range(4)]
+        deep = [{**losses[1], "activation_of_the_first_layer": f"exponential_linear_unit_{i}"} for i in range(9)]
+        rows = [(0, 1 + i, [0.123456], [0.0001234567 * (i + 1)], names, loss, False) for i, loss in enumerate(losses)]
+        rows += [(2, 11234 + i, rows[1][3], [0.0001234567 + i], losses[1], one, i == 3) for i, one in enumerate(deep)]
+        (cls.folder / "long.tsv").write_text(tsv(rows), encoding="utf-8")
+        neutra("report", cls.folder / "long.tsv", "-o", cls.folder / "long.html")
+        cls.write_changed("empty", "d7", lambda data: (
+            data["network"].update(nodes=[], links=[], fixed_metrics=[], ground_truth=None, complexity=None, improvement=None),
+            data.update(scores=None, start={}, finished=False, warnings=[])))
+
+    @classmethod
+    def write_changed(cls, name, of, change):
+        """NAME.html: the report `of` with `change(document)` done to its document."""
+        page = (cls.folder / f"{of}.html").read_text(encoding="utf-8")
         begin = page.index('id="report-data">') + len('id="report-data">')
-        data = json.loads(page[begin:page.index("</script>", begin)])
-        data["network"].update(nodes=[], links=[], fixed_metrics=[], ground_truth=None, complexity=None, improvement=None)
-        data.update(scores=None, start={}, finished=False)
-        empty = page[:begin] + json.dumps(data).replace("<", "\\u003c") + page[page.index("</script>", begin):]
-        (cls.folder / "empty.html").write_text(empty, encoding="utf-8")
+        end = page.index("</script>", begin)
+        data = json.loads(page[begin:end])
+        change(data)
+        (cls.folder / f"{name}.html").write_text(page[:begin] + json.dumps(data).replace("<", "\\u003c") + page[end:], encoding="utf-8")
 
     def setUp(self):
         self.problems = []
 
-    def open(self, name, width=1280, height=900, **options):
+    def open(self, name, width=1280, height=900, init="", **options):
         """A page in a context of its own; its errors and requests fail the test."""
         context = self.browser.new_context(viewport={"width": width, "height": height}, **options)
         self.addCleanup(context.close)
         context.set_default_timeout(120_000)
         page = context.new_page()
+        if init:
+            page.add_init_script(init)
         page.on("console", lambda message: self.problems.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("request", lambda request: self.problems.append(request.url) if request.url != url else None)
@@ -184,6 +200,80 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.url.partition("#")[2], f"program-{chosen}")
         page.locator("#detail .path button").first.click()
         self.assertIn("Buggy program", page.locator("#detail h3").first.inner_text())
+
+    def best_repair(self):
+        """Lowest mean (an error); D7 has one best."""
+        return min((node for node in self.document["network"]["nodes"] if node["alternative"]), key=lambda node: node["mean"])
+
+    def test_opens_with_the_best_repair(self):
+        page = self.open("d7")
+        best = self.best_repair()
+        self.assertEqual(page.locator("#detail h3").first.inner_text().strip(), f"Program {best['id']}")
+        self.assertIn("the best by its mean", page.locator("#detail").inner_text())
+        self.assertNotIn("#", page.url)  # an address that was given stays as it is
+        self.assertEqual(page.locator("#announcement").text_content(), "")
+        card = page.locator("#summary > div", has_text="Best repair")
+        page.locator("#detail .path button").first.click()
+        card.get_by_role("link").click()
+        self.assertIn(f"Program {best['id']}", page.locator("#detail h3").first.inner_text())
+        self.assertIsNotNone(self.pixel(page, 0xC2, 0x50, 0x0A), "no path to it")
+
+    def test_opens_with_the_buggy_program_where_there_is_no_repair(self):
+        def change(data):
+            for node in data["network"]["nodes"]:
+                node["alternative"], node["role"] = False, "buggy" if node["id"] == 0 else "neutral"
+        self.write_changed("none", "d7", change)
+        self.assertIn("Buggy program", self.open("none").locator("#detail h3").first.inner_text())
+
+    def test_warnings_of_the_terminal_are_on_the_page(self):
+        self.write_changed("warned", "d7", lambda data: data.update(warnings=["The buggy program reaches the level itself.", HOSTILE]))
+        notices = self.open("warned").locator(".notice").all_inner_texts()
+        self.assertEqual(notices[0], "The buggy program reaches the level itself.")
+        self.assertEqual(notices[1], HOSTILE)
+
+    def test_says_by_which_rule_a_repair_is_significantly_better(self):
+        best = self.best_repair()["id"]
+
+        def change(data):
+            network = data["network"]
+            network.update(fixed_metrics=[None] * 3)
+            node = next(node for node in network["nodes"] if node["id"] == best)
+            node.update(metrics=[0.01, 0.02, 0.03], p=0.1, d=None, significant=True)
+        self.write_changed("few", "d7", change)
+        detail = self.open("few").locator("#detail").inner_text()
+        self.assertIn("p = 0.1, d = infinite", detail)
+        self.assertIn("all trainings of the known fix diverged, none of this program", detail)
+        self.assertNotIn("p < 0.05", detail)
+        self.assertIn("p < 0.05, and d 0.5 or more", self.open("d7").locator("#detail").inner_text())
+
+    def test_labels_of_the_graph_cover_neither_each_other_nor_programs(self):
+        for name, width in (("d7", 1400), ("d7", 400), ("long", 1400), ("long", 800), ("long", 400), ("large", 1400)):
+            page = self.open(name, width=width, init="""
+              const fill = CanvasRenderingContext2D.prototype.fillText;
+              window.drawn = [];
+              CanvasRenderingContext2D.prototype.fillText = function(text, x, y) {
+                const {width} = this.measureText(text), size = parseFloat(this.font.match(/([\\d.]+)px/)[1]);
+                window.drawn.push({text, x0: x, x1: x + width, y0: y - size / 2, y1: y + size / 2});
+                return fill.call(this, text, x, y);
+              };""")
+            page.locator("#graph").focus()
+            for key in ("", "Home", "ArrowRight", "ArrowRight", "+", "+", "+", "0"):
+                page.evaluate("window.drawn = []")
+                page.keyboard.press(key) if key else page.evaluate("window.dispatchEvent(new Event('resize'))")
+                page.evaluate("document.getElementById('graph').dispatchEvent(new PointerEvent('pointerleave'))")
+                self.settle(page)
+                drawn = page.evaluate("window.drawn")
+                for i, a in enumerate(drawn):
+                    for b in drawn[i + 1:]:
+                        self.assertFalse(a["x0"] < b["x1"] and b["x0"] < a["x1"] and a["y0"] < b["y1"] and b["y0"] < a["y1"],
+                                         (name, width, key, a, b))
+                if key == "0":
+                    inside = page.locator("#graph").bounding_box()["width"]
+                    for label in drawn:
+                        self.assertLessEqual(label["x1"], inside, (name, width, label))
+                        self.assertGreaterEqual(label["x0"], 0, (name, width, label))
+                    if name == "long":
+                        self.assertTrue(drawn)
 
     def test_drag_and_wheel_move_the_graph(self):
         page = self.open("d7")
@@ -282,7 +372,7 @@ class PageTest(unittest.TestCase):
     def test_graph_by_keyboard(self):
         page = self.open("d7")
         page.locator("#graph").focus()
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Home")
         self.assertIn("Buggy program", page.locator("#announcement").text_content())
         page.keyboard.press("ArrowRight")
         first = page.locator("#announcement").text_content()
@@ -368,6 +458,25 @@ class PageTest(unittest.TestCase):
             row.click()
             self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 360, name)
 
+    def test_narrow_tables_are_cards(self):
+        for width in (400, 700):
+            page = self.open("d7", width=width, height=900)
+            for cells in (self.table_rows(page).first.locator("td"), page.locator("#score-table tbody tr").first.locator("td")):
+                for cell in cells.all():
+                    box = cell.bounding_box()
+                    if box is None:
+                        continue  # empty
+                    self.assertGreaterEqual(box["x"], 0)
+                    self.assertLessEqual(box["x"] + box["width"], width, cell.inner_text())
+            change = self.table_rows(page).first.locator("td", has_text="\u2192")
+            self.assertTrue(change.is_visible())
+            self.assertIn("Change from the buggy program",
+                          change.evaluate("cell => getComputedStyle(cell, '::before').content"))
+            page.locator("#program-table th button", has_text="Id").click()  # a heading sorts here, too
+            ids = [int(text) for text in page.locator("#program-table tbody td:nth-child(1)").all_inner_texts()]
+            self.assertEqual(ids, sorted(ids))
+            self.assertGreater(page.locator("#best-repairs svg").bounding_box()["width"], 0.85 * min(width, 700) - 40)
+
     def test_print(self):
         page = self.open("d7", color_scheme="dark")
         page.emulate_media(media="print")
@@ -389,7 +498,9 @@ class PageTest(unittest.TestCase):
         captions = page.locator("#curves figcaption").all_inner_texts()
         self.assertEqual(captions, ["loss", "mae, lower is better"])
         lines = page.locator("#curves figure >> nth=0 >> path.curve")
-        self.assertEqual(lines.count(), 4)  # buggy and fixed, rows of training and validation
+        self.assertEqual(lines.count(), 6)  # buggy, fixed and the best repair, rows of training and validation
+        page.locator("#curves-note button", has_text="buggy program").click()
+        self.assertEqual(lines.count(), 4)
         trained = self.trained()
         page.locator("#curves-note button", has_text=re.compile(rf"\b{trained}$")).click()
         self.assertIn(f"Program {trained}", page.locator("#detail h3").first.inner_text())
@@ -416,6 +527,7 @@ class PageTest(unittest.TestCase):
     def test_curves_tell_their_values(self):
         page = self.open("curves")
         buggy = self.curves["programs"][0]
+        page.locator("#curves-note button", has_text="buggy program").click()
         plot = page.locator("#curves svg.curves").nth(1)
 
         def mean(epoch, name):
@@ -442,15 +554,13 @@ class PageTest(unittest.TestCase):
         self.assertLessEqual(inner["x"] + inner["width"], box["x"] + box["width"] + 1)
 
     def test_curves_that_came_out_otherwise(self):
-        page = (self.folder / "curves.html").read_text(encoding="utf-8")
-        begin = page.index('id="report-data">') + len('id="report-data">')
-        end = page.index("</script>", begin)
-        data = json.loads(page[begin:end])
-        data["curves"].update(same=data["curves"]["compared"] - 3, trained_with="another machine")
-        for replica in data["curves"]["programs"][0]["replicas"]:
-            replica["series"] = {}  # none of its epochs came to an end
-        (self.folder / "other.html").write_text(page[:begin] + json.dumps(data).replace("<", "\\u003c") + page[end:], encoding="utf-8")
+        def change(data):
+            data["curves"].update(same=data["curves"]["compared"] - 3, trained_with="another machine")
+            for replica in data["curves"]["programs"][0]["replicas"]:
+                replica["series"] = {}  # none of its epochs came to an end
+        self.write_changed("other", "curves", change)
         page = self.open("other")
+        page.locator("#curves-note button", has_text="buggy program").click()
         self.assertRegex(page.locator("#curves-help").inner_text(), r"3 of \d+ trainings ended with another metric.*another machine")
         self.assertEqual(page.locator("#curves figure >> nth=0 >> path.curve").count(), 2)
 

@@ -73,6 +73,46 @@ TEST(Report, DocumentTellsTheDifferencesOfAKnownFault) {
   EXPECT_EQ(document["scores"], nullptr);
 }
 
+/// Those of the report's warnings that have these words.
+std::size_t warnings_with(const ReportInput& input, const std::string& words) {
+  std::size_t found = 0;
+  const Json warnings = report_document(input)["warnings"];
+  for (const Json& text : warnings)
+    found += text.get_ref<const std::string&>().find(words) != std::string::npos;
+  return found;
+}
+
+TEST(Report, WarnsOfWhatTheNetworkDoesNotShow) {
+  EXPECT_EQ(report_document(d7())["warnings"], Json::array());
+  ReportInput input = d7();
+  Network& network = input.network.network;
+  network.ground_truth = 6;  // an error: the buggy program is no worse
+  EXPECT_EQ(warnings_with(input, "The buggy program reaches the level itself"), 1U);
+  network.improve = true;  // a repair is better than the buggy program
+  EXPECT_EQ(warnings_with(input, "reaches the level"), 0U);
+  network.improve = false;
+  network.goal = Goal::kMaximize;
+  network.ground_truth = 6.1;
+  EXPECT_EQ(warnings_with(input, "reaches the level"), 0U);
+
+  network.nodes[1].status = network.nodes[4].status = "timeout";
+  network.nodes[3].status = "invalid";  // has its own count
+  EXPECT_EQ(warnings_with(input, "2 programs have no result"), 1U);
+  for (Node& node : network.nodes) node.alternative = false;
+  EXPECT_EQ(warnings_with(input, "No repair was found."), 1U);
+  input.network.finished = false;
+  EXPECT_EQ(warnings_with(input, "No repair was found."), 0U);
+}
+
+TEST(Report, WarnsWhereTheKnownFixIsOutOfReach) {
+  ReportInput input = d7();
+  input.network.fault = load_fault("D8");
+  input.network.header["config"] = to_json(SearchConfig{});
+  EXPECT_EQ(warnings_with(input, "The known fix is out of reach: optimizer=adam is not among"), 1U);
+  input.network.header["config"] = {{"preset", "one that is not known"}};
+  EXPECT_EQ(warnings_with(input, "out of reach"), 0U);
+}
+
 TEST(Report, ScoresAreThoseOfTheFault) {
   ReportInput input = d7();
   Answer answer;
