@@ -73,6 +73,7 @@ std::string kind_of_file(const std::filesystem::path& file) {
   const auto status = std::filesystem::status(file, ignored);
   if (std::filesystem::is_directory(status)) return "a folder";
   if (!std::filesystem::is_regular_file(status)) return "something that is no file";
+  if (start_of_file(file, 1).empty()) return "an empty file";
   return kind_of_binary(file).value_or("another kind of file");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <limits>
 #include <mutex>
 #include <new>
@@ -54,6 +55,18 @@ std::string own_words() {
       },
       &words);
   return words.empty() ? "HDF5 gives no reason" : words;
+}
+
+/// Why a file can't be opened. HDF5 says of one that is cut off "truncated file: eof = 10,
+/// sblock->base_addr = 0, stored_eof = 20".
+std::string why_unreadable() {
+  const std::string words = own_words();
+  unsigned long long has = 0, base = 0, wanted = 0;
+  constexpr const char* kCut =
+      "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu";
+  if (std::sscanf(words.c_str(), kCut, &has, &base, &wanted) != 3) return words;
+  return "it is cut off: it has " + std::to_string(has) + " of its " + std::to_string(wanted) +
+         " bytes";
 }
 
 /// Where in which file, and whether a failure is the reader's input or the writer's machine.
@@ -370,7 +383,7 @@ Hdf5File Hdf5File::open(const std::filesystem::path& file) {
   const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "open"), H5Pclose);
   place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "open");
   const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, access);
-  if (id < 0) place.fail("is no readable HDF5 file (" + own_words() + ")");
+  if (id < 0) place.fail("is no readable HDF5 file (" + why_unreadable() + ")");
   return Hdf5File(id, file);
 }
 
@@ -387,7 +400,7 @@ Hdf5File Hdf5File::open_image(std::string_view bytes, const std::filesystem::pat
   static std::uint64_t opened = 0;
   const std::string name = file.string() + " " + std::to_string(++opened);
   const hid_t id = H5Fopen(name.c_str(), H5F_ACC_RDONLY, access);
-  if (id < 0) place.fail("is no readable HDF5 file (" + own_words() + ")");
+  if (id < 0) place.fail("is no readable HDF5 file (" + why_unreadable() + ")");
   return Hdf5File(id, file);
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 
 namespace neutra {
@@ -38,6 +39,12 @@ ZipFile::ZipFile(const std::filesystem::path& path, std::string_view what)
   zip_error_init_with_code(&error, code);
   const std::string words = zip_error_strerror(&error);
   zip_error_fini(&error);
+  if (code == ZIP_ER_NOZIP && start_of_file(path, kZipStart.size()) == kZipStart) {
+    throw input_error(describe(archive_->file, "",
+                               "a zip archive that is cut off: the list of its members, with which "
+                               "it ends, is missing",
+                               std::string(what) + " that is whole: copy or save it again"));
+  }
   throw input_error(describe(archive_->file, "", "what is no zip file (" + words + ")", what));
 }
 

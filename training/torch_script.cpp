@@ -9,8 +9,7 @@ namespace neutra {
 bool is_torch_script(const std::filesystem::path& file) {
   if (start_of_file(file, kZipStart.size()) != kZipStart) return false;
   // All members lie in a folder of the archive's own name, which need not be the file's.
-  const ZipFile zip(file, "a TorchScript file");
-  return zip.has_end("/constants.pkl");
+  return ZipFile(file, "a .keras or TorchScript file").has_end("/constants.pkl");
 }
 
 Array run_torch_script(const std::filesystem::path& file, const Array& inputs) {

@@ -21,7 +21,7 @@ TEST(FileKind, IsToldByTheFirstBytes) {
   };
   const std::string frame = std::string(kJournalBeginning) + "123456789012";
   for (const auto& [bytes, kind] : std::vector<std::pair<std::string, std::string>>{
-           {"", "another kind of file"},
+           {"", "an empty file"},
            {"text", "another kind of file"},
            {"{}", "another kind of file"},
            {hdf5 + "rest", "an HDF5 file"},
