@@ -72,6 +72,13 @@ std::string keras_loss_class(const std::string& word) {
   return find(Vocabulary::kLoss, word)->aliases.back();
 }
 
+Json without_zero_clipping(Json optimizer_config) {
+  for (const char* field : {"clipnorm", "clipvalue"}) {
+    if (optimizer_config.value(field, Json()) == 0) optimizer_config.erase(field);
+  }
+  return optimizer_config;
+}
+
 std::string keras_snake_case(const std::string& class_name) {
   const auto upper = [](char c) { return std::isupper(static_cast<unsigned char>(c)) != 0; };
   const auto lower = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
@@ -137,7 +144,7 @@ Json keras_compile_config(const Program& program, KerasSpelling spelling) {
   const std::string name = optimizer.at("class_name");
   const std::vector<Field>& fields = find(Vocabulary::kOptimizer, name)->fields;
   Json config{{"name", name}, {"learning_rate", *find_field(fields, "learning_rate")->fallback}};
-  config.update(optimizer.value("config", Json::object()));
+  config.update(without_zero_clipping(optimizer.value("config", Json::object())));
   for (auto& [setting, value] : config.items()) {
     if (value.is_number()) value = value.get<double>();  // Keras 3 takes no whole number for a rate
   }

@@ -21,6 +21,10 @@ Json keras_model_config(const Program& program, const Shape& input, KerasSpellin
 /// What the model was compiled with: `training_config` (legacy) or `compile_config` (modern).
 Json keras_compile_config(const Program& program, KerasSpelling spelling);
 
+/// The settings of an optimiser without bounds of 0: a program clips nothing then, tf.keras up to
+/// 2.10 would clip all gradients to nothing.
+Json without_zero_clipping(Json optimizer_config);
+
 /// Names that Keras gives layers of these classes: "dense", "dense_1", "conv2d", ...
 std::vector<std::string> keras_layer_names(const std::vector<std::string>& class_names);
 

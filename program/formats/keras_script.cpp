@@ -353,7 +353,7 @@ class Writer {
     const std::string name = optimizer.at("class_name");
     const std::vector<Field>& fields = find(Vocabulary::kOptimizer, name)->fields;
     Json config{{"learning_rate", *find_field(fields, "learning_rate")->fallback}};
-    config.update(optimizer.value("config", Json::object()));
+    config.update(without_zero_clipping(optimizer.value("config", Json::object())));
     rate_ = config.at("learning_rate");
     const Json schedule = document_.value("fit", Json::object()).value("schedule", Json());
     batch_rate_ = schedule.is_object() && schedule.value("every", "epoch") == "batch";

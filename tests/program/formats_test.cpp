@@ -200,6 +200,21 @@ model.fit(x_train, y_train, batch_size=32, epochs=5)
   EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras3); }), "clipnorm"));
 }
 
+TEST(KerasScript, LeavesClippingAtZeroOut) {
+  // A program clips nothing then; tf.keras 2.4 would clip every gradient to nothing.
+  Program program = sample("mlp");
+  testing::at(program, "/compile/optimizer/config")["clipnorm"] = 0;
+  testing::at(program, "/compile/optimizer/config")["clipvalue"] = 0.0;
+  for (const KerasDialect dialect : {KerasDialect::kTfKeras, KerasDialect::kKeras3}) {
+    EXPECT_FALSE(has(script(program, dialect), "clip")) << script(program, dialect);
+  }
+  for (const KerasSpelling spelling : {KerasSpelling::kLegacy, KerasSpelling::kModern}) {
+    EXPECT_FALSE(has(keras_compile_config(program, spelling).dump(), "clip"));
+  }
+  testing::at(program, "/compile/optimizer/config")["clipnorm"] = 0.5;
+  EXPECT_TRUE(has(script(program, KerasDialect::kTfKeras), "clipnorm=0.5"));
+}
+
 TEST(KerasScript, ForKeras23) {
   Program program = sample("mlp");
   testing::at(program, "/compile/loss") = "huber";
