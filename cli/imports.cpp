@@ -190,7 +190,7 @@ ImportedModel import_model(const Arguments& arguments, const fs::path& file,
   }
   const auto read = [&] {
     const KerasModelFile model(file);
-    return ImportedModel{import_keras(model.model(), sources), model.model().version};
+    return ImportedModel{import_keras(model.model(), sources), model.model()};
   };
   read_in_child(file, [&] { read(); });
   ImportedModel imported = read();

@@ -13,7 +13,7 @@ namespace neutra::cli {
 /// A model file as a program, with what was filled in.
 struct ImportedModel {
   KerasImport import;
-  std::string keras_version;  ///< "" where the file doesn't say
+  KerasModel model;
 };
 
 /// The file beside a model with what the model's can't hold: MODEL.neutra.json.

@@ -24,17 +24,19 @@ struct Subject {
   fs::path file;                   ///< from whose folder data are looked up
   std::optional<Program> program;  ///< none: a TorchScript module alone
   std::vector<Assumption> assumptions;
+  std::optional<KerasModel> model;  ///< that the program was made of
 };
 
 Subject subject_of(const Arguments& arguments) {
   const std::string& name = arguments.positional.front();
   const fs::path file = name;
-  if (is_torch_script(file)) return {name, file, std::nullopt, {}};
+  if (is_torch_script(file)) return {name, file, std::nullopt, {}, {}};
   const std::string extension = file.extension().string();
-  if (is_keras_model_file(file) || extension == ".h5" || extension == ".keras") {
+  if (is_keras_model_file(file) || is_keras_json(file) || extension == ".h5" ||
+      extension == ".keras") {
     ImportedModel imported = import_model(arguments, file, file);
     return {name, file, Program{std::move(imported.import.document)},
-            std::move(imported.import.assumptions)};
+            std::move(imported.import.assumptions), std::move(imported.model)};
   }
   for (const char* option : {"data", "training"}) {
     if (arguments.has(option)) {
@@ -43,7 +45,7 @@ Subject subject_of(const Arguments& arguments) {
     }
   }
   const Fault fault = load_fault(name);
-  return {fault.id, fault.file, chosen_version(fault, arguments), {}};
+  return {fault.id, fault.file, chosen_version(fault, arguments), {}, {}};
 }
 
 Array read_rows(const fs::path& file) {
@@ -77,8 +79,11 @@ ResolvedProgram resolved_for(Program program, const Shape& row, const std::strin
 
 Shape row_of(const Array& array) { return {array.extents.begin() + 1, array.extents.end()}; }
 
-ModelWeights read_weights(const fs::path& file, const ResolvedProgram& program) {
-  const auto read = [&] { return KerasModelFile(file).weights(program); };
+ModelWeights read_weights(const fs::path& file, const ResolvedProgram& program,
+                          const std::optional<KerasModel>& model) {
+  const auto read = [&] {
+    return KerasModelFile(file).weights(program, model ? &*model : nullptr);
+  };
   read_in_child(file, [&] { read(); });
   return read();
 }
@@ -184,7 +189,7 @@ int run(const Arguments& arguments) {
         }
       }
     } else {
-      const ModelWeights weights = read_weights(weights_file, *resolved);
+      const ModelWeights weights = read_weights(weights_file, *resolved, subject.model);
       if (inputs) {
         predictions =
             predict(*resolved, weights, *inputs, *parse_backend(arguments.text("backend")));
@@ -244,16 +249,18 @@ Verb evaluate_verb() {
            "FAULT|FILE"},
           "Loss and metric of the program's model with these weights, in inference mode, on the "
           "rows that give its metric:\n"
-          "its test rows, or its holdout. FILE may be a Keras model (.h5, .keras) with --data, "
+          "its test rows, or its holdout. FILE may be a Keras model with --data: .h5 or .keras, "
           "whose own weights are then the\n"
-          "default. Weights are those of .h5, .keras or .weights.h5 files, matched by order as "
+          "default, or the JSON of to_json() with --weights. Weights are those of .h5, .keras or "
+          ".weights.h5 files, matched by order as "
           "Keras does. A TorchScript\n"
           "file, as --weights or alone with --data, brings a model of its own: its code is run, "
           "so take none that you\n"
           "don't trust (docs/formats/keras_model.md).",
           "  neutra evaluate D7 --weights model.h5\n"
           "  neutra evaluate model.keras --data rows.npz --json\n"
-          "  neutra evaluate model.h5 --input x.npy --predict y.npy",
+          "  neutra evaluate model.h5 --input x.npy --predict y.npy\n"
+          "  neutra evaluate model.json --weights model.weights.h5 --data rows.npz",
           run};
 }
 

@@ -29,7 +29,7 @@ int run(const Arguments& arguments) {
         {"format", "neutra-import"},
         {"version", 1},
         {"file", file.string()},
-        {"keras_version", imported.keras_version.empty() ? Json() : Json(imported.keras_version)},
+        {"keras_version", imported.model.version.empty() ? Json() : Json(imported.model.version)},
         {"program", output.string()},
         {"hash", hash},
         {"layers", layers},
@@ -37,8 +37,8 @@ int run(const Arguments& arguments) {
     return 0;
   }
   std::cout << output.string() << ": " << layers << " layers, "
-            << (imported.keras_version.empty() ? "of a file that names no version of Keras"
-                                               : "of Keras " + imported.keras_version)
+            << (imported.model.version.empty() ? "of a file that names no version of Keras"
+                                               : "of Keras " + imported.model.version)
             << ", hash " << hash << "\n";
   if (!imported.import.assumptions.empty()) {
     std::cout << "\n" << to_text(imported.import.assumptions);
@@ -53,9 +53,10 @@ Verb import_verb() {
           "make a program of a Keras model file",
           "import FILE -o OUT.json [--data FILE] [--training FILE.json] [--json]",
           {{"data", "data-dir", "output", "training"}, 1, 1, "FILE"},
-          "FILE is a model that Keras 1.2 to 3 has saved: .h5, .hdf5 or .keras, Sequential or a "
-          "functional model that is a\n"
-          "chain of layers. Prints what had to be assumed. Exit 3, with nothing written, where a "
+          "FILE is a model that Keras 1.2 to 3 has saved: .h5, .hdf5, .keras, or the JSON of "
+          "to_json(); Sequential or a\n"
+          "functional model that is a chain of layers. Prints what had to be assumed. Exit 3, with "
+          "nothing written, where a "
           "program can't represent\n"
           "the model: what it can't is named (docs/formats/keras_model.md). Code in files "
           "(Lambda layers, pickles) is\n"

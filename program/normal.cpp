@@ -648,14 +648,9 @@ class Normaliser {
     if (k != nullptr && entry->facts.contains("k")) metric["k"] = *k;
     const Json* logits = member(first_metric_options_, "from_logits");
     if (logits != nullptr && entry->facts.contains("logits")) metric["from_logits"] = *logits;
-    // What a class means without its options (tf.keras 2.4, metrics.py).
-    const Json usual_options = entry->facts.value("usual", Json::object());
-    for (const auto& [option, usual] : usual_options.items()) {
-      const Json* value = member(first_metric_options_, option.c_str());
-      if (value != nullptr && *value != usual) {
-        problems_.push_back({"/compile/metrics/0/config/" + option, shown(*value),
-                             shown(usual) + ", or another metric (/metric) to judge by"});
-      }
+    if (const auto option = unusual_metric_option(entry->name, first_metric_options_)) {
+      problems_.push_back({"/compile/metrics/0/config/" + option->path, option->found,
+                           option->allowed + ", or another metric (/metric) to judge by"});
     }
   }
 
@@ -701,6 +696,19 @@ Json normal_form(const Json& document, Defaults defaults, std::vector<Problem>& 
 Json normal_value(const Field& field, const Json& value, Defaults defaults, const std::string& path,
                   std::vector<Problem>& problems) {
   return Normaliser(defaults, problems).value(field, value, path);
+}
+
+std::optional<Problem> unusual_metric_option(const std::string& name, const Json& config) {
+  const Entry* entry = find(Vocabulary::kMetric, name);
+  if (entry == nullptr) return std::nullopt;
+  const Json usual_options = entry->facts.value("usual", Json::object());
+  for (const auto& [option, usual] : usual_options.items()) {
+    const Json* value = member(config, option);
+    if (value != nullptr && normal_number(*value) != usual) {
+      return Problem{option, shown(*value), shown(usual)};
+    }
+  }
+  return std::nullopt;
 }
 
 const Json* find_layers(const Json& document) {

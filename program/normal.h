@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ Json normal_form(const Json& document, Defaults defaults, std::vector<Problem>& 
 /// The same for one value of a field; `path` is its place in the document.
 Json normal_value(const Field& field, const Json& value, Defaults defaults, const std::string& path,
                   std::vector<Problem>& problems);
+
+/// The first option of a metric given as a class that would make another number of it than neutra
+/// computes (tf.keras 2.4, metrics.py); its path is the option. nullopt: none, or no known metric.
+std::optional<Problem> unusual_metric_option(const std::string& name, const Json& config);
 
 /// model.config.layers, which old Keras versions store as model.config itself; nullptr if the
 /// document has no such array. The path of a layer is layers_path + "/N".

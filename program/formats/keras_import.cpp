@@ -65,8 +65,8 @@ class Importer {
   KerasImport run() {
     if (model_.model.is_null()) {
       throw input_error(describe(model_.file, "", "weights alone, without model_config",
-                                 "a file of a whole model; neutra evaluate PROGRAM --weights FILE "
-                                 "evaluates weights with a program"));
+                                 "a file of a whole model, or the JSON of to_json(); neutra "
+                                 "evaluate MODEL|PROGRAM --weights FILE evaluates the weights"));
     }
     document_ = {{"format", "neutra-program"},
                  {"version", 1},
@@ -76,10 +76,10 @@ class Importer {
                  {"fit", Json::object()},
                  {"data", Json()}};
     note_version();
-    std::vector<KerasLayer> chain = keras_chain(model_);
+    const std::vector<KerasLayer> chain = keras_chain(model_);
     Json layers = Json::array();
     for (const KerasLayer& layer : chain) add_layer(layer, layers.empty(), layers);
-    if (drop_input_layer(layers)) chain.erase(chain.begin());
+    if (drop_input_layer(layers)) titles_.erase(titles_.begin());
     document_["model"] = {{"class_name", "Sequential"}, {"config", {{"layers", layers}}}};
     compile();
     training_options();
@@ -87,7 +87,7 @@ class Importer {
     fill_in_metric();
     fill_in_fit();
     fill_in_data();
-    if (problems_.empty()) check(chain);
+    if (problems_.empty()) check();
     if (!problems_.empty()) throw input_error(join(problems_, "\n"));
     // Keras counts it from the front as soon as shapes are known; valid layers take the last alone.
     for (Json& layer : document_["model"]["config"]["layers"]) {
@@ -199,8 +199,7 @@ class Importer {
   void add_layer(const KerasLayer& layer, bool first, Json& layers) {
     const Json& json = *layer.json;
     std::string class_name = text_of(json, "class_name");
-    const Json& renamed = value_of(history()["layers"], class_name);
-    if (renamed.is_string()) class_name = renamed;
+    class_name = new_class(class_name);
     const std::string place = layer_title(layer.name, class_name);
     if (class_name == "Lambda" || class_name.ends_with("OpLambda")) {
       return refuse(place, "Python code", "layers that are no code");
@@ -223,6 +222,7 @@ class Importer {
                     allowed_words(class_name, known));
     }
     Json config = Json::object();
+    Json behind = Json::array();  // what becomes layers of their own
     if (!layer.name.empty()) config["name"] = layer.name;
     const Json& stored = value_of(json, "config");
     if (!stored.is_object()) return refuse(place, "config " + shown(stored), "an object");
@@ -241,12 +241,25 @@ class Importer {
           config["unit_forget_bias"] = value == "one";
           continue;
         }
-        refuse(place, key + " = " + shown(value), "settings that neutra knows");
+        refuse(place, key + " = " + shown(value), known_values("layer", key));
         continue;
       }
       if (field->type == FieldType::kIgnored) continue;
+      if (field->type == FieldType::kActivation) {
+        if (Json own = activation_layer(value, place + ": " + key); !own.is_null()) {
+          behind.push_back(std::move(own));
+          continue;
+        }
+      }
+      if (key == "keepdims" && value == true) {
+        // Global poolings leave the channels alone: their other extents are 1.
+        const Json shape = type->class_name.ends_with("2D") ? Json{1, 1, -1} : Json{1, -1};
+        behind.push_back({{"class_name", "Reshape"}, {"config", {{"target_shape", shape}}}});
+        continue;
+      }
       add_setting(*field, value, place, type->class_name, first, config);
     }
+    note_call(layer.training, type->class_name, place, config);
     if (type->class_name == "GRU" && find_field(fields, "reset_after") != nullptr &&
         !config.contains("reset_after")) {
       config["reset_after"] = false;  // as before there was a choice
@@ -255,7 +268,107 @@ class Importer {
     // Keras writes the default of a pooling's strides out.
     const Json& window = value_of(config, "pool_size");
     if (!window.is_null() && value_of(config, "strides") == window) config.erase("strides");
-    layers.push_back({{"class_name", type->class_name}, {"config", std::move(config)}});
+    if (!behind.empty()) {
+      const std::string own = text_of(behind.front(), "class_name");
+      if (type->recurrent) return refuse(place, own + " as an activation", words_of_activations());
+      if (!value_of(config, "activity_regularizer").is_null()) {
+        return refuse(place, "activity_regularizer in front of " + own, "null");
+      }
+      assume("model", own + " behind " + place,
+             "a layer of its own: those behind it count one more");
+    }
+    if (type->class_name != "Activation" || behind.empty()) {
+      layers.push_back({{"class_name", type->class_name}, {"config", std::move(config)}});
+      titles_.push_back(place);
+    }
+    for (Json& each : behind) {
+      layers.push_back(std::move(each));
+      titles_.push_back(place);
+    }
+  }
+
+  /// What a setting may be, where a layer doesn't know it: the values that switch it off.
+  static std::string known_values(const std::string& family, const std::string& key) {
+    const Json& off = value_of(value_of(history()["off"], family), key);
+    std::vector<std::string> values;
+    for (const Json& each : off) values.push_back(key + " = " + shown(each));
+    return values.empty() ? "settings that neutra knows"
+                          : join(values) + " (other values are not supported)";
+  }
+
+  static std::string words_of_activations() { return join(words(Vocabulary::kActivation)); }
+
+  /// An activation that a program has as a layer alone, as that layer: a layer in the place of a
+  /// word, or a word for such. Null for others, and for what is no activation.
+  Json activation_layer(const Json& value, const std::string& place) {
+    const Json* word = &value;
+    if (value.is_object() && text_of(value, "class_name") == "function") {
+      word = &value_of(value, "config");
+    }
+    if (word->is_string()) {
+      return value_of(history()["activation_layers"], word->get<std::string>());
+    }
+    const std::string class_name = text_of(value, "class_name");
+    const Layer* type = is_custom(value) ? nullptr : find_layer(new_class(class_name));
+    if (type == nullptr || type->weights != nullptr || !is_activation(*type)) return {};
+    Json layers = Json::array();
+    const std::size_t before = problems_.size(), titles = titles_.size();
+    const Json unnamed = {{"class_name", class_name}, {"config", value_of(value, "config")}};
+    add_layer({&unnamed, "", "", Json()}, false, layers);
+    titles_.resize(titles);
+    for (std::size_t i = before; i < problems_.size(); ++i) {
+      problems_[i] = describe(model_.file, place, class_name + " " + shown(unnamed["config"]),
+                              words_of_activations());
+    }
+    if (layers.empty()) return {};
+    layers.front()["config"].erase("name");
+    return layers.front();
+  }
+
+  /// Does the layer nothing but an activation?
+  static bool is_activation(const Layer& type) {
+    const Json& classes = history()["layers_of_activations"];
+    return std::find(classes.begin(), classes.end(), type.class_name) != classes.end();
+  }
+
+  static std::string new_class(const std::string& class_name) {
+    const Json& renamed = value_of(history()["layers"], class_name);
+    return renamed.is_string() ? renamed.get<std::string>() : class_name;
+  }
+
+  /// A call's `training` that isn't the model's: what a layer does in training alone is off, or
+  /// never off.
+  void note_call(const Json& training, const std::string& class_name, const std::string& place,
+                 Json& config) {
+    if (!training.is_boolean()) return;
+    const bool on = training.get<bool>();
+    const std::string call = std::string("called with training = ") + (on ? "true" : "false");
+    if (class_name == "BatchNormalization") {
+      if (on) {
+        refuse(place, call + ", so that a prediction depends on its batch", "calls without");
+      } else if (value_of(config, "trainable") != false) {
+        refuse(place, call + ", while its gamma and beta are trained",
+               "trainable = false, which keeps its averages, too; or calls without");
+      }
+      return;
+    }
+    for (const Json& field : history()["in_training"]) {
+      const std::string name = field;
+      const Json& amount = value_of(config, name);
+      if (amount.is_null() || amount == 0) continue;
+      if (on) {
+        refuse(place, call + ", so that predictions are random",
+               "calls without, or with training = false");
+      } else {
+        assume("model", place + ": " + name + " = 0 instead of " + shown(amount),
+               call + ": nothing is dropped or added in training either");
+        config[name] = 0;
+      }
+    }
+    for (const char* wrapped : {"layer", "backward_layer"}) {
+      if (!config.contains(wrapped) || !config[wrapped].is_object()) continue;
+      note_call(training, text_of(config[wrapped], "class_name"), place, config[wrapped]["config"]);
+    }
   }
 
   /// Keras 3 writes both layers of a Bidirectional out, also where one is the other turned.
@@ -332,7 +445,13 @@ class Importer {
           return;
         }
         Json wrapped = Json::array();
-        add_layer({&value, text_of(value_of(value, "config"), "name"), ""}, false, wrapped);
+        const std::size_t titles = titles_.size();
+        add_layer({&value, text_of(value_of(value, "config"), "name"), "", Json()}, false, wrapped);
+        titles_.resize(titles);
+        if (wrapped.size() > 1) {
+          return refuse(place, text_of(wrapped.back(), "class_name") + " behind the wrapped layer",
+                        "a wrapper around each of both");
+        }
         if (!wrapped.empty()) config[name] = std::move(wrapped.front());
         return;
       }
@@ -361,18 +480,59 @@ class Importer {
     const std::vector<Field>& fields = section_fields("compile");
     for (const auto& [key, value] : stored.items()) {
       if (key == "optimizer" || key == "optimizer_config") {
-        add_optimizer(value);
+        if (!is_given("optimizer") && !value.is_null()) add_optimizer(value);
       } else if (key == "loss") {
-        add_loss(value);
+        if (!is_given("loss")) add_loss(value);
       } else if (key == "metrics") {
-        add_metrics(value);
+        if (!is_given("metrics")) add_metrics(value);
+      } else if (is_given(key)) {
+        continue;
       } else if (value.is_null() || is_off("compile", key, value)) {
         continue;
       } else if (const Field* field = find_field(fields, key);
                  field == nullptr || field->type != FieldType::kIgnored) {
-        refuse("training_config: " + key, shown(value), "a model trained without");
+        refuse("training_config: " + key, shown(value), "a model trained without" + or_given());
       }
     }
+  }
+
+  /// Do the training options say this of the compile section? They win.
+  bool is_given(const std::string& field) const {
+    const Json& options = sources_.training;
+    return !value_of(options, field).is_null() || member(value_of(options, "compile"), field);
+  }
+
+  /// What helps where the file's training can't be represented.
+  std::string or_given() const {
+    return sources_.training.is_null() ? "; --training FILE gives others (neutra import --help)"
+                                       : "";
+  }
+
+  /// Clipping at 0: old and new Keras clip nothing then, tf.keras up to 2.10 clips all to nothing.
+  void drop_clipping(Json& config) {
+    for (const char* field : {"clipnorm", "clipvalue", "global_clipnorm"}) {
+      const Json& bound = value_of(config, field);
+      if (!bound.is_number() || bound != 0) continue;
+      if (model_.major_version() == 2 && !standalone() && minor_version() < 11) {
+        refuse(std::string("optimizer: ") + field,
+               "0, with which Keras " + model_.version + " trains no weight",
+               "null or a number > 0" + or_given());
+      } else {
+        assume(std::string("compile.optimizer.config.") + field, "null",
+               "0 in the file: Keras " + model_.version + " clips nothing then");
+      }
+      config.erase(field);
+    }
+  }
+
+  int minor_version() const {
+    const std::size_t dot = model_.version.find('.');
+    int minor = 0;
+    if (dot != std::string::npos) {
+      std::from_chars(model_.version.data() + dot + 1,
+                      model_.version.data() + model_.version.size(), minor);
+    }
+    return minor;
   }
 
   void add_optimizer(const Json& value) {
@@ -382,6 +542,7 @@ class Importer {
       if (const Json rate = value_of(*config, "learning_rate"); rate.is_object()) {
         add_schedule(rate, *config);
       }
+      drop_clipping(*config);
       const std::string class_name = text_of(optimizer, "class_name");
       if (standalone() && class_name == "Adagrad" &&
           !config->contains("initial_accumulator_value")) {
@@ -402,25 +563,45 @@ class Importer {
   void add_schedule(const Json& schedule, Json& config) {
     const std::string class_name = text_of(schedule, "class_name");
     const Json settings = value_of(schedule, "config");
-    const Json& initial = value_of(settings, "initial_learning_rate");
-    const Json& steps = value_of(settings, "decay_steps");
-    const Json& rate = value_of(settings, "decay_rate");
-    const bool numbers = initial.is_number() && steps.is_number() && steps.get<double>() > 0 &&
-                         rate.is_number() && value_of(settings, "staircase") == false;
-    if (numbers && class_name == "ExponentialDecay") {
-      document_["fit"]["schedule"] = {
-          {"decay_rate", std::pow(rate.get<double>(), 1 / steps.get<double>())},
-          {"every", "batch"}};
-    } else if (numbers && class_name == "InverseTimeDecay") {
-      config["decay"] = rate.get<double>() / steps.get<double>();
-    } else {
-      return refuse("optimizer: learning_rate", class_name + " " + shown(settings),
-                    "a number, ExponentialDecay or InverseTimeDecay without staircase");
+    const std::string place = "optimizer: learning_rate: " + class_name;
+    const bool exponential = class_name == "ExponentialDecay";
+    if (!exponential && class_name != "InverseTimeDecay") {
+      return refuse(
+          "optimizer: learning_rate", class_name + " " + shown(settings),
+          "a number, ExponentialDecay or InverseTimeDecay without staircase" + or_given());
     }
-    assume(class_name == "ExponentialDecay" ? "fit.schedule" : "compile.optimizer.config.decay",
-           shown(class_name == "ExponentialDecay" ? document_["fit"]["schedule"] : config["decay"]),
+    const auto number = [&](const char* field, bool fits(double), const std::string& allowed) {
+      const Json& value = value_of(settings, field);
+      const bool good = value.is_number() && fits(value.get<double>());
+      if (!good) refuse(place + ": " + field, shown(value), allowed + or_given());
+      return good ? value.get<double>() : 1.0;
+    };
+    const std::size_t before = problems_.size();
+    const auto positive = [](double x) { return x > 0; };
+    const double steps = number("decay_steps", positive, "a number > 0");
+    const double rate =
+        exponential
+            ? number(
+                  "decay_rate", [](double x) { return x > 0 && x <= 1; }, "a number in (0, 1]")
+            : number(
+                  "decay_rate", [](double x) { return x >= 0; }, "a number >= 0");
+    number(
+        "initial_learning_rate", [](double x) { return x >= 0; }, "a number >= 0");
+    const Json& staircase = value_of(settings, "staircase");
+    if (!staircase.is_null() && staircase != false) {
+      refuse(place + ": staircase", shown(staircase), "false" + or_given());
+    }
+    if (problems_.size() > before) return;
+    if (exponential) {
+      document_["fit"]["schedule"] = {{"decay_rate", std::pow(rate, 1 / steps)},
+                                      {"every", "batch"}};
+    } else {
+      config["decay"] = rate / steps;
+    }
+    assume(exponential ? "fit.schedule" : "compile.optimizer.config.decay",
+           shown(exponential ? document_["fit"]["schedule"] : config["decay"]),
            "the schedule " + class_name + " says the same");
-    config["learning_rate"] = without_float_noise(initial);
+    config["learning_rate"] = without_float_noise(settings["initial_learning_rate"]);
   }
 
   void add_loss(const Json& stored) {
@@ -442,16 +623,44 @@ class Importer {
     Json all = list->is_array() ? *list : list->is_null() ? Json::array() : Json::array({*list});
     for (const Json& metric : all) {
       const Json name = metric_name(metric);
-      const Json& k = value_of(value_of(metric, "config"), "k");
-      if (names.empty() && k.is_number_integer()) top_k_ = k;
-      if (name.is_null()) {
+      const auto leave_out = [&](const std::string& reason) {
         assume("compile.metrics", "without " + shown(metric),
-               "neutra doesn't know this metric; metrics don't change the training");
-      } else if (std::find(names.begin(), names.end(), name) == names.end()) {
+               reason + "; metrics don't change the training");
+      };
+      if (name.is_null()) {
+        leave_out("neutra doesn't know this metric");
+        continue;
+      }
+      const auto same = [&](const Json& each) {
+        return each == name || value_of(each, "class_name") == name;
+      };
+      if (std::any_of(names.begin(), names.end(), same)) continue;
+      const Json options = metric_options(metric);
+      if (const auto option = unusual_metric_option(name, options)) {
+        leave_out("neutra has it with " + option->allowed + " alone");
+        continue;
+      }
+      // The program's check takes these options of the first metric.
+      Json kept = Json::object();
+      for (const char* option : {"k", "from_logits"}) {
+        const Json& value = value_of(options, option);
+        if (!value.is_null() && value != false) kept[option] = value;
+      }
+      if (kept.empty()) {
         names.push_back(name);
+      } else if (names.empty()) {
+        names.push_back({{"class_name", name}, {"config", kept}});
+      } else {
+        leave_out("only the first metric has " + shown(kept));
       }
     }
     document_["compile"]["metrics"] = std::move(names);
+  }
+
+  /// What a metric's class was given.
+  static Json metric_options(const Json& metric) {
+    const Json& config = value_of(metric, "config");
+    return config.is_object() ? without_float_noise(config) : Json::object();
   }
 
   /// A metric's word; null for one that isn't known.
@@ -467,8 +676,6 @@ class Importer {
         const std::string given = text_of(config, "name");
         name = given == "accuracy" || given == "acc" ? Json("accuracy") : value_of(config, "fn");
       }
-      const Json& threshold = value_of(config, "threshold");
-      if (threshold.is_number() && threshold != 0.5) return {};
     }
     if (!name.is_string()) return {};
     const Entry* entry = find(Vocabulary::kMetric, name.get<std::string>());
@@ -561,7 +768,12 @@ class Importer {
     Json& compile = document_["compile"];
     if (!compile.contains("optimizer")) {
       compile["optimizer"] = "rmsprop";
-      assume("compile.optimizer", "rmsprop", "Keras's default");
+      assume(
+          "compile.optimizer", "rmsprop",
+          model_.training.is_null()
+              ? "Keras's default"
+              : "Keras's default: the model was compiled, but its optimiser is lost, since Keras " +
+                    model_.version + " didn't store it; --training FILE gives it");
     }
     if (compile.contains("loss")) return;
     const std::string activation = output_activation();
@@ -586,9 +798,6 @@ class Importer {
     if (document_.contains("metric") && !document_["metric"].is_null()) return;
     if (!metrics.is_array() || metrics.empty()) {
       assume("metric", "loss", "the model was compiled without a metric that neutra knows");
-    } else if (!top_k_.is_null() &&
-               metrics.front().get<std::string>().find("top_k") != std::string::npos) {
-      document_["metric"] = {{"name", metrics.front()}, {"k", top_k_}};
     }
   }
 
@@ -621,7 +830,7 @@ class Importer {
   }
 
   /// The program's own check, with layers by their name.
-  void check(const std::vector<KerasLayer>& chain) {
+  void check() {
     static const std::string prefix = "/model/config/layers/";
     for (const Problem& problem : validate(document_, sources_.info)) {
       std::string place = problem.path.empty() ? "/" : problem.path;
@@ -631,15 +840,13 @@ class Importer {
         const char* end = std::from_chars(begin, place.data() + place.size(), index).ptr;
         std::string rest(end, static_cast<std::size_t>(place.data() + place.size() - end));
         if (rest.starts_with("/config/")) rest = rest.substr(8);
-        if (index < chain.size()) {
-          place = layer_title(chain[index].name, text_of(*chain[index].json, "class_name")) +
-                  (rest.empty() ? "" : ": " + rest);
-        }
+        if (index < titles_.size()) place = titles_[index] + (rest.empty() ? "" : ": " + rest);
       } else {
         std::replace(place.begin() + 1, place.end(), '/', '.');
         place = place.substr(1);
       }
-      refuse(place, problem.found, problem.allowed);
+      const bool trains = place.starts_with("compile.") || place.starts_with("fit.");
+      refuse(place, problem.found, problem.allowed + (trains ? or_given() : ""));
     }
   }
 
@@ -647,8 +854,8 @@ class Importer {
   const ImportSources& sources_;
   const int major_;
   Json document_;
-  Json batch_size_;  ///< that the model declares; null for none
-  Json top_k_;       ///< of the first metric; null for none
+  Json batch_size_;                  ///< that the model declares; null for none
+  std::vector<std::string> titles_;  ///< of the program's layers
   bool unknown_layers_ = false;
   std::vector<Assumption> assumptions_;
   std::vector<std::string> problems_;

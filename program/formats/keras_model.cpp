@@ -60,7 +60,10 @@ class FolderNames {
 /// Follows a model from its input to its output.
 class Chain {
  public:
-  explicit Chain(const KerasModel& model) : file_(model.file) { add_model(model.model, ""); }
+  explicit Chain(const KerasModel& model)
+      : file_(model.file), calls_rule_(model.major_version() < 3) {
+    add_model(model.model, "", Json());
+  }
   std::vector<KerasLayer> layers() && { return std::move(layers_); }
 
  private:
@@ -76,7 +79,8 @@ class Chain {
     return class_name == "Sequential" || is_functional(class_name);
   }
 
-  void add_model(const Json& model, const std::string& folder) {
+  /// `training`: of the model's call.
+  void add_model(const Json& model, const std::string& folder, const Json& training) {
     const std::string class_name = text_of(model, "class_name");
     const Json& config = value_of(model, "config");
     const std::string name = text_of(config, "name");
@@ -94,13 +98,13 @@ class Chain {
       if (layer_class.empty()) fail(place, shown(layer), "a layer {class_name, config}");
       std::string layer_name = text_of(value_of(layer, "config"), "name");
       if (layer_name.empty()) layer_name = text_of(layer, "name");
-      own.push_back({&layer, layer_name, folder + "layers/" + names.next(layer_class)});
+      own.push_back({&layer, layer_name, folder + "layers/" + names.next(layer_class), training});
     }
     if (is_functional(class_name)) own = ordered(own, config, place);
     for (const KerasLayer& layer : own) {
       const std::string layer_class = text_of(*layer.json, "class_name");
       if (is_model(layer_class)) {
-        add_model(*layer.json, layer.folder + "/");
+        add_model(*layer.json, layer.folder + "/", layer.training);
       } else if (layer_class != "InputLayer" || layers_.empty()) {
         layers_.push_back(layer);
       }
@@ -113,7 +117,7 @@ class Chain {
 
   /// The layers of a functional model, from the one that is its input to the one that is its
   /// output.
-  std::vector<KerasLayer> ordered(const std::vector<KerasLayer>& layers, const Json& config,
+  std::vector<KerasLayer> ordered(std::vector<KerasLayer>& layers, const Json& config,
                                   const std::string& place) const {
     const std::string input = only_end(config, "input_layers", place);
     const std::string output = only_end(config, "output_layers", place);
@@ -124,7 +128,7 @@ class Chain {
         fail(place, "two layers of the name '" + layer.name + "'", "names of their own");
       }
     }
-    for (const KerasLayer& layer : layers) {
+    for (KerasLayer& layer : layers) {
       const std::string source = only_source(layer);
       if (source.empty()) {
         if (layer.name == input) continue;
@@ -170,8 +174,9 @@ class Chain {
     fail(place, std::string(field) + " " + shown(ends), "one layer: models that are chains");
   }
 
-  /// The layer that a layer of a functional model gets its input from; "" for none.
-  std::string only_source(const KerasLayer& layer) const {
+  /// The layer that a layer of a functional model gets its input from; "" for none. Notes how it is
+  /// called.
+  std::string only_source(KerasLayer& layer) const {
     const std::string place = title(layer.name, text_of(*layer.json, "class_name"));
     const Json& nodes = value_of(*layer.json, "inbound_nodes");
     if (!nodes.is_array() || nodes.empty()) return "";
@@ -184,7 +189,7 @@ class Chain {
     if (node.is_object()) {  // Keras 3: {args: [tensor], kwargs}
       const Json& arguments = value_of(node, "args");
       if (!arguments.is_array() || arguments.size() != 1) fail(place, shown(arguments), kChains);
-      require_no_arguments(value_of(node, "kwargs"), place);
+      note_arguments(value_of(node, "kwargs"), layer, place);
       const Json& tensor = value_of(arguments.front(), "config");
       const Json& history = value_of(tensor, "keras_history");
       if (!history.is_array() || history.empty() || !history.front().is_string()) {
@@ -198,19 +203,25 @@ class Chain {
     if (!source->is_array() || source->size() < 3 || !source->front().is_string()) {
       fail(place, shown(node), kChains);
     }
-    if (source->size() > 3) require_no_arguments((*source)[3], place);
+    if (source->size() > 3) note_arguments((*source)[3], layer, place);
     return source->front();
   }
 
-  void require_no_arguments(const Json& arguments, const std::string& place) const {
+  void note_arguments(const Json& arguments, KerasLayer& layer, const std::string& place) const {
     if (!arguments.is_object()) return;
     for (const auto& [key, value] : arguments.items()) {
       if (value.is_null()) continue;
-      fail(place, "called with " + key + " = " + shown(value), "calls with the input alone");
+      if (key == "training" && value.is_boolean()) {
+        if (calls_rule_) layer.training = value;
+        continue;
+      }
+      fail(place, "called with " + key + " = " + shown(value),
+           "calls with the input alone, or with training");
     }
   }
 
   const std::string& file_;
+  bool calls_rule_;  ///< a call's `training` holds whatever the model does: before Keras 3
   std::vector<KerasLayer> layers_;
 };
 
@@ -347,6 +358,19 @@ int KerasModel::major_version() const {
 
 std::vector<KerasLayer> keras_chain(const KerasModel& model) { return Chain(model).layers(); }
 
+bool is_keras_json(const fs::path& file) {
+  constexpr std::size_t kBlanks = 64;  // an editor may have put some in front
+  const std::string start = start_of_file(file, kBlanks);
+  const std::size_t first = start.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos || start[first] != '{') return false;
+  try {
+    const Json json = read_json(file);
+    return value_of(json, "class_name").is_string() && json.contains("config");
+  } catch (const Error&) {  // whoever reads it says what is wrong
+    return false;
+  }
+}
+
 bool is_keras_model_file(const fs::path& file) {
   const std::string start = start_of_file(file, kHdf5Start.size());
   if (start == kHdf5Start) return true;
@@ -366,9 +390,10 @@ struct KerasModelFile::Content {
     if (by_folder) {
       std::vector<KerasLayer> chain;
       if (model.model.is_null()) {  // weights alone: the program says which layers there are
+        require_one_model(model.file);
         FolderNames names;
         for (const ResolvedLayer& layer : program.layers) {
-          chain.push_back({nullptr, "", "layers/" + names.next(layer.class_name)});
+          chain.push_back({nullptr, "", "layers/" + names.next(layer.class_name), Json()});
         }
       } else {
         chain = keras_chain(model);
@@ -408,6 +433,17 @@ struct KerasModelFile::Content {
       }
     }
     return all;
+  }
+
+  /// Where weights of models in a model lie, the program of the whole doesn't say.
+  void require_one_model(const std::string& path) const {
+    for (const std::string& layer : file.list("/layers")) {
+      if (!file.has("/layers/" + layer + "/layers")) continue;
+      throw input_error(
+          describe(path, "/layers/" + layer, "weights of a model in the model",
+                   "weights without such; or the model instead of its program, as to_json() writes "
+                   "it: neutra evaluate MODEL.json --weights FILE"));
+    }
   }
 
   /// "GROUP/0", "GROUP/1", ...
@@ -459,8 +495,17 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
                                  true});
     }
     return;
+  } else if (is_keras_json(path)) {
+    model_.model = read_json(path);
+    model_.version = text_of(model_.model, "keras_version");
+    model_.backend = text_of(model_.model, "backend");
+    // Keras 3 writes no version, and the modules of classes, which Keras 2 names in layers alone.
+    if (model_.version.empty() && model_.model.contains("module")) model_.version = "3";
+    model_.training = value_of(model_.model, "compile_config");
+    if (model_.training.empty()) model_.training = Json();
+    return;
   } else {
-    fail(kind_of_file(path));
+    fail(kind_of_file(path), ", the JSON of to_json()");
   }
   const Hdf5File& file = content_->file;
   model_.model = json_attribute(file, "model_config", model_.file);
@@ -485,12 +530,17 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
 KerasModelFile::KerasModelFile(KerasModelFile&&) noexcept = default;
 KerasModelFile::~KerasModelFile() = default;
 
-ModelWeights KerasModelFile::weights(const ResolvedProgram& program) const {
+ModelWeights KerasModelFile::weights(const ResolvedProgram& program,
+                                     const KerasModel* structure) const {
   const auto fail = [&](const std::string& place, const std::string& found,
                         const std::string& allowed) {
     throw input_error(describe(model_.file, place, found, allowed));
   };
-  if (content_ == nullptr) fail("model.weights.h5", "nothing", "the model's weights");
+  if (content_ == nullptr) {
+    fail("", "a model without weights",
+         "a file with weights; those of a model's JSON lie in a file of their own: --weights");
+  }
+  const bool alone = model_.model.is_null() && structure != nullptr;
   const auto extents = [&](const std::string& path) {
     const std::vector<std::uint64_t> file = content_->file.extents(path);
     Shape shape;
@@ -566,7 +616,7 @@ ModelWeights KerasModelFile::weights(const ResolvedProgram& program) const {
   };
 
   std::size_t at = 0;  // in weighted
-  for (const StoredLayer& stored : content_->stored_layers(model_, program)) {
+  for (const StoredLayer& stored : content_->stored_layers(alone ? *structure : model_, program)) {
     if (at == weighted.size()) {
       fail("", "weights of the layer '" + stored.name + "'",
            "those of the " + std::to_string(weighted.size()) +

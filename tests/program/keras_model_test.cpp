@@ -9,6 +9,7 @@
 
 #include "program/formats/keras_import.h"
 #include "program/hdf5_file.h"
+#include "program/normal.h"
 #include "support.h"
 
 namespace neutra {
@@ -178,6 +179,48 @@ TEST(KerasModelFile, MatchesWeightsByOrderAndShape) {
   EXPECT_NE(message({{"x", {}}}).find("no weights for layer 1 (Dense)"), std::string::npos);
 }
 
+/// A model in a model, as to_json() of Keras 3 writes it, and its weights in the layout of .keras.
+TEST(KerasModelFile, ReadsTheJsonOfAModelBesideItsWeights) {
+  const TestFolder folder;
+  std::ofstream(folder / "m.json") << R"({"module": "keras", "class_name": "Sequential", "config":
+    {"name": "s", "layers": [
+      {"class_name": "InputLayer", "config": {"batch_shape": [null, 2], "name": "in"}},
+      {"class_name": "Sequential", "config": {"name": "inner", "layers": [
+        {"class_name": "Dense", "config": {"name": "a", "units": 3}}]}},
+      {"class_name": "Dense", "config": {"name": "b", "units": 1}}]},
+    "registered_name": null, "build_config": {"input_shape": [null, 2]},
+    "compile_config": {"loss": "mse"}})";
+  EXPECT_TRUE(is_keras_json(folder / "m.json"));
+  EXPECT_FALSE(is_keras_model_file(folder / "m.json"));
+  const KerasModelFile file(folder / "m.json");
+  EXPECT_EQ(file.model().major_version(), 3);
+  const KerasImport import = import_of(file.model());
+  EXPECT_EQ(import.document["compile"]["loss"], "mse");
+  const ResolvedProgram program = resolve({import.document});
+  EXPECT_NE(error_of([&] { file.weights(program); }).find("--weights"), std::string::npos);
+
+  Hdf5File weights = Hdf5File::create(folder / "m.weights.h5");
+  const auto write = [&](const std::string& layer, const Shape& kernel, float value) {
+    weights.write("/layers/" + layer + "/vars/0",
+                  std::vector<float>(static_cast<std::size_t>(kernel[0] * kernel[1]), value),
+                  {kernel.begin(), kernel.end()});
+    weights.write("/layers/" + layer + "/vars/1",
+                  std::vector<float>(static_cast<std::size_t>(kernel[1]), value));
+  };
+  write("sequential/layers/dense", {2, 3}, 1);
+  write("dense", {3, 1}, 2);
+  weights.close();
+  const KerasModelFile stored(folder / "m.weights.h5");
+  const ModelWeights found = stored.weights(program, &file.model());
+  EXPECT_EQ(found[1][0], std::vector<float>(6, 1));
+  EXPECT_EQ(found[2][0], std::vector<float>(3, 2));
+  EXPECT_NE(error_of([&] { stored.weights(program); }).find("a model in the model"),
+            std::string::npos);
+  std::ofstream(folder / "p.json") << import.document.dump();
+  EXPECT_FALSE(is_keras_json(folder / "p.json"));
+  EXPECT_FALSE(is_keras_json(folder / "none.json"));
+}
+
 TEST(KerasModelFile, TurnsOldKernelsAndGatesIntoTodaysLayout) {
   const TestFolder folder;
   const std::string model =
@@ -233,7 +276,19 @@ TEST(KerasModelFile, RefusesOtherFilesByWhatTheyAre) {
   EXPECT_NE(message("a.h5", "text").find("another kind of file"), std::string::npos);
   EXPECT_NE(message("b.h5", "\x89HDF\r\n\x1a\n rest").find("no readable HDF5 file"),
             std::string::npos);
-  EXPECT_NE(message("a.keras", "PK\x03\x04 rest").find("no zip file"), std::string::npos);
+  EXPECT_NE(message("a.keras", "PK\x03\x04 rest").find("found a zip archive that is cut off"),
+            std::string::npos);
+  for (const char* name : {"none.json", "empty.h5", "empty.keras"}) {
+    EXPECT_NE(message(name, "").find("found an empty file; allowed: a Keras model"),
+              std::string::npos);
+  }
+  EXPECT_NE(message("text.json", "{\"model\": 1}").find("the JSON of to_json()"),
+            std::string::npos);
+  std::ifstream whole(test_data("keras/keras2_dense.h5"), std::ios::binary);
+  std::string bytes(4000, ' ');
+  whole.read(bytes.data(), 4000);
+  EXPECT_NE(message("cut.h5", bytes).find("it is cut off: it has 4000 of its 17512 bytes"),
+            std::string::npos);
   std::filesystem::create_directories(folder / "saved");
   std::ofstream(folder / "saved" / "saved_model.pb") << "x";
   EXPECT_NE(error_of([&] { KerasModelFile{folder / "saved"}; }).find("SavedModel"),
@@ -374,13 +429,137 @@ TEST(KerasImport, FollowsFunctionalModelsFromInputToOutput) {
   EXPECT_NE(message(R"([["in", 0, 0], ["b", 0, 0]])").find("layer 'a' (Dense)"), std::string::npos);
   EXPECT_NE(message(R"([["in", 0, 0]], [["in", 0, 0]])").find("used 2 times"), std::string::npos);
   EXPECT_NE(message(R"([["x", 0, 0]])").find("an input 'x', which is no layer"), std::string::npos);
-  EXPECT_NE(message(R"([["in", 0, 0, {"training": true}]])").find("training = true"),
-            std::string::npos);
+  EXPECT_NE(
+      message(R"([["in", 0, 0, {"initial_state": 1}]])").find("called with initial_state = 1"),
+      std::string::npos);
   EXPECT_NE(message(R"([["in", 0, 0]])", R"(, {"class_name": "Dense", "config": {"name": "c",
       "units": 1}, "inbound_nodes": [[["in", 0, 0, {}]]]})")
                 .find("a branch: 'in' goes into 'a' and 'c'"),
             std::string::npos);
   EXPECT_NE(message("5").find("allowed: one input"), std::string::npos);
+}
+
+/// A functional model: an input of two, the layer and a Dense.
+KerasModel called(const std::string& layer, const std::string& arguments,
+                  const std::string& version) {
+  std::string node = R"([[["in", 0, 0, )" + arguments + "]]]";
+  if (version.starts_with('3')) {
+    node = R"([{"args": [{"class_name": "__keras_tensor__", "config": {"shape": [null, 2],
+               "keras_history": ["in", 0, 0]}}], "kwargs": )" +
+           arguments + "}]";
+  }
+  return model_of(
+      R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+          {"class_name": "InputLayer", "config": {"batch_input_shape": [null, 2], "name": "in"},
+           "inbound_nodes": []}, )" +
+          layer + R"(, "inbound_nodes": )" + node + R"(}, {"class_name": "Dense",
+           "config": {"name": "d", "units": 1}, "inbound_nodes": [[["x", 0, 0, {}]]]}],
+          "input_layers": [["in", 0, 0]], "output_layers": [["d", 0, 0]]}})",
+      "null", version);
+}
+
+TEST(KerasImport, TrainingOfACallHoldsInKeras2Alone) {
+  const std::string dropout = R"({"class_name": "Dropout", "config": {"name": "x", "rate": 0.4})";
+  for (const char* training : {"false", "true"}) {  // Keras 3 runs each layer as the model
+    const KerasImport import =
+        import_of(called(dropout, std::string(R"({"training": )") + training + "}", "3.15.1"));
+    EXPECT_EQ(layer_of(import, 1)["config"]["rate"], 0.4);
+  }
+  EXPECT_EQ(
+      layer_of(import_of(called(dropout, R"({"training": null})", "2.15.0")), 1)["config"]["rate"],
+      0.4);
+  const KerasImport off = import_of(called(dropout, R"({"training": false})", "2.15.0"));
+  EXPECT_EQ(layer_of(off, 1)["config"]["rate"], 0);
+  EXPECT_TRUE(assumes(off, "model", "layer 'x' (Dropout): rate = 0 instead of 0.4"));
+  const auto refusal = [&](const std::string& layer, const std::string& arguments) {
+    return error_of([&] { import_of(called(layer, arguments, "2.15.0")); });
+  };
+  EXPECT_NE(refusal(dropout, R"({"training": true})").find("so that predictions are random"),
+            std::string::npos);
+  EXPECT_EQ(refusal(R"({"class_name": "Dense", "config": {"name": "x", "units": 3})",
+                    R"({"training": true})"),
+            "");
+  const std::string norm = R"({"class_name": "BatchNormalization", "config": {"name": "x")";
+  EXPECT_NE(refusal(norm + "}", R"({"training": false})").find("its gamma and beta are trained"),
+            std::string::npos);
+  EXPECT_NE(refusal(norm + "}", R"({"training": true})").find("depends on its batch"),
+            std::string::npos);
+  EXPECT_EQ(refusal(norm + R"(, "trainable": false})", R"({"training": false})"), "");
+}
+
+TEST(KerasImport, TrainingOfAModelsCallHoldsForItsLayers) {
+  const KerasImport import = import_of(called(
+      R"({"class_name": "Sequential", "config": {"name": "x", "layers": [
+         {"class_name": "Dropout", "config": {"name": "p", "rate": 0.5}},
+         {"class_name": "GaussianNoise", "config": {"name": "n", "stddev": 0.5}}]})",
+      R"({"training": false})", "2.15.0"));
+  EXPECT_EQ(layer_of(import, 1)["config"]["rate"], 0);
+  EXPECT_EQ(layer_of(import, 2)["config"]["stddev"], 0);
+}
+
+TEST(KerasImport, ActivationsThatAreLayersBecomeLayers) {
+  const KerasImport import = import_of(sequential(R"(
+      {"class_name": "Dense", "config": {"name": "a", "units": 2, "activation":
+        {"class_name": "ReLU", "config": {"name": "r", "trainable": true, "dtype": "float32",
+         "max_value": 6.0, "negative_slope": 0.0, "threshold": 0.5}}}},
+      {"class_name": "Dense", "config": {"name": "b", "units": 2, "activation":
+        {"module": "keras.layers", "class_name": "LeakyReLU", "config": {"negative_slope": 0.2},
+         "registered_name": null}}},
+      {"class_name": "Activation", "config": {"name": "c", "activation": "relu6"}},
+      {"class_name": "Dense", "config": {"name": "d", "units": 2, "activation": "leaky_relu"}},
+      {"class_name": "ThresholdedReLU", "config": {"name": "e", "theta": 0.7}})",
+                                                  "null", "3.15.1"));
+  const Json& layers = import.document["model"]["config"]["layers"];
+  Json classes = Json::array();
+  for (const Json& layer : layers) classes.push_back(layer["class_name"]);
+  EXPECT_EQ(classes, (Json{"InputLayer", "Dense", "ReLU", "Dense", "LeakyReLU", "ReLU", "Dense",
+                           "LeakyReLU", "ReLU"}));
+  EXPECT_FALSE(layers[1]["config"].contains("activation"));
+  EXPECT_EQ(layers[2]["config"]["max_value"], 6);
+  EXPECT_EQ(layers[2]["config"]["threshold"], 0.5);
+  EXPECT_EQ(layers[4]["config"]["alpha"], 0.2);
+  EXPECT_EQ(layers[5]["config"]["max_value"], 6);
+  EXPECT_EQ(layers[7]["config"]["alpha"], 0.2);
+  EXPECT_EQ(layers[8]["config"]["threshold"], 0.7);
+  EXPECT_TRUE(assumes(import, "model", "ReLU behind layer 'a' (Dense)"));
+  const auto refusal = [&](const std::string& layer) {
+    return error_of([&] { import_of(sequential(layer)); });
+  };
+  EXPECT_NE(refusal(R"({"class_name": "Dense", "config": {"name": "f", "units": 2,
+      "activity_regularizer": {"class_name": "L1", "config": {"l1": 0.1}},
+      "activation": {"class_name": "ReLU", "config": {}}}})")
+                .find("activity_regularizer in front of ReLU"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"class_name": "Reshape", "config": {"target_shape": [2, 1]}},
+      {"class_name": "LSTM", "config": {"name": "g", "units": 2, "activation": "relu6"}})")
+                .find("layer 'g' (LSTM): found ReLU as an activation"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"class_name": "Dense", "config": {"name": "h", "units": 2,
+      "activation": {"class_name": "ReLU", "config": {"surprise": 1}}}})")
+                .find("layer 'h' (Dense): activation: found ReLU"),
+            std::string::npos);
+}
+
+TEST(KerasImport, PoolingsThatKeepExtentsAreReshaped) {
+  const KerasImport import = import_of(sequential(
+      R"({"class_name": "Reshape", "config": {"target_shape": [2, 1]}},
+         {"class_name": "GlobalMaxPooling1D", "config": {"name": "g", "keepdims": true}})"));
+  EXPECT_EQ(layer_of(import, 3)["config"]["target_shape"], (Json{1, -1}));
+}
+
+TEST(KerasImport, SettingsThatAreOffAreNamed) {
+  const auto normalised = [](const char* rms) {
+    return sequential(
+        std::string(R"({"class_name": "LayerNormalization", "config": {"name": "n", "axis": [-1],
+                        "rms_scaling": )") +
+            rms + "}}",
+        "null", "3.15.1");
+  };
+  EXPECT_FALSE(layer_of(import_of(normalised("false")), 1)["config"].contains("rms_scaling"));
+  EXPECT_NE(error_of([&] {
+              import_of(normalised("true"));
+            }).find("found rms_scaling = true; allowed: rms_scaling = false"),
+            std::string::npos);
 }
 
 TEST(KerasImport, NamesAllThatItCantRepresent) {
@@ -402,7 +581,7 @@ TEST(KerasImport, NamesAllThatItCantRepresent) {
   // What the program's own check refuses has the layer's name, too.
   EXPECT_NE(error_of([&] {
               import_of(sequential(R"({"class_name": "Dense", "config": {"name": "d", "units": 1,
-                  "kernel_constraint": {"class_name": "MaxNorm", "config": {}}}})"));
+                  "kernel_constraint": {"class_name": "Strange", "config": {}}}})"));
             }).find("layer 'd' (Dense): kernel_constraint: found"),
             std::string::npos);
   EXPECT_NE(
@@ -482,6 +661,81 @@ TEST(KerasImport, OptimisersOfOtherVersions) {
   EXPECT_EQ(decay.document["compile"]["optimizer"]["config"]["learning_rate"], 0.1);
 }
 
+TEST(KerasImport, NamesTheWrongSettingsOfASchedule) {
+  const auto refusal = [&](const std::string& class_name, const std::string& settings) {
+    return error_of([&] {
+      import_of(
+          sequential(kDense, R"({"loss": "mse", "optimizer_config": {"class_name": "SGD", "config":
+                     {"learning_rate": {"class_name": ")" +
+                                 class_name + R"(", "config": )" + settings + "}}}}"));
+    });
+  };
+  for (const char* name : {"ExponentialDecay", "InverseTimeDecay"}) {
+    for (const char* steps : {"0", "-5", "null"}) {
+      const std::string message =
+          refusal(name, std::string(R"({"initial_learning_rate": 0.1, "decay_rate": 0.5,
+                                        "staircase": false, "decay_steps": )") +
+                            steps + "}");
+      EXPECT_NE(message.find(std::string("learning_rate: ") + name + ": decay_steps: found " +
+                             steps + "; allowed: a number > 0; --training FILE"),
+                std::string::npos)
+          << message;
+    }
+  }
+  EXPECT_NE(refusal("ExponentialDecay", R"({"initial_learning_rate": 0.1, "decay_rate": 1.5,
+                                            "decay_steps": 10})")
+                .find("decay_rate: found 1.5; allowed: a number in (0, 1]"),
+            std::string::npos);
+  EXPECT_NE(refusal("InverseTimeDecay", R"({"initial_learning_rate": 0.1, "decay_rate": 0.5,
+                                            "decay_steps": 10, "staircase": true})")
+                .find("staircase: found true; allowed: false"),
+            std::string::npos);
+}
+
+TEST(KerasImport, ClippingAtZeroIsOff) {
+  const auto clipped = [&](const std::string& version) {
+    return import_of(
+        sequential(kDense, R"({"loss": "mse", "optimizer_config": {"class_name": "SGD", "config":
+                   {"learning_rate": 0.1, "clipnorm": 0.0, "clipvalue": 0}}})",
+                   version));
+  };
+  for (const char* version : {"2.2.4", "2.15.0", "3.15.1"}) {
+    const KerasImport import = clipped(version);
+    EXPECT_EQ(import.document["compile"]["optimizer"]["config"], (Json{{"learning_rate", 0.1}}));
+    EXPECT_TRUE(assumes(import, "compile.optimizer.config.clipnorm", "null"));
+    EXPECT_TRUE(assumes(import, "compile.optimizer.config.clipvalue", "null"));
+  }
+  EXPECT_NE(error_of([&] { clipped("2.4.0"); }).find("with which Keras 2.4.0 trains no weight"),
+            std::string::npos);
+}
+
+TEST(KerasImport, SaysThatTheOptimiserIsLost) {
+  const KerasImport import =
+      import_of(sequential(kDense, R"({"loss": "mse", "metrics": ["mae"]})", "3.15.1"));
+  EXPECT_TRUE(assumes(import, "compile.optimizer", "rmsprop"));
+  for (const Assumption& each : import.assumptions) {
+    if (each.field != "compile.optimizer") continue;
+    EXPECT_NE(each.reason.find("its optimiser is lost"), std::string::npos) << each.reason;
+    EXPECT_NE(each.reason.find("--training"), std::string::npos) << each.reason;
+  }
+}
+
+TEST(KerasImport, TrainingOptionsWinOverWhatAProgramCantRepresent) {
+  const KerasModel lion =
+      sequential(kDense, R"({"loss": {"class_name": "Mine", "config": {}}, "loss_weights": [2.0],
+                  "metrics": ["accuracy"],
+                  "optimizer_config": {"class_name": "Lion", "config": {}}})");
+  const std::string message = error_of([&] { import_of(lion); });
+  EXPECT_NE(message.find("loss_weights: found [2.0]; allowed: a model trained without; --training"),
+            std::string::npos)
+      << message;
+  const KerasImport import = import_of(
+      lion, parse_json(R"({"optimizer": "adam", "loss": "mse", "compile": {"loss_weights": null}})",
+                       "test"));
+  EXPECT_EQ(import.document["compile"]["optimizer"]["class_name"], "adam");
+  EXPECT_EQ(import.document["compile"]["metrics"], Json::array({"accuracy"}));
+}
+
 TEST(KerasImport, Metrics) {
   const auto metrics = [&](const std::string& list) {
     return import_of(
@@ -498,6 +752,30 @@ TEST(KerasImport, Metrics) {
   const KerasImport top =
       metrics(R"([{"class_name": "TopKCategoricalAccuracy", "config": {"k": 3}}])");
   EXPECT_EQ(resolve({top.document}).metric, "top_k_categorical_accuracy(k=3)");
+}
+
+TEST(KerasImport, MetricsWithOptionsThatNeutraHasNotAreLeftOut) {
+  for (const char* metric :
+       {R"({"class_name": "AUC", "config": {"name": "prc", "curve": "PR"}})",
+        R"({"class_name": "AUC", "config": {"from_logits": true}})",
+        R"({"class_name": "Precision", "config": {"thresholds": 0.7, "top_k": null}})",
+        R"({"class_name": "Recall", "config": {"thresholds": null, "class_id": 0}})",
+        R"({"class_name": "BinaryAccuracy", "config": {"threshold": 0.4}})",
+        R"({"class_name": "BinaryCrossentropy", "config": {"label_smoothing": 0.1}})"}) {
+    const KerasImport import =
+        import_of(sequential(kDense, R"({"loss": "categorical_crossentropy", "metrics": [)" +
+                                         std::string(metric) + R"(, "accuracy"]})"));
+    EXPECT_EQ(import.document["compile"]["metrics"], Json::array({"accuracy"})) << metric;
+    EXPECT_TRUE(
+        assumes(import, "compile.metrics", "without " + shown(parse_json(metric, "metric"))));
+  }
+  const KerasImport usual =
+      import_of(sequential(kDense, R"({"loss": "categorical_crossentropy", "metrics": ["accuracy",
+        {"class_name": "AUC", "config": {"curve": "ROC", "from_logits": false}},
+        {"class_name": "BinaryAccuracy", "config": {"threshold": 0.5}},
+        {"class_name": "TopKCategoricalAccuracy", "config": {"k": 2}}]})"));
+  EXPECT_EQ(usual.document["compile"]["metrics"],
+            (Json{"accuracy", "AUC", "binary_accuracy"}));  // the k is the first metric's alone
 }
 
 TEST(KerasImport, TakesTrainingOptions) {
