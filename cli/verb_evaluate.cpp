@@ -141,7 +141,7 @@ int run(const Arguments& arguments) {
            metric == "accuracy" ? "the targets are whole numbers" : "the targets are numbers"});
       const DataRows rows = rows_of(data);
       evaluation =
-          evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows, "", metric);
+          evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows, "", {}, metric);
     } else if (!has_input) {
       throw usage_error("--data: found nothing; allowed: the rows to evaluate " + subject.id +
                         " on");
@@ -177,7 +177,7 @@ int run(const Arguments& arguments) {
       if (has_data) {
         const DataRows rows = trainer->rows(program, DataPart::kHoldout);
         evaluation = evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows,
-                                      resolved->loss, metric);
+                                      resolved->loss, resolved->loss_options, metric);
         if (parse_metric_name(metric).original_scale) {
           Metric sum(metric,
                      target_scale(program.document.at("data"), data_path(arguments, subject.file)));

@@ -42,7 +42,7 @@ class EagerEngine final : public Engine {
   EagerEngine(const ResolvedProgram& program, const Rows& training, RandomKey key)
       : Engine(program, training, key),
         model_(program, weights_),
-        loss_(program.loss, model_.output_activation()),
+        loss_(program.loss, model_.output_activation(), program.loss_options),
         x_(as_tensor(*training.x)),
         y_(as_tensor(*training.y)) {
     add_tables();
@@ -134,13 +134,14 @@ class EagerEngine final : public Engine {
       if (nodes[i].defined() && nodes[i].requires_grad()) nodes[i].retain_grad();
     }
 
-    std::optional<at::Tensor> gradient = loss_.gradient(output, targets_);
+    const at::Tensor weights = row_weights();
+    std::optional<at::Tensor> gradient = loss_.gradient(output, targets_, weights);
     at::Tensor root = output;
-    if (!gradient) root = loss_.mean(output, targets_);
+    if (!gradient) root = loss_.mean(output, targets_, weights);
     double value = 0;
     if (wanted.loss) {
       const at::NoGradGuard guard;
-      value = (gradient ? loss_.mean(output, targets_) : root).item<double>();
+      value = (gradient ? loss_.mean(output, targets_, weights) : root).item<double>();
       value *= loss_scale(rows.size());
       if (result.penalty.defined()) value += result.penalty.item<double>();
     }
@@ -170,6 +171,16 @@ class EagerEngine final : public Engine {
   }
 
  private:
+  /// What the loss of each row of the batch counts; undefined where all count alike.
+  at::Tensor row_weights() const {
+    if (program_.class_weights.empty()) return {};
+    at::Tensor weights = at::empty({targets_.size(0)});
+    const Batch targets = as_batch(targets_);
+    weigh_rows(program_.class_weights, targets.values,
+               {weights.data_ptr<float>(), static_cast<std::size_t>(weights.numel())});
+    return weights;
+  }
+
   /// Tells the optimiser which variables are embeddings. Where a regulariser, or what the loop
   /// makes of gradients, gives every row one, they are like all others.
   void add_tables() {

@@ -5,7 +5,9 @@
 #include <functional>
 #include <numeric>
 
+#include "program/error.h"
 #include "program/layer.h"
+#include "program/words.h"
 
 namespace neutra {
 
@@ -15,6 +17,7 @@ Engine::Engine(const ResolvedProgram& program, const Rows& training, RandomKey k
       key_(key),
       weights_(program, key),
       optimizer_(make_optimizer(program.optimizer, weights_.updated_variables())),
+      constraints_(program, weights_),
       kept_(adds_gradients(program.loop) ? weights_.gradients().size() : 0) {}
 
 void Engine::begin_epoch(std::int64_t epoch) {
@@ -47,9 +50,24 @@ double Engine::step(std::span<const std::int64_t> rows, std::uint32_t step, Want
     }
     const std::span<float> updated = weights_.updated();
     optimizer_->step(updated, grad.first(updated.size()));
+    constraints_.apply(updated);
   }
   std::copy_n(grad.begin(), kept.size(), kept.begin());  // clipped in place
   return loss;
+}
+
+void weigh_rows(const std::vector<double>& class_weights, std::span<const float> targets,
+                std::span<float> weights) {
+  const std::size_t width = targets.size() / weights.size();
+  for (std::size_t row = 0; row < weights.size(); ++row) {
+    const std::span<const float> own = targets.subspan(row * width, width);
+    const double label = width > 1 ? static_cast<double>(argmax(own)) : std::trunc(own[0]);
+    if (!(label >= 0 && label < static_cast<double>(class_weights.size()))) {
+      throw input_error("class_weight: found the class " + shortest(label) +
+                        "; allowed: a weight for each class that the targets name");
+    }
+    weights[row] = static_cast<float>(class_weights[static_cast<std::size_t>(label)]);
+  }
 }
 
 bool adds_gradients(const LoopStyle& loop) {
@@ -58,6 +76,7 @@ bool adds_gradients(const LoopStyle& loop) {
 }
 
 ResolvedProgram without_initial_values(ResolvedProgram program) {
+  program.class_weights.clear();
   for (ResolvedLayer& layer : program.layers) {
     for (const Weight& weight : layer.weights) {
       const Json::json_pointer settings(settings_path(layer.config, weight));

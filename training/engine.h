@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "program/program.h"
+#include "training/constraints.h"
 #include "training/data/dataset.h"
 #include "training/metrics.h"
 #include "training/optimizers.h"
@@ -107,15 +108,23 @@ class Engine {
   const RandomKey key_;
   Weights weights_;
   std::unique_ptr<Optimizer> optimizer_;
+  Constraints constraints_;
 
  private:
   Buffer kept_;
 };
 
+/// The weight of each row by its class: that of the largest of several targets, else the target
+/// without its fraction (tf.keras 2.4, data_adapter.py). `targets`: as many for each row. Throws
+/// input_error for a class without a weight.
+void weigh_rows(const std::vector<double>& class_weights, std::span<const float> targets,
+                std::span<float> weights);
+
 /// Does a step add its gradients to those of steps before it?
 bool adds_gradients(const LoopStyle& loop);
 
-/// The program with zeros for initial values, for engines whose weights are set anyway.
+/// The program with zeros for initial values, for engines whose weights are set anyway, and without
+/// class weights: they evaluate.
 ResolvedProgram without_initial_values(ResolvedProgram program);
 
 /// Elements of one row.

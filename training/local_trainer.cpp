@@ -344,6 +344,10 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
     made.refusal = "Keras 2.2.4 has no loss " + made.program.loss;
     return made;
   }
+  if (demands.keras == KerasRelease::k224 && made.program.loss_options != LossOptions{}) {
+    made.refusal = "Keras 2.2.4 has no options of the loss " + made.program.loss;
+    return made;
+  }
   made.program.loss = *loss;
   made.rows = training_rows(made.program, *data.data);
   if (demands.backend != Backend::kEager && !demands.output_gradients) {

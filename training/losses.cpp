@@ -191,26 +191,46 @@ Tensor squeezed(const Tensor& longer, const Tensor& shorter) {
 
 }  // namespace
 
-Loss::Loss(const std::string& name, const std::string& output_activation)
-    : sparse_(takes_class_indices(name)) {
+Loss::Loss(const std::string& name, const std::string& output_activation,
+           const LossOptions& options)
+    : sparse_(takes_class_indices(name)),
+      smoothing_(options.label_smoothing),
+      binary_(name == "binary_crossentropy") {
   const auto it = registry().find(name);
   if (it == registry().end()) throw input_error("loss " + name + " is not available yet");
   const Entry& entry = it->second;
   on_logits_ = entry.activation != nullptr && output_activation == entry.activation;
-  values_ = on_logits_ ? entry.logit_values : entry.values;
-  gradient_ = on_logits_ ? entry.logit_gradient : entry.gradient;
+  const bool of_logits = on_logits_ || (options.from_logits && entry.activation != nullptr);
+  values_ = of_logits ? entry.logit_values : entry.values;
+  gradient_ = of_logits ? entry.logit_gradient : entry.gradient;
 }
 
-Tensor Loss::mean(const Tensor& output, const Tensor& target) const {
+Tensor Loss::smoothed(const Tensor& target) const {
+  if (smoothing_ == 0) return target;
+  const double classes = binary_ ? 2 : static_cast<double>(target.size(-1));
+  return target * (1 - smoothing_) + smoothing_ / classes;
+}
+
+Tensor Loss::mean(const Tensor& output, const Tensor& target, const Tensor& weights) const {
   // Class indices of one rank less are what sparse losses expect: nothing to drop.
-  if (sparse_) return values_(output, target).mean();
-  return values_(squeezed(output, target), squeezed(target, output)).mean();
+  const Tensor values = sparse_
+                            ? values_(output, target)
+                            : values_(squeezed(output, target), smoothed(squeezed(target, output)));
+  if (!weights.defined()) return values.mean();
+  return (values.reshape({weights.size(0), -1}) * weights.unsqueeze(-1)).mean();
 }
 
-std::optional<Tensor> Loss::gradient(const Tensor& output, const Tensor& target) const {
+std::optional<Tensor> Loss::gradient(const Tensor& output, const Tensor& target,
+                                     const Tensor& weights) const {
   if (gradient_ == nullptr || (!sparse_ && !output.sizes().equals(target.sizes()))) return {};
   const at::NoGradGuard guard;
-  return gradient_(output, target);
+  Tensor gradient = gradient_(output, smoothed(target));
+  if (weights.defined()) {
+    std::vector<std::int64_t> extents(static_cast<std::size_t>(gradient.dim()), 1);
+    extents[0] = weights.size(0);
+    gradient.mul_(weights.view(extents));
+  }
+  return gradient;
 }
 
 std::vector<std::string> loss_names() {

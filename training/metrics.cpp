@@ -307,14 +307,31 @@ class RowMean final : public Mean {
   OfRow of_;
 };
 
+/// log sum exp of all.
+template <typename Numbers>
+double log_sum_exp(const Numbers& numbers) {
+  double most = -std::numeric_limits<double>::infinity(), sum = 0;
+  for (const double z : numbers) {
+    if (!(z <= most)) most = z;  // NaN wins
+  }
+  for (const double z : numbers) sum += std::exp(z - most);
+  return most + std::log(sum);
+}
+
 class SparseCrossEntropy final : public Mean {
  public:
+  explicit SparseCrossEntropy(bool from_logits = false) : from_logits_(from_logits) {}
   void add(const Batch& output, const Batch& target) override {
     const Scores scores("sparse_categorical_crossentropy", output, target, true);
     for (std::size_t row = 0; row < scores.rows; ++row) {
       const double label = std::trunc(scores.targets(row)[0]);
       if (!(label >= 0 && label < static_cast<double>(scores.width))) {
         refuse(" sparse_categorical_crossentropy", output, target, "labels of the outputs");
+      }
+      if (from_logits_) {
+        const std::span<const float> z = scores.scores(row);
+        count(log_sum_exp(z) - z[static_cast<std::size_t>(label)]);
+        continue;
       }
       double sum = 0;
       for (const float p : scores.scores(row)) sum += clipped(p);
@@ -325,6 +342,9 @@ class SparseCrossEntropy final : public Mean {
   static double clipped(float p) {
     return p < kEpsilon ? kEpsilon : p > 1 - kEpsilon ? 1 - kEpsilon : p;
   }
+
+ private:
+  bool from_logits_;
 };
 
 /// Where all labels are 0 or 1, -1 and 1 are meant: both means are kept till that is known.
@@ -379,6 +399,19 @@ double binary_crossentropy(double o, double t) {
   const auto p = static_cast<float>(SparseCrossEntropy::clipped(static_cast<float>(o)));
   return -(t * std::log(static_cast<double>(p + kEpsilon)) +
            (1 - t) * std::log(static_cast<double>((1 - p) + kEpsilon)));
+}
+
+double categorical_crossentropy_of_logits(const Row& output, const Row& target) {
+  const double all = log_sum_exp(output.numbers);
+  double loss = 0;
+  for (std::size_t i = 0; i < output.numbers.size(); ++i) {
+    loss += target.numbers[i] * (all - output.numbers[i]);
+  }
+  return loss;
+}
+
+double binary_crossentropy_of_logits(double z, double t) {
+  return (z < 0 ? 0 : z) - z * t + std::log1p(std::exp(-std::abs(z)));
 }
 
 double divergence(const Row& output, const Row& target) {
@@ -682,6 +715,17 @@ std::unique_ptr<Metric::Sum> make_sum(const std::string& name, std::int64_t k, T
                     "; allowed: " + allowed_words(name, words(Vocabulary::kMetric)));
 }
 
+std::unique_ptr<Metric::Sum> make_sum_of_logits(const std::string& name) {
+  if (name == "binary_crossentropy") {
+    return std::make_unique<PairMean>(binary_crossentropy_of_logits, TargetScale{});
+  }
+  if (name == "categorical_crossentropy") {
+    return std::make_unique<RowMean>(categorical_crossentropy_of_logits);
+  }
+  if (name == "sparse_categorical_crossentropy") return std::make_unique<SparseCrossEntropy>(true);
+  throw input_error("metric: found " + name + " of logits; allowed: cross entropies");
+}
+
 }  // namespace
 
 std::size_t argmax(std::span<const float> values) {
@@ -702,7 +746,9 @@ Metric::Metric(const std::string& name, TargetScale scale) {
       entry != nullptr && metric.k == 0) {
     metric.k = entry->facts.value("k", std::int64_t{0});
   }
-  sum_ = make_sum(metric.name, metric.k, metric.original_scale ? std::move(scale) : TargetScale{});
+  sum_ = metric.from_logits ? make_sum_of_logits(metric.name)
+                            : make_sum(metric.name, metric.k,
+                                       metric.original_scale ? std::move(scale) : TargetScale{});
 }
 Metric::Metric(Metric&&) noexcept = default;
 Metric& Metric::operator=(Metric&&) noexcept = default;

@@ -24,12 +24,13 @@ struct Batch {
 /// Sources. tf.keras 2.4, metrics.py and losses.py, function of the same name: the accuracies, the
 /// errors, the cross entropies, the hinges, Precision, Recall (threshold 0.5), cosine_similarity
 /// (the metric: 1 is best). Losses are taken of the outputs themselves: probabilities clipped to
-/// [1e-7, 1 - 1e-7], no logits, no penalties of regularisers; the hinges look at the labels of all
-/// rows, not of a batch. scikit-learn 1.0: r2 (r2_score: mean over the targets' elements; 1 or 0
-/// where targets don't vary, as the outputs are equal to them or not), macro_f1 (f1_score, average
-/// "macro": over the classes that targets or outputs name), AUC (roc_auc_score: all thresholds,
-/// ties count half; several outputs: mean over one class against the rest, of the classes that some
-/// rows have and some don't). tf.keras 2.4's AUC takes 200 thresholds and all outputs in one.
+/// [1e-7, 1 - 1e-7], logits where the metric's name says so, no penalties of regularisers; the
+/// hinges look at the labels of all rows, not of a batch. scikit-learn 1.0: r2 (r2_score: mean over
+/// the targets' elements; 1 or 0 where targets don't vary, as the outputs are equal to them or
+/// not), macro_f1 (f1_score, average "macro": over the classes that targets or outputs name), AUC
+/// (roc_auc_score: all thresholds, ties count half; several outputs: mean over one class against
+/// the rest, of the classes that some rows have and some don't). tf.keras 2.4's AUC takes 200
+/// thresholds and all outputs in one.
 ///
 /// "accuracy" is what tf.keras 2.4 makes of the string: binary accuracy (threshold 0.5, target
 /// broadcast) where the output's last dimension is 1; sparse categorical where the target has a

@@ -16,7 +16,8 @@ namespace neutra {
 struct TorchFunctions {
   std::unique_ptr<Engine> (*make_eager_engine)(const ResolvedProgram&, const Rows&, RandomKey);
   Array (*run_torch_script)(const std::filesystem::path&, const Array&);
-  Evaluation (*evaluate_outputs)(Array, const DataRows&, const std::string&, const std::string&);
+  Evaluation (*evaluate_outputs)(Array, const DataRows&, const std::string&, const LossOptions&,
+                                 const std::string&);
   std::string (*torchscript)(const ResolvedProgram&, const ModelWeights&);
   std::string (*capability)();
   bool (*routed)();
@@ -34,7 +35,7 @@ std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const 
                                           RandomKey key);
 Array run_torch_script(const std::filesystem::path& file, const Array& inputs);
 Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
-                            const std::string& metric);
+                            const LossOptions& options, const std::string& metric);
 std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights);
 
 /// The kernels that LibTorch chose: "AVX2", ...

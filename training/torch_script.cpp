@@ -17,8 +17,8 @@ Array run_torch_script(const std::filesystem::path& file, const Array& inputs) {
 }
 
 Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
-                            const std::string& metric) {
-  return torch_functions().evaluate_outputs(std::move(outputs), rows, loss, metric);
+                            const LossOptions& options, const std::string& metric) {
+  return torch_functions().evaluate_outputs(std::move(outputs), rows, loss, options, metric);
 }
 
 std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights) {

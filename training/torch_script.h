@@ -20,7 +20,7 @@ Array run_torch_script(const std::filesystem::path& file, const Array& inputs);
 /// Loss and metric, by Keras's rules, of outputs for rows: the loss of a program behind
 /// `output_activation`, of which outputs are the result; "" for no loss.
 Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
-                            const std::string& metric);
+                            const LossOptions& options, const std::string& metric);
 
 /// The bytes of a TorchScript file of the trained model: rows as Keras has them in, outputs out, in
 /// inference. torch.jit.load and torch::jit::load read it; the weights are its parameters, in

@@ -77,7 +77,7 @@ Array on_torch::run_torch_script(const std::filesystem::path& file, const Array&
 }
 
 Evaluation on_torch::evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
-                                      const std::string& metric) {
+                                      const LossOptions& options, const std::string& metric) {
   Evaluation result;
   result.rows = rows.count;
   result.backend = "torchscript";
@@ -87,7 +87,7 @@ Evaluation on_torch::evaluate_outputs(Array outputs, const DataRows& rows, const
   result.loss = std::numeric_limits<double>::quiet_NaN();
   if (!loss.empty()) {
     const c10::InferenceMode guard;
-    const Loss function(loss, "linear");
+    const Loss function(loss, "linear", options);
     try {
       result.loss = function
                         .mean(rows_of(outputs.values.data(), outputs.extents, 0, rows.count),

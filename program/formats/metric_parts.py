@@ -113,23 +113,28 @@ def metric_categorical_hinge(y, o):
 
 
 # part: metric_binary_crossentropy
-def metric_binary_crossentropy(y, o):
+def metric_binary_crossentropy(y, o, from_logits=False):
     y, o = metric_pair(y, o)
+    if from_logits:
+        return (np.maximum(o, 0) - o * y + np.log1p(np.exp(-np.abs(o)))).mean()
     p = metric_clipped(o)
     return -(y * np.log(p + 1e-7) + (1 - y) * np.log(1 - p + 1e-7)).mean()
 
 
 # part: metric_categorical_crossentropy
-def metric_categorical_crossentropy(y, o):
+def metric_categorical_crossentropy(y, o, from_logits=False):
     y, o = metric_pair(y, o)
+    if from_logits:
+        return (y * (np.logaddexp.reduce(o, -1, keepdims=True) - o)).sum(-1).mean()
     return -(y * np.log(metric_clipped(o / o.sum(-1, keepdims=True)))).sum(-1).mean()
 
 
 # part: metric_sparse_categorical_crossentropy
-def metric_sparse_categorical_crossentropy(y, o):
-    p = metric_clipped(np.asarray(o, np.float64)).reshape(-1, np.shape(o)[-1])
-    own = np.take_along_axis(p, np.asarray(y).astype(int).reshape(-1, 1), -1)[:, 0]
-    return (np.log(p.sum(-1)) - np.log(own)).mean()
+def metric_sparse_categorical_crossentropy(y, o, from_logits=False):
+    o = np.asarray(o, np.float64).reshape(-1, np.shape(o)[-1])
+    z = o if from_logits else np.log(metric_clipped(o))
+    own = np.take_along_axis(z, np.asarray(y).astype(int).reshape(-1, 1), -1)[:, 0]
+    return (np.logaddexp.reduce(z, -1) - own).mean()
 
 
 # part: metric_kullback_leibler_divergence

@@ -22,7 +22,8 @@ std::string metric_call(const std::string& metric, const std::string& targets,
                         const std::string& outputs) {
   const MetricName given = parse_metric_name(metric);
   return "metric_" + given.name + "(" + targets + ", " + outputs +
-         (given.k != 0 ? ", " + std::to_string(given.k) : "") + ")";
+         (given.k != 0 ? ", " + std::to_string(given.k) : "") +
+         (given.from_logits ? ", True" : "") + ")";
 }
 
 std::string metric_label(const std::string& metric) {

@@ -64,12 +64,12 @@ TEST(TorchScript, OutputsAreJudgedByKerasRules) {
   const std::vector<float> features{0, 0}, labels{1, 0};
   const DataRows rows{2, {1}, {}, features, labels, nullptr};
   const Evaluation result = evaluate_outputs({{2, 2}, {0.25F, 0.75F, 0.5F, 0.5F}}, rows,
-                                             "sparse_categorical_crossentropy", "accuracy");
+                                             "sparse_categorical_crossentropy", {}, "accuracy");
   EXPECT_EQ(result.metric, 1);
   EXPECT_EQ(result.total, 2);
   EXPECT_NEAR(result.loss, -(std::log(0.75) + std::log(0.5)) / 2, 1e-6);
-  EXPECT_TRUE(std::isnan(evaluate_outputs({{2, 1}, {1, 1}}, rows, "", "mse").loss));
-  EXPECT_EQ(evaluate_outputs({{2, 1}, {1, 2}}, rows, "", "mse").metric, 2);
+  EXPECT_TRUE(std::isnan(evaluate_outputs({{2, 1}, {1, 1}}, rows, "", {}, "mse").loss));
+  EXPECT_EQ(evaluate_outputs({{2, 1}, {1, 2}}, rows, "", {}, "mse").metric, 2);
 }
 
 }  // namespace

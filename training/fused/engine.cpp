@@ -49,7 +49,8 @@ class FusedEngine final : public Engine {
     const ResolvedLayer& layer = program.layers[*plan_.sparse_layer()];
     const Weights::Variable& kernel = weights_.of_layer(*plan_.sparse_layer())[0];
     if (kernel.trainable && (regularizer(layer.config, "kernel_regularizer").active() ||
-                             !kernel.updated || !optimizer_->deferrable())) {
+                             layer.config.at("kernel_constraint").is_object() || !kernel.updated ||
+                             !optimizer_->deferrable())) {
       return;
     }
     sparse_ = Sparse{kernel, SparseBatch(plan_.input().features), {}, false};
@@ -148,7 +149,9 @@ class FusedEngine final : public Engine {
     pass = forward(training_, rows, pass);
     if (wanted.layers && pass.sparse) gather(training_, rows);
     const Tensor& output = plan_.output();
-    const double sum = loss(0, output.gradient, wanted.loss, lanes_);
+    const bool weighs = !program_.class_weights.empty();
+    double sum = loss(0, output.gradient, wanted.loss && !weighs, lanes_);
+    if (weighs) sum = weigh(output, wanted.loss);
     if (program_.loop.sum && output.needs_gradient) {
       const float scale = loss_scale(lanes_.rows);
       const std::size_t size = output.features * lanes_.stride;
@@ -251,8 +254,55 @@ class FusedEngine final : public Engine {
          ++f) {
       std::copy_n(plan_.targets(), lanes_.stride, plan_.targets() + f * lanes_.stride);
     }
+    if (plan_.smoothed() != nullptr) smooth();
     plan_.forward(pass);
     return pass;
+  }
+
+  /// Targets as the loss takes them, beside those that metrics look at.
+  void smooth() {
+    const auto share = static_cast<float>(program_.loss_options.label_smoothing);
+    const std::size_t classes =
+        program_.loss == "binary_crossentropy" ? 2 : plan_.target_features();
+    const float rest = share / static_cast<float>(classes);
+    const float* from = plan_.targets();
+    float* to = plan_.smoothed();
+    const std::size_t size = plan_.loss_features() * lanes_.stride;
+    for (std::size_t i = 0; i < size; ++i) to[i] = from[i] * (1 - share) + rest;
+  }
+
+  /// Gives each row of the last batch the weight of its class, in the gradient of the loss.
+  /// Returns the sum of its rows' losses if wanted.
+  double weigh(const Tensor& output, bool with_value) {
+    row_weights_.resize(lanes_.rows);
+    weigh_rows(program_.class_weights, targets().values, row_weights_);
+    const std::size_t stride = lanes_.stride;
+    for (std::size_t f = 0; output.needs_gradient && f < output.features; ++f) {
+      for (std::size_t b = 0; b < lanes_.rows; ++b) {
+        output.gradient[f * stride + b] *= row_weights_[b];
+      }
+    }
+    if (!with_value) return 0;
+    // The kernels give sums over rows alone, so each row is a batch of its own.
+    const std::size_t width = table_.width, features = plan_.loss_features();
+    const std::size_t target_features = class_targets_ ? 1 : features;
+    std::vector<float> x(features * width), y(target_features * width);
+    double sum = 0;
+    for (std::size_t b = 0; b < lanes_.rows; ++b) {
+      for (std::size_t f = 0; f < features; ++f) {
+        const std::size_t from = std::min(f, output.features - 1);
+        std::fill_n(x.data() + f * width, width, output.values[from * stride + b]);
+      }
+      for (std::size_t f = 0; f < target_features; ++f) {
+        std::fill_n(y.data() + f * width, width, loss_targets()[f * stride + b]);
+      }
+      sum += static_cast<double>(row_weights_[b]) *
+             table_.loss(plan_.loss(), features, x.data(), y.data(), nullptr, true, {1, width});
+    }
+    return sum;
+  }
+  const float* loss_targets() const {
+    return plan_.smoothed() != nullptr ? plan_.smoothed() : plan_.targets();
   }
 
   /// The loss of the last batch, from the sum of its rows' losses.
@@ -263,7 +313,7 @@ class FusedEngine final : public Engine {
   /// Loss of the rows that begin at lane `begin`: their sum, and the gradient of their mean.
   double loss(std::size_t begin, float* gradient, bool with_value, Lanes lanes) {
     const Tensor& output = plan_.output();
-    const float* targets = plan_.targets() + begin;
+    const float* targets = loss_targets() + begin;
     if (plan_.output_copies() == nullptr) {
       return table_.loss(plan_.loss(), output.features, output.values + begin, targets, gradient,
                          with_value, lanes);
@@ -308,6 +358,7 @@ class FusedEngine final : public Engine {
   bool class_targets_;  ///< are targets class indices?
   std::optional<Sparse> sparse_;
   bool left_sparse_ = false;
+  std::vector<float> row_weights_;  ///< of the last batch
   std::vector<float> output_rows_, target_rows_;
   std::vector<std::vector<float>> activation_rows_;
 };

@@ -224,6 +224,12 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
     bare = output_layer - 1;
     loss_ = loss.on_logits;
     output_activation_ = named_activation(loss.activation);
+  } else if (program.loss_options.from_logits && loss.activation) {
+    loss_ = loss.on_logits;
+  }
+
+  if (!program.class_weights.empty() && program.loss.ends_with("hinge")) {
+    throw NotCovered{"class weights with the loss " + program.loss};  // whose rows aren't their own
   }
 
   input_ = builder.tensor(program.input_shape, input_layout(program), false);
@@ -271,6 +277,9 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
   }
   const std::size_t capacity = builder.capacity();
   targets_ = builder.floats(Builder::batch_floats(sparse ? 1 : loss_features_, capacity));
+  if (program.loss_options.label_smoothing != 0) {
+    smoothed_ = builder.floats(Builder::batch_floats(loss_features_, capacity));
+  }
   scratch_ = builder.floats(Builder::batch_floats(outputs, capacity));
   if (target_features_ > outputs) {
     output_copies_ = builder.floats(Builder::batch_floats(loss_features_, capacity));

@@ -170,6 +170,8 @@ class Plan {
   /// Memory for the targets of a batch, in columns. Where outputs are wider, the loss looks at
   /// copies of the one feature that there is; where targets are, at copies of the one output.
   float* targets() const { return targets_; }
+  /// Likewise for the targets that label smoothing makes of them; null without.
+  float* smoothed() const { return smoothed_; }
   std::size_t target_features() const { return target_features_; }
   std::size_t loss_features() const { return loss_features_; }
   /// Memory for a batch of outputs, and for copies of it and of its gradient; null without.
@@ -200,7 +202,7 @@ class Plan {
   std::vector<Tensor> outputs_;
   std::size_t output_position_ = 0;
   std::vector<std::unique_ptr<Step>> steps_;
-  float *targets_ = nullptr, *scratch_ = nullptr;
+  float *targets_ = nullptr, *smoothed_ = nullptr, *scratch_ = nullptr;
   float *output_copies_ = nullptr, *gradient_copies_ = nullptr;
   std::size_t target_features_ = 0, loss_features_ = 0;
   std::optional<Activation> output_activation_;

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "training/weights.h"
+
+namespace neutra {
+
+/// Keras's constraints of variables, which come after each update: MaxNorm, MinMaxNorm, NonNeg,
+/// UnitNorm. Norms are taken along the constraint's axes, and each vector is scaled to one that is
+/// allowed, with 1e-7 added to what it is divided by. Source: tf.keras 2.4, constraints.py,
+/// optimizer_v2.py.
+class Constraints {
+ public:
+  /// Of the variables that the optimiser updates.
+  Constraints(const ResolvedProgram& program, const Weights& weights);
+  /// `weights`: Weights::all(), or updated() alone.
+  void apply(std::span<float> weights);
+
+ private:
+  struct Norm {
+    double least = 0, most = 0;  ///< that are allowed
+    double rate = 1;             ///< the share of the way there that a step goes
+  };
+  struct One {
+    Extent extent;
+    bool not_negative = false;  ///< that alone; else:
+    Norm norm;
+    std::vector<std::uint32_t> vector;  ///< of each element
+    std::size_t vectors = 0;
+  };
+  std::vector<One> all_;
+  std::vector<double> squares_;  ///< of the vectors of one variable
+  std::vector<float> scales_;
+};
+
+}  // namespace neutra
