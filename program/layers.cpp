@@ -11,6 +11,7 @@
   LAYER(bidirectional)             \
   LAYER(conv_1d)                   \
   LAYER(conv_2d)                   \
+  LAYER(conv_2d_transpose)         \
   LAYER(dense)                     \
   LAYER(depthwise_conv_2d)         \
   LAYER(dropout)                   \
@@ -31,9 +32,12 @@
   LAYER(masking)                   \
   LAYER(max_pooling_1d)            \
   LAYER(max_pooling_2d)            \
+  LAYER(normalization)             \
+  LAYER(prelu)                     \
   LAYER(permute)                   \
   LAYER(relu)                      \
   LAYER(repeat_vector)             \
+  LAYER(rescaling)                 \
   LAYER(reshape)                   \
   LAYER(separable_conv_2d)         \
   LAYER(simple_rnn)                \
@@ -41,6 +45,7 @@
   LAYER(spatial_dropout_1d)        \
   LAYER(spatial_dropout_2d)        \
   LAYER(time_distributed)          \
+  LAYER(up_sampling_2d)            \
   LAYER(zero_padding_2d)
 
 namespace neutra {

@@ -16,7 +16,8 @@ std::int64_t temporary_elements(const ResolvedProgram& program) {
     if (!table && !layer.config.contains("kernel_size")) continue;
     std::int64_t elements = element_product(layer.weights.front().shape);
     if (!table) {
-      const Shape& output = layer.output_shape;
+      const bool transposed = layer.class_name == "Conv2DTranspose";
+      const Shape& output = transposed ? layer.input_shape : layer.output_shape;
       elements =
           elements / layer.weights.front().shape.back() * (element_product(output) / output.back());
     }

@@ -106,9 +106,22 @@ std::int64_t kept_elements(const ResolvedProgram& program) {
 
 namespace {
 
+/// What a transposed convolution makes before it cuts the padding off.
+std::int64_t transposed_elements(const ResolvedLayer& layer) {
+  const Shape kernel = layer.config.at("kernel_size").get<Shape>();
+  std::int64_t whole = layer.output_shape.back();
+  for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
+    const std::int64_t dilation = layer.config.at("dilation_rate")[axis],
+                       stride = layer.config.at("strides")[axis];
+    whole *= layer.input_shape[axis] * stride + (kernel[axis] - 1) * dilation + 1;
+  }
+  return whole;
+}
+
 /// What a convolution makes of its input: a copy with the cells that padding adds; behind a
 /// convolution by channel, its outputs.
 std::int64_t convolution_elements(const ResolvedLayer& layer) {
+  if (layer.class_name == "Conv2DTranspose") return transposed_elements(layer);
   const std::string padding = layer.config.at("padding");
   const Shape kernel = layer.config.at("kernel_size").get<Shape>();
   std::int64_t copy = padding == "valid" ? 0 : layer.input_shape.back();

@@ -27,6 +27,37 @@ const Layer& leaky_relu() {
   return layer;
 }
 
+const Layer& prelu() {
+  static const Layer layer{
+      .class_name = "PReLU",
+      .aliases = {},
+      .fields = {initializer_field("alpha_initializer", "zeros"),
+                 regularizer_field("alpha_regularizer"),
+                 constraint_field("alpha_constraint"),
+                 {.name = "shared_axes",
+                  .type = FieldType::kAxes,
+                  .fallback = Json(),
+                  .low = 1,
+                  .high = 100}},
+      .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
+        // Keras counts the batch as axis 0.
+        for (const Json& axis : config.at("shared_axes")) {
+          if (axis.get<std::size_t>() <= input.size()) continue;
+          return Refusal{"shared_axes", axis.dump() + " for an input " + to_string(input),
+                         "axes from 1 to " + std::to_string(input.size())};
+        }
+        return input;
+      },
+      .weights =
+          [](const Json& config, const Shape& input) {
+            Shape shape = input;
+            for (const Json& axis : config.at("shared_axes"))
+              shape[axis.get<std::size_t>() - 1] = 1;
+            return std::vector<Weight>{{"alpha", "alpha_initializer", std::move(shape)}};
+          }};
+  return layer;
+}
+
 const Layer& relu() {
   static const Layer layer{
       .class_name = "ReLU",

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "program/layers/windows.h"
 
 namespace neutra::layer {
@@ -83,6 +85,44 @@ std::variant<Shape, Refusal> convolve_channels(const Json& config, const Shape& 
   return convolve(config, input, filters);
 }
 
+/// The extents of the image whose convolution has the input's: strides and padding make several
+/// possible. Source: tf.keras 2.4 utils/conv_utils.py, deconv_output_length; TensorFlow's
+/// conv2d_backprop_input compares the input's extents with those that the convolution gives.
+std::variant<Shape, Refusal> convolve_transposed(const Json& config, const Shape& input) {
+  const Shape kernel = config.at("kernel_size").get<Shape>();
+  const Shape strides = config.at("strides").get<Shape>();
+  const Shape dilation = config.at("dilation_rate").get<Shape>();
+  const Json& more = config.at("output_padding");
+  const bool same = config.at("padding") == "same";
+  if (dilation != Shape{1, 1} && (dilation[0] != dilation[1] || strides != Shape{1, 1})) {
+    return Refusal{"dilation_rate", to_string(dilation) + " with strides " + to_string(strides),
+                   "equal rates, and strides of 1 where they aren't 1"};
+  }
+  Shape output;
+  for (std::size_t axis = 0; axis < kImage; ++axis) {
+    const std::int64_t window = (kernel[axis] - 1) * dilation[axis] + 1, stride = strides[axis];
+    std::int64_t extent = input[axis] * stride;
+    if (!more.is_null()) {
+      const std::int64_t padding = more[axis];
+      extent = (input[axis] - 1) * stride + window - (same ? window / 2 * 2 : 0) + padding;
+      const std::int64_t positions = same ? extent : extent - window + 1;
+      const bool fits = extent > 0 && (positions + stride - 1) / stride == input[axis];
+      if (padding >= stride || !fits) {
+        return Refusal{"output_padding",
+                       to_string(more.get<Shape>()) + " with strides " + to_string(strides) +
+                           " and a kernel " + to_string(kernel),
+                       "null, or less than the strides, for an output whose convolution gives the "
+                       "input's extents"};
+      }
+    } else if (!same) {
+      extent += std::max<std::int64_t>(window - stride, 0);
+    }
+    output.push_back(extent);
+  }
+  output.push_back(config.at("filters"));
+  return output;
+}
+
 /// The kernel of each channel.
 Weight depthwise_kernel(const Json& config, const Shape& input) {
   Shape kernel = config.at("kernel_size").get<Shape>();
@@ -105,6 +145,37 @@ const Layer& conv_1d() {
 
 const Layer& conv_2d() {
   static const Layer layer = convolution("Conv2D", "Convolution2D", kImage, {"valid", "same"});
+  return layer;
+}
+
+const Layer& conv_2d_transpose() {
+  static const Layer layer{
+      .class_name = "Conv2DTranspose",
+      .aliases = {"Convolution2DTranspose", "Deconvolution2D"},
+      .fields = with_kernel_fields(with_unused_fields(
+          [] {
+            std::vector<Field> fields = with_window_fields({filters_field()}, kImage);
+            fields.push_back({.name = "output_padding",
+                              .type = FieldType::kPair,
+                              .fallback = Json(),
+                              .low = 0,
+                              .high = kMaxWindow});
+            return fields;
+          }(),
+          {})),
+      .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
+        if (auto wrong = wrong_axes(input, kImage)) return *wrong;
+        return convolve_transposed(config, input);
+      },
+      .weights =
+          [](const Json& config, const Shape& input) {
+            const std::int64_t filters = config.at("filters");
+            Shape kernel = config.at("kernel_size").get<Shape>();
+            kernel.insert(kernel.end(), {filters, input.back()});
+            std::vector<Weight> weights{{"kernel", "kernel_initializer", std::move(kernel)}};
+            add_bias(weights, config, filters);
+            return weights;
+          }};
   return layer;
 }
 

@@ -36,10 +36,14 @@ const std::map<std::string, AddLayer>& registry() {
       {"LeakyReLU", layers::leaky_relu},
       {"MaxPooling1D", layers::max_pooling_1d},
       {"MaxPooling2D", layers::max_pooling_2d},
+      {"Normalization", layers::normalization},
+      {"PReLU", layers::prelu},
       {"ReLU", layers::relu},
+      {"Rescaling", layers::rescaling},
       {"Reshape", layers::flatten},
       {"SeparableConv2D", layers::separable_conv_2d},
       {"Softmax", layers::softmax},
+      {"UpSampling2D", layers::up_sampling_2d},
       {"ZeroPadding2D", layers::zero_padding_2d},
   };
   return kRegistry;
@@ -205,6 +209,21 @@ bool Builder::take_sparse_input() {
 
 Tensor to_columns(Builder& builder) { return transpose(builder, Layout::kColumns); }
 Tensor to_rows(Builder& builder) { return transpose(builder, Layout::kRows); }
+
+std::vector<std::uint32_t> broadcast_places(const Shape& shape, const Shape& extents) {
+  std::vector<std::uint32_t> places(static_cast<std::size_t>(element_product(shape)));
+  for (std::size_t f = 0; f < places.size(); ++f) {
+    auto rest = static_cast<std::int64_t>(f);
+    std::int64_t place = 0, step = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+      if (extents[i] > 1) place += rest % shape[i] * step;
+      step *= extents[i];
+      rest /= shape[i];
+    }
+    places[f] = static_cast<std::uint32_t>(place);
+  }
+  return places;
+}
 
 void rename(Builder& builder, const Shape& shape) {
   Tensor tensor = builder.current();

@@ -148,6 +148,9 @@ Tensor to_columns(Builder& builder);
 Tensor to_rows(Builder& builder);  ///< the other way
 /// The current tensor's values as those of another shape of as many features.
 void rename(Builder& builder, const Shape& shape);
+/// For each feature of rows of `shape`, its place in an array of `extents`, which are the shape's
+/// or 1 and of the same rank, in row-major order.
+std::vector<std::uint32_t> broadcast_places(const Shape& shape, const Shape& extents);
 /// tf.keras's function of that name.
 Activation named_activation(const std::string& name);
 
@@ -238,9 +241,13 @@ void layer_normalization(Builder&, const ResolvedLayer&);
 void leaky_relu(Builder&, const ResolvedLayer&);
 void max_pooling_1d(Builder&, const ResolvedLayer&);
 void max_pooling_2d(Builder&, const ResolvedLayer&);
+void normalization(Builder&, const ResolvedLayer&);
+void prelu(Builder&, const ResolvedLayer&);
 void relu(Builder&, const ResolvedLayer&);
+void rescaling(Builder&, const ResolvedLayer&);
 void separable_conv_2d(Builder&, const ResolvedLayer&);
 void softmax(Builder&, const ResolvedLayer&);
+void up_sampling_2d(Builder&, const ResolvedLayer&);
 void zero_padding_2d(Builder&, const ResolvedLayer&);
 }  // namespace layers
 

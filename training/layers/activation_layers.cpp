@@ -51,7 +51,23 @@ Tensor general_relu(const Tensor& x, double slope, double threshold, std::option
   return y;
 }
 
+/// max(x, 0) - alpha max(-x, 0), alpha a weight of each element of a row but along shared axes.
+class PRelu final : public Module {
+ public:
+  explicit PRelu(const ResolvedLayer& layer) : shape_(layer.weights[0].shape) {}
+  Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass&) const override {
+    return neutra::relu(x) - weights[0].view(shape_) * neutra::relu(-x);
+  }
+
+ private:
+  Shape shape_;
+};
+
 }  // namespace
+
+std::unique_ptr<Module> module::prelu(const ResolvedLayer& layer) {
+  return std::make_unique<PRelu>(layer);
+}
 
 std::unique_ptr<Module> module::activation(const ResolvedLayer& layer) {
   return std::make_unique<ActivationModule>(layer.config.at("activation"));

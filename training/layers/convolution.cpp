@@ -78,8 +78,60 @@ class SeparableConv2D final : public Module {
   Conv2D depthwise_, pointwise_;
 };
 
+/// The gradient that a convolution over the output would give its input, by a kernel (height,
+/// width, filters, input channels), and a bias. Sources: tf.keras 2.4 layers/convolutional.py and
+/// backend.py (conv2d_transpose).
+class Conv2DTranspose final : public Module {
+ public:
+  explicit Conv2DTranspose(const ResolvedLayer& layer)
+      : kernel_(layer.weights[0].shape),
+        windows_(transposed_windows(layer)),
+        name_(layer.config.at("activation")),
+        activation_(find_activation(name_)) {}
+
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
+                     const Pass&) const override {
+    const WindowAxis &h = windows_.height, &w = windows_.width;
+    const bool cells = h.window == 1 && w.window == 1;
+    at::Tensor images = x;
+    // Windows of one cell go by cells: see Conv2D.
+    if (cells && (h.stride > 1 || w.stride > 1)) {
+      images = at::constant_pad_nd(x.unsqueeze(2).unsqueeze(4),
+                                   {0, 0, 0, w.stride - 1, 0, 0, 0, h.stride - 1})
+                   .reshape({x.size(0), x.size(1) * h.stride, x.size(2) * w.stride, x.size(3)});
+    }
+    images = images.permute({0, 3, 1, 2});
+    const at::Tensor kernel =
+        weights[0].view(kernel_).permute({3, 2, 0, 1}).contiguous(images.suggest_memory_format());
+    const at::Tensor whole =
+        at::conv_transpose2d(images, kernel, {}, {cells ? 1 : h.stride, cells ? 1 : w.stride},
+                             {0, 0}, {0, 0}, 1, {h.dilation, w.dilation})
+            .permute({0, 2, 3, 1});
+    // What lies in the padding goes; what no window reaches is 0.
+    at::Tensor y = at::constant_pad_nd(whole, {0, 0, -w.before, w.input + w.before - whole.size(2),
+                                               -h.before, h.input + h.before - whole.size(1)});
+    if (weights.size() > 1) y = y + weights[1];
+    y = y.contiguous();
+    return activation_ ? activation_(y) : y;
+  }
+
+  std::string take_activation() override {
+    activation_ = nullptr;
+    return name_;
+  }
+
+ private:
+  Shape kernel_;
+  Windows windows_;
+  std::string name_;
+  Activation activation_;
+};
+
 }  // namespace
 
+std::unique_ptr<Module> module::conv_2d_transpose(const ResolvedLayer& layer) {
+  return std::make_unique<Conv2DTranspose>(layer);
+}
 std::unique_ptr<Module> module::conv_1d(const ResolvedLayer& layer) {
   return over_sequences(layer, conv_2d);
 }

@@ -61,6 +61,7 @@ std::unique_ptr<Module> batch_normalization(const ResolvedLayer&);
 std::unique_ptr<Module> bidirectional(const ResolvedLayer&);
 std::unique_ptr<Module> conv_1d(const ResolvedLayer&);
 std::unique_ptr<Module> conv_2d(const ResolvedLayer&);
+std::unique_ptr<Module> conv_2d_transpose(const ResolvedLayer&);
 std::unique_ptr<Module> dense(const ResolvedLayer&);
 std::unique_ptr<Module> depthwise_conv_2d(const ResolvedLayer&);
 std::unique_ptr<Module> dropout(const ResolvedLayer&);
@@ -81,9 +82,12 @@ std::unique_ptr<Module> lstm(const ResolvedLayer&);
 std::unique_ptr<Module> masking(const ResolvedLayer&);
 std::unique_ptr<Module> max_pooling_1d(const ResolvedLayer&);
 std::unique_ptr<Module> max_pooling_2d(const ResolvedLayer&);
+std::unique_ptr<Module> normalization(const ResolvedLayer&);
+std::unique_ptr<Module> prelu(const ResolvedLayer&);
 std::unique_ptr<Module> permute(const ResolvedLayer&);
 std::unique_ptr<Module> relu(const ResolvedLayer&);
 std::unique_ptr<Module> repeat_vector(const ResolvedLayer&);
+std::unique_ptr<Module> rescaling(const ResolvedLayer&);
 std::unique_ptr<Module> reshape(const ResolvedLayer&);
 std::unique_ptr<Module> separable_conv_2d(const ResolvedLayer&);
 std::unique_ptr<Module> simple_rnn(const ResolvedLayer&);
@@ -91,6 +95,7 @@ std::unique_ptr<Module> softmax(const ResolvedLayer&);
 std::unique_ptr<Module> spatial_dropout_1d(const ResolvedLayer&);
 std::unique_ptr<Module> spatial_dropout_2d(const ResolvedLayer&);
 std::unique_ptr<Module> time_distributed(const ResolvedLayer&);
+std::unique_ptr<Module> up_sampling_2d(const ResolvedLayer&);
 std::unique_ptr<Module> zero_padding_2d(const ResolvedLayer&);
 }  // namespace module
 

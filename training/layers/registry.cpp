@@ -17,6 +17,7 @@ const std::map<std::string, Maker>& registry() {
       {"Bidirectional", module::bidirectional},
       {"Conv1D", module::conv_1d},
       {"Conv2D", module::conv_2d},
+      {"Conv2DTranspose", module::conv_2d_transpose},
       {"Dense", module::dense},
       {"DepthwiseConv2D", module::depthwise_conv_2d},
       {"Dropout", module::dropout},
@@ -37,9 +38,12 @@ const std::map<std::string, Maker>& registry() {
       {"Masking", module::masking},
       {"MaxPooling1D", module::max_pooling_1d},
       {"MaxPooling2D", module::max_pooling_2d},
+      {"Normalization", module::normalization},
+      {"PReLU", module::prelu},
       {"Permute", module::permute},
       {"ReLU", module::relu},
       {"RepeatVector", module::repeat_vector},
+      {"Rescaling", module::rescaling},
       {"Reshape", module::reshape},
       {"SeparableConv2D", module::separable_conv_2d},
       {"SimpleRNN", module::simple_rnn},
@@ -47,6 +51,7 @@ const std::map<std::string, Maker>& registry() {
       {"SpatialDropout1D", module::spatial_dropout_1d},
       {"SpatialDropout2D", module::spatial_dropout_2d},
       {"TimeDistributed", module::time_distributed},
+      {"UpSampling2D", module::up_sampling_2d},
       {"ZeroPadding2D", module::zero_padding_2d},
   };
   return kRegistry;

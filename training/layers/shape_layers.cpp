@@ -1,6 +1,6 @@
 #include "training/layers/module.h"
 
-/// Layers that only move values.
+/// Layers that only move values, or mix those of neighbours.
 namespace neutra {
 namespace {
 
@@ -78,8 +78,37 @@ class Masking final : public Module {
   float value_;
 };
 
+/// Larger images: each cell several times, or between the centres of neighbours by how near they
+/// are. Source: tf.keras 2.4 backend.py, resize_images; TensorFlow's resize_bilinear_op.cc with
+/// half pixel centers.
+class UpSampling2D final : public Module {
+ public:
+  explicit UpSampling2D(const ResolvedLayer& layer)
+      : size_(layer.config.at("size").get<Shape>()),
+        bilinear_(layer.config.at("interpolation") == "bilinear") {}
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+    const std::int64_t height = x.size(1) * size_[0], width = x.size(2) * size_[1];
+    if (bilinear_) {
+      return at::upsample_bilinear2d(x.permute({0, 3, 1, 2}).contiguous(), {height, width}, false)
+          .permute({0, 2, 3, 1})
+          .contiguous();
+    }
+    return x.unsqueeze(2)
+        .unsqueeze(4)
+        .expand({x.size(0), x.size(1), size_[0], x.size(2), size_[1], x.size(3)})
+        .reshape({x.size(0), height, width, x.size(3)});
+  }
+
+ private:
+  Shape size_;
+  bool bilinear_;
+};
+
 }  // namespace
 
+std::unique_ptr<Module> module::up_sampling_2d(const ResolvedLayer& layer) {
+  return std::make_unique<UpSampling2D>(layer);
+}
 std::unique_ptr<Module> module::input_layer(const ResolvedLayer&) {
   return std::make_unique<Identity>();
 }

@@ -127,6 +127,12 @@ Windows sliding_windows(const ResolvedLayer& layer, const char* window_field) {
   return {axis(0), axis(1)};
 }
 
+Windows transposed_windows(const ResolvedLayer& layer) {
+  ResolvedLayer convolution = layer;
+  std::swap(convolution.input_shape, convolution.output_shape);
+  return sliding_windows(convolution, "kernel_size");
+}
+
 NEUTRA_CLONES void max_pool(const Windows& windows, std::int64_t rows, std::int64_t channels,
                             const float* x, float* y) {
   const std::int64_t line = windows.width.input;

@@ -42,6 +42,9 @@ struct Windows {
 /// GetWindowedOutputSize; tf.keras 2.4 layers/convolutional.py, Conv1D.
 Windows sliding_windows(const ResolvedLayer& layer, const char* window_field);
 
+/// Those of the convolution that a Conv2DTranspose turns round: its input is the layer's output.
+Windows transposed_windows(const ResolvedLayer& layer);
+
 /// Poolings over contiguous images (rows, height, width, channels). Cells outside the image don't
 /// count. Backward passes write the whole input gradient.
 /// Source: TensorFlow 2.4 core/kernels/pooling_ops_common.h, maxpooling_op.cc, avgpooling_op.cc.
