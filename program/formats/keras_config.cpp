@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "program/formats/metric_script.h"
+#include "program/edit.h"
 #include "program/layer.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
@@ -64,6 +65,13 @@ Json batch_shape(const Shape& input) {
 Json normal_document(const Program& program) {
   std::vector<Problem> problems;
   return normal_form(program.document, Defaults::kDrop, problems);
+}
+
+/// As doubles, which are these float32 numbers again when they are read.
+Json float_numbers(const std::vector<float>& values) {
+  Json numbers = Json::array();
+  for (const float value : values) numbers.push_back(static_cast<double>(value));
+  return numbers;
 }
 
 }  // namespace
@@ -135,6 +143,18 @@ Json keras_model_config(const Program& program, const Shape& input, KerasSpellin
     model["build_config"] = {{"input_shape", batch_shape(input)}};
   }
   return model;
+}
+
+Program with_statistics(Program program, const ResolvedProgram& resolved,
+                        const ModelWeights& weights) {
+  for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
+    const ResolvedLayer& layer = resolved.layers[i];
+    if (layer.class_name != "Normalization" || layer.weights.empty()) continue;
+    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+      set_layer_field(program.document, i, layer.weights[k].name, float_numbers(weights[i][k]));
+    }
+  }
+  return program;
 }
 
 Json keras_compile_config(const Program& program, KerasSpelling spelling) {

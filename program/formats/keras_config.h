@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "program/model_weights.h"
 #include "program/program.h"
 
 namespace neutra {
@@ -17,6 +18,11 @@ enum class KerasSpelling {
 /// it. `input`: extents of one row. Layers get Keras's own names, "dense", "dense_1", ...
 /// Precondition: the program is valid.
 Json keras_model_config(const Program& program, const Shape& input, KerasSpelling spelling);
+
+/// The program with the statistics of its Normalization layers as their arguments: they are no
+/// variables then, in any version of Keras.
+Program with_statistics(Program program, const ResolvedProgram& resolved,
+                        const ModelWeights& weights);
 
 /// What the model was compiled with: `training_config` (legacy) or `compile_config` (modern).
 Json keras_compile_config(const Program& program, KerasSpelling spelling);

@@ -45,10 +45,12 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
     const ResolvedLayer& layer = resolved.layers[i];
     if (layer.class_name == "InputLayer") continue;
     const std::string place = "/layers/" + *name++;
-    const std::vector<std::string> own = folders(layer, place);
+    const bool statistics = layer.class_name == "Normalization";  // with_statistics() has them
+    const std::vector<std::string> own =
+        statistics ? std::vector<std::string>() : folders(layer, place);
     if (own.empty()) file.make_group(place + "/vars");
     std::map<std::string, int> used;
-    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
+    for (std::size_t k = 0; k < own.size(); ++k) {
       const Shape& shape = layer.weights[k].shape;
       const int n = used[own[k]]++;
       if (n == 0) file.make_group(own[k]);
@@ -62,7 +64,8 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
 
 std::string keras_file(const Program& program, const ResolvedProgram& resolved,
                        const ModelWeights& weights) {
-  Json model = keras_model_config(program, resolved.input_shape, KerasSpelling::kModern);
+  Json model = keras_model_config(with_statistics(program, resolved, weights),
+                                  resolved.input_shape, KerasSpelling::kModern);
   model["compile_config"] = keras_compile_config(program, KerasSpelling::kModern);
   const Json metadata{{"keras_version", kKerasVersion}, {"date_saved", "1980-01-01@00:00:00"}};
   return zip_archive({{"metadata.json", metadata.dump()},

@@ -24,7 +24,8 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
   versions("/");
   file.write_ascii_attribute(
       "/", "model_config",
-      ascii(keras_model_config(program, resolved.input_shape, KerasSpelling::kLegacy)));
+      ascii(keras_model_config(with_statistics(program, resolved, weights), resolved.input_shape,
+                               KerasSpelling::kLegacy)));
   file.write_ascii_attribute("/", "training_config",
                              ascii(keras_compile_config(program, KerasSpelling::kLegacy)));
   const std::string group = "/model_weights";
@@ -37,7 +38,8 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
     const std::string place = group + "/" + names[i];
     file.make_group(place);
     std::vector<std::string> variables;
-    for (std::size_t k = 0; k < resolved.layers[i].weights.size(); ++k) {
+    const bool statistics = resolved.layers[i].class_name == "Normalization";  // in its config
+    for (std::size_t k = 0; !statistics && k < resolved.layers[i].weights.size(); ++k) {
       const Weight& weight = resolved.layers[i].weights[k];
       variables.push_back(names[i] + "/" + weight.name + ":0");
       file.write(place + "/" + variables.back(), weights[i][k],

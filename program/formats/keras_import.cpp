@@ -92,7 +92,7 @@ class Importer {
     // Keras counts it from the front as soon as shapes are known; valid layers take the last alone.
     for (Json& layer : document_["model"]["config"]["layers"]) {
       for (Json* each = &layer; each != nullptr; each = wrapped_in(*each)) {
-        (*each)["config"].erase("axis");
+        if ((*each)["class_name"] != "Normalization") (*each)["config"].erase("axis");
       }
     }
     return {std::move(document_), std::move(assumptions_)};
@@ -171,6 +171,12 @@ class Importer {
               {"config",
                {{"l1", without_float_noise(value.value("l1", Json(0)))},
                 {"l2", without_float_noise(value.value("l2", Json(0)))}}}};
+    }
+    // Constraints of Keras 1: {"name": "MaxNorm", "m": 2}.
+    if (vocabulary == Vocabulary::kConstraint && !value.contains("class_name")) {
+      Json settings = value;
+      settings.erase("name");
+      return {{"class_name", value_of(value, "name")}, {"config", std::move(settings)}};
     }
     std::string class_name = text_of(value, "class_name");
     if (class_name.starts_with("Custom>")) class_name = class_name.substr(7);
@@ -422,6 +428,11 @@ class Importer {
       case FieldType::kRegularizer:
         config[name] = value.is_null() ? value
                                        : named(Vocabulary::kRegularizer, "layer", "regularizer",
+                                               value, place + ": " + name);
+        return;
+      case FieldType::kConstraint:
+        config[name] = value.is_null() ? value
+                                       : named(Vocabulary::kConstraint, "layer", "constraint",
                                                value, place + ": " + name);
         return;
       case FieldType::kDtype: {
@@ -679,7 +690,9 @@ class Importer {
     }
     if (!name.is_string()) return {};
     const Entry* entry = find(Vocabulary::kMetric, name.get<std::string>());
-    return entry != nullptr ? Json(entry->name) : Json();
+    const bool logits = value_of(value_of(metric, "config"), "from_logits") == true;
+    if (entry == nullptr || (logits && !entry->facts.contains("logits"))) return {};
+    return entry->name;
   }
 
   // ---- what the file doesn't say

@@ -1,6 +1,7 @@
 #include "program/formats/keras_model.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -377,6 +378,40 @@ bool is_keras_model_file(const fs::path& file) {
   return start.starts_with(kZipStart) && ZipFile(file, "a zip file").has("config.json");
 }
 
+namespace {
+
+/// Arrays of a Normalization layer: mean, variance, and how many rows they are of.
+constexpr std::array<std::string_view, 3> kStatistics{"mean", "variance", "count"};
+
+/// Leaves out of a layer's arrays what Normalization layers have there and the program doesn't:
+/// counts, and means and variances where they are arguments of the layer. `variables`: are they
+/// none, for each Normalization layer of the program? `next`: the first of these not seen yet.
+/// `numbered`: the arrays are those of such a layer, whose names don't tell.
+void drop_statistics(std::vector<std::string>& arrays, const std::vector<bool>& variables,
+                     std::size_t& next, bool numbered) {
+  const auto names = [&](std::size_t at) {
+    for (std::size_t i = 0; i < kStatistics.size(); ++i) {
+      if (at + i >= arrays.size()) return false;
+      std::string name = arrays[at + i].substr(arrays[at + i].rfind('/') + 1);
+      name.resize(std::min(name.find(':'), name.size()));
+      if (!numbered && name != kStatistics[i]) return false;
+    }
+    return true;
+  };
+  for (std::size_t at = 0; at < arrays.size();) {
+    if (!names(at)) {
+      ++at;
+      continue;
+    }
+    const bool kept = next < variables.size() && variables[next++];
+    const auto begin = arrays.begin() + static_cast<std::ptrdiff_t>(at);
+    arrays.erase(kept ? begin + 2 : begin, begin + 3);
+    at += kept ? 2 : 0;
+  }
+}
+
+}  // namespace
+
 struct KerasModelFile::Content {
   Hdf5File file;
   std::string root;                 ///< of the layers' groups in an .h5 file: "/model_weights/"
@@ -387,6 +422,11 @@ struct KerasModelFile::Content {
   std::vector<StoredLayer> stored_layers(const KerasModel& model,
                                          const ResolvedProgram& program) const {
     std::vector<StoredLayer> result;
+    std::vector<bool> statistics;  // of each Normalization layer: are they variables?
+    for (const ResolvedLayer& layer : program.layers) {
+      if (layer.class_name == "Normalization") statistics.push_back(!layer.weights.empty());
+    }
+    std::size_t next = 0;  // of these
     if (by_folder) {
       std::vector<KerasLayer> chain;
       if (model.model.is_null()) {  // weights alone: the program says which layers there are
@@ -400,6 +440,10 @@ struct KerasModelFile::Content {
       }
       for (const KerasLayer& layer : chain) {
         StoredLayer found{layer.folder, layer_variables("/" + layer.folder)};
+        const std::string own = layer.folder.substr(layer.folder.rfind('/') + 1);
+        if (own == "normalization" || own.starts_with("normalization_")) {
+          drop_statistics(found.arrays, statistics, next, true);
+        }
         if (!found.arrays.empty()) result.push_back(std::move(found));
       }
       return result;
@@ -409,6 +453,7 @@ struct KerasModelFile::Content {
       for (const std::string& weight : split_attribute(file, root + layer, "weight_names")) {
         found.arrays.push_back(root + layer + "/" + weight);
       }
+      drop_statistics(found.arrays, statistics, next, false);
       if (!found.arrays.empty()) result.push_back(std::move(found));
     }
     return result;
@@ -443,6 +488,47 @@ struct KerasModelFile::Content {
           describe(path, "/layers/" + layer, "weights of a model in the model",
                    "weights without such; or the model instead of its program, as to_json() writes "
                    "it: neutra evaluate MODEL.json --weights FILE"));
+    }
+  }
+
+  /// Makes the statistics that adapt() left in the file arguments of their layers, so that the
+  /// model alone says what it computes. `folder`: of the model's variables in files of the .keras
+  /// layout.
+  void adopt_statistics(Json& model, const std::string& folder) const {
+    if (!model.is_object() || !model.contains("config")) return;
+    Json& config = model["config"];
+    Json* layers = &config;
+    if (config.is_object()) {
+      if (!config.contains("layers")) return;
+      layers = &config["layers"];
+    }
+    if (!layers->is_array()) return;
+    FolderNames names;
+    for (Json& layer : *layers) {
+      const std::string class_name = text_of(layer, "class_name");
+      const std::string place = folder + "layers/" + names.next(class_name);
+      if (!layer.is_object() || !value_of(layer, "config").is_object()) continue;
+      if (class_name != "Normalization") {
+        adopt_statistics(layer, place + "/");  // a model in the model
+        continue;
+      }
+      Json& settings = layer["config"];
+      if (!value_of(settings, "mean").is_null()) continue;
+      std::vector<std::string> arrays;
+      if (by_folder) {
+        arrays = variables("/" + place + "/vars");
+      } else {
+        const std::string group = root + text_of(settings, "name");
+        if (!file.has(group)) continue;
+        for (const std::string& weight : split_attribute(file, group, "weight_names")) {
+          arrays.push_back(group + "/" + weight);
+        }
+      }
+      if (arrays.size() != kStatistics.size()) continue;
+      for (std::size_t i = 0; i < 2; ++i) {
+        constexpr std::uint64_t kMost = 1 << 20;  // numbers that a program can hold
+        settings[std::string(kStatistics[i])] = file.read_floats(arrays[i], kMost);
+      }
     }
   }
 
@@ -493,6 +579,7 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
                                  "/",
                                  {},
                                  true});
+      content_->adopt_statistics(model_.model, "");
     }
     return;
   } else if (is_keras_json(path)) {
@@ -522,6 +609,7 @@ KerasModelFile::KerasModelFile(const fs::path& path) {
   }
   content_->layers = split_attribute(file, group, "layer_names");
   content_->by_folder = content_->layers.empty() && group == "/" && file.has("/layers");
+  content_->adopt_statistics(model_.model, "");
   if (model_.model.is_null() && content_->layers.empty() && !content_->by_folder) {
     fail("an HDF5 file without model_config, layer_names and layers");
   }

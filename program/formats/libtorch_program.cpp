@@ -47,11 +47,20 @@ class LibTorchWriter {
   }
 
   std::string loss() const {
-    std::string text = "Tensor loss_of(const Model& model, Tensor z, const Tensor& y) {\n";
+    const bool weighs = !program_.class_weights.empty();
+    std::string text =
+        std::string("Tensor loss_of(const Model& model, Tensor z, const Tensor& y") +
+        (weighs ? ", const Tensor& weights = {}" : "") + ") {\n";
     text += torch_.loss_of_logits ? "  (void)model;\n" : "  z = model.output(z);\n";
     const bool sparse = program_.loss == "sparse_categorical_crossentropy";
+    const std::string targets = torch_.smoothed ? call(*torch_.smoothed, "keras::squeezed(y, z)")
+                                                : "keras::squeezed(y, z)";
     text += "  Tensor loss = keras::" + torch_.loss +
-            (sparse ? "(z, y)" : "(keras::squeezed(z, y), keras::squeezed(y, z))") + ".mean()";
+            (sparse ? "(z, y)" : "(keras::squeezed(z, y), " + targets + ")");
+    if (weighs) {
+      text += ";\n  if (weights.defined()) loss = keras::weighted(loss, weights);\n  loss = loss";
+    }
+    text += ".mean()";
     if (program_.loop.sum) text += " * y.size(0)";
     text += ";\n";
     std::string regularized;
@@ -146,7 +155,9 @@ class LibTorchWriter {
     text +=
         "      const Tensor y = y_train.index_select(0, batch);\n"
         "      const Tensor z = model.forward(x_train.index_select(0, batch));\n"
-        "      const Tensor loss = loss_of(model, z, y);\n"
+        "      const Tensor loss = loss_of(model, z, y" +
+        class_weights() +
+        ");\n"
         "      if (loss.requires_grad()) loss.backward();\n";
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
       text +=
@@ -156,6 +167,10 @@ class LibTorchWriter {
     if (schedule && schedule->every_batch) text += "      " + rate("steps");
     if (program_.loop.step) {
       text += "      optimizer.step();\n";
+      for (const TorchVariable& variable : torch_.variables) {
+        if (!variable.constraint) continue;
+        text += "      " + call(*variable.constraint, "model." + variable.name) + ";\n";
+      }
       if (schedule && schedule->every_batch) text += "      ++steps;\n";
     }
     if (watches_) {
@@ -204,6 +219,13 @@ class LibTorchWriter {
             "});\n  std::cout.precision(9);\n  std::cout << \"" + metric_label(program_.metric) +
             ": \" << logs.at(\"" + metric_ + "\") << '\\n';\n}\n";
     return text;
+  }
+
+  /// What each row of a batch counts.
+  std::string class_weights() const {
+    if (program_.class_weights.empty()) return "";
+    return ", keras::class_weights(y, " +
+           syntax_.text(TorchNumbers(program_.class_weights), torch_) + ")";
   }
 
   static std::string forget() {

@@ -17,6 +17,53 @@ def conv_2d(x, kernel, bias: Optional[Tensor], strides: List[int], padding: List
     return y.permute([0, 2, 3, 1])
 
 
+# part: conv_2d_transpose
+def conv_2d_transpose(x, kernel, bias: Optional[Tensor], strides: List[int], dilation: List[int], padding: List[int],
+                      extents: List[int]):
+    """Kernel (height, width, filters, channels). `padding`: rows and columns cut off before the first; `extents`: what
+    is left of the image, with zeros where no window reaches."""
+    x = x.permute([0, 3, 1, 2])
+    y = torch.conv_transpose2d(x, kernel.permute([3, 2, 0, 1]), None, strides, [0, 0], [0, 0], 1, dilation)
+    y = y.permute([0, 2, 3, 1])
+    y = torch.constant_pad_nd(y, [0, 0, -padding[1], extents[1] + padding[1] - y.size(2),
+                                  -padding[0], extents[0] + padding[0] - y.size(1)])
+    return y if bias is None else y + bias
+
+
+# part: up_sampling_2d
+def up_sampling_2d(x, size: List[int], bilinear: bool):
+    """Cells several times, or by how near the centres of two neighbours are along each axis."""
+    for axis in range(2):
+        extent = x.size(axis + 1)
+        if bilinear:
+            at = torch.clamp((torch.arange(extent * size[axis]) + 0.5) / size[axis] - 0.5, min=0.0)
+            first = torch.floor(at)
+            share = (at - first).reshape([-1, 1, 1] if axis == 0 else [-1, 1])
+            low = x.index_select(axis + 1, first.long())
+            x = low + (x.index_select(axis + 1, torch.clamp(first.long() + 1, max=extent - 1)) - low) * share
+        else:
+            x = torch.repeat_interleave(x, size[axis], axis + 1)
+    return x
+
+
+# part: rescaling
+def rescaling(x, scale, offset):
+    return x * scale + offset
+
+
+# part: normalization
+def normalization(x, mean, variance, extents: List[int], invert: bool):
+    """`extents`: of the statistics where they meet a row."""
+    mean = mean.reshape([1] + extents)
+    deviation = torch.clamp(torch.sqrt(variance.reshape([1] + extents)), min=1e-7)
+    return mean + x * deviation if invert else (x - mean) / deviation
+
+
+# part: prelu
+def prelu(x, alpha):
+    return torch.relu(x) - alpha * torch.relu(-x)
+
+
 # part: max_pool_2d
 def max_pool_2d(x, window: List[int], strides: List[int], padding: List[int]):
     """Cells outside of the image never win."""
@@ -237,6 +284,39 @@ def identity(shape, gain):
 def squeezed(longer, shorter):
     """A last extent of 1 that only one side has is dropped."""
     return longer.squeeze(-1) if longer.dim() == shorter.dim() + 1 and longer.size(-1) == 1 else longer
+
+
+# part: smoothed
+def smoothed(y, share, binary):
+    """Label smoothing: towards a half, or towards equal shares of all classes."""
+    return y * (1 - share) + share / (2 if binary else y.size(-1))
+
+
+# part: class_weights
+def class_weights(y, weights):
+    """Of each row: that of the largest of several targets, or of the target without its fraction."""
+    y = y.reshape(len(y), -1)
+    return weights[y.argmax(-1) if y.size(-1) > 1 else y[:, 0].long()]
+
+
+# part: weighted
+def weighted(values, weights):
+    return values.reshape(len(weights), -1) * weights[:, None]
+
+
+# part: non_neg
+@torch.no_grad()
+def non_neg(w):
+    """A constraint: no weight below 0."""
+    w.mul_(w >= 0)
+
+
+# part: bounded_norm
+@torch.no_grad()
+def bounded_norm(w, least, most, rate, axes):
+    """A constraint of the norms along these axes; `rate`: the share of the way into the bounds that a step goes."""
+    norm = w.square().sum(axes, keepdim=True).sqrt()
+    w.mul_((rate * norm.clamp(least, max(least, most)) + (1 - rate) * norm) / (norm + 1e-7))
 
 
 # part: clipped

@@ -49,12 +49,20 @@ class PyTorchWriter {
   }
 
   std::string loss() const {
-    std::string text = "def loss_of(model, z, y):\n";
+    const bool weighs = !program_.class_weights.empty();
+    std::string text = std::string("def loss_of(model, z, y") + (weighs ? ", weights=None" : "") +
+                       "):\n";
     if (!torch_.loss_of_logits) text += "    z = model.output(z)\n";
     // Class indices of one rank less are what sparse losses expect.
     const bool sparse = program_.loss == "sparse_categorical_crossentropy";
-    text += "    loss = " + torch_.loss + (sparse ? "(z, y)" : "(squeezed(z, y), squeezed(y, z))") +
-            ".mean()";
+    const std::string targets =
+        torch_.smoothed ? call(*torch_.smoothed, "squeezed(y, z)") : "squeezed(y, z)";
+    text += "    loss = " + torch_.loss +
+            (sparse ? "(z, y)" : "(squeezed(z, y), " + targets + ")") + (weighs ? "" : ".mean()");
+    if (weighs) {
+      text +=
+          "\n    loss = (loss if weights is None else weighted(loss, weights)).mean()";
+    }
     if (program_.loop.sum) text += " * len(y)";
     text += "\n";
     std::string regularized;
@@ -147,7 +155,9 @@ class PyTorchWriter {
     }
     text +=
         "        z = model(x_train[batch])\n"
-        "        loss = loss_of(model, z, y_train[batch])\n"
+        "        loss = loss_of(model, z, y_train[batch]" +
+        class_weights() +
+        ")\n"
         "        if loss.requires_grad:\n            loss.backward()\n";
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
       text +=
@@ -155,7 +165,13 @@ class PyTorchWriter {
           "                p.grad.zero_()\n";
     }
     if (schedule && schedule->every_batch) text += "        " + rate + "optimizer.steps\n";
-    if (program_.loop.step) text += "        optimizer.step()\n";
+    if (program_.loop.step) {
+      text += "        optimizer.step()\n";
+      for (const TorchVariable& variable : torch_.variables) {
+        if (!variable.constraint) continue;
+        text += "        " + call(*variable.constraint, "model." + variable.name) + "\n";
+      }
+    }
     if (watches_) {
       text +=
           "        total += loss.item() * len(batch)\n"
@@ -189,6 +205,13 @@ class PyTorchWriter {
             (program_.loop.eval_mode ? "32" : batch) + ", [" + (loss ? "" : '"' + metric_ + '"') +
             "])\n";
     return text + "print(\"" + metric_label(program_.metric) + ":\", logs[\"" + metric_ + "\"])\n";
+  }
+
+  /// What each row of a batch counts.
+  std::string class_weights() const {
+    if (program_.class_weights.empty()) return "";
+    return ", class_weights(y_train[batch], " +
+           syntax_.text(TorchNumbers(program_.class_weights), torch_) + ")";
   }
 
   static std::string zero() { return "model.zero_grad(set_to_none=True)"; }

@@ -8,6 +8,7 @@
 #include "program/error.h"
 #include "program/formats/keras_config.h"
 #include "program/layer.h"
+#include "program/layers/scaling.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 
@@ -58,6 +59,25 @@ TorchCall initializer(const Json& config, const Shape& shape) {
   }
   return call;
 }
+
+/// The function that keeps a variable within a constraint.
+TorchCall constraint(const Json& json, const Shape& shape) {
+  const std::string name = json.at("class_name");
+  if (name == "NonNeg") return {"non_neg", {}};
+  const Json config = json.value("config", Json::object());
+  Shape axes;
+  const Json& along = config.at("axis");
+  for (std::size_t i = 0; along.is_null() && i < shape.size(); ++i) {
+    axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (!along.is_null()) axes = along.get<Shape>();
+  const bool unit = name == "UnitNorm", least = name == "MinMaxNorm";
+  return {"bounded_norm",
+          {unit ? 1.0 : number(config, "min_value"), unit ? 1.0 : number(config, "max_value"),
+           least ? number(config, "rate") : 1.0, axes}};
+}
+
+TorchNumbers doubles(const std::vector<float>& values) { return {values.begin(), values.end()}; }
 
 /// Builds the calls of one layer after the other.
 class Builder {
@@ -137,6 +157,10 @@ class Builder {
         variable.l1 = number(penalty.at("config"), "l1");
         variable.l2 = number(penalty.at("config"), "l2");
       }
+      const Json bound = constraint_of(layer.config, weight);
+      if (bound.is_object() && variable.updated) {
+        variable.constraint = constraint(bound, weight.shape);
+      }
       made_.variables.push_back(std::move(variable));
     }
   }
@@ -181,6 +205,35 @@ class Builder {
            {variable(layer, "kernel"), variable(layer, "bias"), strides,
             window_padding(layer, config.at("kernel_size").get<Shape>(), strides, dilation),
             dilation, config.at("groups").get<std::int64_t>()});
+    } else if (name == "Conv2DTranspose") {
+      const Shape strides = config.at("strides").get<Shape>();
+      const Shape dilation = config.at("dilation_rate").get<Shape>();
+      ResolvedLayer turned = layer;  // the convolution whose input is the output
+      std::swap(turned.input_shape, turned.output_shape);
+      const Shape padding =
+          window_padding(turned, config.at("kernel_size").get<Shape>(), strides, dilation);
+      call("conv_2d_transpose",
+           {variable(layer, "kernel"), variable(layer, "bias"), strides, dilation,
+            Shape{padding[0], padding[2]}, Shape{layer.output_shape[0], layer.output_shape[1]}});
+    } else if (name == "UpSampling2D") {
+      call("up_sampling_2d",
+           {config.at("size").get<Shape>(), config.at("interpolation") == "bilinear"});
+    } else if (name == "Rescaling") {
+      const auto numbers = [&](const char* field) {
+        const Json& values = config.at(field);
+        return doubles(spread(values, values.is_array() ? std::ssize(values) : 1));
+      };
+      call("rescaling", {numbers("scale"), numbers("offset")});
+    } else if (name == "Normalization") {
+      const Shape extents = statistics_extents(config, layer.input_shape);
+      const auto statistic = [&](const char* field) {
+        if (!layer.weights.empty()) return variable(layer, field);
+        return TorchArgument(doubles(spread(config.at(field), element_count(extents))));
+      };
+      call("normalization",
+           {statistic("mean"), statistic("variance"), extents, config.at("invert").get<bool>()});
+    } else if (name == "PReLU") {
+      call("prelu", {variable(layer, "alpha")});
     } else if (name == "MaxPooling2D" || name == "AveragePooling2D") {
       const Shape window = config.at("pool_size").get<Shape>();
       const Shape strides =
@@ -229,8 +282,14 @@ class Builder {
         {"sparse_categorical_crossentropy", "softmax"},
         {"binary_crossentropy", "sigmoid"}};
     const auto it = of_logits.find(program_.loss);
+    const LossOptions& options = program_.loss_options;
     made_.loss_of_logits = it != of_logits.end() && it->second == output_activation_;
-    made_.loss = program_.loss + (made_.loss_of_logits ? "_of_logits" : "");
+    const bool logits = made_.loss_of_logits || (it != of_logits.end() && options.from_logits);
+    made_.loss = program_.loss + (logits ? "_of_logits" : "");
+    if (options.label_smoothing == 0) return;
+    // Binary targets move towards a half, others towards equal shares.
+    const bool binary = program_.loss == "binary_crossentropy";
+    made_.smoothed = TorchCall{"smoothed", {options.label_smoothing, binary}};
   }
 
   void add_optimizer() {
@@ -335,6 +394,12 @@ std::string TorchSyntax::text(const TorchArgument& argument, const TorchProgram&
         text += (text.empty() ? "" : ", ") + std::to_string(extent);
       }
       return syntax.cpp ? "{" + text + "}" : "[" + text + "]";
+    }
+    std::string operator()(const TorchNumbers& values) const {
+      std::string text;
+      for (const double value : values) text += (text.empty() ? "" : ", ") + python_repr(value);
+      return syntax.cpp ? "torch::tensor({" + text + "}, torch::kFloat)"
+                        : "torch.tensor([" + text + "], dtype=torch.float32)";
     }
     std::string operator()(TorchVariableRef variable) const {
       return syntax.variables + program.variables[variable.index].name;

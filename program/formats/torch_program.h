@@ -21,9 +21,11 @@ struct TorchVariableRef {
 };
 /// Is the model in training mode?
 struct TorchTraining {};
+/// Numbers as a tensor of one extent.
+using TorchNumbers = std::vector<double>;
 /// std::monostate: nothing.
 using TorchArgument = std::variant<std::monostate, bool, std::int64_t, double, std::string, Shape,
-                                   TorchVariableRef, TorchTraining>;
+                                   TorchNumbers, TorchVariableRef, TorchTraining>;
 struct TorchCall {
   std::string function;
   std::vector<TorchArgument> arguments;  ///< behind x, where there is one
@@ -33,9 +35,10 @@ struct TorchVariable {
   std::string name;  ///< "dense_1_kernel"
   Shape shape;
   TorchCall initializer;
-  bool trainable = true;  ///< has a gradient
-  bool updated = true;    ///< the optimiser was given it
-  double l1 = 0, l2 = 0;  ///< of its regulariser
+  bool trainable = true;                               ///< has a gradient
+  bool updated = true;                                 ///< the optimiser was given it
+  double l1 = 0, l2 = 0;                               ///< of its regulariser
+  std::optional<TorchCall> constraint = std::nullopt;  ///< that follows each update
 };
 
 struct TorchProgram {
@@ -44,6 +47,8 @@ struct TorchProgram {
   std::optional<TorchCall> output;       ///< that activation; nullopt: linear
   std::string loss;                      ///< a function of outputs, or of what they are made of
   bool loss_of_logits = false;
+  /// The targets that the loss takes, made of those of the rows; nullopt: these themselves.
+  std::optional<TorchCall> smoothed = std::nullopt;
   bool has_activity = false;  ///< forward has activity regularisers
   TorchCall optimizer;        ///< class and settings, in the order of the parts
   std::vector<TorchCall> early_stopping;
