@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "program/error.h"
+#include "program/formats/keras_model.h"
 #include "program/json_section.h"
 #include "program/patch.h"
 #include "program/vocabulary.h"
@@ -403,7 +404,12 @@ Fault load_fault(const std::string& id_or_file) {
     unknown("fault or subject", id_or_file, all);
   }
   const Json json = read_json(path);
-  const std::string format = format_of(json, path.string(), "neutra-fault or neutra-program");
+  const std::string allowed = "neutra-fault or neutra-program";
+  if (is_keras_json(json)) {
+    throw input_error(describe(path.string(), "", "a model of Keras's to_json()",
+                               allowed + ": neutra import makes a program of it"));
+  }
+  const std::string format = format_of(json, path.string(), allowed);
   if (format == "neutra-program") {
     Fault fault = make_fault(ProgramSpace::with_default_keys(read_program(json, path.string())),
                              std::nullopt, path);
@@ -411,7 +417,7 @@ Fault load_fault(const std::string& id_or_file) {
     return fault;
   }
   if (format == "neutra-fault") return read_fault(json, path);
-  throw input_error(describe(path.string(), "/format", format, "neutra-fault or neutra-program"));
+  throw input_error(describe(path.string(), "/format", format, allowed));
 }
 
 }  // namespace neutra

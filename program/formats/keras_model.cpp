@@ -359,14 +359,17 @@ int KerasModel::major_version() const {
 
 std::vector<KerasLayer> keras_chain(const KerasModel& model) { return Chain(model).layers(); }
 
+bool is_keras_json(const Json& json) {
+  return value_of(json, "class_name").is_string() && json.contains("config");
+}
+
 bool is_keras_json(const fs::path& file) {
   constexpr std::size_t kBlanks = 64;  // an editor may have put some in front
   const std::string start = start_of_file(file, kBlanks);
   const std::size_t first = start.find_first_not_of(" \t\r\n");
   if (first == std::string::npos || start[first] != '{') return false;
   try {
-    const Json json = read_json(file);
-    return value_of(json, "class_name").is_string() && json.contains("config");
+    return is_keras_json(read_json(file));
   } catch (const Error&) {  // whoever reads it says what is wrong
     return false;
   }

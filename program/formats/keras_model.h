@@ -67,5 +67,6 @@ bool is_keras_model_file(const std::filesystem::path& file);
 
 /// Is this a model as Keras's to_json() writes it: a JSON object with class_name and config?
 bool is_keras_json(const std::filesystem::path& file);
+bool is_keras_json(const Json& json);
 
 }  // namespace neutra

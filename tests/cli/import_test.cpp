@@ -139,6 +139,60 @@ TEST(Import, RefusesAndLeavesTheOutputAlone) {
   EXPECT_EQ(onto.exit, 2);
 }
 
+/// scripts/check_import --flips 1000 --cuts 300 does the same with more files.
+TEST(Import, DamagedModelFilesAreReadOrRefused) {
+  const Folder folder;
+  std::uint32_t state = 1;
+  const auto next = [&](std::size_t below) {  // a linear congruential generator
+    state = state * 1664525U + 1013904223U;
+    return (std::uint64_t{state} * below) >> 32;
+  };
+  for (const std::string name : {"keras2_dense.h5", "keras2_functional.keras"}) {
+    std::ifstream file(kModels + name, std::ios::binary);
+    const std::string whole{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_FALSE(whole.empty());
+    for (int i = 0; i < 24; ++i) {
+      std::string bytes = whole;
+      if (i % 3 == 0) {
+        bytes.resize(next(bytes.size()));
+      } else {
+        bytes[next(bytes.size())] ^= static_cast<char>(1U << next(8));
+      }
+      folder.write(name, bytes);
+      const Called called = call({"import", name, "-o", "p.json"}, folder.path(), 20);
+      EXPECT_TRUE(called.exit == 0 || called.exit == 3) << i << ": " << called.exit << called.err;
+      EXPECT_EQ(called.exit == 3, called.err.starts_with("neutra: error: ")) << called.err;
+    }
+  }
+}
+
+TEST(Import, EvaluateTakesTheJsonOfAModelWithWeightsBesideIt) {
+  const Folder folder;
+  std::ifstream file(kModels + "keras2_dense.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  folder.write("m.json", text);
+  folder.write("rows.csv", rows());
+  folder.write("training.json", R"({"loss": "sparse_categorical_crossentropy"})");
+  ASSERT_EQ(call({"import", "m.json", "-o", "p.json"}, folder.path()).exit, 0);
+  const auto evaluated = [&](const std::string& model, const std::vector<std::string>& more) {
+    std::vector<std::string> words{"evaluate",   model,           "--data", "rows.csv",
+                                   "--training", "training.json", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return call(words, folder.path());
+  };
+  const Called beside = evaluated("m.json", {"--weights", kModels + "keras2_dense.h5"});
+  ASSERT_EQ(beside.exit, 0) << beside.err;
+  const Called whole = evaluated(kModels + "keras2_dense.h5", {});
+  ASSERT_EQ(whole.exit, 0) << whole.err;
+  EXPECT_EQ(parse_json(beside.out, "out")["loss"], parse_json(whole.out, "out")["loss"]);
+  EXPECT_EQ(evaluated("m.json", {}).exit, 2);
+  for (const char* verb : {"show", "train"}) {
+    const Called called = call({verb, "m.json"}, folder.path());
+    EXPECT_EQ(called.exit, 3);
+    EXPECT_NE(called.err.find("neutra import"), std::string::npos) << called.err;
+  }
+}
+
 TEST(Import, EvaluateSaysThatALossIsNotFinite) {
   const Folder folder;
   std::string far = rows();
