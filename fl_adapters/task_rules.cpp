@@ -77,7 +77,7 @@ TaskRules::TaskRules(const Program& program, std::optional<DataInfo> data)
   static const std::map<std::string, std::string, std::less<>> own_layers{
       {"ELU", "elu"}, {"LeakyReLU", "linear"}, {"ReLU", "relu"}, {"Softmax", "softmax"}};
   for (std::size_t i = layers->size(); i-- > 0;) {
-    const Json& layer = (*layers)[i];
+    const Json& layer = innermost_layer((*layers)[i]);
     const std::string name = layer.at("class_name");
     const Json& config = layer.at("config");
     const Json* activation = member(config, "activation");
@@ -91,9 +91,10 @@ TaskRules::TaskRules(const Program& program, std::optional<DataInfo> data)
         outputs_ = extent->get<std::int64_t>();
     }
     // Only layers that keep the last extent may lie behind the one that says it.
-    static const Words kKeep{"Activation",    "BatchNormalization", "Dropout",   "ELU",
-                             "GaussianNoise", "LayerNormalization", "LeakyReLU", "ReLU",
-                             "Softmax"};
+    static const Words kKeep{
+        "Activation",    "BatchNormalization", "Dropout",         "ELU",     "GaussianDropout",
+        "GaussianNoise", "LayerNormalization", "LeakyReLU",       "Masking", "ReLU",
+        "Softmax",       "SpatialDropout1D",   "SpatialDropout2D"};
     if (!kKeep.contains(name)) break;
   }
 }

@@ -270,9 +270,12 @@ class Difference {
     return Json();
   }
 
+  /// With what it wraps: "TimeDistributed/Dense" and "TimeDistributed/Flatten" are two.
   static std::string class_of(const Json& layer) {
     const Json* name = member(layer, "class_name");
-    return name != nullptr && name->is_string() ? name->get<std::string>() : "";
+    std::string text = name != nullptr && name->is_string() ? name->get<std::string>() : "";
+    if (const Json& inner = innermost_layer(layer); &inner != &layer) text += '/' + class_of(inner);
+    return text;
   }
 
   /// 0 for different classes, else kMatch plus the share of equal fields: matching more layers
@@ -369,7 +372,7 @@ class Difference {
 
   /// The layer's activation, nothing for linear.
   static std::vector<Json> own_activation(const Json& layer) {
-    const Json word = section(layer, "config").value("activation", Json("linear"));
+    const Json word = section(innermost_layer(layer), "config").value("activation", Json("linear"));
     if (word == "linear") return {};
     return {word};
   }
@@ -383,6 +386,11 @@ class Difference {
       const std::string name = kernel;
       if (differ((name + "_initializer").c_str())) add("WCI", index);
       regularisers(x, y, name + "_regularizer", index);
+    }
+    for (const char* layer : {"layer", "backward_layer"}) {
+      if (x.contains(layer) && y.contains(layer)) {
+        pair(section(x[layer], "config"), section(y[layer], "config"), index);
+      }
     }
     if (differ("bias_initializer")) add("BCI", index);
     if (differ("units") || differ("filters")) add("LCN", index);

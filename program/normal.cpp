@@ -718,6 +718,12 @@ const Json* find_layers(const Json& document) {
   return layers != nullptr && layers->is_array() ? layers : nullptr;
 }
 
+const Json& innermost_layer(const Json& layer) {
+  const Json* config = member(layer, "config");
+  const Json* wrapped = config != nullptr ? member(*config, "layer") : nullptr;
+  return wrapped != nullptr && wrapped->is_object() ? innermost_layer(*wrapped) : layer;
+}
+
 std::string layers_path(const Json& document) {
   const Json* layers = find_layers(document);
   const bool bare = layers != nullptr && layers == member(document["model"], "config");

@@ -32,6 +32,9 @@ std::optional<Problem> unusual_metric_option(const std::string& name, const Json
 const Json* find_layers(const Json& document);
 std::string layers_path(const Json& document);
 
+/// The layer itself, or what a wrapper (TimeDistributed, Bidirectional) runs in the end.
+const Json& innermost_layer(const Json& layer);
+
 /// A JSON pointer's token for `key`: '~' and '/' escaped.
 std::string pointer_token(std::string_view key);
 /// A value as a message shows it: JSON, shortened.

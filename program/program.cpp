@@ -32,13 +32,6 @@ const Layer* type_of(const Json& layer) {
   return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
 }
 
-/// The class of what a layer runs: its own, a wrapper's layer.
-const Layer* worker_of(const Json& layer) {
-  const Json* config = member(layer, "config");
-  const Json* wrapped = config != nullptr ? member(*config, "layer") : nullptr;
-  return wrapped != nullptr ? worker_of(*wrapped) : type_of(layer);
-}
-
 Json config_of(const Json& layer) {
   const Json* config = member(layer, "config");
   return config != nullptr && config->is_object() ? *config : Json::object();
@@ -69,6 +62,7 @@ class Inference {
     output_ = shape;
     if (output_ && data != nullptr && !resolved_.empty()) {
       check_target();
+      check_mask();
       check_metric();
     }
     check_metric_scale();
@@ -98,7 +92,7 @@ class Inference {
                            "at most " + std::to_string(kMaxLayers)});
     }
     const bool weights = std::any_of(layers.begin(), layers.end(), [](const Json& layer) {
-      const Layer* type = worker_of(layer);
+      const Layer* type = type_of(innermost_layer(layer));
       if (type == nullptr) return true;  // a problem of its own
       return type->weights != nullptr && config_of(layer).value("trainable", Json(true)) != false;
     });
@@ -244,6 +238,30 @@ class Inference {
     if (longer.size() != shorter.size() + 1 || longer.back() != 1) return false;
     longer.pop_back();
     return true;
+  }
+
+  /// The loss of an output with a mask is that of the steps that count (training/losses.h).
+  void check_mask() {
+    if (!masked_) return;
+    const Shape target = with_unit(data_->y), &output = *output_;
+    const bool labels = loss_word(normal_.value("compile", Json::object()).value("loss", Json())) ==
+                        "sparse_categorical_crossentropy";
+    // Of others tf.keras takes the mean over the steps, where targets are plain numbers.
+    const bool fits =
+        output.size() == 2 && target.front() == output.front() &&
+        (target.size() == 2 ? !labels || target[1] == 1 : labels && target.size() == 1);
+    if (!fits) {
+      problems_.push_back({layer_path(resolved_.size() - 1),
+                           "an output " + to_string(output) + " with a mask of steps for targets " +
+                               to_string(target),
+                           "targets for each step; or a layer that leaves the mask out, such as "
+                           "Flatten or a recurrent one without return_sequences"});
+    }
+    if (const Json& weights = normal_.value("fit", Json::object()).value("class_weight", Json());
+        weights.is_object()) {
+      problems_.push_back({"/fit/class_weight", shown(weights),
+                           "null: the output has a mask of steps, which are weighed already"});
+    }
   }
 
   /// Refuses a metric that can't compare the output with the targets (training/metrics.h).

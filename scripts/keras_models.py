@@ -96,6 +96,27 @@ def depthwise():
                              L.Flatten(), L.Dense(1)])
 
 
+def masked():
+    """Rows of words, 0 for none."""
+    return keras.Sequential([L.Input((6,)), L.Embedding(11, 4, mask_zero=True), L.SpatialDropout1D(0.2),
+                             L.Bidirectional(L.LSTM(3, return_sequences=True)),
+                             L.Bidirectional(L.GRU(2), merge_mode="ave"), L.RepeatVector(3),
+                             L.LSTM(2, return_sequences=True), L.TimeDistributed(L.Dense(2, activation="softmax"))])
+
+
+def tagged():
+    backward = L.SimpleRNN(3, return_sequences=True, go_backwards=True)
+    return keras.Sequential([L.Input((5,)), L.Reshape((5, 1)), L.Masking(3.0), L.GaussianDropout(0.1),
+                             L.Bidirectional(L.GRU(2, return_sequences=True), backward_layer=backward),
+                             L.TimeDistributed(L.BatchNormalization()), L.TimeDistributed(L.Dense(3))])
+
+
+def films():
+    return keras.Sequential([L.Input((3, 6, 6, 2)), L.TimeDistributed(L.Conv2D(3, 3, activation="relu")),
+                             L.TimeDistributed(L.MaxPooling2D(2)), L.TimeDistributed(L.Flatten()),
+                             L.TimeDistributed(L.LeakyReLU(**slope(0.2))), L.Permute((2, 1)), L.LSTM(2), L.Dense(1)])
+
+
 def lambdas():
     return keras.Sequential([L.Input((3,)), L.Lambda(lambda x: 2 * x), L.Dense(1)])
 
@@ -113,7 +134,7 @@ def custom():
     return keras.Sequential([L.Input((3,)), Twice(), L.Dense(1)])
 
 
-MODELS = [dense, images, functional, nested, averages, sequences, words, depthwise]
+MODELS = [dense, images, functional, nested, averages, sequences, words, depthwise, masked, tagged, films]
 REFUSED = [lambdas, branches, custom]
 
 
@@ -161,7 +182,7 @@ def write(folder):
         numpy.random.seed(seed)
         model = make()
         randomise(model, seed)
-        rows = rows_for(model, seed, 11 if make is words else None)
+        rows = rows_for(model, seed, 11 if make in (words, masked, tagged) else None)
         name = make.__name__
         numpy.save(folder / f"{name}.x.npy", rows)
         numpy.save(folder / f"{name}.y.npy", numpy.asarray(model.predict(rows, verbose=0), "float32"))

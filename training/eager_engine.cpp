@@ -17,8 +17,18 @@ at::Tensor as_tensor(const Array& array) {
   return at::from_blob(const_cast<float*>(array.values.data()), extents, at::kFloat);
 }
 
-Batch as_batch(const at::Tensor& t) {
-  return {{t.data_ptr<float>(), static_cast<std::size_t>(t.numel())}, t.sizes().vec()};
+/// `mask`: of its steps; undefined: all count.
+Batch as_batch(const at::Tensor& t, const at::Tensor& mask = {}) {
+  Batch batch{{t.data_ptr<float>(), static_cast<std::size_t>(t.numel())}, t.sizes().vec()};
+  if (mask.defined()) {
+    batch.counts = {mask.data_ptr<bool>(), static_cast<std::size_t>(mask.numel())};
+  }
+  return batch;
+}
+
+/// What a mask multiplies losses with.
+at::Tensor as_weights(const at::Tensor& mask) {
+  return mask.defined() ? mask.to(at::kFloat) : mask;
 }
 
 /// A copy of the rows begin + rows[i].
@@ -54,7 +64,7 @@ class EagerEngine final : public Engine {
     return make_eager_engine(program, training, key);
   }
 
-  Batch output() override { return as_batch(output_); }
+  Batch output() override { return as_batch(output_, mask_); }
   Batch targets() override { return as_batch(targets_); }
   std::vector<std::span<const float>> activations() override {
     std::vector<std::span<const float>> spans;
@@ -76,7 +86,9 @@ class EagerEngine final : public Engine {
     const Model::Result result =
         model_.forward(gather(x_, training_.begin, rows), {false, key_, 0}, &activations_);
     output_ = model_.output(result.raw).contiguous();
-    double value = loss_.mean(loss_.on_logits() ? result.raw : output_, targets_).item<double>();
+    set_mask(result.mask);
+    const at::Tensor& source = loss_.on_logits() ? result.raw : output_;
+    double value = loss_.mean(source, targets_, as_weights(mask_)).item<double>();
     value *= loss_scale(rows.size());
     if (result.penalty.defined()) value += result.penalty.item<double>();
     return value + weights_.penalty();
@@ -95,12 +107,16 @@ class EagerEngine final : public Engine {
       const at::Tensor targets = y.narrow(0, first, count);
       const Model::Result result = model_.forward(x.narrow(0, first, count), {false, key_, 0});
       const at::Tensor output = model_.output(result.raw).contiguous();
-      if (listener) listener(as_batch(output), as_batch(targets));
+      set_mask(result.mask);
+      if (listener) listener(as_batch(output, mask_), as_batch(targets));
       if (loss_rows <= 0) continue;
+      const at::Tensor weights = as_weights(mask_);
       const at::Tensor& source = loss_.on_logits() ? result.raw : output;
       for (std::int64_t at = 0; at < count; at += loss_rows) {
         const std::int64_t part = std::min(loss_rows, count - at);
-        const at::Tensor mean = loss_.mean(source.narrow(0, at, part), targets.narrow(0, at, part));
+        const at::Tensor mean =
+            loss_.mean(source.narrow(0, at, part), targets.narrow(0, at, part),
+                       weights.defined() ? weights.narrow(0, at, part) : weights);
         sum += mean.item<double>() * loss_scale(static_cast<std::size_t>(part)) *
                static_cast<double>(part);
       }
@@ -134,7 +150,8 @@ class EagerEngine final : public Engine {
       if (nodes[i].defined() && nodes[i].requires_grad()) nodes[i].retain_grad();
     }
 
-    const at::Tensor weights = row_weights();
+    set_mask(result.mask);
+    const at::Tensor weights = mask_.defined() ? as_weights(mask_) : row_weights();
     std::optional<at::Tensor> gradient = loss_.gradient(output, targets_, weights);
     at::Tensor root = output;
     if (!gradient) root = loss_.mean(output, targets_, weights);
@@ -171,6 +188,8 @@ class EagerEngine final : public Engine {
   }
 
  private:
+  void set_mask(const at::Tensor& mask) { mask_ = mask.defined() ? mask.contiguous() : mask; }
+
   /// What the loss of each row of the batch counts; undefined where all count alike.
   at::Tensor row_weights() const {
     if (program_.class_weights.empty()) return {};
@@ -201,6 +220,7 @@ class EagerEngine final : public Engine {
   Loss loss_;
   at::Tensor x_, y_;
   at::Tensor output_, targets_;  ///< of the last step
+  at::Tensor mask_;              ///< of that output's steps; undefined: all count
   std::vector<at::Tensor> activations_, output_gradients_;
   std::map<int, std::size_t> tables_;  ///< where the variable of each Embedding begins
   std::map<int, std::vector<std::int64_t>> looked_up_;

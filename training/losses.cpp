@@ -1,5 +1,6 @@
 #include "training/losses.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -217,7 +218,7 @@ Tensor Loss::mean(const Tensor& output, const Tensor& target, const Tensor& weig
                             ? values_(output, target)
                             : values_(squeezed(output, target), smoothed(squeezed(target, output)));
   if (!weights.defined()) return values.mean();
-  return (values.reshape({weights.size(0), -1}) * weights.unsqueeze(-1)).mean();
+  return (values.reshape({weights.numel(), -1}) * weights.reshape({-1, 1})).mean();
 }
 
 std::optional<Tensor> Loss::gradient(const Tensor& output, const Tensor& target,
@@ -227,7 +228,7 @@ std::optional<Tensor> Loss::gradient(const Tensor& output, const Tensor& target,
   Tensor gradient = gradient_(output, smoothed(target));
   if (weights.defined()) {
     std::vector<std::int64_t> extents(static_cast<std::size_t>(gradient.dim()), 1);
-    extents[0] = weights.size(0);
+    std::copy(weights.sizes().begin(), weights.sizes().end(), extents.begin());
     gradient.mul_(weights.view(extents));
   }
   return gradient;

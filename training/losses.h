@@ -26,7 +26,8 @@ class Loss {
   /// Are targets class indices?
   bool sparse() const { return sparse_; }
   /// Mean over all per-sample elements, differentiable unless gradient() is there. `weights`, where
-  /// defined: what each row's elements are multiplied with before.
+  /// defined: what each row's elements, or those of each step (rows, steps), are multiplied with
+  /// before.
   at::Tensor mean(const at::Tensor& output, const at::Tensor& target,
                   const at::Tensor& weights = {}) const;
   /// Gradient of mean() by `output`, where it is known in closed form; nullopt: differentiate

@@ -754,7 +754,36 @@ Metric::Metric(Metric&&) noexcept = default;
 Metric& Metric::operator=(Metric&&) noexcept = default;
 Metric::~Metric() = default;
 
-void Metric::add(const Batch& output, const Batch& target) { sum_->add(output, target); }
+namespace {
+
+/// Values of the steps that count, each a row.
+struct Steps {
+  std::vector<float> values;
+  Shape extents;
+  Batch batch() const { return {values, extents}; }
+};
+
+Steps counting_steps(const Batch& batch, std::span<const bool> counts) {
+  Steps steps{{}, {0}};
+  steps.extents.insert(steps.extents.end(), batch.extents.begin() + 2, batch.extents.end());
+  const std::size_t width = batch.values.size() / counts.size();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i]) continue;
+    const auto step = batch.values.subspan(i * width, width);
+    steps.values.insert(steps.values.end(), step.begin(), step.end());
+    ++steps.extents.front();
+  }
+  return steps;
+}
+
+}  // namespace
+
+void Metric::add(const Batch& output, const Batch& target) {
+  if (output.counts.empty()) return sum_->add(output, target);
+  const Steps outputs = counting_steps(output, output.counts);
+  if (outputs.extents.front() == 0) return;
+  sum_->add(outputs.batch(), counting_steps(target, output.counts).batch());
+}
 double Metric::value() const { return sum_->value(); }
 std::int64_t Metric::correct() const { return sum_->correct(); }
 std::int64_t Metric::total() const { return sum_->total(); }

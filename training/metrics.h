@@ -15,6 +15,9 @@ namespace neutra {
 struct Batch {
   std::span<const float> values;
   Shape extents;
+  /// Of outputs with a mask: does a step of a row, extents[0] times extents[1] of them, count for
+  /// metrics? Empty: all do.
+  std::span<const bool> counts = {};
 };
 
 /// A metric over batches, by its name (program/metric_name.h): every entry of

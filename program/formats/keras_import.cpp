@@ -765,11 +765,10 @@ class Importer {
   std::string output_activation() const {
     const Json& layers = document_["model"]["config"]["layers"];
     for (std::size_t i = layers.size(); i-- > 0;) {
-      Json layer = layers[i];
-      while (const Json* wrapped = wrapped_in(layer)) layer = Json(*wrapped);
+      const Json& layer = innermost_layer(layers[i]);
       const std::string class_name = text_of(layer, "class_name");
       if (class_name == "Softmax") return "softmax";
-      const Json& config = layer["config"];
+      const Json& config = value_of(layer, "config");
       const Json& activation = value_of(config, "activation");
       if (activation.is_string() && activation != "linear") return activation;
       if (find_layer(class_name)->weights != nullptr) break;

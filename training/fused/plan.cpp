@@ -26,6 +26,7 @@ const std::map<std::string, AddLayer>& registry() {
       {"Dropout", layers::dropout},
       {"ELU", layers::elu},
       {"Flatten", layers::flatten},
+      {"GaussianDropout", layers::gaussian_dropout},
       {"GaussianNoise", layers::gaussian_noise},
       {"GlobalAveragePooling1D", layers::global_average_pooling_1d},
       {"GlobalAveragePooling2D", layers::global_average_pooling_2d},
@@ -43,6 +44,8 @@ const std::map<std::string, AddLayer>& registry() {
       {"Reshape", layers::flatten},
       {"SeparableConv2D", layers::separable_conv_2d},
       {"Softmax", layers::softmax},
+      {"SpatialDropout1D", layers::spatial_dropout},
+      {"SpatialDropout2D", layers::spatial_dropout},
       {"UpSampling2D", layers::up_sampling_2d},
       {"ZeroPadding2D", layers::zero_padding_2d},
   };

@@ -231,6 +231,7 @@ void depthwise_conv_2d(Builder&, const ResolvedLayer&);
 void dropout(Builder&, const ResolvedLayer&);
 void elu(Builder&, const ResolvedLayer&);
 void flatten(Builder&, const ResolvedLayer&);
+void gaussian_dropout(Builder&, const ResolvedLayer&);
 void gaussian_noise(Builder&, const ResolvedLayer&);
 void global_average_pooling_1d(Builder&, const ResolvedLayer&);
 void global_average_pooling_2d(Builder&, const ResolvedLayer&);
@@ -247,6 +248,7 @@ void relu(Builder&, const ResolvedLayer&);
 void rescaling(Builder&, const ResolvedLayer&);
 void separable_conv_2d(Builder&, const ResolvedLayer&);
 void softmax(Builder&, const ResolvedLayer&);
+void spatial_dropout(Builder&, const ResolvedLayer&);
 void up_sampling_2d(Builder&, const ResolvedLayer&);
 void zero_padding_2d(Builder&, const ResolvedLayer&);
 }  // namespace layers

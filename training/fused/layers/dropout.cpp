@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 #include "training/fused/plan.h"
 
 namespace neutra::fused {
@@ -37,7 +41,80 @@ class Dropout final : public Step {
   const KernelTable<float>& table_ = kernels();
 };
 
+/// y = x * mask in training, else x, with a mask that is drawn in the order of rows, on which both
+/// back ends agree. Both share their gradient.
+class DrawnMask final : public Step {
+ public:
+  /// Writes the mask of `rows` rows, row-major.
+  using Draw = std::function<void(const Pass& pass, std::span<float> mask)>;
+  DrawnMask(const Tensor& x, const Tensor& y, float* drawn, float* columns, Draw draw)
+      : x_(x), y_(y), drawn_(drawn), columns_(columns), draw_(std::move(draw)) {}
+
+  void forward(const Pass& pass) override {
+    const std::size_t count = value_count(x_, pass);
+    if (!pass.training) {
+      std::copy_n(x_.values, count, y_.values);
+      return;
+    }
+    draw_(pass, {drawn_, x_.features * pass.lanes.rows});
+    if (columns_ != nullptr) table_.from_rows(x_.features, drawn_, columns_, pass.lanes);
+    table_.multiply(count, x_.values, mask(), y_.values);
+  }
+  void backward(const Pass& pass) override {
+    if (x_.needs_gradient) table_.multiply(value_count(x_, pass), y_.gradient, mask(), y_.gradient);
+  }
+
+ private:
+  const float* mask() const { return columns_ != nullptr ? columns_ : drawn_; }
+
+  Tensor x_, y_;
+  float *drawn_, *columns_;  ///< the latter where the batch lies in columns
+  Draw draw_;
+  const KernelTable<float>& table_ = kernels();
+};
+
+void add_drawn_mask(Builder& builder, DrawnMask::Draw draw) {
+  const Tensor x = builder.current();
+  Tensor y = x;
+  y.values = builder.floats(Builder::batch_floats(x.features, builder.capacity()));
+  const std::size_t size = Builder::batch_floats(x.features, builder.batch());
+  float* drawn = builder.floats(size);
+  float* columns = x.layout == Layout::kColumns ? builder.floats(size) : nullptr;
+  builder.add(std::make_unique<DrawnMask>(x, y, drawn, columns, std::move(draw)));
+  builder.set_current(y);
+}
+
+RandomStream stream_of(const Pass& pass, Stream stream, int layer) {
+  return {pass.key, stream, static_cast<std::uint32_t>(layer), pass.step};
+}
+
 }  // namespace
+
+/// Whole channels. Source: tf.keras 2.4 layers/core.py.
+void layers::spatial_dropout(Builder& builder, const ResolvedLayer& layer) {
+  const auto rate = static_cast<float>(number_or(layer.config, "rate", 0));
+  if (rate == 0) return;
+  const auto channels = static_cast<std::size_t>(layer.input_shape.back());
+  const std::size_t cells = builder.current().features / channels;
+  float* kept = builder.floats(channels * builder.batch());  // of each row
+  add_drawn_mask(builder, [=, index = layer.index](const Pass& pass, std::span<float> mask) {
+    const std::size_t rows = pass.lanes.rows;
+    fill_dropout_mask(stream_of(pass, Stream::kDropout, index), rate, {kept, channels * rows});
+    for (std::size_t i = 0; i < rows * cells; ++i) {
+      std::copy_n(kept + i / cells * channels, channels, mask.data() + i * channels);
+    }
+  });
+}
+
+/// Source: tf.keras 2.4 layers/noise.py.
+void layers::gaussian_dropout(Builder& builder, const ResolvedLayer& layer) {
+  const double rate = number_or(layer.config, "rate", 0);
+  if (rate == 0) return;
+  const auto stddev = static_cast<float>(std::sqrt(rate / (1 - rate)));
+  add_drawn_mask(builder, [=, index = layer.index](const Pass& pass, std::span<float> mask) {
+    fill_normal(stream_of(pass, Stream::kNoise, index), 1, stddev, mask);
+  });
+}
 
 /// Source: tf.keras 2.4 layers/core.py, tf.nn.dropout.
 void layers::dropout(Builder& builder, const ResolvedLayer& layer) {
