@@ -40,13 +40,15 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
                                  "ranking, stability, status"));
     }
   }
+  std::map<std::string_view, std::size_t> columns;
+  for (std::size_t i = 0; i < table.header.size(); ++i) columns[table.header[i]] = i;
   std::vector<Answer> answers;
   std::map<std::pair<std::string, std::string>, std::size_t> lines;
   for (const auto& row : table.rows) {
     const std::string place = "line " + std::to_string(row.line);
     const auto cell = [&](const char* name) {
-      const std::size_t column = table.column(name);
-      return column < row.cells.size() ? row.cells[column] : "";
+      const auto column = columns.find(name);
+      return column != columns.end() ? row.cells[column->second] : "";
     };
     Answer answer;
     answer.fault = cell("fault");

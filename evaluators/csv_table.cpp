@@ -1,6 +1,7 @@
 #include "evaluators/csv_table.h"
 
 #include <algorithm>
+#include <set>
 
 #include "program/error.h"
 #include "program/printable.h"
@@ -45,11 +46,10 @@ class CsvReader {
   }
 
   void check_header(const std::vector<std::string>& header, std::size_t line) const {
-    for (auto name = header.begin(); name != header.end(); ++name) {
-      if (name->empty()) fail(line, "a column without a name", "names");
-      if (std::find(header.begin(), name, *name) != name) {
-        fail(line, "column " + *name + " a second time", "once");
-      }
+    std::set<std::string_view> seen;
+    for (const std::string& name : header) {
+      if (name.empty()) fail(line, "a column without a name", "names");
+      if (!seen.insert(name).second) fail(line, "column " + name + " a second time", "once");
     }
   }
 

@@ -593,25 +593,28 @@ ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike) {
     }
     return all;
   };
-  std::map<std::string, std::string> names;  // of a tool that stays: as it is shown
+  using Traits = decltype(traits(""));
+  std::map<std::pair<std::string_view, Traits>, std::size_t> first_with;  // places in `stay`
   std::vector<std::size_t> stay;
+  std::vector<std::vector<std::string>> others;
   for (std::size_t i = 0; i < sheet.tools.size(); ++i) {
     const std::string& tool = sheet.tools[i];
-    if (std::any_of(alike.begin(), alike.end(), [&](const AlikeTools& group) {
-          return std::find(group.others.begin(), group.others.end(), tool) != group.others.end();
-        }))
+    const auto [known, is_new] =
+        first_with.try_emplace({tool_family(tool), traits(tool)}, stay.size());
+    if (!is_new) {
+      others[known->second].push_back(tool);
       continue;
-    AlikeTools group;
-    for (std::size_t j = i + 1; j < sheet.tools.size(); ++j) {
-      const std::string& other = sheet.tools[j];
-      if (tool_family(other) == tool_family(tool) && traits(other) == traits(tool))
-        group.others.push_back(other);
     }
     stay.push_back(i);
+    others.emplace_back();
+  }
+  std::map<std::string, std::string> names;  // of a tool that stays: as it is shown
+  for (std::size_t i = 0; i < stay.size(); ++i) {
+    const std::string& tool = sheet.tools[stay[i]];
     names[tool] = tool;
-    if (group.others.empty()) continue;
-    names[tool] = group.shown = tool + " (+" + std::to_string(group.others.size()) + ")";
-    alike.push_back(std::move(group));
+    if (others[i].empty()) continue;
+    names[tool] += " (+" + std::to_string(others[i].size()) + ")";
+    alike.push_back({names[tool], std::move(others[i])});
   }
   const auto folded = [&](auto& list, auto... name) {
     std::erase_if(list, [&](const auto& entry) { return !(names.contains(entry.*name) && ...); });

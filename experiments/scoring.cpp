@@ -84,12 +84,15 @@ void add_averages(ScoreSheet& sheet) {
 }
 
 void add_comparisons(ScoreSheet& sheet) {
+  std::vector<std::vector<const ScoreRow*>> rows(sheet.tools.size());  // by tool, then fault
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    for (const std::string& fault : sheet.faults)
+      rows[i].push_back(sheet.find(fault, sheet.tools[i]));
   for (std::size_t i = 0; i < sheet.tools.size(); ++i) {
     for (std::size_t j = i + 1; j < sheet.tools.size(); ++j) {
       std::vector<double> before[2], after[2];
-      for (const std::string& fault : sheet.faults) {
-        const ScoreRow* first = sheet.find(fault, sheet.tools[i]);
-        const ScoreRow* second = sheet.find(fault, sheet.tools[j]);
+      for (std::size_t f = 0; f < sheet.faults.size(); ++f) {
+        const ScoreRow *first = rows[i][f], *second = rows[j][f];
         if (first == nullptr || second == nullptr) continue;
         before[0].push_back(first->before.recall);
         before[1].push_back(second->before.recall);
