@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <iostream>
 #include <set>
+#include <thread>
 
 #include "cli/build_info.h"
 #include "cli/context.h"
@@ -505,6 +506,18 @@ class RunsFolder {
   fs::path path_;
 };
 
+/// "small: 8 subjects, about 3 min 20 s with 2 workers, less where runs were kept"
+std::string expected_text(const BenchmarkPlan& plan, int workers) {
+  std::string text = plan.name + ": " + std::to_string(plan.subjects.size()) +
+                     (plan.subjects.size() == 1 ? " subject, " : " subjects, ");
+  if (plan.core_seconds <= 0)
+    return text + "how long they take is not known (core_seconds of the plan)";
+  const int at_once = std::min(workers, static_cast<int>(std::thread::hardware_concurrency()));
+  return text + "about " + duration_text(plan.core_seconds / std::max(at_once, 1)) + " with " +
+         std::to_string(workers) + (workers == 1 ? " worker" : " workers") +
+         ", less where runs were kept";
+}
+
 int create(const Arguments& arguments) {
   if (!arguments.has("output"))
     throw usage_error("found no --output; allowed: -o FILE.h5 or -o FOLDER");
@@ -541,6 +554,7 @@ int create(const Arguments& arguments) {
   build.stop = &stop_requested();
   std::optional<ProgressLine> line;
   const bool quiet = arguments.flag("quiet");
+  if (!quiet) std::cerr << expected_text(plan, build.workers) << '\n';
   build.stage = [&](const std::string& text) {
     line.reset();
     if (!quiet) std::cerr << text << '\n';

@@ -32,6 +32,7 @@ struct BenchmarkPlan {
   double effect = 0;  ///< an entry's least |d|
   int per_kind = 0;   ///< most entries of an operator, all subjects together; 0: no limit
   std::uint64_t data_limit = 0;  ///< bytes of the largest data file that is included
+  double core_seconds = 0;       ///< what making it takes one core, as once measured; 0: not known
   std::vector<PlannedSubject> subjects;
 };
 

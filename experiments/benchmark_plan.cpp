@@ -4,6 +4,7 @@
 #include "experiments/benchmark_build.h"
 #include "mutators/registry.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "program/json_section.h"
 #include "program/vocabulary.h"
 
@@ -90,7 +91,7 @@ std::vector<std::string> benchmark_plans() {
 
 BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
   fs::path path = name_or_file;
-  if (path.extension() != ".json") {
+  if (path.extension() != ".json" && !is_pipe_or_device(path)) {
     const std::vector<std::string> names = benchmark_plans();
     if (std::find(names.begin(), names.end(), name_or_file) == names.end()) {
       throw input_error(
@@ -104,7 +105,7 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
   const JsonSection root(
       json, file, "",
       {"format", "version", "name", "title", "seed", "runs", "operators", "per_operator",
-       "per_kind", "effect", "data_limit", "catalogue", "subjects"});
+       "per_kind", "effect", "data_limit", "catalogue", "core_seconds", "subjects"});
   root.require_format("neutra-benchmark-plan", 1);
   BenchmarkPlan plan;
   plan.name = root.text("name", path.stem().string());
@@ -117,6 +118,7 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
   }
   plan.data_limit = static_cast<std::uint64_t>(
       root.has("data_limit") ? root.whole("data_limit", 0, kMostBytes) : kDataLimit);
+  if (root.has("core_seconds")) plan.core_seconds = root.number("core_seconds", 0, 1e9);
   for (const char* field : {"operators", "per_operator", "per_kind"}) {
     if (root.has("catalogue") && root.has(field)) {
       root.fail(field, root.at(field), "none beside a catalogue, which says what is applied");
