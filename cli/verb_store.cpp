@@ -3,6 +3,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "program/error.h"
+#include "program/files.h"
 #include "search/search.h"
 
 namespace neutra::cli {
@@ -38,6 +39,7 @@ int info(const std::filesystem::path& store, bool as_json) {
 }
 
 int check(const std::filesystem::path& store, bool as_json) {
+  require_no_pipe(store, "a store");
   if (!std::filesystem::exists(store)) read_store(store);  // says what is missing
   const auto problems = check_store(store);
   if (as_json) {

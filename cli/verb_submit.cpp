@@ -82,6 +82,7 @@ std::string job_number(const ProcessResult& sbatch) {
 
 int run(const Arguments& arguments) {
   const fs::path file = study_file(arguments.positional.front());
+  require_no_pipe(file, "a study file");  // each job reads it
   const Study study = load_study(file, arguments.flag("quick"));
   const bool local = arguments.text("executor") == "local";
   for (const std::string& word : arguments.list("sbatch-arg")) {

@@ -3,7 +3,9 @@
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
+#include "search/network_reader.h"
 #include "search/search.h"
 
 namespace neutra {
@@ -26,6 +28,7 @@ Fault scored_as_stored(Fault fault, const StoredRun& run) {
 /// A store's fault: the bundled one of its name or the user's file, if that is still the same.
 std::optional<Fault> fault_of_store(const StoredRun& run) {
   for (const std::string& name : {run.network.fault_id, run.header.value("fault_file", "")}) {
+    if (is_pipe_or_device(name)) continue;  // which was read when the search began
     try {
       Fault fault = scored_as_stored(load_fault(name), run);
       // A user's fault may have a bundled fault's id, or may have been edited since.
@@ -70,7 +73,14 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
     loaded.network = std::move(run.network);
     return loaded;
   }
-  loaded.network = read_network_tsv(file);
+  if (is_pipe_or_device(file)) {
+    const std::string text = read_file(file, "a network in TSV form");
+    if (text.starts_with("neutra-store") || text.starts_with(kHdf5Start))
+      require_no_pipe(file, "a store");
+    loaded.network = parse_network_tsv(text, file.string());
+  } else {
+    loaded.network = read_network_tsv(file);
+  }
   if (!loaded.fault && !loaded.network.nodes.empty()) {
     loaded.fault = fault_of_root(loaded.network.nodes.front().parameters);
   }

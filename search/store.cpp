@@ -704,10 +704,7 @@ StoreContent load_store(const fs::path& store) {
 static void require_ours(const fs::path& file, std::string_view beginning) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return;
-  std::string start(beginning.size(), '\0');
-  std::ifstream in(file, std::ios::binary);
-  in.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(in.gcount()));
+  std::string start = start_of_file(file, beginning.size());
   if (start.find_first_not_of('\0') == std::string::npos) start.clear();
   if (!fs::is_regular_file(file, ignored) || start != beginning.substr(0, start.size())) {
     throw input_error(describe(file.string(), "", "another kind of file",
