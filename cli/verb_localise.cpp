@@ -180,7 +180,7 @@ Said said_by(const ToolAnswers& answers, const LayerTitles& titles) {
   const std::string total = std::to_string(answers.runs.size());
   for (const auto& [answer, count] : answers.counted()) {
     said.summary +=
-        "  answer in " + std::to_string(count) + " of " + total + " runs: " + answer + "\n";
+        in_lines("  answer in " + std::to_string(count) + " of " + total + " runs: " + answer);
   }
   std::map<std::string, int> troubles;
   for (const Localisation& run : answers.runs) {
@@ -188,7 +188,7 @@ Said said_by(const ToolAnswers& answers, const LayerTitles& titles) {
       ++troubles[std::string(to_string(run.status)) + ": " + run.reason];
   }
   for (const auto& [trouble, count] : troubles)
-    said.summary += "  " + std::to_string(count) + " of " + total + " runs " + trouble + "\n";
+    said.summary += in_lines("  " + std::to_string(count) + " of " + total + " runs " + trouble);
   said.ranking = ranking_rows(answers.runs, titles);
   said.messages = message_table(answers.runs, titles).text();
   return said;
@@ -391,7 +391,8 @@ int run(const Arguments& arguments) {
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
   const bool buggy = arguments.text("version") == "buggy";
   if (buggy && fault.tools)
-    text += "tools are asked about " + tools_difference(fault) + " (" + fault.tools_reason + ")\n";
+    text += in_lines("tools are asked about " + tools_difference(fault) + " (" +
+                     fault.tools_reason + ")");
   for (const ToolAnswers& answers : results) {
     for (const Localisation& run : answers.runs) any_broken = any_broken || broken(run.status);
     list.push_back(json_of(answers));

@@ -28,7 +28,8 @@ const parsers::LogParser& chosen_parser(const Arguments& arguments) {
   return *parser;
 }
 
-/// Outputs are megabytes at most; what is larger is no output of these tools.
+/// Outputs are megabytes at most; what is larger is no output of these tools (of a pipe: less,
+/// read_file()).
 constexpr std::uint64_t kLargestLog = std::uint64_t{1} << 30;
 
 /// The faults whose programs a recording is about.
@@ -97,11 +98,11 @@ std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
   std::string text;
   for (const parsers::RecordedProgram& program : log.programs) {
     const std::string id = id_of(program.name, faults);
-    text += program.name + (id == program.name ? "" : " (" + id + ")") + ": " +
-            to_string(program.answers.answer()) + "\n";
+    text += in_lines(program.name + (id == program.name ? "" : " (" + id + ")") + ": " +
+                     to_string(program.answers.answer()));
     for (const auto& [answer, runs] : program.answers.counted())
-      text += "  in " + std::to_string(runs) + " of " +
-              std::to_string(program.answers.runs.size()) + " runs: " + answer + "\n";
+      text += in_lines("  in " + std::to_string(runs) + " of " +
+                       std::to_string(program.answers.runs.size()) + " runs: " + answer);
     if (!program.cut.empty())
       text += "  left out: " + std::to_string(program.cut.size()) +
               (program.cut.size() == 1 ? " run" : " runs") + " of which a part was cut off\n";
