@@ -110,6 +110,42 @@ def dropout(x, rate: float, training: bool):
     return x * (torch.rand_like(x) >= rate) / (1 - rate)
 
 
+# part: spatial_dropout
+def spatial_dropout(x, rate: float, training: bool):
+    """Whole channels."""
+    if not training or rate == 0:
+        return x
+    cell = x.select(1, 0).unsqueeze(1)
+    if x.dim() == 4:
+        cell = cell.select(2, 0).unsqueeze(2)
+    return x * (torch.rand_like(cell) >= rate) / (1 - rate)
+
+
+# part: gaussian_dropout
+def gaussian_dropout(x, rate: float, training: bool):
+    """Normal factors of mean 1 and variance rate / (1 - rate)."""
+    if not training or rate == 0:
+        return x
+    return x * (1 + torch.randn_like(x) * (rate / (1 - rate)) ** 0.5)
+
+
+# part: permute
+def permute(x, dims: List[int]):
+    """Axes of a row, counted from 1."""
+    return x.permute([0] + dims)
+
+
+# part: repeat_vector
+def repeat_vector(x, n: int):
+    return x.unsqueeze(1).repeat([1, n, 1])
+
+
+# part: regrouped
+def regrouped(x, extents: List[int]):
+    """As many rows of these extents as there are values for: all steps of a batch as rows, and back."""
+    return x.reshape([-1] + extents)
+
+
 # part: batch_normalization
 def batch_normalization(x, gamma: Optional[Tensor], beta: Optional[Tensor], mean, variance, momentum: float,
                         epsilon: float, training: bool):

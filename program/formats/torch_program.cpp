@@ -147,12 +147,14 @@ class Builder {
     first_ = made_.variables.size();
     const std::vector<std::size_t>& left_out = program_.loop.left_out;
     for (const Weight& weight : layer.weights) {
+      const Json& settings = variable_settings(layer.config, weight);
       TorchVariable variable{name + "_" + weight.name, weight.shape,
-                             initializer(layer.config.at(weight.initializer), weight.shape)};
-      variable.trainable = weight.trainable && layer.config.value("trainable", true);
+                             initializer(settings.at(weight.initializer), weight.shape)};
+      variable.trainable = weight.trainable && layer.config.value("trainable", true) &&
+                           settings.value("trainable", true);
       variable.updated = variable.trainable &&
                          std::find(left_out.begin(), left_out.end(), position) == left_out.end();
-      const Json penalty = layer.config.value(weight.name + "_regularizer", Json());
+      const Json penalty = settings.value(weight.name + "_regularizer", Json());
       if (penalty.is_object()) {
         variable.l1 = number(penalty.at("config"), "l1");
         variable.l2 = number(penalty.at("config"), "l2");
@@ -251,6 +253,23 @@ class Builder {
       call("reshape", {layer.output_shape});
     } else if (name == "Dropout") {
       call("dropout", {number(config, "rate"), TorchTraining{}});
+    } else if (name == "SpatialDropout1D" || name == "SpatialDropout2D") {
+      call("spatial_dropout", {number(config, "rate"), TorchTraining{}});
+    } else if (name == "GaussianDropout") {
+      call("gaussian_dropout", {number(config, "rate"), TorchTraining{}});
+    } else if (name == "Permute") {
+      call("permute", {config.at("dims").get<Shape>()});
+    } else if (name == "RepeatVector") {
+      call("repeat_vector", {config.at("n").get<std::int64_t>()});
+    } else if (name == "TimeDistributed") {
+      const ResolvedLayer inner = wrapped_layers(layer).front();
+      call("regrouped", {inner.input_shape});
+      add(inner);
+      const std::optional<std::string> activation = activation_of(inner);
+      if (activation && *activation != "linear") {
+        call(activation->c_str(), activation_arguments(*activation));
+      }
+      call("regrouped", {layer.output_shape});
     } else if (name == "BatchNormalization") {
       // TensorFlow's kernel for images has a smallest epsilon; a frozen layer infers.
       double epsilon = number(config, "epsilon");
