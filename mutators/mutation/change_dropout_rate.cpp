@@ -8,7 +8,7 @@ extern const MutationOperator change_dropout_rate{
     .group = OperatorGroup::kRegularisation,
     .by_layer = true,
     .fault_type = "RCD",
-    .description = "Replaces the rate of a Dropout layer.",
+    .description = "Replaces the rate of a Dropout, SpatialDropout or GaussianDropout layer.",
     .source = kDeepCrime,
     .parameter = {.name = "rate",
                   .type = ValueType::kNumber,
@@ -16,7 +16,8 @@ extern const MutationOperator change_dropout_rate{
                   .values = "0.125, 0.25, 0.75, 1"},
     .field = "rate",
     .refusal = [](const Target& target, Site site) -> std::string {
-      if (layer_at(target, site).class_name == "Dropout") return "";
+      const std::string& name = layer_at(target, site).class_name;
+      if (name.ends_with("Dropout") || name.starts_with("SpatialDropout")) return "";
       return layer_text(target, site, "is no Dropout layer");
     },
     .values = [](const Target&, Site) { return operator_values("dropout_rate"); },

@@ -2,6 +2,7 @@
 
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
+#include "program/layer.h"
 
 namespace neutra::mutation {
 
@@ -14,7 +15,9 @@ extern const MutationOperator missing_eval_mode{
     .source = kSilentBugs,
     .refusal = [](const Target& target, Site) -> std::string {
       if (!target.resolved.loop.eval_mode) return "a loop that evaluates in training mode";
-      const auto has_modes = [](const ResolvedLayer& layer) {
+      const auto has_modes = [](const ResolvedLayer& outer) {
+        const std::vector<ResolvedLayer> wrapped = wrapped_layers(outer);
+        const ResolvedLayer& layer = wrapped.empty() ? outer : wrapped.front();
         for (const char* field : {"rate", "stddev", "dropout", "recurrent_dropout"}) {
           if (const Json* value = member(layer.config, field); value && *value != 0) return true;
         }

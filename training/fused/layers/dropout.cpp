@@ -120,9 +120,6 @@ void layers::gaussian_dropout(Builder& builder, const ResolvedLayer& layer) {
 void layers::dropout(Builder& builder, const ResolvedLayer& layer) {
   const auto rate = static_cast<float>(number_or(layer.config, "rate", 0));
   if (rate == 0) return;
-  if (layer.config.value("noise_shape", Json()).is_array()) {
-    throw NotCovered{"Dropout with a noise_shape"};
-  }
   const Tensor x = builder.current();
   Tensor y = x;
   y.values = builder.floats(Builder::batch_floats(x.features, builder.capacity()));
