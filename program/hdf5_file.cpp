@@ -1,18 +1,30 @@
 #include "program/hdf5_file.h"
 
+#include <fcntl.h>
 #include <hdf5.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <new>
 #include <numeric>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "program/error.h"
 #include "program/files.h"
+#include "program/seal.h"
 #include "program/zip_file.h"
 
 namespace neutra {
@@ -133,6 +145,44 @@ std::size_t count_of(const Place& place, hid_t space, std::uint64_t limit) {
   return count;
 }
 
+/// A layout of floating-point numbers: what H5Tget_precision, H5Tget_fields and H5Tget_ebias give.
+struct FloatLayout {
+  std::size_t bytes, precision, sign, exponent, exponent_bits, mantissa, mantissa_bits, bias;
+  bool operator==(const FloatLayout&) const = default;
+};
+/// Half, bfloat16, single, double, and the extended precision of x86 in 16 bytes.
+constexpr FloatLayout kFloatLayouts[] = {{2, 16, 15, 10, 5, 0, 10, 15},
+                                         {2, 16, 15, 7, 8, 0, 7, 127},
+                                         {4, 32, 31, 23, 8, 0, 23, 127},
+                                         {8, 64, 63, 52, 11, 0, 52, 1023},
+                                         {16, 80, 79, 64, 15, 0, 64, 16383}};
+
+/// Refuses a type of numbers that no program writes. A file can claim any size and layout, and
+/// HDF5 converts what does not fit its own description beyond the end of its buffers.
+void require_plain_number(const Place& place, hid_t type) {
+  const H5T_class_t type_class = H5Tget_class(type);
+  if (type_class != H5T_INTEGER && type_class != H5T_FLOAT) place.fail("does not hold numbers");
+  const std::size_t bytes = H5Tget_size(type), precision = H5Tget_precision(type);
+  const H5T_order_t order = H5Tget_order(type);
+  bool plain =
+      H5Tget_offset(type) == 0 && (order == H5T_ORDER_LE || order == H5T_ORDER_BE || bytes == 1);
+  if (type_class == H5T_INTEGER) {
+    const bool known = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+    plain = plain && known && precision == 8 * bytes;
+  } else {
+    FloatLayout layout{bytes, precision, 0, 0, 0, 0, 0, 0};
+    plain = plain && H5Tget_fields(type, &layout.sign, &layout.exponent, &layout.exponent_bits,
+                                   &layout.mantissa, &layout.mantissa_bits) >= 0;
+    layout.bias = H5Tget_ebias(type);
+    plain = plain && std::find(std::begin(kFloatLayouts), std::end(kFloatLayouts), layout) !=
+                         std::end(kFloatLayouts);
+  }
+  if (!plain) {
+    place.fail("claims numbers of " + std::to_string(bytes) + " bytes and " +
+               std::to_string(precision) + " bits in a layout that nothing writes: it is damaged");
+  }
+}
+
 /// Runs `read`, turning a lack of memory into an error about the file that asked for it.
 template <typename Read>
 auto within_memory(const Place& place, Read&& read) {
@@ -206,10 +256,12 @@ std::vector<T> read_numbers(const Place& place, hid_t file, hid_t memory_type,
                             std::uint64_t limit) {
   const Handle dataset = open_dataset(place, file);
   const Handle type(place.check(H5Dget_type(dataset), "read the type"), H5Tclose);
-  const H5T_class_t type_class = H5Tget_class(type);
-  if (type_class != H5T_INTEGER && type_class != H5T_FLOAT) place.fail("does not hold numbers");
+  require_plain_number(place, type);
   if constexpr (std::is_integral_v<T>) {
-    if (type_class != H5T_INTEGER) place.fail("does not hold whole numbers");
+    if (H5Tget_class(type) != H5T_INTEGER) place.fail("does not hold whole numbers");
+  }
+  if constexpr (sizeof(T) == 1) {
+    if (H5Tget_size(type) != 1) place.fail("does not hold numbers of one byte");
   }
   const Handle space(place.check(H5Dget_space(dataset), "read the extents"), H5Sclose);
   return within_memory(place, [&] {
@@ -370,6 +422,107 @@ void write_dataset(const Place& place, hid_t file, hid_t file_type, hid_t memory
   }
 }
 
+/// Datasets of a trial are read as a whole up to so many bytes, of others the first and the last
+/// value.
+constexpr std::uint64_t kTried = std::uint64_t{4} << 20;
+constexpr auto kTrialPatience = std::chrono::seconds(60);
+
+/// Reads what is kept under a type and a space; `read(type, memory_space, file_space, buffer)`.
+template <typename Read>
+void try_values(hid_t type, hid_t space, Read&& read) {
+  const hssize_t count = H5Sget_simple_extent_npoints(space);
+  const std::size_t size = H5Tget_size(type);
+  if (count <= 0 || size == 0 || size > kTried) return;
+  std::vector<char> buffer(kTried);
+  if (static_cast<std::uint64_t>(count) <= kTried / size) {
+    read(type, H5S_ALL, H5S_ALL, buffer.data());
+    return;
+  }
+  std::vector<hsize_t> first(H5S_MAX_RANK, 0), last(H5S_MAX_RANK), one(H5S_MAX_RANK, 1);
+  const int rank = H5Sget_simple_extent_dims(space, last.data(), nullptr);
+  for (int i = 0; i < rank; ++i) --last[static_cast<std::size_t>(i)];
+  const Handle single(H5Screate(H5S_SCALAR), H5Sclose);
+  for (const auto& at : {first, last}) {
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, at.data(), nullptr, one.data(), nullptr);
+    read(type, single, space, buffer.data());
+  }
+}
+
+herr_t try_attribute(hid_t object, const char* name, const H5A_info_t*, void*) {
+  const Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute), H5Tclose), space(H5Aget_space(attribute), H5Sclose);
+  try_values(type, space, [&](hid_t memory_type, hid_t, hid_t, void* buffer) {
+    H5Aread(attribute, memory_type, buffer);
+  });
+  return 0;
+}
+
+herr_t try_object(hid_t file, const char* name, const H5O_info_t* info, void*) {
+  const Handle object(H5Oopen(file, name, H5P_DEFAULT), H5Oclose);
+  if (object < 0) return 0;
+  hsize_t from = 0;
+  H5Aiterate2(object, H5_INDEX_NAME, H5_ITER_NATIVE, &from, &try_attribute, nullptr);
+  if (info->type != H5O_TYPE_DATASET) return 0;
+  const Handle type(H5Dget_type(object), H5Tclose), space(H5Dget_space(object), H5Sclose);
+  try_values(type, space,
+             [&](hid_t memory_type, hid_t memory_space, hid_t file_space, void* buffer) {
+               H5Dread(object, memory_type, memory_space, file_space, H5P_DEFAULT, buffer);
+             });
+  return 0;
+}
+
+/// HDF5 can die of a file whose addresses or lengths are damaged. So another process looks first
+/// at all that there is in a file that nothing vouches for; `open` opens it. Fails where that
+/// process dies, or finds no end.
+template <typename Open>
+void require_survivable(const Place& place, Open&& open) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const struct rlimit no_core { 0, 0 };
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) std::signal(signal, SIG_DFL);
+    // Ctrl-C is for the process that asks.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
+    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    ::dup2(nowhere, STDERR_FILENO);
+    try {
+      const hid_t file = open();
+      if (file >= 0) {
+        H5Ovisit2(file, H5_INDEX_NAME, H5_ITER_NATIVE, &try_object, nullptr, H5O_INFO_BASIC);
+        H5Fclose(file);
+      }
+    } catch (const std::exception&) {
+    }
+    ::_exit(0);
+  }
+  if (child < 0) place.fail(std::string("cannot be tried: ") + std::strerror(errno));
+  const auto deadline = std::chrono::steady_clock::now() + kTrialPatience;
+  int status = 0;
+  for (auto pause = std::chrono::microseconds(200);;
+       pause = std::min(2 * pause, std::chrono::microseconds(20000))) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) break;
+    if (ended < 0 && errno != EINTR) return;  // somebody else has waited for it
+    if (std::chrono::steady_clock::now() > deadline) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, &status, 0);
+      break;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    place.fail("is damaged: HDF5 does not survive reading it");
+  }
+}
+
+/// Does it begin with a seal that is right? Then it is as neutra wrote it.
+bool is_whole(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;
+  const std::optional<Seal> seal = read_seal(file);
+  return seal && seal->digest == sealed_digest(file);
+}
+
 }  // namespace
 
 Hdf5File::Hdf5File(std::int64_t id, std::filesystem::path file) : id_(id), file_(std::move(file)) {}
@@ -382,7 +535,9 @@ Hdf5File Hdf5File::open(const std::filesystem::path& file) {
   require_no_pipe(file, "an HDF5 file");
   const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "open"), H5Pclose);
   place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "open");
-  const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDONLY, access);
+  const auto open = [&] { return H5Fopen(file.c_str(), H5F_ACC_RDONLY, access); };
+  if (!is_whole(file)) require_survivable(place, open);
+  const hid_t id = open();
   if (id < 0) place.fail("is no readable HDF5 file (" + why_unreadable() + ")");
   return Hdf5File(id, file);
 }
@@ -399,7 +554,9 @@ Hdf5File Hdf5File::open_image(std::string_view bytes, const std::filesystem::pat
   // HDF5 takes files in memory for the same one if they have the same name.
   static std::uint64_t opened = 0;
   const std::string name = file.string() + " " + std::to_string(++opened);
-  const hid_t id = H5Fopen(name.c_str(), H5F_ACC_RDONLY, access);
+  const auto open = [&] { return H5Fopen(name.c_str(), H5F_ACC_RDONLY, access); };
+  require_survivable(place, open);
+  const hid_t id = open();
   if (id < 0) place.fail("is no readable HDF5 file (" + why_unreadable() + ")");
   return Hdf5File(id, file);
 }
@@ -602,6 +759,7 @@ std::int64_t Hdf5File::read_integer_attribute(const std::string& object,
   if (H5Tget_class(type) != H5T_INTEGER || count_of(place, space, 1) != 1) {
     place.fail("does not hold one whole number");
   }
+  require_plain_number(place, type);
   std::int64_t value = 0;
   place.check(H5Aread(attribute, H5T_NATIVE_INT64, &value), "read");
   return value;

@@ -224,6 +224,78 @@ TEST(Hdf5File, TruncatedFilesAreRefused) {
   EXPECT_NE(error_of([&] { Hdf5File::open(folder / "a.h5").read_doubles("/numbers"); }), "");
 }
 
+/// HDF5 reads a type that claims more than there is beyond the end of its buffers.
+TEST(Hdf5File, AFlippedBitEndsInValuesOrInAnError) {
+  auto file = Hdf5File::create_in_memory("a.h5");
+  file.write("/doubles", std::vector<double>(40, 0.5));
+  file.write("/floats", std::vector<float>(3, 0.5F));
+  file.write("/whole", std::vector<std::int64_t>{1, 2, 3});
+  file.write("/texts", std::vector<std::string>{"one", "two"});
+  file.write_bytes("/bytes", "abc");
+  file.write_attribute("/", "count", 7);
+  file.write_attribute("/", "name", "some");
+  const std::string bytes = file.image();
+  file.close();
+  std::size_t refused = 0;
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
+    if (bytes[bit / 8] == 0 && bit % 7 != 0) continue;  // mostly padding
+    std::string damaged = bytes;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    const auto attempt = [&](const auto& read) {
+      try {
+        read(Hdf5File::open_image(damaged, "a.h5"));
+      } catch (const Error&) {
+        ++refused;
+      }
+    };
+    attempt([](const Hdf5File& f) { f.read_doubles("/doubles"); });
+    attempt([](const Hdf5File& f) { f.read_floats("/floats"); });
+    attempt([](const Hdf5File& f) { f.read_integers("/whole"); });
+    attempt([](const Hdf5File& f) { f.read_strings("/texts"); });
+    attempt([](const Hdf5File& f) { f.read_bytes("/bytes"); });
+    attempt([](const Hdf5File& f) { f.read_integer_attribute("/", "count"); });
+    attempt([](const Hdf5File& f) { f.read_string_attribute("/", "name"); });
+  }
+  EXPECT_GT(refused, 1000U);
+}
+
+TEST(Hdf5File, TypesThatNothingWritesAreRefused) {
+  const TestFolder folder;
+  const auto path = folder / "a.h5";
+  const auto write = [&](hid_t type) {
+    const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const hsize_t extent = 2;
+    const hid_t space = H5Screate_simple(1, &extent, nullptr);
+    const hid_t data = H5Dcreate2(file, "/x", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    ASSERT_GE(data, 0);
+    const std::vector<double> values{1, 2};
+    EXPECT_GE(H5Dwrite(data, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+    H5Dclose(data);
+    H5Sclose(space);
+    H5Fclose(file);
+  };
+  const auto read = [&] { return Hdf5File::open(path).read_doubles("/x"); };
+  for (const hid_t type : {H5T_IEEE_F32BE, H5T_IEEE_F64BE, H5T_STD_U8LE, H5T_STD_I16BE,
+                           H5T_STD_I32LE, H5T_STD_U64BE, H5T_NATIVE_LDOUBLE}) {
+    write(type);
+    EXPECT_EQ(read(), (std::vector<double>{1, 2}));
+  }
+  const hid_t half = H5Tcopy(H5T_IEEE_F32LE);  // as h5py makes it
+  H5Tset_fields(half, 15, 10, 5, 0, 10);
+  H5Tset_size(half, 2);
+  H5Tset_ebias(half, 15);
+  write(half);
+  EXPECT_EQ(read(), (std::vector<double>{1, 2}));
+  const hid_t wide = H5Tcopy(H5T_IEEE_F64LE), odd = H5Tcopy(H5T_STD_I64LE);
+  H5Tset_size(wide, 9);
+  H5Tset_precision(odd, 61);
+  for (const hid_t type : {wide, odd}) {
+    write(type);
+    EXPECT_NE(error_of(read).find("a layout that nothing writes"), std::string::npos);
+  }
+  for (const hid_t type : {half, wide, odd}) H5Tclose(type);
+}
+
 TEST(Hdf5File, SeveralThreadsMayRead) {
   const TestFolder folder;
   {
