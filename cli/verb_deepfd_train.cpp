@@ -8,6 +8,7 @@
 #include "fl_adapters/deepfd/model.h"
 #include "fl_adapters/deepfd/seeding.h"
 #include "program/error.h"
+#include "program/seal.h"
 
 namespace neutra::cli {
 namespace {
@@ -105,7 +106,7 @@ int run(const Arguments& arguments) {
         "; allowed: one of them");
   require_output(arguments);
   const std::string file = arguments.text(judge ? "evaluate" : "output");
-  const auto read = [&] { return deepfd::table_from_json(read_json(file), file); };
+  const auto read = [&] { return deepfd::table_from_json(read_sealed_json(file), file); };
   std::optional<deepfd::Table> table;
   std::vector<FaultyProgram> bases;
   if (judge) {
@@ -127,9 +128,9 @@ int run(const Arguments& arguments) {
   const auto trainer = make_trainer(arguments, {});
   deepfd::require_seedable(bases_held_out, *trainer);
   if (!judge) {
-    write_file_atomically(file,
-                          deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
-                                          deepfd::kKeptTrainings));
+    const std::string text = deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
+                                             deepfd::kKeptTrainings);
+    write_file_atomically(file, sealed_text(text, file));
     table = read();  // as others read it
   }
   const deepfd::Table held_out =

@@ -16,6 +16,7 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "program/layer_titles.h"
+#include "program/seal.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 
@@ -311,7 +312,7 @@ void require_inputs_and_outputs(const LocaliseContext& context,
                                 const std::vector<const Tool*>& tools, const FaultyProgram& faulty,
                                 std::size_t runs) {
   if (!context.model.empty())
-    deepfd::table_from_json(read_json(context.model), context.model.string());
+    deepfd::table_from_json(read_sealed_json(context.model), context.model.string());
   if (context.keep.empty()) return;
   require_writable_folder(context.keep, "--keep");
   for (const Tool* tool : tools) {

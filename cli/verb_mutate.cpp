@@ -13,6 +13,7 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "program/patch.h"
+#include "program/seal.h"
 #include "training/data/dataset.h"
 
 namespace neutra::cli {
@@ -303,7 +304,7 @@ int run(const Arguments& arguments) {
                          {"mutants", std::move(mutants)},
                          {"skipped", std::move(skipped)}};
   if (!output.empty() && !one_file)
-    write_file_atomically(output / "manifest.json", to_text(manifest));
+    write_file_atomically(output / "manifest.json", to_text(sealed(manifest)));
   if (format == "json") {
     std::cout << to_text(manifest);
   } else {

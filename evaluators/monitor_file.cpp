@@ -7,12 +7,13 @@
 
 #include "program/error.h"
 #include "program/hdf5_file.h"
+#include "program/seal.h"
 #include "program/words.h"
 
 namespace neutra {
 namespace {
 
-constexpr std::int64_t kVersion = 1;
+constexpr int kVersion = 1;
 constexpr std::array<std::string_view, kProperties> kPropertyNames{"gradients", "weights",
                                                                    "biases"};
 constexpr std::array<Property, kProperties> kAll{Property::kGradients, Property::kWeights,
@@ -41,7 +42,7 @@ std::string extents_text(const std::vector<std::uint64_t>& extents) {
 /// Reads with checks; every mistake names file and place.
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& file) : name_(file), file_(Hdf5File::open(file)) {}
+  explicit Reader(const std::filesystem::path& file) : name_(file), file_(open(file)) {}
 
   [[noreturn]] void fail(const std::string& place, const std::string& found,
                          const std::string& allowed) const {
@@ -82,6 +83,10 @@ class Reader {
   }
 
  private:
+  static Hdf5File open(const std::filesystem::path& file) {
+    require_seal(file, kMonitorFormat, kVersion);
+    return Hdf5File::open(file);
+  }
   void require(const std::string& path, const std::vector<std::uint64_t>& extents) const {
     const std::vector<std::uint64_t> found = file_.extents(path);
     if (found != extents) {
@@ -163,9 +168,9 @@ std::string_view to_string(Property property) {
 
 void write_monitor_file(const MonitorFile& content, const std::filesystem::path& path) {
   assert(!content.runs.empty());
-  Hdf5File file = Hdf5File::create_in_memory(path);
+  Hdf5File file = Hdf5File::create_in_memory(path, kSealBytes);
   file.write_attribute("/", "format", kMonitorFormat);
-  file.write_attribute("/", "version", kVersion);
+  file.write_attribute("/", "version", std::int64_t{kVersion});
   file.write_attribute("/", "program", content.program);
   file.write_attribute("/", "variant", content.variant);
   file.write_attribute("/", "hash", content.hash);
@@ -238,7 +243,10 @@ void write_monitor_file(const MonitorFile& content, const std::filesystem::path&
     }
     file.write(folder + "dead", dead, {run.epochs.size(), layers.size()});
   }
-  write_file_atomically(path, file.image());
+  std::string bytes = file.image();
+  file.close();
+  seal(bytes, kMonitorFormat, kVersion);
+  write_file_atomically(path, bytes);
 }
 
 MonitorFile read_monitor_file(const std::filesystem::path& path) {

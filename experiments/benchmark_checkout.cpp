@@ -5,6 +5,7 @@
 #include "program/error.h"
 #include "program/formats/keras_script.h"
 #include "program/json_section.h"
+#include "program/seal.h"
 #include "search/options.h"
 
 namespace neutra {
@@ -167,7 +168,7 @@ std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, E
     write_data(benchmark, &subject, fresh.path());
     write_file_atomically(fresh.path() / "program.json", to_text(program.document));
     write_file_atomically(fresh.path() / "checkout.json",
-                          to_text(checkout_document(benchmark, entry, version)));
+                          to_text(sealed(checkout_document(benchmark, entry, version))));
     data_path.insert(data_path.begin(), fresh.path());
     const auto unmutated = rows_of(subject.program, data_path);
     if (unmutated) require_same_data(subject, *unmutated);

@@ -14,6 +14,7 @@
 #include "evaluators/statistics.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/seal.h"
 #include "search/journal.h"
 
 namespace neutra {
@@ -67,8 +68,8 @@ Localisation localisation_of(const Json& json, const std::string& where) {
 }
 
 /// Text of a tool may hold any bytes; a line must be one.
-std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+std::string line_of(Json json) {
+  return sealed(std::move(json)).dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
@@ -96,7 +97,10 @@ RunJournal::RunJournal(const std::filesystem::path& file) : file_(file) {
       const std::string place = "line " + std::to_string(number);
       const std::string where = file_.string() + ": " + place;
       try {
-        const Json json = parse_json(line, where);
+        Json json = parse_json(line, where);
+        const SealState state = unseal(json);
+        if (state == SealState::kDamaged) throw input_error(line);
+        if (state == SealState::kNone) warn_unsealed(file_);
         if (number == 1) {
           if (json.at("format") != kFormat || json.at("version") != 1) throw input_error(line);
           continue;

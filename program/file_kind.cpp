@@ -12,9 +12,10 @@ namespace {
 constexpr std::size_t kLooked = 4096;
 
 /// Formats of neutra that are no JSON files, as their first bytes name them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kFormats{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kFormats{
     {{"neutra-store", "the store of a search"},
      {"neutra-benchmark", "a benchmark"},
+     {"neutra-monitor", "monitored trainings"},
      {"neutra-mutant-runs", "the runs of neutra mutate --kill"},
      {"neutra-runs", "the runs of tools"}}};
 

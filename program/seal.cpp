@@ -2,9 +2,13 @@
 
 #include <cassert>
 #include <fstream>
+#include <iostream>
+#include <mutex>
+#include <set>
 #include <sstream>
 
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 
 namespace neutra {
@@ -15,6 +19,15 @@ std::string text_of(const Seal& seal) {
       seal.format + " version " + std::to_string(seal.version) + " xxh3-128 " + seal.digest + "\n";
   text.resize(kSealBytes, '\0');
   return text;
+}
+
+constexpr const char* kDigest = "digest";
+
+Error damaged(const std::filesystem::path& file, const std::string& found,
+              const std::string& stated) {
+  return input_error(describe(file.string(), "", "digest " + found,
+                              stated + ": the file is damaged or was changed; make it again, or "
+                                       "take another copy"));
 }
 
 }  // namespace
@@ -45,6 +58,75 @@ std::optional<Seal> read_seal(const std::filesystem::path& file) {
 
 std::string sealed_digest(const std::filesystem::path& file) {
   return file_digest(file, kSealBytes);
+}
+
+void require_seal(const std::filesystem::path& file, std::string_view format, int version) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    throw input_error(file.string() + ": there is no such file");
+  }
+  const bool is_file = std::filesystem::is_regular_file(file, ignored);
+  const std::optional<Seal> stated = is_file ? read_seal(file) : std::nullopt;
+  if (!stated) {
+    const std::string start = start_of_file(file, kHdf5Start.size());
+    if (start == kHdf5Start) return warn_unsealed(file);
+    const bool block = is_hdf5_file(file);
+    throw input_error(describe(file.string(), "",
+                               block ? "bytes at its start that are no seal" : kind_of_file(file),
+                               "a whole file of " + std::string(format)));
+  }
+  if (stated->format != format) {
+    throw input_error(
+        describe(file.string(), "", kind_of_file(file), "a file of " + std::string(format)));
+  }
+  if (stated->version > version) {
+    throw input_error(describe(file.string(), "", "version " + std::to_string(stated->version),
+                               "up to " + std::to_string(version) + ": a newer neutra made it"));
+  }
+  if (const std::string found = sealed_digest(file); found != stated->digest) {
+    throw damaged(file, found, stated->digest);
+  }
+}
+
+Json sealed(Json document) {
+  assert(document.is_object() && !document.contains(kDigest));
+  document[kDigest] = digest(document.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return document;
+}
+
+std::string sealed_text(std::string_view text, const std::string& file) {
+  const Json document = sealed(parse_json(text, file));
+  const std::size_t end = text.find_last_not_of(" \n", text.rfind('}') - 1);
+  return std::string(text.substr(0, end + 1)) + ",\n  \"" + kDigest +
+         "\": " + document[kDigest].dump() + "\n}\n";
+}
+
+SealState unseal(Json& document) {
+  const Json* found = member(document, kDigest);
+  if (found == nullptr) return SealState::kNone;
+  const Json stated = *found;
+  document.erase(kDigest);
+  return stated == sealed(document)[kDigest] ? SealState::kWhole : SealState::kDamaged;
+}
+
+Json read_sealed_json(const std::filesystem::path& file) {
+  Json document = read_json(file);
+  const Json stated = document.is_object() ? document.value(kDigest, Json()) : Json();
+  const SealState state = unseal(document);
+  if (state == SealState::kNone) warn_unsealed(file);
+  if (state == SealState::kDamaged) {
+    throw damaged(file, sealed(document)[kDigest].get<std::string>(), stated.dump());
+  }
+  return document;
+}
+
+void warn_unsealed(const std::filesystem::path& file) {
+  static std::mutex mutex;
+  static std::set<std::filesystem::path> told;
+  const std::lock_guard lock(mutex);
+  if (!told.insert(file).second) return;
+  std::cerr << "warning: " << file.string()
+            << ": has no digest, as files of older versions; damage to it would not be noticed\n";
 }
 
 }  // namespace neutra

@@ -137,6 +137,32 @@ void write_changed(const std::filesystem::path& from, const std::filesystem::pat
   out.close();
 }
 
+TEST_F(MonitorFiles, ADamagedOneIsRefused) {
+  write_monitor_file(example(), file("m.h5"));
+  const std::string bytes = bytes_of(file("m.h5"));
+  const auto refused = [&](const std::string& damaged) {
+    std::ofstream(file("x.h5"), std::ios::binary) << damaged;
+    try {
+      read_monitor_file(file("x.h5"));
+    } catch (const Error& error) {
+      return error.exit() == Exit::kBadInput;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refused(bytes));
+  for (std::size_t bit = 3; bit < 8 * bytes.size(); bit += 1009) {
+    std::string damaged = bytes;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    EXPECT_TRUE(refused(damaged)) << "bit " << bit;
+  }
+  for (std::size_t length = 0; length < bytes.size(); length += 2011) {
+    EXPECT_TRUE(refused(bytes.substr(0, length))) << length << " bytes";
+  }
+  // As older versions wrote it.
+  write_changed(file("m.h5"), file("old.h5"), {}, [](Hdf5File&) {});
+  EXPECT_EQ(read_monitor_file(file("old.h5")).program, "D6");
+}
+
 TEST_F(MonitorFiles, EachMistakeIsNamed) {
   write_monitor_file(example(), file("m.h5"));
   struct Case {
