@@ -731,11 +731,11 @@ MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bo
   if (std::error_code error; std::filesystem::exists(file, error)) {
     const std::string bytes = read_regular_file(file, "a file of mutant runs");
     if (!bytes.empty()) {
-      if (!may_be_journal(bytes)) {
+      JournalContent journal = parse_journal(bytes);
+      if (!may_be_journal(bytes, journal)) {
         throw input_error(
             describe(file.string(), "", kind_of_file(file), "a file of mutant runs, or none yet"));
       }
-      JournalContent journal = parse_journal(bytes);
       const Json stored = header_of(journal, file.string());
       if (!fresh) read(std::move(journal), stored, header, file.string(), records);
     }

@@ -1,6 +1,7 @@
 #include "search/journal.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -64,8 +65,10 @@ void sync_folder(const std::filesystem::path& file) {
   ::close(descriptor);
 }
 
-bool may_be_journal(std::string_view bytes) {
-  return kMagic.substr(0, bytes.size()) == bytes.substr(0, kMagic.size());
+bool may_be_journal(std::string_view bytes, const JournalContent& content) {
+  const std::string_view start = bytes.substr(0, kMagic.size());
+  return !content.records.empty() || kMagic.substr(0, start.size()) == start ||
+         start.find_first_not_of('\0') == std::string_view::npos;
 }
 
 void JournalDamage::add(std::uint64_t offset, std::uint64_t count) {
@@ -183,6 +186,24 @@ void Journal::sync() {
   dirty_ = false;
 }
 
+void Journal::check() const {
+  const std::lock_guard lock(mutex_);
+  if (failed_) std::rethrow_exception(failed_);
+}
+
+/// An open file takes what is written to it also when nothing leads to it any more.
+void Journal::require_there() const {
+  struct stat ours {
+  }, named{};
+  const bool gone = ::stat(file_.c_str(), &named) != 0
+                        ? errno == ENOENT || errno == ENOTDIR
+                        : ::fstat(descriptor_, &ours) == 0 &&
+                              (ours.st_ino != named.st_ino || ours.st_dev != named.st_dev);
+  if (gone) {
+    throw failure(file_.string() + ": is gone: it, or its folder, was removed, moved or replaced");
+  }
+}
+
 std::uint64_t Journal::size() const {
   const std::lock_guard lock(mutex_);
   return size_;
@@ -200,8 +221,10 @@ void Journal::run() {
         ticked = Clock::now();
         write(journal_frame(tick_()));
       }
+      if (!stop_ && !failed_) require_there();
     } catch (...) {
-      // Kept in failed_: the next append reports it.
+      // The next append reports it.
+      if (!failed_) failed_ = std::current_exception();
     }
     if (!dirty_) continue;
     dirty_ = false;

@@ -38,8 +38,10 @@ struct JournalContent {
 /// Never throws for damaged bytes: what is no whole record is skipped and counted.
 JournalContent parse_journal(std::string_view bytes);
 
-/// Do the bytes begin like a journal, as far as they go?
-bool may_be_journal(std::string_view bytes);
+/// Is it a journal, though maybe a damaged one? It has a whole record, or begins like one as far
+/// as it goes, or with the zeros that a power cut leaves of a file whose content had not reached
+/// the disk.
+bool may_be_journal(std::string_view bytes, const JournalContent& content);
 
 /// Frames one record.
 std::string journal_frame(const Json& payload);
@@ -62,11 +64,14 @@ class Journal {
   void append(const Json& payload);
   /// Makes everything appended so far durable.
   void sync();
+  /// Throws what the next append would: the disk is full, or somebody removed the file.
+  void check() const;
   std::uint64_t size() const;
 
  private:
   void write(const std::string& bytes);
   void run();
+  void require_there() const;
 
   const std::filesystem::path file_;
   const std::function<Json()> tick_;

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
+#include <mutex>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -416,6 +417,8 @@ void write_store(const fs::path& file, const StoreContent& content) {
     ::unlink(temporary.c_str());
     const std::string message = error.what();
     if (message.find(kResumeHint) != std::string::npos) throw;
+    std::error_code ignored;
+    if (!fs::exists(beside(file, ".journal"), ignored)) throw;  // nothing is kept
     throw failure(message + " (" + std::string(kResumeHint) + ")");
   }
 }
@@ -546,12 +549,11 @@ void apply_records(const JournalContent& journal, std::uint64_t skip, StoreConte
 void apply_journal(const std::string& bytes, const fs::path& file, StoreContent& content) {
   const JournalContent journal = parse_journal(bytes);
   content.journal_damage = journal.damage;
-  if (journal.records.empty()) {
-    if (content.header.empty() && !may_be_journal(bytes)) {
-      throw input_error(describe(file.string(), "", "another kind of file", "a journal of neutra"));
-    }
-    return;
+  if (!may_be_journal(bytes, journal)) {
+    throw input_error(describe(file.string(), "", "another kind of file",
+                               "the journal of the search; move it away"));
   }
+  if (journal.records.empty()) return;
   std::uint64_t skip = 0;
   const Json* first = header_record(journal);
   // What is left of a finished search's journal, unless it was made for minimising.
@@ -791,15 +793,16 @@ StoreLock::~StoreLock() {
   ::close(descriptor_);
 }
 
+void StoreLock::give_up() { ::unlink(file_.c_str()); }
+
 Store::Store(fs::path store, Json header, bool fresh)
     : file_(std::move(store)),
       journal_file_(beside(file_, ".journal")),
       lock_(beside(file_, ".lock"), header.value("command", "")) {
   const fs::path journal_temporary = journal_file_.string() + ".tmp";
   require_ours(beside(file_, ".tmp"), kFormat);
-  for (const fs::path& journal : {journal_file_, journal_temporary}) {
-    require_ours(journal, kJournalBeginning);
-  }
+  require_ours(journal_temporary, kJournalBeginning);
+  if (fresh) require_ours(journal_file_, kJournalBeginning);
   ::unlink(beside(file_, ".tmp").c_str());
   ::unlink(journal_temporary.c_str());
   require_store_or_free(file_);
@@ -835,10 +838,8 @@ Store::Store(fs::path store, Json header, bool fresh)
       content_.end = SearchEnd::kInterrupted;
       if (content_.minimising) content_.minimising->end = SearchEnd::kInterrupted;
     }
-    if (content_.journal_damage.bytes > 0) {
-      std::cerr << "warning: " << journal_file_.string() << ": "
-                << to_string(content_.journal_damage)
-                << " left out; the evaluations in them are made again\n";
+    if (const auto problem = journal_problem(content_, file_)) {
+      std::cerr << "warning: " << *problem << "\n";
     }
     if (!content_.finished || content_.journal_is_ahead) write_store(file_, content_);
     if (content_.finished) {
@@ -869,6 +870,11 @@ void Store::start_journal() {
 Store::~Store() {
   journal_.reset();
   if (content_.evaluations.empty() && !fs::exists(file_)) ::unlink(journal_file_.c_str());
+}
+
+void Store::give_up() {
+  if (content_.evaluations.empty() && !fs::exists(file_)) ::unlink(journal_file_.c_str());
+  lock_.give_up();
 }
 
 double Store::seconds() const {
@@ -952,8 +958,27 @@ void Store::fold_journal(bool over) {
   save_cost_ = saved_at_ - begin;
 }
 
+std::optional<std::string> journal_problem(const StoreContent& content, const fs::path& store) {
+  if (content.journal_damage.bytes == 0) return std::nullopt;
+  return beside(store, ".journal").string() + ": " + to_string(content.journal_damage) +
+         " left out; the evaluations in them are made again by the next start";
+}
+
+namespace {
+
+/// A file may be read again and again.
+void warn_once(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> told;
+  const std::lock_guard lock(mutex);
+  if (told.insert(text).second) std::cerr << "warning: " << text << "\n";
+}
+
+}  // namespace
+
 StoredRun read_store(const fs::path& store) {
   StoreContent content = load_existing_store(store);
+  if (const auto problem = journal_problem(content, store)) warn_once(*problem);
   StoredRun run;
   run.header = std::move(content.header);
   run.network = std::move(content.network);
@@ -1138,10 +1163,7 @@ std::vector<std::string> check_store(const fs::path& store) {
   } catch (const Error& error) {
     return {error.what()};
   }
-  if (content.journal_damage.bytes > 0) {
-    problems.push_back(beside(store, ".journal").string() + ": " +
-                       to_string(content.journal_damage) + " which the next start leaves out");
-  }
+  if (const auto problem = journal_problem(content, store)) problems.push_back(*problem);
   for (const auto* nodes : {&content.network.nodes, &content.network.subpatches}) {
     for (const Node& node : *nodes) {
       for (std::size_t replica = 0; replica < node.metrics.size(); ++replica) {

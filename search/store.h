@@ -40,6 +40,11 @@ StoreContent load_store(const std::filesystem::path& store);
 /// search that has not begun.
 StoreContent load_existing_store(const std::filesystem::path& store);
 
+/// What is wrong with the journal, on one line; nullopt: nothing. The next start of the search goes
+/// on all the same.
+std::optional<std::string> journal_problem(const StoreContent& content,
+                                           const std::filesystem::path& store);
+
 /// Throws input_error where a file of another kind has the name that a store is to get.
 void require_store_or_free(const std::filesystem::path& file);
 
@@ -59,6 +64,7 @@ class StoreLock {
   StoreLock(const StoreLock&) = delete;
   StoreLock& operator=(const StoreLock&) = delete;
   ~StoreLock();
+  void give_up();  ///< removes the file, in a process that ends without the destructor
   /// What this process becomes by exec holds the lock, with its children. The file stays.
   void keep_over_exec();
 
@@ -79,6 +85,10 @@ class Store : public EvaluationLog {
 
   /// What was there, for the machine.
   const StoreContent& content() const { return content_; }
+  /// Throws failure() where nothing more can be kept: somebody removed the journal or its folder.
+  void check() const { journal_->check(); }
+  /// What the destructor does, in a process that ends without it.
+  void give_up();
   double elapsed() const;  ///< seconds of the search, earlier processes included
   double seconds() const;  ///< of this process
 
