@@ -18,6 +18,7 @@
 
 #include "cli/build_info.h"
 #include "cli/ranks.h"
+#include "cli/stopping.h"
 #include "experiments/benchmark_store.h"
 #include "experiments/pictures.h"
 #include "program/error.h"
@@ -53,6 +54,7 @@ extern "C" void on_signal(int signal) {
   std::int64_t first = 0;
   if (g_first_signal.compare_exchange_strong(first, now)) {
     g_stop = true;
+    note_stop();
     return;
   }
   if (now - first < kSameSignal) return;
@@ -271,6 +273,7 @@ const std::atomic<bool>& stop_requested() { return g_stop; }
 
 void catch_signals(bool end_at_second) {
   g_end_at_second = end_at_second;
+  watch_stops();
   handle_signals(on_signal, true);
 }
 

@@ -21,6 +21,7 @@
 #include "experiments/fault_catalogue.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/last_act.h"
 #include "program/printable.h"
 #include "program/vocabulary.h"
 #include "training/libraries.h"
@@ -166,6 +167,7 @@ int main(int argc, char** argv) {
       code = static_cast<int>(Exit::kFailed);
     }
   } catch (const neutra::Error& error) {
+    neutra::begin_ending();
     std::cout.flush();
     if (error.exit() == neutra::kReaderLeft) return leave(static_cast<int>(neutra::kReaderLeft));
     std::cerr << (error.exit() == Exit::kInterrupted ? "neutra: " : "neutra: error: ")
@@ -180,6 +182,7 @@ int main(int argc, char** argv) {
   } catch (const std::exception& error) {
     std::cerr << "neutra: error: " << error.what() << '\n';
   }
+  neutra::begin_ending();
   neutra::cli::leave_ranks(code);
   return leave(code);
 }

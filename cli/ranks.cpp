@@ -83,7 +83,10 @@ bool join_ranks() {
                            "MPI library that neutra was built with"));
   }
   if (g_job->rank() == 0) return true;
-  train_for(g_job->search(), make_site, &stop_requested());
+  train_for(g_job->search(), make_site, &stop_requested(), [] {
+    leave_ranks(0);
+    std::_Exit(0);
+  });
   return false;
 #else
   if (launched->size.value_or(1) == 1) return true;
@@ -97,6 +100,14 @@ RemoteWorkers* other_ranks() {
   if (g_job) return &g_job->workers();
 #endif
   return nullptr;
+}
+
+bool is_other_rank() {
+#ifdef NEUTRA_WITH_MPI
+  return g_job && g_job->rank() != 0;
+#else
+  return false;
+#endif
 }
 
 Json ranks_setup(const Fault& fault, const TrainerOptions& options, LocalTrainer& trainer,

@@ -12,6 +12,7 @@
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "program/error.h"
+#include "program/last_act.h"
 #include "program/printable.h"
 #include "program/words.h"
 #include "search/store.h"
@@ -156,6 +157,63 @@ SearchConfig search_config(const Arguments& arguments, const Fault& fault,
   return config;
 }
 
+/// Prints what became of a search.
+void tell_outcome(const Arguments& arguments, const Fault& fault, const SearchTask& task,
+                  const SearchConfig& config, const RunOptions& options, const fs::path& store,
+                  const std::vector<std::string>& out_of_reach, const SearchOutcome& outcome) {
+  const bool interrupted = is_interrupted(outcome, options);
+  if (arguments.flag("json")) {
+    const auto alternatives = outcome.network.alternatives();
+    std::int64_t significant = 0;
+    for (const Node* node : alternatives) significant += node->significant;
+    std::cout << to_text(
+        {{"format", "neutra-search"},
+         {"version", 1},
+         {"fault", fault.id},
+         {"store", store.string()},
+         {"finished", !interrupted},
+         {"end", to_string(outcome.end)},
+         {"was_finished", outcome.was_finished},
+         {"metric", task.metric},
+         {"goal", to_string(task.goal)},
+         {"improve", outcome.network.improve},
+         {"preset", to_string(config.preset)},
+         {"ties", to_string(config.ties)},
+         {"budget_evaluations",
+          config.budget_evaluations ? Json(*config.budget_evaluations) : Json(nullptr)},
+         {"budget_seconds", config.budget_seconds ? Json(*config.budget_seconds) : Json(nullptr)},
+         {"out_of_reach", fault.fixed ? to_json(reach_of(fault.space, *fault.fixed,
+                                                         fault.fixed_parameters, config.preset)
+                                                    .missing)
+                                      : Json::array()},
+         {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
+                                                       : Json(nullptr)},
+         {"nodes", outcome.network.nodes.size()},
+         {"edges", outcome.network.edges.size()},
+         {"alternatives", alternatives.size()},
+         {"significantly_better", significant},
+         {"minimal", to_json(count(repairs_by_size(outcome.network, &fault)))},
+         {"minimising", outcome.minimising ? to_json(*outcome.minimising) : Json(nullptr)},
+         {"counters", to_json(outcome.counters)}});
+  } else if (interrupted) {
+    std::cerr << "interrupted; the same command continues. " << counters_text(outcome.counters);
+    if (outcome.minimising) std::cerr << minimising_text(*outcome.minimising);
+  } else {
+    if (outcome.was_finished)
+      std::cout << store.string()
+                << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
+    std::cout << network_text(outcome.network, &fault,
+                              ListLimit{kListed, "neutra network " +
+                                                     shell_quoted(printable(store.string())) +
+                                                     " --format text --all-repairs lists all"},
+                              out_of_reach)
+              << "\n"
+              << "end: " << end_text(outcome.end) << "; " << counters_text(outcome.counters)
+              << (outcome.minimising ? minimising_text(*outcome.minimising) : "")
+              << "store: " << store.string() << "\n";
+  }
+}
+
 int run(const Arguments& arguments) {
   catch_signals(other_ranks() == nullptr);
   const Fault given = load_fault(arguments.positional.front());
@@ -209,73 +267,36 @@ int run(const Arguments& arguments) {
   for (const std::string& line : out_of_reach) std::cerr << "warning: " << line << "\n";
   warn_of(fault.id, fault.buggy);
   if (fault.fixed) warn_of(fault.id, *fault.fixed);
-  SearchOutcome outcome;
-  {
-    const bool quiet = arguments.flag("quiet");
-    std::optional<ProgressLine> line(std::in_place, quiet, "search " + fault.id);
+  const bool quiet = arguments.flag("quiet");
+  std::optional<ProgressLine> line(std::in_place, quiet, "search " + fault.id);
+  options.progress = [&](const Progress& progress) {
+    line->update(progress_of(progress, config.budget_evaluations));
+  };
+  options.minimising = [&] {
+    line.reset();
+    line.emplace(quiet, "minimise " + fault.id);
     options.progress = [&](const Progress& progress) {
-      line->update(progress_of(progress, config.budget_evaluations));
+      line->update(minimising_progress(progress, options.budget_minimise));
     };
-    options.minimising = [&] {
-      line.reset();
-      line.emplace(quiet, "minimise " + fault.id);
-      options.progress = [&](const Progress& progress) {
-        line->update(minimising_progress(progress, options.budget_minimise));
-      };
-    };
-    outcome = run_search(task, config, options, *trainer, store);
-  }
+  };
+  const auto tell = [&](const SearchOutcome& outcome) {
+    tell_outcome(arguments, fault, task, config, options, store, out_of_reach, outcome);
+  };
+  // Where a step of a training does not end: what is told is what was saved.
+  const LastAct last([&] {
+    line.reset();
+    if (!fs::exists(store)) return;
+    const StoredRun run = read_store(store);
+    SearchOutcome outcome{run.network, run.counters, SearchEnd::kInterrupted, false,
+                          run.minimising};
+    if (outcome.minimising) outcome.minimising->end = SearchEnd::kInterrupted;
+    tell(outcome);
+  });
+  const SearchOutcome outcome = run_search(task, config, options, *trainer, store);
+  line.reset();
   const bool interrupted = is_interrupted(outcome, options);
-  if (arguments.flag("json")) {
-    const auto alternatives = outcome.network.alternatives();
-    std::int64_t significant = 0;
-    for (const Node* node : alternatives) significant += node->significant;
-    std::cout << to_text(
-        {{"format", "neutra-search"},
-         {"version", 1},
-         {"fault", fault.id},
-         {"store", store.string()},
-         {"finished", !interrupted},
-         {"end", to_string(outcome.end)},
-         {"was_finished", outcome.was_finished},
-         {"metric", task.metric},
-         {"goal", to_string(task.goal)},
-         {"improve", outcome.network.improve},
-         {"preset", to_string(config.preset)},
-         {"ties", to_string(config.ties)},
-         {"budget_evaluations",
-          config.budget_evaluations ? Json(*config.budget_evaluations) : Json(nullptr)},
-         {"budget_seconds", config.budget_seconds ? Json(*config.budget_seconds) : Json(nullptr)},
-         {"out_of_reach", fault.fixed ? to_json(reach_of(fault.space, *fault.fixed,
-                                                         fault.fixed_parameters, config.preset)
-                                                    .missing)
-                                      : Json::array()},
-         {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
-                                                       : Json(nullptr)},
-         {"nodes", outcome.network.nodes.size()},
-         {"edges", outcome.network.edges.size()},
-         {"alternatives", alternatives.size()},
-         {"significantly_better", significant},
-         {"minimal", to_json(count(repairs_by_size(outcome.network, &fault)))},
-         {"minimising", outcome.minimising ? to_json(*outcome.minimising) : Json(nullptr)},
-         {"counters", to_json(outcome.counters)}});
-  } else if (interrupted) {
-    std::cerr << "interrupted; the same command continues. " << counters_text(outcome.counters);
-    if (outcome.minimising) std::cerr << minimising_text(*outcome.minimising);
-  } else {
-    if (outcome.was_finished)
-      std::cout << store.string()
-                << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
-    std::cout << network_text(outcome.network, &fault,
-                              ListLimit{kListed, "neutra network " +
-                                                     shell_quoted(printable(store.string())) +
-                                                     " --format text --all-repairs lists all"},
-                              out_of_reach)
-              << "\n"
-              << "end: " << end_text(outcome.end) << "; " << counters_text(outcome.counters)
-              << (outcome.minimising ? minimising_text(*outcome.minimising) : "")
-              << "store: " << store.string() << "\n";
-  }
+  if (interrupted) begin_ending();
+  tell(outcome);
   return static_cast<int>(interrupted ? Exit::kInterrupted : Exit::kDone);
 }
 

@@ -1,9 +1,12 @@
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
 #include "cli/context.h"
+#include "cli/stopping.h"
 #include "cli/verbs.h"
 #include "program/error.h"
+#include "program/last_act.h"
 #include "serve/folder_site.h"
 #include "serve/http_server.h"
 
@@ -17,6 +20,8 @@ std::string host_of_url(const std::string& host) {
 
 int run(const Arguments& arguments) {
   catch_signals();
+  say_nothing_of_stops();
+  const LastAct last([] { std::_Exit(static_cast<int>(Exit::kDone)); });
   FolderSite::Setup setup;
   setup.folder = arguments.positional.front();
   setup.provenance = provenance();

@@ -101,7 +101,16 @@ void require_empty(const fs::path& folder) {
   }
 }
 
-TemporaryFolder::TemporaryFolder(const std::string& name) {
+namespace {
+std::function<void()> removing(const fs::path& folder) {
+  return [&folder] {
+    std::error_code ignored;
+    if (!folder.empty()) fs::remove_all(folder, ignored);
+  };
+}
+}  // namespace
+
+TemporaryFolder::TemporaryFolder(const std::string& name) : last_(removing(path_)) {
   std::error_code error;
   fs::path parent = fs::temp_directory_path(error);
   if (error) {  // which tells no path
@@ -118,7 +127,8 @@ TemporaryFolder::TemporaryFolder(const std::string& name) {
   path_ = path;
 }
 
-TemporaryFolder::TemporaryFolder(const fs::path& parent, const std::string& name) {
+TemporaryFolder::TemporaryFolder(const fs::path& parent, const std::string& name)
+    : last_(removing(path_)) {
   remove_abandoned(parent, name);
   std::optional<int> lock;
   while (!lock) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "program/last_act.h"
 #include "program/program.h"
 #include "training/data/dataset.h"
 
@@ -43,6 +44,7 @@ class TemporaryFolder {
  private:
   void replace(const std::filesystem::path& folder);
   std::filesystem::path path_;
+  LastAct last_;   ///< nothing half made stays
   int lock_ = -1;  ///< descriptor; says to other processes that the folder is in use; -1: none
 };
 

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <thread>
 
 #include "program/error.h"
+#include "program/last_act.h"
 #include "search/dispatcher.h"
 
 namespace neutra {
@@ -20,6 +22,8 @@ constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 constexpr auto kPollInterval = std::chrono::milliseconds(50);  ///< how soon an idle worker stops
 /// How long other processes have at the end to give back what they hold.
 constexpr auto kReturnPatience = std::chrono::seconds(10);
+/// How long the lock may be held by a thread that saves.
+constexpr auto kLockPatience = std::chrono::seconds(10);
 
 class Executor {
  public:
@@ -62,6 +66,7 @@ class Executor {
     std::unique_lock lock(mutex_);
     try {
       while (!over()) {
+        store_.check();
         work_.check_time();
         if (!over()) over_.wait_for(lock, kPollInterval);
       }
@@ -78,6 +83,7 @@ class Executor {
       dispatcher_->begin(options_.remote_setup);
       Pause pause;
       while (!over()) {
+        store_.check();
         work_.check_time();
         const bool received = dispatcher_->take_in();
         interrupted_ = interrupted_ || dispatcher_->interrupted();
@@ -99,6 +105,21 @@ class Executor {
     } catch (...) {
       fail();
     }
+  }
+
+  /// Keeps what there is although threads still train. Nothing else happens afterwards: the lock
+  /// stays with this call. Where another one doesn't let go of it, the journal has what there is.
+  void give_up(const std::function<void()>& save) {
+    const auto patience = Clock::now() + kLockPatience;
+    while (!mutex_.try_lock()) {
+      if (Clock::now() > patience) return;
+      std::this_thread::sleep_for(kPollInterval);
+    }
+    for (const auto& [key, task] : training_) {
+      work_.drop(task);
+      store_.dropped(key);
+    }
+    save();
   }
 
   void rethrow() {
@@ -141,6 +162,7 @@ class Executor {
       job.program = task.program.get();
       job.replica = task.replica;
       job.stop = &halt_;
+      training_.emplace(key, task);
       lock.unlock();
       try {
         if (apart) {
@@ -154,6 +176,7 @@ class Executor {
           result = trainer_.train(job);
         }
         lock.lock();
+        training_.erase(key);
       } catch (const Error& error) {
         give_up(task, key, lock);
         if (error.exit() == Exit::kInterrupted) return;
@@ -170,6 +193,7 @@ class Executor {
 
   void give_up(const Task& task, const EvaluationKey& key, std::unique_lock<std::mutex>& lock) {
     lock.lock();
+    training_.erase(key);
     work_.drop(task);
     store_.dropped(key);
   }
@@ -195,12 +219,13 @@ class Executor {
   const RunOptions& options_;
   Trainer& trainer_;
   std::mutex mutex_;  ///< guards everything above but the trainer, and the dispatcher
-  std::condition_variable changed_;       ///< there may be something to do
-  std::condition_variable over_;          ///< there is nothing to do any more
-  std::optional<Dispatcher> dispatcher_;  ///< to other processes, if there are any
-  int idle_ = 0;                          ///< workers of this process with nothing to do
-  bool interrupted_ = false;              ///< by a signal to another process
-  std::atomic<bool> halt_ = false;        ///< ends the trainings in flight: the search is over
+  std::condition_variable changed_;         ///< there may be something to do
+  std::condition_variable over_;            ///< there is nothing to do any more
+  std::optional<Dispatcher> dispatcher_;    ///< to other processes, if there are any
+  int idle_ = 0;                            ///< workers of this process with nothing to do
+  bool interrupted_ = false;                ///< by a signal to another process
+  std::map<EvaluationKey, Task> training_;  ///< in this process
+  std::atomic<bool> halt_ = false;          ///< ends the trainings in flight: the search is over
   std::exception_ptr failed_;
   Clock::time_point reported_{};
 };
@@ -208,8 +233,10 @@ class Executor {
 }  // namespace
 
 void execute(Work& work, Store& store, const std::function<void()>& save,
-             const SearchConfig& config, const RunOptions& options, Trainer& trainer) {
+             const std::function<void()>& give_up, const SearchConfig& config,
+             const RunOptions& options, Trainer& trainer) {
   Executor executor(work, store, save, config, options, trainer);
+  const LastAct last([&] { executor.give_up(give_up); });
   const bool remote = options.remote != nullptr;
   std::thread watcher;
   if (!remote) watcher = std::thread([&executor] { executor.watch(); });

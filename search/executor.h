@@ -12,9 +12,13 @@ namespace neutra {
 /// once; `save` folds what came of them into its file, now and then. Exceptions of a worker end the
 /// others and are thrown from here.
 ///
+/// A process that was told to stop may have to end while a step of a training goes on (LastAct):
+/// then all trainings are given up and `give_up` is called, which saves; nothing happens after it.
+///
 /// The channel to other processes is used by the calling thread only.
 void execute(Work& work, Store& store, const std::function<void()>& save,
-             const SearchConfig& config, const RunOptions& options, Trainer& trainer);
+             const std::function<void()>& give_up, const SearchConfig& config,
+             const RunOptions& options, Trainer& trainer);
 
 /// The counters of a run so far.
 SearchCounters run_counters(SearchCounters counters, const Store& store);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -15,11 +16,16 @@
 namespace neutra {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+/// How long a training may go on after a signal.
+constexpr auto kStepPatience = std::chrono::seconds(2);
+
 /// What one setup begins. Everything but the channel is guarded by a lock.
 class RemoteWorker {
  public:
-  RemoteWorker(RemoteSearch& search, TrainingSite site, const std::atomic<bool>* stop)
-      : search_(search), site_(std::move(site)), stop_(stop) {}
+  RemoteWorker(RemoteSearch& search, TrainingSite site, const std::atomic<bool>* stop,
+               const std::function<void()>& leave)
+      : search_(search), site_(std::move(site)), stop_(stop), leave_(leave) {}
 
   /// Trains until there is an order that is none for it: that one.
   RemoteOrder run() {
@@ -54,6 +60,13 @@ class RemoteWorker {
     }
     over_ = halt_ = true;
     changed_.notify_all();
+    const bool at_an_end = last_ && last_->kind == RemoteOrder::Kind::kEnd;
+    if (!leave_ || !at_an_end) return;
+    const auto deadline = Clock::now() + kStepPatience;
+    while (running_ > 0 && Clock::now() < deadline) {
+      changed_.wait_for(lock, std::chrono::milliseconds(50));
+    }
+    if (running_ > 0) leave_();
   }
 
   bool take_orders() {
@@ -91,8 +104,13 @@ class RemoteWorker {
     if (signalled) ending_ = halt_ = true;
     bool any = !finished_.empty();
     for (RemoteReport& report : std::exchange(finished_, {})) send(std::move(report));
-    if (!ending_ || running_ > 0) return any;
+    if (!ending_) return any;
+    if (signalled && !signalled_at_) signalled_at_ = Clock::now();
+    if (running_ > 0 && (!signalled_at_ || Clock::now() - *signalled_at_ < kStepPatience)) {
+      return any;
+    }
     for (RemoteTask& task : waiting_) given_back_.push_back(std::move(task));
+    for (auto& [id, task] : std::exchange(training_, {})) given_back_.push_back(std::move(task));
     waiting_.clear();
     give_back(failed_ ? RemoteReport::Kind::kFailed : RemoteReport::Kind::kStopped);
     stopped_ = stopped_ || signalled || (stop_ != nullptr && stop_->load());
@@ -132,10 +150,15 @@ class RemoteWorker {
       RemoteTask task = std::move(waiting_.front());
       waiting_.pop_front();
       ++running_;
+      training_.emplace(task.id, task);
       lock.unlock();
       RemoteReport report = train(task);
       lock.lock();
       --running_;
+      if (training_.erase(task.id) == 0) {
+        changed_.notify_all();  // it was given back
+        continue;
+      }
       if (report.kind == RemoteReport::Kind::kFinished) {
         finished_.push_back(std::move(report));
       } else {
@@ -183,10 +206,13 @@ class RemoteWorker {
   RemoteSearch& search_;
   const TrainingSite site_;
   const std::atomic<bool>* const stop_;
+  const std::function<void()>& leave_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<RemoteTask> waiting_;  ///< not begun
   int running_ = 0;
+  std::map<std::uint64_t, RemoteTask> training_;  ///< what runs, but for what was given back
+  std::optional<Clock::time_point> signalled_at_;
   std::vector<RemoteReport> finished_;  ///< to be sent
   std::deque<RemoteTask> given_back_;   ///< likewise, with the next such report
   std::optional<RemoteReport> failed_;  ///< likewise
@@ -205,7 +231,7 @@ RemoteReport failure_report(Exit exit, const std::string& message) {
 }  // namespace
 
 void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json&)>& prepare,
-               const std::atomic<bool>* stop) {
+               const std::atomic<bool>* stop, const std::function<void()>& leave) {
   Pause pause;
   for (;;) {
     std::optional<RemoteOrder> order = search.receive();
@@ -225,7 +251,7 @@ void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json
         search.send(failure_report(Exit::kFailed, error.what()));
         break;
       }
-      order = RemoteWorker(search, std::move(*site), stop).run();
+      order = RemoteWorker(search, std::move(*site), stop, leave).run();
     }
     if (order->kind == RemoteOrder::Kind::kEnd) return;
     // A stop for one that holds nothing needs no answer.

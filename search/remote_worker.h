@@ -22,10 +22,11 @@ struct TrainingSite {
 /// will come: begins with what `prepare` makes of a setup, trains what is sent and sends each
 /// result at once. `stop` is set by a signal: the trainings end at their next step and all tasks
 /// are given back. Errors of `prepare` and of trainings go to the search; those of the channel come
-/// from here.
+/// from here. A training that goes on two seconds after it should have ended is given back all the
+/// same; where it still goes on when nothing more will come, `leave` ends the process.
 ///
 /// The channel is used by the calling thread only.
 void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json& setup)>& prepare,
-               const std::atomic<bool>* stop);
+               const std::atomic<bool>* stop, const std::function<void()>& leave = {});
 
 }  // namespace neutra

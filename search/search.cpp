@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "program/error.h"
+#include "program/last_act.h"
 #include "search/executor.h"
 #include "search/machine.h"
 #include "search/minimiser.h"
@@ -69,9 +70,12 @@ bool is_complete(const StoreContent& content, const RunOptions& options) {
 /// Executes the work and saves in the end, also what was done before an error.
 void run(Work& work, Store& store, const std::function<void(bool over)>& save,
          const SearchConfig& config, const RunOptions& options, Trainer& trainer) {
+  const auto finish = [&] {
+    if (!store.content().evaluations.empty() || work.finished()) save(true);
+  };
   try {
     execute(
-        work, store, [&save] { save(false); }, config, options, trainer);
+        work, store, [&save] { save(false); }, finish, config, options, trainer);
   } catch (...) {
     // What was evaluated is in the journal; readers like it better in the file.
     try {
@@ -80,8 +84,7 @@ void run(Work& work, Store& store, const std::function<void(bool over)>& save,
     }
     throw;
   }
-  const bool nothing = store.content().evaluations.empty();
-  if (!nothing || work.finished()) save(true);
+  finish();
 }
 
 /// Of a store whose search is finished.
@@ -140,6 +143,7 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
   }
   EvaluationMap reused = reused_evaluations(options, config);
   Store store(file, header, options.fresh);
+  const LastAct last([&store] { store.give_up(); });
   SearchOutcome outcome;
   if (store.content().finished) {
     outcome = stored_outcome(store.content());

@@ -11,6 +11,7 @@
 
 #include <fstream>
 
+#include "program/last_act.h"
 #include "tests/search/fakes.h"
 
 namespace neutra::testing {
@@ -61,7 +62,7 @@ TEST(JournalFormat, EveryTruncationKeepsTheWholeRecords) {
     if (kept < length) {
       EXPECT_EQ(content.damage.first, kept);
     }
-    EXPECT_TRUE(may_be_journal(bytes.substr(0, length)));
+    EXPECT_TRUE(may_be_journal(bytes.substr(0, length), content));
   }
 }
 
@@ -73,12 +74,14 @@ TEST(JournalFormat, EveryFlippedBitCostsItsRecordOnly) {
     const JournalContent content = parse_journal(flipped);
     ASSERT_EQ(content.records.size(), 4U) << bit;
     EXPECT_GT(content.damage.bytes, 0U);
+    EXPECT_TRUE(may_be_journal(flipped, content));
   }
 }
 
 TEST(JournalFormat, OtherFilesAreNone) {
-  EXPECT_FALSE(may_be_journal("hello"));
-  EXPECT_TRUE(may_be_journal(""));
+  EXPECT_FALSE(may_be_journal("hello", {}));
+  EXPECT_TRUE(may_be_journal("", {}));
+  EXPECT_TRUE(may_be_journal(std::string(100, '\0'), {}));
   EXPECT_TRUE(parse_journal("hello NJR1 NJR1").records.empty());
 }
 
@@ -370,6 +373,103 @@ TEST(Store, AJournalThatTellsOfAnotherSearchOrOfNoneIsRefused) {
   message = message_of([&] { run(c, {}, trainer, folder / "t.h5"); }, Exit::kBadInput);
   EXPECT_NE(message.find("damaged first record"), std::string::npos) << message;
   EXPECT_EQ(bytes_of(folder / "t.h5.journal"), record);
+}
+
+/// The unfinished store of a case, with its journal.
+void leave_unfinished(const Case& c, const std::filesystem::path& store) {
+  struct Copying : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    std::filesystem::path from, to;
+    ReplicaResult train(const TrainingJob& job) override {
+      auto result = FakeTrainer::train(job);
+      if (trainings == 9) std::filesystem::copy_file(from, to);
+      return result;
+    }
+  };
+  Copying trainer(c.landscape);
+  trainer.from = store.string() + ".journal";
+  trainer.to = store.string() + ".copy";
+  run(c, {}, trainer, store);
+  std::filesystem::remove(store);
+  std::filesystem::rename(trainer.to, trainer.from);
+}
+
+TEST(Store, AllReadersGiveOneVerdictOnAJournal) {
+  TemporaryFolder folder;
+  const Case c = plain_case(12);
+  const auto store = folder / "s.h5";
+  leave_unfinished(c, store);
+  const auto journal = folder / "s.h5.journal";
+  const std::string whole = bytes_of(journal);
+  ASSERT_TRUE(check_store(store).empty());
+
+  put_bytes(journal, "hello");
+  FakeTrainer trainer(c.landscape);
+  const std::vector<std::string> problems = check_store(store);
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_NE(problems.front().find("found another kind of file"), std::string::npos);
+  EXPECT_EQ(message_of([&] { read_store(store); }, Exit::kBadInput), problems.front());
+  EXPECT_EQ(message_of([&] { run(c, {}, trainer, store); }, Exit::kBadInput), problems.front());
+  EXPECT_EQ(trainer.trainings, 0);
+  EXPECT_EQ(bytes_of(journal), "hello");
+
+  // In the first record, in the middle and at the end: all of them are the search's own journal.
+  for (const std::size_t at : {std::size_t{0}, whole.size() / 2, whole.size() - 3}) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    put_bytes(journal, damaged);
+    const std::vector<std::string> found = check_store(store);
+    ASSERT_EQ(found.size(), 1U) << at;
+    EXPECT_NE(found.front().find("damaged bytes, the first at byte"), std::string::npos);
+    const std::string warning = "warning: " + found.front() + "\n";
+    ::testing::internal::CaptureStderr();
+    read_store(store);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), warning);
+    ::testing::internal::CaptureStderr();
+    Store opened(store, load_store(store).header, false);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), warning);
+    for (const auto& item : std::filesystem::directory_iterator(folder / ".")) {
+      if (item.path() != folder / "s.h5.lock") std::filesystem::remove(item.path());
+    }
+  }
+}
+
+TEST(Store, AVanishedFolderIsReportedAtOnce) {
+  struct Removing : FakeTrainer {
+    using FakeTrainer::FakeTrainer;
+    std::filesystem::path folder;
+    ReplicaResult train(const TrainingJob& job) override {
+      if (trainings == 5) std::filesystem::remove_all(folder);
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (trainings >= 5 && !job.stop->load() && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      if (job.stop->load()) throw Error(Exit::kInterrupted, "interrupted");
+      return FakeTrainer::train(job);
+    }
+  };
+  for (const bool saved : {false, true}) {
+    TemporaryFolder outer;
+    const Case c = plain_case(13);
+    const auto folder = outer / "searches";
+    std::filesystem::create_directory(folder);
+    if (saved) {  // with a file beside the journal
+      FakeTrainer first(c.landscape);
+      first.stop_after = 3;
+      RunOptions options;
+      options.stop = &first.stop;
+      run(c, options, first, folder / "s.h5");
+    }
+    Removing trainer(c.landscape);
+    trainer.folder = folder;
+    const auto begin = std::chrono::steady_clock::now();
+    const std::string message =
+        message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kFailed);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+    EXPECT_NE(message.find("s.h5.journal: is gone"), std::string::npos) << message;
+    EXPECT_EQ(message.find("kept"), std::string::npos) << message;
+    EXPECT_FALSE(std::filesystem::exists(folder));
+  }
 }
 
 TEST(Store, AStopGivesUpTheTrainingInFlight) {
@@ -942,6 +1042,26 @@ TEST(StoreDeath, DISABLED_Child) {
     const rlimit small{bytes, bytes};
     setrlimit(RLIMIT_FSIZE, &small);
   }
+  if (mode == "deaf") {
+    struct Deaf : FakeTrainer {
+      using FakeTrainer::FakeTrainer;
+      ReplicaResult train(const TrainingJob& job) override {
+        if (trainings >= 6) std::this_thread::sleep_for(std::chrono::hours(1));
+        return FakeTrainer::train(job);
+      }
+    } deaf(c.landscape);
+    std::atomic<bool> stop = false;
+    options.stop = &stop;
+    std::thread([&] {
+      while (deaf.trainings < 6) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      stop = true;
+      begin_ending();
+      do_last_acts();
+      _exit(44);
+    }).detach();
+    run(c, options, deaf, store);
+  }
   try {
     run(c, options, trainer, store);
   } catch (const Error& error) {
@@ -1018,6 +1138,27 @@ TEST(StoreDeath, AProgramThatKillsItsProcessThreeTimesIsOut) {
     EXPECT_GE(failed, 1);
     EXPECT_EQ(tsv(stored.network), without_the_deadly(c));
   }
+}
+
+/// A step that listens to nothing is given up; what had ended is kept, and nothing counts as dead.
+TEST(StoreDeath, AStepThatDoesNotEndIsGivenUp) {
+  TemporaryFolder folder;
+  const auto store = folder / "s.h5";
+  const int status = run_child(store, "deaf");
+  ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 44) << status;
+  EXPECT_TRUE(std::filesystem::exists(store));
+  EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.journal"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "s.h5.lock"));
+  EXPECT_TRUE(check_store(store).empty());
+  const StoreContent content = load_store(store);
+  EXPECT_GE(content.evaluations.size(), 6U);
+  EXPECT_TRUE(content.deaths.empty());
+  EXPECT_FALSE(content.finished);
+  const Case c = child_case("deaf");
+  FakeTrainer trainer(c.landscape);
+  const auto outcome = run(c, {}, trainer, store);
+  EXPECT_EQ(tsv(outcome.network), reference_tsv(c));
+  EXPECT_GE(outcome.counters.trainings_from_store, 6);
 }
 
 TEST(StoreDeath, AFullDiskKeepsWhatWasDone) {
