@@ -14,15 +14,29 @@ void drop_fixed(Json& config, const std::vector<Field>& fields) {
   }
 }
 
+/// The same in a layer, and in what it wraps; also what is new in Keras and off.
+void simplify(Json& layer) {
+  Json& config = layer["config"];
+  const std::vector<Field>& fields = find_layer(layer.at("class_name").get<std::string>())->fields;
+  drop_fixed(config, fields);
+  for (const char* field : {"backward_layer", "mask_zero", "zero_output_for_mask"}) {
+    if (const Json* value = member(config, field); value != nullptr && !value->is_object()) {
+      if (*value != true) config.erase(field);
+    }
+  }
+  for (const char* field : {"layer", "backward_layer"}) {
+    if (config.contains(field)) simplify(config[field]);
+  }
+}
+
 }  // namespace
 
 Json program_for_tools(const Program& program, const DataInfo* data) {
   std::vector<Problem> problems;
   Json document = normal_form(program.document, Defaults::kFill, problems);
   for (Json& layer : document["model"]["config"]["layers"]) {
-    const std::string class_name = layer.at("class_name");
-    drop_fixed(layer["config"], find_layer(class_name)->fields);
-    if (class_name == "InputLayer") layer["config"].erase("trainable");  // Keras has none there
+    simplify(layer);
+    if (layer["class_name"] == "InputLayer") layer["config"].erase("trainable");  // Keras has none there
   }
   Json& optimizer = document["compile"]["optimizer"];
   drop_fixed(optimizer["config"],
