@@ -245,6 +245,9 @@ ODD = {
     # layers with weights or settings of their own
     "masking": lambda: stack((6, 3), L.Masking(0.0), L.LSTM(4), L.Dense(1), **NUMBERS),
     "mask_zero": lambda: stack((9,), L.Embedding(30, 6, mask_zero=True), L.LSTM(4), L.Dense(1, "sigmoid"), whole=30, **BINARY),
+    "functional_mask_zero": lambda: chain((9,), L.Embedding(30, 6, mask_zero=True), L.Bidirectional(L.LSTM(4, return_sequences=True)), L.GRU(3),
+                                          L.Dense(1, "sigmoid"), whole=30, **BINARY),
+    "functional_masking": lambda: chain((6, 3), L.Masking(0.0), L.Dropout(0.1), L.LSTM(4), L.Dense(1), **NUMBERS),
     "bidirectional": lambda: stack((6, 3), L.Bidirectional(L.LSTM(4, return_sequences=True)), L.Bidirectional(L.GRU(3), merge_mode="sum"), L.Dense(1), **NUMBERS),
     "bidirectional_words": lambda: stack((9,), L.Embedding(30, 6), L.Bidirectional(L.LSTM(4)), L.Dense(8, "relu"), L.Dense(1, "sigmoid"), whole=30, **BINARY),
     "time_distributed": lambda: stack((6, 3), L.LSTM(4, return_sequences=True), L.TimeDistributed(L.Dense(2, "relu")), L.Flatten(), L.Dense(1), **NUMBERS),

@@ -4,8 +4,8 @@
 #include <map>
 #include <optional>
 
-#include "program/formats/metric_script.h"
 #include "program/edit.h"
+#include "program/formats/metric_script.h"
 #include "program/layer.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"

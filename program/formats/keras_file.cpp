@@ -64,8 +64,8 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
 
 std::string keras_file(const Program& program, const ResolvedProgram& resolved,
                        const ModelWeights& weights) {
-  Json model = keras_model_config(with_statistics(program, resolved, weights),
-                                  resolved.input_shape, KerasSpelling::kModern);
+  Json model = keras_model_config(with_statistics(program, resolved, weights), resolved.input_shape,
+                                  KerasSpelling::kModern);
   model["compile_config"] = keras_compile_config(program, KerasSpelling::kModern);
   const Json metadata{{"keras_version", kKerasVersion}, {"date_saved", "1980-01-01@00:00:00"}};
   return zip_archive({{"metadata.json", metadata.dump()},

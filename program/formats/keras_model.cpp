@@ -68,6 +68,12 @@ class Chain {
   std::vector<KerasLayer> layers() && { return std::move(layers_); }
 
  private:
+  /// Operations of Keras 3 that make masks.
+  struct Masks {
+    std::map<std::string, std::string> source;  ///< what each is made of
+    std::map<std::string, std::string> used;    ///< what masks of calls are made of, and the call
+  };
+
   [[noreturn]] void fail(const std::string& place, const std::string& found,
                          const std::string& allowed) const {
     throw input_error(describe(file_, place, found, allowed));
@@ -118,8 +124,10 @@ class Chain {
 
   /// The layers of a functional model, from the one that is its input to the one that is its
   /// output.
-  std::vector<KerasLayer> ordered(std::vector<KerasLayer>& layers, const Json& config,
+  std::vector<KerasLayer> ordered(std::vector<KerasLayer> layers, const Json& config,
                                   const std::string& place) const {
+    Masks masks;
+    if (!calls_rule_) masks = take_masks(layers);
     const std::string input = only_end(config, "input_layers", place);
     const std::string output = only_end(config, "output_layers", place);
     std::map<std::string, const KerasLayer*> by_name;
@@ -130,7 +138,7 @@ class Chain {
       }
     }
     for (KerasLayer& layer : layers) {
-      const std::string source = only_source(layer);
+      const std::string source = only_source(layer, masks);
       if (source.empty()) {
         if (layer.name == input) continue;
         fail(title(layer.name, text_of(*layer.json, "class_name")), "no input",
@@ -148,6 +156,11 @@ class Chain {
       }
     }
     if (!by_name.contains(input)) fail(place, "no layer '" + input + "', its input", "");
+    for (const auto& [root, layer] : masks.used) {
+      if (const auto next = after.find(root); next == after.end() || !makes_mask(*next->second)) {
+        fail(layer, "a mask of its own", "masks that Masking or Embedding makes");
+      }
+    }
     std::vector<KerasLayer> chain{*by_name.at(input)};
     while (chain.back().name != output) {
       const auto next = after.find(chain.back().name);
@@ -177,7 +190,7 @@ class Chain {
 
   /// The layer that a layer of a functional model gets its input from; "" for none. Notes how it is
   /// called.
-  std::string only_source(KerasLayer& layer) const {
+  std::string only_source(KerasLayer& layer, Masks& masks) const {
     const std::string place = title(layer.name, text_of(*layer.json, "class_name"));
     const Json& nodes = value_of(*layer.json, "inbound_nodes");
     if (!nodes.is_array() || nodes.empty()) return "";
@@ -190,30 +203,72 @@ class Chain {
     if (node.is_object()) {  // Keras 3: {args: [tensor], kwargs}
       const Json& arguments = value_of(node, "args");
       if (!arguments.is_array() || arguments.size() != 1) fail(place, shown(arguments), kChains);
-      note_arguments(value_of(node, "kwargs"), layer, place);
-      const Json& tensor = value_of(arguments.front(), "config");
-      const Json& history = value_of(tensor, "keras_history");
-      if (!history.is_array() || history.empty() || !history.front().is_string()) {
-        fail(place, shown(arguments), kChains);
+      if (arguments.front().is_array() && arguments.front().size() > 1) {
+        fail(place, std::to_string(arguments.front().size()) + " inputs", kChains);
       }
-      return history.front();
+      note_arguments(value_of(node, "kwargs"), layer, place, masks);
+      const std::string source = maker_of(arguments.front());
+      if (source.empty()) fail(place, shown(arguments), kChains);
+      return source;
     }
     // Keras 1 and 2: [[name, node, tensor, arguments]], or without the inner brackets
     const Json* source = &node;
     if (node.is_array() && node.size() == 1) source = &node.front();
+    if (node.is_array() && node.size() > 1 && node.front().is_array()) {
+      fail(place, std::to_string(node.size()) + " inputs", kChains);
+    }
     if (!source->is_array() || source->size() < 3 || !source->front().is_string()) {
       fail(place, shown(node), kChains);
     }
-    if (source->size() > 3) note_arguments((*source)[3], layer, place);
+    if (source->size() > 3) note_arguments((*source)[3], layer, place, masks);
     return source->front();
   }
 
-  void note_arguments(const Json& arguments, KerasLayer& layer, const std::string& place) const {
+  /// The layer that a tensor of Keras 3 comes from; "" for what is no tensor.
+  static std::string maker_of(const Json& tensor) {
+    const Json& history = value_of(value_of(tensor, "config"), "keras_history");
+    return history.is_array() && !history.empty() && history.front().is_string()
+               ? history.front().get<std::string>()
+               : "";
+  }
+
+  /// Keras 3 writes the masks down that Masking and Embedding make, as operations beside the chain
+  /// and arguments of calls. Takes them out of the layers: neutra's masks go the same way.
+  static Masks take_masks(std::vector<KerasLayer>& layers) {
+    Masks masks;
+    std::erase_if(layers, [&](const KerasLayer& layer) {
+      const std::string class_name = text_of(*layer.json, "class_name");
+      if (class_name != "NotEqual" && class_name != "Any") return false;
+      const Json& nodes = value_of(*layer.json, "inbound_nodes");
+      if (!nodes.is_array() || nodes.size() != 1) return false;
+      const Json& arguments = value_of(nodes.front(), "args");
+      if (!arguments.is_array() || arguments.empty()) return false;
+      masks.source[layer.name] = maker_of(arguments.front());
+      return true;
+    });
+    return masks;
+  }
+
+  static bool makes_mask(const KerasLayer& layer) {
+    return text_of(*layer.json, "class_name") == "Masking" ||
+           value_of(value_of(*layer.json, "config"), "mask_zero") == true;
+  }
+
+  void note_arguments(const Json& arguments, KerasLayer& layer, const std::string& place,
+                      Masks& masks) const {
     if (!arguments.is_object()) return;
     for (const auto& [key, value] : arguments.items()) {
       if (value.is_null()) continue;
       if (key == "training" && value.is_boolean()) {
         if (calls_rule_) layer.training = value;
+        continue;
+      }
+      if (key == "mask" && masks.source.contains(maker_of(value))) {
+        std::string root = maker_of(value);
+        for (std::size_t i = 0; i < masks.source.size() && masks.source.contains(root); ++i) {
+          root = masks.source.at(root);
+        }
+        masks.used[root] = place;
         continue;
       }
       fail(place, "called with " + key + " = " + shown(value),

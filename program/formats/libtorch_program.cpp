@@ -48,13 +48,12 @@ class LibTorchWriter {
 
   std::string loss() const {
     const bool weighs = !program_.class_weights.empty();
-    std::string text =
-        std::string("Tensor loss_of(const Model& model, Tensor z, const Tensor& y") +
-        (weighs ? ", const Tensor& weights = {}" : "") + ") {\n";
+    std::string text = std::string("Tensor loss_of(const Model& model, Tensor z, const Tensor& y") +
+                       (weighs ? ", const Tensor& weights = {}" : "") + ") {\n";
     text += torch_.loss_of_logits ? "  (void)model;\n" : "  z = model.output(z);\n";
     const bool sparse = program_.loss == "sparse_categorical_crossentropy";
-    const std::string targets = torch_.smoothed ? call(*torch_.smoothed, "keras::squeezed(y, z)")
-                                                : "keras::squeezed(y, z)";
+    const std::string targets =
+        torch_.smoothed ? call(*torch_.smoothed, "keras::squeezed(y, z)") : "keras::squeezed(y, z)";
     text += "  Tensor loss = keras::" + torch_.loss +
             (sparse ? "(z, y)" : "(keras::squeezed(z, y), " + targets + ")");
     if (weighs) {

@@ -50,8 +50,8 @@ class PyTorchWriter {
 
   std::string loss() const {
     const bool weighs = !program_.class_weights.empty();
-    std::string text = std::string("def loss_of(model, z, y") + (weighs ? ", weights=None" : "") +
-                       "):\n";
+    std::string text =
+        std::string("def loss_of(model, z, y") + (weighs ? ", weights=None" : "") + "):\n";
     if (!torch_.loss_of_logits) text += "    z = model.output(z)\n";
     // Class indices of one rank less are what sparse losses expect.
     const bool sparse = program_.loss == "sparse_categorical_crossentropy";
@@ -60,8 +60,7 @@ class PyTorchWriter {
     text += "    loss = " + torch_.loss +
             (sparse ? "(z, y)" : "(squeezed(z, y), " + targets + ")") + (weighs ? "" : ".mean()");
     if (weighs) {
-      text +=
-          "\n    loss = (loss if weights is None else weighted(loss, weights)).mean()";
+      text += "\n    loss = (loss if weights is None else weighted(loss, weights)).mean()";
     }
     if (program_.loop.sum) text += " * len(y)";
     text += "\n";

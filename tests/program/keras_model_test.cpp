@@ -497,6 +497,38 @@ TEST(KerasImport, TrainingOfAModelsCallHoldsForItsLayers) {
   EXPECT_EQ(layer_of(import, 2)["config"]["stddev"], 0);
 }
 
+TEST(KerasImport, MasksThatKeras3WritesDownAreItsLayers) {
+  const auto tensor = [](const std::string& from) {
+    return R"({"class_name": "__keras_tensor__", "config": {"keras_history": [")" + from +
+           R"(", 0, 0]}})";
+  };
+  const auto layer = [&](const std::string& class_name, const std::string& config,
+                         const std::string& source, const std::string& kwargs) {
+    return R"({"class_name": ")" + class_name + R"(", "name": ")" + class_name +
+           R"(", "config": {"name": ")" + class_name + "\"" + config +
+           R"(}, "inbound_nodes": [{"args": [)" + tensor(source) + R"(], "kwargs": )" + kwargs +
+           "}]}";
+  };
+  const auto model = [&](const std::string& zero) {
+    return model_of(
+        R"({"class_name": "Functional", "config": {"name": "m", "layers": [
+            {"class_name": "InputLayer", "config": {"batch_shape": [null, 5], "name": "in"},
+             "inbound_nodes": []}, )" +
+            layer("Embedding", R"(, "input_dim": 9, "output_dim": 4, "mask_zero": )" + zero, "in",
+                  "{}") +
+            "," + layer("NotEqual", "", "in", "{}") + "," +
+            layer("LSTM", R"(, "units": 3)", "Embedding",
+                  R"({"training": false, "mask": )" + tensor("NotEqual") + "}") +
+            R"(], "input_layers": ["in", 0, 0], "output_layers": ["LSTM", 0, 0]}})",
+        "null", "3.15.1");
+  };
+  EXPECT_EQ(layer_of(import_of(model("true")), 1)["config"]["mask_zero"], true);
+  EXPECT_NE(error_of([&] {
+              import_of(model("false"));
+            }).find("layer 'LSTM' (LSTM): found a mask of its own"),
+            std::string::npos);
+}
+
 TEST(KerasImport, ActivationsThatAreLayersBecomeLayers) {
   const KerasImport import = import_of(sequential(R"(
       {"class_name": "Dense", "config": {"name": "a", "units": 2, "activation":
