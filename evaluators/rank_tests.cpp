@@ -275,6 +275,15 @@ double nemenyi_p(const FriedmanTest& test, std::size_t first, std::size_t second
       static_cast<int>(test.treatments));
 }
 
+std::size_t least_blocks(std::size_t treatments, double level) {
+  assert(treatments >= 2 && level > 0);
+  const auto k = static_cast<double>(treatments);
+  std::size_t blocks = 1;
+  // pairs times 2^(1-n)
+  for (double p = k * (k - 1) / 2; p >= level; p /= 2) ++blocks;
+  return blocks;
+}
+
 std::vector<double> holm(std::span<const double> p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

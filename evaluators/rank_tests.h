@@ -62,6 +62,13 @@ double nemenyi_p(const FriedmanTest& test, std::size_t first, std::size_t second
 /// 1979).
 std::vector<double> holm(std::span<const double> p);
 
+/// The fewest blocks on which one of `treatments` could differ from another at `level`: those with
+/// which the smallest p that Wilcoxon's exact two-sided signed-rank test has, 2^(1-n) for n blocks
+/// (one of 2^n patterns of signs on either side; Wilcoxon, 1945), is below the level after Holm's
+/// adjustment for all pairs. 8 for four treatments at 0.05. At least two treatments; level in (0,
+/// 1).
+std::size_t least_blocks(std::size_t treatments, double level);
+
 /// Bootstrap interval of the mean with bias correction and acceleration (BCa; Efron, Better
 /// bootstrap confidence intervals, 1987). The draws follow from their numbers, so that the same
 /// values in the same order give the same interval. `level` in (0, 1). Of equal values or fewer

@@ -58,8 +58,11 @@ struct Panel {
   const FriedmanTest& test;
   std::string title;
   std::vector<std::size_t> tools;  ///< the best first
+  std::size_t least = 0;           ///< faults that a difference needs
   double critical = 0;
   std::vector<Run> nemenyi, holm;
+
+  bool too_few() const { return test.blocks < least; }
 
   double bars() const { return kBarStep * static_cast<double>(nemenyi.size() + holm.size()); }
   double height() const {
@@ -69,14 +72,17 @@ struct Panel {
 
 Panel make_panel(const ScoreSheet& sheet, const FriedmanTest& test, const std::string& stage,
                  double ToolComparison::*holm) {
-  Panel panel{test, "", {}, 0, {}, {}};
-  panel.title = stage + ": " + std::to_string(test.blocks) + " faults, Friedman's test " +
-                p_statement(test.p) + ", Iman and Davenport's " + p_statement(test.f_p);
+  Panel panel{test, "", {}, least_blocks(test.treatments, kSignificanceLevel), 0, {}, {}};
+  panel.title = stage + ": " + std::to_string(test.blocks) + " faults";
+  if (!panel.too_few())
+    panel.title += ", Friedman's test " + p_statement(test.p) + ", Iman and Davenport's " +
+                   p_statement(test.f_p);
   panel.tools.resize(test.treatments);
   std::iota(panel.tools.begin(), panel.tools.end(), std::size_t{0});
   std::stable_sort(panel.tools.begin(), panel.tools.end(), [&](std::size_t a, std::size_t b) {
     return test.mean_ranks[a] < test.mean_ranks[b];
   });
+  if (panel.too_few()) return panel;  // no bar: one would say that the tools are alike
   panel.critical = nemenyi_critical_difference(test.treatments, test.blocks, kSignificanceLevel);
   panel.nemenyi = undivided(panel.tools.size(), [&](std::size_t i, std::size_t j) {
     return test.mean_ranks[panel.tools[j]] - test.mean_ranks[panel.tools[i]] >= panel.critical;
@@ -100,10 +106,18 @@ void draw(SvgPicture& picture, const ScoreSheet& sheet, const Panel& panel, doub
   const auto rank_at = [&](std::size_t place) { return panel.test.mean_ranks[panel.tools[place]]; };
   picture.text(margin + kAxisWidth / 2, top + 10, panel.title, "middle");
   const double wide = panel.critical / most * kAxisWidth, above = top + kBarAbove;
-  picture.line(left_end, above, left_end + wide, above, kThin);
-  for (const double x : {left_end, left_end + wide})
-    picture.line(x, above - 4, x, above + 4, kThin);
-  picture.text(left_end + wide + 8, above + 4, "CD = " + two_decimals(panel.critical));
+  if (panel.too_few()) {
+    picture.text(margin + kAxisWidth / 2, above + 4,
+                 "too few faults to tell tools apart: " + std::to_string(panel.test.blocks) +
+                     "; at least " + std::to_string(panel.least) + " for " +
+                     std::to_string(panel.test.treatments) + " tools",
+                 "middle");
+  } else {
+    picture.line(left_end, above, left_end + wide, above, kThin);
+    for (const double x : {left_end, left_end + wide})
+      picture.line(x, above - 4, x, above + 4, kThin);
+    picture.text(left_end + wide + 8, above + 4, "CD = " + two_decimals(panel.critical));
+  }
 
   const double axis = top + kAxis;
   picture.line(left_end, axis, right_end, axis, kThin);
@@ -155,6 +169,7 @@ std::string critical_difference_figure(const ScoreSheet& sheet) {
     draw(picture, sheet, panel, margin, top);
     top += panel.height();
   }
+  if (panels[0].too_few()) return picture.document();
   const double y = top + kLegend / 2;
   const double x = margin + kAxisWidth / 2 - 320;
   picture.line(x, y - 4, x + 30, y - 4, kNemenyi);

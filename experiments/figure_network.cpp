@@ -12,6 +12,9 @@ constexpr double kMargin = 40, kRow = 22, kColumn = 150, kRadius = 8, kLegend = 
 constexpr double kLeastHeight = 160;
 constexpr double kLetter = 7.5;  ///< about, of a name
 constexpr int kSweeps = 8;
+constexpr double kFixWords = 130;  ///< room for the words about the known fix
+constexpr const char* kRing =
+    "fill=\"none\" stroke=\"black\" stroke-width=\"1.5\" stroke-dasharray=\"3 2\"";
 
 using Layers = std::vector<std::vector<std::int64_t>>;
 using Neighbours = std::map<std::int64_t, std::vector<std::int64_t>>;
@@ -74,8 +77,13 @@ const char* style_of(const Node& node) {
   return "fill=\"white\" stroke=\"black\"";
 }
 
-std::string title_of(const Node& node) {
+bool is_known_fix(const Network& network, const Node& node) {
+  return network.fixed_parameters && node.parameters == *network.fixed_parameters;
+}
+
+std::string title_of(const Network& network, const Node& node) {
   std::string title = "node " + std::to_string(node.id);
+  if (is_known_fix(network, node)) title += ", the known fix";
   if (std::isfinite(node.mean)) title += ", mean " + shortest(node.mean);
   return title + "\n" + to_string(node.parameters);
 }
@@ -97,8 +105,11 @@ std::string network_figure(const Network& network) {
   const double inner = std::max(kLeastHeight, kRow * static_cast<double>(tallest));
   const std::string buggy = network.fault_id + ", buggy";
   const double first_words = std::max(130.0, 40 + kLetter * static_cast<double>(buggy.size()));
-  const double width =
-      std::max(390 + first_words, 2 * kMargin + kColumn * static_cast<double>(layers.size() - 1));
+  const bool fix_is_there = std::any_of(
+      nodes.begin(), nodes.end(), [&](const Node* node) { return is_known_fix(network, *node); });
+  const double last_words = fix_is_there ? kFixWords : 0;
+  const double width = std::max(390 + first_words + last_words,
+                                2 * kMargin + kColumn * static_cast<double>(layers.size() - 1));
   SvgPicture picture(width, inner + 2 * kMargin + kLegend);
   std::map<std::int64_t, std::pair<double, double>> at;
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -116,9 +127,10 @@ std::string network_figure(const Network& network) {
   for (const Node* node : nodes) {
     const auto [x, y] = at[node->id];
     if (node->id == 0) {
-      picture.square(x, y, kRadius, style_of(*node), title_of(*node));
+      picture.square(x, y, kRadius, style_of(*node), title_of(network, *node));
     } else {
-      picture.circle(x, y, kRadius, style_of(*node), title_of(*node));
+      if (is_known_fix(network, *node)) picture.circle(x, y, kRadius + 4, kRing);
+      picture.circle(x, y, kRadius, style_of(*node), title_of(network, *node));
     }
   }
   Node better, on_par, other;
@@ -136,10 +148,14 @@ std::string network_figure(const Network& network) {
   };
   for (const auto& [node, words, room] : {Entry{&better, "better than the fix", 150},
                                           {&on_par, "on par", 90},
-                                          {&other, "neutral", 0}}) {
+                                          {&other, "neutral", 90}}) {
     picture.circle(x, y - 4, 6, style_of(*node));
     picture.text(x + 12, y, words);
     x += room;
+  }
+  if (fix_is_there) {
+    picture.circle(x, y - 4, 8, kRing);
+    picture.text(x + 14, y, "the known fix");
   }
   return picture.document();
 }

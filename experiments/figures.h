@@ -10,7 +10,8 @@ namespace neutra {
 
 /// The study's Figure 1 in SVG: a neutrality network, the buggy program at the left, each node in
 /// the column of its distance from it. Black: the buggy program; blue: significantly better than
-/// the known fix; green: at least as good; white: neutral with its parent.
+/// the known fix; green: at least as good; white: neutral with its parent; dashed ring: equal to
+/// the known fix.
 std::string network_figure(const Network& network);
 
 /// What a tool's answers take and are worth: means over the faults of a sheet.
@@ -28,8 +29,8 @@ std::string time_figure(const ScoreSheet& sheet);
 
 /// The sheet's tools on an axis of their mean ranks by recall, before and after neutrality
 /// analysis, in SVG (Demsar, 2006, Figure 1). A bar joins neighbours of whom no two differ at the
-/// level 0.05: black by Nemenyi's test, blue by Wilcoxon's with Holm's adjustment. The sheet has an
-/// order.
+/// level 0.05: black by Nemenyi's test, blue by Wilcoxon's with Holm's adjustment. With fewer
+/// faults than least_blocks() there are no bars, and the figure says so. The sheet has an order.
 std::string critical_difference_figure(const ScoreSheet& sheet);
 
 struct EfficiencyPoint {

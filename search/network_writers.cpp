@@ -135,6 +135,20 @@ constexpr DotStyle kDotStyles[] = {{"#000000", "#ffffff", "buggy program"},
                                    {"#80d0a0", "#000000", "on par with it"},
                                    {"#ffffff", "#000000", "neutral with its parent"}};
 
+bool is_known_fix(const Network& network, const Node& node) {
+  return network.fixed_parameters && node.parameters == *network.fixed_parameters;
+}
+
+/// Of the known fix: it has a mark of its own, whatever its colour; "" where it is no secret that
+/// there is none.
+std::string fix_legend(const Network& network) {
+  if (!network.fixed_parameters) return "";
+  for (const Node* node : drawn_nodes(network)) {
+    if (is_known_fix(network, *node)) return "<td style=\"dashed\">known fix</td>";
+  }
+  return "<td border=\"0\">the known fix is not among these programs</td>";
+}
+
 std::string dot_legend(const Network& network) {
   std::string row;
   for (const DotStyle& style : kDotStyles) {
@@ -150,8 +164,9 @@ std::string dot_legend(const Network& network) {
       network.goal == Goal::kMaximize ? "higher is better" : "lower is better";
   return "<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
          "<td border=\"0\">" +
-         xml(network.fault_id) + "</td>" + row + "<td border=\"0\">numbers: id, mean " +
-         xml(network.metric) + " (" + direction + ")</td></tr></table>>";
+         xml(network.fault_id) + "</td>" + row + fix_legend(network) +
+         "<td border=\"0\">numbers: id, mean " + xml(network.metric) + " (" + direction +
+         ")</td></tr></table>>";
 }
 
 void write_dot_form(const Network& network, std::ostream& out, bool picture) {
@@ -188,12 +203,15 @@ void write_dot_form(const Network& network, std::ostream& out, bool picture) {
       label += (map ? "  " : "\n") + shortest(std::round(node->mean * 1e4) / 1e4);
     }
     if (map && made != made_by.end()) label += "\n" + made->second;
+    const bool fix = is_known_fix(network, *node);
+    if (fix) label += "\nknown fix";
     out << "  n" << node->id << " [label=" << dot_quoted(label)
         << ", tooltip=" << dot_quoted(to_string(node->parameters)) << ", style=\"filled"
-        << (map && role != Role::kBuggy ? ",rounded" : "") << "\", fillcolor=\"" << style.fill
-        << "\", fontcolor=\"" << style.letters << '"';
+        << (map && role != Role::kBuggy ? ",rounded" : "") << (fix ? ",dashed" : "")
+        << "\", fillcolor=\"" << style.fill << "\", fontcolor=\"" << style.letters << '"';
     if (!map && role == Role::kBuggy) out << ", shape=box";
     if (repair) out << (map ? ", penwidth=2" : ", peripheries=2");
+    if (fix && !map) out << ", penwidth=2";
     out << "];\n";
   }
   for (const Edge& edge : network.edges) {

@@ -227,5 +227,23 @@ TEST(Bootstrap, WithoutSpreadThereIsNothingToDraw) {
   EXPECT_TRUE(std::isnan(bootstrap_mean({}).low));
 }
 
+TEST(LeastBlocks, AreThoseWithWhichADifferenceCanBeSeen) {
+  // k(k-1) / 2^n < 0.05
+  EXPECT_EQ(least_blocks(2, 0.05), 6U);
+  EXPECT_EQ(least_blocks(3, 0.05), 7U);
+  EXPECT_EQ(least_blocks(4, 0.05), 8U);
+  EXPECT_EQ(least_blocks(8, 0.05), 11U);
+  EXPECT_EQ(least_blocks(12, 0.05), 12U);
+  for (const std::size_t blocks : {5U, 6U}) {
+    std::vector<double> better, worse;
+    for (std::size_t i = 1; i <= blocks; ++i) {
+      better.push_back(static_cast<double>(i));  // no two differences are equal
+      worse.push_back(0);
+    }
+    EXPECT_EQ(wilcoxon_signed_rank(better, worse).p < 0.05, blocks >= least_blocks(2, 0.05))
+        << blocks;
+  }
+}
+
 }  // namespace
 }  // namespace neutra

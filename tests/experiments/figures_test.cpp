@@ -47,6 +47,21 @@ TEST(NetworkFigure, DepthIsTheColumn) {
   EXPECT_EQ(count(picture, "<circle cx=\"190\""), 2U + 0);  // both one edge away; legend elsewhere
 }
 
+TEST(NetworkFigure, MarksTheKnownFix) {
+  Network network;
+  network.nodes = {node(0), node(1, true), node(2, true)};
+  network.edges = {{0, 1}, {0, 2}};
+  const std::string before = network_figure(network);
+  EXPECT_EQ(before.find("known fix"), std::string::npos);
+  network.fixed_parameters = Parameters{{"lr", "7"}};
+  EXPECT_EQ(network_figure(network), before);  // it isn't there
+  network.fixed_parameters = network.nodes[2].parameters;
+  const std::string picture = network_figure(network);
+  EXPECT_EQ(count(picture, "stroke-dasharray"), 1U + 1) << picture;  // one in the legend
+  EXPECT_NE(picture.find("node 2, the known fix, mean 0.5"), std::string::npos);
+  EXPECT_NE(picture.find(">the known fix</text>"), std::string::npos);
+}
+
 TEST(NetworkFigure, OfTheBuggyProgramAlone) {
   Network network;
   network.nodes = {node(0)};
@@ -145,8 +160,24 @@ TEST(CriticalDifferenceFigure, JoinsWhatIsNotApart) {
   EXPECT_NE(picture.find("<line x1=\"303.33\""), std::string::npos) << picture;
 }
 
+TEST(CriticalDifferenceFigure, SaysThatFaultsAreTooFew) {
+  const auto picture_of = [](std::size_t faults) {
+    return critical_difference_figure(
+        sheet_of({std::vector<double>(faults, 1), std::vector<double>(faults, 0.8),
+                  std::vector<double>(faults, 0.5), std::vector<double>(faults, 0)}));
+  };
+  const std::string three = picture_of(3);
+  EXPECT_EQ(count(three, "too few faults to tell tools apart: 3; at least 8 for 4 tools"), 2U)
+      << three;
+  for (const char* words : {"CD =", "stroke-width=\"4\"", "Friedman", "no difference"})
+    EXPECT_EQ(count(three, words), 0U) << words;
+  EXPECT_EQ(count(three, ">best 1.00<"), 2U);  // the ranks are there
+  EXPECT_EQ(count(picture_of(7), "too few"), 2U);
+  EXPECT_EQ(count(picture_of(8), "too few"), 0U);
+}
+
 TEST(CriticalDifferenceFigure, NothingToTellApart) {
-  const std::vector<double> same(5, 0.5);
+  const std::vector<double> same(8, 0.5);
   const std::string picture = critical_difference_figure(sheet_of({same, same, same, same}));
   EXPECT_EQ(count(picture, "p = 1.0000, Iman"), 2U) << picture;
   EXPECT_EQ(count(picture, "stroke=\"black\" stroke-width=\"4\""), 2 * 1U + 1);

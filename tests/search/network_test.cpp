@@ -65,6 +65,7 @@ TEST(Network, Dot) {
             "<td bgcolor=\"#0072b2\"><font color=\"#ffffff\">better than the known fix</font></td>"
             "<td bgcolor=\"#80d0a0\"><font color=\"#000000\">on par with it</font></td>"
             "<td bgcolor=\"#ffffff\"><font color=\"#000000\">neutral with its parent</font></td>"
+            "<td border=\"0\">the known fix is not among these programs</td>"
             "<td border=\"0\">numbers: id, mean accuracy (higher is better)</td>"
             "</tr></table>>; labelloc=b; fontname=\"sans-serif\"; fontsize=10;\n"
             "  node [fontname=\"sans-serif\", fontsize=10, margin=\"0.05,0.03\", width=0.3, "
@@ -91,6 +92,24 @@ TEST(Network, DotOfAPictureHasWordsOnItsEdges) {
       << dot;
 }
 
+TEST(Network, DotMarksTheKnownFix) {
+  Network network = small_network();
+  network.fixed_parameters = parse_parameters("act1=relu,lr=0.01", "");
+  const std::string text = text_of(write_picture_dot, network);
+  EXPECT_NE(text.find("n2 [label=\"2\\n1\\nknown fix\", tooltip=\"act1=relu,lr=0.01\", "
+                      "style=\"filled,dashed\", fillcolor=\"#0072b2\", fontcolor=\"#ffffff\", "
+                      "peripheries=2, penwidth=2]"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("<td style=\"dashed\">known fix</td>"), std::string::npos);
+  EXPECT_EQ(text.find("style=\"filled,dashed\""), text.rfind("style=\"filled,dashed\""));
+
+  network.fixed_parameters = parse_parameters("act1=relu,lr=5", "");
+  const std::string without = text_of(write_picture_dot, network);
+  EXPECT_NE(without.find("the known fix is not among these programs"), std::string::npos);
+  EXPECT_EQ(without.find("dashed"), std::string::npos);
+}
+
 TEST(Network, DotOfALargeNetworkIsAMap) {
   Network network = small_network();
   for (std::int64_t id = 4; id < 60; ++id) {
@@ -101,11 +120,14 @@ TEST(Network, DotOfALargeNetworkIsAMap) {
     network.nodes.push_back(node);
     network.edges.push_back({0, id});
   }
+  network.fixed_parameters = network.nodes.back().parameters;
   const std::string text = text_of(write_picture_dot, network);
   EXPECT_NE(text.find("layout=sfdp"), std::string::npos) << text;
   EXPECT_NE(text.find("n0 [label=\"0  0.31\""), std::string::npos) << text;
   EXPECT_NE(text.find("n3 [label=\"3  0.5625\\nact1: <new>\""), std::string::npos);
-  EXPECT_NE(text.find("n59 [label=\"59  1\\nlr: 59\""), std::string::npos);
+  EXPECT_NE(text.find("n58 [label=\"58  1\\nlr: 58\""), std::string::npos);
+  EXPECT_NE(text.find("n59 [label=\"59  1\\nlr: 59\\nknown fix\""), std::string::npos);
+  EXPECT_NE(text.find("style=\"filled,rounded,dashed\""), std::string::npos);
   EXPECT_NE(text.find("n0 -> n59 [tooltip=\"lr: 0.001 -> 59\"]"), std::string::npos);
   EXPECT_EQ(text.find(" -> n59 [label"), std::string::npos);
 }
