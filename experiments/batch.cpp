@@ -2,10 +2,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <set>
 #include <sstream>
 
+#include "experiments/catalog.h"
+#include "experiments/network_warnings.h"
+#include "experiments/scoring_metric.h"
 #include "fl_adapters/process.h"
 #include "program/error.h"
 #include "program/file_kind.h"
@@ -110,6 +116,45 @@ bool looks_like_a_store(const fs::path& file) {
          !read_seal(file);
 }
 
+/// The title of the bundled fault that a store's header names, if it is that of its program.
+std::string title_of(const Json& header) {
+  struct Bundled {
+    std::string title;
+    std::set<std::string> hashes;  ///< of the buggy program, as it is and as searches compare it
+  };
+  static std::mutex mutex;
+  static std::map<std::string, Bundled> known;
+  const std::string id = header.value("fault", "");
+  const std::vector<std::string> ids = fault_ids();
+  if (std::find(ids.begin(), ids.end(), id) == ids.end()) return "";
+  const std::lock_guard lock(mutex);
+  const auto [at, is_new] = known.try_emplace(id);
+  if (is_new) {
+    const Fault fault = load_fault(id);
+    at->second = {
+        fault.title,
+        {to_string(program_hash(fault.buggy)), to_string(program_hash(scored_alike(fault).buggy))}};
+  }
+  return at->second.hashes.contains(header.value("program", "")) ? at->second.title : "";
+}
+
+/// What the programs of a search are worth.
+void add_findings(BatchState& state, const Network& network) {
+  state.metric = network.metric;
+  state.maximize = network.goal == Goal::kMaximize;
+  state.level = network.ground_truth;
+  state.buggy_reaches_level = buggy_reaches_level(network);
+  if (!network.nodes.empty() && !network.nodes.front().metrics.empty() &&
+      std::isfinite(network.nodes.front().mean))
+    state.buggy = network.nodes.front().mean;
+  for (const Node* repair : network.alternatives()) {
+    if (!std::isfinite(repair->mean)) continue;
+    const bool better =
+        !state.best || (state.maximize ? repair->mean > *state.best : repair->mean < *state.best);
+    if (better) state.best = repair->mean;
+  }
+}
+
 /// Of a file that looks like a store, or should be one.
 BatchState state_of(const fs::path& store) {
   BatchState state;
@@ -123,6 +168,8 @@ BatchState state_of(const fs::path& store) {
     const SearchCounters& counters = run.counters;
     state.nodes = static_cast<std::int64_t>(run.network.nodes.size());
     state.alternatives = static_cast<std::int64_t>(run.network.alternatives().size());
+    state.title = title_of(run.header);
+    add_findings(state, run.network);
     state.evaluations = counters.evaluations;
     state.seconds = counters.total_seconds;
     if (run.finished) {

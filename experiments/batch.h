@@ -92,6 +92,14 @@ struct BatchState {
   std::optional<double> evaluations_an_hour = {};  ///< at the last save
   std::optional<double> seconds_left = {};         ///< to the end of its budget, at this rate
   std::optional<double> budget_used = {};          ///< part of it, 0 to 1; none: it has no budget
+  std::string title = {};                          ///< of a bundled fault: what is wrong
+  std::string metric = {};  ///< what programs are compared by; "" where nothing could be read
+  bool maximize = true;     ///< is more of it better?
+  std::optional<double> buggy =
+      {};  ///< mean of the buggy program; none: not evaluated, or diverged
+  std::optional<double> level = {};  ///< that a repair reaches
+  std::optional<double> best = {};   ///< mean of the best repair
+  bool buggy_reaches_level = false;  ///< so a repair need not repair anything
   /// The last save of a running search: what is told of it is as of then.
   std::optional<std::filesystem::file_time_type> saved = {};
 };

@@ -190,9 +190,14 @@ class Library::Scan {
       known.state.fault = store.stem().string();
       known.state.state = "damaged";
       known.state.note = "its journal is a link";
+    } else if (known.revision.empty() && read_ >= kReadAtOnce && Clock::now() >= read_until_) {
+      listing_->complete = false;
+      known.state.fault = store.stem().string();
+      known.state.state = "unread";
     } else if (const std::string revision = search_revision(store);
                revision != known.revision && Clock::now() >= known.next_look) {
       const auto begin = Clock::now();
+      ++read_;
       try {
         known.state = batch_states({store}).front();
       } catch (const std::exception& error) {
@@ -234,9 +239,12 @@ class Library::Scan {
   std::shared_ptr<Listing> listing_ = std::make_shared<Listing>();
   std::set<std::string> stores_, waiting_, benchmarks_;
   std::size_t entries_ = 0, unnamed_ = 0, links_ = 0, deep_ = 0;
+  int read_ = 0;  ///< searches
+  const Clock::time_point read_until_ = Clock::now() + library_.reading_;
 };
 
-Library::Library(const fs::path& folder, std::chrono::milliseconds freshness)
+Library::Library(const fs::path& folder, std::chrono::milliseconds freshness,
+                 std::chrono::milliseconds reading)
     : folder_([&] {
         std::error_code error;
         if (!fs::is_directory(folder, error))
@@ -245,7 +253,8 @@ Library::Library(const fs::path& folder, std::chrono::milliseconds freshness)
                                      "a folder with searches or benchmarks"));
         return fs::canonical(folder);
       }()),
-      freshness_(freshness) {}
+      freshness_(freshness),
+      reading_(reading) {}
 
 std::shared_ptr<const Listing> Library::listing() {
   const auto latest = [this](bool fresh) -> std::shared_ptr<const Listing> {
@@ -262,7 +271,7 @@ std::shared_ptr<const Listing> Library::listing() {
   if (auto fresh = latest(true)) return fresh;
   auto found = scanned();
   const std::lock_guard lock(mutex_);
-  looked_ = Clock::now();
+  looked_ = found->complete ? Clock::now() : Clock::time_point{};
   return latest_ = std::move(found);
 }
 

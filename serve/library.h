@@ -35,6 +35,7 @@ struct Listing {
   std::vector<ListedSearch> searches;       ///< by name
   std::vector<ListedBenchmark> benchmarks;  ///< by name
   std::vector<std::string> notes;           ///< what is left out and why
+  bool complete = true;  ///< false: searches of state "unread" are read when it is asked for again
 
   const ListedSearch* find_search(const std::string& name) const;
   const ListedBenchmark* find_benchmark(const std::string& name) const;
@@ -48,9 +49,13 @@ class Library {
  public:
   static constexpr int kDepth = 4;             ///< folders in folders
   static constexpr std::size_t kMost = 20000;  ///< entries looked at
-  /// Throws input_error for what is no folder. It is looked at again after `freshness`.
+  static constexpr int kReadAtOnce = 20;       ///< searches read by a look, however long it takes
+  /// Throws input_error for what is no folder. It is looked at again after `freshness`. A look that
+  /// has read new searches for as long as `reading` leaves the others to the next one: with many
+  /// nobody waits for all.
   explicit Library(const std::filesystem::path& folder,
-                   std::chrono::milliseconds freshness = std::chrono::milliseconds(500));
+                   std::chrono::milliseconds freshness = std::chrono::milliseconds(500),
+                   std::chrono::milliseconds reading = std::chrono::milliseconds(250));
 
   const std::filesystem::path& folder() const { return folder_; }
   std::filesystem::path path_of(const std::string& name) const { return folder_ / name; }
@@ -89,7 +94,7 @@ class Library {
   std::shared_ptr<const Listing> scanned();
 
   const std::filesystem::path folder_;
-  const std::chrono::milliseconds freshness_;
+  const std::chrono::milliseconds freshness_, reading_;
   std::mutex mutex_;       ///< of latest_ and looked_
   std::mutex scan_mutex_;  ///< of what scans know
   std::shared_ptr<const Listing> latest_;

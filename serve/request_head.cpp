@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "program/json.h"
@@ -43,6 +45,9 @@ std::optional<RequestProblem> target_problem(std::string_view target) {
 /// Headers that are handed on. Ranges, encodings and expectations mean nothing here.
 constexpr std::array kKept{"host",          "connection", "content-type",
                            "if-none-match", "origin",     "sec-fetch-site"};
+
+/// Headers with one value: of two, one reader would believe the first and another the last.
+constexpr std::array kOnce{"host", "content-length", "content-type", "origin", "sec-fetch-site"};
 
 }  // namespace
 
@@ -115,7 +120,7 @@ RequestHead read_request_head(std::string_view head, const RequestLimits& limits
   result.text = std::string(line) + "\r\n";
   result.keep_alive = version == "HTTP/1.1";
   if (lines.size() - 1 > limits.headers) return refuse(431, "too many headers");
-  std::size_t hosts = 0, lengths = 0;
+  std::set<std::string> once;
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::size_t colon = lines[i].find(':');
     if (colon == std::string_view::npos || !is_token(lines[i].substr(0, colon)))
@@ -127,14 +132,16 @@ RequestHead read_request_head(std::string_view head, const RequestLimits& limits
     while (!value.empty() && (value.back() == ' ' || value.back() == '\t')) value.remove_suffix(1);
     if (name == "transfer-encoding") return refuse(411, "a body needs a Content-Length");
     if (name == "expect") return refuse(417, "expectations aren't met");
-    if (name == "host") ++hosts;
+    if (std::find(kOnce.begin(), kOnce.end(), name) != kOnce.end() && !once.insert(name).second)
+      return refuse(400, "allowed: one " + name);
+    if (name == "host" && value.empty()) return refuse(400, "allowed: one host, with a name");
     if (name == "connection" && lower(value) == "close") result.keep_alive = false;
     if (name == "content-length") {
       const char* end = value.data() + value.size();
       const bool digits = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
         return c >= '0' && c <= '9';
       });
-      if (!digits || ++lengths > 1) return refuse(400, "Content-Length isn't one number");
+      if (!digits) return refuse(400, "Content-Length isn't one number");
       const auto [at, error] = std::from_chars(value.data(), end, result.body);
       if (error != std::errc() || result.body > limits.body)
         return refuse(413, "the body is too long");
@@ -142,8 +149,9 @@ RequestHead read_request_head(std::string_view head, const RequestLimits& limits
     if (std::find(kKept.begin(), kKept.end(), name) != kKept.end())
       result.text += name + ": " + std::string(value) + "\r\n";
   }
-  if (hosts > 1 || (hosts == 0 && version == "HTTP/1.1")) return refuse(400, "allowed: one Host");
-  if (method == "POST" && lengths == 0) return refuse(411, "a body needs a Content-Length");
+  if (version == "HTTP/1.1" && !once.contains("host")) return refuse(400, "allowed: one host");
+  if (method == "POST" && !once.contains("content-length"))
+    return refuse(411, "a body needs a Content-Length");
   if (method != "POST" && result.body > 0) return refuse(400, "allowed: a body with POST");
   result.text += "\r\n";
   return result;

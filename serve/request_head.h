@@ -29,10 +29,11 @@ struct RequestHead {
   std::string text;         ///< request line and those headers that mean something here
 };
 
-/// `head`: all bytes up to the empty line, that included. Strict: a line ends in CR LF; one Host; a
-/// target that begins with "/", of visible characters, whose path decodes to UTF-8 without control
-/// characters, backslashes or ".." between slashes; methods GET, HEAD and POST; a body has a
-/// length. No message that two readers could read in two ways passes.
+/// `head`: all bytes up to the empty line, that included. Strict: a line ends in CR LF; one Host,
+/// not empty; one of each header that has one value; a target that begins with "/", of visible
+/// characters, whose path decodes to UTF-8 without control characters, backslashes or ".." between
+/// slashes; methods GET, HEAD and POST; a body has a length. No message that two readers could read
+/// in two ways passes.
 RequestHead read_request_head(std::string_view head, const RequestLimits& limits = {});
 
 /// UTF-8 without control characters (C0, DEL)?

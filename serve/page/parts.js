@@ -134,7 +134,7 @@ class SortTable {
     this.rows = new Map();
     this.body = html("tbody");
     this.head = html("tr");
-    this.table = html("table", {"aria-label": label}, html("thead", {}, this.head), this.body);
+    this.table = html("table", {class: "stacks", "aria-label": label}, html("thead", {}, this.head), this.body);
   }
 
   show(items) {
@@ -175,7 +175,7 @@ class SortTable {
 
   row(item) {
     return html("tr", {}, this.columns.map(column =>
-      html("td", {class: [column.number && "number", column.class].filter(Boolean).join(" ") || null},
+      html("td", {class: [column.number && "number", column.class].filter(Boolean).join(" ") || null, "data-label": column.name},
            column.show ? column.show(item) : shown(column.of(item)))));
   }
 

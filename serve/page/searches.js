@@ -1,23 +1,61 @@
 // The list of what the folder holds, and the page of one search.
 
+/** "mae 5.991 → 0.012, to reach 0.1285" */
+function foundText(one) {
+  if (one.metric === null) return "";
+  const level = one.level === null ? "" : `, to reach ${shown(one.level)}`;
+  if (one.buggy === null && one.best === null) return one.programs ? `${one.metric}: no number${level}` : "";
+  return `${one.metric} ${shown(one.buggy)}${one.best === null ? "" : ` \u2192 ${shown(one.best)}`}${level}`;
+}
+
+/** What a reader has to know of a search: why its repairs may be none, how it ended, or why it goes on. */
+function noteParts(one) {
+  const parts = [];
+  if (one.buggy_reaches_level) parts.push("The buggy program reaches the level itself: a repair need not repair anything.");
+  else if (one.state === "finished" && one.repairs === 0) parts.push("No repair was found.");
+  if (one.state === "unread") parts.push("It will be read in a moment.");
+  if (one.state === "waiting" && !one.note_text) parts.push("It has not begun.");
+  if (one.state === "stopped" && !one.note_text) parts.push("The same command goes on with it.");
+  if (one.note_text) parts.push(one.state === "running" ? `by ${one.note_text}` : one.note_text);
+  return parts;
+}
+
 function searchColumns() {
   return [
     {name: "search", of: one => one.fault, class: "name",
      show: one => [one.state === "waiting" ? one.fault : html("a", {href: address("search", {name: one.name})}, one.fault),
-                   html("div", {class: "help"}, breakable(one.name))]},
+                   one.title ? ` ${one.title}` : "", html("div", {class: "help"}, breakable(one.name))]},
     {name: "state", of: one => one.state, show: one => {
       const part = one.budget_used;
       return [stateOf(one.state), part === null || one.state === "finished" ? null
           : html("progress", {max: 1, value: part, "aria-label": `${one.fault}: part of the budget spent`, title: `${Math.floor(100 * part)} % of the budget`})];
     }},
-    {name: "programs", of: one => one.programs, number: true},
+    {name: "found", of: one => one.best === null || one.metric === null ? null : `${one.metric} ${one.best}`, show: foundText, class: "found",
+     title: "mean of the buggy program, then of the best repair, and the level that a repair reaches"},
     {name: "repairs", of: one => one.repairs, number: true},
+    {name: "programs", of: one => one.programs, number: true},
     {name: "evaluations", of: one => one.evaluations, number: true},
     {name: "rate", of: one => one.evaluations_an_hour, show: one => rate(one.evaluations_an_hour), number: true, title: "evaluations"},
     {name: "took", of: one => one.seconds, show: one => duration(one.seconds), number: true},
     {name: "left", of: one => one.seconds_left, show: one => duration(one.seconds_left), number: true, title: "to the end of its budget, at this rate"},
-    {name: "note", of: one => one.note_text, show: one => [one.note_text, one.age === null ? null : html("div", {class: "help"}, asOf(one))], class: "words"},
+    {name: "note", of: one => noteParts(one).join(" "), show: one => [noteParts(one).map(part => html("div", {}, part)),
+                                                                      one.age === null ? null : html("div", {class: "help"}, asOf(one))], class: "words"},
   ];
+}
+
+/** "12 searches: 3 running, 9 finished, with 140 repairs; 2 benchmarks" */
+function folderText({searches, benchmarks}) {
+  const counts = new Map();
+  for (const one of searches) counts.set(one.state, (counts.get(one.state) ?? 0) + 1);
+  const order = ["running", "waiting", "stopped", "damaged", "unread", "finished"].filter(state => counts.has(state));
+  const repairs = searches.reduce((sum, one) => sum + one.repairs, 0);
+  const parts = [];
+  if (searches.length) {
+    parts.push(`${plural(searches.length, "search", "searches")}: ` + order.map(state => `${counts.get(state)} ${state}`).join(", ") +
+               `, with ${plural(repairs, "repair")}`);
+  }
+  if (benchmarks.length) parts.push(plural(benchmarks.length, "benchmark"));
+  return parts.length ? parts.join("; ") : "No search and no benchmark yet: neutra search FAULT --store FOLDER/FILE.h5 begins one.";
 }
 
 function showFolder() {
@@ -46,14 +84,15 @@ function showFolder() {
   const render = () => {
     const find = searchBox.value.toLowerCase();
     const matching = listing.searches.filter(one => (states.size === 0 || states.has(one.state)) &&
-        `${one.fault} ${one.name} ${one.note_text}`.toLowerCase().includes(find));
+        `${one.fault} ${one.title} ${one.name} ${noteParts(one).join(" ")}`.toLowerCase().includes(find));
     count.textContent = countOf(matching.length, listing.searches.length, "search", "searches");
     table.show(matching);
   };
   searchBox.addEventListener("input", render);
   follow("api/listing", {}, answer => {
     listing = answer;
-    setHead(answer.folder || "/", "Searches and benchmarks of this folder, as they are now", []);
+    const what = [answer.searches.length || !answer.benchmarks.length ? "searches" : null, answer.benchmarks.length ? "benchmarks" : null].filter(Boolean).join(" and ");
+    setHead(`${what[0].toUpperCase()}${what.slice(1)} in ${answer.folder || "/"}`, folderText(answer), []);
     const counts = new Map();
     for (const one of answer.searches) counts.set(one.state, (counts.get(one.state) ?? 0) + 1);
     const drawn = JSON.stringify([...counts].sort());
@@ -71,6 +110,7 @@ function showFolder() {
     benchmarks.show(answer.benchmarks);
     notes.replaceChildren(...answer.notes.map(note => html("li", {}, note)));
     render();
+    if (answer.searches.some(one => one.state === "unread")) return 0.1;
     return answer.searches.some(one => one.state === "running" || one.state === "waiting") ? 2 : 5;
   });
 }
@@ -99,7 +139,7 @@ function showSearch() {
   follow("api/listing", {}, answer => {
     const one = answer.searches.find(search => search.name === name);
     if (!one) throw new Error("No search of this folder has that name.");
-    setHead(one.fault, one.name, [["all searches", "./"]]);
+    setHead(one.title ? `${one.fault}: ${one.title}` : one.fault, one.name, [["all searches", "./"]]);
     const part = one.budget_used, running = one.state === "running";
     // Programs and repairs are tiles of the report, which may be older.
     cards.replaceChildren(...[
@@ -109,8 +149,8 @@ function showSearch() {
       ["Took", duration(one.seconds)], one.seconds_left === null ? null : ["Left", duration(one.seconds_left)],
     ].filter(Boolean).map(([word, value, more]) => html("div", {}, html("dt", {}, word), html("dd", {}, typeof value === "number" ? String(value) : value),
                                                         more ? html("small", {}, more) : null)));
-    note.textContent = one.note_text;
-    const readable = one.state !== "waiting" && one.state !== "damaged";
+    note.textContent = noteParts(one).join(" ");
+    const readable = !["waiting", "damaged", "unread"].includes(one.state);
     bar.hidden = !readable;
     always.parentElement.hidden = one.state === "finished";
     if (readable) {
@@ -118,6 +158,6 @@ function showSearch() {
       if (inFrame === null || (always.checked && latest.network !== inFrame)) load();
       else fresh.hidden = latest.network === inFrame;
     }
-    return one.state === "finished" ? 10 : 2;
+    return one.state === "finished" ? 10 : one.state === "unread" ? 0.1 : 2;
   });
 }

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <fstream>
 
+#include "experiments/catalog.h"
 #include "fl_adapters/tool_folder.h"
 #include "program/error.h"
 #include "program/files.h"
@@ -46,6 +48,37 @@ class LibraryTest : public ::testing::Test {
 };
 
 using Names = std::vector<std::string>;
+
+TEST_F(LibraryTest, ManySearchesAreReadOneLookAfterTheOther) {
+  const int count = Library::kReadAtOnce + 5;
+  for (int i = 0; i < count; ++i) copy("batch/D6.h5", std::to_string(100 + i) + ".h5");
+  Library library(root(), std::chrono::hours(1), std::chrono::milliseconds(0));
+  const auto unread = [&] {
+    listing = library.listing();
+    return std::count_if(listing->searches.begin(), listing->searches.end(),
+                         [](const ListedSearch& one) { return one.state.state == "unread"; });
+  };
+  EXPECT_EQ(unread(), 5);  // all are listed, though
+  EXPECT_EQ(listing->searches.size(), static_cast<std::size_t>(count));
+  EXPECT_FALSE(listing->complete);
+  EXPECT_NE(library.report("124.h5", {}), nullptr);  // that is read when it is asked for
+  EXPECT_EQ(unread(), 0);
+  EXPECT_TRUE(listing->complete);
+  EXPECT_EQ(listing->find_search("124.h5")->state.state, "finished");
+}
+
+TEST_F(LibraryTest, ASearchSaysWhatItFound) {
+  copy("batch/D6.h5", "D6.h5");
+  names();
+  const BatchState& state = listing->find_search("D6.h5")->state;
+  EXPECT_EQ(state.title, load_fault("D6").title);
+  EXPECT_EQ(state.metric, "accuracy");
+  EXPECT_TRUE(state.maximize);
+  ASSERT_TRUE(state.buggy && state.level);
+  EXPECT_LT(*state.buggy, *state.level);
+  EXPECT_FALSE(state.buggy_reaches_level);
+  EXPECT_EQ(state.best.has_value(), state.alternatives > 0);
+}
 
 TEST_F(LibraryTest, FindsSearchesAndBenchmarksInFolders) {
   copy("batch/D6.h5", "a/b/D6.h5");

@@ -103,10 +103,31 @@ class PageTest(unittest.TestCase):
         expect(page.locator("#search-table tbody tr")).to_have_count(1)
         expect(page.locator("#search-table")).to_contain_text("neutra store repair")
 
+    def test_head_and_notes_say_what_there_is(self):
+        page = self.open()
+        expect(page.locator("h1")).to_contain_text("Searches and benchmarks in shown")
+        subtitle = page.locator("#subtitle")
+        expect(subtitle).to_contain_text("3 searches: 1 damaged, 2 finished, with ")
+        expect(subtitle).to_contain_text("1 benchmark")
+        row = page.locator("#search-table tr", has=page.get_by_role("link", name="D7", exact=True))
+        expect(row).to_contain_text("Too small a learning rate")
+        expect(row.locator("td[data-label=found]")).to_have_text(re.compile(r"mae [\d.]+ \u2192 [\d.]+, to reach [\d.]+"))
+        expect(row.locator("td[data-label=note]")).to_contain_text("evaluation budget used up")
+        page.get_by_role("searchbox").fill("too small")
+        expect(page.locator("#search-table tbody tr")).to_have_count(1)
+
+    def test_narrow_lists_are_cards(self):
+        page = self.open(width=400)
+        for cell in page.locator("#search-table tbody tr").first.locator("td").all():
+            box = cell.bounding_box()
+            if box is not None:
+                self.assertLessEqual(box["x"] + box["width"], 400, cell.inner_text())
+        self.assertTrue(page.locator("#search-table td[data-label=note]").first.is_visible())
+
     def test_report_of_a_search_with_an_odd_name(self):
         page = self.open()
         page.locator("#search-table tr", has_text=ODD).get_by_role("link").click()
-        expect(page.locator("h1")).to_have_text("D6")
+        expect(page.locator("h1")).to_contain_text("D6: ")
         report = page.frame_locator("iframe")
         expect(report.locator("h1")).to_contain_text("D6")
         # Of another origin: it reaches neither the page around it nor the server.
@@ -122,7 +143,7 @@ class PageTest(unittest.TestCase):
         page = self.open()
         row = page.locator("#search-table tr", has_text="live.h5")
         expect(row).to_contain_text("running")
-        cell = row.locator("td").nth(4)
+        cell = row.locator("td[data-label=evaluations]")
         first = cell.inner_text()
         expect(cell).not_to_have_text(first)
         row.get_by_role("link").click()

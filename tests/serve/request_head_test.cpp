@@ -95,6 +95,20 @@ TEST(RequestHead, WhatTwoReadersCouldReadInTwoWaysIsRefused) {
     EXPECT_EQ(status_of(std::string(method) + " / HTTP/1.1\r\nHost: a\r\n\r\n"), 405) << method;
 }
 
+TEST(RequestHead, HeadersWithOneValueComeOnce) {
+  for (const char* lines :
+       {"Host: a\r\nOrigin: http://a\r\nOrigin: http://b\r\n",
+        "Host: a\r\nORIGIN: http://a\r\norigin: http://a\r\n",
+        "Host: a\r\nSec-Fetch-Site: none\r\nSec-Fetch-Site: cross-site\r\n",
+        "Host: a\r\nContent-Type: text/plain\r\nContent-Type: application/json\r\n", "Host:\r\n",
+        "Host: \t \r\n", "Host: a\r\nHost:\r\n"})
+    EXPECT_EQ(status_of("GET / HTTP/1.1\r\n"s + lines + "\r\n"), 400) << lines;
+  EXPECT_EQ(status_of("GET / HTTP/1.0\r\nHost:\r\n\r\n"), 400);
+  EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\nAccept: a\r\n"
+                      "Accept: b\r\nIf-None-Match: a\r\nIf-None-Match: b\r\n\r\n"),
+            200);
+}
+
 TEST(RequestHead, DecodesPercents) {
   EXPECT_EQ(percent_decoded("a%20b+%C3%A9%2f"), "a b+\xc3\xa9/");
   for (const char* text : {"%", "%1", "a%g0", "%-1", "% 1"})
