@@ -1,4 +1,5 @@
 #include "cli/options.h"
+#include "report/tables.h"
 
 namespace neutra::cli {
 
@@ -695,6 +696,8 @@ const std::vector<Option>& option_table() {
        0,
        0,
        "entries of this subject (may be given several times)"},
+      {"table", 0, kChoice, "NAME", "repairs", report_tables(), 0, 0,
+       "which table --format csv writes (docs/formats/report.md)"},
       {"task-time",
        0,
        kNumber,

@@ -6,6 +6,7 @@
 #include "cli/verbs.h"
 #include "program/error.h"
 #include "report/report.h"
+#include "report/tables.h"
 
 namespace neutra::cli {
 namespace {
@@ -31,6 +32,9 @@ std::optional<ScoreSheet> scores_of(const NetworkFile& loaded, const std::string
   return std::nullopt;
 }
 
+/// More searches than these have no colours and line styles of their own.
+constexpr int kMostCompared = 6;
+
 int run(const Arguments& arguments) {
   require_output(arguments);
   ReportInput input;
@@ -55,8 +59,15 @@ int run(const Arguments& arguments) {
                   {*parse_variant(arguments.text("variant")), *parse_match(arguments.text("match")),
                    *parse_unlocated(arguments.text("unlocated")), 3,
                    static_cast<int>(arguments.integer("top"))});
-  if (arguments.has("output"))
-    require_not_read(arguments.text("output"), "--output", {input.file, input.answers});
+  for (std::size_t i = 1; i < arguments.positional.size(); ++i)
+    input.compared.emplace_back(read_network_file(arguments.positional[i], loaded.fault),
+                                arguments.positional[i]);
+  if (arguments.has("output")) {
+    std::vector<std::filesystem::path> read(arguments.positional.begin(),
+                                            arguments.positional.end());
+    read.emplace_back(input.answers);
+    require_not_read(arguments.text("output"), "--output", read);
+  }
   if (arguments.has("curves")) {
     catch_signals();
     input.curves = train_curves(arguments, loaded, input.file);
@@ -66,7 +77,9 @@ int run(const Arguments& arguments) {
   const bool written = arguments.has("output");
   // --json is about what goes to standard output.
   const std::string format = written ? arguments.text("format") : chosen_format(arguments);
-  put_result(arguments, format == "json" ? to_text(document) : report_page(document));
+  put_result(arguments, format == "json"  ? to_text(document)
+                        : format == "csv" ? table_csv(document, arguments.text("table"))
+                                          : report_page(document));
   if (written && arguments.flag("json"))
     std::cout << to_text({{"format", "neutra-report-file"},
                           {"version", 1},
@@ -85,14 +98,14 @@ Verb report_verb() {
   return {
       "report",
       "make a page of a network that a browser shows: graph, repairs, scores",
-      "report STORE|FILE.tsv [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
-      "N|id:LIST] [--fault FAULT] [--format html|json]",
+      "report STORE|FILE.tsv... [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
+      "N|id:LIST] [--fault FAULT] [--format html|json|csv] [--table NAME]",
       {{"answers", "curves", "data-dir", "fault", "match", "memory", "output", "replicas", "study",
-        "top", "unlocated", "variant", "workers"},
+        "table", "top", "unlocated", "variant", "workers"},
        1,
-       1,
+       kMostCompared,
        "STORE|FILE.tsv",
-       {"html", "json"}},
+       {"html", "json", "csv"}},
       "One HTML file that needs no network and no other file: the neutrality network as a "
       "graph to go through, to search\n"
       "and to filter by fault type, the difference, path and metrics of each program, tables "
@@ -105,9 +118,15 @@ Verb report_verb() {
       "are trained again as the\n"
       "search did, which gives the same bits, and the page draws loss and metric of each epoch: 5 "
       "for the five best\n"
-      "repairs, id:5 for program 5; fewer --replicas are faster.",
+      "repairs, id:5 for program 5; fewer --replicas are faster. With more than one search of a "
+      "program the page shows them\n"
+      "side by side: the best metric over the evaluations, and which repairs they have in common. "
+      "csv is one table of the\n"
+      "page, that --table names.",
       "  neutra report D7.h5 -o D7.html\n"
       "  neutra report D7.h5 --curves 5 -o D7.html\n"
+      "  neutra report D7.h5 other/D7.h5 -o both.html\n"
+      "  neutra report D7.h5 --format csv --table rejected -o rejected.csv\n"
       "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",
       run};
 }

@@ -11,7 +11,12 @@
 #include "program/error.h"
 #include "program/layer_titles.h"
 #include "program/printable.h"
+#include "report/analysis.h"
+#include "report/changes.h"
+#include "report/comparison.h"
 #include "report/embedded.h"
+#include "report/scripts.h"
+#include "report/tables.h"
 
 namespace neutra {
 namespace {
@@ -27,19 +32,6 @@ Json printable_texts(const Json& json) {
   Json object = Json::object();
   for (const auto& [name, value] : json.items()) object[printable(name)] = printable_texts(value);
   return object;
-}
-
-/// What `to` has otherwise than `from`: values by key, null for a key that it lacks.
-Json changes(const Parameters& from, const Parameters& to) {
-  Json result = Json::object();
-  for (const auto& [key, value] : to) {
-    const auto before = from.find(key);
-    if (before == from.end() || before->second != value) result[key] = value;
-  }
-  for (const auto& [key, value] : from) {
-    if (!to.contains(key)) result[key] = nullptr;
-  }
-  return result;
 }
 
 /// "layer 0, dense" of a path into a program, "" for one that leads to no layer.
@@ -208,6 +200,12 @@ Json provenance_json(const ReportInput& input) {
   return result;
 }
 
+Json compared_json(const ReportInput& input) {
+  std::vector<ComparedSearch> searches = {{&input.network, input.file}};
+  for (const auto& [network, file] : input.compared) searches.push_back({&network, file});
+  return comparison_json(searches);
+}
+
 void replace(std::string& text, std::string_view marker, std::string_view by) {
   const std::size_t at = text.find(marker);
   text.replace(at, marker.size(), by);
@@ -317,8 +315,12 @@ Json report_document(const ReportInput& input) {
   document["scores"] = input.scores ? scores_json(*input.scores, input.answers) : Json(nullptr);
   document["study"] = input.times ? times_json(*input.times) : Json(nullptr);
   document["curves"] = input.curves ? curves_json(*input.curves) : Json(nullptr);
+  add_analysis(loaded, document);
+  document["scripts"] = scripts_json(loaded);
   document["provenance"] = provenance_json(input);
   document["network"] = std::move(nodes);
+  document["compared"] = input.compared.empty() ? Json(nullptr) : compared_json(input);
+  document["tables"] = tables_json(document);
   return printable_texts(document);
 }
 
@@ -336,13 +338,17 @@ std::string report_page(const Json& document) {
   for (const std::string_view part :
        {embedded::report_model_js, embedded::report_elements_js, embedded::report_graph_js,
         embedded::report_charts_js, embedded::report_curves_js, embedded::report_table_js,
+        embedded::report_csv_js, embedded::report_outcomes_js, embedded::report_course_js,
+        embedded::report_importance_js, embedded::report_slices_js, embedded::report_rejected_js,
+        embedded::report_scripts_js, embedded::report_comparison_js, embedded::report_analysis_js,
         embedded::report_page_js}) {
     script += part;
     script += '\n';
   }
   script += "})();";
   std::string page(embedded::report_html);
-  replace(page, "<!--neutra:style-->", embedded::report_css);
+  replace(page, "<!--neutra:style-->",
+          std::string(embedded::report_css) + std::string(embedded::report_analysis_css));
   replace(page, "<!--neutra:script-->", script);
   replace(page, "<!--neutra:data-->", data);
   return page;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "evaluators/training_log.h"
@@ -51,6 +52,8 @@ struct ReportInput {
   std::string answers;               ///< file with the answers that are scored
   std::optional<StudyTimes> times;
   std::optional<ReportCurves> curves;
+  /// Other searches of the same buggy program, each with its file, to be shown beside this one.
+  std::vector<std::pair<NetworkFile, std::string>> compared;
   Json provenance = {};  ///< of the program that writes the report
 };
 

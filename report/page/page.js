@@ -188,6 +188,7 @@ function show(program) {
   table.mark(program);
   renderDetail(program);
   curves?.show(program);
+  analysis.show(program);
 }
 
 // --- filter ---
@@ -242,6 +243,7 @@ function applyFilter() {
   graph.show(found);
   graph.select(selected);
   renderTable(found.matching);
+  analysis.filtered();
 }
 
 // --- table ---
@@ -395,6 +397,7 @@ function chooseTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   graph.readColours();
+  analysis.redraw();
 }
 
 /** "#theme-dark": a page around this one has the switch. */
@@ -417,6 +420,7 @@ function renderLegend() {
 const graph = new Graph(byName("graph"), byName("tooltip"), select, tooltipText);
 const table = new ProgramTable(byName("program-table"), columns, select);
 const curves = report.curves && buggy ? new Curves() : null;
+const analysis = new Analysis();
 
 renderHead();
 renderProvenance();
@@ -445,7 +449,10 @@ if (buggy) {
 for (const radio of document.querySelectorAll('input[name="theme"]')) radio.addEventListener("change", () => chooseTheme(radio.value));
 window.addEventListener("hashchange", followTheme);
 followTheme();
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => graph.readColours());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+  graph.readColours();
+  analysis.redraw();
+});
 let resized = null;
 let drawnWidth = window.innerWidth;
 window.addEventListener("resize", () => {
@@ -455,6 +462,7 @@ window.addEventListener("resize", () => {
     drawnWidth = window.innerWidth;
     if (!buggy) return;
     drawScores();
+    analysis.redraw();
     curves?.draw();
     renderTable(filter.apply().matching);
     const chart = document.querySelector("#detail .metrics");
@@ -463,6 +471,7 @@ window.addEventListener("resize", () => {
 });
 window.addEventListener("beforeprint", () => {
   chooseTheme("light");
+  analysis.redraw(true);
   table.extend(programs.size);
 });
 window.addEventListener("afterprint", () => chooseTheme(document.querySelector('input[name="theme"]:checked').value));

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include "program/error.h"
+#include "report/tables.h"
 #include "tests/count.h"
 
 namespace neutra {
@@ -43,6 +45,7 @@ ReportInput d7() {
                    node(8, space.with_changes({{"epochs", "100"}}), 7)};
   network.nodes[2].alternative = network.nodes[3].alternative = true;
   network.nodes[3].significant = true;
+  network.nodes[1].queued = true;
   network.edges = {{0, 3}, {0, 4}, {3, 7}};  // node 8 led nowhere
   loaded.header = {{"command", "neutra search D7"}, {"seed", 5}, {"config", {{"top_k", 5}}}};
   return input;
@@ -233,6 +236,256 @@ TEST(Report, OfAThousandProgramsIsSmall) {
   const Json document = report_document(input);
   EXPECT_EQ(document["network"]["nodes"].size(), 1000u);
   EXPECT_LT(report_page(document).size(), 3'000'000u);
+}
+
+/// A program of a search from D7 that came from `parent` by one change.
+Node changed(std::int64_t id, const Node& parent, const std::string& key, const std::string& value,
+             double mean) {
+  Parameters parameters = parent.parameters;
+  const std::string before = parameters[key];
+  parameters[key] = value;
+  Node made = node(id, std::move(parameters), mean);
+  made.parent = parent.id;
+  made.depth = parent.depth + 1;
+  made.mutation = {"op", key, before, value};
+  return made;
+}
+
+/// d7() with the programs that led nowhere, one for each reason.
+ReportInput d7_with_rejected() {
+  ReportInput input = d7();
+  Network& network = input.network.network;
+  const Node root = network.nodes[0];
+  network.nodes = {root};
+  network.nodes.push_back(changed(1, root, "epochs", "400", 5));
+  network.nodes.back().queued = network.nodes.back().neutral = true;
+  const Node neutral = network.nodes.back();
+  network.nodes.push_back(changed(2, root, "epochs", "100", 7));  // worse
+  Node early = changed(3, root, "batch_size", "64", std::nan(""));
+  early.status = "curtailed";
+  early.metrics = {9, 8};
+  network.nodes.push_back(early);
+  network.nodes.push_back(changed(4, root, "batch_size", "16", 6));  // neutral, not among the best
+  network.nodes.back().neutral = true;
+  Node wild = changed(5, root, "loss", "poisson", std::nan(""));
+  wild.status = "diverged";
+  wild.metrics.back() = std::nan("");
+  network.nodes.push_back(wild);
+  Node refused = changed(6, root, "loss", "no_such_loss", std::nan(""));
+  refused.status = "invalid";
+  refused.metrics.clear();
+  network.nodes.push_back(refused);
+  Node late = refused;
+  late.id = 7;
+  late.status = "timeout";
+  network.nodes.push_back(late);
+  network.nodes.push_back(changed(8, root, "lr", "0.1", 0.2));
+  network.nodes.back().alternative = true;
+  network.nodes.push_back(changed(9, neutral, "lr", "0.01", 0.1));
+  network.nodes.back().alternative = network.nodes.back().significant = true;
+  network.nodes.push_back(changed(10, neutral, "act1", "relu", 5));  // as good as its parent
+  Node waits = changed(11, neutral, "act1", "tanh", std::nan(""));
+  waits.status = "pending";
+  waits.metrics.clear();
+  network.nodes.push_back(waits);
+  network.edges = {{0, 1}, {0, 8}, {1, 9}};
+  return input;
+}
+
+TEST(Report, CourseIsTheBestSoFarAndTheRepairs) {
+  const Json course = report_document(d7_with_rejected())["course"];
+  EXPECT_EQ(course, Json::parse(R"([
+      {"evaluation": 1, "id": 0, "best": 6.0, "repairs": 0},
+      {"evaluation": 2, "id": 1, "best": 5.0, "repairs": 0},
+      {"evaluation": 9, "id": 8, "best": 0.2, "repairs": 1},
+      {"evaluation": 10, "id": 9, "best": 0.1, "repairs": 2},
+      {"evaluation": 11, "id": 10, "best": 0.1, "repairs": 2}])"));
+  ReportInput maximised = d7_with_rejected();
+  maximised.network.network.goal = Goal::kMaximize;
+  EXPECT_EQ(report_document(maximised)["course"][1]["best"], 7);
+}
+
+TEST(Report, RejectedProgramsSayWhy) {
+  ReportInput input = d7_with_rejected();
+  const Json evaluated = report_document(input)["evaluated"];
+  EXPECT_EQ(evaluated["evaluations"], 11);
+  EXPECT_EQ(evaluated["waiting"], 1);
+  EXPECT_EQ(evaluated["undecided"], 0);
+  std::map<int, std::string> reasons;
+  for (const Json& one : evaluated["rejected"]) reasons[one["id"]] = one["reason"];
+  EXPECT_EQ(reasons, (std::map<int, std::string>{{2, "worse"},
+                                                 {3, "curtailed"},
+                                                 {4, "not_among_best"},
+                                                 {5, "diverged"},
+                                                 {6, "invalid"},
+                                                 {7, "failed"},
+                                                 {10, "no_better"}}));
+  EXPECT_EQ(evaluated["reasons"]["worse"], 1);
+  const Json& early = evaluated["rejected"][1];
+  EXPECT_EQ(early["mean"], nullptr);
+  EXPECT_EQ(early["metrics"], Json::parse("[9.0, 8.0]"));
+  EXPECT_EQ(early["changes"], Json::parse(R"({"batch_size": "64"})"));
+  EXPECT_EQ(early["before"], "32");
+  EXPECT_NE(evaluated["rejected"][4]["detail"].get<std::string>().find("no_such_loss"),
+            std::string::npos);
+  // While a search goes on, the best of a parent may not be chosen yet.
+  input.network.finished = false;
+  input.network.network.nodes[11].parent = 0;
+  EXPECT_EQ(report_document(input)["evaluated"]["undecided"], 1);
+}
+
+TEST(Report, EffectsAreOfSingleChanges) {
+  const Json document = report_document(d7_with_rejected());
+  std::map<std::string, Json> effects;
+  for (const Json& one : document["effects"]) effects[one["key"]] = one;
+  EXPECT_EQ(document["effects"][0]["key"], "lr");  // both of its changes repair
+  EXPECT_EQ(effects["lr"]["tried"], 2);
+  EXPECT_EQ(effects["lr"]["repairs"], 2);
+  EXPECT_EQ(effects["lr"]["better"], 2);
+  EXPECT_EQ(effects["epochs"]["better"], 1);
+  EXPECT_EQ(effects["epochs"]["worse"], 1);
+  EXPECT_EQ(effects["batch_size"]["equal"], 1);
+  EXPECT_EQ(effects["batch_size"]["worse"], 1);
+  EXPECT_EQ(effects["act1"]["tried"], 1);  // the other one waits
+  EXPECT_EQ(effects["loss"]["tried"], 3);
+  EXPECT_EQ(effects["loss"]["without_metric"], 2);
+  EXPECT_GT(effects["lr"]["shift"].get<double>(), 0);
+  EXPECT_LT(effects["loss"]["shift"].get<double>(), 0);
+}
+
+TEST(Report, ImportanceIsOfWhatWasTried) {
+  const ReportInput input = d7_with_rejected();
+  const Json importance = report_document(input)["importance"];
+  EXPECT_EQ(importance["method"], "fanova_of_ranks");
+  EXPECT_EQ(importance["programs"], 9);  // not those that are invalid, failed or waiting
+  EXPECT_EQ(importance["keys"].size(), 5u);
+  double sum = importance["together"].get<double>();
+  for (const Json& one : importance["keys"]) {
+    sum += one["share"].get<double>();
+    if (one["key"] != "lr") continue;
+    EXPECT_EQ(one["values"], Json::parse(R"(["0.001", "0.01", "0.1"])"));
+    EXPECT_EQ(one["ordered"], true);
+    EXPECT_GT(one["repair_share"].get<double>(), 0.5);
+  }
+  EXPECT_NEAR(sum, 1, 1e-3);
+  EXPECT_EQ(report_document(input)["importance"], importance);
+}
+
+TEST(Report, FilesOfRowsKnowNothingOfRejectedPrograms) {
+  ReportInput input = d7();
+  input.network.header = {};
+  const Json document = report_document(input);
+  for (const char* name : {"evaluated", "effects", "importance"})
+    EXPECT_EQ(document[name], nullptr) << name;
+  EXPECT_FALSE(document["tables"].contains("rejected"));
+  EXPECT_GT(document["course"].size(), 1u);
+}
+
+TEST(Report, TheFixIsADifferenceOfScripts) {
+  const Json scripts = report_document(d7())["scripts"];
+  EXPECT_EQ(scripts["refusal"], nullptr);
+  std::string removed, added;
+  for (const Json& line : scripts["fix"]) {
+    const std::string text = line.get<std::string>();
+    if (text.starts_with("-") && !text.starts_with("---")) removed += text;
+    if (text.starts_with("+") && !text.starts_with("+++")) added += text;
+  }
+  EXPECT_NE(removed.find("learning_rate=0.001"), std::string::npos) << scripts;
+  EXPECT_NE(added.find("learning_rate=0.1"), std::string::npos) << scripts;
+  EXPECT_EQ(scripts["repairs"].size(), 2u);
+  EXPECT_TRUE(scripts["repairs"].contains("7"));
+  ReportInput unknown = d7();
+  unknown.network.fault.reset();
+  EXPECT_EQ(report_document(unknown)["scripts"], nullptr);
+}
+
+TEST(Report, SearchesSideBySideHaveRepairsInCommonAndApart) {
+  EXPECT_EQ(report_document(d7())["compared"], nullptr);
+  ReportInput input = d7();
+  ReportInput other = d7();
+  Network& its = other.network.network;
+  its.nodes[3].alternative = false;  // it was neutral there
+  its.nodes[3].queued = true;
+  const ProgramSpace& space = other.network.fault->space;
+  its.nodes.push_back(node(9, space.with_changes({{"lr", "0.01"}}), 0.15));
+  its.nodes.back().alternative = true;
+  other.network.header["config"]["top_k"] = 3;
+  input.compared.emplace_back(other.network, "elsewhere/other.h5");
+  const Json compared = report_document(input)["compared"];
+  ASSERT_EQ(compared["searches"].size(), 2u);
+  EXPECT_EQ(compared["searches"][0]["file"], "D7.h5");
+  EXPECT_EQ(compared["searches"][1]["file"], "other.h5");
+  EXPECT_EQ(compared["common"], 1);
+  EXPECT_EQ(compared["searches"][0]["only_here"], 1);
+  EXPECT_EQ(compared["searches"][1]["only_here"], 1);
+  EXPECT_EQ(compared["settings"], Json::parse(R"([{"name": "top_k", "values": [5, 3]}])"));
+  ASSERT_EQ(compared["repairs"].size(), 3u);
+  EXPECT_EQ(compared["repairs"][0]["found_in"], 2);
+  EXPECT_EQ(compared["repairs"][0]["changes"], Json::parse(R"({"lr": "0.1"})"));
+  for (const Json& row : compared["repairs"]) {
+    if (row["changes"] == Json::parse(R"({"lr": "0.01"})")) {
+      EXPECT_EQ(row["in"][0], nullptr);
+      EXPECT_EQ(row["in"][1]["outcome"], "on_par");
+    }
+    if (row["changes"].size() == 2) {
+      EXPECT_EQ(row["in"][1]["outcome"], "neutral");
+    }
+  }
+}
+
+TEST(Report, OnlySearchesOfOneProgramStandSideBySide) {
+  const auto message = [](const auto& change) -> std::string {
+    ReportInput input = d7(), other = d7();
+    change(other.network.network);
+    input.compared.emplace_back(other.network, "other.h5");
+    try {
+      report_document(input);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::kBadInput);
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(message([](Network& network) { network.metric = "mse"; }).find("other.h5: metric"),
+            std::string::npos);
+  EXPECT_NE(message([](Network& network) {
+              network.nodes[0].parameters["lr"] = "7";
+            }).find("other.h5: root"),
+            std::string::npos);
+  EXPECT_NE(message([](Network& network) { network.nodes.clear(); }).find("other.h5"),
+            std::string::npos);
+}
+
+TEST(Report, TablesAreCsv) {
+  const Json document = report_document(d7_with_rejected());
+  const std::string rejected = table_csv(document, "rejected");
+  EXPECT_EQ(rejected.substr(0, rejected.find('\n')),
+            "id,parent,key,before,after,reason,detail,status,mean,metrics,changes,depth");
+  EXPECT_NE(rejected.find("3,0,batch_size,32,64,curtailed,,curtailed,,9.0 8.0,batch_size=64,1\n"),
+            std::string::npos)
+      << rejected;
+  EXPECT_EQ(count(rejected, "\n"), 8);
+  EXPECT_EQ(count(table_csv(document, "repairs"), "\n"), 3);
+  EXPECT_EQ(count(table_csv(document, "programs"), "\n"), 5);
+  for (const std::string& name : report_tables()) {
+    if (document["tables"].contains(name)) {
+      EXPECT_NE(table_csv(document, name), "") << name;
+      continue;
+    }
+    try {
+      table_csv(document, name);
+      ADD_FAILURE() << name;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.exit(), Exit::kUsage);
+      EXPECT_NE(std::string(error.what()).find("allowed: "), std::string::npos);
+    }
+  }
+  ReportInput two = d7();
+  two.compared.emplace_back(d7().network, "other.h5");
+  const std::string common = table_csv(report_document(two), "common");
+  EXPECT_EQ(common.substr(0, common.find('\n')),
+            "changes,found_in,id_1,outcome_1,mean_1,id_2,outcome_2,mean_2");
+  EXPECT_NE(common.find("lr=0.1,2,4,on_par,0.2,4,on_par,0.2\n"), std::string::npos) << common;
 }
 
 TEST(StudyTimes, ReadsWhatAStudyLeaves) {
