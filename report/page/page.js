@@ -229,7 +229,7 @@ function renderFilters() {
   byName("reset").addEventListener("click", () => {
     filter.clear();
     byName("search").value = "";
-    for (const chip of document.querySelectorAll(".chips button")) chip.setAttribute("aria-pressed", "false");
+    for (const chip of byName("filters").querySelectorAll(".chips button")) chip.setAttribute("aria-pressed", "false");
     applyFilter();
   });
 }
