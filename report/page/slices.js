@@ -54,9 +54,11 @@ class SliceView {
   }
 
   drawSlice(figure, key) {
-    const values = valuesOf(key), width = widthOf(figure), left = 56, right = width - 10, top = 8;
-    const room = (right - left) / values.length, long = Math.max(...values.map(value => value.length)) * 6.4;
-    const turned = long > room - 4, height = 190 + (turned ? Math.min(110, long * 0.75) + 16 : 30), bottom = 190;
+    const values = valuesOf(key), width = widthOf(figure), right = width - 10, top = 8;
+    const long = Math.min(22, Math.max(...values.map(value => value.length))) * 6.4, turned = long > (right - 56) / values.length - 4;
+    // What is turned ends under its place, and begins far at its left.
+    const left = turned ? Math.max(56, Math.min(0.3 * width, values[0].length * 5 - 20)) : 56, room = (right - left) / values.length;
+    const height = 190 + (turned ? Math.min(110, long * 0.75) + 16 : 30), bottom = 190;
     const y = metricAxis(bottom, top, 4);
     const places = new Map(values.map((value, i) => [value, left + (i + 0.5) * room]));
     const parts = y.marks.flatMap(({at, text}) => [svg("line", {x1: left, x2: right, y1: at, y2: at, class: "grid"}),
@@ -135,13 +137,18 @@ class SliceView {
       const line = narrow ? svg("line", {x1: along[0], x2: along[1], y1: at, y2: at, class: "axis"}) : svg("line", {x1: at, x2: at, y1: along[0], y2: along[1], class: "axis"});
       const head = narrow ? svg("text", {x: 2, y: at - 14, class: "name"}, name) : svg("text", {x: at, y: 14, "text-anchor": "middle", class: "name"}, name);
       const own_ = one.key === null ? null : own(report.start, one.key) ?? "absent";
-      const every = one.key === null ? 1 : Math.max(1, Math.ceil(one.values.length / (narrow ? 5 : 16)));
-      const texts = one.key === null ? scale.marks.map(({at: place_, text}) => [text, place_, false])
+      const all = one.key === null ? scale.marks.map(({at: place_, text}) => [text, place_, false])
           : one.values.map((value, k) => {
             const part = one.values.length === 1 ? 0.5 : k / (one.values.length - 1);
             return [value, narrow ? along[0] + part * (along[1] - along[0]) : along[1] - part * (along[1] - along[0]), value === own_];
-          }).filter((entry, k) => k % every === 0 || entry[2]);
+          });
       const shortest = text => text.length > (narrow ? 11 : 17) ? `${text.slice(0, narrow ? 10 : 16)}\u2026` : text;
+      // Where there is no room for all values, the buggy program's comes first.
+      const texts = [];
+      for (const entry of [...all].sort((x, y) => y[2] - x[2])) {
+        const free = other => Math.abs(other[1] - entry[1]) >= (narrow ? 3.3 * (shortest(entry[0]).length + shortest(other[0]).length) + 6 : 12);
+        if (texts.every(free)) texts.push(entry);
+      }
       return [line, head, ...texts.map(([text, place_, isOwn]) => narrow
           ? svg("text", {x: place_, y: at + 16, "text-anchor": "middle", class: `value${isOwn ? " own" : ""}`}, shortest(text), svg("title", {}, text))
           : svg("text", {x: at + 5, y: place_ + 4, class: `value${isOwn ? " own" : ""}`}, shortest(text), svg("title", {}, text)))];
