@@ -105,6 +105,16 @@ TEST(Diff, NamesEachHyperparameter) {
   EXPECT_EQ(diff_of("sequence", layer + "3/config/activation", "relu", "tanh"), "ACH(3)");
   EXPECT_EQ(diff_of("sequence", layer + "3/config/units", 1, 2), "LCN(3)");
   EXPECT_EQ(diff_of("sequence", layer + "1/config/kernel_size", 2, Json::array({3})), "LCF(1)");
+  // In wrappers, too.
+  const auto wrapped = [&](const Json& units, const Json& activation) {
+    return Json{
+        {"class_name", "Bidirectional"},
+        {"config",
+         {{"layer",
+           {{"class_name", "LSTM"}, {"config", {{"units", units}, {"activation", activation}}}}}}}};
+  };
+  EXPECT_EQ(diff_of("sequence", layer + "3", wrapped(1, "tanh"), wrapped(2, "tanh")), "LCN(3)");
+  EXPECT_EQ(diff_of("sequence", layer + "3", wrapped(2, "relu"), wrapped(2, "tanh")), "ACH(3)");
   const auto stopping = [](int patience) {
     return Json::array({{{"class_name", "EarlyStopping"}, {"config", {{"patience", patience}}}}});
   };

@@ -4,6 +4,8 @@
 #include "program/formats/keras_config.h"
 #include "program/formats/keras_file.h"
 #include "program/formats/keras_h5.h"
+#include "program/formats/keras_import.h"
+#include "program/formats/keras_model.h"
 #include "program/formats/keras_script.h"
 #include "program/formats/libtorch_program.h"
 #include "program/formats/pickle.h"
@@ -121,6 +123,82 @@ TEST(KerasFile, IsAnArchiveThatDependsOnItsContentAlone) {
   EXPECT_EQ(bytes, keras_file(program, resolved, weights));
   weights[0][0][0] = -1;
   EXPECT_NE(bytes, keras_file(program, resolved, weights));
+}
+
+/// Rows of 4 steps of 3 words, with every wrapper.
+Program wrapped_program() {
+  Program program = sample("sequence");
+  const auto layer = [](const char* name, Json config) {
+    return Json{{"class_name", name}, {"config", std::move(config)}};
+  };
+  const Json gru = layer("GRU", {{"units", 2}, {"return_sequences", true}, {"go_backwards", true}});
+  const Json lstm = layer("LSTM", {{"units", 3}, {"return_sequences", true}});
+  testing::at(program, "/model/config/layers") = Json::array(
+      {layer("Embedding", {{"input_dim", 9},
+                           {"output_dim", 2},
+                           {"mask_zero", true},
+                           {"batch_input_shape", {nullptr, 4}}}),
+       layer("Bidirectional", {{"layer", lstm}, {"backward_layer", gru}}),
+       layer("TimeDistributed", {{"layer", layer("BatchNormalization", Json::object())}}),
+       layer("TimeDistributed",
+             {{"layer", layer("Bidirectional", {{"layer", layer("SimpleRNN", {{"units", 2}})}})}}),
+       layer("TimeDistributed", {{"layer", layer("Dense", {{"units", 3}})}})});
+  Json& layers = testing::at(program, "/model/config/layers");
+  layers.insert(layers.begin() + 3, layer("Reshape", {{"target_shape", {4, 5, 1}}}));
+  testing::at(program, "/compile/loss") = "mse";
+  testing::at(program, "/compile/metrics") = Json::array();
+  return program;
+}
+
+TEST(KerasModels, HoldTheLayersThatWrappersRun) {
+  const testing::TestFolder folder;
+  const Program program = wrapped_program();
+  const ResolvedProgram resolved = resolve(program);
+  const ModelWeights weights = counted(resolved);
+  std::ofstream(folder / "m.h5", std::ios::binary) << keras_h5(program, resolved, weights);
+  std::ofstream(folder / "m.keras", std::ios::binary) << keras_file(program, resolved, weights);
+  for (const char* name : {"m.h5", "m.keras"}) {
+    const KerasModelFile file(folder / name);
+    EXPECT_EQ(file.weights(resolved), weights) << name;
+    const KerasImport import = import_keras(file.model(), {});
+    Program read = program;
+    Json& layers = testing::at(read, "/model/config/layers");
+    layers = import.document.at("model").at("config").at("layers");
+    if (layers.front().at("class_name") == "InputLayer") layers.erase(0);
+    EXPECT_EQ(canonical(read).at("model"), canonical(program).at("model")) << name;
+  }
+  const Hdf5File stored = Hdf5File::open(folder / "m.h5");
+  EXPECT_TRUE(stored.has("/model_weights/bidirectional/bidirectional/backward_bias:0"));
+}
+
+TEST(TorchProgram, RunsWrappedLayersOnAllSteps) {
+  Program program = sample("sequence");
+  testing::at(program, "/model/config/layers") = Json::parse(R"([
+      {"class_name": "TimeDistributed", "config": {"batch_input_shape": [null, 4, 3], "layer":
+        {"class_name": "Dense", "config": {"units": 2, "activation": "tanh",
+         "kernel_regularizer": "l2"}}}},
+      {"class_name": "SpatialDropout1D", "config": {"rate": 0.25}},
+      {"class_name": "Permute", "config": {"dims": [2, 1]}},
+      {"class_name": "GaussianDropout", "config": {"rate": 0.25}},
+      {"class_name": "Flatten", "config": {}},
+      {"class_name": "RepeatVector", "config": {"n": 2}},
+      {"class_name": "Flatten", "config": {}},
+      {"class_name": "Dense", "config": {"units": 10, "activation": "softmax"}}])");
+  const ResolvedProgram resolved = resolve(program);
+  std::string calls;
+  const TorchProgram torch = torch_program(resolved);
+  for (const TorchCall& call : torch.forward) calls += call.function + " ";
+  EXPECT_EQ(calls,
+            "regrouped dense tanh regrouped spatial_dropout permute gaussian_dropout reshape "
+            "repeat_vector reshape dense ");
+  EXPECT_EQ(torch.variables.front().name, "time_distributed_kernel");
+  EXPECT_EQ(torch.variables.front().l2, 0.01);
+  for (const char* part :
+       {"regrouped", "spatial_dropout", "permute", "gaussian_dropout", "repeat_vector"}) {
+    EXPECT_TRUE(has(pytorch_script(resolved, {}), std::string("def ") + part + "(")) << part;
+    EXPECT_TRUE(has(libtorch_program(resolved, {}), std::string(" ") + part + "(")) << part;
+  }
+  EXPECT_TRUE(has(error_of([&] { torch_program(resolve(wrapped_program())); }), "Embedding"));
 }
 
 TEST(Pickle, WritesWhatPythonReads) {
@@ -292,6 +370,20 @@ TEST(ToolScripts, HaveTheToolsCallbacks) {
   testing::at(other, "/compile/loss") = "poisson";
   EXPECT_TRUE(has(error_of([&] { find_tool_script("neuralint")->write(other, {}); }), "poisson"));
   EXPECT_EQ(find_tool_script("UMLAUT"), nullptr);
+}
+
+TEST(KerasScript, CallsTheLayersThatWrappersRun) {
+  const std::string text = script(wrapped_program(), KerasDialect::kTfKeras);
+  for (const char* part :
+       {"Embedding(9, 2, mask_zero=True, input_shape=(4,))",
+        "Bidirectional(LSTM(3, return_sequences=True), backward_layer=GRU(2, "
+        "return_sequences=True, go_backwards=True))",
+        "TimeDistributed(BatchNormalization())", "TimeDistributed(Bidirectional(SimpleRNN(2)))",
+        "TimeDistributed(Dense(3))"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_TRUE(has(error_of([&] { script(wrapped_program(), KerasDialect::kKeras23); }),
+                  "Bidirectional behind a mask"));
 }
 
 TEST(TorchProgram, TakesTheLossFromTheInputOfTheFittingActivation) {

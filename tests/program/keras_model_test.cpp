@@ -597,14 +597,14 @@ TEST(KerasImport, SettingsThatAreOffAreNamed) {
 TEST(KerasImport, NamesAllThatItCantRepresent) {
   const std::string message = error_of([&] {
     import_of(sequential(R"({"class_name": "Lambda", "config": {"name": "l", "function": "code"}},
-      {"class_name": "Bidirectional", "config": {"name": "r"}},
+      {"class_name": "ConvLSTM2D", "config": {"name": "r"}},
       {"class_name": "Dense", "registered_name": "My>Dense", "config": {"name": "mine", "units": 1}},
       {"class_name": "Dense", "config": {"name": "q", "units": 3, "surprise": 4}})",
                          R"({"loss": "mse", "optimizer_config": {"class_name": "Adam", "config":
       {"lr": {"class_name": "PiecewiseConstantDecay", "config": {}}}}, "loss_weights": [2.0]})"));
   });
   for (const char* part :
-       {"model.h5: layer 'l' (Lambda): found Python code", "layer 'r' (Bidirectional)",
+       {"model.h5: layer 'l' (Lambda): found Python code", "layer 'r' (ConvLSTM2D)",
         "layer 'mine' (Dense): found \"My>Dense\"", "layer 'q' (Dense): found surprise = 4",
         "optimizer: learning_rate: found PiecewiseConstantDecay",
         "training_config: loss_weights: found [2.0]"}) {
@@ -626,6 +626,55 @@ TEST(KerasImport, NamesAllThatItCantRepresent) {
   EXPECT_NE(error_of([&] {
               import_of(model_of(R"({"class_name": "MyModel", "config": {"name": "m"}})"));
             }).find("a class of your own is Python code"),
+            std::string::npos);
+}
+
+TEST(KerasImport, WrappersComeAsKerasStoresThem) {
+  // As Keras 3 writes them: both layers, of which one is the other turned.
+  const std::string lstm = R"({"module": "keras.layers", "class_name": "LSTM", "config": {
+      "name": "NAME", "units": 3, "return_sequences": true, "go_backwards": TURNED,
+      "zero_output_for_mask": true, "kernel_initializer": {"module": "keras.initializers",
+      "class_name": "GlorotUniform", "config": {"seed": null}, "registered_name": null}},
+      "registered_name": null})";
+  const auto layer = [&](const char* name, const char* turned) {
+    std::string text = lstm;
+    text.replace(text.find("NAME"), 4, name);
+    return text.replace(text.find("TURNED"), 6, turned);
+  };
+  const auto both = [&](const std::string& backward) {
+    return import_of(sequential(
+        R"({"class_name": "Reshape", "config": {"target_shape": [2, 1]}},
+           {"class_name": "Bidirectional", "config": {"name": "b", "merge_mode": "concat",
+            "layer": )" +
+            layer("forward_lstm", "false") + R"(, "backward_layer": )" + backward + R"(}},
+           {"class_name": "TimeDistributed", "config": {"layer": {"class_name": "Dense",
+            "config": {"units": 2, "activation": "softmax"}}}})",
+        "null", "3.15.1"));
+  };
+  const KerasImport import = both(layer("backward_lstm", "true"));
+  const Json config = layer_of(import, 2)["config"];
+  EXPECT_FALSE(config.contains("backward_layer"));
+  EXPECT_EQ(config["layer"]["config"]["units"], 3);
+  EXPECT_EQ(config["layer"]["config"]["kernel_initializer"]["class_name"], "GlorotUniform");
+  EXPECT_FALSE(config["layer"]["config"].contains("zero_output_for_mask"));
+  EXPECT_EQ(import.document["compile"]["loss"], "categorical_crossentropy");
+  std::string wider = layer("backward_lstm", "true");
+  wider.replace(wider.find("3"), 1, "4");
+  EXPECT_EQ(layer_of(both(wider), 2)["config"]["backward_layer"]["config"]["units"], 4);
+
+  const auto refusal = [&](const std::string& layers) {
+    return error_of([&] { import_of(sequential(layers)); });
+  };
+  EXPECT_NE(refusal(R"({"class_name": "TimeDistributed", "config": {"name": "t", "layer":
+      {"class_name": "Sequential", "config": {"name": "s", "layers": []}}}})")
+                .find("layer 's' (Sequential): found a model in a wrapper; allowed: a wrapper "
+                      "around each of its layers"),
+            std::string::npos);
+  EXPECT_NE(refusal(R"({"class_name": "Reshape", "config": {"target_shape": [2, 1]}},
+      {"class_name": "Bidirectional", "config": {"name": "b", "merge_mode": null,
+       "layer": {"class_name": "GRU", "config": {"units": 2}}}})")
+                .find("layer 'b' (Bidirectional): merge_mode: found null; allowed: concat, sum, "
+                      "mul or ave"),
             std::string::npos);
 }
 

@@ -276,6 +276,19 @@ TEST(ProgramSpace, DefaultKeys) {
   EXPECT_EQ(names(sequence),
             "ki1 ki2 ki3 bi1 bi2 bi3 act1 act2 act3 unit2 loss batch_size optimizer lr epochs ");
   EXPECT_EQ(sequence.base_parameters().at("act2"), "tanh");
+  // A wrapper has the keys of the layer that it runs.
+  Program wrapped = sample("sequence");
+  Json& layers = at(wrapped, "/model/config/layers");
+  layers[2] = {{"class_name", "SpatialDropout1D"}, {"config", {{"rate", 0.25}}}};
+  layers[3] = {{"class_name", "Bidirectional"}, {"config", {{"layer", Json(layers[3])}}}};
+  const ProgramSpace both = ProgramSpace::with_default_keys(wrapped);
+  EXPECT_EQ(names(both),
+            "ki1 ki2 ki3 bi1 bi2 bi3 act1 act2 act3 unit2 dropout1 loss batch_size optimizer lr "
+            "epochs ");
+  EXPECT_EQ(both.find("unit2")->paths.front(), "/model/config/layers/3/config/layer/config/units");
+  EXPECT_EQ(both.base_parameters().at("act2"), "tanh");
+  const Parameters changed = both.with_changes({{"unit2", "9"}, {"act2", "relu"}});
+  EXPECT_EQ(both.parameters_of(both.instantiate(changed)), changed);
   Program by_channel = sample("cnn");
   at(by_channel, "/model/config/layers/0") = {{"class_name", "SeparableConv2D"},
                                               {"config", {{"filters", 2}, {"kernel_size", 3}}}};

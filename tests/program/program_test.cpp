@@ -272,6 +272,21 @@ TEST(Canonical, LayersLeftOutAreASet) {
   EXPECT_EQ(program_hash(program), program_hash(sorted));
 }
 
+TEST(Canonical, ABackwardLayerThatIsTheForwardOneTurnedGoesWithoutSaying) {
+  Program program = sample("sequence");
+  Json& layer = at(program, "/model/config/layers")[3];
+  Json lstm = layer;
+  layer = {{"class_name", "Bidirectional"}, {"config", {{"layer", lstm}, {"merge_mode", "sum"}}}};
+  const Hash usual = program_hash(program);
+  Json turned = lstm;
+  turned["config"] = {{"go_backwards", true}, {"units", 5.0}, {"name", "backward"}};
+  turned["config"]["zero_output_for_mask"] = true;  // Bidirectional sets it itself
+  layer["config"]["backward_layer"] = turned;
+  EXPECT_EQ(program_hash(program), usual);
+  layer["config"]["backward_layer"]["config"]["dropout"] = 0.5;
+  EXPECT_NE(program_hash(program), usual);
+}
+
 TEST(Resolve, LoopAndSchedule) {
   Program program = sample("mlp");
   EXPECT_EQ(resolve(program).loop, LoopStyle{});
