@@ -121,6 +121,8 @@ def unstacked_lstm():
                  L.Dense(1), optimizer=O.Adam(clipvalue=0.5), **NUMBERS)
 
 
+#: Kinds that no program represents. They are refused by name, and do not count as odd models.
+BEYOND = {"branches", "conv_3d", "group_norm", "lambda", "layer_norm_rms", "residual", "training_false_norm", "training_true", "two_outputs"}
 #: name: how it is made. Each is one kind of thing that files hold.
 ODD = {
     # plain stacks: activations, initialisers, regularisers
@@ -265,12 +267,11 @@ ODD = {
     "constraints": lambda: stack((6,), L.Dense(5, "relu", kernel_constraint=constraint("MaxNorm", 3)),
                                  L.Dense(4, kernel_constraint=constraint("NonNeg"), bias_constraint=constraint("UnitNorm")),
                                  L.Dense(1, kernel_constraint=constraint("MinMaxNorm", 0.1, 2.0)), **NUMBERS),
-    # what no program represents: each is refused by name
     "branches": branches,
     "residual": residual,
     "two_outputs": two_outputs,
     "lambda": lambda: stack((4,), L.Lambda(lambda x: 2 * x), L.Dense(1), **NUMBERS),
-    "attention": lambda: stack((6, 6, 6, 2), L.Conv3D(2, 3), L.Flatten(), L.Dense(1), **NUMBERS),
+    "conv_3d": lambda: stack((6, 6, 6, 2), L.Conv3D(2, 3), L.Flatten(), L.Dense(1), **NUMBERS),
     "zero_padding_1d": lambda: stack((6, 2), L.ZeroPadding1D(1), L.Conv1D(2, 3), L.Flatten(), L.Dense(1), **NUMBERS),
     "cropping": lambda: stack((6, 6, 2), L.Cropping2D(1), L.Flatten(), L.Dense(1), **NUMBERS),
     "group_norm": lambda: stack((6, 6, 4), L.GroupNormalization(2), L.Flatten(), L.Dense(1), **NUMBERS),
@@ -325,7 +326,7 @@ def write(folder, only):
         numpy.save(folder / f"{name}.x.npy", rows)
         if not isinstance(outputs, list):
             numpy.save(folder / f"{name}.y.npy", numpy.asarray(outputs, "float32"))
-        cases.append({"name": name, "files": save(model, folder, name)})
+        cases.append({"name": name, "beyond": name in BEYOND, "files": save(model, folder, name)})
     (folder / "cases.json").write_text(json.dumps({"version": version, "cases": cases}, indent=1))
 
 

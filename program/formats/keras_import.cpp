@@ -219,13 +219,12 @@ class Importer {
     }
     const Layer* type = find_layer(class_name);
     if (type == nullptr) {
-      std::vector<std::string> known;  // told once
-      if (!unknown_layers_) {
-        for (const Layer* each : neutra::layers()) known.push_back(each->class_name);
-      }
-      unknown_layers_ = true;
+      std::vector<std::string> known;
+      for (const Layer* each : neutra::layers()) known.push_back(each->class_name);
+      const std::vector<std::string> close = nearest_few(class_name, known);
       return refuse(place, "a layer class that neutra doesn't know",
-                    allowed_words(class_name, known));
+                    "those of docs/formats/program.md" +
+                        (close.empty() ? "" : " (did you mean " + close.back() + "?)"));
     }
     Json config = Json::object();
     Json behind = Json::array();  // what becomes layers of their own
@@ -417,6 +416,9 @@ class Importer {
         if (major_ >= 3 && word == "hard_sigmoid") {
           refuse(place + ": " + name, "hard_sigmoid of Keras 3, relu6(x + 3) / 6",
                  "activations of Keras 2, whose hard_sigmoid is another function");
+        }
+        if (word.is_string() && find(Vocabulary::kActivation, word.get<std::string>()) == nullptr) {
+          return refuse(place + ": " + name, shown(word), words_of_activations());
         }
         config[name] = word;
         return;
@@ -868,7 +870,6 @@ class Importer {
   Json document_;
   Json batch_size_;                  ///< that the model declares; null for none
   std::vector<std::string> titles_;  ///< of the program's layers
-  bool unknown_layers_ = false;
   std::vector<Assumption> assumptions_;
   std::vector<std::string> problems_;
 };

@@ -36,7 +36,8 @@ Json program_for_tools(const Program& program, const DataInfo* data) {
   Json document = normal_form(program.document, Defaults::kFill, problems);
   for (Json& layer : document["model"]["config"]["layers"]) {
     simplify(layer);
-    if (layer["class_name"] == "InputLayer") layer["config"].erase("trainable");  // Keras has none there
+    if (layer["class_name"] == "InputLayer")
+      layer["config"].erase("trainable");  // Keras has none there
   }
   Json& optimizer = document["compile"]["optimizer"];
   drop_fixed(optimizer["config"],

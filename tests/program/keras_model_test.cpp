@@ -610,6 +610,16 @@ TEST(KerasImport, NamesAllThatItCantRepresent) {
         "training_config: loss_weights: found [2.0]"}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
   }
+  EXPECT_NE(error_of([&] {
+              import_of(sequential(
+                  R"({"class_name": "Dense", "config": {"units": 1, "activation": "mish"}},
+                     {"class_name": "AlphaDropout", "config": {"name": "a", "rate": 0.1}})"));
+            }).find("found \"mish\"; allowed: elu, exponential, gelu"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] {
+              import_of(sequential(R"({"class_name": "AlphaDropout", "config": {}})"));
+            }).find("allowed: those of docs/formats/program.md (did you mean Dropout?)"),
+            std::string::npos);
   // What the program's own check refuses has the layer's name, too.
   EXPECT_NE(error_of([&] {
               import_of(sequential(R"({"class_name": "Dense", "config": {"name": "d", "units": 1,
