@@ -112,7 +112,10 @@ def tagged():
 
 
 def films():
-    return keras.Sequential([L.Input((3, 6, 6, 2)), L.TimeDistributed(L.Conv2D(3, 3, activation="relu")),
+    picture = keras.Sequential([L.Input((6, 6, 2)), L.Conv2D(2, 3, padding="same"), L.BatchNormalization()])
+    picture.layers[0].trainable = False
+    return keras.Sequential([L.Input((3, 6, 6, 2)), L.TimeDistributed(picture),
+                             L.TimeDistributed(L.Conv2D(3, 3, activation="relu")),
                              L.TimeDistributed(L.MaxPooling2D(2)), L.TimeDistributed(L.Flatten()),
                              L.TimeDistributed(L.LeakyReLU(**slope(0.2))), L.Permute((2, 1)), L.LSTM(2), L.Dense(1)])
 

@@ -112,6 +112,9 @@ class Chain {
       const std::string layer_class = text_of(*layer.json, "class_name");
       if (is_model(layer_class)) {
         add_model(*layer.json, layer.folder + "/", layer.training);
+      } else if (const Json& run = value_of(value_of(*layer.json, "config"), "layer");
+                 layer_class == "TimeDistributed" && is_model(text_of(run, "class_name"))) {
+        add_distributed(layer, run);
       } else if (layer_class != "InputLayer" || layers_.empty()) {
         layers_.push_back(layer);
       }
@@ -120,6 +123,32 @@ class Chain {
              "at most " + std::to_string(kMostLayers));
       }
     }
+  }
+
+  /// A model on each step is each of its layers on each step.
+  void add_distributed(const KerasLayer& wrapper, const Json& model) {
+    const std::size_t before = layers_.size();
+    add_model(model, wrapper.folder + "/layer/", wrapper.training);
+    const Json settings = value_of(*wrapper.json, "config");
+    bool first = true;
+    for (std::size_t i = before; i < layers_.size(); ++i) {
+      KerasLayer& layer = layers_[i];
+      if (text_of(*layer.json, "class_name") == "InputLayer") continue;
+      Json config = {{"name", layer.name}, {"layer", *layer.json}};
+      for (const char* key : {"batch_input_shape", "batch_shape", "trainable"}) {
+        const bool input = key != std::string_view("trainable");
+        if (settings.contains(key) && (first || !input)) config[key] = settings[key];
+      }
+      first = false;
+      layer.made = std::make_shared<const Json>(
+          Json{{"class_name", "TimeDistributed"}, {"config", std::move(config)}});
+      layer.json = layer.made.get();
+    }
+    const auto of_rows = [](const KerasLayer& layer) {  // an input without steps
+      return text_of(*layer.json, "class_name") == "InputLayer";
+    };
+    const auto begin = layers_.begin() + static_cast<std::ptrdiff_t>(before);
+    layers_.erase(std::remove_if(begin, layers_.end(), of_rows), layers_.end());
   }
 
   /// The layers of a functional model, from the one that is its input to the one that is its
@@ -806,7 +835,11 @@ ModelWeights KerasModelFile::weights(const ResolvedProgram& program,
         const ResolvedLayer& layer = program.layers[weighted[i]];
         const bool layer_trains = end - at == 1 || layer.config.value("trainable", true);
         for (std::size_t k = 0; k < layer.weights.size(); ++k) {
-          if ((layer.weights[k].trainable && layer_trains) != trained) continue;
+          const bool trains =
+              layer_trains &&
+              (end - at == 1 ||
+               variable_settings(layer.config, layer.weights[k]).value("trainable", true));
+          if ((layer.weights[k].trainable && trains) != trained) continue;
           put(weighted[i], k, modern(weighted[i], k, stored.arrays[array++]));
         }
       }

@@ -30,12 +30,14 @@ struct KerasLayer {
   /// `training` of its call, which holds in every run of the model; null: as the model runs. Keras
   /// 3 writes it down, too, but runs each layer as the model.
   Json training;
+  std::shared_ptr<const Json> made = nullptr;  ///< owner of `json` where it isn't in the model
 };
 
 /// The layers from a model's input to its output, those of models in the model in their place;
-/// further InputLayers are left out. `model` outlives the result. Throws input_error that says what
-/// makes the model no chain: branches, shared layers, loops, several inputs or outputs, classes
-/// that are no Sequential and no functional model.
+/// further InputLayers are left out. Of a model that a TimeDistributed runs, each layer is in one
+/// of its own. `model` outlives the result. Throws input_error that says what makes the model no
+/// chain: branches, shared layers, loops, several inputs or outputs, classes that are no Sequential
+/// and no functional model.
 std::vector<KerasLayer> keras_chain(const KerasModel& model);
 
 /// A file of a Keras model: .h5 of Keras 1 to 3 (whole models, or weights alone), .keras,

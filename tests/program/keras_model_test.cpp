@@ -675,11 +675,20 @@ TEST(KerasImport, WrappersComeAsKerasStoresThem) {
   const auto refusal = [&](const std::string& layers) {
     return error_of([&] { import_of(sequential(layers)); });
   };
-  EXPECT_NE(refusal(R"({"class_name": "TimeDistributed", "config": {"name": "t", "layer":
-      {"class_name": "Sequential", "config": {"name": "s", "layers": []}}}})")
-                .find("layer 's' (Sequential): found a model in a wrapper; allowed: a wrapper "
-                      "around each of its layers"),
-            std::string::npos);
+  // A model on each step is each of its layers on each step.
+  const KerasImport steps = import_of(sequential(
+      R"({"class_name": "Reshape", "config": {"target_shape": [2, 1]}},
+         {"class_name": "TimeDistributed", "config": {"name": "t", "trainable": false, "layer":
+          {"class_name": "Sequential", "config": {"name": "s", "layers": [
+           {"class_name": "InputLayer", "config": {"name": "i", "batch_input_shape": [null, 1]}},
+           {"class_name": "Dense", "config": {"name": "d", "units": 3}},
+           {"class_name": "Activation", "config": {"name": "a", "activation": "relu"}}]}}}},
+         {"class_name": "Flatten", "config": {}}, {"class_name": "Dense", "config": {"units": 1}})"));
+  EXPECT_EQ(layer_of(steps, 2)["class_name"], "TimeDistributed");
+  EXPECT_EQ(layer_of(steps, 2)["config"]["layer"]["config"]["units"], 3);
+  EXPECT_EQ(layer_of(steps, 2)["config"]["trainable"], false);
+  EXPECT_EQ(layer_of(steps, 3)["config"]["layer"]["class_name"], "Activation");
+  EXPECT_EQ(layer_of(steps, 4)["class_name"], "Flatten");
   EXPECT_NE(refusal(R"({"class_name": "Reshape", "config": {"target_shape": [2, 1]}},
       {"class_name": "Bidirectional", "config": {"name": "b", "merge_mode": null,
        "layer": {"class_name": "GRU", "config": {"units": 2}}}})")
