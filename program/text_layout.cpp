@@ -10,7 +10,7 @@ namespace neutra {
 namespace {
 
 constexpr std::size_t kGap = 2;
-constexpr std::size_t kLongestWhole = 16;  ///< a word of more columns may be broken
+constexpr std::size_t kLongestWhole = 20;  ///< a word of more columns may be broken
 constexpr std::size_t kIndent = 2;         ///< of the further lines of a row's first cell
 constexpr double kTallest = 4;             ///< lines of a row, on average
 
@@ -63,7 +63,7 @@ std::size_t character_columns(std::uint32_t code) {
 }
 
 bool may_end_piece(char c) {
-  return std::string_view(",;|/-_.=)").find(c) != std::string_view::npos;
+  return std::string_view(",;|/-_=)").find(c) != std::string_view::npos;
 }
 
 /// Bytes of a word that fit in `columns`: all, or those to the last place where it may be broken;

@@ -13,7 +13,7 @@ namespace neutra {
 std::size_t text_columns(std::string_view text);
 
 /// A text in lines of at most `columns` (1 or more) columns, broken at blanks; a longer word behind
-/// its last , ; | / - _ . = or ), and where it has none, anywhere. Nothing but blanks at the breaks
+/// its last , ; | / - _ = or ), and where it has none, anywhere. Nothing but blanks at the breaks
 /// is left out; one line at least.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 

@@ -124,9 +124,10 @@ std::string text_of(const ResultTable& table, std::optional<std::size_t> columns
     whole.widths = *std::move(widths);
     return text_of(whole);
   }
-  // In parts, each with the columns that say what a row is about: the first ones with texts.
+  // In parts, each with the columns that say what a row is about: the first two with texts.
+  constexpr std::size_t kRepeated = 2;
   std::vector<std::size_t> first;
-  while (first.size() + 1 < all.size() && whole.texts[first.size()] &&
+  while (first.size() < kRepeated && first.size() + 1 < all.size() && whole.texts[first.size()] &&
          whole.groups[first.size()].empty()) {
     first.push_back(first.size());
   }

@@ -37,6 +37,7 @@ Running::Running(std::vector<std::string> words, const std::filesystem::path& fo
             err_fd = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
   if (chdir(folder.c_str()) != 0 || dup2(null, 0) < 0 || dup2(out_fd, 1) < 0 || dup2(err_fd, 2) < 0)
     _exit(99);
+  unsetenv("COLUMNS");  // a test that fits tables to a width says so
   execvp(pointers[0], pointers.data());
   _exit(99);
 }

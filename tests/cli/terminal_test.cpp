@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "program/json.h"
 #include "tests/cli/command.h"
@@ -149,12 +152,146 @@ TEST(Terminal, MistakesAreToldTheNearestWord) {
            {"parse log --tool umlat", "umlaut"},
            {"mutate iris --operator chnge_label", "change_label"},
            {"mutate iris --all --kill --test-set tets", "test"},
-           {"export D7 --format kears -o x", "keras"}}) {
+           {"export D7 --format kears -o x", "keras"},
+           {"train D7 --backend egaer", "eager"},
+           {"mutate D7 --apply chnge_epochs=3", "change_epochs"},
+           {"mutate D7 --apply change_loss_function=mae_squared_error", "mean_squared_error"},
+           {"localise D7 --tool muse", "deepmufl-muse"},
+           {"search D7 --rule recoreded", "recorded"}}) {
     const Called called = in_shell(words, folder);
     EXPECT_TRUE(called.exit == 2 || called.exit == 3) << words << called.exit;
     EXPECT_NE(called.err.find("did you mean " + nearest + "?"), std::string::npos)
         << words << ": " << called.err;
+    // The nearest few, not every word there is.
+    EXPECT_LT(called.err.find('\n'), 300U) << words << ": " << called.err;
   }
+}
+
+/// Answers of eight tools on three faults; two formulas of one can't be told apart.
+std::string many_answers() {
+  std::string text = "fault,tool,answer\n";
+  for (const char* fault : {"D6", "D7", "D8"}) {
+    int i = 0;
+    for (const char* tool : {"autotrainer", "deepfd", "deeplocalize", "neuralint", "umlaut",
+                             "deepmufl-muse", "deepmufl-sbi-average", "deepmufl-sbi-maximum"}) {
+      const char* answers[] = {"LCH",
+                               "\"ACH(1), HLR\"",
+                               "-",
+                               "N/A",
+                               "HNE",
+                               "HLR",
+                               "ACH(0)|BCI(0)|LAD(0)|LCF(0)",
+                               "ACH(0)|BCI(0)|LAD(0)|LCF(0)"};
+      text += std::string(fault) + "," + tool + "," + answers[i++] + "\n";
+    }
+  }
+  return text;
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t widest = 0;
+  for (std::string line; std::getline(lines, line);) widest = std::max(widest, line.size());
+  return widest;
+}
+
+TEST(Terminal, TablesFitItsColumns) {
+  const Folder folder;
+  folder.write("many.csv", many_answers());
+  for (const char* words :
+       {"faults", "subjects", "localise --list", "score --answers many.csv", "config show",
+        "localise D6 --tool deepfault --tool neuralint --runs 1"}) {
+    const auto shown = [&](const std::string& columns) {
+      const Called called =
+          Running({"sh", "-c", columns + " " NEUTRA_COMMAND " " + words}, folder.path()).wait(120);
+      EXPECT_EQ(called.exit, 0) << words << called.err;
+      return called.out;
+    };
+    const std::string whole = shown("");
+    for (const std::size_t columns : {60U, 80U, 120U, 200U}) {
+      const std::string text = shown("COLUMNS=" + std::to_string(columns));
+      EXPECT_LE(widest_line(text), columns) << words << "\n" << text;
+      // Nothing is cut: every word that is not broken is there.
+      std::istringstream all(whole);
+      for (std::string word; all >> word;) {
+        if (word.size() > 8 || word.find_first_of("-/|,_=") != std::string::npos) continue;
+        EXPECT_NE(text.find(word), std::string::npos) << words << ", " << columns << ": " << word;
+      }
+    }
+    EXPECT_EQ(shown("COLUMNS=wide"), whole) << words;  // no number: as if it were not set
+    EXPECT_EQ(shown("COLUMNS=10000"), whole) << words;
+  }
+  EXPECT_GT(widest_line(in_shell("faults", folder).out), 120U);  // a pipe has no width
+  const std::string file = "COLUMNS=60 " NEUTRA_COMMAND " localise --list -o list.txt";
+  ASSERT_EQ(Running({"sh", "-c", file}, folder.path()).wait(120).exit, 0);
+  EXPECT_EQ(folder.read("list.txt"), in_shell("localise --list", folder).out);
+}
+
+TEST(Terminal, ManyToolsHaveARowEachAndThoseAlikeShareIt) {
+  const Folder folder;
+  folder.write("many.csv", many_answers());
+  const std::string all = in_shell("score --answers many.csv", folder).out;
+  EXPECT_NE(all.find("deepmufl-sbi-average (+1)"), std::string::npos) << all;
+  EXPECT_NE(all.find("deepmufl-sbi-average (+1): the same of deepmufl-sbi-maximum, on every fault"),
+            std::string::npos)
+      << all;
+  EXPECT_LE(widest_line(all), 130U) << all;
+  const auto tools = [&](const std::string& words) {
+    const Called called = in_shell("score --answers many.csv --json " + words, folder);
+    EXPECT_EQ(called.exit, 0) << called.err;
+    std::set<std::string> names;
+    for (const Json& row : parse_json(called.out, "out")["scores"]) names.insert(row["tool"]);
+    return names;
+  };
+  EXPECT_EQ(tools("").size(), 8U);  // for machines each is there
+  EXPECT_EQ(tools("--tool all"), tools(""));
+  EXPECT_EQ(tools("--tool deepmufl --tool umlaut"),
+            (std::set<std::string>{"deepmufl-muse", "deepmufl-sbi-average", "deepmufl-sbi-maximum",
+                                   "umlaut"}));
+  const Called unknown = in_shell("score --answers many.csv --tool umlat", folder);
+  EXPECT_EQ(unknown.exit, 2);
+  EXPECT_NE(unknown.err.find("did you mean umlaut?"), std::string::npos) << unknown.err;
+  // Few tools have columns, as in the study.
+  EXPECT_NE(
+      in_shell("score --answers many.csv --tool umlaut --tool deepfd", folder).out.find("Id  #F"),
+      std::string::npos);
+}
+
+TEST(Terminal, LocaliseAsksAllToolsAndFoldsThoseThatSayTheSame) {
+  const Folder folder;
+  EXPECT_EQ(in_shell("localise --list --tool all", folder).out,
+            in_shell("localise --list", folder).out);
+  const Called called = in_shell("localise D6 --tool deepfault --runs 1", folder);
+  ASSERT_EQ(called.exit, 0) << called.err;
+  EXPECT_NE(called.out.find("tool                   answer"), std::string::npos) << called.out;
+  EXPECT_NE(called.out.find("deepfault-dstar (+1) 2021-04"), std::string::npos) << called.out;
+  EXPECT_NE(called.out.find("the same of deepfault-tarantula"), std::string::npos) << called.out;
+  EXPECT_NE(called.out.find("\ndeepfault-ochiai 2021-04"), std::string::npos) << called.out;
+  const Called json = in_shell("localise D6 --tool deepfault --runs 1 --json", folder);
+  EXPECT_EQ(parse_json(json.out, "out")["tools"].size(), 3U);
+}
+
+TEST(Terminal, SizesAndPlacesAreSaidWhereTheyAreWrong) {
+  const Folder folder;
+  const Called little = in_shell("train D6 --replicas 1 --memory 1", folder);
+  EXPECT_EQ(little.exit, 1);
+  EXPECT_NE(little.err.find("--memory: found 1 byte, and one training needs about "),
+            std::string::npos)
+      << little.err;
+  EXPECT_EQ(little.err.find("0 MiB"), std::string::npos) << little.err;
+  folder.write("plan.json",
+               R"({"format": "neutra-benchmark-plan", "version": 1, "name": "tiny", "runs": 2,)"
+               R"( "core_seconds": 90, "operators": ["change_epochs"], "effect": 0,)"
+               R"( "subjects": ["line"]})");
+  const Called made = in_shell("bench create plan.json -o tiny.h5 --workers 1", folder);
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_TRUE(made.err.starts_with("tiny: 1 subject, about 1 min 30 s with 1 worker")) << made.err;
+  const std::string test = "TMPDIR=/nonexistent/place " NEUTRA_COMMAND " bench test tiny.h5";
+  const Called nowhere = Running({"sh", "-c", test}, folder.path()).wait(120);
+  EXPECT_EQ(nowhere.exit, 3);
+  EXPECT_NE(nowhere.err.find("TMPDIR: found /nonexistent/place, where no folder can be made"),
+            std::string::npos)
+      << nowhere.err;
 }
 
 TEST(Terminal, ExportsSayWhatTheyWrote) {

@@ -32,7 +32,7 @@ TEST(TextLayout, BreaksAtBlanksAndLongWordsBehindMarks) {
   EXPECT_EQ(wrapped("abcdefghij k", 4), (Lines{"abcd", "efgh", "ij k"}));
   EXPECT_EQ(wrapped("\u4e2d\u6587\u4e2d", 3), (Lines{"\u4e2d", "\u6587", "\u4e2d"}));
   EXPECT_EQ(least_columns("one three"), 5U);
-  EXPECT_EQ(least_columns("https://stackoverflow.com/questions/1"), 14U);  // "stackoverflow."
+  EXPECT_EQ(least_columns("https://stackoverflow.com/questions/1"), 18U);  // "stackoverflow.com/"
 }
 
 TEST(TextLayout, TheWidestColumnsGiveWay) {
