@@ -148,8 +148,18 @@ std::vector<Setting> settings_of_json(const std::string& text, const std::string
 /// Options that a configuration can't give.
 bool only_on_command_line(std::string_view name) { return name == "config" || name == "help"; }
 
+/// A pipe gives its text once, and `config show` asks for it again.
+std::string config_text(const std::string& file) {
+  constexpr const char* kConfig = "a file of 'name = value' lines, or a JSON object";
+  if (!is_pipe_or_device(file)) return read_file(file, kConfig);
+  static std::map<std::string, std::string> piped;
+  const auto [text, is_new] = piped.try_emplace(file);
+  if (is_new) text->second = read_file(file, kConfig);
+  return text->second;
+}
+
 void read_config(Arguments& arguments, const std::string& file, const VerbOptions& verb) {
-  const std::string text = read_file(file, "a file of 'name = value' lines, or a JSON object");
+  const std::string text = config_text(file);
   const auto names = all_names(verb);
   const auto start = text.find_first_not_of(" \t\r\n");
   const bool json = start != std::string::npos && text[start] == '{';
