@@ -62,7 +62,7 @@ TEST(ProgramSchema, HasTheWordsOfTheProgram) {
   EXPECT_EQ(words("/definitions/initializer/properties/class_name/enum"),
             names(Vocabulary::kInitializer));
   const std::string compile = "/properties/compile/properties/";
-  EXPECT_EQ(words((compile + "loss/enum").c_str()), names(Vocabulary::kLoss));
+  EXPECT_EQ(words((compile + "loss/anyOf/0/enum").c_str()), names(Vocabulary::kLoss));
   EXPECT_EQ(words((compile + "metrics/items/enum").c_str()), names(Vocabulary::kMetric));
   EXPECT_EQ(words((compile + "optimizer/properties/class_name/enum").c_str()),
             names(Vocabulary::kOptimizer));

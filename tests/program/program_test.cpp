@@ -5,8 +5,10 @@
 #include <set>
 
 #include "program/edit.h"
+#include "program/error.h"
 #include "program/layer.h"
 #include "program/metric_name.h"
+#include "program/parameters.h"
 #include "program/vocabulary.h"
 #include "support.h"
 
@@ -234,7 +236,13 @@ TEST(Canonical, SpellingDoesNotMatter) {
       {"/compile/optimizer/config/decay", 0.0},
       {"/compile/loss", "CategoricalCrossentropy"},
       {"/compile/loss",
-       {{"class_name", "CategoricalCrossentropy"}, {"config", {{"from_logits", false}}}}},
+       {{"class_name", "CategoricalCrossentropy"},
+        {"config",
+         {{"from_logits", false},
+          {"label_smoothing", 0.0},
+          {"reduction", "sum_over_batch_size"}}}}},
+      {"/fit/class_weight", nullptr},
+      {"/metric/from_logits", false},
       {"/compile/metrics", {"acc"}},
       {"/compile/metrics", {"accuracy", "mse"}},
       {"/compile/metrics", Json::array({Json::array({{{"class_name", "MeanMetricWrapper"},
@@ -262,6 +270,103 @@ TEST(Canonical, SpellingDoesNotMatter) {
   at(bare, "/model/config") = layers;
   EXPECT_TRUE(validate(bare.document).empty());
   EXPECT_EQ(program_hash(bare), hash);
+}
+
+// The same for options that aren't Keras's defaults.
+TEST(Canonical, SpellingOfOptionsDoesNotMatter) {
+  const auto hash = [](const std::string& path, const Json& value) {
+    Program program = sample("mlp");
+    at(program, path) = value;
+    EXPECT_TRUE(validate(program.document).empty()) << path << " " << value;
+    return program_hash(program);
+  };
+  const std::string constraint = "/model/config/layers/0/config/kernel_constraint";
+  const Hash bounded = hash(constraint, "max_norm");
+  EXPECT_EQ(hash(constraint, {{"class_name", "MaxNorm"},
+                              {"config", {{"max_value", 2.0}, {"axis", Json::array({0})}}}}),
+            bounded);
+  EXPECT_NE(hash(constraint, {{"class_name", "MaxNorm"}, {"config", {{"axis", 1}}}}), bounded);
+  EXPECT_NE(hash(constraint, "unit_norm"), bounded);
+  const Hash logits = hash("/compile/loss", {{"class_name", "categorical_crossentropy"},
+                                             {"config", {{"from_logits", true}}}});
+  EXPECT_EQ(hash("/compile/loss",
+                 {{"module", "keras.losses"},
+                  {"class_name", "CategoricalCrossentropy"},
+                  {"config", {{"from_logits", true}, {"label_smoothing", 0}, {"axis", -1}}}}),
+            logits);
+  EXPECT_NE(hash("/compile/loss", "categorical_crossentropy"), logits);
+  EXPECT_EQ(hash("/fit/class_weight", {{"0", 1}, {"1", 2.0}}),
+            hash("/fit/class_weight", {{"1", 2}, {"0", 1.0}}));
+  EXPECT_NE(hash("/fit/class_weight", {{"0", 1}, {"1", 2}}), program_hash(sample("mlp")));
+}
+
+TEST(Resolve, OptionsOfLosses) {
+  Program program = sample("mlp");
+  EXPECT_EQ(resolve(program).loss_options, LossOptions{});
+  EXPECT_TRUE(resolve(program).class_weights.empty());
+  at(program, "/compile/loss") = {{"class_name", "CategoricalCrossentropy"},
+                                  {"config", {{"from_logits", true}, {"label_smoothing", 0.1}}}};
+  at(program, "/fit/class_weight") = {{"1", 3}, {"0", 0.5}};
+  const ResolvedProgram resolved = resolve(program);
+  EXPECT_EQ(resolved.loss, "categorical_crossentropy");
+  EXPECT_EQ(resolved.loss_options, (LossOptions{true, 0.1}));
+  EXPECT_EQ(resolved.class_weights, (std::vector<double>{0.5, 3}));
+  // A search keeps the options of the program's own loss.
+  const ProgramSpace space = ProgramSpace::with_default_keys(program);
+  const Parameters own = space.base_parameters();
+  EXPECT_EQ(own.at("loss"), "categorical_crossentropy");
+  EXPECT_EQ(program_hash(space.instantiate(own)), program_hash(program));
+  Parameters changed = own;
+  changed["loss"] = "mean_squared_error";
+  EXPECT_EQ(resolve(space.instantiate(changed)).loss_options, LossOptions{});
+}
+
+/// Output shape and weights of one layer.
+struct Inferred {
+  Shape output;
+  std::vector<Shape> weights;
+};
+Inferred inferred(const std::string& class_name, const Json& config, const Shape& input) {
+  Program program = sample("mlp");
+  Json& layers = at(program, "/model/config/layers");
+  layers = Json::array({{{"class_name", class_name}, {"config", config}},
+                        {{"class_name", "Flatten"}, {"config", Json::object()}},
+                        {{"class_name", "Dense"}, {"config", {{"units", 10}}}}});
+  layers[0]["config"]["batch_input_shape"] = Json::array({nullptr});
+  for (const std::int64_t extent : input)
+    layers[0]["config"]["batch_input_shape"].push_back(extent);
+  const ResolvedLayer layer = resolve(program).layers.front();
+  Inferred result{layer.output_shape, {}};
+  for (const Weight& weight : layer.weights) result.weights.push_back(weight.shape);
+  return result;
+}
+
+TEST(Shapes, OfLayersThatScaleAndEnlarge) {
+  const auto transposed = [](Json config) {
+    config.update({{"filters", 5}});
+    return inferred("Conv2DTranspose", config, {4, 6, 3});
+  };
+  EXPECT_EQ(transposed({{"kernel_size", 3}}).output, (Shape{6, 8, 5}));
+  EXPECT_EQ(transposed({{"kernel_size", 3}}).weights, (std::vector<Shape>{{3, 3, 5, 3}, {5}}));
+  EXPECT_EQ(transposed({{"kernel_size", 2}, {"strides", 3}}).output, (Shape{12, 18, 5}));
+  EXPECT_EQ(transposed({{"kernel_size", 3}, {"strides", 2}, {"padding", "same"}}).output,
+            (Shape{8, 12, 5}));
+  EXPECT_EQ(transposed({{"kernel_size", 3}, {"strides", 2}, {"output_padding", 1}}).output,
+            (Shape{10, 14, 5}));
+  EXPECT_THROW(transposed({{"kernel_size", 3}, {"strides", 2}, {"output_padding", 2}}), Error);
+  EXPECT_THROW(transposed({{"kernel_size", 3}, {"strides", 2}, {"dilation_rate", 2}}), Error);
+  EXPECT_EQ(inferred("PReLU", {{"shared_axes", {2, 1}}}, {4, 6, 3}).weights,
+            (std::vector<Shape>{{1, 1, 3}}));
+  EXPECT_THROW(inferred("PReLU", {{"shared_axes", 4}}, {4, 6, 3}), Error);
+  EXPECT_EQ(inferred("Normalization", Json::object(), {4, 3}).weights,
+            (std::vector<Shape>{{3}, {3}}));
+  EXPECT_EQ(inferred("Normalization", {{"axis", nullptr}}, {4, 3}).weights,
+            (std::vector<Shape>{{}, {}}));
+  EXPECT_TRUE(inferred("Normalization", {{"mean", 1}, {"variance", 2}}, {4, 3}).weights.empty());
+  EXPECT_THROW(inferred("Normalization", {{"mean", 1}}, {4, 3}), Error);
+  EXPECT_THROW(inferred("Normalization", {{"mean", {1, 2}}, {"variance", 2}}, {4, 3}), Error);
+  EXPECT_THROW(inferred("Rescaling", {{"scale", {1, 2}}}, {4, 3}), Error);
+  EXPECT_EQ(inferred("UpSampling2D", {{"size", {2, 3}}}, {4, 6, 3}).output, (Shape{8, 18, 3}));
 }
 
 TEST(Canonical, LayersLeftOutAreASet) {
