@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -27,7 +28,7 @@ namespace {
 const Json& golden(const std::string& part) {
   static const Json documents = [] {
     Json all = Json::object();
-    for (const char* name : {"/conv_cases.json", "/layer_cases.json"}) {
+    for (const char* name : {"/conv_cases.json", "/layer_cases.json", "/option_cases.json"}) {
       std::ifstream file(std::string(NEUTRA_TEST_DATA) + name);
       const Json document = Json::parse(file);
       for (const char* key : {"layers", "trainings"}) {
@@ -166,7 +167,14 @@ TEST(Conv, FusedLayersAgreeWithKeras) {
       const auto values = c["weights"][k].get<std::vector<float>>();
       std::copy(values.begin(), values.end(), variables[k].extent.of(weights.all()).begin());
     }
-    FusedLayer layer(program, weights, rows);
+    std::optional<FusedLayer> made;
+    try {
+      made.emplace(program, weights, rows);
+    } catch (const fused::NotCovered&) {
+      EXPECT_EQ(name, "Conv2DTranspose: same, one cell, stride 2");
+      continue;
+    }
+    FusedLayer& layer = *made;
     const auto near = [&](std::span<const float> actual, const Json& expected,
                           const std::string& what) {
       const at::Tensor values = at::from_blob(const_cast<float*>(actual.data()),

@@ -72,6 +72,23 @@ TEST(TorchScriptWriter, KnowsEveryLayer) {
   }
 }
 
+TEST(TorchScriptWriter, KnowsLayersThatScaleAndEnlarge) {
+  const Json reshape = layer("Reshape", {{"target_shape", {2, 3, 2}}});
+  const Json enlarging = Json::array(
+      {layer("Rescaling", {{"scale", {0.5, 2}}, {"offset", 1}}),
+       layer("Normalization", {{"mean", {0.5, 1}}, {"variance", 0.25}}), dense(12, "linear"),
+       reshape, layer("Normalization", {{"axis", {1, -1}}}),
+       layer("PReLU", {{"shared_axes", {1, 2}}, {"alpha_initializer", "random_normal"}}),
+       layer("Conv2DTranspose",
+             {{"filters", 3}, {"kernel_size", {3, 2}}, {"strides", 2}, {"padding", "same"}}),
+       layer("UpSampling2D", {{"interpolation", "bilinear"}, {"size", {1, 3}}}),
+       layer("Conv2DTranspose", {{"filters", 2}, {"kernel_size", 2}, {"strides", 3}}),
+       layer("UpSampling2D", Json::object()), layer("GlobalAveragePooling2D", Json::object()),
+       dense(2, "softmax")});
+  expect_same(program("moons", 2, enlarging, "sparse_categorical_crossentropy", "accuracy",
+                      optimizer("Adam", 0.01), 1));
+}
+
 TEST(TorchScriptWriter, KnowsEveryActivation) {
   for (const Entry& entry : entries(Vocabulary::kActivation)) {
     SCOPED_TRACE(entry.name);

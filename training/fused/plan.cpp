@@ -21,6 +21,7 @@ const std::map<std::string, AddLayer>& registry() {
       {"BatchNormalization", layers::batch_normalization},
       {"Conv1D", layers::conv_1d},
       {"Conv2D", layers::conv_2d},
+      {"Conv2DTranspose", layers::conv_2d_transpose},
       {"Dense", layers::dense},
       {"DepthwiseConv2D", layers::depthwise_conv_2d},
       {"Dropout", layers::dropout},

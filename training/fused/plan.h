@@ -226,6 +226,7 @@ void average_pooling_2d(Builder&, const ResolvedLayer&);
 void batch_normalization(Builder&, const ResolvedLayer&);
 void conv_1d(Builder&, const ResolvedLayer&);
 void conv_2d(Builder&, const ResolvedLayer&);
+void conv_2d_transpose(Builder&, const ResolvedLayer&);
 void dense(Builder&, const ResolvedLayer&);
 void depthwise_conv_2d(Builder&, const ResolvedLayer&);
 void dropout(Builder&, const ResolvedLayer&);

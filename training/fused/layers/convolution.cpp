@@ -232,9 +232,113 @@ class Convolution final : public Step {
   std::map<std::size_t, Calls> calls_;
 };
 
-/// The same by Winograd's algorithm, for kernels of 3 x 3 that move cell by cell. A range of tiles
-/// at a time goes through all of it, so that it stays in the caches. So does a max pooling behind
-/// it, some images at a time: what lies between the two never leaves them.
+/// What a convolution over the output would give its input as gradient, and a bias: that one's
+/// passes, the other way round.
+class TransposedConvolution final : public Step {
+ public:
+  /// `turned`: of the convolution over the output.
+  TransposedConvolution(const Geometry& turned, const Tensor& x, const Tensor& y, Parameter kernel,
+                        Parameter bias, bool trainable, std::shared_ptr<const Scratch> scratch)
+      : geometry_(turned),
+        x_(x),
+        y_(y),
+        kernel_(kernel),
+        bias_(bias),
+        trainable_(trainable),
+        scratch_(std::move(scratch)),
+        sums_(static_cast<std::size_t>(turned.channels)) {}
+
+  void forward(const Pass& pass) override {
+    for (const Call& call : calls_for(pass).forward) call(stream_);
+    if (bias_.values == nullptr) return;
+    for (float *y = y_.values, *end = y + pass.lanes.rows * y_.features; y < end;) {
+      for (std::size_t c = 0; c < sums_.size(); ++c) *y++ += bias_.values[c];
+    }
+  }
+  void backward(const Pass& pass) override {
+    if (!y_.needs_gradient) return;
+    for (const Call& call : calls_for(pass).backward) call(stream_);
+    if (bias_.gradient == nullptr) return;
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    for (const float *dy = y_.gradient, *end = dy + pass.lanes.rows * y_.features; dy < end;) {
+      for (double& sum : sums_) sum += *dy++;
+    }
+    std::transform(sums_.begin(), sums_.end(), bias_.gradient,
+                   [](double sum) { return static_cast<float>(sum); });
+  }
+
+ private:
+  struct Calls {
+    std::vector<Call> forward, backward;
+    Buffer own;  ///< in place of the shared memory where oneDNN wants more for this size
+  };
+  const Calls& calls_for(const Pass& pass) {
+    const std::size_t rows = pass.lanes.rows;
+    Calls& calls = calls_[rows];
+    const bool differentiates = trainable_ || x_.needs_gradient;
+    if (calls.forward.empty() || (pass.training && calls.backward.empty() && differentiates)) {
+      calls = make(rows, pass.training);
+    }
+    return calls;
+  }
+
+  Calls make(std::size_t rows, bool training) const {
+    const Descriptions d(geometry_, rows, training && trainable_, true);
+    Calls calls;
+    float* kernel = scratch_->data;
+    if (d.memory_size() > scratch_->size) {
+      calls.own = Buffer(d.memory_size());
+      kernel = calls.own.data();
+    }
+    float* scratch = kernel + d.kernel_size();
+    const memory keras = at(geometry_.keras_kernel(), kernel_.values);
+    const memory x = at(geometry_.y(rows), x_.values);
+    const memory data_kernel = at(d.data->weights_desc(), kernel);
+    calls.forward.push_back(copy(keras, data_kernel));
+    calls.forward.push_back({dnnl::convolution_backward_data(*d.data),
+                             {{DNNL_ARG_DIFF_SRC, at(geometry_.x(rows), y_.values)},
+                              {DNNL_ARG_WEIGHTS, data_kernel},
+                              {DNNL_ARG_DIFF_DST, x},
+                              {DNNL_ARG_SCRATCHPAD, at(d.data->scratchpad_desc(), scratch)}}});
+    if (!training) return calls;
+
+    const memory dy = at(geometry_.x(rows), y_.gradient);
+    if (d.weights) {
+      const memory gradient = at(d.weights->diff_weights_desc(), kernel);
+      calls.backward.push_back(
+          {dnnl::convolution_backward_weights(*d.weights),
+           {{DNNL_ARG_SRC, dy},
+            {DNNL_ARG_DIFF_DST, x},
+            {DNNL_ARG_DIFF_WEIGHTS, gradient},
+            {DNNL_ARG_SCRATCHPAD, at(d.weights->scratchpad_desc(), scratch)}}});
+      calls.backward.push_back(copy(gradient, at(geometry_.keras_kernel(), kernel_.gradient)));
+    }
+    if (x_.needs_gradient) {
+      const memory forward_kernel = at(d.forward->weights_desc(), kernel);
+      calls.backward.push_back(copy(keras, forward_kernel));
+      calls.backward.push_back(
+          {dnnl::convolution_forward(*d.forward),
+           {{DNNL_ARG_SRC, dy},
+            {DNNL_ARG_WEIGHTS, forward_kernel},
+            {DNNL_ARG_DST, at(geometry_.y(rows), x_.gradient)},
+            {DNNL_ARG_SCRATCHPAD, at(d.forward->scratchpad_desc(), scratch)}}});
+    }
+    return calls;
+  }
+
+  Geometry geometry_;
+  Tensor x_, y_;
+  Parameter kernel_, bias_;
+  bool trainable_;
+  std::shared_ptr<const Scratch> scratch_;
+  std::vector<double> sums_;  ///< of the bias's gradient
+  dnnl::stream stream_{processor()};
+  std::map<std::size_t, Calls> calls_;
+};
+
+/// y = x * kernel + bias by Winograd's algorithm, for kernels of 3 x 3 that move cell by cell. A
+/// range of tiles at a time goes through all of it, so that it stays in the caches. So does a max
+/// pooling behind it, some images at a time: what lies between the two never leaves them.
 class WinogradConvolution final : public Step {
  public:
   WinogradConvolution(const Geometry& geometry, const Tensor& x, const Tensor& y, Parameter kernel,
@@ -493,6 +597,31 @@ void layers::conv_1d(Builder& builder, const ResolvedLayer& layer) {
 }
 void layers::conv_2d(Builder& builder, const ResolvedLayer& layer) {
   add_convolution(builder, layer, builder.parameter(0), bias_of(builder, layer, 1));
+}
+void layers::conv_2d_transpose(Builder& builder, const ResolvedLayer& layer) {
+  ResolvedLayer turned = layer;  // the convolution over the output, without a bias
+  std::swap(turned.input_shape, turned.output_shape);
+  turned.weights.resize(1);
+  const Geometry geometry(turned);
+  const WindowAxis &h = geometry.windows.height, &w = geometry.windows.width;
+  if (h.window == 1 && w.window == 1 && (h.stride > 1 || w.stride > 1)) {
+    throw NotCovered{"a transposed convolution of single cells with strides"};  // see thin()
+  }
+  const Tensor x = to_images(builder);
+  const bool trainable = builder.has_trainable();
+  const Tensor y = builder.tensor(layer.output_shape, Layout::kRows, x.needs_gradient || trainable);
+  try {
+    const Descriptions training(geometry, builder.batch(), trainable, true);
+    const Descriptions evaluation(geometry, builder.capacity(), false, true);
+    const auto scratch =
+        builder.scratch(std::max(training.memory_size(), evaluation.memory_size()));
+    builder.add(std::make_unique<TransposedConvolution>(
+        geometry, x, y, builder.parameter(0), bias_of(builder, layer, 1), trainable, scratch));
+  } catch (const dnnl::error& error) {
+    throw NotCovered{std::string("a convolution that oneDNN refuses: ") + error.what()};
+  }
+  builder.set_current(y);
+  add_activation(builder, named_activation(layer.config.at("activation")), true);
 }
 void layers::depthwise_conv_2d(Builder& builder, const ResolvedLayer& layer) {
   conv_2d(builder, as_grouped(layer));
