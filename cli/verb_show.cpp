@@ -263,7 +263,11 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
   if (const auto count = shown.weights())
     line("weights",
          std::to_string(count->all) + ", " + std::to_string(count->trained) + " of them trained");
-  line("loss", resolved.loss);
+  std::string loss = resolved.loss;
+  if (resolved.loss_options.from_logits) loss += "  from_logits=true";
+  if (const double share = resolved.loss_options.label_smoothing; share != 0)
+    loss += "  label_smoothing=" + shortest(share);
+  line("loss", loss);
   std::string optimizer = resolved.optimizer["class_name"];
   for (const auto& [name, value] : resolved.optimizer["config"].items())
     if (!value.is_null() && value != false) optimizer += "  " + name + "=" + value.dump();
@@ -281,7 +285,7 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
                     "  epochs=" + std::to_string(resolved.epochs) +
                     "  shuffle=" + (resolved.shuffle ? "true" : "false");
   const Json section = program.document.value("fit", Json::object());
-  for (const char* field : {"schedule", "loop"})
+  for (const char* field : {"schedule", "loop", "class_weight"})
     if (const Json value = section.value(field, Json()); !value.empty())
       fit += std::string("  ") + field + '=' + value.dump();
   line("fit", fit);

@@ -331,7 +331,7 @@ class Normaliser {
   Json axes(const Field& field, const Json& value, const std::string& path) {
     if (value.is_null()) return value;  // all, or none: the field's own default is another
     const Json list = value.is_array() ? value : Json::array({value});
-    if (list.empty() || list.size() > kMaxRank || !all_integers(field, list)) {
+    if (list.size() > kMaxRank || !all_integers(field, list)) {
       return report(path, value,
                     "null, an axis or an array of axes, whole numbers" + range_text(field));
     }

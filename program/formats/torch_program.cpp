@@ -418,7 +418,7 @@ std::string TorchSyntax::text(const TorchArgument& argument, const TorchProgram&
       std::string text;
       for (const double value : values) text += (text.empty() ? "" : ", ") + python_repr(value);
       return syntax.cpp ? "torch::tensor({" + text + "}, torch::kFloat)"
-                        : "torch.tensor([" + text + "], dtype=torch.float32)";
+                        : "torch.tensor([" + text + "]).float()";
     }
     std::string operator()(TorchVariableRef variable) const {
       return syntax.variables + program.variables[variable.index].name;
