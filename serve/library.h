@@ -49,7 +49,7 @@ class Library {
  public:
   static constexpr int kDepth = 4;             ///< folders in folders
   static constexpr std::size_t kMost = 20000;  ///< entries looked at
-  static constexpr int kReadAtOnce = 20;       ///< searches read by a look, however long it takes
+  static constexpr int kReadAtOnce = 10;       ///< searches read by a look, however long it takes
   /// Throws input_error for what is no folder. It is looked at again after `freshness`. A look that
   /// has read new searches for as long as `reading` leaves the others to the next one: with many
   /// nobody waits for all.
