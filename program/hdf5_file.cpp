@@ -425,7 +425,10 @@ void write_dataset(const Place& place, hid_t file, hid_t file_type, hid_t memory
 /// Datasets of a trial are read as a whole up to so many bytes, of others the first and the last
 /// value.
 constexpr std::uint64_t kTried = std::uint64_t{4} << 20;
-constexpr auto kTrialPatience = std::chrono::seconds(60);
+/// Processor time that a trial may take: a second, and one for each so many bytes of the file.
+constexpr std::uint64_t kTriedInASecond = std::uint64_t{32} << 20;
+/// However busy the machine is.
+constexpr auto kTrialPatience = std::chrono::minutes(10);
 
 /// Reads what is kept under a type and a space; `read(type, memory_space, file_space, buffer)`.
 template <typename Read>
@@ -472,14 +475,19 @@ herr_t try_object(hid_t file, const char* name, const H5O_info_t* info, void*) {
 }
 
 /// HDF5 can die of a file whose addresses or lengths are damaged. So another process looks first
-/// at all that there is in a file that nothing vouches for; `open` opens it. Fails where that
-/// process dies, or finds no end.
+/// at all that there is in a file of so many bytes that nothing vouches for; `open` opens it. Fails
+/// where that process dies, or finds no end.
 template <typename Open>
-void require_survivable(const Place& place, Open&& open) {
+void require_survivable(const Place& place, std::uint64_t bytes, Open&& open) {
   const pid_t child = ::fork();
   if (child == 0) {
-    const struct rlimit no_core { 0, 0 };
-    ::setrlimit(RLIMIT_CORE, &no_core);
+    const auto limit = [](auto resource, rlim_t most) {
+      const rlimit both{most, most};
+      ::setrlimit(resource, &both);
+    };
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, 1 + bytes / kTriedInASecond);
+    std::signal(SIGXCPU, SIG_DFL);
     for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) std::signal(signal, SIG_DFL);
     // Ctrl-C is for the process that asks.
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
@@ -536,7 +544,10 @@ Hdf5File Hdf5File::open(const std::filesystem::path& file) {
   const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "open"), H5Pclose);
   place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "open");
   const auto open = [&] { return H5Fopen(file.c_str(), H5F_ACC_RDONLY, access); };
-  if (!is_whole(file)) require_survivable(place, open);
+  if (!is_whole(file)) {
+    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+    require_survivable(place, error ? 0 : bytes, open);
+  }
   const hid_t id = open();
   if (id < 0) place.fail("is no readable HDF5 file (" + why_unreadable() + ")");
   return Hdf5File(id, file);
@@ -555,7 +566,7 @@ Hdf5File Hdf5File::open_image(std::string_view bytes, const std::filesystem::pat
   static std::uint64_t opened = 0;
   const std::string name = file.string() + " " + std::to_string(++opened);
   const auto open = [&] { return H5Fopen(name.c_str(), H5F_ACC_RDONLY, access); };
-  require_survivable(place, open);
+  require_survivable(place, bytes.size(), open);
   const hid_t id = open();
   if (id < 0) place.fail("is no readable HDF5 file (" + why_unreadable() + ")");
   return Hdf5File(id, file);

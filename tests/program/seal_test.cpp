@@ -100,7 +100,7 @@ TEST(Seal, AJsonDocumentKnowsItsDigest) {
   EXPECT_EQ(sealed_text("{\"a\":\n [1]\n}\n", "a").substr(0, 14), "{\"a\":\n [1],\n  ");
   std::size_t same = 0;
   const auto attempt = [&](const std::string& damaged) {
-    write_file_atomically(path, damaged);
+    std::ofstream(path, std::ios::binary) << damaged;
     ::testing::internal::CaptureStderr();
     try {
       const Json read = read_sealed_json(path);
