@@ -116,6 +116,39 @@ TEST(RunJournal, WhatIsNoJournalIsNamedWithItsLine) {
   }
 }
 
+TEST(RunJournal, EachLineKnowsItsDigest) {
+  std::string whole;
+  {
+    const JournalFile file;
+    RunJournal(file.path()).add(key_of(0), run_of("ACH(1), LCH", 0.125));
+    whole = file.text();
+  }
+  const std::size_t at = whole.find("0.125");
+  ASSERT_NE(at, std::string::npos);
+  const auto error_of = [](const std::string& text) -> std::string {
+    const JournalFile file;
+    file.append(text);
+    try {
+      const RunJournal journal(file.path());
+      EXPECT_TRUE(journal.find(key_of(0)));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(error_of(whole), "");
+  std::string damaged = whole;
+  damaged[at + 2] = '3';  // another number, but no other form
+  EXPECT_NE(error_of(damaged).find("line 2"), std::string::npos);
+  // As older versions wrote it.
+  std::string older;
+  for (std::size_t from = 0; from < whole.size(); from = whole.find('\n', from) + 1) {
+    const std::string line = whole.substr(from, whole.find('\n', from) - from);
+    older += line.substr(0, line.rfind(",\"digest\"")) + "}\n";
+  }
+  EXPECT_EQ(error_of(older), "");
+}
+
 TEST(RunJournal, ADiskThatFailsIsAnError) {
   const JournalFile file;
   RunJournal journal(file.path());
