@@ -693,7 +693,7 @@ TEST(KerasImport, WrappersComeAsKerasStoresThem) {
       {"class_name": "Bidirectional", "config": {"name": "b", "merge_mode": null,
        "layer": {"class_name": "GRU", "config": {"units": 2}}}})")
                 .find("layer 'b' (Bidirectional): merge_mode: found null; allowed: concat, sum, "
-                      "mul or ave"),
+                      "mul, ave"),
             std::string::npos);
 }
 

@@ -568,6 +568,8 @@ TEST_F(FusedEngine, EveryLayer) {
       layer("Softmax", Json::object()),
       layer("Dropout", {{"rate", 0.3}}),
       layer("Dropout", {{"rate", 0}}),
+      layer("GaussianDropout", {{"rate", 0.3}}),
+      layer("GaussianDropout", {{"rate", 0}}),
       layer("GaussianNoise", {{"stddev", 0.3}}),
       layer("GaussianNoise", {{"stddev", 0}}),
       layer("LayerNormalization", Json::object()),
@@ -606,9 +608,10 @@ TEST_F(FusedEngine, EveryLayer) {
     }
   }
   seen.insert("Activation");                 // EveryActivation
-  for (const char* extent : {"1D", "2D"}) {  // conv_test.cpp, fused_conv_test.cpp
-    for (const char* name : {"Conv", "AveragePooling", "GlobalAveragePooling", "GlobalMaxPooling",
-                             "MaxPooling", "ZeroPadding", "DepthwiseConv", "SeparableConv"}) {
+  for (const char* extent : {"1D", "2D"}) {  // conv_test.cpp, fused_conv_test.cpp, masks_test.cpp
+    for (const char* name :
+         {"Conv", "AveragePooling", "GlobalAveragePooling", "GlobalMaxPooling", "MaxPooling",
+          "ZeroPadding", "DepthwiseConv", "SeparableConv", "SpatialDropout"}) {
       seen.insert(std::string(name) + extent);
     }
   }
