@@ -321,6 +321,9 @@ def write(folder, only):
             print(f"{name}: this Keras cannot build it: {str(error).splitlines()[0]}", file=sys.stderr)
             continue
         keras_models.randomise(model, seed)
+        for layer in model.layers:
+            if isinstance(layer, L.Normalization):
+                layer.finalize_state()  # takes what was set
         rows = keras_models.rows_for(model, seed, model.whole)
         outputs = model.predict(rows, verbose=0)
         numpy.save(folder / f"{name}.x.npy", rows)

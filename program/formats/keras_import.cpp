@@ -265,8 +265,8 @@ class Importer {
       add_setting(*field, value, place, type->class_name, first, config);
     }
     note_call(layer.training, type->class_name, place, config);
-    if (type->class_name == "GRU" && find_field(fields, "reset_after") != nullptr &&
-        !config.contains("reset_after")) {
+    // Later versions, and exports, leave it out for their default alone.
+    if (type->class_name == "GRU" && standalone() && !config.contains("reset_after")) {
       config["reset_after"] = false;  // as before there was a choice
     }
     drop_usual_backward_layer(type->class_name, config);

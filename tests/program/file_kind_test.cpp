@@ -39,7 +39,7 @@ TEST(FileKind, IsToldByTheFirstBytes) {
     std::ofstream(file, std::ios::binary) << bytes;
     EXPECT_EQ(kind_of_file(file), kind);
     EXPECT_EQ(is_hdf5_file(file), bytes.find(kHdf5Start) != std::string::npos);
-    if (kind == "another kind of file") continue;
+    if (kind == "another kind of file" || kind == "an empty file") continue;
     try {
       read_json(file);
       ADD_FAILURE() << kind;

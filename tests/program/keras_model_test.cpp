@@ -575,7 +575,8 @@ TEST(KerasImport, ActivationsThatAreLayersBecomeLayers) {
 TEST(KerasImport, PoolingsThatKeepExtentsAreReshaped) {
   const KerasImport import = import_of(sequential(
       R"({"class_name": "Reshape", "config": {"target_shape": [2, 1]}},
-         {"class_name": "GlobalMaxPooling1D", "config": {"name": "g", "keepdims": true}})"));
+         {"class_name": "GlobalMaxPooling1D", "config": {"name": "g", "keepdims": true}},)" +
+      kDense));
   EXPECT_EQ(layer_of(import, 3)["config"]["target_shape"], (Json{1, -1}));
 }
 
@@ -624,7 +625,7 @@ TEST(KerasImport, NamesAllThatItCantRepresent) {
   EXPECT_NE(error_of([&] {
               import_of(sequential(R"({"class_name": "Dense", "config": {"name": "d", "units": 1,
                   "kernel_constraint": {"class_name": "Strange", "config": {}}}})"));
-            }).find("layer 'd' (Dense): kernel_constraint: found"),
+            }).find("layer 'd' (Dense): kernel_constraint/class_name: found"),
             std::string::npos);
   EXPECT_NE(
       error_of([&] {
