@@ -35,12 +35,13 @@ function rowName(name, x, y, room = x, anchor = "end") {
  * up. */
 function stripPlot(element, rows, level) {
   // In a narrow place names stand above their rows: beside them they would be cut to nothing.
-  const width = widthOf(element), narrow = width < 560 && rows.some(row => row.name.length > 24);
+  const width = widthOf(element), beside = Math.min(340, width * 0.33);
+  const narrow = width < 900 && rows.some(row => row.name.length * 7 > beside);
   const high = narrow ? 42 : 26, lift0 = narrow ? 8 : 0, top = 18;
   const numbers = rows.flatMap(row => row.values.filter(value => value !== null));
   if (level !== null) numbers.push(level);
   if (numbers.length === 0) return element.append(html("p", {class: "help"}, "No replica has a metric."));
-  const gutter = narrow ? 0 : Math.min(340, width * 0.33), bottom = top + rows.length * high;
+  const gutter = narrow ? 0 : beside, bottom = top + rows.length * high;
   const {place, marks} = axis(numbers, gutter + 8, width - 14, {ticks: width < 420 ? 3 : 5});
   const parts = marks.flatMap(({at, text}) => [
     svg("line", {x1: at, x2: at, y1: top, y2: bottom, class: "grid"}),
