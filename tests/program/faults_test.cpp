@@ -33,7 +33,7 @@ TEST(FaultSet, ErrorsNameTheColumn) {
   for (const auto& [text, column, words] :
        std::vector<std::tuple<std::string, std::string, std::string>>{
            {"", "column 1", "nothing"},
-           {"ACH(0), ACG", "column 9", "did you mean ACH?"},
+           {"ACH(0), ACG", "column 9", "did you mean ACH"},
            {"ACH(0", "column 6", "')' after the layers"},
            {"ACH()", "column 5", "a layer's index"},
            {"ACH(x)", "column 5", "a layer's index"},
