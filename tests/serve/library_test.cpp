@@ -61,10 +61,11 @@ TEST_F(LibraryTest, ManySearchesAreReadOneLookAfterTheOther) {
   EXPECT_EQ(unread(), 5);  // all are listed, though
   EXPECT_EQ(listing->searches.size(), static_cast<std::size_t>(count));
   EXPECT_FALSE(listing->complete);
-  EXPECT_NE(library.report("124.h5", {}), nullptr);  // that is read when it is asked for
+  const std::string last = std::to_string(99 + count) + ".h5";
+  EXPECT_NE(library.report(last, {}), nullptr);  // that is read when it is asked for
   EXPECT_EQ(unread(), 0);
   EXPECT_TRUE(listing->complete);
-  EXPECT_EQ(listing->find_search("124.h5")->state.state, "finished");
+  EXPECT_EQ(listing->find_search(last)->state.state, "finished");
 }
 
 TEST_F(LibraryTest, ASearchSaysWhatItFound) {
