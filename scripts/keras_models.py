@@ -105,7 +105,7 @@ def masked():
 
 
 def tagged():
-    backward = L.SimpleRNN(3, return_sequences=True, go_backwards=True)
+    backward = L.SimpleRNN(2, return_sequences=True, go_backwards=True)
     return keras.Sequential([L.Input((5,)), L.Reshape((5, 1)), L.Masking(3.0), L.GaussianDropout(0.1),
                              L.Bidirectional(L.GRU(2, return_sequences=True), backward_layer=backward),
                              L.TimeDistributed(L.LayerNormalization()), L.TimeDistributed(L.Dense(3))])

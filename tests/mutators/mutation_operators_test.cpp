@@ -830,42 +830,65 @@ std::set<std::string> types(const FaultSet& faults) {
 }
 
 // What apply does, diff names: for each operator, at each site, with each value.
-TEST(MutationOperators, DiffNamesWhatApplyDid) {
-  RandomPrograms programs(20);
-  std::set<std::string_view> seen;
-  for (int i = 0; i < 40; ++i) {
-    const Program program = programs.next();
-    const DataInfo rows{resolve(program).input_shape, {3}, 500, false, -1, 1};
-    const DataInfo* data = validate(program.document, &rows).empty() ? &rows : nullptr;
-    const Target target = make_target(program, data);
-    for (const MutationOperator* op : mutation_operators()) {
-      for (const Site site : find_sites(*op, target).sites) {
-        for (const Candidate& candidate : candidates(*op, target, site)) {
-          auto result = apply(*op, target, site, candidate.value, 3);
-          const Program* mutant = std::get_if<Program>(&result);
-          ASSERT_EQ(mutant == nullptr, candidate.refusal.has_value());
-          if (mutant == nullptr) continue;
-          SCOPED_TRACE(to_string(Application{std::string(op->id), site, candidate.value, 3}) +
-                       " on " + program.document.dump());
-          seen.insert(op->id);
-          EXPECT_NE(program_hash(*mutant), program_hash(program));
-          EXPECT_TRUE(validate(mutant->document).empty());
-          EXPECT_EQ(target.program.document, program.document);
-          const Program again = std::get<Program>(apply(*op, target, site, candidate.value, 3));
-          EXPECT_EQ(again.document, mutant->document);
-          std::set<std::string> found = types(diff(*mutant, program));
-          if (op->id == "change_optimisation_function") found.erase("HLR");
-          ASSERT_EQ(found.size(), 1u);
-          EXPECT_NE(("|" + std::string(op->fault_type) + "|").find("|" + *found.begin() + "|"),
-                    std::string::npos)
-              << *found.begin();
-          // Validation rows that only the buggy program has are no fault.
-          EXPECT_EQ(diff(program, *mutant).items.empty(), op->id == "remove_validation_set");
-        }
+void check_mutants(const Program& program, std::set<std::string_view>& seen) {
+  const DataInfo rows{resolve(program).input_shape, {3}, 500, false, -1, 1};
+  const DataInfo* data = validate(program.document, &rows).empty() ? &rows : nullptr;
+  const Target target = make_target(program, data);
+  for (const MutationOperator* op : mutation_operators()) {
+    for (const Site site : find_sites(*op, target).sites) {
+      for (const Candidate& candidate : candidates(*op, target, site)) {
+        auto result = apply(*op, target, site, candidate.value, 3);
+        const Program* mutant = std::get_if<Program>(&result);
+        ASSERT_EQ(mutant == nullptr, candidate.refusal.has_value());
+        if (mutant == nullptr) continue;
+        SCOPED_TRACE(to_string(Application{std::string(op->id), site, candidate.value, 3}) +
+                     " on " + program.document.dump());
+        seen.insert(op->id);
+        EXPECT_NE(program_hash(*mutant), program_hash(program));
+        EXPECT_TRUE(validate(mutant->document).empty());
+        EXPECT_EQ(target.program.document, program.document);
+        const Program again = std::get<Program>(apply(*op, target, site, candidate.value, 3));
+        EXPECT_EQ(again.document, mutant->document);
+        std::set<std::string> found = types(diff(*mutant, program));
+        if (op->id == "change_optimisation_function") found.erase("HLR");
+        ASSERT_EQ(found.size(), 1u);
+        EXPECT_NE(("|" + std::string(op->fault_type) + "|").find("|" + *found.begin() + "|"),
+                  std::string::npos)
+            << *found.begin();
+        // Validation rows that only the buggy program has are no fault.
+        EXPECT_EQ(diff(program, *mutant).items.empty(), op->id == "remove_validation_set");
       }
     }
   }
+}
+
+TEST(MutationOperators, DiffNamesWhatApplyDid) {
+  RandomPrograms programs(20);
+  std::set<std::string_view> seen;
+  for (int i = 0; i < 40; ++i) check_mutants(programs.next(), seen);
   EXPECT_EQ(seen.size(), mutation_operators().size());
+}
+
+TEST(MutationOperators, TakeWrappersForLayers) {
+  Program program{regressor().document};
+  Json& model = program.document["model"]["config"];
+  const Json layers = Json::parse(R"([
+      {"class_name": "TimeDistributed", "config": {"batch_input_shape": [null, 6, 2], "layer":
+        {"class_name": "Dense", "config": {"units": 4, "activation": "relu"}}}},
+      {"class_name": "SpatialDropout1D", "config": {"rate": 0.25}},
+      {"class_name": "Masking", "config": {}},
+      {"class_name": "Bidirectional", "config": {"layer":
+        {"class_name": "LSTM", "config": {"units": 4, "dropout": 0.25}}}},
+      {"class_name": "GaussianDropout", "config": {"rate": 0.25}},
+      {"class_name": "Dense", "config": {"units": 3}}])");
+  (model.is_array() ? model : model["layers"]) = layers;
+  ASSERT_TRUE(validate(program.document).empty());
+  std::set<std::string_view> seen;
+  check_mutants(program, seen);
+  for (const char* op :
+       {"change_dropout_rate", "duplicate_layer", "freeze_layer", "remove_layer"}) {
+    EXPECT_TRUE(seen.contains(op)) << op;
+  }
 }
 
 }  // namespace
