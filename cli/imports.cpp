@@ -19,6 +19,7 @@
 #include "program/file_kind.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
+#include "training/data/csv.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"
 
@@ -158,6 +159,13 @@ Json data_section(const fs::path& file, const fs::path& program_file,
   const fs::path name =
       file.is_absolute() ? file : fs::proximate(fs::absolute(file), fs::absolute(folder));
   Json section = {{"source", source}, {"arguments", {{"file", name.string()}}}};
+  if (source == "csv") {
+    const Json form = guess_csv_form(read_regular_file(file, "a CSV file"));
+    section["arguments"].update(form);
+    for (const auto& [argument, value] : form.items())
+      assumptions.push_back({"data.arguments." + argument, value.dump(),
+                             "with it more fields of the first rows are numbers"});
+  }
   if (!parted) {
     section["split"] = {{"test_size", 0.2}, {"seed", 42}};
     assumptions.push_back({"data.split", section["split"].dump(),

@@ -68,6 +68,51 @@ TEST(Csv, NaNOnlyWhereAllowed) {
   EXPECT_TRUE(std::isnan(read("1,2\n,3\n", {{"allow_nan", true}}).x.values[1]));
 }
 
+TEST(Csv, HintsAtDelimiterAndDecimalComma) {
+  const auto hint = [](const std::string& text, const Json& arguments = Json::object()) {
+    const std::string all = message(text, arguments);
+    const std::size_t at = all.find("\nIts rows look as if they need ");
+    return at == std::string::npos ? "no hint" : all.substr(all.find("need ", at) + 5);
+  };
+  EXPECT_EQ(hint("1.5;2\n3;4\n"), "\"delimiter\": \";\" in data.arguments.");
+  EXPECT_EQ(hint("a;b;label\n1;2;0\n", {{"target", "label"}}),
+            "\"delimiter\": \";\" in data.arguments.");
+  EXPECT_EQ(hint("a;b\n1,5;2,25\n3,0;4,5\n"),
+            "\"delimiter\": \";\", \"decimal\": \",\" in data.arguments.");
+  EXPECT_EQ(hint("1,5;2,25\n", {{"delimiter", ";"}}), "\"decimal\": \",\" in data.arguments.");
+  EXPECT_EQ(hint("1\t2\n3\t4\n"), "\"delimiter\": \"\\t\" in data.arguments.");
+  EXPECT_EQ(hint("1.5|2\n", {{"decimal", ","}, {"delimiter", "|"}}),
+            "\"decimal\": \".\" in data.arguments.");
+  EXPECT_EQ(hint("1,2\n3,four\n"), "no hint");
+  EXPECT_EQ(hint("1\n2\n"), "no hint");
+
+  const Part part = read("a;b\n1,5;-2,25e1\n+3;,5\n", {{"delimiter", ";"}, {"decimal", ","}});
+  EXPECT_EQ(part.x.values, (std::vector<double>{1.5, 3}));
+  EXPECT_EQ(part.y.values, (std::vector<double>{-22.5, 0.5}));
+  EXPECT_NE(message("1.5;2\n", {{"header", false}, {"delimiter", ";"}, {"decimal", ","}})
+                .find("line 1, column 1: found \"1.5\""),
+            std::string::npos);
+  EXPECT_NE(message("1,2\n", {{"decimal", ","}}).find("as the decimal sign"), std::string::npos);
+  EXPECT_NE(message("1,2\n", {{"decimal", ";"}}).find("data.arguments.decimal"), std::string::npos);
+}
+
+TEST(Csv, HintsAtUtf16) {
+  const std::string text = "1,2\n3,4\n";
+  std::string little, big;
+  for (const char c : text) {
+    little += {c, '\0'};
+    big += {'\0', c};
+  }
+  for (const auto& [bytes, name] :
+       std::vector<std::pair<std::string, std::string>>{{"\xFF\xFE" + little, "UTF-16 "},
+                                                        {"\xFE\xFF" + big, "UTF-16 "},
+                                                        {little, "UTF-16LE "},
+                                                        {big, "UTF-16BE "}}) {
+    EXPECT_NE(message(bytes).find("iconv -f " + name + "-t UTF-8 't.csv'"), std::string::npos)
+        << message(bytes);
+  }
+}
+
 TEST(Csv, ErrorsNameLineAndColumn) {
   EXPECT_NE(message("1,2\n3\n").find("line 2: found 1 columns; allowed: 2"), std::string::npos);
   EXPECT_NE(message("1,2\n3,\"4\n5,6\n").find("line 2, column 2: found a quote"),

@@ -110,6 +110,13 @@ std::optional<double> number(std::string_view text, const CsvOptions& options) {
     return it->second;
   }
   if (text.front() == '+') text.remove_prefix(1);
+  std::string with_point;
+  if (options.decimal != '.') {
+    if (text.find('.') != std::string_view::npos) return std::nullopt;
+    with_point = text;
+    std::replace(with_point.begin(), with_point.end(), options.decimal, '.');
+    text = with_point;
+  }
   double value = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size()) return std::nullopt;
@@ -166,6 +173,7 @@ CsvOptions csv_options(const Json& arguments) {
                {{"file", FieldRule::kText},
                 {"header", FieldRule::kAny},
                 {"delimiter", FieldRule::kAny},
+                {"decimal", FieldRule::kAny},
                 {"target", FieldRule::kAny},
                 {"drop", FieldRule::kAny},
                 {"labels", FieldRule::kAny},
@@ -185,6 +193,18 @@ CsvOptions csv_options(const Json& arguments) {
                         "; allowed: one character other than a quote or a line end");
     }
     options.delimiter = text[0];
+  }
+  if (arguments.contains("decimal")) {
+    const Json& decimal = arguments["decimal"];
+    if (decimal != "." && decimal != ",") {
+      throw input_error("data.arguments.decimal: found " + decimal.dump() +
+                        "; allowed: \".\", \",\"");
+    }
+    options.decimal = decimal.get<std::string>().front();
+  }
+  if (options.decimal == options.delimiter) {
+    throw input_error(std::string("data.arguments.delimiter: found \"") + options.delimiter +
+                      "\", as the decimal sign; allowed: another character");
   }
   options.target = as_list(arguments, "target");
   options.drop = as_list(arguments, "drop");
@@ -206,7 +226,48 @@ CsvOptions csv_options(const Json& arguments) {
   return options;
 }
 
-Part parse_csv(std::string_view text, const CsvOptions& options, const std::string& file) {
+namespace {
+
+/// Which share of the fields of the first rows are numbers; 0 where they have not the same number
+/// of columns, or one.
+double share_of_numbers(std::string_view text, const CsvOptions& options) {
+  constexpr int kRows = 20;
+  const std::string file;
+  Reader reader(text, options.delimiter, file);
+  std::vector<Field> fields, first;
+  std::size_t numbers = 0, all = 0;
+  try {
+    if (!reader.next(first) || first.size() < 2) return 0;
+    for (int row = 0; row < kRows && reader.next(fields); ++row) {
+      if (fields.size() != first.size()) return 0;
+      for (const Field& field : fields) numbers += number(field.text, options).has_value();
+      all += fields.size();
+    }
+  } catch (const Error&) {  // quotes
+    return 0;
+  }
+  if (all == 0) {  // one line
+    for (const Field& field : first) numbers += number(field.text, options).has_value();
+    all = first.size();
+  }
+  return static_cast<double>(numbers) / static_cast<double>(all);
+}
+
+/// What bytes 0 say of a text: one in UTF-16 or UTF-32.
+void require_utf8(std::string_view text, const std::string& file) {
+  std::string found;
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
+    found = "UTF-16";
+  } else if (const std::size_t at = text.substr(0, 1000).find('\0'); at != std::string_view::npos) {
+    found = at % 2 == 1 ? "UTF-16LE" : "UTF-16BE";
+  }
+  if (found.empty()) return;
+  throw input_error(
+      describe(file, "", "a text in " + found,
+               "UTF-8; make it with: iconv -f " + found + " -t UTF-8 '" + file + "' > utf8.csv"));
+}
+
+Part parse(std::string_view text, const CsvOptions& options, const std::string& file) {
   Reader reader(text, options.delimiter, file);
   std::vector<Field> fields;
   bool more = reader.next(fields);
@@ -274,6 +335,45 @@ Part parse_csv(std::string_view text, const CsvOptions& options, const std::stri
   part.y.extents = {rows};
   if (targets.size() > 1) part.y.extents.push_back(static_cast<std::int64_t>(targets.size()));
   return part;
+}
+
+}  // namespace
+
+Json guess_csv_form(std::string_view text, const CsvOptions& options) {
+  double best = share_of_numbers(text, options);
+  Json form = Json::object();
+  // What changes least comes first.
+  for (const bool other_decimal : {false, true}) {
+    for (const char delimiter : {options.delimiter, ',', ';', '\t', '|', ' '}) {
+      CsvOptions tried = options;
+      tried.delimiter = delimiter;
+      if (other_decimal) tried.decimal = options.decimal == '.' ? ',' : '.';
+      if (tried.delimiter == tried.decimal) continue;
+      const double share = share_of_numbers(text, tried);
+      if (share <= best) continue;
+      best = share;
+      form = Json::object();
+      if (delimiter != options.delimiter) form["delimiter"] = std::string(1, delimiter);
+      if (other_decimal) form["decimal"] = std::string(1, tried.decimal);
+    }
+  }
+  return form;
+}
+
+Part parse_csv(std::string_view text, const CsvOptions& options, const std::string& file) {
+  require_utf8(text, file);
+  try {
+    return parse(text, options, file);
+  } catch (const Error& error) {
+    std::string hint;
+    const Json form = guess_csv_form(text, options);
+    for (const auto& [name, value] : form.items()) {
+      hint += (hint.empty() ? "" : ", ") + ("\"" + name + "\": ") + value.dump();
+    }
+    if (hint.empty()) throw;
+    throw input_error(std::string(error.what()) + "\nIts rows look as if they need " + hint +
+                      " in data.arguments.");
+  }
 }
 
 RawData read_csv_source(const Json& arguments, const SearchPath& search_path, Reading reading) {

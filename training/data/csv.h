@@ -15,6 +15,7 @@ namespace neutra {
 struct CsvOptions {
   std::optional<bool> header;  ///< nullopt: a first line with a field that is no number is one
   char delimiter = ',';
+  char decimal = '.';        ///< '.' or ','
   std::vector<Json> target;  ///< names or 0-based indices; default: the last column
   std::vector<Json> drop;    ///< names or indices of columns that are neither feature nor target
   std::map<std::string, double> labels;  ///< texts that mean numbers, e.g. {"s": 0, "b": 1}
@@ -23,9 +24,13 @@ struct CsvOptions {
 };
 CsvOptions csv_options(const Json& arguments);
 
+/// The `delimiter` and `decimal` with which more fields of the first rows are numbers than with
+/// those of `options`: what a file that can't be read may need. Empty: none.
+Json guess_csv_form(std::string_view text, const CsvOptions& options = {});
+
 /// Parses RFC 4180 text: quoted fields with doubled quotes, CRLF or LF, an optional byte order
 /// mark, empty lines skipped. Throws input_error with `file`, line and column number for what it
-/// can't read. One target column makes y a vector.
+/// can't read, which ends with what may help. One target column makes y a vector.
 Part parse_csv(std::string_view text, const CsvOptions& options, const std::string& file);
 
 /// Source `csv`: {file, ...}. Its header is its first lines: how many rows there are isn't known.
