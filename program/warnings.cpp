@@ -114,13 +114,39 @@ class CallbackWarnings {
   std::string path_;
 };
 
+/// Test rows that a program has trained on.
+std::vector<Warning> test_row_warnings(const Json& data) {
+  constexpr const char* kMeaning =
+      ": the metric says how well these are learned by heart, not how well other rows are "
+      "predicted";
+  if (data.value("test", Json()) == "train") {
+    return {{"/data/test", std::string("the test rows are the training rows") + kMeaning}};
+  }
+  const Json& arguments = data.at("arguments");
+  for (const auto& [train, test] :
+       {std::pair{"x_train", "x_test"}, {"train_images", "test_images"}, {"train", "test"}}) {
+    const Json* from = member(arguments, train);
+    if (const Json* to = member(arguments, test);
+        from != nullptr && to != nullptr && *from == *to) {
+      return {{std::string("/data/arguments/") + test,
+               std::string("the test rows are those of ") + train + kMeaning}};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of(const Program& program) {
   std::vector<Problem> problems;
   const Json normal = normal_form(program.document, Defaults::kFill, problems);
   if (!problems.empty()) return {};  // it isn't trained
-  return CallbackWarnings(program.document, normal.at("fit"), normal.at("data")).warnings;
+  const Json& data = normal.at("data");
+  std::vector<Warning> warnings =
+      CallbackWarnings(program.document, normal.at("fit"), data).warnings;
+  const std::vector<Warning> of_rows = test_row_warnings(data);
+  warnings.insert(warnings.end(), of_rows.begin(), of_rows.end());
+  return warnings;
 }
 
 }  // namespace neutra

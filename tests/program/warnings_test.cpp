@@ -86,6 +86,24 @@ TEST(Warnings, NameAModeThatTakesGoodForBad) {
     EXPECT_EQ(text(with_early_stopping({"mse"}, {{"monitor", "mse"}, {"mode", mode}})), "");
 }
 
+TEST(Warnings, NameTestRowsThatAreTrainingRows) {
+  Program program = with_early_stopping({"mae"}, {{"monitor", "loss"}, {"patience", 3}});
+  program.document["data"].erase("split");
+  program.document["data"]["test"] = "train";
+  EXPECT_EQ(text(program),
+            "the test rows are the training rows: the metric says how well these are learned by "
+            "heart, not how well other rows are predicted");
+  EXPECT_EQ(warnings_of(program).front().path, "/data/test");
+  program.document["data"] = {
+      {"source", "npy"},
+      {"arguments",
+       {{"x_train", "x.npy"}, {"y_train", "y.npy"}, {"x_test", "x.npy"}, {"y_test", "y.npy"}}}};
+  EXPECT_EQ(text(program).substr(0, 36), "the test rows are those of x_train: ");
+  EXPECT_EQ(warnings_of(program).front().path, "/data/arguments/x_test");
+  program.document["data"]["arguments"]["x_test"] = "other.npy";
+  EXPECT_EQ(text(program), "");
+}
+
 TEST(Warnings, AreOfEachCallbackAndOfValidProgramsOnly) {
   Program program = with_early_stopping({"mae"}, {{"monitor", "loss"}, {"patience", 3}});
   Json& callbacks = program.document["fit"]["callbacks"];

@@ -72,6 +72,33 @@ TEST(Split, AsScikitLearn) {
   EXPECT_THROW(train_test_split(1, 0.5, 1), Error);
 }
 
+TEST_F(Data, SplitsInOrderAndTestsOnTrainingRows) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) text += std::to_string(i) + "," + std::to_string(i) + "\n";
+  write("a.csv", text);
+  // scikit-learn's train_test_split(arange(10), test_size=0.25, shuffle=False).
+  Json data = Json::parse(R"({"source":"csv","arguments":{"file":"a.csv"},
+      "split":{"test_size":0.25,"shuffle":false},
+      "validation":{"test_size":2,"shuffle":false}})");
+  const auto ordered = load(data);
+  EXPECT_EQ(ordered->x_train.values, (std::vector<float>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(ordered->x_validation.values, (std::vector<float>{5, 6}));
+  EXPECT_EQ(ordered->x_test.values, (std::vector<float>{7, 8, 9}));
+  EXPECT_EQ(ordered->y_test.values, ordered->x_test.values);
+  data["split"]["shuffle"] = true;
+  EXPECT_NE(message(data).find("data.split.seed: found nothing"), std::string::npos);
+
+  data.erase("split");
+  data["test"] = "train";
+  const auto same = load(data);
+  EXPECT_EQ(same->x_test.values, (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(same->x_train.rows(), 8);
+  data["split"] = {{"test_size", 2}, {"seed", 1}};
+  EXPECT_NE(message(data).find("data.test: found beside data.split"), std::string::npos);
+  data["test"] = "all";
+  EXPECT_NE(message(data).find("data.test: found \"all\"; allowed: \"train\""), std::string::npos);
+}
+
 TEST_F(Data, CsvIsPreprocessedSplitAndHeldOut) {
   std::string text = "v,label\n";
   for (int i = 0; i < 100; ++i) {
@@ -246,9 +273,19 @@ TEST_F(Data, MissingFileSaysWhereItWasLookedFor) {
   EXPECT_NE(text.find("NEUTRA_DATA_DIR"), std::string::npos);
 }
 
-TEST_F(Data, ReutersIsPickled) {
-  const std::string text = message({{"source", "reuters"}, {"arguments", Json::object()}});
-  EXPECT_NE(text.find("reuters.npz holds pickled Python objects"), std::string::npos);
+TEST_F(Data, MissingFilesOfBundledProgramsSayWhereTheyComeFrom) {
+  for (const auto& [source, file, words] :
+       std::vector<std::tuple<const char*, const char*, const char*>>{
+           {"csv", "higgs.csv", "kaggle.com/c/higgs-boson"},
+           {"csv", "d3.csv", "github.com/Wardat-ISU/DeepLocalize"},
+           {"npz", "reuters.npz", "tf-keras-datasets/reuters.npz"}}) {
+    const std::string text = message({{"source", source}, {"arguments", {{"file", file}}}});
+    EXPECT_NE(text.find(std::string("data file ") + file + " not found"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find((folder_ / file).string()), std::string::npos) << text;
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+    EXPECT_NE(text.find("NEUTRA_DATA_DIR"), std::string::npos) << text;
+  }
 }
 
 TEST_F(Data, ValidationRowsAreSetAside) {
@@ -322,7 +359,7 @@ TEST_F(Data, RefusesWrongFields) {
            {"/preprocess/0/op", 5, "data.preprocess[0].op"},
            {"/preprocess/0/part", 5, "data.preprocess[0].part"},
            {"/preprocess/0/seed", "a", "data.preprocess[0].seed"},
-           {"/preprocess/0/clases", 2, "did you mean 'classes'"},
+           {"/preprocess/0/clases", 2, "did you mean classes"},
            {"/preprocess/0/classes", std::int64_t{1} << 58, "data.preprocess[0].classes"},
            {"/preprocess/0/classes", 1e300, "data.preprocess[0].classes"},
            {"/preprocess/0/classes", 1000000, "at most 2147483648 numbers"}}) {

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "program/error.h"
+#include "program/zip_file.h"
 #include "tests/training/data_headers.h"
 #include "training/data/cifar10.h"
 #include "training/data/dataset.h"
@@ -110,6 +111,13 @@ class Files : public ::testing::Test {
     }
     EXPECT_EQ(zip_close(zip), 0);
     return folder_ / name;
+  }
+  /// Members of one content, stored as they are.
+  fs::path write_zip(const std::string& name, const std::vector<std::string>& members,
+                     const std::string& bytes) const {
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const std::string& member : members) files.emplace_back(member, bytes);
+    return write(name, zip_archive(files));
   }
   std::string load_message(const Json& data) const {
     return message([&] { load_dataset(data, {folder_}); });
@@ -400,6 +408,13 @@ TEST_F(Files, NpzSource) {
             std::string::npos);
   EXPECT_NE(text(write("no.npz", "PK and no more")).find("no.npz: found what is no zip file"),
             std::string::npos);
+  // NumPy takes the last of two, libzip the first.
+  std::string twice = text_of(write_zip("twice.npz", {"x.npy", "z.npy"}, member));
+  for (std::size_t at; (at = twice.find("z.npy")) != std::string::npos;) twice[at] = 'x';
+  EXPECT_NE(
+      text(write("twice.npz", twice)).find("twice.npz: x.npy: found two members of this name"),
+      std::string::npos)
+      << text(folder_ / "twice.npz");
   // Its last number is changed: only the checksum tells.
   std::string flipped = text_of(folder_ / "stored.npz");
   const std::size_t at = flipped.find("\x93NUMPY") + member.size() - 8;
@@ -421,6 +436,11 @@ TEST_F(Files, NpySource) {
                               "split": {"test_size": 1, "seed": 0}})");
   EXPECT_EQ(load_dataset(data, {folder_})->x_train.extents, (Extents{2, 1}));
   data["arguments"]["x"] = "x.npy";
+  // Numbers of rows are compared before any number is looked at.
+  EXPECT_NE(load_message(data).find("10 rows of features and 3 of targets for training"),
+            std::string::npos)
+      << load_message(data);
+  data["arguments"]["y"] = "x.npy";
   EXPECT_NE(load_message(data).find("x.npy: row 7: found inf; allowed: finite numbers"),
             std::string::npos)
       << load_message(data);

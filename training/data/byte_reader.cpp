@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "program/error.h"
 #include "program/files.h"
@@ -87,6 +88,22 @@ std::uint64_t ByteReader::read_number(int bytes, bool big_endian, const std::str
   std::array<char, 8> buffer{};
   read(std::span(buffer).first(static_cast<std::size_t>(bytes)), what);
   return unsigned_number(buffer.data(), bytes, big_endian);
+}
+
+std::string ByteReader::rest(std::uint64_t limit, const std::string& what) {
+  std::string bytes;
+  std::vector<char> block(kBuffer);
+  while (!at_end()) {
+    std::size_t got = 0;
+    if (next_) block[got++] = *std::exchange(next_, std::nullopt);
+    got += read_(std::span(block).subspan(got));
+    offset_ += got;
+    bytes.append(block.data(), got);
+    if (bytes.size() > limit) {
+      fail(what + " of more than " + std::to_string(limit) + " bytes", "at most that");
+    }
+  }
+  return bytes;
 }
 
 bool ByteReader::at_end() {

@@ -35,6 +35,8 @@ class ByteReader {
   void read(std::span<char> bytes, const std::string& what);
   /// The next `bytes` bytes as an unsigned number; at most 8.
   std::uint64_t read_number(int bytes, bool big_endian, const std::string& what);
+  /// All bytes that are left; refuses more than `limit`.
+  std::string rest(std::uint64_t limit, const std::string& what);
   /// Is there no byte left? At the end gzip and zip check their checksums.
   bool at_end();
   /// Refuses bytes behind `what`.

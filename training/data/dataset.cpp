@@ -26,7 +26,7 @@ Array rounded(Table table) { return {table.extents, {table.values.begin(), table
 
 struct SplitRequest {
   double test_size;
-  std::uint32_t seed;
+  std::optional<std::uint32_t> seed;  ///< nullopt: the rows keep their order
 };
 SplitRequest split_request(const Json& data, const std::string& name) {
   const Json& request = data[name];
@@ -45,25 +45,32 @@ SplitRequest split_request(const Json& data, const std::string& name) {
     throw input_error("data." + name + ".test_size: found " + shortest(test_size) +
                       "; allowed: a share below 1 or a whole number of rows");
   }
+  if (!request.value("shuffle", true)) return {test_size, std::nullopt};
   return {test_size, static_cast<std::uint32_t>(field("seed", 0, 4294967295.0))};
 }
 
 Shape row_shape(const Table& table) { return {table.extents.begin() + 1, table.extents.end()}; }
 
-void require_rows(const Part& part, const char* name) {
-  if (part.x.rows() != part.y.rows() || part.x.rows() == 0) {
-    throw input_error("data: found " + std::to_string(part.x.rows()) + " rows of features and " +
-                      std::to_string(part.y.rows()) + " of targets for " + name +
-                      "; allowed: the same number, at least one");
-  }
-}
-
 bool has(const Json& data, const char* name) {
   return data.contains(name) && !data[name].is_null();
 }
 
+/// Are the training rows the test rows, too?
+bool tests_on_training_rows(const Json& data) { return has(data, "test"); }
+
 /// A source in one piece needs a split, one with test rows of its own must have none.
 void require_split(const Json& data, bool parted) {
+  if (tests_on_training_rows(data)) {
+    if (data["test"] != "train") {
+      throw input_error("data.test: found " + data["test"].dump() + "; allowed: \"train\"");
+    }
+    if (has(data, "split") || parted) {
+      throw input_error(std::string("data.test: found beside ") +
+                        (parted ? "test rows of the source" : "data.split") +
+                        "; allowed: with a source in one piece and no split");
+    }
+    return;
+  }
   if (has(data, "split") && parted) {
     throw input_error(
         "data.split: found one for a source that has training and test rows; "
@@ -132,7 +139,8 @@ namespace {
 /// Takes the rows that the split `name` asks for off a part.
 Part cut(const Json& data, Part& part, const char* name) {
   const auto [test_size, seed] = split_request(data, name);
-  const Split split = train_test_split(part.x.rows(), test_size, seed);
+  const Split split = seed ? train_test_split(part.x.rows(), test_size, *seed)
+                           : ordered_split(part.x.rows(), test_size);
   Part taken{part.x.select(split.test), part.y.select(split.test)};
   part = {part.x.select(split.train), part.y.select(split.train)};
   return taken;
@@ -142,12 +150,15 @@ Part cut(const Json& data, Part& part, const char* name) {
 RawData preprocessed(const Json& data, const SearchPath& search_path,
                      TargetScale* scale = nullptr) {
   RawData raw = read_source(data, search_path);
-  require_rows(raw.train, "training");
-  if (raw.parted) require_rows(raw.test, "test");
+  require_rows(raw);
   const Json steps = data.value("preprocess", Json());
   preprocess(steps, raw, false, scale);
   require_split(data, raw.parted);
-  if (!raw.parted) raw.test = cut(data, raw.train, "split");
+  if (tests_on_training_rows(data)) {
+    raw.test = raw.train;
+  } else if (!raw.parted) {
+    raw.test = cut(data, raw.train, "split");
+  }
   preprocess(steps, raw, true, scale);
   return raw;
 }
@@ -209,11 +220,6 @@ DataHeader header(const Json& data, const SearchPath& search_path) {
   RawData raw = read_source(data, search_path, Reading::kHeader);
   DataHeader result;
   require_split(data, raw.parted);
-  for (const Part* part : {&raw.train, &raw.test}) {
-    if (part == &raw.test && !raw.parted) continue;
-    if (part->x.rows() == part->y.rows()) continue;
-    require_rows(*part, part == &raw.train ? "training" : "test");
-  }
   RowCounts rows{raw.train.x.rows(), raw.test.x.rows()};
   const bool known = rows.train > 0 && (!raw.parted || rows.test > 0);
   const auto cut = [&](std::int64_t& from, const char* name) {
@@ -236,7 +242,7 @@ DataHeader header(const Json& data, const SearchPath& search_path) {
   process(false);
   if (!raw.parted) {
     raw.test = raw.train;
-    rows.test = cut(rows.train, "split");
+    rows.test = tests_on_training_rows(data) ? rows.train : cut(rows.train, "split");
   }
   process(true);
   make_column(raw.train.x);

@@ -57,16 +57,21 @@ RawData read_idx_source(const Json& arguments, const SearchPath& search_path, Re
                 {"test_images", FieldRule::kText},
                 {"test_labels", FieldRule::kText},
                 {"allow_nan", FieldRule::kFlag}});
-  const auto read = [&](const char* argument) {
+  const auto read = [&](const char* argument, Reading what) {
     const std::string file = text_argument(arguments, argument, "idx");
     ByteReader reader = ByteReader::open(find_file(idx_spellings(file), search_path));
-    Table table = read_idx(reader, reading);
+    Table table = read_idx(reader, what);
     require_finite(table, reader.file(), arguments);
     return table;
   };
-  return {{read("train_images"), read("train_labels")},
-          {read("test_images"), read("test_labels")},
-          true};
+  const auto all = [&](Reading what) -> RawData {
+    return {{read("train_images", what), read("train_labels", what)},
+            {read("test_images", what), read("test_labels", what)},
+            true};
+  };
+  RawData headers = all(Reading::kHeader);
+  require_rows(headers);
+  return reading == Reading::kHeader ? headers : all(reading);
 }
 
 }  // namespace neutra

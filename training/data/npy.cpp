@@ -16,10 +16,17 @@ namespace {
 
 constexpr std::uint64_t kMaxHeader = 1U << 16;  ///< bytes; NumPy writes a few hundred at most
 constexpr std::size_t kMaxRank = 64;            ///< of NumPy's arrays
+constexpr std::uint64_t kMaxPickle = 1U << 28;  ///< bytes; Keras's largest has 60 million
+
+constexpr const char* kTypes =
+    "booleans ('|b1'), integers ('<i4', '>u2', ...) and floats ('<f2', '<f4', '<f8') of either "
+    "byte "
+    "order";
 
 /// What an .npy file says about its array.
 struct Header {
   NumberType type;
+  bool objects = false;  ///< pickled: no numbers, and no type
   bool fortran_order = false;
   std::vector<std::uint64_t> extents;
 };
@@ -38,7 +45,7 @@ class HeaderParser {
       const std::string key = quoted();
       expect(':');
       if (key == "descr" && !descr) {
-        header.type = type();
+        type(header);
         descr = true;
       } else if (key == "fortran_order" && !order) {
         header.fortran_order = boolean();
@@ -132,15 +139,11 @@ class HeaderParser {
     return result;
   }
 
-  NumberType type() {
-    constexpr const char* kAllowed =
-        "booleans ('|b1'), integers ('<i4', '>u2', ...) and floats ('<f2', '<f4', '<f8') of either "
-        "byte order";
-    if (accept('[')) fail("a structure", kAllowed);
+  void type(Header& header) {
+    if (accept('[')) fail("a structure", kTypes);
     const std::string text = quoted();
-    if (text.find('O') != std::string::npos) {
-      fail("type '" + text + "', pickled Python objects, which are never unpickled", kAllowed);
-    }
+    header.objects = text.find('O') != std::string::npos;
+    if (header.objects) return;
     const bool swapped = text.starts_with('>');
     const std::string_view rest = std::string_view(text).substr(
         text.empty() || std::string_view("<>|=").find(text[0]) == std::string_view::npos ? 0 : 1);
@@ -156,9 +159,11 @@ class HeaderParser {
                                             {"f2", NumberType::kFloat, 2},
                                             {"f4", NumberType::kFloat, 4},
                                             {"f8", NumberType::kFloat, 8}}) {
-      if (rest == name) return {kind, bytes, swapped};
+      if (rest != name) continue;
+      header.type = {kind, bytes, swapped};
+      return;
     }
-    fail("type " + Json(text).dump(-1, ' ', true, Json::error_handler_t::replace), kAllowed);
+    fail("type " + Json(text).dump(-1, ' ', true, Json::error_handler_t::replace), kTypes);
   }
 
   [[noreturn]] void fail(const std::string& found, const std::string& allowed) const {
@@ -217,7 +222,9 @@ void write_npy(const std::filesystem::path& path, const Array& array) {
   }
 }
 
-Table read_npy(ByteReader& reader, Reading reading) {
+namespace {
+
+Header read_header(ByteReader& reader) {
   std::string magic(6, '\0');
   reader.read(magic, "the header");
   if (magic != "\x93NUMPY") reader.fail("another start than NumPy's", "an .npy file", 6);
@@ -235,19 +242,76 @@ Table read_npy(ByteReader& reader, Reading reading) {
   reader.require(length, "a header");
   std::string text(length, '\0');
   reader.read(text, "the header");
-  const Header header = HeaderParser(text, reader).parse();
+  return HeaderParser(text, reader).parse();
+}
+
+}  // namespace
+
+Table read_npy(ByteReader& reader, Reading reading) {
+  const Header header = read_header(reader);
+  if (header.objects) {
+    reader.fail(
+        "pickled Python objects, which are never unpickled (source reuters reads Keras's "
+        "reuters.npz)",
+        kTypes);
+  }
   Table table = read_table(reader, header.type, header.extents, reading);
   if (reading == Reading::kHeader) return table;
   reader.require_end("the array");
   return header.fortran_order && table.extents.size() > 1 ? row_major(table) : table;
 }
 
-Table NpzFile::read(const std::string& array, Reading reading) const {
+PickledLists read_npy_lists(ByteReader& reader) {
+  const Header header = read_header(reader);
+  const std::uint64_t start = reader.offset();
+  PickledLists lists;
+  if (header.objects) {
+    require_extents(reader, header.extents);
+    lists = unpickle_lists(reader.rest(kMaxPickle, "a pickle"), reader.file(), start);
+    if (lists.ends.size() != header.extents.front()) {
+      reader.fail(std::to_string(lists.ends.size()) + " pickled lists",
+                  std::to_string(header.extents.front()) + ", as the header says");
+    }
+    return lists;
+  }
+  if (header.type.kind == NumberType::kFloat)
+    reader.fail("floats", "whole numbers, or lists of them");
+  const Table table = read_table(reader, header.type, header.extents);
+  reader.require_end("the array");
+  for (const double value : (header.fortran_order ? row_major(table) : table).values) {
+    lists.numbers.push_back(static_cast<std::int64_t>(value));
+  }
+  for (std::int64_t row = 1; row <= table.rows(); ++row) {
+    lists.ends.push_back(static_cast<std::size_t>(row * table.row_size()));
+  }
+  return lists;
+}
+
+std::int64_t read_npy_rows(ByteReader& reader) {
+  const Header header = read_header(reader);
+  require_extents(reader, header.extents);
+  return static_cast<std::int64_t>(header.extents.front());
+}
+
+template <typename Read>
+auto NpzFile::read_member(const std::string& array, Read&& read) const {
   const std::string member = array + ".npy";
   if (!has(array)) throw input_error(describe(file_, member, "no such array", ""));
   ZipFile::Stream stream = zip_.open(member);
   ByteReader reader(file_ + ": " + member, stream.capacity, std::move(stream.read));
-  return read_npy(reader, reading);
+  return read(reader);
+}
+
+Table NpzFile::read(const std::string& array, Reading reading) const {
+  return read_member(array, [&](ByteReader& reader) { return read_npy(reader, reading); });
+}
+
+PickledLists NpzFile::read_lists(const std::string& array) const {
+  return read_member(array, read_npy_lists);
+}
+
+std::int64_t NpzFile::read_rows(const std::string& array) const {
+  return read_member(array, read_npy_rows);
 }
 
 RawData read_npy_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
@@ -261,13 +325,14 @@ RawData read_npy_source(const Json& arguments, const SearchPath& search_path, Re
                 {"allow_nan", FieldRule::kFlag}});
   return read_arrays(
       "data.arguments", "file", [&](const std::string& name) { return arguments.contains(name); },
-      [&](const std::string& name) {
+      [&](const std::string& name, Reading what) {
         ByteReader reader =
             ByteReader::open(find_file({text_argument(arguments, name, "npy")}, search_path));
-        Table table = read_npy(reader, reading);
+        Table table = read_npy(reader, what);
         require_finite(table, reader.file(), arguments);
         return table;
-      });
+      },
+      reading);
 }
 
 RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Reading reading) {
@@ -278,11 +343,12 @@ RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Re
   const NpzFile file(path);
   return read_arrays(
       path.string(), "array", [&](const std::string& name) { return file.has(name); },
-      [&](const std::string& name) {
-        Table table = file.read(name, reading);
+      [&](const std::string& name, Reading what) {
+        Table table = file.read(name, what);
         require_finite(table, path.string() + ": " + name, arguments);
         return table;
-      });
+      },
+      reading);
 }
 
 }  // namespace neutra

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "program/formats/pickle.h"
 #include "program/zip_file.h"
 #include "training/data/byte_reader.h"
 #include "training/data/dataset.h"
@@ -15,6 +16,12 @@ namespace neutra {
 /// numpy.lib.format): booleans, integers and floats of 1 to 8 bytes of either byte order, in C or
 /// Fortran order. Structures, texts, complex numbers and pickled objects are refused.
 Table read_npy(ByteReader& reader, Reading reading = Reading::kAll);
+
+/// Reads an .npy file of pickled Python objects that are lists of whole numbers, and runs nothing
+/// (program/formats/pickle.h). Rows of whole numbers are such lists, too.
+PickledLists read_npy_lists(ByteReader& reader);
+/// Number of rows that the header of such a file gives.
+std::int64_t read_npy_rows(ByteReader& reader);
 
 /// Writes an .npy file of version 1 with float32 numbers. Throws failure() with the system's
 /// reason.
@@ -29,8 +36,13 @@ class NpzFile {
   bool has(const std::string& array) const { return zip_.has(array + ".npy"); }
   /// Throws input_error: no such array, encrypted, packed in another way, damaged.
   Table read(const std::string& array, Reading reading = Reading::kAll) const;
+  PickledLists read_lists(const std::string& array) const;
+  std::int64_t read_rows(const std::string& array) const;
 
  private:
+  template <typename Read>
+  auto read_member(const std::string& array, Read&& read) const;
+
   std::string file_;
   ZipFile zip_;
 };

@@ -9,33 +9,30 @@
 #include "program/words.h"
 #include "training/data/cifar10.h"
 #include "training/data/csv.h"
-#include "training/data/dataset.h"
 #include "training/data/idx.h"
 #include "training/data/npy.h"
+#include "training/data/reuters.h"
 
 namespace neutra {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// How to get the files of a folder that programs share.
-struct Origin {
-  const char* folder;
-  const char* advice;
-};
-constexpr Origin kOrigins[] = {
-    {"mnist",
-     "Put MNIST's four files there: train-images-idx3-ubyte.gz, train-labels-idx1-ubyte.gz, "
-     "t10k-images-idx3-ubyte.gz, t10k-labels-idx1-ubyte.gz, packed or not, e.g. from "
-     "https://ossci-datasets.s3.amazonaws.com/mnist/; or name the folder that holds the folder "
-     "mnist with --data-dir or NEUTRA_DATA_DIR."},
-    {"fashion-mnist",
-     "Install Debian's package dataset-fashion-mnist, or name the folder that holds the folder "
-     "fashion-mnist with --data-dir or NEUTRA_DATA_DIR."},
-    {"cifar-10-batches-bin",
-     "Unpack https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz there, or name the folder "
-     "that holds the folder cifar-10-batches-bin with --data-dir or NEUTRA_DATA_DIR."},
-};
+std::vector<std::int64_t> table_extents(const fs::path& file, const std::string& dataset,
+                                        const std::vector<std::uint64_t>& extents) {
+  const auto fail = [&](const std::string& found, const std::string& allowed) {
+    throw input_error(describe(file.string(), dataset, found, allowed));
+  };
+  if (extents.empty()) fail("a scalar", "an array of rows");
+  double elements = 1;
+  for (const std::uint64_t n : extents) {
+    if (n == 0) fail("an extent of 0", "1 or more");
+    elements *= static_cast<double>(n);
+  }
+  if (elements > kMaxNumbers)
+    fail(shortest(elements) + " elements", "up to " + shortest(kMaxNumbers));
+  return {extents.begin(), extents.end()};
+}
 
 RawData read_hdf5(const Json& arguments, const SearchPath& search_path, Reading reading) {
   check_fields(arguments, "data.arguments",
@@ -44,39 +41,15 @@ RawData read_hdf5(const Json& arguments, const SearchPath& search_path, Reading 
   const Hdf5File file = Hdf5File::open(path);
   return read_arrays(
       path.string(), "dataset", [&](const std::string& name) { return file.has("/" + name); },
-      [&](const std::string& name) {
+      [&](const std::string& name, Reading what) {
         const std::string dataset = "/" + name;
-        Table table;
-        for (const std::uint64_t n : file.extents(dataset)) {
-          table.extents.push_back(static_cast<std::int64_t>(n));
-        }
-        if (table.extents.empty()) {
-          throw input_error(describe(path.string(), dataset, "a scalar", "an array of rows"));
-        }
-        for (const std::int64_t n : table.extents) {
-          if (n == 0) {
-            throw input_error(describe(path.string(), dataset, "an extent of 0", "1 or more"));
-          }
-        }
-        double elements = 1;
-        for (const std::int64_t n : table.extents) elements *= static_cast<double>(n);
-        if (elements > kMaxNumbers) {
-          throw input_error(describe(path.string(), dataset, shortest(elements) + " elements",
-                                     "up to " + shortest(kMaxNumbers)));
-        }
-        if (reading == Reading::kHeader) return table;
+        Table table{table_extents(path, dataset, file.extents(dataset)), {}};
+        if (what == Reading::kHeader) return table;
         table.values = file.read_doubles(dataset);
         require_finite(table, path.string() + ": " + dataset, arguments);
         return table;
-      });
-}
-
-/// Known, so that its programs can be read and changed, but not readable.
-RawData refuse_reuters(const Json&, const SearchPath&, Reading) {
-  throw MissingData(
-      "data source reuters is not available: Keras's reuters.npz holds pickled Python objects, "
-      "which neutra doesn't read. Write the features and labels as arrays x_train, y_train, x_test "
-      "and y_test of an .npz file and use source npz.");
+      },
+      reading);
 }
 
 /// Of programs whose data nobody knows, such as imported models.
@@ -99,20 +72,8 @@ const std::map<std::string, ReadSource>& readers() {
       {"none", refuse_none},
       {"npy", read_npy_source},
       {"npz", read_npz_source},
-      {"reuters", refuse_reuters}};
+      {"reuters", read_reuters_source}};
   return kReaders;
-}
-
-/// The arguments that name files, by source.
-const std::map<std::string, std::vector<const char*>>& file_arguments() {
-  static const std::map<std::string, std::vector<const char*>> kArguments{
-      {"cifar10", {"train", "test"}},
-      {"csv", {"file"}},
-      {"hdf5", {"file"}},
-      {"idx", {"train_images", "train_labels", "test_images", "test_labels"}},
-      {"npy", {"x", "y", "x_train", "y_train", "x_test", "y_test"}},
-      {"npz", {"file"}}};
-  return kArguments;
 }
 
 std::vector<std::string> known_sources() {
@@ -122,24 +83,6 @@ std::vector<std::string> known_sources() {
 }
 
 }  // namespace
-
-fs::path find_file(const std::vector<std::string>& files, const SearchPath& search_path) {
-  const std::string& file = files.front();
-  const bool relative = fs::path(file).is_relative() && !search_path.empty();
-  std::string tried;
-  for (const fs::path& folder : relative ? search_path : SearchPath{""}) {
-    for (const std::string& spelling : files) {
-      std::error_code ignored;
-      if (fs::is_regular_file(folder / spelling, ignored)) return folder / spelling;
-    }
-    tried += "\n  " + (folder / file).string();
-  }
-  std::string advice = "Put it there, or name its folder with --data-dir or NEUTRA_DATA_DIR.";
-  for (const Origin& origin : kOrigins) {
-    if (*fs::path(file).begin() == origin.folder) advice = origin.advice;
-  }
-  throw MissingData("data file " + file + " not found; looked for" + tried + "\n" + advice);
-}
 
 std::string text_argument(const Json& arguments, const std::string& name, const char* source) {
   if (arguments.contains(name) && arguments[name].is_string()) return arguments[name];
@@ -157,9 +100,21 @@ void require_finite(const Table& table, const std::string& place, const Json& ar
   }
 }
 
+void require_rows(const RawData& data) {
+  for (const auto& [part, name] : {std::pair{&data.train, "training"}, {&data.test, "test"}}) {
+    if (part == &data.test && !data.parted) continue;
+    const std::int64_t x = part->x.rows(), y = part->y.rows();
+    if (x == y && x > 0) continue;
+    throw input_error("data: found " + std::to_string(x) + " rows of features and " +
+                      std::to_string(y) + " of targets for " + name +
+                      "; allowed: the same number, at least one");
+  }
+}
+
 RawData read_arrays(const std::string& place, const char* noun,
                     const std::function<bool(const std::string&)>& has,
-                    const std::function<Table(const std::string&)>& read) {
+                    const std::function<Table(const std::string&, Reading)>& read,
+                    Reading reading) {
   const bool whole = has("x") || has("y");
   std::vector<std::string> missing, surplus;
   for (const char* name : {"x", "y", "x_train", "y_train", "x_test", "y_test"}) {
@@ -175,8 +130,15 @@ RawData read_arrays(const std::string& place, const char* noun,
     throw input_error(describe(place, "", std::string(noun) + " " + join(surplus) + " beside x, y",
                                "x and y, or x_train, y_train, x_test and y_test"));
   }
-  if (whole) return {{read("x"), read("y")}, {}, false};
-  return {{read("x_train"), read("y_train")}, {read("x_test"), read("y_test")}, true};
+  const auto all = [&](Reading what) -> RawData {
+    if (whole) return {{read("x", what), read("y", what)}, {}, false};
+    return {{read("x_train", what), read("y_train", what)},
+            {read("x_test", what), read("y_test", what)},
+            true};
+  };
+  RawData headers = all(Reading::kHeader);
+  require_rows(headers);
+  return reading == Reading::kHeader ? headers : all(reading);
 }
 
 void check_fields(const Json& object, const std::string& place,
@@ -222,26 +184,6 @@ void check_fields(const Json& object, const std::string& place,
         break;
     }
   }
-}
-
-std::vector<std::pair<std::string, fs::path>> data_files(const Json& data,
-                                                         const SearchPath& search_path) {
-  std::vector<std::pair<std::string, fs::path>> files;
-  const std::string source = data.value("source", "");
-  const auto names = file_arguments().find(source);
-  if (names == file_arguments().end()) return files;
-  const Json arguments = data.value("arguments", Json::object());
-  for (const char* name : names->second) {
-    const Json* value = member(arguments, name);
-    if (value == nullptr) continue;
-    for (const Json& file : value->is_array() ? *value : Json::array({*value})) {
-      if (!file.is_string()) continue;  // load_dataset() says what is wrong
-      const std::string text = file;
-      files.emplace_back(
-          text, find_file(source == "idx" ? idx_spellings(text) : std::vector{text}, search_path));
-    }
-  }
-  return files;
 }
 
 RawData read_source(const Json& data, const SearchPath& search_path, Reading reading) {

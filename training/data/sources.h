@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "training/data/dataset.h"
 #include "training/data/table.h"
 #include "training/data/target_scale.h"
 
@@ -44,10 +45,22 @@ std::string text_argument(const Json& arguments, const std::string& name, const 
 /// Refuses NaN and infinities, unless arguments.allow_nan is true.
 void require_finite(const Table& table, const std::string& place, const Json& arguments);
 
+/// Throws input_error unless x and y of each part have the same number of rows, at least one.
+void require_rows(const RawData& data);
+
 /// Arrays x and y, or x_train, y_train, x_test and y_test, of a place that has arrays by name.
+/// Reads all headers first: rows that don't match are refused before memory is taken for them.
 RawData read_arrays(const std::string& place, const char* noun,
                     const std::function<bool(const std::string&)>& has,
-                    const std::function<Table(const std::string&)>& read);
+                    const std::function<Table(const std::string&, Reading)>& read, Reading reading);
+
+/// NumPy's RandomState(seed).permutation(rows), which is also what its shuffle() makes of
+/// arange(rows).
+std::vector<std::int64_t> numpy_permutation(std::int64_t rows, std::uint32_t seed);
+
+/// scikit-learn's train_test_split(shuffle=False): the last ceil(test_size * n) rows are the test
+/// rows.
+Split ordered_split(std::int64_t rows, double test_size);
 
 /// Number of test rows of train_test_split(). Throws input_error where no training row is left.
 std::int64_t test_row_count(std::int64_t rows, double test_size);

@@ -34,15 +34,27 @@ std::int64_t test_row_count(std::int64_t rows, double test_size) {
   return count;
 }
 
-/// NumPy's RandomState(seed).permutation: MT19937 seeded by one word, Fisher-Yates from the end.
-Split train_test_split(std::int64_t rows, double test_size, std::uint32_t seed) {
-  const std::int64_t count = test_row_count(rows, test_size);
+/// MT19937 seeded by one word, Fisher-Yates from the end.
+std::vector<std::int64_t> numpy_permutation(std::int64_t rows, std::uint32_t seed) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::mt19937 generator(seed);
-  for (std::size_t i = order.size() - 1; i > 0; --i) {
+  for (std::size_t i = order.size(); i-- > 1;) {
     std::swap(order[i], order[draw(generator, static_cast<std::uint32_t>(i))]);
   }
+  return order;
+}
+
+Split ordered_split(std::int64_t rows, double test_size) {
+  const std::int64_t train = rows - test_row_count(rows, test_size);
+  std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  return {{order.begin(), order.begin() + train}, {order.begin() + train, order.end()}};
+}
+
+Split train_test_split(std::int64_t rows, double test_size, std::uint32_t seed) {
+  const std::int64_t count = test_row_count(rows, test_size);
+  const std::vector<std::int64_t> order = numpy_permutation(rows, seed);
   return {{order.begin() + count, order.end()}, {order.begin(), order.begin() + count}};
 }
 
