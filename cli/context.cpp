@@ -83,22 +83,29 @@ void handle_signals(void (*handler)(int), bool all) {
 
 }  // namespace
 
+std::filesystem::path data_folder(const Arguments& arguments) {
+  if (arguments.has("data-dir")) {  // or NEUTRA_DATA_DIR, or a configuration file
+    const std::filesystem::path folder = arguments.text("data-dir");
+    if (!std::filesystem::is_directory(folder))
+      throw input_error(describe("data-dir", "", folder.string(), "a folder"));
+    return folder;
+  }
+  const char* shared = std::getenv("NEUTRA_SHARED");
+  return shared && *shared ? std::filesystem::path(shared) / "data" : "../shared/data";
+}
+
 std::vector<std::filesystem::path> data_path(const Arguments& arguments,
                                              const std::filesystem::path& own_file) {
   std::vector<std::filesystem::path> path;
   if (!own_file.empty()) path.push_back(own_file.has_parent_path() ? own_file.parent_path() : ".");
   path.push_back(resource_directory() / "data");
-  if (arguments.has("data-dir")) {  // or NEUTRA_DATA_DIR, or a configuration file
-    const std::filesystem::path folder = arguments.text("data-dir");
-    if (!std::filesystem::is_directory(folder))
-      throw input_error(describe("data-dir", "", folder.string(), "a folder"));
-    path.push_back(folder);
-  } else if (const char* shared = std::getenv("NEUTRA_SHARED"); shared && *shared) {
-    path.push_back(std::filesystem::path(shared) / "data");
-  } else {
-    path.push_back("../shared/data");
-  }
+  path.push_back(data_folder(arguments));
   path.push_back("/usr/share/datasets");  // where Debian's dataset-* packages install
+  // What Keras has fetched: its utils/data_utils.py: get_file().
+  if (const char* keras = std::getenv("KERAS_HOME"); keras && *keras)
+    path.push_back(std::filesystem::path(keras) / "datasets");
+  else if (const char* home = std::getenv("HOME"); home && *home)
+    path.push_back(std::filesystem::path(home) / ".keras" / "datasets");
   return path;
 }
 

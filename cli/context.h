@@ -21,8 +21,10 @@
 
 namespace neutra::cli {
 
-/// Where data files are looked up: the fault's own folder, the bundled data, then --data-dir or its
-/// stand-ins.
+/// The folder of data sets: --data-dir or its stand-ins.
+std::filesystem::path data_folder(const Arguments& arguments);
+/// Where data files are looked up: the fault's own folder, the bundled data, the folder of data
+/// sets, then where packages and Keras keep theirs.
 std::vector<std::filesystem::path> data_path(const Arguments& arguments,
                                              const std::filesystem::path& own_file);
 

@@ -70,14 +70,22 @@ std::string complaint(const Option& option, const std::string& text) {
 
 std::vector<std::string> all_names(const VerbOptions& verb) {
   std::vector<std::string> names = verb.names;
+  for (const Option& option : verb.own) names.push_back(option.name);
   if (!verb.formats.empty()) names.emplace_back("format");
   names.insert(names.end(), common_options().begin(), common_options().end());
   std::sort(names.begin(), names.end());
   return names;
 }
 
-/// The option as the verb takes it: with its own formats.
+bool is_own(const VerbOptions& verb, std::string_view name) {
+  return std::any_of(verb.own.begin(), verb.own.end(),
+                     [&](const Option& option) { return option.name == name; });
+}
+
+/// The option as the verb takes it: its own, or the table's, with the verb's formats.
 Option option_of(const VerbOptions& verb, const std::string& name) {
+  for (const Option& option : verb.own)
+    if (option.name == name) return option;
   Option option = *find_option(name);
   if (name == "format") {
     option.choices = verb.formats;
@@ -89,7 +97,7 @@ Option option_of(const VerbOptions& verb, const std::string& name) {
 po::options_description description(const VerbOptions& verb) {
   po::options_description result;
   for (const auto& name : all_names(verb)) {
-    const Option& option = *find_option(name);
+    const Option option = option_of(verb, name);
     const std::string spelled =
         option.letter ? name + "," + std::string(1, option.letter) : option.name;
     // Values stay text here: ranges, choices and messages come from the table.
@@ -182,7 +190,7 @@ void read_config(Arguments& arguments, const std::string& file, const VerbOption
   }
   // A file may serve several verbs: options of other verbs are checked above and passed over here.
   for (const auto& [name, list] : values)
-    if (std::find(names.begin(), names.end(), name) != names.end())
+    if (std::find(names.begin(), names.end(), name) != names.end() && !is_own(verb, name))
       arguments.set(option_of(verb, name), list, file + ": " + name);
 }
 
@@ -336,7 +344,7 @@ void set_configured(Arguments& arguments, const VerbOptions& verb,
   for (const Option& option : options) {
     const std::string name = environment_name(option);
     if (const char* text = std::getenv(name.c_str());
-        text && *text && !only_on_command_line(option.name))
+        text && *text && !only_on_command_line(option.name) && !is_own(verb, option.name))
       arguments.set(option, {text}, name);
   }
 }

@@ -84,6 +84,8 @@ struct VerbOptions {
   std::string positional_name;            ///< "FAULT"
   std::vector<std::string> formats = {};  ///< of --format, the default first; empty: it isn't taken
   std::vector<VerbAction> actions = {};   ///< the first word is one of them
+  /// Options that mean something else here than in the table, which a configuration can't give.
+  std::vector<Option> own = {};
 };
 
 /// Parses the words after the verb. Throws usage_error (command line, environment) or input_error

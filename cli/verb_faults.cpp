@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
+#include <set>
 
 #include "cli/context.h"
 #include "cli/verbs.h"
@@ -9,6 +11,7 @@
 #include "experiments/scoring_metric.h"
 #include "program/error.h"
 #include "program/words.h"
+#include "training/data/data_places.h"
 
 namespace neutra::cli {
 namespace {
@@ -130,10 +133,83 @@ Check check(const Fault& fault, const Arguments& arguments) {
   return result;
 }
 
+/// A data file, or a folder of them, that is not here.
+struct Missing {
+  std::set<std::string> files;
+  std::vector<std::string> faults;
+  std::string source;
+};
+
+/// Which faults lack which data files, where those belong and where they come from.
+int list_data(const std::vector<std::string>& ids, const Arguments& arguments) {
+  const std::filesystem::path folder =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(data_folder(arguments)));
+  std::map<std::string, std::vector<std::string>> faults_of;  // by file
+  std::map<std::string, DataPlace> places;
+  std::map<std::string, Missing> missing;  // by folder, or file
+  Json faults = Json::array();
+  std::size_t complete = 0;
+  for (const auto& id : ids) {
+    const Fault fault = load_fault(id);
+    std::set<std::string> absent;
+    std::vector<const Program*> versions{&fault.buggy};
+    if (fault.fixed) versions.push_back(&*fault.fixed);
+    for (const Program* version : versions)
+      for (DataPlace& place :
+           data_places(version->document.at("data"), data_path(arguments, fault.file))) {
+        std::vector<std::string>& users = faults_of[place.name];
+        if (users.empty() || users.back() != fault.id) users.push_back(fault.id);
+        if (place.found.empty()) {
+          absent.insert(place.name);
+          const std::filesystem::path parent = std::filesystem::path(place.name).parent_path();
+          Missing& group = missing[parent.empty() ? place.name : parent.string()];
+          group.files.insert(place.name);
+          group.source = place.source;
+          if (group.faults.empty() || group.faults.back() != fault.id)
+            group.faults.push_back(fault.id);
+        }
+        places.insert_or_assign(place.name, std::move(place));
+      }
+    complete += absent.empty();
+    faults.push_back({{"id", fault.id}, {"missing", absent}});
+  }
+  if (arguments.flag("json")) {
+    Json files = Json::array();
+    for (const auto& [name, place] : places)
+      files.push_back({{"file", name},
+                       {"faults", faults_of[name]},
+                       {"found", place.found.empty() ? Json() : Json(place.found.string())},
+                       {"put", place.found.empty() ? Json((folder / name).string()) : Json()},
+                       {"source", place.source.empty() ? Json() : Json(place.source)}});
+    std::cout << to_text(Json{{"faults", faults}, {"files", files}});
+    return 0;
+  }
+  TextTable table({"missing", "faults", "put it there", "from"});
+  for (const auto& [name, group] : missing) {
+    const std::string& first = *group.files.begin();
+    const std::string file = group.files.size() == 1
+                                 ? first
+                                 : name + ": " + std::to_string(group.files.size()) + " files";
+    table.add({file, join(group.faults),
+               (group.files.size() == 1 ? folder / first : folder / name).string(),
+               group.source.empty() ? "-" : group.source});
+  }
+  if (!missing.empty()) std::cout << table.text();
+  if (missing.empty() || !arguments.flag("quiet"))
+    (missing.empty() ? std::cout : std::cerr)
+        << complete << " of " << ids.size() << " faults have all their data here\n";
+  return 0;
+}
+
 int run(const Arguments& arguments) {
   catch_signals();
   std::vector<std::string> ids = arguments.positional.empty() ? fault_ids() : arguments.positional;
   const bool json = arguments.flag("json");
+  if (arguments.flag("data")) {
+    if (arguments.flag("check"))
+      throw usage_error("--data: found --check, too; allowed: one of them");
+    return list_data(ids, arguments);
+  }
   if (!arguments.flag("check")) {
     Json list = Json::array();
     TextTable table({"id", "origin", "source", "faults declared", "faults by diff", "title"});
@@ -210,19 +286,33 @@ Verb faults_verb() {
   return {
       "faults",
       "list the faulty programs, or check that each fault shows",
-      "faults [FAULT ...] [--check] [options]",
+      "faults [FAULT ...] [--check|--data] [options]",
       {{"backend", "check", "data-dir", "replicas", "rows-train", "seed", "skip-dead", "workers"},
        0,
        1000,
-       "FAULT ..."},
+       "FAULT ...",
+       {},
+       {},
+       {{"data",
+         0,
+         OptionType::kFlag,
+         "",
+         "",
+         {},
+         0,
+         0,
+         "list the data files that are not here: which faults lack them, where to put them, where "
+         "they come from"}}},
       "Without --check: id, origin, source, fault types as the study declares them and as the "
       "difference between\n"
       "buggy and fixed program gives them. With --check: trains both and compares their "
       "metrics (Gaussian GLM\n"
       "p < 0.05 and Cohen's d >= 0.5; a training that diverged is worse than any that did not, see "
       "docs/methods/statistics.md);\nexit 1 if a fault doesn't show, or if none could be "
-      "checked. Faults whose data set is not here are named.",
-      "  neutra faults\n  neutra faults D1 D6 D7 D8 --check\n  neutra faults F1 F2 F3 --check "
+      "checked. Faults whose data set is not here are named, and\n"
+      "--data lists what they lack.",
+      "  neutra faults\n  neutra faults --data\n  neutra faults D1 D6 D7 D8 --check\n  neutra "
+      "faults F1 F2 F3 --check "
       "--rows-train 500",
       run};
 }
