@@ -365,7 +365,7 @@ TEST(Study, MistakesNameTheirPlace) {
         Case{"/answers/0", "\"none.csv\"", "none.csv"},
         Case{"/answers/0", "7", "/answers/0"},
         Case{"/answers/1", "\"answers.csv\"", "a second answer of wise on D7"},
-        Case{"/tools/0", "\"hammer\"", "umlaut"},
+        Case{"/tools/0", "\"hammer\"", "words such as all, autotrainer"},
         Case{"/tools/0", "7", "/tools/0"},
         Case{"/tools/0", "{\"tool\": \"umlaut\", \"speed\": 1}", "/tools/0/speed"},
         Case{"/tools/0", "{\"tool\": \"umlaut\", \"defects\": \"some\"}", "as-published"},
