@@ -33,8 +33,8 @@
   LAYER(max_pooling_1d)            \
   LAYER(max_pooling_2d)            \
   LAYER(normalization)             \
-  LAYER(prelu)                     \
   LAYER(permute)                   \
+  LAYER(prelu)                     \
   LAYER(relu)                      \
   LAYER(repeat_vector)             \
   LAYER(rescaling)                 \
