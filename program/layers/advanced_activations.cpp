@@ -53,9 +53,9 @@ const Layer& prelu() {
             Shape shape = input;
             for (const Json& axis : config.at("shared_axes"))
               shape[axis.get<std::size_t>() - 1] = 1;
-            return std::vector<Weight>{{"alpha", "alpha_initializer", std::move(shape)},
-                                       .masks_output = keep_mask};
-          }};
+            return std::vector<Weight>{{"alpha", "alpha_initializer", std::move(shape)}};
+          },
+      .masks_output = keep_mask};
   return layer;
 }
 
