@@ -368,11 +368,9 @@ Arguments parse_arguments(const VerbOptions& verb, const std::vector<std::string
   } catch (const po::unknown_option& error) {
     std::string name = error.get_option_name();
     while (!name.empty() && name.front() == '-') name.erase(0, 1);
-    std::vector<std::string> shown;
-    for (const auto& known : names) shown.push_back("--" + known);
-    const auto near = nearest("--" + name, shown);
+    const auto near = nearest(name, names);
     throw usage_error("unknown option '" + error.get_option_name() + "'" +
-                      (near.empty() ? "" : "; did you mean " + near + "?"));
+                      (near.empty() ? "" : "; did you mean --" + near + "?"));
   } catch (const po::error& error) {
     throw usage_error(error.what());
   }

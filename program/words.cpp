@@ -47,7 +47,10 @@ std::vector<std::string> nearest_few(std::string_view word,
     if (edits > best) continue;
     if (edits < best) few.clear();
     best = edits;
-    if (few.size() < kFew) few.push_back(candidate);
+    const bool again = std::any_of(few.begin(), few.end(), [&](const std::string& other) {
+      return lower(other) == known;  // a subject d7 beside the fault D7
+    });
+    if (few.size() < kFew && !again) few.push_back(candidate);
   }
   return few;
 }

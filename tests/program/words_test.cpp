@@ -15,6 +15,7 @@ TEST(Words, TheNearestAreThoseWithTheFewestEdits) {
   EXPECT_EQ(nearest_few("xelu", known), (Words{"relu", "selu", "elu"}));
   EXPECT_EQ(nearest_few("SOFTMAX", known), Words{"softmax"});
   EXPECT_EQ(nearest_few("sotfmax", known), Words{"softmax"});  // two letters swapped: one edit
+  EXPECT_EQ(nearest_few("D77", {"D7", "d7", "D8"}), Words{"D7"});
   EXPECT_TRUE(nearest_few("conv2d", known).empty());
   EXPECT_TRUE(nearest_few("relu", {}).empty());
   EXPECT_TRUE(nearest_few(std::string(201, 'x'), {std::string(201, 'x')}).empty());
