@@ -242,7 +242,7 @@ class Inference {
 
   /// The loss of an output with a mask is that of the steps that count (training/losses.h).
   void check_mask() {
-    if (!masked_) return;
+    if (!masked_ || has_problem(path_)) return;
     const Shape target = with_unit(data_->y), &output = *output_;
     const bool labels = loss_word(normal_.value("compile", Json::object()).value("loss", Json())) ==
                         "sparse_categorical_crossentropy";
