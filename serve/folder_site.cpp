@@ -39,7 +39,7 @@ constexpr const char* kPolicy =
 /// Of reports, which are one file each: as of another origin, so that they reach nothing here.
 constexpr const char* kReportPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-popups";
+    "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-popups allow-downloads";
 
 HttpResponse failed(int status, const std::string& text) {
   return {status, kText, printable(text, "\n") + "\n"};
@@ -307,7 +307,8 @@ HttpResponse FolderSite::searches() {
 
 HttpResponse FolderSite::report(const HttpRequest& request) {
   const auto name = word(request, "name");
-  const auto page = name ? library_.report(*name, setup_.provenance) : nullptr;
+  const auto page =
+      name ? library_.report(*name, setup_.provenance, word(request, "with")) : nullptr;
   if (!page) return failed(404, "name: no search of this folder has that name");
   return {200, kHtml, *page, {{"Content-Security-Policy", kReportPolicy}}};
 }

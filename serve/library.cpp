@@ -278,26 +278,38 @@ std::shared_ptr<const Listing> Library::listing() {
 std::shared_ptr<const Listing> Library::scanned() { return Scan(*this).run(); }
 
 std::shared_ptr<const std::string> Library::report(const std::string& name,
-                                                   const Json& provenance) {
+                                                   const Json& provenance,
+                                                   const std::optional<std::string>& with) {
   const auto listed = listing();
-  const ListedSearch* search = listed->find_search(name);
-  if (search == nullptr || search->state.state == "waiting") return nullptr;
+  std::vector<std::string> names = {name};
+  if (with) names.push_back(*with);
+  std::string all, revision;  // no name holds a line end
+  for (const std::string& one : names) {
+    const ListedSearch* search = listed->find_search(one);
+    if (search == nullptr || search->state.state == "waiting") return nullptr;
+    all += one + "\n";
+    revision += search->revision + "\n";
+  }
   // One at a time: a page may take much memory.
   const std::lock_guard lock(page_mutex_);
   const auto known = std::find_if(pages_.begin(), pages_.end(), [&](const Page& page) {
-    return page.name == name && page.revision == search->revision;
+    return page.name == all && page.revision == revision;
   });
   if (known != pages_.end()) return known->text;
-  const fs::path store = path_of(name);
-  if (is_link(store) || is_link(beside(store, ".journal")))
-    throw input_error(describe(name, "", "a link", "a store"));
+  const auto read = [&](const std::string& one) {
+    const fs::path store = path_of(one);
+    if (is_link(store) || is_link(beside(store, ".journal")))
+      throw input_error(describe(one, "", "a link", "a store"));
+    return read_network_file(store, std::nullopt);
+  };
   ReportInput input;
   input.file = name;
-  input.network = read_network_file(store, std::nullopt);
+  input.network = read(name);
+  if (with) input.compared.emplace_back(read(*with), *with);
   input.provenance = provenance;
   auto text = std::make_shared<const std::string>(report_page(report_document(input)));
-  std::erase_if(pages_, [&](const Page& page) { return page.name == name; });
-  pages_.insert(pages_.begin(), {name, search->revision, text});
+  std::erase_if(pages_, [&](const Page& page) { return page.name == all; });
+  pages_.insert(pages_.begin(), {all, revision, text});
   if (pages_.size() > kPages) pages_.pop_back();
   return text;
 }

@@ -63,9 +63,11 @@ class Library {
   /// As it is now, or was a moment ago. What was seen of a store never goes back.
   std::shared_ptr<const Listing> listing();
 
-  /// The page of a report on a search; nullptr: there is none of that name. Throws input_error
-  /// where the store can't be read.
-  std::shared_ptr<const std::string> report(const std::string& name, const Json& provenance);
+  /// The page of a report on a search, with another one beside it where `with` names one; nullptr:
+  /// there is none of that name. Throws input_error where a store can't be read, or the two are not
+  /// of one program.
+  std::shared_ptr<const std::string> report(const std::string& name, const Json& provenance,
+                                            const std::optional<std::string>& with = {});
 
   /// A text without the folder's own path.
   std::string relative_text(std::string text) const;
@@ -87,7 +89,7 @@ class Library {
     std::uint64_t seen = 0;
   };
   struct Page {
-    std::string name, revision;
+    std::string name, revision;  ///< of both, where there are two searches
     std::shared_ptr<const std::string> text;
   };
   class Scan;

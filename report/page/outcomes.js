@@ -47,7 +47,7 @@ function metricAxis(from, to, ticks = 5) {
   const kept = [...programs.values()].map(program => program.mean).filter(Number.isFinite);
   const others = outcomes.map(program => program.value).filter(Number.isFinite).sort((a, b) => a - b);
   const inner = [...kept, ...network.fixed_metrics.filter(Number.isFinite), ...(network.ground_truth === null ? [] : [network.ground_truth])];
-  const all = inner.length ? inner : others;
+  const all = inner.length ? inner : others.length ? others : [0, 1];
   let low = Math.min(...all), high = Math.max(...all);
   const room = (high - low || Math.abs(high) || 1) * 0.5;
   // Rejected programs widen it, but not by more than half of what the network takes.

@@ -15,7 +15,7 @@ class RejectedView {
              undecided ? ` ${plural(undecided, "program")} more ${undecided === 1 ? "waits" : "wait"} for the best of their parent.` : "",
              " A double click or Enter goes to the program that one came from."),
         html("form", {class: "filters", role: "search", "aria-label": "Filter of the rejected programs", onsubmit: event => event.preventDefault()},
-             html("label", {class: "field"}, "Search ", this.text),
+             html("label", {class: "field"}, "Find ", this.text),
              html("fieldset", {class: "chips", id: "reason-filter"}, html("legend", {}, "Why"), Object.entries(REASONS).filter(([name]) => reasons[name]).map(([name, {name: text, one}]) =>
                html("button", {type: "button", "aria-pressed": "false", title: one, "data-reason": name, onclick: event => {
                  if (!this.reasons.delete(name)) this.reasons.add(name);

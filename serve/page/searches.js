@@ -115,6 +115,10 @@ function showFolder() {
   });
 }
 
+function isReadable(search) {
+  return !["waiting", "damaged", "unread"].includes(search.state);
+}
+
 function showSearch() {
   const name = params.get("name") ?? "";
   setHead(name, "", [["all searches", "./"]]);
@@ -122,8 +126,9 @@ function showSearch() {
   const fresh = html("button", {type: "button", hidden: true}, "Show what is new");
   const always = html("input", {type: "checkbox"});
   const alone = html("a", {target: "_blank", rel: "noopener"}, "Report alone");
-  const frame = html("iframe", {class: "report", title: "Report", sandbox: "allow-scripts allow-popups", hidden: true});
-  const bar = html("div", {class: "bar"}, fresh, html("label", {}, always, " Always show the latest"), alone);
+  const frame = html("iframe", {class: "report", title: "Report", sandbox: "allow-scripts allow-popups allow-downloads", hidden: true});
+  const other = html("select", {id: "beside"}), beside = html("label", {hidden: true}, "Beside it ", other);
+  const bar = html("div", {class: "bar"}, fresh, html("label", {}, always, " Always show the latest"), beside, alone);
   bar.hidden = true;
   byName("content").replaceChildren(cards, note, bar, frame);
   let latest = null, inFrame = null;  // {revision, network}: a heartbeat alone is nothing new
@@ -131,8 +136,11 @@ function showSearch() {
     inFrame = latest.network;
     fresh.hidden = true;
     frame.hidden = false;
-    showFrame(frame, address("report", {name, revision: latest.revision}));
+    const words = other.value ? {name, with: other.value} : {name};
+    alone.href = address("report", words);
+    showFrame(frame, address("report", {...words, revision: latest.revision}));
   };
+  other.addEventListener("change", load);
   fresh.addEventListener("click", load);
   always.addEventListener("change", () => always.checked && latest && latest.network !== inFrame && load());
   alone.href = address("report", {name});
@@ -150,7 +158,15 @@ function showSearch() {
     ].filter(Boolean).map(([word, value, more]) => html("div", {}, html("dt", {}, word), html("dd", {}, typeof value === "number" ? String(value) : value),
                                                         more ? html("small", {}, more) : null)));
     note.textContent = noteParts(one).join(" ");
-    const readable = !["waiting", "damaged", "unread"].includes(one.state);
+    // Other searches of the same fault, to be shown side by side.
+    const others = answer.searches.filter(search => search.name !== name && search.fault === one.fault && isReadable(search)).map(search => search.name);
+    if (others.join() !== [...other.options].slice(1).map(option => option.value).join()) {
+      const chosen = other.value;
+      other.replaceChildren(html("option", {value: ""}, "no other search"), ...others.map(text => html("option", {value: text}, text)));
+      other.value = others.includes(chosen) ? chosen : "";
+    }
+    beside.hidden = others.length === 0;
+    const readable = isReadable(one);
     bar.hidden = !readable;
     always.parentElement.hidden = one.state === "finished";
     if (readable) {

@@ -1,5 +1,6 @@
 """Looks at reports as a user does, in Chromium: scripts/check_report runs it."""
 import contextlib
+import csv
 import json
 import os
 import pathlib
@@ -77,6 +78,10 @@ class PageTest(unittest.TestCase):
         neutra("search", "D7", "--store", store, "--budget-evaluations", "150", "--quiet")
         neutra("report", store, "-o", cls.folder / "d7.html", "--answers", ROOT / "experiments/tables/answers.csv")
         neutra("report", store, "-o", cls.folder / "curves.html", "--curves", "2", "--quiet")
+        other = cls.folder / "other.h5"
+        neutra("search", "D7", "--store", other, "--budget-evaluations", "150", "--seed", "1", "--quiet")
+        neutra("report", store, other, "-o", cls.folder / "both.html")
+        cls.both = json.loads(neutra("report", store, other, "--json"))["compared"]
         cls.curves = json.loads(neutra("report", store, "--json", "--curves", "2", "--quiet"))["curves"]
         cls.document = json.loads(neutra("report", store, "--json"))
         cls.start = cls.document["start"]
@@ -324,10 +329,10 @@ class PageTest(unittest.TestCase):
         small = [node for node in nodes if node.get("minimal") is True]
         self.assertEqual(self.table_rows(page).count(), len(small))
         page.get_by_role("button", name="Show all").click()
-        page.get_by_label("Search").fill("lr hlr")
+        page.locator("#search").fill("lr hlr")
         rates = [node for node in nodes if "lr" in node["changes"]]
         self.assertEqual(self.table_rows(page).count(), len(rates))
-        page.get_by_label("Search").fill("nothing like that")
+        page.locator("#search").fill("nothing like that")
         self.assertEqual(self.table_rows(page).count(), 0)
         self.settle(page)
         self.assertIsNotNone(self.pixel(page, 0, 0, 0), "the buggy program stays")
@@ -452,10 +457,12 @@ class PageTest(unittest.TestCase):
         self.assertEqual(ground(), light)
 
     def test_narrow_windows_do_not_scroll_sideways(self):
-        for name in ("d7", "large", "odd", "curves"):
+        for name in ("d7", "large", "odd", "curves", "both"):
             page = self.open(name, width=360, height=740)
             row = self.table_rows(page).first
             row.click()
+            for section in page.locator("main > section:not([hidden])").all():
+                section.scroll_into_view_if_needed()
             self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), 360, name)
 
     def test_narrow_tables_are_cards(self):
@@ -564,6 +571,143 @@ class PageTest(unittest.TestCase):
         self.assertRegex(page.locator("#curves-help").inner_text(), r"3 of \d+ trainings ended with another metric.*another machine")
         self.assertEqual(page.locator("#curves figure >> nth=0 >> path.curve").count(), 2)
 
+    # --- all that was evaluated ---
+
+    def test_course_of_the_search(self):
+        page = self.open("d7")
+        section = page.locator("#course")
+        section.scroll_into_view_if_needed()
+        text = section.inner_text()
+        course = self.document["course"]
+        self.assertIn("150 programs", text)
+        self.assertIn(f"evaluation {next(step['evaluation'] for step in course if step['repairs'])}.", text)
+        metric, repairs = section.locator("svg.chart[role=slider]").all()
+        metric.focus()
+        page.keyboard.press("End")
+        self.assertIn("evaluation 150", section.locator(".tip").first.inner_text())
+        repairs.focus()
+        page.keyboard.press("End")
+        self.assertIn(f"{course[-1]['repairs']} repairs", repairs.get_attribute("aria-valuetext"))
+        page.keyboard.press("Home")
+        self.assertIn("0 repairs", repairs.get_attribute("aria-valuetext"))
+        self.assertEqual(section.locator("path.best").count(), 2)
+
+    def test_a_mark_of_the_course_chooses_its_program(self):
+        page = self.open("d7")
+        repair = next(node["id"] for node in self.document["network"]["nodes"] if node["alternative"])
+        at = [one for one in sorted([node["id"] for node in self.document["network"]["nodes"]]
+                                    + [one["id"] for one in self.document["evaluated"]["rejected"] if one["metrics"]])].index(repair)
+        page.locator("#course").scroll_into_view_if_needed()
+        picture = page.locator("#course svg[role=slider]").first
+        picture.focus()
+        page.keyboard.press("Home")
+        for _ in range(at):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        self.assertIn(f"Program {repair}", page.locator("#detail h3").first.inner_text())
+
+    def test_rejected_programs_say_why(self):
+        page = self.open("d7")
+        rejected = self.document["evaluated"]["rejected"]
+        kept = len(self.document["network"]["nodes"])
+        self.assertEqual(len(rejected) + kept, self.document["evaluated"]["evaluations"])
+        section = page.locator("#rejected")
+        self.assertIn(f"{len(rejected)} of the {len(rejected) + kept} programs", section.inner_text())
+        reason, count = max(self.document["evaluated"]["reasons"].items(), key=lambda item: item[1])
+        section.locator(f"[data-reason={reason}]").click()
+        self.assertEqual(section.locator("output").inner_text(), f"{count} of {len(rejected)} programs")
+        section.locator("#rejected-search").fill("loss")
+        words = sum(one["reason"] == reason and "loss" in one["changes"] for one in rejected)
+        self.assertEqual(section.locator("output").inner_text(), f"{words} of {len(rejected)} programs")
+        page.locator("#reset").evaluate("button => button.click()")  # of the other filter
+        self.assertEqual(section.locator(f"[data-reason={reason}]").get_attribute("aria-pressed"), "true")
+        row = section.locator("tbody tr").first
+        row.dblclick()
+        parent = row.locator("td").nth(1).inner_text()
+        self.assertIn("Buggy program" if parent == "0" else f"Program {parent}", page.locator("#detail h3").first.inner_text())
+
+    def test_which_hyperparameters_matter(self):
+        page = self.open("d7")
+        section = page.locator("#importance")
+        section.scroll_into_view_if_needed()
+        self.assertIn("Hutter, Hoos and Leyton-Brown", section.inner_text())
+        picture = section.locator("svg.chart")
+        label = picture.get_attribute("aria-label")
+        for one in self.document["importance"]["keys"]:
+            self.assertIn(f"{one['key']}: ", label)
+        self.assertEqual(picture.locator("rect.bar").count(), 2 * len(self.document["importance"]["keys"]))
+        self.assertEqual(section.locator("tbody tr").count(), len(self.document["effects"]))
+        self.assertEqual(section.locator("tbody tr").first.locator("th code").inner_text(), self.document["effects"][0]["key"])
+
+    def test_slices_follow_the_filter(self):
+        page = self.open("d7")
+        section = page.locator("#slices")
+        section.scroll_into_view_if_needed()
+        keys = len({key for one in self.document["evaluated"]["rejected"] + self.document["network"]["nodes"] for key in one["changes"]})
+        self.assertEqual(section.locator(".slices figure").count(), min(6, keys))
+        section.get_by_role("button", name="All ").click()
+        self.assertEqual(section.locator(".slices figure").count(), keys)
+        self.assertEqual(section.locator(".pale path, .pale circle, .pale polygon").count(), 0)
+        self.assertIn("Parallel coordinates of", section.locator("svg.over").get_attribute("aria-label"))
+        page.locator("#search").fill("HLR")
+        self.assertGreater(section.locator(".pale path, .pale circle, .pale polygon").count(), 0)
+
+    def test_fix_as_a_script(self):
+        page = self.open("d7")
+        section = page.locator("#scripts")
+        self.assertIn("learning_rate=0.1)", section.locator(".added").first.inner_text())
+        self.assertIn("learning_rate=0.001)", section.locator(".removed").first.inner_text())
+        repair = next(node["id"] for node in self.document["network"]["nodes"] if node["alternative"])
+        page.evaluate(f"document.querySelector('#program-table tr[data-program=\"{repair}\"]').click()")
+        self.assertIn(f"Program {repair}", section.inner_text())
+        with page.expect_download() as waiting:
+            section.get_by_role("button", name="fix.diff").click()
+        self.assertEqual(waiting.value.suggested_filename, "D7-fix.diff")
+        text = pathlib.Path(waiting.value.path()).read_text(encoding="utf-8")
+        self.assertEqual(text.splitlines(), self.document["scripts"]["fix"])
+
+    def test_tables_are_those_of_the_command(self):
+        page = self.open("d7")
+        buttons = page.locator("button.csv")
+        names = [buttons.nth(i).get_attribute("data-table") for i in range(buttons.count())]
+        self.assertEqual(sorted(names), sorted(self.document_with_answers()["tables"]))
+        for name in names:
+            with page.expect_download() as waiting:
+                page.locator(f"button.csv[data-table={name}]").click()
+            self.assertEqual(waiting.value.suggested_filename, f"D7-{name}.csv")
+            own = list(csv.reader(pathlib.Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()))
+            told = list(csv.reader(neutra("report", self.folder / "D7.h5", "--answers", ROOT / "experiments/tables/answers.csv",
+                                          "--format", "csv", "--table", name).splitlines()))
+            self.assertEqual(len(own), len(told), name)
+            for ours, theirs in zip(own, told):
+                self.assertEqual([self.value(cell) for cell in ours], [self.value(cell) for cell in theirs], name)
+
+    def document_with_answers(self):
+        return json.loads(neutra("report", self.folder / "D7.h5", "--answers", ROOT / "experiments/tables/answers.csv", "--json"))
+
+    @staticmethod
+    def value(cell):
+        """Numbers may be spelt in several ways: 1e-05, 0.00001."""
+        try:
+            return [float(word) for word in cell.split(" ")]
+        except ValueError:
+            return cell
+
+    def test_searches_side_by_side(self):
+        page = self.open("both")
+        section = page.locator("#compared")
+        section.scroll_into_view_if_needed()
+        rows = section.locator("#common-table tbody tr")
+        self.assertEqual(rows.count(), min(300, len(self.both["repairs"])))
+        section.get_by_role("button", name="in both").click()
+        self.assertEqual(rows.count(), self.both["common"])
+        section.get_by_role("button", name="only B").click()
+        self.assertEqual(max(1, rows.count()), max(1, self.both["searches"][1]["only_here"]))
+        self.assertEqual(section.locator("path.line-0").count(), 2)
+        self.assertEqual(section.locator("path.line-1").count(), 2)
+        self.assertIn("seed", section.locator("table").first.inner_text())
+        self.assertEqual(self.open("d7").locator("#compared").count(), 0)
+
     # --- odd and large ones ---
 
     def test_names_of_any_kind(self):
@@ -571,6 +715,9 @@ class PageTest(unittest.TestCase):
         self.table_rows(page).first.click()
         self.assertIn("</script><img src=x onerror=alert(1)><b>", page.locator("#detail").inner_text())
         self.assertEqual(page.locator("img, b").count(), 0)
+        for section in page.locator("main > section:not([hidden])").all():
+            section.scroll_into_view_if_needed()
+        self.assertIn("constructor", page.locator("#slices").inner_text() + page.locator("#programs").inner_text())
         page.get_by_role("button", name="All hyperparameters").click()
         self.assertEqual(page.locator("#detail tbody tr").count(), 3)
         self.assertIn("diverged", self.table_rows(page).first.inner_text())
@@ -629,7 +776,7 @@ class PageTest(unittest.TestCase):
     def test_screenshots(self):
         folder = pathlib.Path(SCREENSHOTS)
         folder.mkdir(parents=True, exist_ok=True)
-        for name in ("d7", "curves", "large", "odd", "empty"):
+        for name in ("d7", "both", "curves", "large", "odd", "empty"):
             for scheme, width in (("light", 1360), ("dark", 1360), ("light", 390)):
                 page = self.open(name, width=width, color_scheme=scheme)
                 if name != "empty":
