@@ -286,18 +286,19 @@ class FusedEngine final : public Engine {
     // The kernels give sums over rows alone, so each row is a batch of its own.
     const std::size_t width = table_.width, features = plan_.loss_features();
     const std::size_t target_features = class_targets_ ? 1 : features;
-    std::vector<float> x(features * width), y(target_features * width);
+    if (row_.size() == 0) row_ = Buffer(whole_lines(features * width) + target_features * width);
+    float *x = row_.data(), *y = x + whole_lines(features * width);
     double sum = 0;
     for (std::size_t b = 0; b < lanes_.rows; ++b) {
       for (std::size_t f = 0; f < features; ++f) {
         const std::size_t from = std::min(f, output.features - 1);
-        std::fill_n(x.data() + f * width, width, output.values[from * stride + b]);
+        std::fill_n(x + f * width, width, output.values[from * stride + b]);
       }
       for (std::size_t f = 0; f < target_features; ++f) {
-        std::fill_n(y.data() + f * width, width, loss_targets()[f * stride + b]);
+        std::fill_n(y + f * width, width, loss_targets()[f * stride + b]);
       }
       sum += static_cast<double>(row_weights_[b]) *
-             table_.loss(plan_.loss(), features, x.data(), y.data(), nullptr, true, {1, width});
+             table_.loss(plan_.loss(), features, x, y, nullptr, true, {1, width});
     }
     return sum;
   }
@@ -358,6 +359,7 @@ class FusedEngine final : public Engine {
   bool class_targets_;  ///< are targets class indices?
   std::optional<Sparse> sparse_;
   bool left_sparse_ = false;
+  Buffer row_;                      ///< outputs and targets of one row, in columns
   std::vector<float> row_weights_;  ///< of the last batch
   std::vector<float> output_rows_, target_rows_;
   std::vector<std::vector<float>> activation_rows_;
