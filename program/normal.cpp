@@ -33,6 +33,16 @@ bool in_range(const Field& field, double value) {
          (field.open_high ? value < field.high : value <= field.high);
 }
 
+/// The values of an array of arrays, row by row; of any other value itself.
+Json flat(const Json& value) {
+  if (!value.is_array()) return Json::array({value});
+  Json list = Json::array();
+  for (const Json& item : value) {
+    for (Json& one : flat(item)) list.push_back(std::move(one));
+  }
+  return list;
+}
+
 /// Numbers everywhere in a value whose fields are not known here.
 Json normal_numbers(const Json& value) {
   if (!value.is_structured()) return normal_number(value);
@@ -109,12 +119,12 @@ class Normaliser {
       case FieldType::kAxes:
         return axes(field, value, path);
       case FieldType::kNumbers: {
+        const Json list = flat(value);
         const auto fits = [](const Json& item) {
           return item.is_number() && std::isfinite(item.get<double>());
         };
-        const bool list = value.is_array() && !value.empty();
-        if (fits(value) || (list && std::all_of(value.begin(), value.end(), fits))) {
-          return normal_numbers(value);
+        if (!list.empty() && std::all_of(list.begin(), list.end(), fits)) {
+          return normal_numbers(value.is_array() ? list : value);
         }
         return report(path, value, "a number or an array of numbers" + or_null(field));
       }

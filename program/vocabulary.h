@@ -29,7 +29,7 @@ enum class FieldType {
   kExtents,      ///< array of whole numbers
   kAxis,         ///< n or [n] -> n
   kAxes,         ///< n or [n, ...] -> [n, ...], ascending
-  kNumbers,      ///< a number, or an array of numbers
+  kNumbers,      ///< a number, or an array of numbers; nested ones become one
   kActivation,   ///< null or a word -> canonical word
   kInitializer,  ///< a word or {class_name, config} -> {class_name, config}
   kRegularizer,  ///< null, a word or {class_name, config} -> null or L1L2 {class_name, config}

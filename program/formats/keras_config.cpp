@@ -4,9 +4,9 @@
 #include <map>
 #include <optional>
 
-#include "program/edit.h"
 #include "program/formats/metric_script.h"
 #include "program/layer.h"
+#include "program/layers/scaling.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
 
@@ -69,11 +69,19 @@ Json normal_document(const Program& program) {
   return normal_form(program.document, Defaults::kDrop, problems);
 }
 
-/// As doubles, which are these float32 numbers again when they are read.
-Json float_numbers(const std::vector<float>& values) {
-  Json numbers = Json::array();
-  for (const float value : values) numbers.push_back(static_cast<double>(value));
-  return numbers;
+/// Values in row-major order as arrays in arrays.
+Json nested(const std::vector<double>& values, const Shape& shape) {
+  std::vector<Json> parts(values.begin(), values.end());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    const auto extent = static_cast<std::size_t>(shape[axis]);
+    std::vector<Json> joined;
+    for (std::size_t i = 0; i < parts.size(); i += extent) {
+      joined.emplace_back(Json::array());
+      for (std::size_t k = i; k < i + extent; ++k) joined.back().push_back(parts[k]);
+    }
+    parts = std::move(joined);
+  }
+  return parts.front();
 }
 
 }  // namespace
@@ -147,16 +155,32 @@ Json keras_model_config(const Program& program, const Shape& input, KerasSpellin
   return model;
 }
 
-Program with_statistics(Program program, const ResolvedProgram& resolved,
-                        const ModelWeights& weights) {
-  for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
-    const ResolvedLayer& layer = resolved.layers[i];
-    if (layer.class_name != "Normalization" || layer.weights.empty()) continue;
-    for (std::size_t k = 0; k < layer.weights.size(); ++k) {
-      set_layer_field(program.document, i, layer.weights[k].name, float_numbers(weights[i][k]));
+void spell_statistics(Json& config, const ResolvedLayer& layer,
+                      const std::vector<std::vector<float>>* weights) {
+  if (layer.class_name != "Normalization" || layer.input_shape.empty()) return;
+  if (!layer.weights.empty() && weights == nullptr) return;
+  const Shape shape = statistics_shape(layer.config, layer.input_shape);
+  for (std::size_t k = 0; k < 2; ++k) {
+    const char* field = k == 0 ? "mean" : "variance";
+    std::vector<double> values;
+    if (!layer.weights.empty()) {
+      values.assign((*weights)[k].begin(), (*weights)[k].end());
+    } else {
+      const Json& given = layer.config.at(field);
+      for (std::int64_t i = 0; i < element_count(shape); ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        values.push_back(!given.is_array() ? given.get<double>()
+                                           : given[given.size() == 1 ? 0 : at].get<double>());
+      }
     }
+    config[field] = nested(values, shape);
   }
-  return program;
+}
+
+void spell_statistics(Json& model, const ResolvedProgram& resolved, const ModelWeights& weights) {
+  for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
+    spell_statistics(model["config"]["layers"][i]["config"], resolved.layers[i], &weights[i]);
+  }
 }
 
 Json keras_compile_config(const Program& program, KerasSpelling spelling) {

@@ -19,10 +19,12 @@ enum class KerasSpelling {
 /// Precondition: the program is valid.
 Json keras_model_config(const Program& program, const Shape& input, KerasSpelling spelling);
 
-/// The program with the statistics of its Normalization layers as their arguments: they are no
-/// variables then, in any version of Keras.
-Program with_statistics(Program program, const ResolvedProgram& resolved,
-                        const ModelWeights& weights);
+/// The arguments `mean` and `variance` of a Normalization, in arrays of the shape that Keras wants.
+/// `weights`: where they are the layer's variables, these; nullptr: such are left out.
+void spell_statistics(Json& config, const ResolvedLayer& layer,
+                      const std::vector<std::vector<float>>* weights);
+/// The same for all layers of keras_model_config(), so that no statistics are variables in a file.
+void spell_statistics(Json& model, const ResolvedProgram& resolved, const ModelWeights& weights);
 
 /// What the model was compiled with: `training_config` (legacy) or `compile_config` (modern).
 Json keras_compile_config(const Program& program, KerasSpelling spelling);

@@ -45,7 +45,7 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
     const ResolvedLayer& layer = resolved.layers[i];
     if (layer.class_name == "InputLayer") continue;
     const std::string place = "/layers/" + *name++;
-    const bool statistics = layer.class_name == "Normalization";  // with_statistics() has them
+    const bool statistics = layer.class_name == "Normalization";  // spell_statistics() has them
     const std::vector<std::string> own =
         statistics ? std::vector<std::string>() : folders(layer, place);
     if (own.empty()) file.make_group(place + "/vars");
@@ -64,8 +64,8 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
 
 std::string keras_file(const Program& program, const ResolvedProgram& resolved,
                        const ModelWeights& weights) {
-  Json model = keras_model_config(with_statistics(program, resolved, weights), resolved.input_shape,
-                                  KerasSpelling::kModern);
+  Json model = keras_model_config(program, resolved.input_shape, KerasSpelling::kModern);
+  spell_statistics(model, resolved, weights);
   model["compile_config"] = keras_compile_config(program, KerasSpelling::kModern);
   const Json metadata{{"keras_version", kKerasVersion}, {"date_saved", "1980-01-01@00:00:00"}};
   return zip_archive({{"metadata.json", metadata.dump()},

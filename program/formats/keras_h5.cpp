@@ -22,10 +22,9 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
     file.write_ascii_attribute(group, "keras_version", kKerasVersion);
   };
   versions("/");
-  file.write_ascii_attribute(
-      "/", "model_config",
-      ascii(keras_model_config(with_statistics(program, resolved, weights), resolved.input_shape,
-                               KerasSpelling::kLegacy)));
+  Json model = keras_model_config(program, resolved.input_shape, KerasSpelling::kLegacy);
+  spell_statistics(model, resolved, weights);
+  file.write_ascii_attribute("/", "model_config", ascii(model));
   file.write_ascii_attribute("/", "training_config",
                              ascii(keras_compile_config(program, KerasSpelling::kLegacy)));
   const std::string group = "/model_weights";

@@ -70,6 +70,7 @@ class Writer {
     input_ = options.input;
     if (!input_ && !resolved.input_shape.empty()) input_ = resolved.input_shape;
     take_loop(resolved);
+    resolved_layers_ = resolved.layers;
   }
 
   std::string script() {
@@ -253,6 +254,7 @@ class Writer {
       const std::string class_name = layers[i].at("class_name");
       Json config = layers[i].value("config", Json::object());
       if (frozen_.contains(i)) config["trainable"] = false;
+      spell_statistics(config, resolved_layers_[i], nullptr);
       const bool shaped = i == 0 && input_;
       const bool keras3 = is(KerasDialect::kKeras3);
       if (shaped && keras3) {
@@ -515,6 +517,7 @@ class Writer {
   Json document_;
   std::optional<Shape> input_;
   std::set<std::size_t> frozen_;
+  std::vector<ResolvedLayer> resolved_layers_;
   std::string metric_;  ///< "loss", or what it is called among metrics
   std::string metric_name_, metric_call_, metric_label_;
   Json metrics_ = Json::array();  ///< as the program was compiled with

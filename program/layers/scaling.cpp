@@ -33,6 +33,12 @@ std::vector<float> spread(const Json& numbers, std::int64_t count) {
   return values;
 }
 
+Shape statistics_shape(const Json& config, const Shape& input) {
+  Shape shape;
+  for (const std::size_t axis : own_axes(config, input)) shape.push_back(input[axis]);
+  return shape;
+}
+
 Shape statistics_extents(const Json& config, const Shape& input) {
   Shape extents(input.size(), 1);
   for (const std::size_t axis : own_axes(config, input)) extents[axis] = input[axis];
@@ -112,8 +118,7 @@ const Layer& normalization() {
       .weights =
           [](const Json& config, const Shape& input) {
             if (!config.at("mean").is_null()) return std::vector<Weight>{};
-            Shape shape;
-            for (const std::size_t axis : own_axes(config, input)) shape.push_back(input[axis]);
+            const Shape shape = statistics_shape(config, input);
             return std::vector<Weight>{{"mean", "mean_initializer", shape, false},
                                        {"variance", "variance_initializer", shape, false}};
           }};

@@ -9,8 +9,10 @@ namespace neutra {
 /// Numbers of a config, one or several, for `count` places: one is for all.
 std::vector<float> spread(const Json& numbers, std::int64_t count);
 
-/// The extents of Normalization's statistics where they meet an input: 1 along axes over which they
-/// are taken.
+/// The extents of a Normalization's statistics; {} for one number.
+Shape statistics_shape(const Json& config, const Shape& input);
+/// The extents of a Normalization's statistics where they meet an input: 1 along axes over which
+/// they are taken.
 Shape statistics_extents(const Json& config, const Shape& input);
 
 }  // namespace neutra
