@@ -242,7 +242,7 @@ TEST(Canonical, SpellingDoesNotMatter) {
           {"label_smoothing", 0.0},
           {"reduction", "sum_over_batch_size"}}}}},
       {"/fit/class_weight", nullptr},
-      {"/metric/from_logits", false},
+      {"/metric", {{"name", "accuracy"}, {"from_logits", false}}},
       {"/compile/metrics", {"acc"}},
       {"/compile/metrics", {"accuracy", "mse"}},
       {"/compile/metrics", Json::array({Json::array({{{"class_name", "MeanMetricWrapper"},
