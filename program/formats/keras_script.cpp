@@ -185,9 +185,10 @@ class Writer {
   }
 
   /// Keras 2.3 gives steps that don't count the output of the step before, also in Bidirectional.
-  void require_masks(const ResolvedProgram& program) const {
-    if (!is_old()) return;
+  void require_masks(const ResolvedProgram& program) {
     const std::vector<bool> masked = masked_inputs(program.layers);
+    masked_ = masked.back();
+    if (!is_old()) return;
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       if (masked[i] && masked[i + 1] && program.layers[i].class_name == "Bidirectional") {
         refuse(layers_path(document_) + "/" + std::to_string(i),
@@ -406,6 +407,10 @@ class Writer {
   std::string evaluate() {
     std::string text = "\n";
     if (metric_ != "loss" && !is_streamed(metric_)) {
+      if (masked_) {  // the script's own functions look at all steps
+        refuse("/metric/name", metric_,
+               "accuracy, loss, mae or mse where the output has a mask of steps");
+      }
       return text + "print(\"" + metric_label_ + ":\", " + metric_call_ + ")\n";
     }
     bool several = !metrics_.empty();
@@ -527,6 +532,7 @@ class Writer {
   double rate_ = 0;
   bool batch_rate_ = false;      ///< the rate changes after each batch
   std::string rate_expression_;  ///< that stands for the rate
+  bool masked_ = false;          ///< does the output have a mask of steps?
   bool hard_sigmoid_ = false;    ///< a layer has it, and Keras another one
   Names callbacks_, constraints_, initializers_, layers_, losses_, optimizers_, regularizers_,
       schedules_;

@@ -384,6 +384,14 @@ TEST(KerasScript, CallsTheLayersThatWrappersRun) {
   }
   EXPECT_TRUE(has(error_of([&] { script(wrapped_program(), KerasDialect::kKeras23); }),
                   "Bidirectional behind a mask"));
+  // Steps that don't count would count in a function of the script's own.
+  Program tags = wrapped_program();
+  Json& layers = testing::at(tags, "/model/config/layers");
+  layers = Json::array({layers[0], layers[2], layers[5]});
+  testing::at(tags, "/compile/metrics") = Json::array({"mae"});
+  EXPECT_TRUE(has(script(tags, KerasDialect::kTfKeras, true), "model.evaluate("));
+  testing::at(tags, "/metric") = {{"name", "r2"}};
+  EXPECT_TRUE(has(error_of([&] { script(tags, KerasDialect::kTfKeras, true); }), "/metric/name"));
 }
 
 TEST(TorchProgram, TakesTheLossFromTheInputOfTheFittingActivation) {
