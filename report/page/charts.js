@@ -27,7 +27,7 @@ function widthOf(element, least = 260) {
 /** The name of a row, cut to the room that it has, which ends at x unless it starts there. */
 function rowName(name, x, y, room = x, anchor = "end") {
   const most = Math.floor(room / 7);
-  return svg("text", {x, y: y + 4, "text-anchor": anchor}, name.length > most ? name.slice(0, most - 1) + "\u2026" : name,
+  return svg("text", {x, y: y + 4, "text-anchor": anchor, class: anchor === "start" && "over"}, name.length > most ? name.slice(0, most - 1) + "\u2026" : name,
              svg("title", {}, name));
 }
 
