@@ -293,6 +293,47 @@ TEST(KerasScript, LeavesClippingAtZeroOut) {
   EXPECT_TRUE(has(script(program, KerasDialect::kTfKeras), "clipnorm=0.5"));
 }
 
+/// The program "mlp" with what isn't Keras's default of losses, weights and classes.
+Program with_options() {
+  Program program = sample("mlp");
+  testing::at(program, "/compile/loss") = {
+      {"class_name", "CategoricalCrossentropy"},
+      {"config", {{"from_logits", true}, {"label_smoothing", 0.1}}}};
+  testing::at(program, "/fit")["class_weight"] = {{"0", 1}, {"1", 2.5}};
+  Json& layers = testing::at(program, "/model/config/layers");
+  layers[0]["config"]["kernel_constraint"] = {{"class_name", "MaxNorm"},
+                                              {"config", {{"max_value", 3}}}};
+  layers[2]["config"]["bias_constraint"] = "non_neg";
+  layers[2]["config"]["activation"] = "linear";
+  return program;
+}
+
+TEST(KerasScript, HasConstraintsClassWeightsAndOptionsOfLosses) {
+  const std::string text = script(with_options(), KerasDialect::kTfKeras);
+  for (const char* part :
+       {"keras.constraints import MaxNorm, NonNeg", "kernel_constraint=MaxNorm(max_value=3)",
+        "bias_constraint=NonNeg()", "class_weight={0: 1, 1: 2.5}",
+        "loss=CategoricalCrossentropy(from_logits=True, label_smoothing=0.1)"}) {
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+  }
+  EXPECT_THROW(script(with_options(), KerasDialect::kKeras224), Error);
+  const Json config = keras_compile_config(with_options(), KerasSpelling::kModern);
+  EXPECT_EQ(config["loss"]["class_name"], "CategoricalCrossentropy");
+  EXPECT_EQ(config["loss"]["module"], "keras.losses");
+}
+
+TEST(TorchProgram, HasConstraintsAndOptionsOfLosses) {
+  const TorchProgram torch = torch_program(resolve(with_options()));
+  EXPECT_EQ(torch.loss, "categorical_crossentropy_of_logits");
+  EXPECT_FALSE(torch.loss_of_logits);  // the outputs are the logits
+  ASSERT_TRUE(torch.smoothed);
+  EXPECT_EQ(torch.variables.front().constraint->function, "bounded_norm");
+  EXPECT_EQ(torch.variables.back().constraint->function, "non_neg");
+  const std::string text = pytorch_script(resolve(with_options()), {});
+  EXPECT_TRUE(has(text, "class_weights(y_train[batch], torch.tensor([1.0, 2.5]).float())")) << text;
+  EXPECT_TRUE(has(text, "bounded_norm(model.dense_kernel, 0.0, 3.0, 1.0, [0])")) << text;
+}
+
 TEST(KerasScript, ForKeras23) {
   Program program = sample("mlp");
   testing::at(program, "/compile/loss") = "huber";

@@ -364,6 +364,45 @@ TEST(KerasModelFile, BoundsWhatAFileMakesOfItself) {
             std::string::npos);
 }
 
+TEST(KerasModelFile, StatisticsThatAdaptLeftBecomeArguments) {
+  const TestFolder folder;
+  const std::string config =
+      sequential(R"({"class_name": "Normalization", "config": {"name": "n", "axis": [-1],
+                     "mean": null, "variance": null, "invert": false}},)" +
+                 kDense)
+          .model.dump();
+  Hdf5File file = Hdf5File::create(folder / "m.h5");
+  file.write_attribute("/", "model_config", config);
+  file.write_attribute("/", "keras_version", std::string("2.15.0"));
+  const auto write = [&](const std::string& layer, int k, const std::string& name,
+                         const std::vector<float>& values, std::vector<std::uint64_t> extents) {
+    const std::string group = "/model_weights/" + layer;
+    file.write(group + "/" + name, values, std::move(extents));
+    file.write_attribute(group, "weight_names" + std::to_string(k), name);
+  };
+  write("n", 0, "mean:0", {1, 2.5}, {2});
+  write("n", 1, "variance:0", {4, 0.25}, {2});
+  write("n", 2, "count:0", {7}, {1});
+  write("d", 0, "kernel:0", std::vector<float>(6, 3), {2, 3});
+  write("d", 1, "bias:0", std::vector<float>(3, 0), {3});
+  file.write_attribute("/model_weights", "layer_names0", std::string("n"));
+  file.write_attribute("/model_weights", "layer_names1", std::string("d"));
+  file.close();
+  const KerasModelFile model(folder / "m.h5");
+  Program program{import_of(model.model()).document};
+  Json& settings = program.document["model"]["config"]["layers"][1]["config"];
+  EXPECT_EQ(settings["mean"], Json::array({1.0, 2.5}));
+  EXPECT_EQ(settings["variance"], Json::array({4.0, 0.25}));
+  ModelWeights weights = model.weights(resolve(program));
+  EXPECT_TRUE(weights[1].empty());
+  EXPECT_EQ(weights[2][0], std::vector<float>(6, 3));
+  // Of a program without them they are variables.
+  settings.erase("mean");
+  settings.erase("variance");
+  weights = model.weights(resolve(program));
+  EXPECT_EQ(weights[1], (std::vector<std::vector<float>>{{1, 2.5}, {4, 0.25}}));
+}
+
 TEST(KerasModelFile, SplitConfigurationsAreJoined) {
   const TestFolder folder;
   Hdf5File file = Hdf5File::create(folder / "m.h5");
