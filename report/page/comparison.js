@@ -80,7 +80,7 @@ class ComparisonView {
       const width = widthOf(boxes[k]), height = 280;
       const values = this.searches.flatMap(one => one.course.map(step => step[name])).filter(value => value !== null);
       if (values.length === 0) return boxes[k].append(html("p", {class: "help"}, "Nothing to draw."));
-      const frame = evaluationFrame(width, height, (from, to) => axis(name === "repairs" ? [0, ...values] : values, from, to, name === "repairs" ? {logarithmic: false} : {}), last);
+      const frame = evaluationFrame(width, height, (from, to) => axis(name === "repairs" ? [0, ...values] : values, from, to, name === "repairs" ? {logarithmic: false, ticks: Math.min(5, Math.max(1, ...values))} : {}), last);
       const entries = [];
       const lines = this.searches.map((one, i) => {
         const steps = stepsOf(one.course, name, frame);

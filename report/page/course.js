@@ -81,7 +81,7 @@ class CourseView {
 
   drawRepairs(figure) {
     const width = widthOf(figure), height = 300, most = Math.max(1, report.course.at(-1).repairs);
-    const frame = evaluationFrame(width, height, (from, to) => axis([0, most], from, to, {logarithmic: false}), this.last);
+    const frame = evaluationFrame(width, height, (from, to) => axis([0, most], from, to, {logarithmic: false, ticks: Math.min(5, most)}), this.last);
     const steps = stepsOf(report.course, "repairs", frame);
     const entries = report.course.map(step => ({
       program: programs.get(step.id), x: frame.x(step.evaluation), y: frame.y(step.repairs),

@@ -57,7 +57,8 @@ class SliceView {
     const values = valuesOf(key), width = widthOf(figure), right = width - 10, top = 8;
     const long = Math.min(22, Math.max(...values.map(value => value.length))) * 6.4, turned = long > (right - 56) / values.length - 4;
     // What is turned ends under its place, and begins far at its left.
-    const left = turned ? Math.max(56, Math.min(0.3 * width, values[0].length * 5 - 20)) : 56, room = (right - left) / values.length;
+    const need = turned ? Math.max(...values.map((value, i) => Math.min(24, value.length + 2) * 5 + 6 - (i + 0.5) * (right - 56) / values.length)) : 0;
+    const left = Math.max(56, Math.min(0.36 * width, need)), room = (right - left) / values.length;
     const height = 190 + (turned ? Math.min(110, long * 0.75) + 16 : 30), bottom = 190;
     const y = metricAxis(bottom, top, 4);
     const places = new Map(values.map((value, i) => [value, left + (i + 0.5) * room]));
@@ -65,7 +66,7 @@ class SliceView {
                                                    svg("text", {x: left - 6, y: at + 4, "text-anchor": "end", class: "quiet"}, text)]);
     const own_ = own(report.start, key) ?? "absent", fix = report.fixed ? own(report.fixed, key) ?? own_ : null;
     for (const [value, x] of places) {
-      const text = `${value}${value === fix ? " \u25b2" : ""}`;
+      const text = `${value === fix ? "\u25b2 " : ""}${value}`;
       const cut = text.length > 22 ? text.slice(0, 21) + "\u2026" : text;
       parts.push(svg("text", turned
           ? {x, y: bottom + 14, "text-anchor": "end", transform: `rotate(-40 ${x} ${bottom + 14})`, class: value === own_ ? "own" : "quiet"}
