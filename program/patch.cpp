@@ -82,9 +82,9 @@ Extent extent_of(const Json& value) {
   Extent extent{sizeof(Json), 0};
   if (value.is_string()) extent.bytes += value.get_ref<const std::string&>().size();
   if (!value.is_structured()) return extent;
-  for (const auto& [key, below] : value.items()) {
-    const Extent part = extent_of(below);
-    extent.bytes += part.bytes + (value.is_object() ? sizeof(std::string) + key.size() : 0);
+  for (auto below = value.begin(); below != value.end(); ++below) {
+    const Extent part = extent_of(*below);
+    extent.bytes += part.bytes + (value.is_object() ? sizeof(std::string) + below.key().size() : 0);
     extent.levels = std::max(extent.levels, part.levels);
   }
   ++extent.levels;

@@ -17,8 +17,10 @@ constexpr double kTallest = 4;             ///< lines of a row, on average
 /// Length in bytes of the UTF-8 character that a text begins with; 1 for what is none.
 std::size_t character_bytes(std::string_view text) {
   const auto head = static_cast<unsigned char>(text.front());
-  const std::size_t length = head >= 0xf0 ? 4 : head >= 0xe0 ? 3 : head >= 0xc0 ? 2 : 1;
-  return std::min(length, text.size());
+  const std::size_t most = head >= 0xf0 ? 4 : head >= 0xe0 ? 3 : head >= 0xc0 ? 2 : 1;
+  std::size_t length = 1;
+  while (length < std::min(most, text.size()) && (text[length] & 0xc0) == 0x80) ++length;
+  return length;
 }
 
 std::uint32_t code_of(std::string_view character) {

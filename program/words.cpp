@@ -34,7 +34,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 std::vector<std::string> nearest_few(std::string_view word,
                                      const std::vector<std::string>& candidates) {
-  constexpr std::size_t kLongestWord = 200, kShortestPart = 3, kFew = 3;
+  constexpr std::size_t kLongestWord = 200, kShortestPart = 3, kOfPart = 2, kFew = 3;
   if (word.size() > kLongestWord) return {};
   std::size_t best = std::max<std::size_t>(2, word.size() / 2);
   std::vector<std::string> few;
@@ -43,7 +43,7 @@ std::vector<std::string> nearest_few(std::string_view word,
     const std::string known = lower(candidate);
     std::size_t edits = distance(given, known);
     if (given.size() >= kShortestPart && known.find(given) != std::string::npos)
-      edits = std::min<std::size_t>(edits, 1);
+      edits = std::min(edits, kOfPart);
     if (edits > best) continue;
     if (edits < best) few.clear();
     best = edits;

@@ -125,7 +125,7 @@ std::string text_of(const ResultTable& table, std::optional<std::size_t> columns
     return text_of(whole);
   }
   // In parts, each with the columns that say what a row is about: the first two with texts.
-  constexpr std::size_t kRepeated = 2;
+  constexpr std::size_t kRepeated = 2, kNarrowest = 8;
   std::vector<std::size_t> first;
   while (first.size() < kRepeated && first.size() + 1 < all.size() && whole.texts[first.size()] &&
          whole.groups[first.size()].empty()) {
@@ -135,8 +135,13 @@ std::string text_of(const ResultTable& table, std::optional<std::size_t> columns
   std::string text;
   const auto put = [&] {
     Shown some = shown(table, part);
-    if (auto widths = fitted_widths(some.widths, some.least, *columns))
-      some.widths = *std::move(widths);
+    auto widths = fitted_widths(some.widths, some.least, *columns);
+    if (!widths) {  // words are broken, too
+      for (std::size_t c = 0; c < some.least.size(); ++c)
+        if (some.texts[c]) some.least[c] = std::min(some.least[c], kNarrowest);
+      widths = fitted_widths(some.widths, some.least, *columns);
+    }
+    if (widths) some.widths = *std::move(widths);
     text += (text.empty() ? "" : "\n") + text_of(some);
     part = first;
   };

@@ -147,7 +147,7 @@ TEST(Terminal, MistakesAreToldTheNearestWord) {
            {"completion zhs", "zsh"},
            {"man serach", "search"},
            {"study quikstart", "quickstart"},
-           {"study quickstart --only D17", "D7"},
+           {"study quickstart --only D17", "D1 or D7"},
            {"localise D7 --tool umlat", "umlaut"},
            {"parse log --tool umlat", "umlaut"},
            {"mutate iris --operator chnge_label", "change_label"},
