@@ -10,7 +10,7 @@ namespace neutra {
 
 /// The candidates that `word` may be a slip of: those with the smallest number of edits (letters
 /// put in, left out, replaced, or two neighbours swapped; case ignored; a word of three letters and
-/// more is one edit from what contains it), in their order, three at most. None when that is more
+/// more is two edits from what contains it), in their order, three at most. None when that is more
 /// than half of the word's length (at least two edits are forgiven).
 std::vector<std::string> nearest_few(std::string_view word,
                                      const std::vector<std::string>& candidates);
