@@ -717,7 +717,7 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.locator("img, b").count(), 0)
         for section in page.locator("main > section:not([hidden])").all():
             section.scroll_into_view_if_needed()
-        self.assertIn("constructor", page.locator("#slices").inner_text() + page.locator("#programs").inner_text())
+        self.assertIn("</script><img", page.locator("#slices").inner_text())
         page.get_by_role("button", name="All hyperparameters").click()
         self.assertEqual(page.locator("#detail tbody tr").count(), 3)
         self.assertIn("diverged", self.table_rows(page).first.inner_text())
