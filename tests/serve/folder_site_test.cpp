@@ -110,6 +110,18 @@ TEST_F(FolderSiteTest, PagesAndTheirPolicies) {
             std::string::npos);
 }
 
+TEST_F(FolderSiteTest, TwoSearchesStandSideBySide) {
+  fs::copy(kCompat / "batch/D6.h5", folder.path() / "again.h5");
+  const HttpResponse both = site().answer(get("/report", {{"name", "D6.h5"}, {"with", "again.h5"}}));
+  EXPECT_EQ(both.status, 200);
+  EXPECT_NE(both.body.find("\"file\":\"again.h5\""), std::string::npos);
+  EXPECT_NE(header(both, "Content-Security-Policy").find("allow-downloads"), std::string::npos);
+  const HttpResponse alone = site().answer(get("/report", {{"name", "D6.h5"}}));
+  EXPECT_EQ(alone.body.find("again.h5"), std::string::npos);  // another page
+  for (const char* other : {"nothing.h5", "../D6.h5", "small one.h5", ""})
+    EXPECT_EQ(status(get("/report", {{"name", "D6.h5"}, {"with", other}})), 404) << other;
+}
+
 TEST_F(FolderSiteTest, WhatIsNotThereIsSaid) {
   for (const HttpRequest& request :
        {get("/nothing"), get("/etc/passwd"), get("/D6.h5"), get("/report"),

@@ -134,6 +134,19 @@ class PageTest(unittest.TestCase):
         frame = page.frames[1]
         self.assertEqual(frame.evaluate("() => { try { return String(parent.document); } catch (error) { return error.name; } }"), "SecurityError")
 
+    def test_two_searches_side_by_side(self):
+        (self.folder / "again.h5").write_bytes((self.folder / "D7.h5").read_bytes())
+        self.addCleanup((self.folder / "again.h5").unlink)
+        page = self.open("search?name=D7.h5")
+        page.get_by_label("Beside it").select_option("again.h5")
+        report = page.frame_locator("iframe")
+        expect(report.locator("#compared-heading")).to_be_visible()
+        with page.expect_download() as waiting:
+            report.locator("button.csv[data-table=common]").click()
+        self.assertEqual(waiting.value.suggested_filename, "D7-common.csv")
+        page.get_by_label("Beside it").select_option("")
+        expect(report.locator("#compared-heading")).to_have_count(0)
+
     def test_a_search_is_followed_while_it_runs(self):
         store = self.folder / "live.h5"
         self.addCleanup(lambda: [file.unlink() for file in self.folder.glob("live.h5*")])
