@@ -39,7 +39,8 @@ constexpr const char* kPolicy =
 /// Of reports, which are one file each: as of another origin, so that they reach nothing here.
 constexpr const char* kReportPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-popups allow-downloads";
+    "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts allow-popups "
+    "allow-downloads";
 
 HttpResponse failed(int status, const std::string& text) {
   return {status, kText, printable(text, "\n") + "\n"};

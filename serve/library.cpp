@@ -277,8 +277,7 @@ std::shared_ptr<const Listing> Library::listing() {
 
 std::shared_ptr<const Listing> Library::scanned() { return Scan(*this).run(); }
 
-std::shared_ptr<const std::string> Library::report(const std::string& name,
-                                                   const Json& provenance,
+std::shared_ptr<const std::string> Library::report(const std::string& name, const Json& provenance,
                                                    const std::optional<std::string>& with) {
   const auto listed = listing();
   std::vector<std::string> names = {name};

@@ -112,7 +112,8 @@ TEST_F(FolderSiteTest, PagesAndTheirPolicies) {
 
 TEST_F(FolderSiteTest, TwoSearchesStandSideBySide) {
   fs::copy(kCompat / "batch/D6.h5", folder.path() / "again.h5");
-  const HttpResponse both = site().answer(get("/report", {{"name", "D6.h5"}, {"with", "again.h5"}}));
+  const HttpResponse both =
+      site().answer(get("/report", {{"name", "D6.h5"}, {"with", "again.h5"}}));
   EXPECT_EQ(both.status, 200);
   EXPECT_NE(both.body.find("\"file\":\"again.h5\""), std::string::npos);
   EXPECT_NE(header(both, "Content-Security-Policy").find("allow-downloads"), std::string::npos);
