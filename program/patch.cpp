@@ -82,6 +82,8 @@ Extent extent_of(const Json& value) {
   Extent extent{sizeof(Json), 0};
   if (value.is_string()) extent.bytes += value.get_ref<const std::string&>().size();
   if (!value.is_structured()) return extent;
+  constexpr std::size_t kContainer = 96;  // its own memory, room to grow, what the heap adds
+  extent.bytes += kContainer;
   for (auto below = value.begin(); below != value.end(); ++below) {
     const Extent part = extent_of(*below);
     extent.bytes += part.bytes + (value.is_object() ? sizeof(std::string) + below.key().size() : 0);
