@@ -583,6 +583,13 @@ TEST_F(FusedEngine, EveryLayer) {
       layer("BatchNormalization", {{"scale", false}, {"center", false}}),
       layer("BatchNormalization", {{"trainable", false}, {"moving_mean_initializer", "ones"}}),
       layer("BatchNormalization", {{"gamma_regularizer", "l2"}, {"beta_regularizer", "l1"}}),
+      layer("Rescaling", {{"scale", 0.5}, {"offset", 1}}),
+      layer("Normalization", Json::object()),
+      layer("Normalization", {{"mean", 0.5}, {"variance", 4}}),
+      layer("Normalization", {{"mean", 0.5}, {"variance", 4}, {"invert", true}}),
+      layer("PReLU", {{"alpha_initializer", "random_normal"}}),
+      layer("PReLU", {{"shared_axes", 1}, {"alpha_regularizer", "l2"}}),
+      layer("PReLU", {{"alpha_initializer", "ones"}, {"trainable", false}}),
       layer("Flatten", Json::object()),
       layer("Reshape", {{"target_shape", {6}}}),
       layer("InputLayer", {{"batch_input_shape", {nullptr, 6}}}),
@@ -607,7 +614,8 @@ TEST_F(FusedEngine, EveryLayer) {
                                optimizer("SGD", 0.05), batch));
     }
   }
-  seen.insert("Activation");                 // EveryActivation
+  seen.insert("Activation");                         // EveryActivation
+  seen.insert({"Conv2DTranspose", "UpSampling2D"});  // conv_test.cpp, options_test.cpp
   for (const char* extent : {"1D", "2D"}) {  // conv_test.cpp, fused_conv_test.cpp, masks_test.cpp
     for (const char* name :
          {"Conv", "AveragePooling", "GlobalAveragePooling", "GlobalMaxPooling", "MaxPooling",
