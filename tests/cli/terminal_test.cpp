@@ -274,7 +274,8 @@ TEST(Terminal, LocaliseAsksAllToolsAndFoldsThoseThatSayTheSame) {
 
 TEST(Terminal, SizesAndPlacesAreSaidWhereTheyAreWrong) {
   const Folder folder;
-  const Called little = in_shell("train D6 --replicas 1 --memory 1", folder);
+  const Called little =
+      in_shell("search D6 --store m.h5 --replicas 1 --budget-evaluations 2 --memory 1 -q", folder);
   EXPECT_EQ(little.exit, 1);
   EXPECT_NE(little.err.find("--memory: found 1 byte, and one training needs about "),
             std::string::npos)
