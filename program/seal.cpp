@@ -61,6 +61,7 @@ std::string sealed_digest(const std::filesystem::path& file) {
 }
 
 void require_seal(const std::filesystem::path& file, std::string_view format, int version) {
+  require_no_pipe(file, "an HDF5 file");
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
     throw input_error(file.string() + ": there is no such file");

@@ -264,7 +264,7 @@ TEST(Terminal, LocaliseAsksAllToolsAndFoldsThoseThatSayTheSame) {
             in_shell("localise --list", folder).out);
   const Called called = in_shell("localise D6 --tool deepfault --runs 1", folder);
   ASSERT_EQ(called.exit, 0) << called.err;
-  EXPECT_NE(called.out.find("tool                   answer"), std::string::npos) << called.out;
+  EXPECT_NE(called.out.find("tool                  answer"), std::string::npos) << called.out;
   EXPECT_NE(called.out.find("deepfault-dstar (+1) 2021-04"), std::string::npos) << called.out;
   EXPECT_NE(called.out.find("the same of deepfault-tarantula"), std::string::npos) << called.out;
   EXPECT_NE(called.out.find("\ndeepfault-ochiai 2021-04"), std::string::npos) << called.out;
