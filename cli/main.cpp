@@ -169,9 +169,10 @@ int main(int argc, char** argv) {
   } catch (const neutra::Error& error) {
     neutra::begin_ending();
     std::cout.flush();
-    if (error.exit() == neutra::kReaderLeft) return leave(static_cast<int>(neutra::kReaderLeft));
-    std::cerr << (error.exit() == Exit::kInterrupted ? "neutra: " : "neutra: error: ")
-              << error.what() << '\n';
+    if (error.exit() != neutra::kReaderLeft) {
+      std::cerr << (error.exit() == Exit::kInterrupted ? "neutra: " : "neutra: error: ")
+                << error.what() << '\n';
+    }
     code = static_cast<int>(error.exit());
   } catch (const std::filesystem::filesystem_error& error) {
     std::cerr << "neutra: error: " << error.path1().string() << ": " << error.code().message()

@@ -106,7 +106,7 @@ int run(const Arguments& arguments) {
         "; allowed: one of them");
   require_output(arguments);
   const std::string file = arguments.text(judge ? "evaluate" : "output");
-  const auto read = [&] { return deepfd::table_from_json(read_sealed_json(file), file); };
+  const auto read = [&] { return deepfd::read_table(file); };
   std::optional<deepfd::Table> table;
   std::vector<FaultyProgram> bases;
   if (judge) {

@@ -16,7 +16,6 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "program/layer_titles.h"
-#include "program/seal.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 
@@ -311,8 +310,7 @@ LocaliseContext context_of(const Arguments& arguments, LocalTrainer& trainer) {
 void require_inputs_and_outputs(const LocaliseContext& context,
                                 const std::vector<const Tool*>& tools, const FaultyProgram& faulty,
                                 std::size_t runs) {
-  if (!context.model.empty())
-    deepfd::table_from_json(read_sealed_json(context.model), context.model.string());
+  if (!context.model.empty()) deepfd::read_table(context.model);
   if (context.keep.empty()) return;
   require_writable_folder(context.keep, "--keep");
   for (const Tool* tool : tools) {

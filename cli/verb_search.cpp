@@ -1,6 +1,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "cli/context.h"
 #include "cli/network_text.h"
@@ -283,7 +284,7 @@ int run(const Arguments& arguments) {
     tell_outcome(arguments, fault, task, config, options, store, out_of_reach, outcome);
   };
   // Where a step of a training does not end: what is told is what was saved.
-  const LastAct last([&] {
+  std::optional<LastAct> last([&] {
     line.reset();
     if (!fs::exists(store)) return;
     const StoredRun run = read_store(store);
@@ -296,6 +297,7 @@ int run(const Arguments& arguments) {
   line.reset();
   const bool interrupted = is_interrupted(outcome, options);
   if (interrupted) begin_ending();
+  last.reset();  // the outcome is told once
   tell(outcome);
   return static_cast<int>(interrupted ? Exit::kInterrupted : Exit::kDone);
 }

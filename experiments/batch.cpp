@@ -343,7 +343,7 @@ std::optional<SearchBatch> read_batch(const fs::path& folder) {
                                 "what neutra submit wrote: format " + std::string(kFormat)));
   };
   if (!fs::is_regular_file(file)) throw other();
-  const Json json = read_sealed_json(file);
+  const Json json = read_sealed_json(file, kFormat);
   if (!json.is_object() || json.value("format", Json()) != kFormat) throw other();
   if (const Json version = json.value("version", Json()); version != kVersion) {
     throw input_error(describe(file.string(), "/version", version.dump(),

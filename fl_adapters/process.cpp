@@ -17,9 +17,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "program/error.h"
+#include "program/last_act.h"
 
 extern char** environ;
 
@@ -428,6 +430,24 @@ std::string_view to_string(ProcessEnd end) {
   return "";
 }
 
+namespace {
+
+/// Ends what a supervisor started at once, and waits for that, at most kEndPatience.
+void end_supervisor(pid_t supervisor) {
+  kill(supervisor, kAbruptly);
+  constexpr std::chrono::milliseconds kEndPatience(2000), kPause(10);
+  for (std::chrono::milliseconds waited(0); waited < kEndPatience; waited += kPause) {
+    siginfo_t ended{};
+    // Its exit code stays for who waits for it.
+    if (waitid(P_PID, static_cast<id_t>(supervisor), &ended, WEXITED | WNOHANG | WNOWAIT) != 0)
+      return;
+    if (ended.si_pid != 0) return;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+}  // namespace
+
 ProcessResult run_process(const ProcessCall& call) {
   assert(!call.command.empty());
   std::vector<std::string> command = call.command;
@@ -465,6 +485,8 @@ ProcessResult run_process(const ProcessCall& call) {
     throw failure(std::string("cannot start a process: ") + std::strerror(error));
   }
   for (File* end : {&input, &out_end, &err_end, &report_end}) end->close();
+  // A process that has to end leaves no other one behind.
+  std::optional<LastAct> last_act([supervisor] { end_supervisor(supervisor); });
 
   ProcessResult result;
   std::optional<ProcessEnd> asked;
@@ -502,6 +524,7 @@ ProcessResult run_process(const ProcessCall& call) {
       report.close();
     }
   }
+  last_act.reset();  // before its number may become another one's
   while (waitpid(supervisor, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!told) throw failure("the supervisor of " + command.front() + " was killed");

@@ -110,11 +110,14 @@ SealState unseal(Json& document) {
   return stated == sealed(document)[kDigest] ? SealState::kWhole : SealState::kDamaged;
 }
 
-Json read_sealed_json(const std::filesystem::path& file) {
+Json read_sealed_json(const std::filesystem::path& file, std::string_view format) {
   Json document = read_json(file);
   const Json stated = document.is_object() ? document.value(kDigest, Json()) : Json();
   const SealState state = unseal(document);
-  if (state == SealState::kNone) warn_unsealed(file);
+  if (state == SealState::kNone && document.is_object() &&
+      document.value("format", Json()) == format) {
+    warn_unsealed(file);
+  }
   if (state == SealState::kDamaged) {
     throw damaged(file, sealed(document)[kDigest].get<std::string>(), stated.dump());
   }

@@ -45,8 +45,8 @@ enum class SealState { kWhole, kNone, kDamaged };
 /// Takes the digest off a document.
 SealState unseal(Json& document);
 /// read_json() of a sealed document, without its digest. Throws input_error where that is wrong;
-/// warns where there is none.
-Json read_sealed_json(const std::filesystem::path& file);
+/// warns where one of this `format` has none.
+Json read_sealed_json(const std::filesystem::path& file, std::string_view format);
 
 /// Says on standard error, once for each file, that damage to it can't be noticed.
 void warn_unsealed(const std::filesystem::path& file);

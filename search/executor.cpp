@@ -109,7 +109,7 @@ class Executor {
 
   /// Keeps what there is although threads still train. Nothing else happens afterwards: the lock
   /// stays with this call. Where another one doesn't let go of it, the journal has what there is.
-  void give_up(const std::function<void()>& save) {
+  void end_now(const std::function<void()>& save) {
     const auto patience = Clock::now() + kLockPatience;
     while (!mutex_.try_lock()) {
       if (Clock::now() > patience) return;
@@ -236,7 +236,7 @@ void execute(Work& work, Store& store, const std::function<void()>& save,
              const std::function<void()>& give_up, const SearchConfig& config,
              const RunOptions& options, Trainer& trainer) {
   Executor executor(work, store, save, config, options, trainer);
-  const LastAct last([&] { executor.give_up(give_up); });
+  const LastAct last([&] { executor.end_now(give_up); });
   const bool remote = options.remote != nullptr;
   std::thread watcher;
   if (!remote) watcher = std::thread([&executor] { executor.watch(); });

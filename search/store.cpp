@@ -961,7 +961,7 @@ void Store::fold_journal(bool over) {
 std::optional<std::string> journal_problem(const StoreContent& content, const fs::path& store) {
   if (content.journal_damage.bytes == 0) return std::nullopt;
   return beside(store, ".journal").string() + ": " + to_string(content.journal_damage) +
-         " left out; the evaluations in them are made again by the next start";
+         " left out; a search makes the evaluations in them again";
 }
 
 namespace {

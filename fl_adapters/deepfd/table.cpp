@@ -5,10 +5,12 @@
 #include <cmath>
 
 #include "program/json_section.h"
+#include "program/seal.h"
 
 namespace neutra::deepfd {
 namespace {
 
+constexpr const char* kFormat = "neutra-deepfd-model";
 constexpr std::int64_t kMostWhole = std::int64_t{1} << 53;
 
 /// Shortest decimal that reads back as this float.
@@ -68,8 +70,8 @@ const Example* Table::find(const Hash& hash) const {
 
 std::string to_text(const Table& table, std::size_t trainings) {
   // By hand: an example and a feature on a line each.
-  std::string text = "{\n  \"format\": \"neutra-deepfd-model\",\n  \"version\": 1,\n  \"seed\": " +
-                     std::to_string(table.seed) +
+  std::string text = std::string("{\n  \"format\": \"") + kFormat +
+                     "\",\n  \"version\": 1,\n  \"seed\": " + std::to_string(table.seed) +
                      ",\n  \"mutants_trained\": " + std::to_string(table.mutants) +
                      ",\n  \"trainings\": " + std::to_string(trainings) +
                      ",\n  \"programs\": " + Json(table.programs).dump() + ",\n  \"examples\": [";
@@ -110,7 +112,7 @@ Table table_from_json(const Json& json, const std::string& file) {
   const JsonSection document(json, file, "",
                              {"format", "version", "seed", "mutants_trained", "trainings",
                               "programs", "examples", "features"});
-  document.require_format("neutra-deepfd-model", 1);
+  document.require_format(kFormat, 1);
   Table table;
   table.seed = static_cast<std::uint64_t>(document.whole("seed", 0, kMostWhole));
   table.mutants = static_cast<std::size_t>(document.whole("mutants_trained", 0, kMostWhole));
@@ -157,6 +159,10 @@ Table table_from_json(const Json& json, const std::string& file) {
     }
   }
   return table;
+}
+
+Table read_table(const std::filesystem::path& file) {
+  return table_from_json(read_sealed_json(file, kFormat), file.string());
 }
 
 }  // namespace neutra::deepfd

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,5 +49,7 @@ struct Table {
 std::string to_text(const Table& table, std::size_t trainings);
 /// Throws input_error: file, place, what was found, what is allowed.
 Table table_from_json(const Json& json, const std::string& file);
+/// The table of a file, whose digest is checked where it has one.
+Table read_table(const std::filesystem::path& file);
 
 }  // namespace neutra::deepfd

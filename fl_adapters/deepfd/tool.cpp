@@ -10,7 +10,6 @@
 #include "fl_adapters/watch.h"
 #include "program/error.h"
 #include "program/json.h"
-#include "program/seal.h"
 
 namespace neutra {
 namespace deepfd {
@@ -27,7 +26,7 @@ const Table& table_of(const std::filesystem::path& file) {
   return tables
       .emplace(file, file.empty()
                          ? table_from_json(parse_json(embedded::deepfd_model, bundled), bundled)
-                         : table_from_json(read_sealed_json(file), file.string()))
+                         : read_table(file))
       .first->second;
 }
 

@@ -48,6 +48,7 @@ TEST(Show, TakesShapesFromTheHeadersOfTheData) {
                         folder.path() / "parts.npz");
   folder.write("x", idx(3, {8, 2, 5}, 80));
   folder.write("y", idx(1, {8}, 8));
+  folder.write("x-test", idx(3, {8, 2, 5}, 80));
   {
     Hdf5File file = Hdf5File::create(folder.path() / "rows.h5");
     file.write("/x", std::vector<double>(60, 1), {20, 3});
@@ -69,7 +70,7 @@ TEST(Show, TakesShapesFromTheHeadersOfTheData) {
              {"arguments",
               {{"train_images", "x"},
                {"train_labels", "y"},
-               {"test_images", "x"},
+               {"test_images", "x-test"},
                {"test_labels", "y"}}}},
             10,
             8,

@@ -187,21 +187,21 @@ TEST(ProgramSpace, RepeatsLayers) {
 
 TEST(ProgramSpace, RefusesImpossibleValues) {
   const ProgramSpace space = study_space();
-  for (const auto& [change, words] :
-       std::vector<std::pair<std::string, std::string>>{{"act1=rely", "did you mean relu?"},
-                                                        {"act9=relu", "the unknown key \"act9\""},
-                                                        {"ki1=glorot", "RandomNormal"},
-                                                        {"layer1=3", "0, 1, 2"},
-                                                        {"layer1=x", "0, 1, 2"},
-                                                        {"unit2=0", "a whole number >= 1"},
-                                                        {"unit2=1.5", "a whole number >= 1"},
-                                                        {"dropout1=1", "[0, 1)"},
-                                                        {"lr=-1", "a number >= 0"},
-                                                        {"lr=inf", "a number >= 0"},
-                                                        {"lr=0.1x", "a number >= 0"},
-                                                        {"optimizer=adamw", "adam"},
-                                                        {"loss=mean", "mean_squared_error"},
-                                                        {"epochs=", "no value"}}) {
+  for (const auto& [change, words] : std::vector<std::pair<std::string, std::string>>{
+           {"act1=rely", "did you mean relu?"},
+           {"act9=relu", "the unknown key \"act9\""},
+           {"ki1=glorot", "did you mean glorot_normal"},
+           {"layer1=3", "0, 1, 2"},
+           {"layer1=x", "0, 1, 2"},
+           {"unit2=0", "a whole number >= 1"},
+           {"unit2=1.5", "a whole number >= 1"},
+           {"dropout1=1", "[0, 1)"},
+           {"lr=-1", "a number >= 0"},
+           {"lr=inf", "a number >= 0"},
+           {"lr=0.1x", "a number >= 0"},
+           {"optimizer=adamw", "adam"},
+           {"loss=mean", "mean_squared_error"},
+           {"epochs=", "no value"}}) {
     const std::string message =
         error_of([&, c = change] { space.with_changes(parse_parameters(c, "option"), "option"); });
     EXPECT_NE(message.find(words), std::string::npos) << change << ": " << message;

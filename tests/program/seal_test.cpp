@@ -103,7 +103,7 @@ TEST(Seal, AJsonDocumentKnowsItsDigest) {
     std::ofstream(path, std::ios::binary) << damaged;
     ::testing::internal::CaptureStderr();
     try {
-      const Json read = read_sealed_json(path);
+      const Json read = read_sealed_json(path, "x");
       Json found = read;  // where the digest is not known as one, its member stays
       if (found.size() > document.size()) found.erase(std::prev(found.end()));
       EXPECT_EQ(found, document);
@@ -116,6 +116,12 @@ TEST(Seal, AJsonDocumentKnowsItsDigest) {
   EXPECT_EQ(same, 1U);
   EXPECT_NE(attempt(to_text(document)).find("has no digest"), std::string::npos);
   EXPECT_EQ(same, 2U);
+  // One of another kind is refused by who reads it: nothing is said of its digest.
+  const auto other = folder / "b.json";
+  std::ofstream(other, std::ios::binary) << R"({"format": "y"})";
+  ::testing::internal::CaptureStderr();
+  read_sealed_json(other, "x");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
   for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
     std::string damaged = text;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
