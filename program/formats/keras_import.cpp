@@ -650,7 +650,8 @@ class Importer {
       if (std::any_of(names.begin(), names.end(), same)) continue;
       const Json options = metric_options(metric);
       if (const auto option = unusual_metric_option(name, options)) {
-        leave_out("neutra has it with " + option->allowed + " alone");
+        leave_out(option->path + " = " + option->found + ": neutra has it with " + option->allowed +
+                  " alone");
         continue;
       }
       // The program's check takes these options of the first metric.
