@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <unordered_map>
 
 #include "program/error.h"
@@ -325,8 +322,14 @@ class Unpickler {
     }
   }
 
-  /// The bytes that a text of their numbers stands for: Python's latin1.
+  /// The bytes that a text of their numbers stands for: Python's latin1. NumPy writes each text for
+  /// one call, so that all of them are no longer than the pickle.
   std::string_view latin1(std::string_view text) {
+    if (text.size() > bytes_.size() - encoded_bytes_) {
+      fail("texts of more than " + std::to_string(bytes_.size()) + " bytes in calls of encode",
+           "at most the pickle's size");
+    }
+    encoded_bytes_ += text.size();
     std::string bytes;
     for (std::size_t i = 0; i < text.size(); ++i) {
       const auto c = static_cast<unsigned char>(text[i]);
@@ -588,6 +591,7 @@ class Unpickler {
   std::vector<Object> objects_;
   std::vector<std::string_view> texts_;
   std::deque<std::string> encoded_;
+  std::size_t encoded_bytes_ = 0;  ///< of the texts that they were
   std::vector<Value> memo_;
   std::unordered_map<std::uint64_t, Value> far_memo_;
 };

@@ -134,7 +134,12 @@ TEST(Unpickle, BoundsWhatAHostilePickleMakes) {
            {repeated("(", 1'000'000) + ".", "found an end in the middle"},
            {repeated("]", 3'000'000), "found more than 2097152 lists"},
            {repeated("N", 20'000'000), "found more than 16777216 values"},
-           {"N" + repeated("\x94", 9'000'000), "found a memo of more than 8388608 values"}}) {
+           {"N" + repeated("\x94", 9'000'000), "found a memo of more than 8388608 values"},
+           // 1,000 calls of encode with one text of 100,000 bytes.
+           {std::string("X\xa0\x86\x01\0", 5) + repeated("a", 100'000) + std::string("q\x00", 2) +
+                "0c_codecs\nencode\nq\1" + "0U\6latin1q\2" + "0" +
+                repeated(std::string("h\1h\0h\2\x86R0", 9), 1'000),
+            "found texts of more than 109038 bytes in calls of encode"}}) {
     const std::string message = error_of([&] { lists_of(bytes); });
     EXPECT_NE(message.find(words), std::string::npos) << words << " in: " << message;
   }
