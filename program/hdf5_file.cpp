@@ -195,13 +195,15 @@ auto within_memory(const Place& place, Read&& read) {
 
 /// HDF5 gives a fill value for what was never written: so a file of 2 kB can claim any number of
 /// values. Refuses more than packing explains, but for little.
-void require_stored(const Place& place, hid_t file, hid_t dataset, hid_t type, std::size_t count) {
+/// Returns the number of bytes that are stored of them.
+std::uint64_t require_stored(const Place& place, hid_t file, hid_t dataset, hid_t type,
+                             std::size_t count) {
   hsize_t size = 0;
   place.check(H5Fget_filesize(file, &size), "read the size of the file");
   // What chunks say of their sizes may be as wrong as the extents.
   const std::uint64_t stored = std::min<std::uint64_t>(H5Dget_storage_size(dataset), size);
   const std::uint64_t limit = std::max(stored * kMaxInflation, kUnwrittenBytes);
-  if (count <= limit / std::max<std::size_t>(H5Tget_size(type), 1)) return;
+  if (count <= limit / std::max<std::size_t>(H5Tget_size(type), 1)) return stored;
   place.fail("claims " + std::to_string(count) + " values of " + std::to_string(H5Tget_size(type)) +
              " bytes, but the file stores " + std::to_string(stored) + " bytes of them");
 }
@@ -219,13 +221,13 @@ hsize_t rows_of_piece(const Place& place, hid_t dataset, hsize_t rows, std::uint
   return std::min(rows, wanted <= step ? step : wanted - wanted % step);
 }
 
-/// Reads all `count` values. Memory is taken for what was read, piece by piece: damaged data end
-/// it early.
+/// Reads all `count` values. Memory is taken for as many as there are bytes `stored`, which is
+/// enough for what is not compressed, and for more as they are read: damaged data end it early.
 template <typename T>
 std::vector<T> read_in_pieces(const Place& place, hid_t dataset, hid_t space, hid_t memory_type,
-                              std::size_t count) {
+                              std::size_t count, std::uint64_t stored) {
   std::vector<T> values;
-  values.reserve(count);
+  values.reserve(std::min<std::uint64_t>(count, stored));
   std::vector<hsize_t> extents;
   for (const std::uint64_t extent : extents_of(place, space)) extents.push_back(extent);
   if (extents.empty()) extents.push_back(1);
@@ -267,8 +269,8 @@ std::vector<T> read_numbers(const Place& place, hid_t file, hid_t memory_type,
   return within_memory(place, [&] {
     const std::size_t count = count_of(place, space, limit);
     if (count == 0) return std::vector<T>();
-    require_stored(place, file, dataset, type, count);
-    return read_in_pieces<T>(place, dataset, space, memory_type, count);
+    const std::uint64_t stored = require_stored(place, file, dataset, type, count);
+    return read_in_pieces<T>(place, dataset, space, memory_type, count, stored);
   });
 }
 
@@ -427,8 +429,8 @@ void write_dataset(const Place& place, hid_t file, hid_t file_type, hid_t memory
 constexpr std::uint64_t kTried = std::uint64_t{4} << 20;
 /// Processor time that a trial may take: a second, and one for each so many bytes of the file.
 constexpr std::uint64_t kTriedInASecond = std::uint64_t{32} << 20;
-/// However busy the machine is.
-constexpr auto kTrialPatience = std::chrono::minutes(10);
+/// Of so many times its processor time, a trial that has not ended gives no answer.
+constexpr int kTrialPatience = 10;
 
 /// Reads what is kept under a type and a space; `read(type, memory_space, file_space, buffer)`.
 template <typename Read>
@@ -436,8 +438,9 @@ void try_values(hid_t type, hid_t space, Read&& read) {
   const hssize_t count = H5Sget_simple_extent_npoints(space);
   const std::size_t size = H5Tget_size(type);
   if (count <= 0 || size == 0 || size > kTried) return;
-  std::vector<char> buffer(kTried);
-  if (static_cast<std::uint64_t>(count) <= kTried / size) {
+  const bool whole = static_cast<std::uint64_t>(count) <= kTried / size;
+  std::vector<char> buffer(whole ? static_cast<std::size_t>(count) * size : size);
+  if (whole) {
     read(type, H5S_ALL, H5S_ALL, buffer.data());
     return;
   }
@@ -476,9 +479,11 @@ herr_t try_object(hid_t file, const char* name, const H5O_info_t* info, void*) {
 
 /// HDF5 can die of a file whose addresses or lengths are damaged. So another process looks first
 /// at all that there is in a file of so many bytes that nothing vouches for; `open` opens it. Fails
-/// where that process dies, or finds no end.
+/// where that process dies, or finds no end. One that waits (for a lock that another thread held as
+/// it was made) says nothing of the file: that is another failure.
 template <typename Open>
 void require_survivable(const Place& place, std::uint64_t bytes, Open&& open) {
+  const std::uint64_t seconds = 1 + bytes / kTriedInASecond;
   const pid_t child = ::fork();
   if (child == 0) {
     const auto limit = [](auto resource, rlim_t most) {
@@ -486,7 +491,7 @@ void require_survivable(const Place& place, std::uint64_t bytes, Open&& open) {
       ::setrlimit(resource, &both);
     };
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_CPU, 1 + bytes / kTriedInASecond);
+    limit(RLIMIT_CPU, seconds);
     std::signal(SIGXCPU, SIG_DFL);
     for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) std::signal(signal, SIG_DFL);
     // Ctrl-C is for the process that asks.
@@ -504,7 +509,8 @@ void require_survivable(const Place& place, std::uint64_t bytes, Open&& open) {
     ::_exit(0);
   }
   if (child < 0) place.fail(std::string("cannot be tried: ") + std::strerror(errno));
-  const auto deadline = std::chrono::steady_clock::now() + kTrialPatience;
+  const std::chrono::seconds patience(kTrialPatience * seconds);
+  const auto deadline = std::chrono::steady_clock::now() + patience;
   int status = 0;
   for (auto pause = std::chrono::microseconds(200);;
        pause = std::min(2 * pause, std::chrono::microseconds(20000))) {
@@ -514,7 +520,10 @@ void require_survivable(const Place& place, std::uint64_t bytes, Open&& open) {
     if (std::chrono::steady_clock::now() > deadline) {
       ::kill(child, SIGKILL);
       ::waitpid(child, &status, 0);
-      break;
+      throw failure(describe(place.file.string(), place.object, "", "") +
+                    ": the process that tries it first gave no answer in " +
+                    std::to_string(patience.count()) +
+                    " seconds: this says nothing of the file; try again");
     }
     std::this_thread::sleep_for(pause);
   }

@@ -1,14 +1,18 @@
 #include "program/hdf5_file.h"
 
 #include <hdf5.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <thread>
 
+#include "program/error.h"
 #include "support.h"
 
 namespace neutra {
@@ -178,6 +182,41 @@ TEST(Hdf5File, ReadsLongDataInPieces) {
   EXPECT_EQ(file.read_doubles("/packed"), values);
   EXPECT_EQ(file.read_doubles("/one_row"), values);
   EXPECT_EQ(file.read_bytes("/plain"), std::string(20'000'000, 'x'));
+}
+
+TEST(Hdf5File, ThousandsOfSmallValuesAreSound) {
+  constexpr int kCount = 4000;
+  Hdf5File file = Hdf5File::create_in_memory("name");
+  for (int i = 0; i < kCount; ++i) {
+    const std::string path = "/layer_" + std::to_string(i) + "/kernel";
+    file.write(path, std::vector<float>{1, 2, 3});
+    file.write_attribute(path, "names", std::vector<std::string>{"a", "b"});
+  }
+  EXPECT_EQ(Hdf5File::open_image(file.image(), "name").list("/").size(), std::size_t{kCount});
+}
+
+std::atomic<bool> stuck = false;
+
+/// As a process does that was made while another thread held a lock.
+TEST(Hdf5File, NoAnswerOfTheTrialIsNoDamage) {
+  ::pthread_atfork(nullptr, nullptr, [] {
+    while (stuck) ::pause();
+  });
+  Hdf5File file = Hdf5File::create_in_memory("name");
+  file.write("/x", std::vector<float>{1});
+  const std::string image = file.image();
+  stuck = true;
+  try {
+    Hdf5File::open_image(image, "name");
+    ADD_FAILURE() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit(), Exit::kFailed);
+    EXPECT_STREQ(error.what(),
+                 "name: the process that tries it first gave no answer in 10 seconds: this says "
+                 "nothing of the file; try again");
+  }
+  stuck = false;
+  EXPECT_TRUE(Hdf5File::open_image(image, "name").has("/x"));
 }
 
 TEST(Hdf5File, ErrorsNameFileAndObject) {
