@@ -70,8 +70,19 @@ class Chain {
  private:
   /// Operations of Keras 3 that make masks.
   struct Masks {
-    std::map<std::string, std::string> source;  ///< what each is made of
-    std::map<std::string, std::string> used;    ///< what masks of calls are made of, and the call
+    struct Operation {
+      std::string kind;    ///< "NotEqual", "Any" of the last axis, "Any of axis 1"
+      std::string source;  ///< what it is made of
+      Json other;          ///< NotEqual: what it compares with
+    };
+    struct Use {
+      std::string place;  ///< the call
+      std::string root;   ///< what its mask is made of
+      std::string kinds;  ///< of the operations, from the call on
+      Json other;
+    };
+    std::map<std::string, Operation> made;
+    std::vector<Use> used;
   };
 
   [[noreturn]] void fail(const std::string& place, const std::string& found,
@@ -185,10 +196,12 @@ class Chain {
       }
     }
     if (!by_name.contains(input)) fail(place, "no layer '" + input + "', its input", "");
-    for (const auto& [root, layer] : masks.used) {
-      if (const auto next = after.find(root); next == after.end() || !makes_mask(*next->second)) {
-        fail(layer, "a mask of its own", "masks that Masking or Embedding makes");
+    for (const Masks::Use& use : masks.used) {
+      const auto next = after.find(use.root);
+      if (next == after.end() || !makes_mask(*next->second)) {
+        fail(use.place, "a mask of its own", "masks that Masking or Embedding makes");
       }
+      require_mask_of(*next->second, use);
     }
     std::vector<KerasLayer> chain{*by_name.at(input)};
     while (chain.back().name != output) {
@@ -272,7 +285,11 @@ class Chain {
       if (!nodes.is_array() || nodes.size() != 1) return false;
       const Json& arguments = value_of(nodes.front(), "args");
       if (!arguments.is_array() || arguments.empty()) return false;
-      masks.source[layer.name] = maker_of(arguments.front());
+      const Json& axis = value_of(value_of(*layer.json, "config"), "axis");
+      const bool other_axis = class_name == "Any" && axis != -1;
+      masks.made[layer.name] = {class_name + (other_axis ? " of axis " + shown(axis) : ""),
+                                maker_of(arguments.front()),
+                                arguments.size() > 1 ? arguments[1] : Json()};
       return true;
     });
     return masks;
@@ -281,6 +298,18 @@ class Chain {
   static bool makes_mask(const KerasLayer& layer) {
     return text_of(*layer.json, "class_name") == "Masking" ||
            value_of(value_of(*layer.json, "config"), "mask_zero") == true;
+  }
+
+  /// Is the mask of a call the one that the layer makes?
+  void require_mask_of(const KerasLayer& layer, const Masks::Use& use) const {
+    const std::string class_name = text_of(*layer.json, "class_name");
+    const bool masking = class_name == "Masking";
+    const Json& set = value_of(value_of(*layer.json, "config"), "mask_value");
+    const Json value = masking && !set.is_null() ? set : Json(0);
+    if (use.other == value && use.kinds == (masking ? "Any NotEqual " : "NotEqual ")) return;
+    fail(use.place, "a mask of its own: " + use.kinds + shown(use.other),
+         "the mask that " + title(layer.name, class_name) + " makes, where its input is not " +
+             shown(value) + ": call the layer without mask");
   }
 
   void note_arguments(const Json& arguments, KerasLayer& layer, const std::string& place,
@@ -292,12 +321,15 @@ class Chain {
         if (calls_rule_) layer.training = value;
         continue;
       }
-      if (key == "mask" && masks.source.contains(maker_of(value))) {
-        std::string root = maker_of(value);
-        for (std::size_t i = 0; i < masks.source.size() && masks.source.contains(root); ++i) {
-          root = masks.source.at(root);
+      if (key == "mask" && masks.made.contains(maker_of(value))) {
+        Masks::Use use{place, maker_of(value), "", Json()};
+        for (std::size_t i = 0; i < masks.made.size() && masks.made.contains(use.root); ++i) {
+          const Masks::Operation& operation = masks.made.at(use.root);
+          use.kinds += operation.kind + " ";
+          use.other = operation.other;
+          use.root = operation.source;
         }
-        masks.used[root] = place;
+        masks.used.push_back(std::move(use));
         continue;
       }
       fail(place, "called with " + key + " = " + shown(value),

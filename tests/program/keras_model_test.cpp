@@ -542,30 +542,66 @@ TEST(KerasImport, MasksThatKeras3WritesDownAreItsLayers) {
            R"(", 0, 0]}})";
   };
   const auto layer = [&](const std::string& class_name, const std::string& config,
-                         const std::string& source, const std::string& kwargs) {
+                         const std::string& source, const std::string& kwargs,
+                         const std::string& other = "") {
     return R"({"class_name": ")" + class_name + R"(", "name": ")" + class_name +
            R"(", "config": {"name": ")" + class_name + "\"" + config +
-           R"(}, "inbound_nodes": [{"args": [)" + tensor(source) + R"(], "kwargs": )" + kwargs +
-           "}]}";
+           R"(}, "inbound_nodes": [{"args": [)" + tensor(source) + other + R"(], "kwargs": )" +
+           kwargs + "}]}";
   };
-  const auto model = [&](const std::string& zero) {
-    return model_of(
+  const auto model = [&](const std::string& shape, const std::string& middle,
+                         const std::string& source, const std::string& mask) {
+    return import_of(model_of(
         R"({"class_name": "Functional", "config": {"name": "m", "layers": [
-            {"class_name": "InputLayer", "config": {"batch_shape": [null, 5], "name": "in"},
-             "inbound_nodes": []}, )" +
-            layer("Embedding", R"(, "input_dim": 9, "output_dim": 4, "mask_zero": )" + zero, "in",
-                  "{}") +
-            "," + layer("NotEqual", "", "in", "{}") + "," +
-            layer("LSTM", R"(, "units": 3)", "Embedding",
-                  R"({"training": false, "mask": )" + tensor("NotEqual") + "}") +
+            {"class_name": "InputLayer", "config": {"batch_shape": )" +
+            shape + R"(, "name": "in"}, "inbound_nodes": []}, )" + middle + "," +
+            layer("LSTM", R"(, "units": 3)", source,
+                  R"({"training": false, "mask": )" + tensor(mask) + "}") +
             R"(], "input_layers": ["in", 0, 0], "output_layers": ["LSTM", 0, 0]}})",
-        "null", "3.15.1");
+        "null", "3.15.1"));
   };
-  EXPECT_EQ(layer_of(import_of(model("true")), 1)["config"]["mask_zero"], true);
-  EXPECT_NE(error_of([&] {
-              import_of(model("false"));
-            }).find("layer 'LSTM' (LSTM): found a mask of its own"),
-            std::string::npos);
+  const auto embedding = [&](const std::string& zero, const std::string& other) {
+    return model("[null, 5]",
+                 layer("Embedding", R"(, "input_dim": 9, "output_dim": 4, "mask_zero": )" + zero,
+                       "in", "{}") +
+                     "," + layer("NotEqual", "", "in", "{}", other),
+                 "Embedding", "NotEqual");
+  };
+  const auto masking = [&](const std::string& value, const std::string& other,
+                           const std::string& axis, const std::string& mask) {
+    return model("[null, 5, 3]",
+                 layer("Masking", R"(, "mask_value": )" + value, "in", "{}") + "," +
+                     layer("NotEqual", "", "in", "{}", other) + "," +
+                     layer("Any", R"(, "axis": )" + axis, "NotEqual", "{}"),
+                 "Masking", mask);
+  };
+  EXPECT_EQ(layer_of(embedding("true", ", 0"), 1)["config"]["mask_zero"], true);
+  EXPECT_EQ(layer_of(masking("-1", ", -1.0", "-1", "Any"), 1)["config"]["mask_value"], -1);
+  const auto refusal = [](auto&& import) {
+    const std::string message = error_of(import);
+    return message.substr(std::min(message.find("layer 'LSTM'"), message.size()));
+  };
+  EXPECT_EQ(
+      refusal([&] { embedding("false", ", 0"); }),
+      "layer 'LSTM' (LSTM): found a mask of its own; allowed: masks that Masking or Embedding "
+      "makes");
+  // Made by hand, of another value.
+  EXPECT_EQ(
+      refusal([&] { embedding("true", ", 7"); }),
+      "layer 'LSTM' (LSTM): found a mask of its own: NotEqual 7; allowed: the mask that layer "
+      "'Embedding' (Embedding) makes, where its input is not 0: call the layer without mask");
+  EXPECT_EQ(
+      refusal([&] { masking("-1.5", ", 2.5", "-1", "Any"); }),
+      "layer 'LSTM' (LSTM): found a mask of its own: Any NotEqual 2.5; allowed: the mask that "
+      "layer 'Masking' (Masking) makes, where its input is not -1.5: call the layer without "
+      "mask");
+  for (const auto& [message, found] : std::vector<std::pair<std::string, std::string>>{
+           {refusal([&] { embedding("true", ""); }), "NotEqual null"},
+           {refusal([&] { masking("0", ", 0", "-1", "NotEqual"); }), "NotEqual 0"},
+           {refusal([&] { masking("0", ", 0", "1", "Any"); }), "Any of axis 1 NotEqual 0"}}) {
+    EXPECT_NE(message.find("found a mask of its own: " + found + ";"), std::string::npos)
+        << message;
+  }
 }
 
 TEST(KerasImport, ActivationsThatAreLayersBecomeLayers) {
