@@ -311,9 +311,7 @@ class RowMean final : public Mean {
 template <typename Numbers>
 double log_sum_exp(const Numbers& numbers) {
   double most = -std::numeric_limits<double>::infinity(), sum = 0;
-  for (const double z : numbers) {
-    if (!(z <= most)) most = z;  // NaN wins
-  }
+  for (const double z : numbers) most = std::max(most, z);  // a NaN shows in the sum
   for (const double z : numbers) sum += std::exp(z - most);
   return most + std::log(sum);
 }
