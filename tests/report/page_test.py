@@ -581,6 +581,7 @@ class PageTest(unittest.TestCase):
         course = self.document["course"]
         self.assertIn("150 programs", text)
         self.assertIn(f"evaluation {next(step['evaluation'] for step in course if step['repairs'])}.", text)
+        section.locator("svg.chart[role=slider] >> nth=1").wait_for()  # drawn when it comes into view
         metric, repairs = section.locator("svg.chart[role=slider]").all()
         metric.focus()
         page.keyboard.press("End")
