@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "program/layer.h"
 #include "training/on_torch.h"
 
 namespace neutra {
 namespace {
 
 /// Memory for a while: LibTorch convolves a single image by way of the matrix of its windows, and
-/// makes a gradient of a whole table. The largest one's size.
-std::int64_t temporary_elements(const ResolvedProgram& program) {
+/// makes a gradient of a whole table. The largest one's size, in wrappers too.
+std::int64_t temporary_elements(const std::vector<ResolvedLayer>& layers) {
   std::int64_t largest = 0;
-  for (const ResolvedLayer& layer : program.layers) {
+  for (const ResolvedLayer& layer : layers) {
+    largest = std::max(largest, temporary_elements(wrapped_layers(layer)));
     const bool table = layer.class_name == "Embedding";
     if (!table && !layer.config.contains("kernel_size")) continue;
     std::int64_t elements = element_product(layer.weights.front().shape);
@@ -36,7 +38,8 @@ std::uint64_t eager_bytes(const ResolvedProgram& program, const Rows& training) 
   const std::int64_t floats =
       kept_elements(program) +
       3 * std::min(program.batch_size, training.count()) * row_elements(program) +
-      2 * eager_evaluation_rows(program) * row_elements(program) + temporary_elements(program);
+      2 * eager_evaluation_rows(program) * row_elements(program) +
+      temporary_elements(program.layers);
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
