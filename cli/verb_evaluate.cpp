@@ -8,6 +8,7 @@
 #include "program/edit.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/layer.h"
 #include "program/metric_name.h"
 #include "training/data/npy.h"
 #include "training/metrics.h"
@@ -173,6 +174,12 @@ int run(const Arguments& arguments) {
       }
     }
     if (script) {
+      if (has_data && masked_inputs(resolved->layers).back()) {
+        throw input_error(describe(weights_file.string(), "",
+                                   "a TorchScript module, which gives no mask, for a program whose "
+                                   "outputs have a mask of steps",
+                                   "weights of a Keras file (.h5, .keras)"));
+      }
       if (inputs) predictions = run_torch_script(weights_file, *inputs);
       if (has_data) {
         const DataRows rows = trainer->rows(program, DataPart::kHoldout);
