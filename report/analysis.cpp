@@ -11,12 +11,11 @@
 #include "evaluators/fanova.h"
 #include "program/error.h"
 #include "report/changes.h"
+#include "report/numbers.h"
 #include "training/trainer.h"
 
 namespace neutra {
 namespace {
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 /// Shares with four digits: a forest's have no more.
 Json rounded(double value) { return std::round(value * 1e4) / 1e4; }
@@ -189,7 +188,8 @@ Json importance_json(const Network& network, const std::map<std::int64_t, double
     std::vector<int> row;
     for (std::size_t f = 0; f < keys.size(); ++f) {
       const auto at = parameters.find(keys[f]);
-      // One that lacks a key is of another subject's file: as its first value.
+      // Each row needs a value of each key. Programs of two subjects in one file have other keys:
+      // one that lacks this key counts as if it had the key's first value.
       row.push_back(at == parameters.end() ? 0 : levels[f].of(at->second));
     }
     table.rows.push_back(std::move(row));

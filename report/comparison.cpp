@@ -8,11 +8,10 @@
 #include "program/error.h"
 #include "report/analysis.h"
 #include "report/changes.h"
+#include "report/numbers.h"
 
 namespace neutra {
 namespace {
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 /// What a program is told by in all searches: its hash, or else its parameters. The searches may
 /// spell values in several ways.
@@ -28,7 +27,8 @@ std::string identity(const NetworkFile& loaded, const Fault* fault, const Node& 
   return to_string(node.parameters);
 }
 
-/// "repair, better", "repair", "neutral", or why it was rejected.
+/// "buggy", "significantly_better", "on_par" or "neutral", as in the network; "waiting" for one
+/// that was not evaluated; else why it was rejected: "worse", "diverged", ...
 std::string outcome_word(const Network& network, const Node& node) {
   if (node.id == 0) return "buggy";
   if (node.alternative) return node.significant ? "significantly_better" : "on_par";

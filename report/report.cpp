@@ -15,6 +15,7 @@
 #include "report/changes.h"
 #include "report/comparison.h"
 #include "report/embedded.h"
+#include "report/numbers.h"
 #include "report/scripts.h"
 #include "report/tables.h"
 
@@ -116,8 +117,6 @@ Json times_json(const StudyTimes& times) {
                       {"after", tool.after}});
   return {{"name", times.study}, {"faults", times.faults}, {"points", std::move(points)}};
 }
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 /// Six digits are more than a picture shows.
 Json short_number(double value) {

@@ -1,5 +1,9 @@
 #include "report/scripts.h"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "program/error.h"
 #include "program/formats/keras_script.h"
 #include "program/text_diff.h"
@@ -9,12 +13,27 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-Lines script_of(const Program& program) { return lines_of(keras_script(program, {})); }
+/// Lines of a program's script; nullopt where it has none, and then `refusal` says why.
+std::optional<Lines> script_of(const Program& program, Json& refusal) {
+  if (const auto known = keras_script_refusal(program)) {
+    refusal = *known;
+    return std::nullopt;
+  }
+  try {
+    return lines_of(keras_script(program, {}));
+  } catch (const Error& error) {
+    // What only writing the script finds out, such as a loop that Keras's fit doesn't have.
+    if (error.exit() != Exit::kBadInput) throw;
+    refusal = error.what();
+    return std::nullopt;
+  }
+}
 
-/// Lines of the difference; null where the other one has no script.
-Json difference(const Lines& buggy, const Program& program, const std::string& name) {
-  if (keras_script_refusal(program)) return nullptr;
-  return unified_diff(buggy, script_of(program), "buggy.py", name);
+/// Lines of the difference; null where the other one has no script, and then `refusal` says why.
+Json difference(const Lines& buggy, const Program& program, const std::string& name,
+                Json& refusal) {
+  const std::optional<Lines> script = script_of(program, refusal);
+  return script ? Json(unified_diff(buggy, *script, "buggy.py", name)) : Json(nullptr);
 }
 
 }  // namespace
@@ -27,22 +46,19 @@ Json scripts_json(const NetworkFile& loaded, std::size_t most) {
                   {"buggy", nullptr},
                   {"fix", nullptr},
                   {"repairs", Json::object()}};
-  if (const auto refusal = keras_script_refusal(fault.buggy)) {
-    scripts["refusal"] = *refusal;
-    return scripts;
-  }
-  const Lines buggy = script_of(fault.buggy);
-  scripts["buggy"] = buggy;
-  if (fault.fixed) {
-    if (const auto refusal = keras_script_refusal(*fault.fixed)) scripts["refusal"] = *refusal;
-    scripts["fix"] = difference(buggy, *fault.fixed, "fixed.py");
-  }
+  const std::optional<Lines> buggy = script_of(fault.buggy, scripts["refusal"]);
+  if (!buggy) return scripts;
+  scripts["buggy"] = *buggy;
+  if (fault.fixed)
+    scripts["fix"] = difference(*buggy, *fault.fixed, "fixed.py", scripts["refusal"]);
+  Json ignored;  // a repair without a script is null, whyever
   for (const RepairSize& repair : repairs_by_size(loaded.network, &fault)) {
     if (scripts["repairs"].size() == most) break;
     const std::string name = node_name(*repair.node);
     try {
-      scripts["repairs"][name] = difference(buggy, fault.space.instantiate(repair.node->parameters),
-                                            "program_" + name + ".py");
+      scripts["repairs"][name] =
+          difference(*buggy, fault.space.instantiate(repair.node->parameters),
+                     "program_" + name + ".py", ignored);
     } catch (const Error&) {
       // A network of other keys or values than those of the fault.
     }

@@ -31,7 +31,7 @@ std::string text_of(const Json* value) {
     for (const auto& [name, one] : value->items())
       text += (text.empty() ? "" : ",") + name + "=" + text_of(&one);
   } else {
-    text = value->dump();
+    text = value->is_number_float() ? shortest(value->get<double>()) : value->dump();
   }
   return text;
 }

@@ -14,7 +14,8 @@ namespace {
 constexpr std::size_t kMaxValues = std::size_t{1} << 24;
 constexpr std::size_t kMaxObjects = std::size_t{1} << 21;  ///< lists, tuples, arrays
 constexpr std::size_t kMaxMemo = std::size_t{1} << 23;
-constexpr std::size_t kMaxName = 256;  ///< characters of a module or of what is in it
+constexpr std::size_t kMostExtents = 64;  ///< of an array: NumPy's own limit
+constexpr std::size_t kMaxName = 256;     ///< characters of a module or of what is in it
 constexpr int kLastProtocol = 5;
 
 constexpr const char* kAllowed =
@@ -500,6 +501,10 @@ class Unpickler {
   std::vector<std::size_t> shape_of(const Value& value) const {
     const Object* tuple = object(value, Object::kTuple);
     if (tuple == nullptr) fail("a shape that is " + name_of(value), kAllowed);
+    if (tuple->items.size() > kMostExtents) {
+      fail("a shape of " + std::to_string(tuple->items.size()) + " extents",
+           "up to " + std::to_string(kMostExtents));
+    }
     std::vector<std::size_t> shape;
     for (const Value& extent : tuple->items) {
       if (extent.kind != Value::kNumber || extent.number < 0)

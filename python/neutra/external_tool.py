@@ -113,6 +113,7 @@ class Tool:
         limits = {"time_limit": self.time_limit, "memory_limit": self.memory_limit}
         description.update((name, value) for name, value in limits.items() if value is not None)
         path = Path(folder) / f"{self.name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(description, indent=2) + "\n", encoding="utf-8")
         return path
 

@@ -53,6 +53,8 @@ class Run:
             if len(repairs):
                 some = f", the best {_REPAIRS_SHOWN} of {len(repairs)}" if len(repairs) > _REPAIRS_SHOWN else ""
                 parts += [f"<p>Repairs{some}</p>", repairs.head(_REPAIRS_SHOWN)._repr_html_()]
+            else:
+                parts.append("<p>No repair was found.</p>")
         except NeutraError as error:  # a search that has not saved yet
             return f"<p>{html.escape(repr(self))}: {html.escape(error.message)}</p>"
         try:

@@ -64,7 +64,7 @@ def test_the_description(tmp_path: Path) -> None:
         "command": ["python3", "-m", "neutra.run_tool", str(HERE), "rate"],
         "needs": ["program"],
     }
-    path = tools.everything.write(tmp_path)
+    path = tools.everything.write(tmp_path / "made" / "here")
     assert path.name == "everything-2.json"
     description = json.loads(path.read_text())
     assert description["needs"] == ["data", "program", "script"]

@@ -5,11 +5,18 @@ function cellAt(json, pointer) {
   return pointer.split("/").slice(1).reduce((value, name) => value === null ? undefined : own(value, name), json);
 }
 
+/** As the command spells it: the shortest decimal that reads back, "1e-05" below 0.0001 and from 1e+16. */
+function csvNumber(value) {
+  if (Object.is(value, -0)) return "-0";
+  const size = Math.abs(value);
+  return size && (size < 1e-4 || size >= 1e16) ? value.toExponential().replace(/e([+-])(\d)$/, "e$10$2") : String(value);
+}
+
 function csvText(value) {
   if (value === null || value === undefined) return "";
   if (Array.isArray(value)) return value.map(one => one === null ? "nan" : csvText(one)).join(" ");
   if (typeof value === "object") return Object.entries(value).map(([name, one]) => `${name}=${csvText(one)}`).join(",");
-  return String(value);
+  return typeof value === "number" ? csvNumber(value) : String(value);
 }
 
 function csvLine(cells) {

@@ -11,7 +11,7 @@ class RejectedView {
     const place = html("div", {class: "scroll", id: "rejected-table"});
     this.section.append(
         html("p", {class: "help"}, `${rejected.length} of the ${report.evaluated.evaluations} programs that were evaluated are not in the network.`,
-             waiting ? ` ${plural(waiting, "program")} more ${waiting === 1 ? "was" : "were"} generated, but the search ended before ${waiting === 1 ? "its" : "their"} turn.` : "",
+             waiting ? ` ${plural(waiting, "program")} more ${waiting === 1 ? "was" : "were"} generated, but ${report.finished ? `the search ended before ${waiting === 1 ? "its" : "their"} turn` : `${waiting === 1 ? "its" : "their"} turn has not come yet`}.` : "",
              undecided ? ` ${plural(undecided, "program")} more ${undecided === 1 ? "waits" : "wait"} for the best of their parent.` : "",
              " A double click or Enter goes to the program that one came from."),
         html("form", {class: "filters", role: "search", "aria-label": "Filter of the rejected programs", onsubmit: event => event.preventDefault()},

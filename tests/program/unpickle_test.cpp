@@ -134,6 +134,10 @@ TEST(Unpickle, BoundsWhatAHostilePickleMakes) {
            {repeated("(", 1'000'000) + ".", "found an end in the middle"},
            {repeated("]", 3'000'000), "found more than 2097152 lists"},
            {repeated("N", 20'000'000), "found more than 16777216 values"},
+           {"\x80\x02" + std::string("cnumpy.core.multiarray\n_reconstruct\n)R(K\x01(") +
+                repeated(std::string("K\x01", 2), 65) + "t" +
+                std::string("cnumpy\ndtype\nU\x02O8\x85R\x89](]etb."),
+            "found a shape of 65 extents; allowed: up to 64"},
            {"N" + repeated("\x94", 9'000'000), "found a memo of more than 8388608 values"},
            // 1,000 calls of encode with one text of 100,000 bytes.
            {std::string("X\xa0\x86\x01\0", 5) + repeated("a", 100'000) + std::string("q\x00", 2) +

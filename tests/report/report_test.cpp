@@ -399,6 +399,26 @@ TEST(Report, TheFixIsADifferenceOfScripts) {
   EXPECT_EQ(report_document(unknown)["scripts"], nullptr);
 }
 
+TEST(Report, ScriptsThatCannotBeWrittenAreRefused) {
+  // Only writing the script finds this out.
+  const Json loop = {{"step", false}};
+  ReportInput input = d7();
+  input.network.fault->buggy.document["fit"]["loop"] = loop;
+  Json scripts = report_document(input)["scripts"];
+  ASSERT_TRUE(scripts["refusal"].is_string()) << scripts;
+  EXPECT_NE(scripts["refusal"].get<std::string>().find("loop"), std::string::npos) << scripts;
+  EXPECT_EQ(scripts["buggy"], nullptr);
+  EXPECT_EQ(scripts["repairs"], Json::object());
+
+  input = d7();
+  input.network.fault->fixed->document["fit"]["loop"] = loop;
+  scripts = report_document(input)["scripts"];
+  ASSERT_TRUE(scripts["refusal"].is_string()) << scripts;
+  EXPECT_TRUE(scripts["buggy"].is_array());
+  EXPECT_EQ(scripts["fix"], nullptr);
+  EXPECT_TRUE(scripts["repairs"]["7"].is_array()) << scripts;
+}
+
 TEST(Report, SearchesSideBySideHaveRepairsInCommonAndApart) {
   EXPECT_EQ(report_document(d7())["compared"], nullptr);
   ReportInput input = d7();
@@ -461,10 +481,18 @@ TEST(Report, TablesAreCsv) {
   const std::string rejected = table_csv(document, "rejected");
   EXPECT_EQ(rejected.substr(0, rejected.find('\n')),
             "id,parent,key,before,after,reason,detail,status,mean,metrics,changes,depth");
-  EXPECT_NE(rejected.find("3,0,batch_size,32,64,curtailed,,curtailed,,9.0 8.0,batch_size=64,1\n"),
+  EXPECT_NE(rejected.find("3,0,batch_size,32,64,curtailed,,curtailed,,9 8,batch_size=64,1\n"),
             std::string::npos)
       << rejected;
   EXPECT_EQ(count(rejected, "\n"), 8);
+  const Json numbers = {{"course",
+                         {{{"evaluation", 3}, {"id", 2}, {"best", 400.0}, {"repairs", 0}},
+                          {{"evaluation", 4}, {"id", 3}, {"best", 0.1}, {"repairs", 0}},
+                          {{"evaluation", 5}, {"id", 4}, {"best", 1e-5}, {"repairs", 1}},
+                          {{"evaluation", 6}, {"id", 5}, {"best", nullptr}, {"repairs", 1}}}}};
+  const std::string course = table_csv(numbers, "course");
+  for (const char* cell : {",400,", ",0.1,", ",1e-05,", ",,"})
+    EXPECT_NE(course.find(cell), std::string::npos) << cell << " in\n" << course;
   EXPECT_EQ(count(table_csv(document, "repairs"), "\n"), 3);
   EXPECT_EQ(count(table_csv(document, "programs"), "\n"), 5);
   for (const std::string& name : report_tables()) {
