@@ -17,6 +17,12 @@ std::string tool_config(const Program& program, const std::string& dataset) {
   if (resolved.schedule) refuse("/fit/schedule", fit.at("schedule").dump(), "null");
   if (resolved.loop != LoopStyle{}) refuse("/fit/loop", fit.at("loop").dump(), "{}");
   if (!resolved.shuffle) refuse("/fit/shuffle", "false", "true");
+  if (!resolved.class_weights.empty()) {
+    refuse("/fit/class_weight", fit.at("class_weight").dump(), "null");
+  }
+  if (resolved.loss_options != LossOptions{}) {
+    refuse("/compile/loss", program.document.at("compile").at("loss").dump(), "a loss's name");
+  }
   if (!resolved.trained_mutations.empty()) {
     refuse("/trained/mutations", resolved.trained_mutations.dump(), "[]");
   }

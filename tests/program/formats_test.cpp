@@ -222,6 +222,13 @@ TEST(ToolConfig, SaysHowToTrain) {
   EXPECT_FALSE(has(config, "learning_rate"));
   testing::at(program, "/fit")["schedule"] = {{"decay_rate", 0.5}};
   EXPECT_TRUE(has(error_of([&] { tool_config(program, "x"); }), "/fit/schedule"));
+  Program weighted = sample("mlp");
+  testing::at(weighted, "/fit")["class_weight"] = {{"0", 2.0}};
+  EXPECT_TRUE(has(error_of([&] { tool_config(weighted, "x"); }), "/fit/class_weight"));
+  Program smoothed = sample("mlp");
+  testing::at(smoothed, "/compile")["loss"] = {{"class_name", "CategoricalCrossentropy"},
+                                               {"config", {{"label_smoothing", 0.1}}}};
+  EXPECT_TRUE(has(error_of([&] { tool_config(smoothed, "x"); }), "/compile/loss"));
 }
 
 std::string script(const Program& program, KerasDialect dialect, bool standalone = false) {
