@@ -66,7 +66,8 @@ def test_the_picture_of_a_real_search(found: neutra.Run) -> None:
     assert "<svg" in found._repr_html_()
 
 
-def test_changes_are_those_of_the_command(found: neutra.Run) -> None:
-    text = neutra.run("network", found.store, format="text")
+def test_changes_are_those_of_the_command(found: neutra.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")  # the command wraps at them
+    text = neutra.run("network", found.store, format="text", all_repairs=True)
     for change in found.repairs["change"]:
         assert change in text

@@ -644,6 +644,7 @@ class PageTest(unittest.TestCase):
         section = page.locator("#slices")
         section.scroll_into_view_if_needed()
         keys = len({key for one in self.document["evaluated"]["rejected"] + self.document["network"]["nodes"] for key in one["changes"]})
+        section.locator(".slices figure >> nth=0").wait_for()  # drawn when it comes into view
         self.assertEqual(section.locator(".slices figure").count(), min(6, keys))
         section.get_by_role("button", name="All ").click()
         self.assertEqual(section.locator(".slices figure").count(), keys)
