@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "training/fused/images.h"
 #include "training/fused/winograd.h"
@@ -134,11 +135,11 @@ Call copy(const memory& from, const memory& to) {
   return {dnnl::reorder(from, to), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}};
 }
 
-/// y = x * kernel + bias.
-class Convolution final : public Step {
+/// A convolution by primitives of oneDNN.
+class PrimitiveStep : public Step {
  public:
-  Convolution(const Geometry& geometry, const Tensor& x, const Tensor& y, Parameter kernel,
-              Parameter bias, bool trainable, std::shared_ptr<const Scratch> scratch)
+  PrimitiveStep(const Geometry& geometry, const Tensor& x, const Tensor& y, Parameter kernel,
+                Parameter bias, bool trainable, std::shared_ptr<const Scratch> scratch)
       : geometry_(geometry),
         x_(x),
         y_(y),
@@ -148,41 +149,63 @@ class Convolution final : public Step {
         scratch_(std::move(scratch)) {}
 
   void forward(const Pass& pass) override {
-    const Calls& calls = calls_for(pass);
-    for (const Call& call : calls.forward) call(stream_);
+    for (const Call& call : calls_for(pass).forward) call(stream_);
   }
   void backward(const Pass& pass) override {
     for (const Call& call : calls_for(pass).backward) call(stream_);
   }
 
- private:
+ protected:
   /// The primitives for batches of one size.
   struct Calls {
     std::vector<Call> forward, backward;
     Buffer own;  ///< in place of the shared memory where oneDNN wants more for this size
   };
+  virtual Calls make(std::size_t rows, bool training) const = 0;
 
-  /// Compiles them when a batch of that size comes for the first time: the training batch, a
-  /// partial last one, the chunk that evaluations take and their last one.
-  const Calls& calls_for(const Pass& pass) {
-    const std::size_t rows = pass.lanes.rows;
-    Calls& calls = calls_[rows];
-    if (calls.forward.empty() || (pass.training && calls.backward.empty() && has_backward())) {
-      calls = make(rows, pass.training);
-    }
-    return calls;
-  }
-  bool has_backward() const { return trainable_ || x_.needs_gradient; }
-
-  Calls make(std::size_t rows, bool training) const {
-    const Descriptions d(geometry_, rows, training && trainable_, training && x_.needs_gradient);
-    Calls calls;
+  /// Where oneDNN's kernel and its other memory lie.
+  std::pair<float*, float*> memory_of(const Descriptions& d, Calls& calls) const {
     float* kernel = scratch_->data;
     if (d.memory_size() > scratch_->size) {
       calls.own = Buffer(d.memory_size());
       kernel = calls.own.data();
     }
-    float* scratch = kernel + d.kernel_size();
+    return {kernel, kernel + d.kernel_size()};
+  }
+
+  Geometry geometry_;
+  Tensor x_, y_;
+  Parameter kernel_, bias_;
+  bool trainable_;
+
+ private:
+  /// Compiles them when a batch of that size comes for the first time: the training batch, a
+  /// partial last one, the chunk that evaluations take and their last one.
+  const Calls& calls_for(const Pass& pass) {
+    const std::size_t rows = pass.lanes.rows;
+    Calls& calls = calls_[rows];
+    const bool has_backward = trainable_ || x_.needs_gradient;
+    if (calls.forward.empty() || (pass.training && calls.backward.empty() && has_backward)) {
+      calls = make(rows, pass.training);
+    }
+    return calls;
+  }
+
+  std::shared_ptr<const Scratch> scratch_;
+  dnnl::stream stream_{processor()};
+  std::map<std::size_t, Calls> calls_;
+};
+
+/// y = x * kernel + bias.
+class Convolution final : public PrimitiveStep {
+ public:
+  using PrimitiveStep::PrimitiveStep;
+
+ private:
+  Calls make(std::size_t rows, bool training) const override {
+    const Descriptions d(geometry_, rows, training && trainable_, training && x_.needs_gradient);
+    Calls calls;
+    const auto [kernel, scratch] = memory_of(d, calls);
     const memory keras = at(geometry_.keras_kernel(), kernel_.values);
     const memory x = at(geometry_.x(rows), x_.values);
     const memory y = at(geometry_.y(rows), y_.values);
@@ -222,34 +245,20 @@ class Convolution final : public Step {
     }
     return calls;
   }
-
-  Geometry geometry_;
-  Tensor x_, y_;
-  Parameter kernel_, bias_;
-  bool trainable_;
-  std::shared_ptr<const Scratch> scratch_;
-  dnnl::stream stream_{processor()};
-  std::map<std::size_t, Calls> calls_;
 };
 
 /// What a convolution over the output would give its input as gradient, and a bias: that one's
 /// passes, the other way round.
-class TransposedConvolution final : public Step {
+class TransposedConvolution final : public PrimitiveStep {
  public:
   /// `turned`: of the convolution over the output.
   TransposedConvolution(const Geometry& turned, const Tensor& x, const Tensor& y, Parameter kernel,
                         Parameter bias, bool trainable, std::shared_ptr<const Scratch> scratch)
-      : geometry_(turned),
-        x_(x),
-        y_(y),
-        kernel_(kernel),
-        bias_(bias),
-        trainable_(trainable),
-        scratch_(std::move(scratch)),
+      : PrimitiveStep(turned, x, y, kernel, bias, trainable, std::move(scratch)),
         sums_(static_cast<std::size_t>(turned.channels)) {}
 
   void forward(const Pass& pass) override {
-    for (const Call& call : calls_for(pass).forward) call(stream_);
+    PrimitiveStep::forward(pass);
     if (bias_.values == nullptr) return;
     for (float *y = y_.values, *end = y + pass.lanes.rows * y_.features; y < end;) {
       for (std::size_t c = 0; c < sums_.size(); ++c) *y++ += bias_.values[c];
@@ -257,7 +266,7 @@ class TransposedConvolution final : public Step {
   }
   void backward(const Pass& pass) override {
     if (!y_.needs_gradient) return;
-    for (const Call& call : calls_for(pass).backward) call(stream_);
+    PrimitiveStep::backward(pass);
     if (bias_.gradient == nullptr) return;
     std::fill(sums_.begin(), sums_.end(), 0.0);
     for (const float *dy = y_.gradient, *end = dy + pass.lanes.rows * y_.features; dy < end;) {
@@ -268,29 +277,10 @@ class TransposedConvolution final : public Step {
   }
 
  private:
-  struct Calls {
-    std::vector<Call> forward, backward;
-    Buffer own;  ///< in place of the shared memory where oneDNN wants more for this size
-  };
-  const Calls& calls_for(const Pass& pass) {
-    const std::size_t rows = pass.lanes.rows;
-    Calls& calls = calls_[rows];
-    const bool differentiates = trainable_ || x_.needs_gradient;
-    if (calls.forward.empty() || (pass.training && calls.backward.empty() && differentiates)) {
-      calls = make(rows, pass.training);
-    }
-    return calls;
-  }
-
-  Calls make(std::size_t rows, bool training) const {
+  Calls make(std::size_t rows, bool training) const override {
     const Descriptions d(geometry_, rows, training && trainable_, true);
     Calls calls;
-    float* kernel = scratch_->data;
-    if (d.memory_size() > scratch_->size) {
-      calls.own = Buffer(d.memory_size());
-      kernel = calls.own.data();
-    }
-    float* scratch = kernel + d.kernel_size();
+    const auto [kernel, scratch] = memory_of(d, calls);
     const memory keras = at(geometry_.keras_kernel(), kernel_.values);
     const memory x = at(geometry_.y(rows), x_.values);
     const memory data_kernel = at(d.data->weights_desc(), kernel);
@@ -326,14 +316,7 @@ class TransposedConvolution final : public Step {
     return calls;
   }
 
-  Geometry geometry_;
-  Tensor x_, y_;
-  Parameter kernel_, bias_;
-  bool trainable_;
-  std::shared_ptr<const Scratch> scratch_;
   std::vector<double> sums_;  ///< of the bias's gradient
-  dnnl::stream stream_{processor()};
-  std::map<std::size_t, Calls> calls_;
 };
 
 /// y = x * kernel + bias by Winograd's algorithm, for kernels of 3 x 3 that move cell by cell. A

@@ -41,14 +41,15 @@ class Dropout final : public Step {
   const KernelTable<float>& table_ = kernels();
 };
 
-/// y = x * mask in training, else x, with a mask that is drawn in the order of rows, on which both
-/// back ends agree. Both share their gradient.
-class DrawnMask final : public Step {
+/// y = x * values or x + values in training, else x, with values that are drawn in the order of
+/// rows, on which both back ends agree. Both share their gradient.
+class Drawn final : public Step {
  public:
-  /// Writes the mask of `rows` rows, row-major.
-  using Draw = std::function<void(const Pass& pass, std::span<float> mask)>;
-  DrawnMask(const Tensor& x, const Tensor& y, float* drawn, float* columns, Draw draw)
-      : x_(x), y_(y), drawn_(drawn), columns_(columns), draw_(std::move(draw)) {}
+  enum class Use { kMultiply, kAdd };
+  /// Writes the values of a batch, row-major.
+  using Draw = std::function<void(const Pass& pass, std::span<float> values)>;
+  Drawn(const Tensor& x, const Tensor& y, float* drawn, float* columns, Use use, Draw draw)
+      : x_(x), y_(y), drawn_(drawn), columns_(columns), use_(use), draw_(std::move(draw)) {}
 
   void forward(const Pass& pass) override {
     const std::size_t count = value_count(x_, pass);
@@ -58,29 +59,36 @@ class DrawnMask final : public Step {
     }
     draw_(pass, {drawn_, x_.features * pass.lanes.rows});
     if (columns_ != nullptr) table_.from_rows(x_.features, drawn_, columns_, pass.lanes);
-    table_.multiply(count, x_.values, mask(), y_.values);
+    if (use_ == Use::kMultiply) {
+      table_.multiply(count, x_.values, values(), y_.values);
+    } else {
+      std::transform(x_.values, x_.values + count, values(), y_.values, std::plus<float>());
+    }
   }
   void backward(const Pass& pass) override {
-    if (x_.needs_gradient) table_.multiply(value_count(x_, pass), y_.gradient, mask(), y_.gradient);
+    if (use_ == Use::kMultiply && x_.needs_gradient) {
+      table_.multiply(value_count(x_, pass), y_.gradient, values(), y_.gradient);
+    }
   }
 
  private:
-  const float* mask() const { return columns_ != nullptr ? columns_ : drawn_; }
+  const float* values() const { return columns_ != nullptr ? columns_ : drawn_; }
 
   Tensor x_, y_;
   float *drawn_, *columns_;  ///< the latter where the batch lies in columns
+  Use use_;
   Draw draw_;
   const KernelTable<float>& table_ = kernels();
 };
 
-void add_drawn_mask(Builder& builder, DrawnMask::Draw draw) {
+void add_drawn(Builder& builder, Drawn::Use use, Drawn::Draw draw) {
   const Tensor x = builder.current();
   Tensor y = x;
   y.values = builder.floats(Builder::batch_floats(x.features, builder.capacity()));
   const std::size_t size = Builder::batch_floats(x.features, builder.batch());
   float* drawn = builder.floats(size);
   float* columns = x.layout == Layout::kColumns ? builder.floats(size) : nullptr;
-  builder.add(std::make_unique<DrawnMask>(x, y, drawn, columns, std::move(draw)));
+  builder.add(std::make_unique<Drawn>(x, y, drawn, columns, use, std::move(draw)));
   builder.set_current(y);
 }
 
@@ -97,13 +105,15 @@ void layers::spatial_dropout(Builder& builder, const ResolvedLayer& layer) {
   const auto channels = static_cast<std::size_t>(layer.input_shape.back());
   const std::size_t cells = builder.current().features / channels;
   float* kept = builder.floats(channels * builder.batch());  // of each row
-  add_drawn_mask(builder, [=, index = layer.index](const Pass& pass, std::span<float> mask) {
-    const std::size_t rows = pass.lanes.rows;
-    fill_dropout_mask(stream_of(pass, Stream::kDropout, index), rate, {kept, channels * rows});
-    for (std::size_t i = 0; i < rows * cells; ++i) {
-      std::copy_n(kept + i / cells * channels, channels, mask.data() + i * channels);
-    }
-  });
+  add_drawn(
+      builder, Drawn::Use::kMultiply,
+      [=, index = layer.index](const Pass& pass, std::span<float> mask) {
+        const std::size_t rows = pass.lanes.rows;
+        fill_dropout_mask(stream_of(pass, Stream::kDropout, index), rate, {kept, channels * rows});
+        for (std::size_t i = 0; i < rows * cells; ++i) {
+          std::copy_n(kept + i / cells * channels, channels, mask.data() + i * channels);
+        }
+      });
 }
 
 /// Source: tf.keras 2.4 layers/noise.py.
@@ -111,9 +121,20 @@ void layers::gaussian_dropout(Builder& builder, const ResolvedLayer& layer) {
   const double rate = number_or(layer.config, "rate", 0);
   if (rate == 0) return;
   const auto stddev = static_cast<float>(std::sqrt(rate / (1 - rate)));
-  add_drawn_mask(builder, [=, index = layer.index](const Pass& pass, std::span<float> mask) {
-    fill_normal(stream_of(pass, Stream::kNoise, index), 1, stddev, mask);
-  });
+  add_drawn(builder, Drawn::Use::kMultiply,
+            [=, index = layer.index](const Pass& pass, std::span<float> mask) {
+              fill_normal(stream_of(pass, Stream::kNoise, index), 1, stddev, mask);
+            });
+}
+
+/// Source: tf.keras 2.4 layers/noise.py.
+void layers::gaussian_noise(Builder& builder, const ResolvedLayer& layer) {
+  const auto stddev = static_cast<float>(number_or(layer.config, "stddev", 0));
+  if (stddev == 0) return;
+  add_drawn(builder, Drawn::Use::kAdd,
+            [=, index = layer.index](const Pass& pass, std::span<float> noise) {
+              fill_normal(stream_of(pass, Stream::kNoise, index), 0, stddev, noise);
+            });
 }
 
 /// Source: tf.keras 2.4 layers/core.py, tf.nn.dropout.
