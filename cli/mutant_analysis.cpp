@@ -11,6 +11,7 @@
 #include "experiments/mutation_report.h"
 #include "experiments/mutation_task.h"
 #include "program/error.h"
+#include "program/json_number.h"
 #include "program/vocabulary.h"
 #include "program/words.h"
 

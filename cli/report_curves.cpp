@@ -102,7 +102,7 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
   for (const Node* node : chosen_nodes(arguments.text("curves"), network)) {
     Planned one{fault.space.instantiate(node->parameters, file), &node->metrics, {}};
     one.curves.node = node->id;
-    one.curves.fixed = network.fixed_parameters && node->parameters == *network.fixed_parameters;
+    one.curves.fixed = network.is_known_fix(*node);
     planned.push_back(std::move(one));
   }
   const bool has_fixed = std::any_of(planned.begin(), planned.end(),
@@ -111,8 +111,7 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
     Planned one{*fault.fixed, &network.fixed_metrics, {}};
     one.curves.fixed = true;
     for (const Node* node : drawn_nodes(network)) {
-      if (network.fixed_parameters && node->parameters == *network.fixed_parameters)
-        one.curves.node = node->id;
+      if (network.is_known_fix(*node)) one.curves.node = node->id;
     }
     planned.push_back(std::move(one));
   }

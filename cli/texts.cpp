@@ -118,6 +118,4 @@ std::string duration_text(double seconds) {
   return text;
 }
 
-Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
 }  // namespace neutra::cli

@@ -51,7 +51,4 @@ std::string without_result_text(std::int64_t invalid, std::int64_t failed);
 /// "1 h 03 min", "12.3 s"
 std::string duration_text(double seconds);
 
-/// NaN and infinity as null, which is what JSON has for them.
-Json json_number(double value);
-
 }  // namespace neutra::cli

@@ -18,6 +18,7 @@
 #include "mutators/registry.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/json_number.h"
 #include "program/json_section.h"
 #include "program/patch.h"
 #include "program/vocabulary.h"

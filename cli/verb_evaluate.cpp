@@ -8,6 +8,7 @@
 #include "program/edit.h"
 #include "program/error.h"
 #include "program/files.h"
+#include "program/json_number.h"
 #include "program/layer.h"
 #include "program/metric_name.h"
 #include "training/data/npy.h"

@@ -10,6 +10,7 @@
 #include "evaluators/statistics.h"
 #include "experiments/scoring_metric.h"
 #include "program/error.h"
+#include "program/json_number.h"
 #include "program/words.h"
 #include "training/data/data_places.h"
 

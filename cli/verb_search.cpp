@@ -13,6 +13,7 @@
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "program/error.h"
+#include "program/json_number.h"
 #include "program/last_act.h"
 #include "program/printable.h"
 #include "program/words.h"

@@ -13,6 +13,7 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "program/hdf5_file.h"
+#include "program/json_number.h"
 #include "search/options.h"
 #include "training/curves.h"
 #include "training/monitor.h"

@@ -11,6 +11,7 @@
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"
 #include "program/error.h"
+#include "program/json_number.h"
 #include "search/search.h"
 
 namespace neutra::cli {

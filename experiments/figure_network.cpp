@@ -77,13 +77,9 @@ const char* style_of(const Node& node) {
   return "fill=\"white\" stroke=\"black\"";
 }
 
-bool is_known_fix(const Network& network, const Node& node) {
-  return network.fixed_parameters && node.parameters == *network.fixed_parameters;
-}
-
 std::string title_of(const Network& network, const Node& node) {
   std::string title = "node " + std::to_string(node.id);
-  if (is_known_fix(network, node)) title += ", the known fix";
+  if (network.is_known_fix(node)) title += ", the known fix";
   if (std::isfinite(node.mean)) title += ", mean " + shortest(node.mean);
   return title + "\n" + to_string(node.parameters);
 }
@@ -106,7 +102,7 @@ std::string network_figure(const Network& network) {
   const std::string buggy = network.fault_id + ", buggy";
   const double first_words = std::max(130.0, 40 + kLetter * static_cast<double>(buggy.size()));
   const bool fix_is_there = std::any_of(
-      nodes.begin(), nodes.end(), [&](const Node* node) { return is_known_fix(network, *node); });
+      nodes.begin(), nodes.end(), [&](const Node* node) { return network.is_known_fix(*node); });
   const double last_words = fix_is_there ? kFixWords : 0;
   const double width = std::max(390 + first_words + last_words,
                                 2 * kMargin + kColumn * static_cast<double>(layers.size() - 1));
@@ -129,7 +125,7 @@ std::string network_figure(const Network& network) {
     if (node->id == 0) {
       picture.square(x, y, kRadius, style_of(*node), title_of(network, *node));
     } else {
-      if (is_known_fix(network, *node)) picture.circle(x, y, kRadius + 4, kRing);
+      if (network.is_known_fix(*node)) picture.circle(x, y, kRadius + 4, kRing);
       picture.circle(x, y, kRadius, style_of(*node), title_of(network, *node));
     }
   }

@@ -46,6 +46,8 @@ struct Layer {
 const std::vector<const Layer*>& layers();
 /// By class name or alias; nullptr for an unknown class.
 const Layer* find_layer(std::string_view class_name);
+/// Dropout, SpatialDropout1D, SpatialDropout2D or GaussianDropout? They have a `rate`.
+bool is_dropout(std::string_view class_name);
 
 // What several layers share.
 

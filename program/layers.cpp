@@ -71,6 +71,10 @@ const Layer* find_layer(std::string_view class_name) {
   return nullptr;
 }
 
+bool is_dropout(std::string_view class_name) {
+  return class_name.ends_with("Dropout") || class_name.starts_with("SpatialDropout");
+}
+
 std::int64_t element_count(const Shape& shape) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) {

@@ -380,7 +380,7 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
     }
     if (type == nullptr) continue;
     const auto path = [&](const char* field) { return own + "/" + field; };
-    if (type->class_name.ends_with("Dropout") || type->class_name.starts_with("SpatialDropout")) {
+    if (is_dropout(type->class_name)) {
       dropouts.push_back(path("rate"));
     }
     const auto has = [&](const char* field_name) {

@@ -2,14 +2,12 @@
 
 #include <cassert>
 #include <fstream>
-#include <iostream>
-#include <mutex>
-#include <set>
 #include <sstream>
 
 #include "program/error.h"
 #include "program/file_kind.h"
 #include "program/files.h"
+#include "program/warn_once.h"
 
 namespace neutra {
 namespace {
@@ -125,12 +123,8 @@ Json read_sealed_json(const std::filesystem::path& file, std::string_view format
 }
 
 void warn_unsealed(const std::filesystem::path& file) {
-  static std::mutex mutex;
-  static std::set<std::filesystem::path> told;
-  const std::lock_guard lock(mutex);
-  if (!told.insert(file).second) return;
-  std::cerr << "warning: " << file.string()
-            << ": has no digest, as files of older versions; damage to it would not be noticed\n";
+  warn_once(file.string() +
+            ": has no digest, as files of older versions; damage to it would not be noticed");
 }
 
 }  // namespace neutra

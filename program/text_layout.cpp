@@ -119,19 +119,12 @@ std::string aligned(const Rows& rows, const std::vector<std::size_t>& widths,
   std::string text;
   for (const auto& row : rows) {
     std::vector<std::vector<std::string>> cells;
-    std::size_t tallest = 1;
+    std::vector<bool> to_the_right;
     for (std::size_t i = 0; i < row.size(); ++i) {
       cells.push_back(cell_lines(row[i], i, widths[i]));
-      tallest = std::max(tallest, cells.back().size());
+      to_the_right.push_back(right(row[i]));
     }
-    for (std::size_t at = 0; at < tallest; ++at) {
-      std::string line;
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        const std::string part = at < cells[i].size() ? cells[i][at] : "";
-        line += (i > 0 ? std::string(kGap, ' ') : "") + padded(part, widths[i], right(row[i]));
-      }
-      text += without_end_blanks(line) + "\n";
-    }
+    text += row_text(cells, widths, to_the_right);
   }
   return text;
 }
@@ -227,6 +220,22 @@ std::optional<std::vector<std::size_t>> fitted_widths(std::vector<std::size_t> w
 std::string padded(std::string text, std::size_t columns, bool right) {
   const std::size_t width = text_columns(text);
   if (width < columns) text.insert(right ? 0 : text.size(), columns - width, ' ');
+  return text;
+}
+
+std::string row_text(const std::vector<std::vector<std::string>>& cells,
+                     const std::vector<std::size_t>& widths, const std::vector<bool>& right) {
+  std::size_t tallest = 1;
+  for (const auto& lines : cells) tallest = std::max(tallest, lines.size());
+  std::string text;
+  for (std::size_t at = 0; at < tallest; ++at) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      line += (i > 0 ? std::string(kGap, ' ') : "") +
+              padded(at < cells[i].size() ? cells[i][at] : "", widths[i], right[i]);
+    }
+    text += without_end_blanks(line) + "\n";
+  }
   return text;
 }
 

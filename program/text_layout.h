@@ -29,6 +29,11 @@ std::optional<std::vector<std::size_t>> fitted_widths(std::vector<std::size_t> w
 /// `text` and blanks to that many columns, before it for `right`.
 std::string padded(std::string text, std::size_t columns, bool right = false);
 
+/// Cells of several lines each as lines of a text, two blanks between columns of these widths;
+/// those that `right` says go to the right. No blanks at the ends of lines.
+std::string row_text(const std::vector<std::vector<std::string>>& cells,
+                     const std::vector<std::size_t>& widths, const std::vector<bool>& right);
+
 /// A table whose first row is its heading, two blanks between columns; cells that `right` says go
 /// to the right. Wider than `columns`, cells are wrapped; where that is not enough, or gets too
 /// tall, each row is a paragraph with a line "heading  cell" for each cell.

@@ -10,8 +10,8 @@
 
 #include "evaluators/fanova.h"
 #include "program/error.h"
+#include "program/json_number.h"
 #include "report/changes.h"
-#include "report/numbers.h"
 #include "training/trainer.h"
 
 namespace neutra {
@@ -53,7 +53,7 @@ Json evaluated_json(const Network& network, bool finished, const Fault* fault) {
     }
     ++reasons[std::string(to_string(rejection))];
     Json metrics = Json::array();
-    for (const double metric : node.metrics) metrics.push_back(number_or_null(metric));
+    for (const double metric : node.metrics) metrics.push_back(json_number(metric));
     const std::string detail = rejection == Rejection::kInvalid ? refusal(fault, node) : "";
     rejected.push_back({{"id", node.id},
                         {"parent", node.parent},
@@ -62,7 +62,7 @@ Json evaluated_json(const Network& network, bool finished, const Fault* fault) {
                         {"before", node.mutation.before},
                         {"after", node.mutation.after},
                         {"status", node.status},
-                        {"mean", number_or_null(node.mean)},
+                        {"mean", json_number(node.mean)},
                         {"metrics", std::move(metrics)},
                         {"reason", to_string(rejection)},
                         {"detail", detail.empty() ? Json(nullptr) : Json(detail)},

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "program/error.h"
+#include "program/json_number.h"
 #include "report/analysis.h"
 #include "report/changes.h"
-#include "report/numbers.h"
 
 namespace neutra {
 namespace {
@@ -45,19 +45,19 @@ Json search_json(const ComparedSearch& one) {
   const std::vector<CourseStep> steps = course(network);
   const RepairCounts sizes =
       count(repairs_by_size(network, loaded.fault ? &*loaded.fault : nullptr));
-  return {{"file", std::filesystem::path(one.file).filename().string()},
-          {"finished", loaded.finished},
-          {"end", is_store && loaded.finished ? Json(to_string(loaded.end)) : Json(nullptr)},
-          {"complete", is_store},
-          {"evaluations", evaluations},
-          {"seconds", is_store ? Json(loaded.counters.total_seconds) : Json(nullptr)},
-          {"ground_truth",
-           network.ground_truth ? number_or_null(*network.ground_truth) : Json(nullptr)},
-          {"best", steps.empty() || !steps.back().best ? Json(nullptr) : Json(*steps.back().best)},
-          {"repairs", network.alternatives().size()},
-          {"minimal", sizes.minimal},
-          {"only_here", 0},
-          {"course", course_json(network)}};
+  return {
+      {"file", std::filesystem::path(one.file).filename().string()},
+      {"finished", loaded.finished},
+      {"end", is_store && loaded.finished ? Json(to_string(loaded.end)) : Json(nullptr)},
+      {"complete", is_store},
+      {"evaluations", evaluations},
+      {"seconds", is_store ? Json(loaded.counters.total_seconds) : Json(nullptr)},
+      {"ground_truth", network.ground_truth ? json_number(*network.ground_truth) : Json(nullptr)},
+      {"best", steps.empty() || !steps.back().best ? Json(nullptr) : Json(*steps.back().best)},
+      {"repairs", network.alternatives().size()},
+      {"minimal", sizes.minimal},
+      {"only_here", 0},
+      {"course", course_json(network)}};
 }
 
 /// Settings of which the searches differ, with the value of each; null: its file has none.
@@ -136,7 +136,7 @@ Json comparison_json(const std::vector<ComparedSearch>& searches) {
       }
       const Node& node = *at->second;
       in.push_back({{"id", node.id},
-                    {"mean", number_or_null(node.mean)},
+                    {"mean", json_number(node.mean)},
                     {"outcome", outcome_word(searches[i].search->network, node)}});
       if (node.alternative) found.push_back(i);
     }

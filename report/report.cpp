@@ -9,13 +9,13 @@
 
 #include "experiments/network_warnings.h"
 #include "program/error.h"
+#include "program/json_number.h"
 #include "program/layer_titles.h"
 #include "program/printable.h"
 #include "report/analysis.h"
 #include "report/changes.h"
 #include "report/comparison.h"
 #include "report/embedded.h"
-#include "report/numbers.h"
 #include "report/scripts.h"
 #include "report/tables.h"
 
@@ -153,7 +153,7 @@ Json program_json(const ProgramCurves& program) {
                                      (std::isnan(*one.stored) && std::isnan(one.metric)));
     replicas.push_back({{"replica", one.replica},
                         {"status", one.status},
-                        {"metric", number_or_null(one.metric)},
+                        {"metric", json_number(one.metric)},
                         {"same", one.stored ? Json(same) : Json(nullptr)},
                         {"series", std::move(series)}});
   }
@@ -303,8 +303,7 @@ Json report_document(const ReportInput& input) {
   for (Json& entry : nodes["nodes"]) {
     const Node& node = *network.find(entry["id"].get<std::int64_t>());
     describe_node(entry, node);
-    if (network.fixed_parameters && node.parameters == *network.fixed_parameters)
-      document["fixed_node"] = node.id;
+    if (network.is_known_fix(node)) document["fixed_node"] = node.id;
   }
   for (std::size_t i = 0; i < network.subpatches.size(); ++i)
     describe_node(nodes["subpatches"][i], network.subpatches[i]);

@@ -12,6 +12,10 @@ const Node* Network::find(std::int64_t id) const {
   return found != nodes.end() && found->id == id ? &*found : nullptr;
 }
 
+bool Network::is_known_fix(const Node& node) const {
+  return fixed_parameters && node.parameters == *fixed_parameters;
+}
+
 std::vector<const Node*> Network::alternatives() const {
   std::vector<const Node*> result;
   for (const Node& node : nodes) {

@@ -57,6 +57,7 @@ struct Network {
   std::vector<Node> subpatches;
   const Node* find(std::int64_t id) const;
   std::vector<const Node*> alternatives() const;  ///< by id
+  bool is_known_fix(const Node& node) const;
 };
 
 /// The nodes of the rows, and the buggy program even without rows; by id.

@@ -2,7 +2,7 @@
 #include <map>
 #include <ostream>
 
-#include "program/json.h"
+#include "program/json_number.h"
 #include "search/minimal.h"
 #include "search/network.h"
 #include "search/options.h"
@@ -66,8 +66,6 @@ std::string xml(const std::string& text) {
 std::string dot_quoted(const std::string& text) {
   return '"' + replaced(replaced(replaced(text, '\\', "\\\\"), '"', "\\\""), '\n', "\\n") + '"';
 }
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace
 
@@ -135,16 +133,12 @@ constexpr DotStyle kDotStyles[] = {{"#000000", "#ffffff", "buggy program"},
                                    {"#80d0a0", "#000000", "on par with it"},
                                    {"#ffffff", "#000000", "neutral with its parent"}};
 
-bool is_known_fix(const Network& network, const Node& node) {
-  return network.fixed_parameters && node.parameters == *network.fixed_parameters;
-}
-
 /// Of the known fix: it has a mark of its own, whatever its colour; "" where it is no secret that
 /// there is none.
 std::string fix_legend(const Network& network) {
   if (!network.fixed_parameters) return "";
   for (const Node* node : drawn_nodes(network)) {
-    if (is_known_fix(network, *node)) return "<td style=\"dashed\">known fix</td>";
+    if (network.is_known_fix(*node)) return "<td style=\"dashed\">known fix</td>";
   }
   return "<td border=\"0\">the known fix is not among these programs</td>";
 }
@@ -203,7 +197,7 @@ void write_dot_form(const Network& network, std::ostream& out, bool picture) {
       label += (map ? "  " : "\n") + shortest(std::round(node->mean * 1e4) / 1e4);
     }
     if (map && made != made_by.end()) label += "\n" + made->second;
-    const bool fix = is_known_fix(network, *node);
+    const bool fix = network.is_known_fix(*node);
     if (fix) label += "\nknown fix";
     out << "  n" << node->id << " [label=" << dot_quoted(label)
         << ", tooltip=" << dot_quoted(to_string(node->parameters)) << ", style=\"filled"
@@ -246,19 +240,19 @@ namespace {
 /// What all programs have that were evaluated.
 Json node_json(const Node& node) {
   Json metrics = Json::array();
-  for (const double metric : node.metrics) metrics.push_back(number_or_null(metric));
+  for (const double metric : node.metrics) metrics.push_back(json_number(metric));
   Json entry = {{"id", node_id(node)},
                 {"parameters", to_string(node.parameters)},
                 {"depth", node.depth},
                 {"status", node.status},
-                {"mean", number_or_null(node.mean)},
+                {"mean", json_number(node.mean)},
                 {"metrics", std::move(metrics)},
                 {"role", kRoleWords[static_cast<int>(role_of(node))]},
                 {"alternative", node.alternative}};
   if (node.alternative) {
     entry["significant"] = node.significant;
-    entry["p"] = number_or_null(node.p);
-    entry["d"] = number_or_null(node.d);
+    entry["p"] = json_number(node.p);
+    entry["d"] = json_number(node.d);
   }
   return entry;
 }
@@ -266,25 +260,25 @@ Json node_json(const Node& node) {
 }  // namespace
 
 Json to_json(const Network& network, const SearchSpace* space) {
-  Json json = {{"format", "neutra-network"},
-               {"version", 1},
-               {"fault", network.fault_id},
-               {"metric", network.metric},
-               {"goal", to_string(network.goal)},
-               {"repair", network.improve ? "improves_significantly" : "reaches_ground_truth"},
-               {"ground_truth",
-                network.ground_truth ? number_or_null(*network.ground_truth) : Json(nullptr)},
-               {"fixed", network.fixed_parameters ? Json(to_string(*network.fixed_parameters))
-                                                  : Json(nullptr)},
-               {"nodes", Json::array()},
-               {"links", Json::array()}};
+  Json json = {
+      {"format", "neutra-network"},
+      {"version", 1},
+      {"fault", network.fault_id},
+      {"metric", network.metric},
+      {"goal", to_string(network.goal)},
+      {"repair", network.improve ? "improves_significantly" : "reaches_ground_truth"},
+      {"ground_truth", network.ground_truth ? json_number(*network.ground_truth) : Json(nullptr)},
+      {"fixed",
+       network.fixed_parameters ? Json(to_string(*network.fixed_parameters)) : Json(nullptr)},
+      {"nodes", Json::array()},
+      {"links", Json::array()}};
   const auto figures = complexity(network);
   json["complexity"] = figures ? Json(figures->mean) : Json(nullptr);
   json["improvement"] =
-      figures && figures->improvement ? number_or_null(*figures->improvement) : Json(nullptr);
+      figures && figures->improvement ? json_number(*figures->improvement) : Json(nullptr);
   json["fixed_metrics"] = Json::array();
   for (const double metric : network.fixed_metrics) {
-    json["fixed_metrics"].push_back(number_or_null(metric));
+    json["fixed_metrics"].push_back(json_number(metric));
   }
   std::map<const Node*, const RepairSize*> size_of;
   const std::vector<RepairSize> sizes = repair_sizes(network, space);

@@ -15,7 +15,6 @@
 #include <fstream>
 #include <iostream>
 #include <limits>
-#include <mutex>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -25,6 +24,7 @@
 #include "program/files.h"
 #include "program/hdf5_file.h"
 #include "program/seal.h"
+#include "program/warn_once.h"
 #include "program/words.h"
 #include "search/minimal.h"
 
@@ -963,18 +963,6 @@ std::optional<std::string> journal_problem(const StoreContent& content, const fs
   return beside(store, ".journal").string() + ": " + to_string(content.journal_damage) +
          " left out; a search makes the evaluations in them again";
 }
-
-namespace {
-
-/// A file may be read again and again.
-void warn_once(const std::string& text) {
-  static std::mutex mutex;
-  static std::set<std::string> told;
-  const std::lock_guard lock(mutex);
-  if (told.insert(text).second) std::cerr << "warning: " << text << "\n";
-}
-
-}  // namespace
 
 StoredRun read_store(const fs::path& store) {
   StoreContent content = load_existing_store(store);

@@ -88,22 +88,13 @@ std::string text_of(const Shown& table) {
   const std::string rule(table.width(), '-');
   const auto lines_of = [&](const std::vector<std::string>& cells) {
     std::vector<std::vector<std::string>> parts;
-    std::size_t tallest = 1;
+    std::vector<bool> right;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const bool fits = text_columns(cells[i]) <= table.widths[i];
       parts.push_back(fits ? std::vector{cells[i]} : wrapped(cells[i], table.widths[i]));
-      tallest = std::max(tallest, parts.back().size());
+      right.push_back(!table.texts[i]);
     }
-    std::string text;
-    for (std::size_t at = 0; at < tallest; ++at) {
-      std::string line;
-      for (std::size_t i = 0; i < cells.size(); ++i) {
-        line += (i > 0 ? std::string(kGap, ' ') : "") +
-                padded(at < parts[i].size() ? parts[i][at] : "", table.widths[i], !table.texts[i]);
-      }
-      text += trimmed(line) + '\n';
-    }
-    return text;
+    return row_text(parts, table.widths, right);
   };
   std::string text;
   if (!trimmed(groups).empty()) text += trimmed(groups) + '\n';

@@ -1,4 +1,5 @@
 #include "mutators/mutation_operator.h"
+#include "program/layer.h"
 
 namespace neutra::mutation {
 
@@ -16,8 +17,7 @@ extern const MutationOperator change_dropout_rate{
                   .values = "0.125, 0.25, 0.75, 1"},
     .field = "rate",
     .refusal = [](const Target& target, Site site) -> std::string {
-      const std::string& name = layer_at(target, site).class_name;
-      if (name.ends_with("Dropout") || name.starts_with("SpatialDropout")) return "";
+      if (is_dropout(layer_at(target, site).class_name)) return "";
       return layer_text(target, site, "is no Dropout layer");
     },
     .values = [](const Target&, Site) { return operator_values("dropout_rate"); },
