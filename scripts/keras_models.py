@@ -161,8 +161,8 @@ def weight_names(model):
     return [getattr(weight, "path", weight.name) for weight in model.weights]
 
 
-def save(model, folder, name):
-    """Each way of saving that this Keras has."""
+def save_whole(model, folder, name):
+    """The files of the model as a whole, in each form that this Keras has."""
     saved = []
     for suffix in (".h5", ".keras"):
         path = folder / (name + suffix)
@@ -171,9 +171,14 @@ def save(model, folder, name):
             saved.append(path.name)
         except Exception as error:  # not every version has each format or can save each model in it
             print(f"{path.name}: not written by Keras: {str(error).splitlines()[0]}", file=sys.stderr)
+    return saved
+
+
+def save(model, folder, name):
+    """Its files, and one with its weights alone."""
     path = folder / (name + ".weights.h5")
     model.save_weights(path)
-    return saved, path.name
+    return save_whole(model, folder, name), path.name
 
 
 def write(folder):

@@ -280,14 +280,7 @@ ODD = {
 
 def save(model, folder, name):
     """[file, file with its weights or null] for each way of saving that this Keras has."""
-    saved = []
-    for suffix in (".h5", ".keras"):
-        path = folder / (name + suffix)
-        try:
-            model.save(path)
-            saved.append([path.name, None])
-        except Exception as error:  # not every version has each format or can save each model in it
-            print(f"{path.name}: not written by Keras: {str(error).splitlines()[0]}", file=sys.stderr)
+    saved = [[file, None] for file in keras_models.save_whole(model, folder, name)]
     text = folder / (name + ".json")
     try:
         text.write_text(model.to_json(), encoding="utf-8")
