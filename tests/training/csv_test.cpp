@@ -96,21 +96,78 @@ TEST(Csv, HintsAtDelimiterAndDecimalComma) {
   EXPECT_NE(message("1,2\n", {{"decimal", ";"}}).find("data.arguments.decimal"), std::string::npos);
 }
 
-TEST(Csv, HintsAtUtf16) {
+TEST(Csv, HintsAtWideEncodings) {
   const std::string text = "1,2\n3,4\n";
-  std::string little, big;
+  std::string little, big, little32, big32;
   for (const char c : text) {
     little += {c, '\0'};
     big += {'\0', c};
+    little32 += {c, '\0', '\0', '\0'};
+    big32 += {'\0', '\0', '\0', c};
   }
+  const std::string mark("\xFF\xFE\0\0", 4), big_mark("\0\0\xFE\xFF", 4);
   for (const auto& [bytes, name] :
        std::vector<std::pair<std::string, std::string>>{{"\xFF\xFE" + little, "UTF-16 "},
                                                         {"\xFE\xFF" + big, "UTF-16 "},
                                                         {little, "UTF-16LE "},
-                                                        {big, "UTF-16BE "}}) {
+                                                        {big, "UTF-16BE "},
+                                                        {mark + little32, "UTF-32 "},
+                                                        {big_mark + big32, "UTF-32 "},
+                                                        {little32, "UTF-32LE "},
+                                                        {big32, "UTF-32BE "}}) {
     EXPECT_NE(message(bytes).find("iconv -f " + name + "-t UTF-8 't.csv'"), std::string::npos)
         << message(bytes);
   }
+}
+
+TEST(Csv, NamesBytesZeroWhereTheyAreNoEncoding) {
+  const std::string long_text(2000, '1');
+  for (const auto& [bytes, place] : std::vector<std::pair<std::string, std::string>>{
+           {std::string("1,2\n3,\0\n", 8), "line 2: found a byte 0, byte 7 "},
+           {std::string("1,2\0", 4), "line 1: found a byte 0, byte 4 "},
+           {"1," + long_text + "\n" + std::string(1, '\0'), "line 2: found a byte 0"}}) {
+    EXPECT_NE(message(bytes).find(place), std::string::npos) << message(bytes);
+    EXPECT_EQ(message(bytes).find("UTF-16"), std::string::npos);
+  }
+}
+
+TEST(Csv, ReadsDecimalCommasInQuotes) {
+  const Part part = read("a,b\n\"1,5\",2\n3,\"-4,25\"\n", {{"decimal", ","}});
+  EXPECT_EQ(part.x.values, (std::vector<double>{1.5, 3}));
+  EXPECT_EQ(part.y.values, (std::vector<double>{2, -4.25}));
+  EXPECT_EQ(guess_csv_form("\"1,5\",\"2,5\"\n"), (Json{{"decimal", ","}}));
+  // Without quotes these two numbers would be four.
+  EXPECT_NE(message("1,5,2,5\n", {{"decimal", ","}}).find("as the decimal sign"),
+            std::string::npos);
+}
+
+TEST(Csv, HintsAtSignsBetweenThousands) {
+  const auto hint = [](const std::string& field, const char* decimal) {
+    const std::string all =
+        message("1;2\n3;" + field + "\n", {{"delimiter", ";"}, {"decimal", decimal}});
+    const std::string beginning = "which isn't read: ";
+    const std::size_t at = all.find(beginning);
+    return at == std::string::npos ? "no hint" : all.substr(at + beginning.size());
+  };
+  EXPECT_EQ(hint("1.234,5", ","), "write 1234,5.");
+  EXPECT_EQ(hint("-1.234.567", ","), "write -1234567.");
+  EXPECT_EQ(hint("-1.234", ","), "no hint");
+  EXPECT_EQ(hint("1.234,5", "."), "write 1234,5, with \"decimal\": \",\" in data.arguments.");
+  EXPECT_EQ(hint("1,234.5", "."), "write 1234.5.");
+  EXPECT_EQ(hint("1,234,567", "."), "write 1234567.");
+  EXPECT_EQ(hint("12.34,5", ","), "no hint");
+  EXPECT_EQ(hint("four", ","), "no hint");
+}
+
+TEST(Csv, RefusesColumnsNamedTwice) {
+  const auto refused = [](const std::string& text, const Json& arguments, const char* with) {
+    EXPECT_NE(message(text, arguments).find(with), std::string::npos) << message(text, arguments);
+  };
+  refused("a,b\n1,2\n", {{"target", Json::array({"b", "b"})}}, "target: found column \"b\" twice");
+  refused("1,2\n", {{"target", Json::array({1, -1})}}, "target: found column 1 twice");
+  refused("a,b\n1,2\n", {{"target", "b"}, {"drop", "b"}}, "which is in drop, too");
+  refused("a,b,b\n1,2,3\n", {{"target", "b"}},
+          "which the header names twice; allowed: an index: 1 or 2");
 }
 
 TEST(Csv, ErrorsNameLineAndColumn) {

@@ -1,6 +1,7 @@
 #include "training/data/dataset.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
@@ -271,6 +272,33 @@ TEST_F(Data, MissingFileSaysWhereItWasLookedFor) {
   EXPECT_NE(text.find((folder_ / "nowhere" / "gone.h5").string()), std::string::npos);
   EXPECT_NE(text.find((folder_ / "gone.h5").string()), std::string::npos);
   EXPECT_NE(text.find("NEUTRA_DATA_DIR"), std::string::npos);
+}
+
+TEST_F(Data, WhatIsNoRegularFileIsNamed) {
+  fs::create_directory(folder_ / "a_folder");
+  ASSERT_EQ(mkfifo((folder_ / "a_pipe").c_str(), 0600), 0);
+  const auto of = [&](const Json& arguments, const char* source) {
+    return message({{"source", source}, {"arguments", arguments}});
+  };
+  for (const auto& [file, kind] : std::vector<std::pair<std::string, std::string>>{
+           {"a_folder", "a folder"}, {"a_pipe", "a pipe"}, {"/dev/zero", "a device"}}) {
+    for (const char* source : {"csv", "hdf5", "npz"}) {
+      const std::string text = of({{"file", file}}, source);
+      EXPECT_NE(text.find(file + ": found " + kind + "; allowed: a regular file"),
+                std::string::npos)
+          << text;
+    }
+    EXPECT_NE(of({{"x", file}, {"y", file}}, "npy").find("found " + kind), std::string::npos);
+    EXPECT_NE(of({{"train", {file}}, {"test", {file}}}, "cifar10").find("found " + kind),
+              std::string::npos);
+    EXPECT_NE(of({{"train_images", file},
+                  {"train_labels", file},
+                  {"test_images", file},
+                  {"test_labels", file}},
+                 "idx")
+                  .find("found " + kind),
+              std::string::npos);
+  }
 }
 
 TEST_F(Data, MissingFilesOfBundledProgramsSayWhereTheyComeFrom) {

@@ -1,10 +1,13 @@
 #include "training/data/csv.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <regex>
+#include <tuple>
 
 #include "program/error.h"
 #include "program/files.h"
@@ -144,7 +147,36 @@ std::size_t locate(const Json& column, const std::vector<std::string>& names, st
     throw input_error(describe(file, role, "column \"" + name + "\"",
                                all.empty() ? "indices, for a file without header" : all));
   }
+  if (const auto again = std::find(it + 1, names.end(), name); again != names.end()) {
+    throw input_error(describe(file, role, "column \"" + name + "\", which the header names twice",
+                               "an index: " + std::to_string(it - names.begin()) + " or " +
+                                   std::to_string(again - names.begin())));
+  }
   return static_cast<std::size_t>(it - names.begin());
+}
+
+/// What to do about a number with signs between its thousands, as "1.234,5" or "1,234.5". "" for
+/// other texts.
+std::string thousands_hint(std::string_view text, char decimal) {
+  text = trimmed(text);
+  const std::string number(text.substr(0, 40));
+  for (const auto& [separator, point, name] :
+       {std::tuple('.', ',', "dots"), std::tuple(',', '.', "commas")}) {
+    const std::regex form(std::string("[+-]?\\d{1,3}((?:[") + separator + "]\\d{3})+)([" + point +
+                          "]\\d*)?");
+    std::smatch match;
+    if (!std::regex_match(number, match, form)) continue;
+    // "1.234" may be a plain number with the other decimal sign, which guess_csv_form() finds.
+    if (!match[2].matched && match[1].length() == 4) continue;
+    std::string plain = number;
+    std::erase(plain, separator);
+    const std::string option =
+        decimal == point ? ""
+                         : std::string(", with \"decimal\": \"") + point + "\" in data.arguments";
+    return "\nIt looks like a number with " + std::string(name) +
+           " between its thousands, which isn't read: write " + plain + option + ".";
+  }
+  return "";
 }
 
 std::vector<Json> as_list(const Json& arguments, const char* key) {
@@ -202,7 +234,8 @@ CsvOptions csv_options(const Json& arguments) {
     }
     options.decimal = decimal.get<std::string>().front();
   }
-  if (options.decimal == options.delimiter) {
+  // Commas for both: the numbers with decimals are in quotes.
+  if (options.decimal == options.delimiter && options.decimal != ',') {
     throw input_error(std::string("data.arguments.delimiter: found \"") + options.delimiter +
                       "\", as the decimal sign; allowed: another character");
   }
@@ -253,15 +286,38 @@ double share_of_numbers(std::string_view text, const CsvOptions& options) {
   return static_cast<double>(numbers) / static_cast<double>(all);
 }
 
-/// What bytes 0 say of a text: one in UTF-16 or UTF-32.
+/// The encoding of a text that isn't UTF-8, by its byte order mark or by which bytes are 0: those
+/// that ASCII, as most of a CSV file is, leaves empty. "" where nothing tells.
+std::string wide_encoding(std::string_view text) {
+  using namespace std::string_view_literals;
+  // UTF-32 first: its little-endian mark begins with that of UTF-16.
+  if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return "UTF-16";
+  constexpr std::size_t kSample = 1000;
+  const std::string_view sample = text.substr(0, kSample);
+  std::array<std::size_t, 4> zeros{};  // by place in a group of four bytes
+  for (std::size_t i = 0; i < sample.size(); ++i) zeros[i % 4] += sample[i] == '\0';
+  const std::size_t fours = sample.size() / 4, twos = sample.size() / 2;
+  if (fours > 0 && zeros[0] == 0 && zeros[2] >= fours && zeros[3] >= fours) return "UTF-32LE";
+  if (fours > 0 && zeros[3] == 0 && zeros[0] >= fours && zeros[1] >= fours) return "UTF-32BE";
+  const std::size_t even = zeros[0] + zeros[2], odd = zeros[1] + zeros[3];
+  if (even == 0 && 2 * odd > twos) return "UTF-16LE";
+  if (odd == 0 && 2 * even > twos) return "UTF-16BE";
+  return "";
+}
+
+/// Refuses texts in another encoding, and what has bytes 0, as no text has.
 void require_utf8(std::string_view text, const std::string& file) {
-  std::string found;
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) {
-    found = "UTF-16";
-  } else if (const std::size_t at = text.substr(0, 1000).find('\0'); at != std::string_view::npos) {
-    found = at % 2 == 1 ? "UTF-16LE" : "UTF-16BE";
+  const std::string found = wide_encoding(text);
+  if (found.empty()) {
+    const std::size_t at = text.find('\0');
+    if (at == std::string_view::npos) return;
+    const std::string_view before = text.substr(0, at);
+    throw input_error(
+        describe(file, "line " + std::to_string(1 + std::count(before.begin(), before.end(), '\n')),
+                 "a byte 0, byte " + std::to_string(at + 1) + " of the file",
+                 "text in UTF-8, which has none"));
   }
-  if (found.empty()) return;
   throw input_error(
       describe(file, "", "a text in " + found,
                "UTF-8; make it with: iconv -f " + found + " -t UTF-8 '" + file + "' > utf8.csv"));
@@ -284,6 +340,9 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
     more = reader.next(fields);
   }
 
+  const auto named = [&](std::size_t column) {
+    return names.empty() ? "column " + std::to_string(column) : "column \"" + names[column] + "\"";
+  };
   enum Role { kFeature, kTarget, kDropped };
   std::vector<Role> roles(width, kFeature);
   for (const Json& column : options.drop) {
@@ -291,7 +350,15 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
   }
   std::vector<std::size_t> targets;
   for (const Json& column : options.target) {
-    targets.push_back(locate(column, names, width, "target", file));
+    const std::size_t at = locate(column, names, width, "target", file);
+    if (std::find(targets.begin(), targets.end(), at) != targets.end()) {
+      throw input_error(describe(file, "target", named(at) + " twice", "each column once"));
+    }
+    if (roles[at] == kDropped) {
+      throw input_error(describe(file, "target", named(at) + ", which is in drop, too",
+                                 "a column of one of them"));
+    }
+    targets.push_back(at);
   }
   if (targets.empty()) targets.push_back(width - 1);
   for (const std::size_t column : targets) roles[column] = kTarget;
@@ -304,6 +371,7 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
   Part part;
   std::vector<double> row(width);
   std::int64_t rows = 0;
+  bool has_decimals = false;
   for (; more; more = (options.rows <= 0 || rows < options.rows) && reader.next(fields)) {
     const std::string line = "line " + std::to_string(reader.line());
     if (fields.size() != width) {
@@ -316,8 +384,10 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
       const std::optional<double> value = number(fields[i].text, options);
       if (!value) {
         throw input_error(describe(file, place, "\"" + fields[i].text.substr(0, 40) + "\"",
-                                   "a number, or a text listed in data.arguments.labels"));
+                                   "a number, or a text listed in data.arguments.labels") +
+                          thousands_hint(fields[i].text, options.decimal));
       }
+      has_decimals |= fields[i].text.find(options.decimal) != std::string::npos;
       if (!std::isfinite(*value) && !options.allow_nan) {
         throw input_error(describe(
             file, place,
@@ -331,6 +401,12 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
     ++rows;
   }
   if (rows == 0) throw input_error(describe(file, "", "a header and no rows", "at least one row"));
+  // Without quotes each number with decimals was taken for two.
+  if (options.decimal == options.delimiter && !has_decimals && rows != options.rows) {
+    throw input_error(describe(file, "data.arguments.delimiter",
+                               "\",\", as the decimal sign, and no number with a comma in quotes",
+                               "another delimiter, or numbers such as \"1,5\" in quotes"));
+  }
   part.x.extents = {rows, features};
   part.y.extents = {rows};
   if (targets.size() > 1) part.y.extents.push_back(static_cast<std::int64_t>(targets.size()));
@@ -348,7 +424,7 @@ Json guess_csv_form(std::string_view text, const CsvOptions& options) {
       CsvOptions tried = options;
       tried.delimiter = delimiter;
       if (other_decimal) tried.decimal = options.decimal == '.' ? ',' : '.';
-      if (tried.delimiter == tried.decimal) continue;
+      if (tried.delimiter == tried.decimal && tried.decimal != ',') continue;
       const double share = share_of_numbers(text, tried);
       if (share <= best) continue;
       best = share;

@@ -31,23 +31,46 @@ const Json* origin_of(const std::string& file) {
 
 /// Looks for the first of `spellings` that exists in the earliest folder.
 DataPlace place_of(const std::vector<std::string>& spellings, const SearchPath& search_path) {
-  DataPlace place{spellings.front(), {}, {}, ""};
+  DataPlace place{spellings.front(), {}, {}, {}, ""};
   if (const Json* origin = origin_of(place.name)) place.source = origin->at("source");
   const bool relative = fs::path(place.name).is_relative() && !search_path.empty();
   for (const fs::path& folder : relative ? search_path : SearchPath{""}) {
     for (const std::string& spelling : spellings) {
       std::error_code ignored;
-      if (!fs::is_regular_file(folder / spelling, ignored)) continue;
-      place.found = folder / spelling;
-      return place;
+      const fs::file_status status = fs::status(folder / spelling, ignored);
+      if (fs::is_regular_file(status)) {
+        place.found = folder / spelling;
+        return place;
+      }
+      if (fs::exists(status) && place.no_file.empty()) place.no_file = folder / spelling;
     }
     place.looked_for.push_back(folder / place.name);
   }
   return place;
 }
 
+/// What is no regular file, in words.
+std::string kind_of_place(const fs::path& path) {
+  std::error_code ignored;
+  switch (fs::status(path, ignored).type()) {
+    case fs::file_type::directory:
+      return "a folder";
+    case fs::file_type::fifo:
+      return "a pipe";
+    case fs::file_type::socket:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
+
 fs::path require_found(const DataPlace& place) {
   if (!place.found.empty()) return place.found;
+  if (!place.no_file.empty()) {
+    throw input_error(describe("data file " + place.no_file.string(), "",
+                               kind_of_place(place.no_file),
+                               "a regular file, for data are read more than once"));
+  }
   std::string text = "data file " + place.name + " not found; looked for";
   for (const fs::path& path : place.looked_for) text += "\n  " + path.string();
   const Json* origin = origin_of(place.name);
