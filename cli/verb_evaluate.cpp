@@ -101,6 +101,14 @@ DataRows rows_of(const std::shared_ptr<const Dataset>& data) {
   return {x.rows(), row_of(x), row_of(y), x.values, y.values, data};
 }
 
+/// Does what was assumed say anything of what is printed? How a model would be trained does not,
+/// and predictions alone need no more than the model.
+bool matters(const Assumption& assumption, bool evaluated) {
+  const std::string& field = assumption.field;
+  if (field == "model" || field.starts_with("model.")) return true;
+  return evaluated && !field.starts_with("fit.") && !field.starts_with("compile.optimizer");
+}
+
 std::string finite_text(double value) {
   return std::isfinite(value) ? shortest(value) : "not finite";
 }
@@ -241,7 +249,10 @@ int run(const Arguments& arguments) {
     std::cout << "outputs for " << (predictions ? predictions->rows() : evaluation->outputs.rows())
               << " rows in " << arguments.text("predict") << "\n";
   }
-  if (!subject.assumptions.empty()) std::cout << "\n" << to_text(subject.assumptions);
+  std::vector<Assumption> matter;
+  for (const Assumption& each : subject.assumptions)
+    if (matters(each, evaluation.has_value())) matter.push_back(each);
+  if (!matter.empty()) std::cout << "\n" << to_text(matter);
   return 0;
 }
 

@@ -190,7 +190,8 @@ Said said_by(const ToolAnswers& answers, const LayerTitles& titles) {
   for (const auto& [trouble, count] : troubles)
     said.summary += in_lines("  " + std::to_string(count) + " of " + total + " runs " + trouble);
   said.ranking = ranking_rows(answers.runs, titles);
-  said.messages = message_table(answers.runs, titles).text();
+  if (!messages_heard(answers.runs).empty())
+    said.messages = message_table(answers.runs, titles).text();
   return said;
 }
 
@@ -251,7 +252,7 @@ std::string text_of(const Said& said) {
     for (const auto& row : said.ranking) table.add(row);
     text += "\n" + table.text();
   }
-  return text + "\n" + said.messages;
+  return said.messages.empty() ? text : text + "\n" + said.messages;
 }
 
 Json json_of(const ToolAnswers& answers) {

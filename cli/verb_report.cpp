@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -37,6 +39,11 @@ constexpr int kMostCompared = 6;
 
 int run(const Arguments& arguments) {
   require_output(arguments);
+  if (!arguments.has("output") && chosen_format(arguments) == "html" &&
+      isatty(STDOUT_FILENO) == 1) {
+    throw usage_error(
+        "--format html: found a terminal, which can't show it; allowed: -o FILE, or a pipe");
+  }
   ReportInput input;
   input.file = arguments.positional.front();
   input.network = read_network_file(

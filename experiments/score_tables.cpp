@@ -423,11 +423,20 @@ ResultTable friedman_table(const ScoreSheet& sheet) {
   if (!sheet.order) return table;
   for (const auto& [stage, test] :
        {std::pair("known fix", &sheet.order->before), {"all", &sheet.order->after}}) {
-    table.rows.push_back(
-        {{stage, whole(test->treatments), whole(test->blocks), test->chi_square, test->p, test->f,
-          test->f_p, nemenyi_critical_difference(test->treatments, test->blocks, 0.05),
-          nemenyi_critical_difference(test->treatments, test->blocks, 0.1)},
-         false});
+    // A difference for fewer faults would say that tools are alike which nothing can tell apart.
+    const auto critical = [&tested = *test](double level) {
+      if (tested.blocks < least_blocks(tested.treatments, level)) return Cell();
+      return Cell(nemenyi_critical_difference(tested.treatments, tested.blocks, level));
+    };
+    table.rows.push_back({{stage, whole(test->treatments), whole(test->blocks), test->chi_square,
+                           test->p, test->f, test->f_p, critical(0.05), critical(0.1)},
+                          false});
+  }
+  const FriedmanTest& test = sheet.order->before;
+  const std::size_t least = least_blocks(test.treatments, 0.05);
+  if (test.blocks < least) {
+    table.title += "; too few faults to tell " + std::to_string(test.treatments) +
+                   " tools apart have no CD .05: it takes " + std::to_string(least);
   }
   return table;
 }

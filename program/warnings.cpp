@@ -135,6 +135,25 @@ std::vector<Warning> test_row_warnings(const Json& data) {
   return {};
 }
 
+/// Of each MinMaxNorm in a part of the document: Keras takes any rate, which blends the norm as it
+/// is (0) with the one that is asked for (1).
+void constraint_warnings(const Json& part, const std::string& path,
+                         std::vector<Warning>& warnings) {
+  if (!part.is_structured()) return;
+  if (part.is_object() && part.value("class_name", Json()) == "MinMaxNorm") {
+    const Json* config = member(part, "config");
+    const Json* rate = config != nullptr ? member(*config, "rate") : nullptr;
+    if (rate != nullptr && rate->is_number() && !(*rate >= 0 && *rate <= 1)) {
+      warnings.push_back({path + "/config/rate", "MinMaxNorm's rate is " + rate->dump() +
+                                                     ", outside of 0 to 1: each step takes the "
+                                                     "weights away from the norms asked for"});
+    }
+  }
+  for (const auto& [name, value] : part.items()) {
+    constraint_warnings(value, path + "/" + name, warnings);
+  }
+}
+
 }  // namespace
 
 std::vector<Warning> warnings_of(const Program& program) {
@@ -146,6 +165,13 @@ std::vector<Warning> warnings_of(const Program& program) {
       CallbackWarnings(program.document, normal.at("fit"), data).warnings;
   const std::vector<Warning> of_rows = test_row_warnings(data);
   warnings.insert(warnings.end(), of_rows.begin(), of_rows.end());
+  constraint_warnings(normal, "", warnings);
+  const Json& weights = normal.at("fit").at("class_weight");
+  if (weights.is_object() &&
+      std::all_of(weights.begin(), weights.end(), [](const Json& weight) { return weight == 0; })) {
+    warnings.push_back(
+        {"/fit/class_weight", "all class weights are 0: the loss is 0 and nothing is learned"});
+  }
   return warnings;
 }
 

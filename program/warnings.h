@@ -24,7 +24,8 @@ struct Warning {
 
 /// Callbacks that do nothing, or the opposite of what they are for: an EarlyStopping whose monitor
 /// is not in the logs, that waits for longer than the training takes, or that takes a good metric
-/// for a bad one; test rows that are the training rows. None of a document that is not valid.
+/// for a bad one; test rows that are the training rows; a MinMaxNorm whose rate is no share; class
+/// weights that are all 0. None of a document that is not valid.
 std::vector<Warning> warnings_of(const Program& program);
 
 }  // namespace neutra

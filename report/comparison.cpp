@@ -84,6 +84,24 @@ Json differing_settings(const std::vector<ComparedSearch>& searches) {
   return settings;
 }
 
+/// The first parameters of one program that another lacks or has with another value.
+std::string differing(const Parameters& of, const Parameters& from) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  std::size_t count = 0;
+  for (const auto& [name, value] : of) {
+    const auto its = from.find(name);
+    if (its != from.end() && its->second == value) continue;
+    if (++count <= kShown) text += (text.empty() ? "" : ", ") + name + "=" + value;
+  }
+  return count > kShown ? text + ", ..." : text;
+}
+
+/// A buggy program by its fault and what is its own: "D7 (lr=0.1)".
+std::string program_text(const Network& network, const std::string& own) {
+  return network.fault_id + (own.empty() ? "" : " (" + own + ")");
+}
+
 void require_alike(const ComparedSearch& first, const ComparedSearch& other) {
   const Network &a = first.search->network, &b = other.search->network;
   const auto refuse = [&](const char* what, const std::string& found, const std::string& allowed) {
@@ -97,7 +115,8 @@ void require_alike(const ComparedSearch& first, const ComparedSearch& other) {
   const Fault* fault = first.search->fault ? &*first.search->fault : nullptr;
   const Node &root = a.nodes.front(), &its = b.nodes.front();
   if (identity(*first.search, fault, root) != identity(*other.search, fault, its))
-    refuse("root", to_string(its.parameters), to_string(root.parameters));
+    refuse("root", program_text(b, differing(its.parameters, root.parameters)),
+           program_text(a, differing(root.parameters, its.parameters)));
   if (a.metric != b.metric) refuse("metric", b.metric, a.metric);
   if (a.goal != b.goal)
     refuse("goal", std::string(to_string(b.goal)), std::string(to_string(a.goal)));

@@ -7,6 +7,7 @@
 
 #include "evaluators/statistics.h"
 #include "program/error.h"
+#include "program/file_kind.h"
 #include "program/files.h"
 
 namespace neutra {
@@ -237,6 +238,10 @@ Network parse_network_tsv(std::string_view text, const std::string& file) {
 
 Network read_network_tsv(const std::filesystem::path& file) {
   constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
+  if (const auto kind = kind_of_binary(file)) {
+    throw input_error(describe(file.string(), "", *kind,
+                               "a network in TSV form, as neutra network makes it of a store"));
+  }
   return parse_network_tsv(read_file(file, "a network in TSV form", kLargest), file.string());
 }
 

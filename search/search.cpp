@@ -4,6 +4,7 @@
 
 #include "program/error.h"
 #include "program/last_act.h"
+#include "program/warn_once.h"
 #include "search/executor.h"
 #include "search/machine.h"
 #include "search/minimiser.h"
@@ -138,6 +139,7 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
     const StoreContent content = load_store(file);
     if (content.finished && header_differences(content.header, header).empty() &&
         is_complete(content, options)) {
+      if (const auto problem = journal_problem(content, file)) warn_once(*problem);
       return stored_outcome(content);
     }
   }

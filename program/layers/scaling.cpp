@@ -113,6 +113,9 @@ const Layer& normalization() {
         for (const char* field : {"mean", "variance"}) {
           if (auto wrong = wrong_count(config, field, count)) return *wrong;
         }
+        for (const Json& value : config.at("variance")) {
+          if (value < 0) return Refusal{"variance", value.dump(), "numbers of at least 0"};
+        }
         return input;
       },
       .weights =

@@ -1247,6 +1247,19 @@ TEST(Command, ReportsOfSearchesAndRecordedNetworks) {
   EXPECT_EQ(report({"mine.tsv", "--answers", "a.csv"}).exit, 3);
 }
 
+TEST(Command, VerifyNamesAStore) {
+  const Folder folder;
+  ASSERT_EQ(call({"search", "D7", "--store", "D7.h5", "--budget-evaluations", "1", "--quiet"},
+                 folder.path())
+                .exit,
+            0);
+  const Called called = call({"verify", "D7.h5", "--fault", "D7"}, folder.path());
+  EXPECT_EQ(called.exit, 3);
+  EXPECT_NE(called.err.find("D7.h5: found the store of a search; allowed: a network in TSV form"),
+            std::string::npos)
+      << called.err;
+}
+
 TEST(Command, VerifyNeedsEnoughMetricsToTell) {
   const Folder folder;
   const std::string d7 =

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "experiments/score_tables.h"
 #include "tests/count.h"
 
 namespace neutra {
@@ -141,6 +142,23 @@ ScoreSheet sheet_of(const std::vector<std::vector<double>>& recalls) {
     }
   }
   return sheet;
+}
+
+TEST(FriedmanTable, HasNoCriticalDifferenceOfTooFewFaults) {
+  const auto row_of = [](std::size_t faults, std::string& title) {
+    const std::vector<double> best(faults, 1), second(faults, 0.8), third(faults, 0.5),
+        last(faults, 0);
+    const ResultTable table = friedman_table(sheet_of({best, second, third, last}));
+    title = table.title;
+    return table.rows.front().cells;
+  };
+  std::string title;
+  EXPECT_TRUE(std::holds_alternative<double>(row_of(8, title)[7]));
+  EXPECT_EQ(title.find("too few"), std::string::npos);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(row_of(3, title)[7]));
+  EXPECT_NE(title.find("too few faults to tell 4 tools apart have no CD .05: it takes 8"),
+            std::string::npos)
+      << title;
 }
 
 TEST(CriticalDifferenceFigure, JoinsWhatIsNotApart) {

@@ -104,6 +104,22 @@ TEST(Warnings, NameTestRowsThatAreTrainingRows) {
   EXPECT_EQ(text(program), "");
 }
 
+TEST(Warnings, NameClassWeightsThatAreAllZeroAndRatesThatAreNoShare) {
+  Program program = sample("mlp");
+  program.document["fit"]["class_weight"] = {{"0", 0}, {"1", 0.0}};
+  EXPECT_EQ(text(program), "all class weights are 0: the loss is 0 and nothing is learned");
+  program.document["fit"]["class_weight"]["1"] = 1;
+  EXPECT_EQ(text(program), "");
+  Json& constraint =
+      program.document["model"]["config"]["layers"][0]["config"]["kernel_constraint"];
+  for (const double rate : {1e300, -0.5}) {
+    constraint = {{"class_name", "MinMaxNorm"}, {"config", {{"rate", rate}}}};
+    EXPECT_NE(text(program).find("outside of 0 to 1"), std::string::npos) << rate;
+  }
+  constraint["config"]["rate"] = 0.5;
+  EXPECT_EQ(text(program), "");
+}
+
 TEST(Warnings, AreOfEachCallbackAndOfValidProgramsOnly) {
   Program program = with_early_stopping({"mae"}, {{"monitor", "loss"}, {"patience", 3}});
   Json& callbacks = program.document["fit"]["callbacks"];
