@@ -92,7 +92,12 @@ class Importer {
     // Keras counts it from the front as soon as shapes are known; valid layers take the last alone.
     for (Json& layer : document_["model"]["config"]["layers"]) {
       for (Json* each = &layer; each != nullptr; each = wrapped_in(*each)) {
-        if ((*each)["class_name"] != "Normalization") (*each)["config"].erase("axis");
+        Json& config = (*each)["config"];
+        if ((*each)["class_name"] != "Normalization") {
+          config.erase("axis");
+        } else if (config.value("axis", Json()) == Json::array()) {
+          config["axis"] = nullptr;  // tf.keras stores an axis of null as none
+        }
       }
     }
     return {std::move(document_), std::move(assumptions_)};

@@ -644,10 +644,16 @@ struct KerasModelFile::Content {
         }
       }
       if (arrays.size() != kStatistics.size()) continue;
-      for (std::size_t i = 0; i < 2; ++i) {
-        constexpr std::uint64_t kMost = 1 << 20;  // numbers that a program can hold
-        settings[std::string(kStatistics[i])] = file.read_floats(arrays[i], kMost);
+      constexpr std::uint64_t kMost = 1 << 20;  // numbers that a program can hold
+      const std::vector<float> mean = file.read_floats(arrays[0], kMost);
+      const std::vector<float> variance = file.read_floats(arrays[1], kMost);
+      // As they begin: nothing was adapted.
+      if (std::ranges::count(mean, 0) == std::ssize(mean) &&
+          std::ranges::count(variance, 1) == std::ssize(variance)) {
+        continue;
       }
+      settings["mean"] = mean;
+      settings["variance"] = variance;
     }
   }
 

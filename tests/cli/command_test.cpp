@@ -1164,9 +1164,7 @@ TEST(Command, KilledSearchesGoOnToTheSameNetwork) {
                                     "eager"};
   };
   ASSERT_EQ(call(search("whole.h5"), folder.path(), 300).exit, 0);
-  const auto results = [&] {
-    return count(folder.read("killed.h5.journal"), "\"finished\"");
-  };
+  const auto results = [&] { return count(folder.read("killed.h5.journal"), "\"finished\""); };
   int killed = 0;
   // Each life ends with SIGKILL once it has trained more than the one before.
   for (std::size_t life = 1;; ++life) {

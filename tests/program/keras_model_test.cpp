@@ -403,6 +403,31 @@ TEST(KerasModelFile, StatisticsThatAdaptLeftBecomeArguments) {
   EXPECT_EQ(weights[1], (std::vector<std::vector<float>>{{1, 2.5}, {4, 0.25}}));
 }
 
+TEST(KerasModelFile, StatisticsThatNothingAdaptedStayVariables) {
+  const TestFolder folder;
+  const auto imported = [&](const std::string& name, const std::vector<float>& mean) {
+    Hdf5File file = Hdf5File::create(folder / name);
+    file.write_attribute("/", "model_config",
+                         sequential(R"({"class_name": "Normalization", "config": {"name": "n",
+                                        "axis": [], "mean": null, "variance": null}},)" +
+                                    kDense)
+                             .model.dump());
+    const std::vector<std::pair<std::string, std::vector<float>>> arrays{
+        {"mean:0", mean}, {"variance:0", {1}}, {"count:0", {0}}};
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      file.write("/model_weights/n/" + arrays[k].first, arrays[k].second, {1});
+      file.write_attribute("/model_weights/n", "weight_names" + std::to_string(k), arrays[k].first);
+    }
+    file.write_attribute("/model_weights", "layer_names0", std::string("n"));
+    file.close();
+    return layer_of(import_of(KerasModelFile(folder / name).model()), 1)["config"];
+  };
+  const Json fresh = imported("fresh.h5", {0});
+  EXPECT_TRUE(fresh.at("mean").is_null() && fresh.at("variance").is_null());
+  EXPECT_TRUE(fresh.at("axis").is_null());  // tf.keras stores []
+  EXPECT_EQ(imported("set.h5", {0.5}).at("variance"), Json::array({1.0}));
+}
+
 TEST(KerasModelFile, SplitConfigurationsAreJoined) {
   const TestFolder folder;
   Hdf5File file = Hdf5File::create(folder / "m.h5");
