@@ -288,9 +288,22 @@ class Writer {
     if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
   }
 
-  /// Throws for what Keras 2.3 doesn't know.
+  /// Throws for what Keras 2.3 doesn't know, or Keras 3 can't build.
   void require_known(const std::string& class_name, const Json& config,
                      const std::string& path) const {
+    const Json wrapped = config.value("layer", Json());
+    if (wrapped.is_object()) {
+      require_known(wrapped.at("class_name"), wrapped.value("config", Json::object()),
+                    path + "/config/layer");
+    }
+    if (is(KerasDialect::kKeras3) && config.value("backward_layer", Json()).is_object()) {
+      const auto units = [](const Json& layer) { return layer.at("config").at("units"); };
+      const Json backward = units(config["backward_layer"]);
+      if (backward != units(wrapped)) {
+        refuse(path + "/config/backward_layer/config/units", backward.dump(),
+               units(wrapped).dump() + ": Keras 3 takes two layers for equally wide");
+      }
+    }
     if (!is_old()) return;
     const Json activation = config.value("activation", Json());
     if (activation.is_string() && is_one_of(kNewActivations, activation)) {
@@ -302,10 +315,6 @@ class Writer {
     for (const char* field : {"backward_layer", "zero_output_for_mask"}) {
       if (!config.contains(field)) continue;
       refuse(path + "/config/" + field, shown(config[field]), "nothing: Keras 2.3 knows none");
-    }
-    if (const Json wrapped = config.value("layer", Json()); wrapped.is_object()) {
-      require_known(wrapped.at("class_name"), wrapped.value("config", Json::object()),
-                    path + "/config/layer");
     }
   }
 

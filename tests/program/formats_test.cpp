@@ -285,6 +285,22 @@ model.fit(x_train, y_train, batch_size=32, epochs=5)
   EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras3); }), "clipnorm"));
 }
 
+TEST(KerasScript, Keras3BuildsNoTwoDirectionsOfOtherWidths) {
+  Program program = sample("mlp");
+  const auto layer = [](const char* name, int units, bool backwards) {
+    return Json{{"class_name", name}, {"config", {{"units", units}, {"go_backwards", backwards}}}};
+  };
+  Json& layers = testing::at(program, "/model/config/layers");
+  layers[1] = {
+      {"class_name", "Bidirectional"},
+      {"config", {{"layer", layer("LSTM", 5, false)}, {"backward_layer", layer("GRU", 4, true)}}}};
+  layers.insert(layers.begin() + 1,
+                Json{{"class_name", "Reshape"}, {"config", {{"target_shape", {4, 4}}}}});
+  EXPECT_TRUE(has(script(program, KerasDialect::kTfKeras), "backward_layer=GRU(4"));
+  EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras3); }),
+                  "layers/2/config/backward_layer/config/units: found 4; allowed: 5"));
+}
+
 TEST(KerasScript, LeavesClippingAtZeroOut) {
   // A program clips nothing then; tf.keras 2.4 would clip every gradient to nothing.
   Program program = sample("mlp");
