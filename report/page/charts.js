@@ -20,6 +20,21 @@ function axis(values, from, to, {logarithmic = null, ticks = 5} = {}) {
   return {place, marks};
 }
 
+/** The number at a mark of an axis from left to right. At the ends of a picture it moves inwards. */
+function markText(at, y, text, width) {
+  const half = text.length * 3.9;
+  return svg("text", {x: Math.max(half, Math.min(width - half, at)), y, "text-anchor": "middle", class: "quiet"}, text);
+}
+
+/** Moves labels {x, y} that lie over one another apart, down or, where they would leave the picture, up. */
+function apart(labels, room, last) {
+  labels.sort((a, b) => a.y - b.y);
+  const near = (one, others) => others.filter(other => Math.abs(other.x - one.x) < room);
+  labels.forEach((one, i) => { one.y = Math.max(one.y, ...near(one, labels.slice(0, i)).map(other => other.y + room)); });
+  for (let i = labels.length - 1; i >= 0; --i) labels[i].y = Math.min(labels[i].y, last, ...near(labels[i], labels.slice(i + 1)).map(other => other.y - room));
+  return labels;
+}
+
 function widthOf(element, least = 260) {
   return Math.max(least, Math.floor(element.clientWidth || 0));
 }
@@ -45,7 +60,7 @@ function stripPlot(element, rows, level) {
   const {place, marks} = axis(numbers, gutter + 8, width - 14, {ticks: width < 420 ? 3 : 5});
   const parts = marks.flatMap(({at, text}) => [
     svg("line", {x1: at, x2: at, y1: top, y2: bottom, class: "grid"}),
-    svg("text", {x: at, y: bottom + 15, "text-anchor": "middle", class: "quiet"}, text),
+    markText(at, bottom + 15, text, width),
   ]);
   if (level !== null) {
     const at = place(level);
@@ -86,7 +101,7 @@ function dumbbells(element, rows, title) {
   const {place, marks} = axis([0, 1], gutter + 8, width - 14);
   const parts = marks.flatMap(({at, text}) => [
     svg("line", {x1: at, x2: at, y1: top, y2: bottom, class: "grid"}),
-    svg("text", {x: at, y: bottom + 15, "text-anchor": "middle", class: "quiet"}, text),
+    markText(at, bottom + 15, text, width),
   ]);
   rows.forEach((row, i) => {
     const y = top + (i + 0.5) * high;
@@ -111,7 +126,7 @@ function timeChart(element, points) {
   const parts = [];
   for (const {at, text} of time.marks) {
     parts.push(svg("line", {x1: at, x2: at, y1: 14, y2: bottom, class: "grid"}));
-    parts.push(svg("text", {x: at, y: bottom + 15, "text-anchor": "middle", class: "quiet"}, text));
+    parts.push(markText(at, bottom + 15, text, width));
   }
   for (const {at, text} of f.marks) {
     parts.push(svg("line", {x1: left, x2: width - 20, y1: at, y2: at, class: "grid"}));
@@ -131,11 +146,11 @@ function timeChart(element, points) {
     parts.push(svg("circle", {cx: x, cy: before, r: 5, class: "before"}, svg("title", {}, `${point.tool}: ${shown(point.seconds)} s, F3 before ${shown(point.before)}`)));
     const long = point.tool.length * 6.8;
     const box = (start, y) => ({x0: start, x1: start + long, y0: y - 6, y1: y + 6, y});
-    const free = ({x0, x1, y0, y1}) => x0 >= left && x1 <= width && y0 >= 2 && y1 <= bottom &&
-        taken.every(other => other.x1 < x0 || x1 < other.x0 || other.y1 <= y0 || y1 <= other.y0);
+    const inside = ({x0, x1, y0, y1}) => x0 >= left && x1 <= width && y0 >= 2 && y1 <= bottom;
+    const free = ({x0, x1, y0, y1}) => inside({x0, x1, y0, y1}) && taken.every(other => other.x1 < x0 || x1 < other.x0 || other.y1 <= y0 || y1 <= other.y0);
     const places = [0, 14, -14, 28, -28, 42, -42, 56, -56, 70].flatMap(step => [box(x + 10, after + step), box(x - 10 - long, after + step),
                                                                                   box(Math.min(Math.max(left, x - long / 2), width - long), after + step)]);
-    const place = places.find(free) ?? places[x > width * 0.7 ? 1 : 0];
+    const place = places.find(free) ?? places.find(inside) ?? places[2];
     taken.push(place);
     parts.push(svg("text", {x: place.x0, y: place.y + 4}, point.tool));
   }

@@ -81,7 +81,7 @@ class ComparisonView {
       const values = this.searches.flatMap(one => one.course.map(step => step[name])).filter(value => value !== null);
       if (values.length === 0) return boxes[k].append(html("p", {class: "help"}, "Nothing to draw."));
       const frame = evaluationFrame(width, height, (from, to) => axis(name === "repairs" ? [0, ...values] : values, from, to, name === "repairs" ? {logarithmic: false, ticks: Math.min(5, Math.max(1, ...values))} : {}), last);
-      const entries = [];
+      const entries = [], ends = [];
       const lines = this.searches.map((one, i) => {
         const steps = stepsOf(one.course, name, frame);
         for (const step of one.course) {
@@ -91,10 +91,11 @@ class ComparisonView {
         }
         if (steps.length === 0) return null;
         const end = frame.x(one.course.at(-1).evaluation);
-        return [svg("path", {d: stairs(steps, end), class: `course-line line-${i}`, "stroke-dasharray": DASHES[i]}),
-                svg("text", {x: Math.min(end + 4, frame.right + 3), y: steps.at(-1)[1] + 4, class: "quiet"}, LETTERS[i])];
-      }).flat();
-      const picture = svg("svg", {class: "chart", viewBox: `0 0 ${width} ${height}`}, ...frame.parts, ...lines);
+        ends.push({x: Math.min(end + 4, frame.right + 3), y: steps.at(-1)[1] + 4, letter: LETTERS[i]});
+        return svg("path", {d: stairs(steps, end), class: `course-line line-${i}`, "stroke-dasharray": DASHES[i]});
+      });
+      const letters = apart(ends, 12, frame.bottom + 4).map(({x, y, letter}) => svg("text", {x, y, class: "quiet"}, letter));
+      const picture = svg("svg", {class: "chart", viewBox: `0 0 ${width} ${height}`}, ...frame.parts, ...lines, ...letters);
       const box = html("div", {class: "plot"}, picture);
       boxes[k].append(box);
       pointAt(box, picture, entries.sort((a, b) => a.x - b.x), {width, height, label: name === "best" ? `best ${network.metric} by evaluation` : "repairs by evaluation"});

@@ -15,16 +15,16 @@ function evaluationFrame(width, height, y, last, {title = "evaluation"} = {}) {
     svg("line", {x1: left, x2: right, y1: at, y2: at, class: "grid"}),
     svg("text", {x: left - 6, y: at + 4, "text-anchor": "end", class: "quiet"}, text),
   ]);
-  for (const {at, text} of x.marks) parts.push(svg("text", {x: at, y: bottom + 16, "text-anchor": "middle", class: "quiet"}, text));
+  for (const {at, text} of x.marks) parts.push(markText(at, bottom + 16, text, width));
   parts.push(svg("text", {x: (left + right) / 2, y: height - 6, "text-anchor": "middle"}, title));
   return {x: x.place, y: vertical.place, beyond: vertical.beyond, parts, left, right, top, bottom};
 }
 
 function levelLine(frame, width) {
   if (network.ground_truth === null) return [];
-  const y = frame.y(network.ground_truth);
+  const y = frame.y(network.ground_truth), above = y - frame.top > 10;  // else the text would leave the picture
   return [svg("line", {x1: frame.left, x2: frame.right, y1: y, y2: y, class: "level"}),
-          svg("text", {x: frame.right, y: y - 5, "text-anchor": "end", class: "quiet haloed"}, "level to reach")];
+          svg("text", {x: frame.right, y: above ? y - 5 : y + 14, "text-anchor": "end", class: "quiet haloed"}, "level to reach")];
 }
 
 /** The place at which a value was reached, on a line of steps. */

@@ -131,7 +131,7 @@ class Curves {
       parts.push(svg("line", {x1: left, x2: right, y1: at, y2: at, class: "grid"}));
       parts.push(svg("text", {x: left - 6, y: at + 4, "text-anchor": "end", class: "quiet"}, text));
     }
-    for (const {at, text} of x.marks) parts.push(svg("text", {x: at, y: bottom + 16, "text-anchor": "middle", class: "quiet"}, text));
+    for (const {at, text} of x.marks) parts.push(markText(at, bottom + 16, text, width));
     parts.push(svg("text", {x: (left + right) / 2, y: height - 6, "text-anchor": "middle"}, "epoch"));
     for (const line of lines) {
       let path = "", pen = "M";

@@ -28,11 +28,11 @@ class ImportanceView {
         this.hasRepairs ? [" ", html("span", {class: "swatch repair"}), " being a repair"] : null));
     const width = widthOf(this.figure), high = this.hasRepairs ? 34 : 22, gutter = Math.min(150, width * 0.3), top = 4;
     const bottom = top + rows.length * high;
-    const most = Math.max(0.05, ...rows.flatMap(one => [one.share + one.spread, (one.repair_share ?? 0) + (one.repair_spread ?? 0)]));
-    const {place, marks} = axis([0, Math.min(1, most)], gutter + 8, width - 60, {logarithmic: false, ticks: width < 420 ? 3 : 5});
+    const most = Math.min(1, Math.max(0.05, ...rows.flatMap(one => [one.share + one.spread, (one.repair_share ?? 0) + (one.repair_spread ?? 0)])));
+    const {place, marks} = axis([0, most], gutter + 8, width - 60, {logarithmic: false, ticks: width < 420 ? 3 : 5});
     const parts = marks.flatMap(({at, value}) => [
       svg("line", {x1: at, x2: at, y1: top, y2: bottom, class: "grid"}),
-      svg("text", {x: at, y: bottom + 15, "text-anchor": "middle", class: "quiet"}, `${shown(100 * value, 3)} %`),
+      markText(at, bottom + 15, `${shown(100 * value, 3)} %`, width),
     ]);
     rows.forEach((one, i) => {
       const y = top + i * high;

@@ -87,8 +87,8 @@ function differenceTable(program) {
     more.textContent = open ? "Only what differs" : "All hyperparameters";
     body.replaceChildren(...rows(open));
   }}, "All hyperparameters");
-  const table = html("table", {"aria-label": "Difference in hyperparameters"}, html("thead", {}, head), body);
-  return [html("div", {class: "wide"}, table), more];
+  const table = html("table", {class: "differences", style: `--values: ${fixed ? 3 : 2}`, "aria-label": "Difference in hyperparameters"}, html("thead", {}, head), body);
+  return [table, more];
 }
 
 function pathList(program) {

@@ -34,6 +34,7 @@ class ScriptsView {
   /** Beside the known fix: the program that is chosen. */
   show(program) {
     const lines = program && own(report.scripts.repairs, String(program.id));
+    this.chosen.hidden = !lines;  // the known fix then has its room
     this.chosen.replaceChildren(...(lines ? [html("h3", {}, `Program ${program.id}`),
       lines.length ? diffBlock(lines, `Difference of program ${program.id}`) : html("p", {class: "help"}, "Its script is that of the buggy program."),
       lines.length ? this.buttons(lines, `program_${program.id}.diff`) : ""] : []));

@@ -55,23 +55,27 @@ class SliceView {
 
   drawSlice(figure, key) {
     const values = valuesOf(key), width = widthOf(figure), right = width - 10, top = 8;
-    const long = Math.min(22, Math.max(...values.map(value => value.length))) * 6.4, turned = long > (right - 56) / values.length - 4;
-    // What is turned ends under its place, and begins far at its left.
-    const need = turned ? Math.max(...values.map((value, i) => Math.min(24, value.length + 2) * 5 + 6 - (i + 0.5) * (right - 56) / values.length)) : 0;
+    const own_ = own(report.start, key) ?? "absent", fix = report.fixed ? own(report.fixed, key) ?? own_ : null;
+    const labels = values.map(value => `${value === fix ? "\u25b2 " : ""}${value}`);
+    const cut = text => text.length > 22 ? text.slice(0, 21) + "\u2026" : text;
+    const long = Math.max(...labels.map(text => cut(text).length)) * 6.8, turned = long > (right - 56) / values.length - 4;
+    // What is turned ends under its place, and begins far at its left and below it.
+    const need = turned ? Math.max(...labels.map((text, i) => {
+      const part = (i + 0.5) / values.length;  // of the room from `left` to `right`
+      return (cut(text).length * 5.8 + 12 - part * right) / (1 - part);
+    })) : 0;
     const left = Math.max(56, Math.min(0.36 * width, need)), room = (right - left) / values.length;
-    const height = 190 + (turned ? Math.min(110, long * 0.75) + 16 : 30), bottom = 190;
+    const bottom = 190, height = bottom + (turned ? long * 0.65 + 26 : 30);
     const y = metricAxis(bottom, top, 4);
     const places = new Map(values.map((value, i) => [value, left + (i + 0.5) * room]));
     const parts = y.marks.flatMap(({at, text}) => [svg("line", {x1: left, x2: right, y1: at, y2: at, class: "grid"}),
                                                    svg("text", {x: left - 6, y: at + 4, "text-anchor": "end", class: "quiet"}, text)]);
-    const own_ = own(report.start, key) ?? "absent", fix = report.fixed ? own(report.fixed, key) ?? own_ : null;
-    for (const [value, x] of places) {
-      const text = `${value === fix ? "\u25b2 " : ""}${value}`;
-      const cut = text.length > 22 ? text.slice(0, 21) + "\u2026" : text;
+    values.forEach((value, i) => {
+      const x = places.get(value);
       parts.push(svg("text", turned
           ? {x, y: bottom + 14, "text-anchor": "end", transform: `rotate(-40 ${x} ${bottom + 14})`, class: value === own_ ? "own" : "quiet"}
-          : {x, y: bottom + 18, "text-anchor": "middle", class: value === own_ ? "own" : "quiet"}, cut, svg("title", {}, text)));
-    }
+          : {x, y: bottom + 18, "text-anchor": "middle", class: value === own_ ? "own" : "quiet"}, cut(labels[i]), svg("title", {}, labels[i])));
+    });
     const entries = this.entries.map(program => ({
       program, x: places.get(valueOf(program, key) ?? "absent") + jitter(program.id) * Math.min(26, room * 0.38), y: y.place(program.value),
       lines: [`${key} ${valueOf(program, key) ?? "absent"}`, ...outcomeLines(program)],
@@ -133,10 +137,12 @@ class SliceView {
         context.stroke();
       }
     }
+    const nameRoom = positions[1] - positions[0] - 12, most = Math.floor(nameRoom / 7.8);
+    const cutName = name => name.length > most ? `${name.slice(0, most - 1)}\u2026` : name;
     const parts = axes.flatMap((one, i) => {
       const at = positions[i], name = one.key ?? network.metric;
       const line = narrow ? svg("line", {x1: along[0], x2: along[1], y1: at, y2: at, class: "axis"}) : svg("line", {x1: at, x2: at, y1: along[0], y2: along[1], class: "axis"});
-      const head = narrow ? svg("text", {x: 2, y: at - 14, class: "name"}, name) : svg("text", {x: at, y: 14, "text-anchor": "middle", class: "name"}, name);
+      const head = narrow ? svg("text", {x: 2, y: at - 14, class: "name"}, name) : svg("text", {x: Math.max(4 * cutName(name).length, Math.min(width - 4 * cutName(name).length, at)), y: 14, "text-anchor": "middle", class: "name"}, cutName(name), svg("title", {}, name));
       const own_ = one.key === null ? null : own(report.start, one.key) ?? "absent";
       const all = one.key === null ? scale.marks.map(({at: place_, text}) => [text, place_, false])
           : one.values.map((value, k) => {

@@ -98,6 +98,9 @@ class PageTest(unittest.TestCase):
         rows += [(2, 11234 + i, rows[1][3], [0.0001234567 + i], losses[1], one, i == 3) for i, one in enumerate(deep)]
         (cls.folder / "long.tsv").write_text(tsv(rows), encoding="utf-8")
         neutra("report", cls.folder / "long.tsv", "-o", cls.folder / "long.html")
+        # Its repairs are as good as can be, and one hyperparameter explains nearly all.
+        neutra("report", ROOT / "tests/data/compat/0.1.0/batch/D6.h5", "-o", cls.folder / "d6.html")
+        neutra("report", store, other, store, other, store, other, "-o", cls.folder / "six.html")
         cls.write_changed("empty", "d7", lambda data: (
             data["network"].update(nodes=[], links=[], fixed_metrics=[], ground_truth=None, complexity=None, improvement=None),
             data.update(scores=None, start={}, finished=False, warnings=[])))
@@ -626,6 +629,21 @@ class PageTest(unittest.TestCase):
         parent = row.locator("td").nth(1).inner_text()
         self.assertIn("Buggy program" if parent == "0" else f"Program {parent}", page.locator("#detail h3").first.inner_text())
 
+    def test_programs_that_were_not_evaluated_say_why(self):
+        def help_text(finished, waiting, undecided):
+            self.write_changed("waiting", "d7", lambda data: (
+                data.update(finished=finished), data["evaluated"].update(waiting=waiting, undecided=undecided)))
+            return self.open("waiting").locator("#rejected .help").first.text_content()
+        self.assertIn("2 programs more were generated, but their turn has not come yet. 1 program more waits for the best of their parent.",
+                      help_text(False, 2, 1))
+        self.assertIn("1 program more was generated, but its turn has not come yet. 3 programs more wait for the best of their parent.",
+                      help_text(False, 1, 3))
+        self.assertIn("2 programs more were generated, but the search ended before their turn.", help_text(True, 2, 0))
+        self.assertIn("1 program more was generated, but the search ended before its turn.", help_text(True, 1, 0))
+        text = help_text(False, 0, 0)
+        self.assertNotIn("more", text)
+        self.assertIn("are not in the network. A double click", text)
+
     def test_which_hyperparameters_matter(self):
         page = self.open("d7")
         section = page.locator("#importance")
@@ -701,6 +719,66 @@ class PageTest(unittest.TestCase):
         self.assertEqual(section.locator("path.line-1").count(), 2)
         self.assertIn("seed", section.locator("table").first.inner_text())
         self.assertEqual(self.open("d7").locator("#compared").count(), 0)
+
+    # --- pictures ---
+
+    def scroll_through(self, page):
+        """Opens what can be opened, and waits until every picture is drawn, which happens when it comes near."""
+        page.evaluate("""async () => {
+          for (const one of document.querySelectorAll("details")) one.open = true;
+          const root = document.documentElement;
+          for (let y = 0; y < root.scrollHeight; y += 400) {
+            scrollTo(0, y);
+            await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+          }
+        }""")
+        self.settle(page)
+
+    def test_every_text_of_a_picture_lies_in_it(self):
+        def far_up(data):
+            """Marks of the axes are long numbers, at their ends, too."""
+            network = data["network"]
+            for one in network["nodes"] + data["evaluated"]["rejected"]:
+                one["metrics"] = [value and value + 123_450 for value in one["metrics"]]
+                one["mean"] = one["mean"] and one["mean"] + 123_450
+            network["fixed_metrics"] = [value + 123_450 for value in network["fixed_metrics"]]
+            network["ground_truth"] += 123_450
+        self.write_changed("numbers", "d7", far_up)
+        for name in ("d6", "d7", "both", "curves", "numbers", "long", "odd"):
+            for width in (400, 800, 1400):
+                page = self.open(name, width=width)
+                self.scroll_through(page)
+                outside, count = page.evaluate("""() => {
+                  const seen = [...document.querySelectorAll("svg text")].filter(text => text.checkVisibility() && text.textContent.trim());
+                  return [seen.flatMap(text => {
+                    const a = text.getBoundingClientRect(), b = text.ownerSVGElement.getBoundingClientRect();
+                    return a.left < b.left - 1 || a.right > b.right + 1 || a.top < b.top - 2 || a.bottom > b.bottom + 2
+                      ? [[text.closest("section")?.id, text.textContent, a.left - b.left, a.right - b.left, b.width, a.top - b.top, a.bottom - b.top, b.height]] : [];
+                  }), seen.length];
+                }""")
+                self.assertEqual(outside, [], (name, width))
+                self.assertGreater(count, 10, (name, width))
+
+    def test_letters_of_searches_lie_apart(self):
+        for name, count in (("both", 2), ("six", 6)):
+            page = self.open(name)
+            self.scroll_through(page)
+            for picture in page.locator("#compared svg.chart").all():
+                letters = picture.locator("text").filter(has_text=re.compile("^[A-F]$"))
+                self.assertEqual(letters.count(), count)
+                heights = sorted(letter.bounding_box()["y"] for letter in letters.all())
+                for above, below in zip(heights, heights[1:]):
+                    self.assertGreaterEqual(below - above, 11, name)
+
+    def test_the_description_of_a_program_needs_no_scrolling_sideways(self):
+        for name in ("d6", "d7", "long", "odd"):
+            for width in (320, 400, 1400):
+                page = self.open(name, width=width)
+                page.get_by_role("button", name="All hyperparameters").evaluate("button => button.click()")
+                over = page.evaluate("""() => [...document.querySelectorAll("#detail, #detail *")]
+                    .filter(one => one.scrollWidth > one.clientWidth + 1 && ["auto", "scroll"].includes(getComputedStyle(one).overflowX))
+                    .map(one => [one.tagName, one.id, one.scrollWidth, one.clientWidth])""")
+                self.assertEqual(over, [], (name, width))
 
     # --- odd and large ones ---
 
