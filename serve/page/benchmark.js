@@ -21,7 +21,7 @@ function entryColumns(name, more = []) {
     ...more,
     {name: "subject", of: entry => entry.subject},
     {name: "fault", of: entry => entry.mutation, class: "words",
-     show: entry => [entry.mutation, entry.catalogue || entry.deprecated ? html("div", {class: "help"}, [entry.catalogue, entry.deprecated ? "deprecated" : ""].filter(Boolean).join(", ")) : null]},
+     show: entry => [breakable(entry.mutation), entry.catalogue || entry.deprecated ? html("div", {class: "help"}, [entry.catalogue, entry.deprecated ? "deprecated" : ""].filter(Boolean).join(", ")) : null]},
     {name: "place", of: entry => entry.place},
     {name: "types", of: entry => entry.faults},
     {name: "category", of: entry => entry.category, show: entry => words(entry.category) || "-"},

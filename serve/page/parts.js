@@ -63,7 +63,7 @@ function announce(text) {
 function setHead(title, subtitle, trail) {
   const whole = trail.length ? `${title}: neutra` : `neutra: ${title}`;
   if (document.title !== whole) document.title = whole;
-  byName("title").textContent = title;
+  byName("title").replaceChildren(...breakable(title));
   byName("subtitle").textContent = subtitle;
   byName("trail").replaceChildren(...trail.flatMap(([text, to], i) => [i ? " / " : "", html("a", {href: to}, text)]));
 }

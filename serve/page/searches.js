@@ -8,6 +8,11 @@ function foundText(one) {
   return `${one.metric} ${shown(one.buggy)}${one.best === null ? "" : ` \u2192 ${shown(one.best)}`}${level}`;
 }
 
+/** "evaluation budget used up" as a sentence. */
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}${/[.!?:]$/.test(text) ? "" : "."}`;
+}
+
 /** What a reader has to know of a search: why its repairs may be none, how it ended, or why it goes on. */
 function noteParts(one) {
   const parts = [];
@@ -16,7 +21,7 @@ function noteParts(one) {
   if (one.state === "unread") parts.push("It will be read in a moment.");
   if (one.state === "waiting" && !one.note_text) parts.push("It has not begun.");
   if (one.state === "stopped" && !one.note_text) parts.push("The same command goes on with it.");
-  if (one.note_text) parts.push(one.state === "running" ? `by ${one.note_text}` : one.note_text);
+  if (one.note_text) parts.push(one.state === "running" ? `It runs as ${one.note_text}.` : one.state === "damaged" ? one.note_text : sentence(one.note_text));
   return parts;
 }
 

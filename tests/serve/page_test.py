@@ -112,7 +112,7 @@ class PageTest(unittest.TestCase):
         row = page.locator("#search-table tr", has=page.get_by_role("link", name="D7", exact=True))
         expect(row).to_contain_text("Too small a learning rate")
         expect(row.locator("td[data-label=found]")).to_have_text(re.compile(r"mae [\d.]+ \u2192 [\d.]+, to reach [\d.]+"))
-        expect(row.locator("td[data-label=note]")).to_contain_text("evaluation budget used up")
+        expect(row.locator("td[data-label=note]")).to_contain_text("Evaluation budget used up.")
         page.get_by_role("searchbox").fill("too small")
         expect(page.locator("#search-table tbody tr")).to_have_count(1)
 
@@ -162,11 +162,13 @@ class PageTest(unittest.TestCase):
         row.get_by_role("link").click()
         report = page.frame_locator("iframe")
         expect(page.locator(".cards")).to_contain_text(re.compile(r"as of [\d.]+ s ago"))
+        expect(page.locator("#content > .help")).to_contain_text(re.compile(r"It runs as pid \d+, host .*\.$"))
         expect(report.locator(".notice").first).to_contain_text("isn't finished")
         button = page.get_by_role("button", name="Show what is new")
         expect(button).to_be_visible()
         button.click()
         expect(button).to_be_hidden()
+        self.assertRegex(report.locator("#rejected .help").first.text_content(), r"\d+ programs more were generated, but their turn has not come yet\.")
         self.screenshot(page, "live")
         search.terminate()
         expect(page.locator(".cards")).to_contain_text("stopped")
@@ -293,6 +295,25 @@ class PageTest(unittest.TestCase):
                 self.wait_for_content(page)
                 over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
                 self.assertLessEqual(over, 0, f"{name} at {width}")
+
+    def test_hints_of_the_find_fields_are_not_cut(self):
+        for name, words in (("", {}), ("benchmark", {"name": "mine.h5"})):
+            for width in (400, 800, 1400):
+                page = self.open(name, width=width, **words)
+                self.wait_for_content(page)
+                room, need = page.locator("#find").evaluate("""field => {
+                  const style = getComputedStyle(field), context = document.createElement("canvas").getContext("2d");
+                  context.font = style.font;
+                  return [field.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight), context.measureText(field.placeholder).width];
+                }""")
+                self.assertGreaterEqual(room, need, f"{name} at {width}")
+
+    def test_cards_begin_with_the_name(self):
+        page = self.open("entry", width=400, name="mine.h5", id=self.first_entry()["id"])
+        row = page.locator("#tools tbody tr").first
+        above = row.locator("td[data-label=tool]").bounding_box()
+        for label in ("ask", "may name", "needs"):
+            self.assertGreaterEqual(row.locator(f"td[data-label='{label}']").bounding_box()["y"], above["y"] + above["height"] - 1, label)
 
     def test_pictures(self):
         if not SCREENSHOTS:
