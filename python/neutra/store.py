@@ -42,13 +42,24 @@ class Run:
         self.store = Path(store)
 
     def __repr__(self) -> str:
-        return f"Run({os.fspath(self.store)!r})"
+        """Its store, fault and state, what was found, and the metric of it: one line."""
+        try:
+            facts = self._facts()
+        except NeutraError as error:  # it names the store
+            return f"<neutra run: {' '.join(error.message.split())}>"
+        best = f" -> {facts['best repair']}" if facts["best repair"] else ""
+        level = f", {facts['level to reach']} to reach" if facts["level to reach"] else ""
+        state = facts["search"].replace(": ", " (") + (")" if ": " in facts["search"] else "")
+        repairs = f"{facts['repairs']} repair{'' if facts['repairs'] == '1' else 's'}"
+        metric = facts["metric"].partition(",")[0]
+        found = f"{facts['programs']}, {repairs}; {metric} {facts['buggy program'] or '-'}{best}{level}"
+        return f"<neutra run {os.fspath(self.store)}: {facts['fault']}, {state}, {found}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: summary, best repairs, and a picture of the network where the command and
         Graphviz are at hand."""
         try:
-            parts = [_summary(self.info, self.nodes)]
+            parts = [_summary(self._facts())]
             repairs = self.repairs
             if len(repairs):
                 some = f", the best {_REPAIRS_SHOWN} of {len(repairs)}" if len(repairs) > _REPAIRS_SHOWN else ""
@@ -56,7 +67,7 @@ class Run:
             else:
                 parts.append("<p>No repair was found.</p>")
         except NeutraError as error:  # a search that has not saved yet
-            return f"<p>{html.escape(repr(self))}: {html.escape(error.message)}</p>"
+            return f"<p>{html.escape(error.message)}</p>"
         try:
             parts.append(self.picture())
         except NeutraError as error:
@@ -124,6 +135,10 @@ class Run:
         attributes; edges with the change: key, before, after. Graph attributes: fault, metric, goal."""
         with self._open() as file:
             return _graph(_nodes(file), _table(file["edges"]), _info(file))
+
+    def _facts(self) -> dict[str, str]:
+        with self._open() as file:
+            return _facts(_info(file), file["nodes/mean"][()], file["nodes/alternative"][()].astype(bool))
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[h5py.File]:
@@ -199,19 +214,26 @@ def _changes(nodes: pd.DataFrame) -> list[str]:
     ]
 
 
-def _summary(info: dict[str, Any], nodes: pd.DataFrame) -> str:
-    """A table of two columns, as HTML: what was searched, how far, and what was found."""
-    level, end = info["ground_truth"], info.get("end", "")
-    rows = {
-        "fault": info["fault"],
+def _facts(info: dict[str, Any], means: Any, alternative: Any) -> dict[str, str]:
+    """What was searched, how far, and what was found; "" where there is none. `means`, `alternative`: of all nodes."""
+    level, end, repairs = info["ground_truth"], info.get("end", ""), means[alternative]
+    numbers = repairs[~np.isnan(repairs)]
+    best = (np.min if info["goal"] == "minimize" else np.max)(numbers) if len(numbers) else None
+    return {
+        "fault": str(info["fault"]),
         "metric": f"{info['metric']}, {'lower' if info['goal'] == 'minimize' else 'higher'} is better",
-        "buggy program": f"{nodes['mean'].iloc[0]:.4g}" if len(nodes) else "",
+        "buggy program": f"{means[0]:.4g}" if len(means) else "",
         "level to reach": "" if level is None else f"{level:.4g}",
-        "programs": f"{len(nodes)} generated, {info['counters'].get('evaluations', 0)} evaluated",
-        "repairs": int(nodes["alternative"].sum()) if len(nodes) else 0,
+        "best repair": "" if best is None else f"{best:.4g}",
+        "programs": f"{len(means)} generated, {info['counters'].get('evaluations', 0)} evaluated",
+        "repairs": str(len(repairs)),
         "search": f"finished: {str(end).replace('_', ' ')}" if info["finished"] else "not finished",
     }
-    cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows.items())
+
+
+def _summary(facts: dict[str, str]) -> str:
+    """A table of two columns, as HTML."""
+    cells = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in facts.items())
     return f"<table>{cells}</table>"
 
 

@@ -26,6 +26,7 @@ _FAULTS = ("title", "origin", "declared", "actual", "verdict", "buggy", "fixed",
 _OPERATORS = ("abbreviation", "site", "fault_type", "description")
 _TOOLS = ("version", "kind", "description")
 _RUNS = ("tool", "run", "status", "answer", "seconds")
+_TOOLS_SHOWN = 5  # in one line
 _MUTANTS = ("id", "name", "operator", "site", "value", "faults", "status")
 
 
@@ -114,7 +115,7 @@ def network(file: PathLike, *, fault: PathLike | None = None, command: PathLike 
     return graph
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Localisation:
     """What tools said about a program."""
 
@@ -122,6 +123,19 @@ class Localisation:
     declared: str  #: the faults that the fault's file names
     tools: Frame  #: by name: version, kind, answer (the most frequent), seconds of a run
     runs: Frame  #: tool, run, status, answer, seconds, messages; where there are any ranking, reason
+
+    def __repr__(self) -> str:
+        """The fault, and each tool's answer and runs: one line."""
+        said = []
+        for tool, answer in self.tools["answer"].head(_TOOLS_SHOWN).items():
+            states = self.runs.loc[self.runs["tool"] == tool, "status"]
+            count = f"{len(states)} run{'' if len(states) == 1 else 's'}"
+            if not (states == "ok").all():
+                count += ": " + ", ".join(f"{number} {state}" for state, number in states.value_counts().items())
+            said.append(f"{tool} {answer} ({count})")
+        if len(self.tools) > _TOOLS_SHOWN:
+            said.append(f"and {len(self.tools) - _TOOLS_SHOWN} tools more")
+        return f"<neutra localisation of {self.fault}, declared {self.declared or '-'}: {'; '.join(said)}>"
 
     @property
     def answers(self) -> pd.DataFrame:

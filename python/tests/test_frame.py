@@ -56,9 +56,10 @@ def test_the_view_of_a_notebook(make_store: StoreMaker, monkeypatch: pytest.Monk
     assert "<th>level to reach</th><td>0.75</td>" in view
     assert "<th>programs</th><td>4 generated, 4 evaluated</td>" in view
     assert "<th>repairs</th><td>2</td>" in view
+    assert "<th>best repair</th><td>0.3</td>" in view
     assert view.index("lr 0-&gt;3") < view.index("lr 0-&gt;1")  # the best first
     assert "no picture: NEUTRA: found /none/neutra" in view
-    assert "there is no such file" in neutra.Run("none.h5")._repr_html_()
+    assert neutra.Run("none.h5")._repr_html_() == "<p>none.h5: there is no such file</p>"
 
 
 def test_the_picture_of_a_real_search(found: neutra.Run) -> None:

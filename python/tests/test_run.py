@@ -43,6 +43,32 @@ def test_changes_of_a_chain_are_added_up() -> None:
     assert _changes(nodes) == ["", "lr 1->2", "b x->y, lr 1->2", "b x->y, lr 1->4", "b x->y"]
 
 
+@pytest.mark.parametrize(("goal", "best"), [("maximize", "0.3"), ("minimize", "0.1")])
+def test_a_run_says_in_one_line_what_was_found(goal: str, best: str, make_store: StoreMaker) -> None:
+    store = make_store(goal=goal)
+    assert repr(neutra.Run(store)) == (
+        f"<neutra run {store}: Dé, finished (queue empty), 4 generated, 4 evaluated, 2 repairs;"
+        f" accuracy 0 -> {best}, 0.75 to reach>"
+    )
+    with h5py.File(store, "r+") as file:
+        file.attrs["finished"] = 0
+        file["nodes/alternative"][()] = 0
+        file["header"][1] = '{"ground_truth": null}'
+    assert (
+        repr(neutra.Run(store))
+        == f"<neutra run {store}: Dé, not finished, 4 generated, 4 evaluated, 0 repairs; accuracy 0>"
+    )
+
+
+def test_a_run_says_in_one_line_why_there_is_nothing(make_store: StoreMaker, tmp_path: Path) -> None:
+    assert repr(neutra.Run("none.h5")) == "<neutra run: none.h5: there is no such file>"
+    (tmp_path / "text.h5").write_text("a\nb")
+    for store in (tmp_path / "text.h5", make_store(form="else")):
+        text = repr(neutra.Run(store))
+        assert text.startswith(f"<neutra run: {store}: ")
+        assert "\n" not in text
+
+
 def test_info(make_store: StoreMaker) -> None:
     run = neutra.Run(make_store())
     info = run.info

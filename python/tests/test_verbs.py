@@ -7,6 +7,7 @@ import pytest
 from conftest import Fake
 
 import neutra
+from neutra.frame import frame_of
 
 
 def test_a_training_that_diverged_has_no_metric(fake: Fake) -> None:
@@ -81,6 +82,19 @@ def test_real_tools_and_their_scores(found: neutra.Run) -> None:
     assert said.fault == "D7"
     assert said.tools.index.tolist() == ["umlaut", "neuralint"]
     assert said.runs.query("tool == 'umlaut'")["status"].tolist() == ["ok"] * 3
+    assert repr(said).startswith("<neutra localisation of D7, declared HLR: umlaut ")
+    assert " (3 runs); neuralint " in repr(said)
     scores = neutra.score(said.answers, network=found.store)["scores"]
     assert set(scores["fault"]) == {"D7"}
     assert set(scores["tool"]) == {"umlaut", "neuralint"}
+
+
+def test_a_localisation_says_in_one_line_what_tools_answered() -> None:
+    tools = frame_of({"tool": [f"t{i}" for i in range(7)], "answer": ["HLR", "-", *"abcde"]}).set_index("tool")
+    runs = frame_of({"tool": ["t0", "t0", "t1"], "status": ["ok", "timeout", "ok"]})
+    text = repr(neutra.Localisation("D7", "HLR", tools, runs))
+    assert text.startswith(
+        "<neutra localisation of D7, declared HLR: t0 HLR (2 runs: 1 ok, 1 timeout); t1 - (1 run); t2 a"
+    )
+    assert text.endswith("; and 2 tools more>")
+    assert "t5" not in text
