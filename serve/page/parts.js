@@ -70,8 +70,21 @@ function setHead(title, subtitle, trail) {
 
 /** Shows a report in the colours of the page around it, which has the switch. In place: "back" leads out of the page. */
 function showFrame(frame, to) {
-  const whole = `${new URL(to, location.href)}#theme-${document.documentElement.dataset.theme ?? "auto"}`;
+  const withTheme = page => `${new URL(page, location.href)}#theme-${document.documentElement.dataset.theme ?? "auto"}`;
+  const whole = withTheme(to), another = frame.dataset.loaded !== to;
   frame.dataset.shown = to;
+  if (frame.dataset.loading) return;  // a browser may drop a second address while the first begins: what is wanted by then comes after it
+  if (another) {
+    frame.dataset.loaded = to;
+    frame.dataset.loading = whole;
+    const done = () => {
+      if (frame.dataset.loading !== whole) return;
+      delete frame.dataset.loading;
+      if (withTheme(frame.dataset.shown) !== whole) showFrame(frame, frame.dataset.shown);
+    };
+    frame.addEventListener("load", done, {once: true});
+    setTimeout(done, 20_000);  // a server that is gone may never end it
+  }
   if (frame.hasAttribute("src")) frame.contentWindow.location.replace(whole);
   else frame.src = whole;
 }

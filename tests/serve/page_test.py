@@ -147,6 +147,25 @@ class PageTest(unittest.TestCase):
         page.get_by_label("Beside it").select_option("")
         expect(report.locator("#compared-heading")).to_have_count(0)
 
+    def test_a_choice_while_a_report_loads_comes_after_it(self):
+        (self.folder / "again.h5").write_bytes((self.folder / "D7.h5").read_bytes())
+        self.addCleanup((self.folder / "again.h5").unlink)
+        page = self.open()
+        held = []
+        page.route("**/report?*", lambda route: route.continue_() if "with=" in route.request.url else held.append(route))
+        page.on("requestfailed", lambda request: self.problems.append(f"given up: {request.url}"))
+        page.locator("#search-table tr", has_text="again.h5").get_by_role("link").click()
+        page.get_by_label("Beside it").select_option("D7.h5")
+        page.get_by_role("radio", name="Dark").check()
+        page.wait_for_timeout(200)
+        self.assertEqual(len(held), 1)
+        held.pop().continue_()
+        report = page.frame_locator("iframe")
+        expect(report.locator("#compared-heading")).to_be_visible()
+        expect(report.locator("html[data-theme=dark]")).to_have_count(1)
+        page.get_by_role("radio", name="Light").check()
+        expect(report.locator("html[data-theme=light]")).to_have_count(1)
+
     def test_a_search_is_followed_while_it_runs(self):
         store = self.folder / "live.h5"
         self.addCleanup(lambda: [file.unlink() for file in self.folder.glob("live.h5*")])
