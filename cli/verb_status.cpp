@@ -27,6 +27,8 @@ ResultTable search_table(const std::vector<BatchState>& states, const std::strin
                    {"state", "state"},
                    {"nodes", "programs"},
                    {"alternatives", "repairs"},
+                   {"best", "best"},
+                   {"buggy", "buggy"},
                    {"evaluations", "evaluations"}};
   if (numbers) {
     table.columns.insert(table.columns.end(), {{"evaluations_an_hour", "an hour", "", 0},
@@ -47,10 +49,13 @@ ResultTable search_table(const std::vector<BatchState>& states, const std::strin
   const auto cell = [](const std::optional<double>& value, const auto& shown) {
     return value ? Cell(shown(*value)) : Cell();
   };
+  const auto metric = [&](const std::optional<double>& mean) {
+    return !mean ? Cell() : numbers ? Cell(*mean) : Cell(rounded(*mean));
+  };
   const auto hours = [](double seconds) { return seconds / 3600; };
   for (const BatchState& s : states) {
-    ResultTable::Row row{
-        {s.fault, s.state, count(s.nodes), count(s.alternatives), count(s.evaluations)}};
+    ResultTable::Row row{{s.fault, s.state, count(s.nodes), count(s.alternatives), metric(s.best),
+                          metric(s.buggy), count(s.evaluations)}};
     const auto add = [&](std::initializer_list<Cell> cells) {
       row.cells.insert(row.cells.end(), cells);
     };
@@ -159,7 +164,9 @@ Verb status_verb() {
       {{}, 1, 10000, "FOLDER|STORE...", {"text", "csv", "json", "latex"}},
       "Of every store in the folders its state: waiting, running (and where), stopped (the "
       "same command goes on; with how its\n"
-      "job failed), finished or damaged; then programs generated, repairs among them, "
+      "job failed), finished or damaged; then programs generated, repairs among them, the mean "
+      "metric of the best "
+      "one and of the buggy program, "
       "evaluations, their rate, the time left in\n"
       "the budget and the part of it that is used, all as of the store's last save (of a "
       "running search: how long ago). With\n"

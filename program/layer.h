@@ -76,6 +76,9 @@ bool keep_mask(const Json& config, bool masked);
 /// variables and the wrapper's index: Bidirectional has two, the second is the backward one. Empty
 /// for other layers.
 std::vector<ResolvedLayer> wrapped_layers(const ResolvedLayer& layer);
+/// Does it, or a layer that it wraps, at any depth, compute something else in training than
+/// afterwards: dropout, noise, statistics of the batch?
+bool has_training_mode(const ResolvedLayer& layer);
 /// Where in a layer's config the settings of a variable are: "" or, in wrappers, the path of the
 /// wrapped layer's config ("/layer/config").
 std::string settings_path(const Json& config, const Weight& weight);

@@ -25,6 +25,7 @@
 #include "program/error.h"
 #include "program/files.h"
 #include "program/normal.h"
+#include "program/warn_once.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/libraries.h"
@@ -57,6 +58,7 @@ constexpr std::uint64_t kKeptModelBytes = std::uint64_t{64} << 20;
 struct Resident {
   std::shared_ptr<const Dataset> data;
   DataInfo info;
+  std::optional<std::string> left_out;  ///< left_out_classes()
   std::uint64_t bytes() const {
     std::uint64_t floats = 0;
     for (const Array* array :
@@ -121,6 +123,7 @@ class DataCache {
     const auto made = std::make_shared<Resident>();
     made->data = load_dataset(recipe, path_);
     made->info = made->data->info();
+    made->left_out = left_out_classes(recipe, *made->data);
     entries_.add(text, made);
     return made;
   }
@@ -334,6 +337,7 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
   if (made.refusal) return made;
   try {
     made.program = resolve(program, &data.info);
+    if (data.left_out && made.program.task == "classification") warn_once(*data.left_out);
   } catch (const Error& e) {
     if (e.exit() != Exit::kBadInput) throw;
     made.failure = e.what();

@@ -15,16 +15,8 @@ extern const MutationOperator missing_eval_mode{
     .source = kSilentBugs,
     .refusal = [](const Target& target, Site) -> std::string {
       if (!target.resolved.loop.eval_mode) return "a loop that evaluates in training mode";
-      const auto has_modes = [](const ResolvedLayer& outer) {
-        const std::vector<ResolvedLayer> wrapped = wrapped_layers(outer);
-        const ResolvedLayer& layer = wrapped.empty() ? outer : wrapped.front();
-        for (const char* field : {"rate", "stddev", "dropout", "recurrent_dropout"}) {
-          if (const Json* value = member(layer.config, field); value && *value != 0) return true;
-        }
-        return layer.class_name == "BatchNormalization" && layer.config.at("trainable") == true;
-      };
       const std::vector<ResolvedLayer>& layers = target.resolved.layers;
-      return std::any_of(layers.begin(), layers.end(), has_modes)
+      return std::any_of(layers.begin(), layers.end(), has_training_mode)
                  ? ""
                  : "no layer that does something else in training";
     },

@@ -190,6 +190,15 @@ std::vector<ResolvedLayer> wrapped_layers(const ResolvedLayer& layer) {
   return {inner, backward};
 }
 
+bool has_training_mode(const ResolvedLayer& layer) {
+  const std::vector<ResolvedLayer> wrapped = wrapped_layers(layer);
+  if (!wrapped.empty()) return std::any_of(wrapped.begin(), wrapped.end(), has_training_mode);
+  for (const char* field : {"rate", "stddev", "dropout", "recurrent_dropout"}) {
+    if (const Json* value = member(layer.config, field); value && *value != 0) return true;
+  }
+  return layer.class_name == "BatchNormalization" && layer.config.at("trainable") == true;
+}
+
 std::string settings_path(const Json& config, const Weight& weight) {
   const auto wrapped = config.find("layer");
   if (wrapped == config.end()) return "";

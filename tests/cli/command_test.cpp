@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "program/json.h"
@@ -378,6 +379,34 @@ TEST(Command, OneSubmitAtATime) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "out/batch.lock"));
 }
 
+TEST(Command, ReportsOfTwoProgramsAreRefusedBriefly) {
+  const Folder folder;
+  for (const char* fault : {"D6", "D7"}) {
+    ASSERT_EQ(call({"search", fault, "--store", std::string(fault) + ".h5", "--budget-evaluations",
+                    "1", "--replicas", "2", "--quiet"},
+                   folder.path())
+                  .exit,
+              0);
+  }
+  const Called called = call({"report", "D7.h5", "D6.h5", "-o", "r.html"}, folder.path());
+  EXPECT_EQ(called.exit, 3) << called.err;
+  EXPECT_NE(called.err.find("found D6 ("), std::string::npos) << called.err;
+  EXPECT_NE(called.err.find("allowed: D7 ("), std::string::npos) << called.err;
+  EXPECT_LT(called.err.size(), 300u) << called.err;
+}
+
+TEST(Command, AToolWithoutMessagesHasNoHeadingForThem) {
+  const Folder folder;
+  const Called called =
+      call({"localise", "D6", "--tool", "neuralint", "--runs", "1"}, folder.path());
+  ASSERT_EQ(called.exit, 0) << called.err;
+  EXPECT_EQ(called.out.find("\n\n\n"), std::string::npos) << called.out;
+  std::istringstream lines(called.out);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) last = line.empty() ? last : line;
+  EXPECT_NE(last.back(), ':') << called.out;
+}
+
 TEST(Command, AStoreHasAStatusWhateverLiesBesideIt) {
   const Folder folder;
   ASSERT_EQ(call({"search", "D7", "--store", "D7.h5", "--budget-evaluations", "3", "--quiet"},
@@ -388,6 +417,13 @@ TEST(Command, AStoreHasAStatusWhateverLiesBesideIt) {
   const Called called = call({"status", "D7.h5"}, folder.path());
   EXPECT_EQ(called.exit, 0) << called.err;
   EXPECT_NE(called.out.find("finished"), std::string::npos) << called.out;
+  // What it found so far.
+  const Json listed = parse_json(call({"status", "D7.h5", "--json"}, folder.path()).out, "out");
+  const Json info =
+      parse_json(call({"store", "info", "D7.h5", "--json"}, folder.path()).out, "out");
+  const Json& row = (listed.contains("searches") ? listed["searches"] : listed).front();
+  EXPECT_TRUE(row.at("buggy").is_number()) << listed;
+  EXPECT_EQ(row.at("best").is_null(), row.at("alternatives") == 0) << listed << info;
 }
 
 TEST(Command, CurvesOfReportsAreThoseOfTheSearch) {

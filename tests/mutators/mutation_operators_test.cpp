@@ -891,5 +891,21 @@ TEST(MutationOperators, TakeWrappersForLayers) {
   }
 }
 
+TEST(LoopOperators, MissingEvalModeLooksIntoWrappers) {
+  Program program{regressor().document};
+  Json& model = program.document["model"]["config"];
+  Json layers = Json::parse(R"([
+      {"class_name": "Bidirectional", "config": {"batch_input_shape": [null, 6, 2], "layer":
+        {"class_name": "LSTM", "config": {"units": 4}}, "backward_layer":
+        {"class_name": "LSTM", "config": {"units": 4, "go_backwards": true}}}},
+      {"class_name": "Dense", "config": {"units": 3}}])");
+  (model.is_array() ? model : model["layers"]) = layers;
+  EXPECT_EQ(nowhere(program, "GME"),
+            "does not apply: no layer that does something else in training");
+  layers[0]["config"]["backward_layer"]["config"]["dropout"] = 0.25;
+  (model.is_array() ? model : model["layers"]) = layers;
+  EXPECT_EQ(refusal(program, "GME"), "accepted");
+}
+
 }  // namespace
 }  // namespace neutra

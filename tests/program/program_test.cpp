@@ -365,6 +365,7 @@ TEST(Shapes, OfLayersThatScaleAndEnlarge) {
   EXPECT_TRUE(inferred("Normalization", {{"mean", 1}, {"variance", 2}}, {4, 3}).weights.empty());
   EXPECT_THROW(inferred("Normalization", {{"mean", 1}}, {4, 3}), Error);
   EXPECT_THROW(inferred("Normalization", {{"mean", {1, 2}}, {"variance", 2}}, {4, 3}), Error);
+  EXPECT_THROW(inferred("Normalization", {{"mean", 1}, {"variance", -1}}, {4, 3}), Error);
   EXPECT_THROW(inferred("Rescaling", {{"scale", {1, 2}}}, {4, 3}), Error);
   EXPECT_EQ(inferred("UpSampling2D", {{"size", {2, 3}}}, {4, 6, 3}).output, (Shape{8, 18, 3}));
 }

@@ -434,6 +434,20 @@ TEST(Store, AllReadersGiveOneVerdictOnAJournal) {
   }
 }
 
+TEST(Store, AFinishedOneWarnsOfADamagedJournalBesideIt) {
+  TemporaryFolder folder;
+  const Case c = plain_case(12);
+  const auto store = folder / "s.h5";
+  FakeTrainer trainer(c.landscape);
+  run(c, {}, trainer, store);
+  put_bytes(folder / "s.h5.journal", "NJR1 and bytes that are no record");
+  const std::vector<std::string> found = check_store(store);
+  ASSERT_EQ(found.size(), 1U);
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(run(c, {}, trainer, store).was_finished);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "warning: " + found.front() + "\n");
+}
+
 TEST(Store, AVanishedFolderIsReportedAtOnce) {
   struct Removing : FakeTrainer {
     using FakeTrainer::FakeTrainer;

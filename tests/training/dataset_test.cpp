@@ -100,6 +100,31 @@ TEST_F(Data, SplitsInOrderAndTestsOnTrainingRows) {
   EXPECT_NE(message(data).find("data.test: found \"all\"; allowed: \"train\""), std::string::npos);
 }
 
+TEST_F(Data, ClassesThatAnOrderedSplitLeavesOutAreNamed) {
+  std::string text;
+  for (int i = 0; i < 12; ++i) text += std::to_string(i) + "," + std::to_string(i / 3) + "\n";
+  write("a.csv", text);
+  Json data = Json::parse(R"({"source":"csv","arguments":{"file":"a.csv"},
+      "split":{"test_size":0.25,"shuffle":false}})");
+  const auto left_out = [&] { return left_out_classes(data, *load(data)).value_or(""); };
+  EXPECT_EQ(left_out(),
+            "data.split keeps the order of the rows, and leaves the class 3 out of the training "
+            "rows; \"shuffle\": true mixes them");
+  data["split"]["test_size"] = 4;
+  EXPECT_NE(left_out().find("the class 3 out of the training rows"), std::string::npos);
+  data["split"]["test_size"] = 1;
+  EXPECT_NE(left_out().find("the classes 0-2 out of the test rows"), std::string::npos)
+      << left_out();
+  data["preprocess"] = {{{"op", "one_hot"}, {"on", "y"}, {"classes", 4}}};
+  EXPECT_NE(left_out().find("the classes 0-2 out of the test rows"), std::string::npos);
+  data["split"] = {{"test_size", 1}, {"seed", 1}};
+  EXPECT_EQ(left_out(), "");  // chance did it
+  for (int i = 0; i < 12; ++i) text += std::to_string(i) + "," + std::to_string(i % 4) + "\n";
+  write("a.csv", text);
+  data["split"] = {{"test_size", 4}, {"shuffle", false}};
+  EXPECT_EQ(left_out(), "");
+}
+
 TEST_F(Data, CsvIsPreprocessedSplitAndHeldOut) {
   std::string text = "v,label\n";
   for (int i = 0; i < 100; ++i) {

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "program/error.h"
+#include "program/words.h"
 #include "training/data/data_header.h"
 #include "training/data/sources.h"
 
@@ -270,6 +273,35 @@ auto with_messages(Load load) {
 }
 
 }  // namespace
+
+std::optional<std::string> left_out_classes(const Json& data, const Dataset& dataset) {
+  const Json* split = member(data, "split");
+  const Json* shuffle = split != nullptr ? member(*split, "shuffle") : nullptr;
+  if (shuffle == nullptr || *shuffle != false) return std::nullopt;
+  const auto classes = [](const Array& y) {
+    std::set<std::int64_t> found;
+    const auto width = static_cast<std::size_t>(std::max<std::int64_t>(y.row_size(), 1));
+    for (std::size_t i = 0; i + width <= y.values.size(); i += width) {
+      const auto row = y.values.begin() + static_cast<std::ptrdiff_t>(i);
+      const auto end = row + static_cast<std::ptrdiff_t>(width);
+      found.insert(width > 1 ? std::max_element(row, end) - row
+                             : static_cast<std::int64_t>(std::round(*row)));
+    }
+    return found;
+  };
+  const std::set<std::int64_t> trained = classes(dataset.y_train), tested = classes(dataset.y_test);
+  for (const auto& [from, in, rows] :
+       {std::tuple{&tested, &trained, "training"}, std::tuple{&trained, &tested, "test"}}) {
+    std::set<std::int64_t> missing;
+    std::set_difference(from->begin(), from->end(), in->begin(), in->end(),
+                        std::inserter(missing, missing.end()));
+    if (missing.empty()) continue;
+    return "data.split keeps the order of the rows, and leaves " +
+           std::string(missing.size() > 1 ? "the classes " : "the class ") + ranges(missing) +
+           " out of the " + rows + " rows; \"shuffle\": true mixes them";
+  }
+  return std::nullopt;
+}
 
 DataHeader read_data_header(const Json& data,
                             const std::vector<std::filesystem::path>& search_path) {

@@ -34,6 +34,11 @@ struct Dataset {
 /// isn't known, and loading says more.
 bool has_small_class(const Dataset& data, bool regression);
 
+/// Of targets that are classes (one number, or one-hot): which of them a split that keeps the order
+/// of the rows leaves out of the training or the test rows, in a sentence. nullopt: none; nullopt,
+/// too, where rows are shuffled, since there chance alone leaves one out.
+std::optional<std::string> left_out_classes(const Json& data, const Dataset& dataset);
+
 /// XXH3-128 of all rows, shapes included.
 Hash digest(const Dataset& data);
 
