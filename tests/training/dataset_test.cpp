@@ -123,6 +123,10 @@ TEST_F(Data, ClassesThatAnOrderedSplitLeavesOutAreNamed) {
   write("a.csv", text);
   data["split"] = {{"test_size", 4}, {"shuffle", false}};
   EXPECT_EQ(left_out(), "");
+  data.erase("preprocess");
+  write("a.csv", "0,1e30\n1,-1e30\n2,2e30\n3,3e30\n");
+  data["split"]["test_size"] = 1;
+  EXPECT_EQ(left_out(), "");  // no classes
 }
 
 TEST_F(Data, CsvIsPreprocessedSplitAndHeldOut) {

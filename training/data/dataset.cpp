@@ -278,14 +278,18 @@ std::optional<std::string> left_out_classes(const Json& data, const Dataset& dat
   const Json* split = member(data, "split");
   const Json* shuffle = split != nullptr ? member(*split, "shuffle") : nullptr;
   if (shuffle == nullptr || *shuffle != false) return std::nullopt;
+  constexpr float kLargestClass = 1e6F;  // what is larger, or NaN, is the target of a regression
   const auto classes = [](const Array& y) {
     std::set<std::int64_t> found;
     const auto width = static_cast<std::size_t>(std::max<std::int64_t>(y.row_size(), 1));
     for (std::size_t i = 0; i + width <= y.values.size(); i += width) {
       const auto row = y.values.begin() + static_cast<std::ptrdiff_t>(i);
       const auto end = row + static_cast<std::ptrdiff_t>(width);
-      found.insert(width > 1 ? std::max_element(row, end) - row
-                             : static_cast<std::int64_t>(std::round(*row)));
+      if (width > 1) {
+        found.insert(std::max_element(row, end) - row);
+      } else if (std::abs(*row) < kLargestClass) {
+        found.insert(static_cast<std::int64_t>(std::round(*row)));
+      }
     }
     return found;
   };
