@@ -5,6 +5,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/words.h"
 #include "experiments/benchmark_build.h"
 #include "experiments/catalog.h"
 #include "experiments/pictures.h"
@@ -13,7 +14,6 @@
 #include "fl_adapters/registry.h"
 #include "mutators/registry.h"
 #include "program/faults.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
@@ -35,7 +35,7 @@ Strings both(Strings a, const Strings& b) {
 
 Strings type_names() {
   Strings names;
-  for (const auto& info : fault_types()) names.push_back(info.first);
+  for (const auto& info : program::fault_types()) names.push_back(info.first);
   return names;
 }
 
@@ -59,17 +59,17 @@ const std::map<std::string, Candidates>& kinds() {
   static const std::map<std::string, Candidates> all{
       {"BENCHMARK", {{}, {"h5", "folders"}}},
       {"DIR", {{}, {"folders"}}},
-      {"FAULT", {both(fault_ids(), subject_ids()), {"json"}}},
+      {"FAULT", {both(experiments::fault_ids(), experiments::subject_ids()), {"json"}}},
       {"FILE", {{}, {"any"}}},
       {"FOLDER", {{}, {"folders"}}},
-      {"OPERATOR", {mutation_operator_ids(), {}}},
-      {"PICTURE", {{}, picture_forms()}},
-      {"PLAN", {benchmark_plans(), {"json"}}},
+      {"OPERATOR", {mutators::mutation_operator_ids(), {}}},
+      {"PICTURE", {{}, experiments::picture_forms()}},
+      {"PLAN", {experiments::benchmark_plans(), {"json"}}},
       {"SET", {{"train", "test", "weak"}, {}}},
       {"STORE", {{}, {"h5"}}},
-      {"STUDY", {bundled_studies(), {}}},
-      {"SUBJECT", {subject_ids(), {}}},
-      {"TOOL", {tool_names(), {}}},
+      {"STUDY", {experiments::bundled_studies(), {}}},
+      {"SUBJECT", {experiments::subject_ids(), {}}},
+      {"TOOL", {fl_adapters::tool_names(), {}}},
       {"TYPE", {type_names(), {}}},
       {"VERB", {verb_names(), {}}},
   };
@@ -79,7 +79,8 @@ const std::map<std::string, Candidates>& kinds() {
 /// What follows an option.
 Candidates value_of(const Verb& verb, const Option& option) {
   if (!option.choices.empty()) return {option.choices, {}};
-  if (verb.name == "parse" && option.name == "tool") return {parsers::log_parser_names(), {}};
+  if (verb.name == "parse" && option.name == "tool")
+    return {fl_adapters::parsers::log_parser_names(), {}};
   return candidates(option.argument);
 }
 

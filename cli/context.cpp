@@ -16,16 +16,16 @@
 #include <string_view>
 #include <thread>
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
+#include "base/words.h"
 #include "cli/build_info.h"
 #include "cli/ranks.h"
 #include "cli/stopping.h"
 #include "experiments/benchmark_store.h"
 #include "experiments/pictures.h"
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
-#include "program/seal.h"
-#include "program/words.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
 
@@ -98,7 +98,7 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
                                              const std::filesystem::path& own_file) {
   std::vector<std::filesystem::path> path;
   if (!own_file.empty()) path.push_back(own_file.has_parent_path() ? own_file.parent_path() : ".");
-  path.push_back(resource_directory() / "data");
+  path.push_back(experiments::resource_directory() / "data");
   path.push_back(data_folder(arguments));
   path.push_back("/usr/share/datasets");  // where Debian's dataset-* packages install
   // What Keras has fetched: its utils/data_utils.py: get_file().
@@ -109,26 +109,29 @@ std::vector<std::filesystem::path> data_path(const Arguments& arguments,
   return path;
 }
 
-TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file) {
-  TrainerOptions options;
+training::TrainerOptions trainer_options(const Arguments& arguments,
+                                         const std::filesystem::path& own_file) {
+  training::TrainerOptions options;
   options.data_path = data_path(arguments, own_file);
-  if (arguments.has("backend")) options.backend = *parse_backend(arguments.text("backend"));
+  if (arguments.has("backend"))
+    options.backend = *training::parse_backend(arguments.text("backend"));
   options.skip_dead_epochs = !arguments.has("skip-dead") || arguments.is_on("skip-dead");
   options.reuse_epochs = arguments.has("reuse-epochs") && arguments.is_on("reuse-epochs");
   if (arguments.has("memory")) options.memory = arguments.bytes("memory");
   return options;
 }
 
-std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
-                                           const std::filesystem::path& own_file) {
+std::unique_ptr<training::LocalTrainer> make_trainer(const Arguments& arguments,
+                                                     const std::filesystem::path& own_file) {
   return make_trainer(arguments, own_file, trainer_options(arguments, own_file).backend);
 }
 
-std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
-                                           const std::filesystem::path& own_file, Backend backend) {
-  TrainerOptions options = trainer_options(arguments, own_file);
+std::unique_ptr<training::LocalTrainer> make_trainer(const Arguments& arguments,
+                                                     const std::filesystem::path& own_file,
+                                                     training::Backend backend) {
+  training::TrainerOptions options = trainer_options(arguments, own_file);
   options.backend = backend;
-  return make_local_trainer(std::move(options));
+  return training::make_local_trainer(std::move(options));
 }
 
 void require_text_output(const std::string& file, const std::string& option) {
@@ -141,7 +144,7 @@ void require_text_output(const std::string& file, const std::string& option) {
 }
 
 void require_outside_benchmarks(const std::string& path, const std::string& option) {
-  if (const auto folder = benchmark_around(path))
+  if (const auto folder = experiments::benchmark_around(path))
     throw usage_error(option + ": found " + path + ", in the folder of the benchmark " +
                       folder->string() + "; allowed: a place outside of it");
 }
@@ -180,11 +183,11 @@ void require_model_output(const std::string& file, const std::string& option) {
 
 void require_picture_file(const std::string& file, const std::string& option) {
   require_text_output(file, option);
-  require_picture_form(picture_form(file, option));
+  experiments::require_picture_form(experiments::picture_form(file, option));
 }
 
 void write_picture(const std::string& svg, const std::string& file) {
-  write_file_atomically(file, picture(svg, picture_form(file, "")));
+  write_file_atomically(file, experiments::picture(svg, experiments::picture_form(file, "")));
 }
 
 void require_output(const Arguments& arguments) {
@@ -205,9 +208,9 @@ void put_result(const Arguments& arguments, const std::string& text) {
   }
 }
 
-Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
+experiments::Fault with_fewer_rows(experiments::Fault fault, const Arguments& arguments) {
   if (!arguments.has("rows-train")) return fault;
-  const auto limit = [&](Program& program) {
+  const auto limit = [&](program::Program& program) {
     Json& data = program.document["data"];
     Json steps = Json::array(
         {{{"op", "take"}, {"rows", arguments.integer("rows-train")}, {"part", "train"}}});
@@ -220,27 +223,29 @@ Fault with_fewer_rows(Fault fault, const Arguments& arguments) {
   return fault;
 }
 
-const Program& chosen_version(const Fault& fault, const Arguments& arguments) {
+const program::Program& chosen_version(const experiments::Fault& fault,
+                                       const Arguments& arguments) {
   if (arguments.text("version") == "buggy") return fault.buggy;
   if (!fault.fixed)
     throw input_error(describe(fault.file.string(), "/fixed", "no known fix", "--version buggy"));
   return *fault.fixed;
 }
 
-const Program& tool_version(const Fault& fault, const Arguments& arguments) {
-  return arguments.text("version") == "buggy" ? tools_program(fault)
+const program::Program& tool_version(const experiments::Fault& fault, const Arguments& arguments) {
+  return arguments.text("version") == "buggy" ? experiments::tools_program(fault)
                                               : chosen_version(fault, arguments);
 }
 
-Json tools_json(const Fault& fault) {
+Json tools_json(const experiments::Fault& fault) {
   if (!fault.tools) return nullptr;
-  return {{"difference", tools_difference(fault)},
+  return {{"difference", experiments::tools_difference(fault)},
           {"reason", fault.tools_reason},
-          {"hash", to_string(program_hash(*fault.tools))}};
+          {"hash", to_string(program::program_hash(*fault.tools))}};
 }
 
 Original load_original(const Arguments& arguments, bool for_tool) {
-  const Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
+  const experiments::Fault fault =
+      with_fewer_rows(experiments::load_fault(arguments.positional.front()), arguments);
   return {fault.id, for_tool ? tool_version(fault, arguments) : chosen_version(fault, arguments),
           fault.space, fault.file};
 }
@@ -257,18 +262,19 @@ int worker_count(const Arguments& arguments) {
   return cores == 0 ? 1 : static_cast<int>(cores);
 }
 
-std::vector<ReplicaResult> train_all(
-    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
-    const std::function<void(const Tally&)>& done, const std::vector<Observer*>& observers,
-    const std::function<void(std::size_t, const ReplicaResult&)>& trained) {
-  std::vector<ReplicaResult> results(jobs.size());
+std::vector<training::ReplicaResult> train_all(
+    training::LocalTrainer& trainer, const std::vector<training::TrainingJob>& jobs, int workers,
+    const std::function<void(const Tally&)>& done,
+    const std::vector<training::Observer*>& observers,
+    const std::function<void(std::size_t, const training::ReplicaResult&)>& trained) {
+  std::vector<training::ReplicaResult> results(jobs.size());
   std::atomic<std::size_t> failed = 0;
   const auto train = [&](std::size_t i) {
-    TrainingJob job = jobs[i];
+    training::TrainingJob job = jobs[i];
     job.stop = &g_stop;
     results[i] = trainer.train(job, observers.empty() ? nullptr : observers[i]);
     if (trained) trained(i, results[i]);
-    failed += !has_metric(results[i].status);
+    failed += !training::has_metric(results[i].status);
   };
   run_all(jobs.size(), workers, &g_stop, train, [&](std::size_t finished) {
     if (done) done({finished, jobs.size(), failed});
@@ -295,8 +301,8 @@ ProgressState progress_of(const Tally& tally, const std::string& unit, bool grow
           growing, static_cast<std::int64_t>(tally.failed)};
 }
 
-ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> budget) {
-  const SearchCounters& counters = progress.counters;
+ProgressState progress_of(const search::Progress& progress, std::optional<std::int64_t> budget) {
+  const search::SearchCounters& counters = progress.counters;
   ProgressState state{counters.evaluations, budget.value_or(-1), "evaluations"};
   state.invalid = counters.invalid;
   state.failed = counters.failed;
@@ -307,7 +313,7 @@ ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> 
 }
 
 Json provenance() {
-  const auto libraries = library_versions(false);
+  const auto libraries = training::library_versions(false);
   struct utsname machine {};
   uname(&machine);
   return Json{
@@ -340,8 +346,9 @@ ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<voi
   return answer;
 }
 
-std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options) {
-  TrainerOptions one = options;  // there is nothing to share with other trainings
+std::optional<training::ReplicaResult> train_isolated(const training::TrainingJob& job,
+                                                      const training::TrainerOptions& options) {
+  training::TrainerOptions one = options;  // there is nothing to share with other trainings
   one.reuse_epochs = false;
   one.memory = 0;
   const Json request{{"program", job.program->document},
@@ -407,7 +414,7 @@ std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const Traine
     throw failure("the process that trains one program alone ended with exit code " +
                   std::to_string(code));  // its message is on standard error
   if (code != 0) return std::nullopt;     // as dead as one that crashed
-  return replica_result_from_json(parse_json(answer, "answer of the isolated training"));
+  return training::replica_result_from_json(parse_json(answer, "answer of the isolated training"));
 }
 
 }  // namespace neutra::cli

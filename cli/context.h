@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/parallel.h"
 #include "cli/options.h"
 #include "cli/progress_line.h"
 #include "cli/texts.h"
 #include "experiments/catalog.h"
 #include "experiments/search_task.h"
 #include "training/local_trainer.h"
-#include "training/parallel.h"
 #include "training/trainer.h"
 
 namespace neutra::cli {
@@ -28,14 +28,16 @@ std::filesystem::path data_folder(const Arguments& arguments);
 std::vector<std::filesystem::path> data_path(const Arguments& arguments,
                                              const std::filesystem::path& own_file);
 
-TrainerOptions trainer_options(const Arguments& arguments, const std::filesystem::path& own_file);
+training::TrainerOptions trainer_options(const Arguments& arguments,
+                                         const std::filesystem::path& own_file);
 
 /// The back end of --backend for the programs of one file.
-std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
-                                           const std::filesystem::path& own_file);
+std::unique_ptr<training::LocalTrainer> make_trainer(const Arguments& arguments,
+                                                     const std::filesystem::path& own_file);
 /// The same with a back end that no option names.
-std::unique_ptr<LocalTrainer> make_trainer(const Arguments& arguments,
-                                           const std::filesystem::path& own_file, Backend backend);
+std::unique_ptr<training::LocalTrainer> make_trainer(const Arguments& arguments,
+                                                     const std::filesystem::path& own_file,
+                                                     training::Backend backend);
 
 int worker_count(const Arguments& arguments);
 
@@ -71,24 +73,24 @@ void put_result(const Arguments& arguments, const std::string& text);
 
 /// With --rows-train: the fault on the first N training rows, by a preprocessing step before the
 /// others; else the fault as it is.
-Fault with_fewer_rows(Fault fault, const Arguments& arguments);
+experiments::Fault with_fewer_rows(experiments::Fault fault, const Arguments& arguments);
 
 /// The program that --version names. Throws input_error when the fault has no known fix.
-const Program& chosen_version(const Fault& fault, const Arguments& arguments);
+const program::Program& chosen_version(const experiments::Fault& fault, const Arguments& arguments);
 
 /// The same for a fault-localisation tool: the buggy version is the program that the study's tools
 /// ran on, which may be another one.
-const Program& tool_version(const Fault& fault, const Arguments& arguments);
+const program::Program& tool_version(const experiments::Fault& fault, const Arguments& arguments);
 
 /// What tools ran on instead of the buggy program: {difference, reason, hash}; null: on that
 /// itself.
-Json tools_json(const Fault& fault);
+Json tools_json(const experiments::Fault& fault);
 
 /// A program that a verb starts from: a bundled subject, or a version of a fault.
 struct Original {
   std::string id;
-  Program program;
-  ProgramSpace space;  ///< with its keys; its base need not be the program
+  program::Program program;
+  program::ProgramSpace space;  ///< with its keys; its base need not be the program
   std::filesystem::path file;
 };
 /// The one that the first word names, in the version of --version. `for_tool`: see tool_version().
@@ -97,11 +99,12 @@ Original load_original(const Arguments& arguments, bool for_tool = false);
 /// Jobs of one verb, trained in parallel; results in the order of the jobs. Stops as run_all does.
 /// `observers`: one for each job, or none. `trained` is called when a job has ended, from the
 /// thread that trained it, before `done`.
-std::vector<ReplicaResult> train_all(
-    LocalTrainer& trainer, const std::vector<TrainingJob>& jobs, int workers,
+std::vector<training::ReplicaResult> train_all(
+    training::LocalTrainer& trainer, const std::vector<training::TrainingJob>& jobs, int workers,
     const std::function<void(const Tally& trainings)>& done = {},
-    const std::vector<Observer*>& observers = {},
-    const std::function<void(std::size_t job, const ReplicaResult& result)>& trained = {});
+    const std::vector<training::Observer*>& observers = {},
+    const std::function<void(std::size_t job, const training::ReplicaResult& result)>& trained =
+        {});
 
 /// Set by SIGINT, SIGTERM and SIGUSR2, Slurm's warning, once catch_signals() was called. A second
 /// SIGINT or SIGTERM ends the process at once, unless it is a rank of an MPI job: there what
@@ -117,7 +120,8 @@ void require_not_stopped();
 /// `growing`: more than the total may be needed.
 ProgressState progress_of(const Tally& tally, const std::string& unit, bool growing = false);
 /// What a search's line of progress says; `budget`: of --budget-evaluations.
-ProgressState progress_of(const Progress& progress, std::optional<std::int64_t> budget = {});
+ProgressState progress_of(const search::Progress& progress,
+                          std::optional<std::int64_t> budget = {});
 
 /// Versions, machine and build: for file headers and --version.
 Json provenance();
@@ -133,6 +137,7 @@ ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<voi
 
 /// Trains one job in a process of its own (for a program that other processes died in); nullopt
 /// when it dies. Throws Error(kInterrupted) when the job's stop is set.
-std::optional<ReplicaResult> train_isolated(const TrainingJob& job, const TrainerOptions& options);
+std::optional<training::ReplicaResult> train_isolated(const training::TrainingJob& job,
+                                                      const training::TrainerOptions& options);
 
 }  // namespace neutra::cli

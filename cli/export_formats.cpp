@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "cli/context.h"
 #include "fl_adapters/registry.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
 #include "program/formats/keras_file.h"
 #include "program/formats/keras_h5.h"
 #include "program/formats/keras_script.h"
@@ -26,21 +27,23 @@ bool has_validation(const ExportRequest& request) {
   return request.data != nullptr && !request.data->x_validation.values.empty();
 }
 
-KerasScriptOptions script_options(const ExportRequest& request) {
+program::KerasScriptOptions script_options(const ExportRequest& request) {
   return {request.resolved.input_shape, has_validation(request), request.seed};
 }
 
-std::vector<ExportFile> keras(const ExportRequest& request, KerasDialect dialect,
+std::vector<ExportFile> keras(const ExportRequest& request, program::KerasDialect dialect,
                               const char* requirements) {
-  KerasScriptOptions options = script_options(request);
+  program::KerasScriptOptions options = script_options(request);
   options.standalone = true;
   options.dialect = dialect;
-  if (dialect != KerasDialect::kKeras23) options.sidecar = sidecar(request).dump();
-  return {{"train.py", keras_script(request.program, options)}, {"requirements.txt", requirements}};
+  if (dialect != program::KerasDialect::kKeras23) options.sidecar = sidecar(request).dump();
+  return {{"train.py", program::keras_script(request.program, options)},
+          {"requirements.txt", requirements}};
 }
 
 std::vector<ExportFile> tool_script(const ExportRequest& request, const char* tool) {
-  return {{"train.py", find_tool_script(tool)->write(request.program, script_options(request))}};
+  return {{"train.py",
+           program::find_tool_script(tool)->write(request.program, script_options(request))}};
 }
 
 /// A script for a tool that is a Keras 2.2.4 with a callbacks.py of its own.
@@ -52,17 +55,20 @@ std::vector<ExportFile> callback_script(const ExportRequest& request, const char
   return files;
 }
 
-TorchScriptOptions torch_options(const ExportRequest& request) {
+program::TorchScriptOptions torch_options(const ExportRequest& request) {
   return {has_validation(request), request.seed};
 }
 
 /// Rows that a tool validates on.
-std::pair<const Array*, const Array*> watched_rows(const Dataset& data) {
+std::pair<const training::Array*, const training::Array*> watched_rows(
+    const training::Dataset& data) {
   return data.x_validation.values.empty() ? std::pair(&data.x_test, &data.y_test)
                                           : std::pair(&data.x_validation, &data.y_validation);
 }
 
-PickledArray pickled(const Array& array) { return {array.extents, array.values}; }
+program::PickledArray pickled(const training::Array& array) {
+  return {array.extents, array.values};
+}
 
 void require_rows(const ExportRequest& request) {
   if (request.data == nullptr) {
@@ -72,18 +78,18 @@ void require_rows(const ExportRequest& request) {
 }
 
 std::vector<ExportFile> deepfd(const ExportRequest& request) {
-  const std::string config = tool_config(request.program, "customized");
+  const std::string config = program::tool_config(request.program, "customized");
   require_rows(request);
   const auto [x, y] = watched_rows(*request.data);
-  KerasScriptOptions options = script_options(request);
-  options.dialect = KerasDialect::kKeras23;
-  return {{"model.h5", keras_h5(request.program, request.resolved, request.weights)},
+  program::KerasScriptOptions options = script_options(request);
+  options.dialect = program::KerasDialect::kKeras23;
+  return {{"model.h5", program::keras_h5(request.program, request.resolved, request.weights)},
           {"config.pkl", config},
-          {"dataset.pkl", pickle({{"x", pickled(request.data->x_train)},
-                                  {"y", pickled(request.data->y_train)},
-                                  {"x_val", pickled(*x)},
-                                  {"y_val", pickled(*y)}})},
-          {"origin.py", keras_script(request.program, options)}};
+          {"dataset.pkl", program::pickle({{"x", pickled(request.data->x_train)},
+                                           {"y", pickled(request.data->y_train)},
+                                           {"x_val", pickled(*x)},
+                                           {"y_val", pickled(*y)}})},
+          {"origin.py", program::keras_script(request.program, options)}};
 }
 
 std::vector<ExportFile> autotrainer(const ExportRequest& request) {
@@ -106,8 +112,8 @@ def preprocess(x):
   for (std::size_t at = 0; (at = module.find("watched", at)) != std::string::npos;) {
     module.replace(at, 7, rows);
   }
-  return {{"model.h5", keras_h5(request.program, request.resolved, request.weights)},
-          {"config.pkl", tool_config(request.program, "neutradata")},
+  return {{"model.h5", program::keras_h5(request.program, request.resolved, request.weights)},
+          {"config.pkl", program::tool_config(request.program, "neutradata")},
           {"neutradata.py", module}};
 }
 
@@ -119,32 +125,32 @@ const std::vector<ExportFormat>& export_formats() {
   static const std::vector<ExportFormat> all{
       {"keras", "script for tf.keras 2.4 to 2.15, with its rows", "train.py", false, true,
        [](Request r) -> Files {
-         return keras(r, KerasDialect::kTfKeras, "tensorflow>=2.4,<2.16\nnumpy<2\n");
+         return keras(r, program::KerasDialect::kTfKeras, "tensorflow>=2.4,<2.16\nnumpy<2\n");
        },
        true},
       {"keras3", "script for Keras 3, with its rows", "train.py", false, true,
        [](Request r) -> Files {
-         return keras(r, KerasDialect::kKeras3,
+         return keras(r, program::KerasDialect::kKeras3,
                       "keras>=3\nnumpy\n# Keras's back end; another one is named by "
                       "KERAS_BACKEND=jax or torch\ntensorflow>=2.16\n");
        },
        true},
       {"keras23", "script for Keras 2.3 and before, with its rows", "train.py", false, true,
        [](Request r) -> Files {
-         return keras(r, KerasDialect::kKeras23, "keras==2.3.1\ntensorflow<2.4\n");
+         return keras(r, program::KerasDialect::kKeras23, "keras==2.3.1\ntensorflow<2.4\n");
        },
        true},
       {"pytorch", "script for PyTorch with Keras's semantics, with its rows", "train.py", false,
        true,
        [](Request r) -> Files {
-         return {{"train.py", pytorch_script(r.resolved, torch_options(r))},
+         return {{"train.py", program::pytorch_script(r.resolved, torch_options(r))},
                  {"requirements.txt", "torch>=1.13\nnumpy\n"}};
        },
        true},
       {"libtorch", "C++ file for LibTorch with Keras's semantics, with its rows", "train.cpp",
        false, true,
        [](Request r) -> Files {
-         return {{"train.cpp", libtorch_program(r.resolved, torch_options(r))},
+         return {{"train.cpp", program::libtorch_program(r.resolved, torch_options(r))},
                  {"CMakeLists.txt",
                   "cmake_minimum_required(VERSION 3.18)\nproject(train C CXX)\n"
                   "set(CMAKE_BUILD_TYPE Release)\nset(CMAKE_CXX_STANDARD 17)\n"
@@ -154,15 +160,15 @@ const std::vector<ExportFormat>& export_formats() {
        true},
       {"h5", "Keras 2 model file with weights", "model.h5", true, false,
        [](Request r) -> Files {
-         return {{"model.h5", keras_h5(r.program, r.resolved, r.weights)}};
+         return {{"model.h5", program::keras_h5(r.program, r.resolved, r.weights)}};
        }},
       {"keras-file", "Keras 3 model file (.keras) with weights", "model.keras", true, false,
        [](Request r) -> Files {
-         return {{"model.keras", keras_file(r.program, r.resolved, r.weights)}};
+         return {{"model.keras", program::keras_file(r.program, r.resolved, r.weights)}};
        }},
       {"torchscript", "TorchScript model with weights", "model.pt", true, false,
        [](Request r) -> Files {
-         return {{"model.pt", torchscript(r.resolved, r.weights)}};
+         return {{"model.pt", training::torchscript(r.resolved, r.weights)}};
        }},
       {"deepfd", "DeepFD's model, config and data", "model.h5", false, false, deepfd},
       {"umlaut", "tf.keras script with UMLAUT's callback, with its rows", "train.py", false, true,
@@ -194,18 +200,20 @@ const ExportFormat* find_export_format(std::string_view name) {
   return it == export_formats().end() ? nullptr : &*it;
 }
 
-bool is_for_tool(const ExportFormat& format) { return find_tool(format.name) != nullptr; }
+bool is_for_tool(const ExportFormat& format) {
+  return fl_adapters::find_tool(format.name) != nullptr;
+}
 
 Json sidecar(const ExportRequest& request) {
   Json json = request.program.document;
   json["format"] = "neutra-sidecar";
   // Keras puts one in front of every model that it stores.
-  const std::vector<ResolvedLayer>& layers = request.resolved.layers;
+  const std::vector<program::ResolvedLayer>& layers = request.resolved.layers;
   json["input_layer"] = !layers.empty() && layers.front().class_name == "InputLayer";
   json.erase("model");
   if (request.space == nullptr) return json;
   Json keys = Json::array();
-  for (const Key& key : request.space->keys()) {
+  for (const program::Key& key : request.space->keys()) {
     Json entry{{"name", key.name}, {"kind", to_string(key.kind)}, {"paths", key.paths}};
     for (const auto& [spelling, meaning] : key.values) entry["values"][spelling] = meaning;
     keys.push_back(std::move(entry));
@@ -217,11 +225,11 @@ Json sidecar(const ExportRequest& request) {
 std::vector<std::string> export_folder(const ExportFormat& format, const ExportRequest& request,
                                        const fs::path& given) {
   const fs::path folder = given.has_filename() ? given : given.parent_path();
-  require_empty(folder);
+  fl_adapters::require_empty(folder);
   const std::vector<ExportFile> files = format.make(request);
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
-  TemporaryFolder fresh(parent, ".export");
+  fl_adapters::TemporaryFolder fresh(parent, ".export");
   std::vector<std::string> names;
   fresh.become(folder, [&] {
     for (const auto& [name, content] : files) {
@@ -229,7 +237,8 @@ std::vector<std::string> export_folder(const ExportFormat& format, const ExportR
       write_file_atomically(fresh.path() / name, content);
     }
     require_not_stopped();
-    if (format.rows && request.data != nullptr) write_measured_arrays(*request.data, fresh.path());
+    if (format.rows && request.data != nullptr)
+      fl_adapters::write_measured_arrays(*request.data, fresh.path());
     require_not_stopped();
     for (const auto& entry : fs::recursive_directory_iterator(fresh.path())) {
       if (entry.is_regular_file())
@@ -240,10 +249,11 @@ std::vector<std::string> export_folder(const ExportFormat& format, const ExportR
   return names;
 }
 
-ModelWeights initial_weights(const Program& program, const ResolvedProgram& resolved,
-                             std::uint64_t seed, int replica, bool independent) {
-  const Hash hash = independent ? program_hash(program) : stream_hash(program);
-  return Weights(resolved, random_key(seed, hash, replica)).by_layer();
+program::ModelWeights initial_weights(const program::Program& program,
+                                      const program::ResolvedProgram& resolved, std::uint64_t seed,
+                                      int replica, bool independent) {
+  const Hash hash = independent ? program::program_hash(program) : program::stream_hash(program);
+  return training::Weights(resolved, training::random_key(seed, hash, replica)).by_layer();
 }
 
 }  // namespace neutra::cli

@@ -19,11 +19,11 @@ namespace neutra::cli {
 /// What an export is made of.
 struct ExportRequest {
   std::string id;
-  const Program& program;
-  ResolvedProgram resolved;             ///< with the shapes of its data
-  const ProgramSpace* space = nullptr;  ///< its keys; null: none that fit it
-  std::shared_ptr<const Dataset> data;  ///< null where the data are not here
-  ModelWeights weights;
+  const program::Program& program;
+  program::ResolvedProgram resolved;              ///< with the shapes of its data
+  const program::ProgramSpace* space = nullptr;   ///< its keys; null: none that fit it
+  std::shared_ptr<const training::Dataset> data;  ///< null where the data are not here
+  program::ModelWeights weights;
   std::uint32_t seed = 0;  ///< of scripts, unless they are given another one
 };
 
@@ -58,7 +58,8 @@ std::vector<std::string> export_folder(const ExportFormat& format, const ExportR
                                        const std::filesystem::path& folder);
 
 /// The initial weights of a training.
-ModelWeights initial_weights(const Program& program, const ResolvedProgram& resolved,
-                             std::uint64_t seed, int replica, bool independent);
+program::ModelWeights initial_weights(const program::Program& program,
+                                      const program::ResolvedProgram& resolved, std::uint64_t seed,
+                                      int replica, bool independent);
 
 }  // namespace neutra::cli

@@ -14,11 +14,11 @@
 #include <memory>
 #include <new>
 
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
+#include "base/hdf5_file.h"
 #include "cli/context.h"
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
-#include "program/hdf5_file.h"
 #include "training/data/csv.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"
@@ -126,7 +126,7 @@ void read_in_child(const fs::path& file, const std::function<void()>& read) {
 }
 
 Json data_section(const fs::path& file, const fs::path& program_file,
-                  std::vector<Assumption>& assumptions) {
+                  std::vector<program::Assumption>& assumptions) {
   const std::string extension = extension_of(file);
   if (extension == ".json") {
     const Json json = read_json(file);
@@ -146,7 +146,7 @@ Json data_section(const fs::path& file, const fs::path& program_file,
     parted = Hdf5File::open(file).has("/x_train");
   } else if (extension == ".npz") {
     source = "npz";
-    parted = NpzFile(file).has("x_train");
+    parted = training::NpzFile(file).has("x_train");
   } else if (extension == ".csv") {
     source = "csv";
   } else {
@@ -160,7 +160,7 @@ Json data_section(const fs::path& file, const fs::path& program_file,
       file.is_absolute() ? file : fs::proximate(fs::absolute(file), fs::absolute(folder));
   Json section = {{"source", source}, {"arguments", {{"file", name.string()}}}};
   if (source == "csv") {
-    const Json form = guess_csv_form(read_regular_file(file, "a CSV file"));
+    const Json form = training::guess_csv_form(read_regular_file(file, "a CSV file"));
     section["arguments"].update(form);
     for (const auto& [argument, value] : form.items())
       assumptions.push_back({"data.arguments." + argument, value.dump(),
@@ -176,29 +176,29 @@ Json data_section(const fs::path& file, const fs::path& program_file,
 
 ImportedModel import_model(const Arguments& arguments, const fs::path& file,
                            const fs::path& program_file) {
-  ImportSources sources;
+  program::ImportSources sources;
   sources.name = file.stem().string();
   const fs::path training = training_file(arguments, file);
   if (!training.empty()) {
     sources.training = read_training_options(training);
     sources.training_file = training.string();
   }
-  std::vector<Assumption> of_data;
-  std::shared_ptr<const Dataset> data;
-  DataInfo info;
+  std::vector<program::Assumption> of_data;
+  std::shared_ptr<const training::Dataset> data;
+  program::DataInfo info;
   if (arguments.has("data")) {
     sources.data = data_section(arguments.text("data"), program_file, of_data);
   } else if (const Json* section = member(sources.training, "data")) {
     sources.data = *section;
   }
   if (!sources.data.is_null()) {
-    data = load_dataset(sources.data, data_path(arguments, program_file));
+    data = training::load_dataset(sources.data, data_path(arguments, program_file));
     info = data->info();
     sources.info = &info;
   }
   const auto read = [&] {
-    const KerasModelFile model(file);
-    return ImportedModel{import_keras(model.model(), sources), model.model()};
+    const program::KerasModelFile model(file);
+    return ImportedModel{program::import_keras(model.model(), sources), model.model()};
   };
   read_in_child(file, [&] { read(); });
   ImportedModel imported = read();
@@ -207,18 +207,19 @@ ImportedModel import_model(const Arguments& arguments, const fs::path& file,
   return imported;
 }
 
-Json to_json(const std::vector<Assumption>& assumptions) {
+Json to_json(const std::vector<program::Assumption>& assumptions) {
   Json list = Json::array();
-  for (const Assumption& each : assumptions) {
+  for (const program::Assumption& each : assumptions) {
     list.push_back({{"field", each.field}, {"value", each.value}, {"reason", each.reason}});
   }
   return list;
 }
 
-std::string to_text(const std::vector<Assumption>& assumptions) {
+std::string to_text(const std::vector<program::Assumption>& assumptions) {
   if (assumptions.empty()) return "";
   TextTable table({"assumed", "value", "reason"});
-  for (const Assumption& each : assumptions) table.add({each.field, each.value, each.reason});
+  for (const program::Assumption& each : assumptions)
+    table.add({each.field, each.value, each.reason});
   return table.text();
 }
 

@@ -12,8 +12,8 @@ namespace neutra::cli {
 
 /// A model file as a program, with what was filled in.
 struct ImportedModel {
-  KerasImport import;
-  KerasModel model;
+  program::KerasImport import;
+  program::KerasModel model;
 };
 
 /// The file beside a model with what the model's can't hold: MODEL.neutra.json.
@@ -26,15 +26,15 @@ ImportedModel import_model(const Arguments& arguments, const std::filesystem::pa
 
 /// The data section for the file of --data, and what was assumed for it.
 Json data_section(const std::filesystem::path& file, const std::filesystem::path& program_file,
-                  std::vector<Assumption>& assumptions);
+                  std::vector<program::Assumption>& assumptions);
 
 /// Runs `read` in a process of its own, with bounds on memory and time. HDF5's library can be
 /// brought down by damaged files; this process lives on and throws input_error, also what `read`
 /// throws there. Precondition: no other thread runs.
 void read_in_child(const std::filesystem::path& file, const std::function<void()>& read);
 
-Json to_json(const std::vector<Assumption>& assumptions);
+Json to_json(const std::vector<program::Assumption>& assumptions);
 /// A table; "" for none.
-std::string to_text(const std::vector<Assumption>& assumptions);
+std::string to_text(const std::vector<program::Assumption>& assumptions);
 
 }  // namespace neutra::cli

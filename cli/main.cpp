@@ -13,16 +13,17 @@
 #include <optional>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/last_act.h"
+#include "base/printable.h"
+#include "base/words.h"
 #include "cli/build_info.h"
 #include "cli/context.h"
 #include "cli/printable_text.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "experiments/fault_catalogue.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/last_act.h"
-#include "program/printable.h"
 #include "program/vocabulary.h"
 #include "training/libraries.h"
 
@@ -31,12 +32,12 @@ namespace {
 
 int print_version(bool as_json) {
   const auto mpi = rank_library();
-  LibraryVersions libraries;
+  training::LibraryVersions libraries;
   std::string problem;
   try {
-    libraries = library_versions(true);
+    libraries = training::library_versions(true);
   } catch (const Error& error) {  // LibTorch can't be loaded
-    libraries = library_versions(false);
+    libraries = training::library_versions(false);
     libraries.blas_route = "unknown";
     problem = error.what();
   }
@@ -94,7 +95,8 @@ int run(const std::vector<std::string>& words) {
     else if (words[1] == "--markdown")
       std::cout << markdown_help();
     else if (words[1] == "--catalogue")
-      std::cout << catalogue_page(load_fault_catalogue(bundled_fault_catalogue()));
+      std::cout << experiments::catalogue_page(
+          experiments::load_fault_catalogue(experiments::bundled_fault_catalogue()));
     else
       std::cout << verb_help(known_verb(words[1]));
     return 0;

@@ -4,8 +4,8 @@
 #include <cctype>
 #include <sstream>
 
+#include "base/words.h"
 #include "cli/build_info.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {

@@ -4,74 +4,80 @@
 #include <cmath>
 #include <iostream>
 
+#include "base/csv_table.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_number.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/warnings.h"
-#include "evaluators/csv_table.h"
 #include "evaluators/statistics.h"
 #include "experiments/mutation_report.h"
 #include "experiments/mutation_task.h"
-#include "program/error.h"
-#include "program/json_number.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
 
 std::string share_text(const std::optional<double>& value) { return value ? rounded(*value) : "-"; }
 
-bool killed_by_any(const AnalysedMutant& mutant) {
+bool killed_by_any(const experiments::AnalysedMutant& mutant) {
   return std::any_of(mutant.verdicts.begin(), mutant.verdicts.end(),
                      [](const auto& v) { return v.second.killed; });
 }
 
-MutantStatus status_of(const AnalysedMutant& mutant) {
-  if (!mutant.program || mutant.status == RunStatus::kInvalid) return MutantStatus::kInvalid;
-  if (!mutant.same_as.empty()) return MutantStatus::kIgnored;
-  if (killed_by_any(mutant)) return MutantStatus::kKilled;
+experiments::MutantStatus status_of(const experiments::AnalysedMutant& mutant) {
+  if (!mutant.program || mutant.status == training::RunStatus::kInvalid)
+    return experiments::MutantStatus::kInvalid;
+  if (!mutant.same_as.empty()) return experiments::MutantStatus::kIgnored;
+  if (killed_by_any(mutant)) return experiments::MutantStatus::kKilled;
   const bool judged = std::none_of(mutant.verdicts.begin(), mutant.verdicts.end(),
                                    [](const auto& v) { return v.second.missing; });
-  if (judged) return MutantStatus::kSurvived;
-  return mutant.status == RunStatus::kTimeout ? MutantStatus::kTimeout : MutantStatus::kError;
+  if (judged) return experiments::MutantStatus::kSurvived;
+  return mutant.status == training::RunStatus::kTimeout ? experiments::MutantStatus::kTimeout
+                                                        : experiments::MutantStatus::kError;
 }
 
 /// Share of inputs that kill, where it compares with that of other mutants: over all runs.
-std::optional<double> triviality_of(const AnalysedMutant& mutant, const MutationOptions& options) {
+std::optional<double> triviality_of(const experiments::AnalysedMutant& mutant,
+                                    const experiments::MutationOptions& options) {
   return mutant.runs == options.runs ? mutant.triviality : std::nullopt;
 }
 
 /// The mean metric, or how many of the runs diverged; "-" where one was cut off, or none was made.
-std::string mean_of(const AnalysedMutant& mutant, TestSet set) {
+std::string mean_of(const experiments::AnalysedMutant& mutant, experiments::TestSet set) {
   const auto mean = mutant.means.find(set);
   if (mean == mutant.means.end()) return "-";
   const auto diverged = mutant.diverged.find(set);
   if (diverged == mutant.diverged.end() || diverged->second == 0) return rounded(mean->second);
-  return diverged_text(diverged->second, static_cast<std::size_t>(mutant.runs));
+  return evaluators::diverged_text(diverged->second, static_cast<std::size_t>(mutant.runs));
 }
 
 /// "killed", "killed, not stable", "survived", "the original"; where there is no verdict "not
 /// applicable", "invalid", "-" (not tried), "failed", also "failed (timeout)", as published also
 /// "diverged".
-std::string outcome(const AnalysedMutant& mutant, TestSet set) {
+std::string outcome(const experiments::AnalysedMutant& mutant, experiments::TestSet set) {
   if (!mutant.program) return "not applicable";
-  if (mutant.status == RunStatus::kInvalid) return "invalid";
+  if (mutant.status == training::RunStatus::kInvalid) return "invalid";
   const auto verdict = mutant.verdicts.find(set);
   if (verdict == mutant.verdicts.end()) return "-";
   if (verdict->second.killed) return verdict->second.stable ? "killed" : "killed, not stable";
   if (mutant.same_as == "original") return "the original";
   if (!verdict->second.missing) return "survived";
   const std::string status(to_string(mutant.status));
-  return has_metric(mutant.status) || mutant.status == RunStatus::kFailed
+  return training::has_metric(mutant.status) || mutant.status == training::RunStatus::kFailed
              ? status
              : "failed (" + status + ")";
 }
 
 /// How many mutants each test set kills, programs that occur twice counted once.
-std::string counts_text(const MutationAnalysis& analysis, const MutationOptions& options) {
+std::string counts_text(const experiments::MutationAnalysis& analysis,
+                        const experiments::MutationOptions& options) {
   std::string text;
-  for (const TestSet set : options.sets) {
+  for (const experiments::TestSet set : options.sets) {
     std::size_t killed = 0, judged = 0;
-    for (const AnalysedMutant& mutant : analysis.mutants) {
+    for (const experiments::AnalysedMutant& mutant : analysis.mutants) {
       const auto verdict = mutant.verdicts.find(set);
       if (!mutant.same_as.empty() || verdict == mutant.verdicts.end() || verdict->second.missing)
         continue;
@@ -82,12 +88,12 @@ std::string counts_text(const MutationAnalysis& analysis, const MutationOptions&
             std::to_string(judged) + " mutants\n";
   }
   std::int64_t invalid = 0, failed = 0;
-  for (const AnalysedMutant& mutant : analysis.mutants) {
+  for (const experiments::AnalysedMutant& mutant : analysis.mutants) {
     if (!mutant.program || !mutant.same_as.empty()) continue;
-    if (mutant.status == RunStatus::kInvalid)
+    if (mutant.status == training::RunStatus::kInvalid)
       ++invalid;
     else
-      failed += !has_metric(mutant.status);
+      failed += !training::has_metric(mutant.status);
   }
   if (const std::string lost = without_result_text(invalid, failed); !lost.empty())
     text += "no verdict: " + lost + "\n";
@@ -95,9 +101,9 @@ std::string counts_text(const MutationAnalysis& analysis, const MutationOptions&
          std::to_string(analysis.saved) + " saved\n\n";
 }
 
-Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
-             const MutationOptions& options) {
-  const auto verdict_json = [](const KillVerdict& v) -> Json {
+Json json_of(const experiments::MutationAnalysis& analysis, const experiments::MutationTask& task,
+             const experiments::MutationOptions& options) {
+  const auto verdict_json = [](const evaluators::KillVerdict& v) -> Json {
     const auto given = [&](Json value) { return v.missing ? Json() : value; };
     return {{"killed", given(v.killed)},
             {"p", given(json_number(v.p))},
@@ -106,14 +112,14 @@ Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
             {"stable", given(v.stable)}};
   };
   Json mutants = Json::array();
-  for (const AnalysedMutant& m : analysis.mutants) {
-    const OperatorSite& site = task.sites[m.site];
+  for (const experiments::AnalysedMutant& m : analysis.mutants) {
+    const experiments::OperatorSite& site = task.sites[m.site];
     Json entry = {{"id", m.id()},
                   {"operator", m.op},
                   {"site", site.site},
                   {"value", m.value},
-                  {"status", to_string(m.program ? m.status : RunStatus::kInvalid)}};
-    if (m.program) entry["hash"] = to_string(program_hash(*m.program));
+                  {"status", to_string(m.program ? m.status : training::RunStatus::kInvalid)}};
+    if (m.program) entry["hash"] = to_string(program::program_hash(*m.program));
     if (!m.reason.empty()) entry["reason"] = m.reason;
     if (!m.same_as.empty()) entry["same_as"] = m.same_as;
     entry["runs"] = m.runs;
@@ -127,14 +133,14 @@ Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
     entry["verdicts"] = std::move(sets);
     if (const auto share = triviality_of(m, options)) {
       entry["triviality"] = *share;
-      entry["trivial"] = *share >= kTrivial;
+      entry["trivial"] = *share >= evaluators::kTrivial;
     }
     if (m.redundant) entry["redundant"] = *m.redundant;
     entry["seconds"] = m.seconds;
     mutants.push_back(std::move(entry));
   }
   Json operators = Json::array();
-  for (const OperatorResult& o : analysis.operators) {
+  for (const experiments::OperatorResult& o : analysis.operators) {
     Json scores = Json::object();
     for (const auto& [set, score] : o.scores) {
       scores[std::string(to_string(set))] = {{"score", score.score ? Json(*score.score) : Json()},
@@ -160,10 +166,11 @@ Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
   for (const auto& [set, score] : analysis.scores)
     scores[std::string(to_string(set))] = score ? Json(*score) : Json();
   Json left_out = Json::array();
-  for (const LeftOutOperator& o : task.left_out)
+  for (const experiments::LeftOutOperator& o : task.left_out)
     left_out.push_back({{"operator", o.op->id}, {"reason", o.reason}});
   return {{"runs", options.runs},
-          {"variant", options.variant == KillVariant::kCorrected ? "corrected" : "as-published"},
+          {"variant",
+           options.variant == evaluators::KillVariant::kCorrected ? "corrected" : "as-published"},
           {"original", std::move(original)},
           {"mutants", std::move(mutants)},
           {"operators", std::move(operators)},
@@ -173,37 +180,38 @@ Json json_of(const MutationAnalysis& analysis, const MutationTask& task,
           {"saved", analysis.saved}};
 }
 
-std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
-                    const MutationOptions& options, const std::string& id) {
+std::string text_of(const experiments::MutationAnalysis& analysis,
+                    const experiments::MutationTask& task,
+                    const experiments::MutationOptions& options, const std::string& id) {
   std::string text = id;
   for (const auto& [set, values] : analysis.original) {
-    text += ", " + std::string(to_string(set)) + " " + rounded(mean(values));
+    text += ", " + std::string(to_string(set)) + " " + rounded(evaluators::mean(values));
   }
   text += " (mean of " + std::to_string(options.runs) + ")\n\n";
   std::vector<std::string> header{"operator", "site", "value", "runs"};
-  for (const TestSet set : options.sets) {
+  for (const experiments::TestSet set : options.sets) {
     const std::string name(to_string(set));
     header.insert(header.end(), {name, "mean", "p", "d"});
   }
   header.emplace_back("triviality");
   TextTable table(header);
-  for (const AnalysedMutant& m : analysis.mutants) {
-    const OperatorSite& site = task.sites[m.site];
+  for (const experiments::AnalysedMutant& m : analysis.mutants) {
+    const experiments::OperatorSite& site = task.sites[m.site];
     std::vector<std::string> row{site.abbreviation, site.site.empty() ? "-" : site.site,
                                  m.value.empty() ? "-" : m.value, std::to_string(m.runs)};
-    for (const TestSet set : options.sets) {
+    for (const experiments::TestSet set : options.sets) {
       const auto verdict = m.verdicts.find(set);
       const bool trained = verdict != m.verdicts.end() && m.means.contains(set);
       const bool measured = trained && !std::isnan(verdict->second.p) && !verdict->second.missing;
       row.push_back(outcome(m, set));
       row.push_back(mean_of(m, set));
-      row.push_back(measured ? p_text(verdict->second.p) : "-");
+      row.push_back(measured ? evaluators::p_text(verdict->second.p) : "-");
       row.push_back(measured ? rounded(verdict->second.d) : "-");
     }
     std::string inputs = "-";
     if (const auto share = triviality_of(m, options)) {
       inputs = rounded(*share);
-      if (*share >= kTrivial) {
+      if (*share >= evaluators::kTrivial) {
         inputs += ", trivial";
       } else if (m.redundant && *m.redundant) {
         inputs += ", redundant";
@@ -214,7 +222,7 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
   }
   text += table.text() + "\n" + counts_text(analysis, options);
   std::vector<std::string> columns{"operator", "id"};
-  std::vector<TestSet> scored;
+  std::vector<experiments::TestSet> scored;
   for (const auto& [set, score] : analysis.scores) {
     scored.push_back(set);
     columns.insert(columns.end(), {std::string(to_string(set)) + " score", "instability"});
@@ -225,9 +233,9 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
            "(--test-set train --test-set test)\n";
   }
   TextTable scores(columns);
-  for (const OperatorResult& o : analysis.operators) {
+  for (const experiments::OperatorResult& o : analysis.operators) {
     std::vector<std::string> row{o.abbreviation, o.op};
-    for (const TestSet set : scored) {
+    for (const experiments::TestSet set : scored) {
       row.push_back(share_text(o.scores.at(set).score));
       row.push_back(rounded(o.scores.at(set).instability));
     }
@@ -240,29 +248,36 @@ std::string text_of(const MutationAnalysis& analysis, const MutationTask& task,
   return text;
 }
 
-std::string csv_of(const MutationAnalysis& analysis, const MutationTask& task,
-                   const MutationOptions& options) {
+std::string csv_of(const experiments::MutationAnalysis& analysis,
+                   const experiments::MutationTask& task,
+                   const experiments::MutationOptions& options) {
   std::vector<std::string> header{"id",     "operator", "abbreviation", "site", "value",
                                   "status", "reason",   "same_as",      "runs"};
-  for (const TestSet set : options.sets) {
+  for (const experiments::TestSet set : options.sets) {
     for (const char* column : {"killed", "mean", "p", "d", "power", "stable"})
       header.push_back(std::string(to_string(set)) + "_" + column);
   }
   header.insert(header.end(), {"triviality", "redundant"});
   std::string text = csv_line(header);
-  for (const AnalysedMutant& m : analysis.mutants) {
-    const OperatorSite& site = task.sites[m.site];
+  for (const experiments::AnalysedMutant& m : analysis.mutants) {
+    const experiments::OperatorSite& site = task.sites[m.site];
     std::vector<std::string> row{
-        m.id(),    m.op,      site.abbreviation,
-        site.site, m.value,   std::string(to_string(m.program ? m.status : RunStatus::kInvalid)),
-        m.reason,  m.same_as, std::to_string(m.runs)};
-    for (const TestSet set : options.sets) {
+        m.id(),
+        m.op,
+        site.abbreviation,
+        site.site,
+        m.value,
+        std::string(to_string(m.program ? m.status : training::RunStatus::kInvalid)),
+        m.reason,
+        m.same_as,
+        std::to_string(m.runs)};
+    for (const experiments::TestSet set : options.sets) {
       const auto verdict = m.verdicts.find(set);
       if (verdict == m.verdicts.end() || !m.means.contains(set)) {
         row.insert(row.end(), 6, "");
         continue;
       }
-      const KillVerdict& v = verdict->second;
+      const evaluators::KillVerdict& v = verdict->second;
       const auto given = [&](const std::string& text) { return v.missing ? "" : text; };
       const auto number = [&](double value) {
         return std::isnan(value) ? "" : given(shortest(value));
@@ -280,18 +295,19 @@ std::string csv_of(const MutationAnalysis& analysis, const MutationTask& task,
   return text;
 }
 
-Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
-               const Program& original, const std::string& id) {
+Json report_of(const experiments::MutationAnalysis& analysis,
+               const experiments::MutationOptions& options, const program::Program& original,
+               const std::string& id) {
   std::map<std::string, std::string> tests;
-  for (const TestSet set : options.sets) {
+  for (const experiments::TestSet set : options.sets) {
     const std::string name(to_string(set));
-    tests[name] = set == TestSet::kTrain  ? "training rows"
-                  : set == TestSet::kTest ? "test rows"
-                                          : "weak test rows";
+    tests[name] = set == experiments::TestSet::kTrain  ? "training rows"
+                  : set == experiments::TestSet::kTest ? "test rows"
+                                                       : "weak test rows";
   }
-  std::vector<ReportedMutant> mutants;
-  for (const AnalysedMutant& m : analysis.mutants) {
-    ReportedMutant entry;
+  std::vector<experiments::ReportedMutant> mutants;
+  for (const experiments::AnalysedMutant& m : analysis.mutants) {
+    experiments::ReportedMutant entry;
     entry.id = m.id();
     entry.op = m.op;
     entry.program = m.program ? &*m.program : &original;
@@ -309,23 +325,25 @@ Json report_of(const MutationAnalysis& analysis, const MutationOptions& options,
       const auto diverged = m.diverged.find(set);
       const bool finite = diverged == m.diverged.end() || diverged->second == 0;
       reasons.push_back(name + ": " + (finite ? "" : mean_of(m, set) + ", ") +
-                        (v.missing         ? "no verdict"
-                         : std::isnan(v.p) ? "decided by one run"
-                                           : (p_text(v.p).starts_with('<') ? "p " : "p = ") +
-                                                 p_text(v.p) + ", d = " + rounded(v.d)) +
+                        (v.missing ? "no verdict"
+                         : std::isnan(v.p)
+                             ? "decided by one run"
+                             : (evaluators::p_text(v.p).starts_with('<') ? "p " : "p = ") +
+                                   evaluators::p_text(v.p) + ", d = " + rounded(v.d)) +
                         ", " + std::to_string(m.runs) + " runs");
     }
     entry.reason = join(reasons, "; ");
     mutants.push_back(std::move(entry));
   }
-  return mutation_report(original, id + ".json", mutants, tests);
+  return experiments::mutation_report(original, id + ".json", mutants, tests);
 }
 
-std::vector<TestSet> chosen_sets(const Arguments& arguments) {
-  if (!arguments.has("test-set")) return {TestSet::kTrain, TestSet::kTest};
-  std::vector<TestSet> sets;
+std::vector<experiments::TestSet> chosen_sets(const Arguments& arguments) {
+  if (!arguments.has("test-set"))
+    return {experiments::TestSet::kTrain, experiments::TestSet::kTest};
+  std::vector<experiments::TestSet> sets;
   for (const std::string& word : arguments.list("test-set")) {
-    const auto set = parse_test_set(word);
+    const auto set = experiments::parse_test_set(word);
     if (!set)
       throw usage_error("--test-set: found '" + word +
                         "'; allowed: " + allowed_words(word, {"train", "test", "weak"}));
@@ -338,51 +356,56 @@ std::vector<TestSet> chosen_sets(const Arguments& arguments) {
 }  // namespace
 
 int analyse(const Arguments& arguments, const std::string& id, const std::filesystem::path& file,
-            const Target& target, const std::vector<const MutationOperator*>& operators) {
+            const mutators::Target& target,
+            const std::vector<const mutators::MutationOperator*>& operators) {
   catch_signals();
   const std::string format = chosen_format(arguments);
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
-  MutationOptions options;
+  experiments::MutationOptions options;
   options.runs = static_cast<int>(arguments.integer("runs"));
   if (options.runs < 2)
     throw usage_error("--runs: found " + std::to_string(options.runs) +
                       "; allowed: at least 2, without which nothing is significant");
-  options.variant = arguments.text("variant") == "as-published" ? KillVariant::kAsPublished
-                                                                : KillVariant::kCorrected;
+  options.variant = arguments.text("variant") == "as-published"
+                        ? evaluators::KillVariant::kAsPublished
+                        : evaluators::KillVariant::kCorrected;
   options.sets = chosen_sets(arguments);
   options.early = arguments.text("early") == "on";
   options.workers = worker_count(arguments);
   options.stop = &stop_requested();
 
-  std::vector<Site> layers;
-  if (arguments.has("layer")) layers.push_back(static_cast<Site>(arguments.integer("layer")));
-  const MutationTask task = mutation_task(operators, target, layers, seed);
+  std::vector<mutators::Site> layers;
+  if (arguments.has("layer"))
+    layers.push_back(static_cast<mutators::Site>(arguments.integer("layer")));
+  const experiments::MutationTask task =
+      experiments::mutation_task(operators, target, layers, seed);
   if (task.sites.empty()) {
     std::string reasons;
-    for (const LeftOutOperator& o : task.left_out)
+    for (const experiments::LeftOutOperator& o : task.left_out)
       reasons += "\n  " + std::string(o.op->id) + ": " + o.reason;
     throw input_error(id + ": no operator applies" + reasons);
   }
   warn_of(id, target.program);
   const auto trainer = make_trainer(arguments, file);
-  TrainingJob limits;
+  training::TrainingJob limits;
   limits.time_limit = arguments.seconds("time-limit");
   limits.memory_limit = arguments.bytes("memory-limit");
   limits.stop = options.stop;
-  const auto mutant_trainer = make_mutant_trainer(target.program, *trainer, seed, limits);
+  const auto mutant_trainer =
+      experiments::make_mutant_trainer(target.program, *trainer, seed, limits);
 
-  std::optional<MutantRuns> runs;
+  std::optional<experiments::MutantRuns> runs;
   if (arguments.has("store")) {
-    const Json header = mutant_runs_header(target.program, *trainer, seed, limits);
+    const Json header = experiments::mutant_runs_header(target.program, *trainer, seed, limits);
     runs.emplace(link_target(arguments.text("store")), header, arguments.flag("fresh"),
                  "neutra mutate " + id);
   } else {
     runs.emplace();
   }
-  MutationAnalysis analysis;
+  experiments::MutationAnalysis analysis;
   {
     ProgressLine progress(arguments.flag("quiet"), "mutate " + id);
-    analysis = analyse_mutants(
+    analysis = experiments::analyse_mutants(
         target.program, task.sites, options, *mutant_trainer, *runs,
         [&](const Tally& tally) { progress.update(progress_of(tally, "trainings", true)); });
   }
@@ -399,7 +422,7 @@ int analyse(const Arguments& arguments, const std::string& id, const std::filesy
     put_result(arguments, to_text(json));
   } else {
     put_result(arguments, text_of(analysis, task, options, id));
-    for (const LeftOutOperator& o : task.left_out)
+    for (const experiments::LeftOutOperator& o : task.left_out)
       std::cerr << "no mutant: " << o.op->id << ": " << o.reason << '\n';
   }
   return 0;

@@ -13,6 +13,7 @@ namespace neutra::cli {
 /// --output, writes the verdicts and the scores. `file`: of the original, whose folder its data are
 /// looked up in first.
 int analyse(const Arguments& arguments, const std::string& id, const std::filesystem::path& file,
-            const Target& target, const std::vector<const MutationOperator*>& operators);
+            const mutators::Target& target,
+            const std::vector<const mutators::MutationOperator*>& operators);
 
 }  // namespace neutra::cli

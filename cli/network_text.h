@@ -13,7 +13,8 @@ namespace neutra::cli {
 
 /// A network for people: levels, size, and its repairs (repair_list()). `fault` gives the fault
 /// types of the repairs; `out_of_reach`: lines of reach_lines().
-std::string network_text(const Network& network, const Fault* fault, const ListLimit& limit = {},
+std::string network_text(const search::Network& network, const experiments::Fault* fault,
+                         const ListLimit& limit = {},
                          const std::vector<std::string>& out_of_reach = {});
 
 /// How much of `recorded` was generated in `ours`, and how many of its alternatives are
@@ -26,7 +27,7 @@ struct NetworkComparison {
   std::vector<std::string>
       not_alternatives;  ///< recorded as alternatives, visited, not alternatives here
 };
-NetworkComparison compare_networks(const Network& ours, const Network& recorded,
-                                   const ProgramSpace* space);
+NetworkComparison compare_networks(const search::Network& ours, const search::Network& recorded,
+                                   const program::ProgramSpace* space);
 
 }  // namespace neutra::cli

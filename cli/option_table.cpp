@@ -696,7 +696,7 @@ const std::vector<Option>& option_table() {
        0,
        0,
        "entries of this subject (may be given several times)"},
-      {"table", 0, kChoice, "NAME", "repairs", report_tables(), 0, 0,
+      {"table", 0, kChoice, "NAME", "repairs", report::report_tables(), 0, 0,
        "which table --format csv writes (docs/formats/report.md)"},
       {"task-time",
        0,

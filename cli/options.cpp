@@ -7,10 +7,11 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "program/error.h"
-#include "program/files.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace po = boost::program_options;

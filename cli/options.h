@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
 namespace neutra::cli {
 

@@ -1,6 +1,6 @@
 #include "cli/printable_text.h"
 
-#include "program/printable.h"
+#include "base/printable.h"
 
 namespace neutra::cli {
 

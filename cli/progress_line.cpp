@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/printable.h"
+#include "base/text_layout.h"
 #include "cli/texts.h"
-#include "program/printable.h"
-#include "program/text_layout.h"
 
 namespace neutra::cli {
 namespace {

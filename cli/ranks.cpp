@@ -6,8 +6,8 @@
 #include <iostream>
 #include <memory>
 
+#include "base/error.h"
 #include "cli/context.h"
-#include "program/error.h"
 #include "search/launcher.h"
 #include "search/remote_worker.h"
 #include "training/libraries.h"
@@ -35,28 +35,30 @@ std::string affinity_warning(int threads) {
 }
 
 #ifdef NEUTRA_WITH_MPI
-std::unique_ptr<MpiJob> g_job;
+std::unique_ptr<search::MpiJob> g_job;
 
 /// What a rank trains with.
-TrainingSite make_site(const Json& setup) {
+search::TrainingSite make_site(const Json& setup) {
   if (const Json& isa = setup.at("instruction_set"); !isa.is_null()) {
     setenv(kInstructionSet, isa.get<std::string>().c_str(), 1);
   }
-  const TrainerOptions options = trainer_options_from_json(setup.at("options"));
-  auto trainer = make_local_trainer(options);
+  const training::TrainerOptions options = trainer_options_from_json(setup.at("options"));
+  auto trainer = training::make_local_trainer(options);
   const auto wanted = setup.at("fingerprint").get<std::string>();
-  const std::string ours = trainer->fingerprint(Program{setup.at("program")});
+  const std::string ours = trainer->fingerprint(program::Program{setup.at("program")});
   if (ours != wanted) {
     throw failure("its results would differ from those of rank 0. It trains with " + ours +
                   "; rank 0 with " + wanted +
                   ". Start all ranks with the same libraries and data; "
                   "where processors differ, NEUTRA_ISA=avx2 makes them train alike");
   }
-  TrainingSite site;
+  search::TrainingSite site;
   site.trainer = std::move(trainer);
   setup.at("threads").get_to(site.threads);
   site.warning = affinity_warning(site.threads);
-  site.isolated = [options](const TrainingJob& job) { return train_isolated(job, options); };
+  site.isolated = [options](const training::TrainingJob& job) {
+    return train_isolated(job, options);
+  };
   return site;
 }
 #endif
@@ -64,7 +66,7 @@ TrainingSite make_site(const Json& setup) {
 }  // namespace
 
 bool join_ranks() {
-  const std::optional<Launch> launched = launch();
+  const std::optional<search::Launch> launched = search::launch();
   if (!launched) return true;
   const auto give_up = [&](const Error& error) {
     if (launched->rank == 0) throw error;  // one message for all
@@ -76,14 +78,14 @@ bool join_ranks() {
   }
 #ifdef NEUTRA_WITH_MPI
   catch_signals(false);
-  g_job = std::make_unique<MpiJob>();
+  g_job = std::make_unique<search::MpiJob>();
   if (const int size = g_job->size(); launched->size.value_or(size) != size) {
     return give_up(failure("an MPI job of " + std::to_string(*launched->size) +
                            " ranks was started, but each is alone: start it with the mpirun of the "
                            "MPI library that neutra was built with"));
   }
   if (g_job->rank() == 0) return true;
-  train_for(g_job->search(), make_site, &stop_requested(), [] {
+  search::train_for(g_job->search(), make_site, &stop_requested(), [] {
     leave_ranks(0);
     std::_Exit(0);
   });
@@ -95,7 +97,7 @@ bool join_ranks() {
 #endif
 }
 
-RemoteWorkers* other_ranks() {
+search::RemoteWorkers* other_ranks() {
 #ifdef NEUTRA_WITH_MPI
   if (g_job) return &g_job->workers();
 #endif
@@ -110,8 +112,8 @@ bool is_other_rank() {
 #endif
 }
 
-Json ranks_setup(const Fault& fault, const TrainerOptions& options, LocalTrainer& trainer,
-                 int threads) {
+Json ranks_setup(const experiments::Fault& fault, const training::TrainerOptions& options,
+                 training::LocalTrainer& trainer, int threads) {
   if (const std::string warning = affinity_warning(threads); !warning.empty()) {
     std::cerr << "warning: rank 0: " << warning << "\n";
   }
@@ -125,7 +127,7 @@ Json ranks_setup(const Fault& fault, const TrainerOptions& options, LocalTrainer
 
 std::optional<std::string> rank_library() {
 #ifdef NEUTRA_WITH_MPI
-  return mpi_library();
+  return search::mpi_library();
 #else
   return std::nullopt;
 #endif
@@ -139,7 +141,7 @@ void leave_ranks(int exit_code) {
 #endif
 }
 
-Json to_json(const TrainerOptions& options) {
+Json to_json(const training::TrainerOptions& options) {
   Json folders = Json::array();
   for (const auto& folder : options.data_path) folders.push_back(folder.string());
   return {{"data_path", std::move(folders)},       {"skip_dead_epochs", options.skip_dead_epochs},
@@ -147,13 +149,13 @@ Json to_json(const TrainerOptions& options) {
           {"state_bytes", options.state_bytes},    {"memory", options.memory}};
 }
 
-TrainerOptions trainer_options_from_json(const Json& json) {
-  TrainerOptions options;
+training::TrainerOptions trainer_options_from_json(const Json& json) {
+  training::TrainerOptions options;
   for (const Json& folder : json.at("data_path")) {
     options.data_path.emplace_back(folder.get<std::string>());
   }
   json.at("skip_dead_epochs").get_to(options.skip_dead_epochs);
-  options.backend = parse_backend(json.at("backend").get<std::string>()).value();
+  options.backend = training::parse_backend(json.at("backend").get<std::string>()).value();
   json.at("reuse_epochs").get_to(options.reuse_epochs);
   json.at("state_bytes").get_to(options.state_bytes);
   json.at("memory").get_to(options.memory);

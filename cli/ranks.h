@@ -16,14 +16,14 @@ namespace neutra::cli {
 bool join_ranks();
 
 /// Is this process rank 0 of a job? Then the others: they train. Null: alone.
-RemoteWorkers* other_ranks();
+search::RemoteWorkers* other_ranks();
 /// Is this process a rank but 0 of a job?
 bool is_other_rank();
 
 /// What the other ranks need to know to train the programs of a fault, as this process would, with
 /// `threads` each. They refuse where their results would differ from this one's.
-Json ranks_setup(const Fault& fault, const TrainerOptions& options, LocalTrainer& trainer,
-                 int threads);
+Json ranks_setup(const experiments::Fault& fault, const training::TrainerOptions& options,
+                 training::LocalTrainer& trainer, int threads);
 
 /// What jobs of several ranks go through: "Open MPI v4.1.4". Nothing: built without MPI.
 std::optional<std::string> rank_library();
@@ -32,7 +32,7 @@ std::optional<std::string> rank_library();
 void leave_ranks(int exit_code);
 
 /// Trainings in another process: where and how, as JSON.
-Json to_json(const TrainerOptions& options);
-TrainerOptions trainer_options_from_json(const Json& json);
+Json to_json(const training::TrainerOptions& options);
+training::TrainerOptions trainer_options_from_json(const Json& json);
 
 }  // namespace neutra::cli

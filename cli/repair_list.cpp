@@ -12,7 +12,7 @@ namespace neutra::cli {
 namespace {
 
 /// "30, of which 12 are 1-minimal and 15 are not; of 3 it is not known (...)"
-std::string minimal_text(const RepairCounts& counts) {
+std::string minimal_text(const search::RepairCounts& counts) {
   const auto are = [](std::int64_t number) {
     return std::to_string(number) + (number == 1 ? " is" : " are");
   };
@@ -26,8 +26,8 @@ std::string minimal_text(const RepairCounts& counts) {
 }
 
 /// Where a repair stands among the others.
-std::string place_text(const RepairSize& size) {
-  if (size.is_folded()) return "adds to " + node_name(*size.within);
+std::string place_text(const search::RepairSize& size) {
+  if (size.is_folded()) return "adds to " + search::node_name(*size.within);
   if (size.folded == 0) return "";
   return "+ " + std::to_string(size.folded) + (size.folded == 1 ? " that adds" : " that add") +
          " changes";
@@ -35,18 +35,19 @@ std::string place_text(const RepairSize& size) {
 
 }  // namespace
 
-std::string changes_text(const Parameters& from, const Parameters& to) {
+std::string changes_text(const program::Parameters& from, const program::Parameters& to) {
   std::string text;
-  for (const std::string& key : changed_keys(from, to))
+  for (const std::string& key : search::changed_keys(from, to))
     text += (text.empty() ? "" : ", ") + key + " " + from.at(key) + "->" + to.at(key);
   return text.empty() ? "(none)" : text;
 }
 
-std::string repair_list(const Network& network, const Fault* fault, const ListLimit& limit) {
-  const std::vector<RepairSize> sizes = repairs_by_size(network, fault);
-  const Parameters& buggy = network.nodes.front().parameters;
+std::string repair_list(const search::Network& network, const experiments::Fault* fault,
+                        const ListLimit& limit) {
+  const std::vector<search::RepairSize> sizes = experiments::repairs_by_size(network, fault);
+  const program::Parameters& buggy = network.nodes.front().parameters;
   std::string text =
-      "Repairs: " + minimal_text(count(sizes)) +
+      "Repairs: " + minimal_text(search::count(sizes)) +
       ".\n1-minimal: no single change can be taken back. Those come first, the fewest changes and "
       "the best first" +
       (network.improve                 ? " (p and d: against the buggy program)"
@@ -58,21 +59,22 @@ std::string repair_list(const Network& network, const Fault* fault, const ListLi
   columns.insert(columns.end(), {"1-minimal", "change from the buggy program",
                                  fault ? "faults repaired" : "", "with more changes"});
   TextTable table(columns);
-  const auto shown = std::count_if(sizes.begin(), sizes.end(), [&](const RepairSize& size) {
+  const auto shown = std::count_if(sizes.begin(), sizes.end(), [&](const search::RepairSize& size) {
     return limit.folded || !size.is_folded();
   });
   std::map<std::string, int> changed;
   std::size_t listed = 0;
-  for (const RepairSize& size : sizes) {
-    const Node& node = *size.node;
-    for (const std::string& key : changed_keys(buggy, node.parameters)) ++changed[key];
+  for (const search::RepairSize& size : sizes) {
+    const search::Node& node = *size.node;
+    for (const std::string& key : search::changed_keys(buggy, node.parameters)) ++changed[key];
     if (size.is_folded() && !limit.folded) continue;
     if (++listed > limit.most && limit.most > 0) continue;  // its changes count below
     std::string types;
-    if (fault) types = to_string(diff(fault->buggy, fault->space.instantiate(node.parameters)));
+    if (fault)
+      types = to_string(program::diff(fault->buggy, fault->space.instantiate(node.parameters)));
     std::vector<std::string> row = {node.significant && !network.improve ? "*" : "",
-                                    rounded(node.mean), node_name(node)};
-    if (network.improve) row.insert(row.end(), {p_text(node.p), rounded(node.d)});
+                                    rounded(node.mean), search::node_name(node)};
+    if (network.improve) row.insert(row.end(), {evaluators::p_text(node.p), rounded(node.d)});
     row.insert(row.end(), {!size.minimal   ? "?"
                            : *size.minimal ? "yes"
                                            : "no",

@@ -17,9 +17,10 @@ struct ListLimit {
 
 /// The repairs of a network for people, 1-minimal ones first; those that only add changes to a
 /// smaller one are counted beside it. `fault` gives fault types, and tells changes that do nothing.
-std::string repair_list(const Network& network, const Fault* fault, const ListLimit& limit);
+std::string repair_list(const search::Network& network, const experiments::Fault* fault,
+                        const ListLimit& limit);
 
 /// "lr 0.001->0.1, loss hinge->poisson"
-std::string changes_text(const Parameters& from, const Parameters& to);
+std::string changes_text(const program::Parameters& from, const program::Parameters& to);
 
 }  // namespace neutra::cli

@@ -8,10 +8,10 @@
 #include <limits>
 #include <set>
 
+#include "base/error.h"
 #include "cli/context.h"
 #include "cli/warnings.h"
 #include "experiments/search_task.h"
-#include "program/error.h"
 #include "training/curves.h"
 
 namespace neutra::cli {
@@ -28,27 +28,28 @@ std::int64_t whole_number(const std::string& text, std::string_view part) {
 }
 
 /// As the page has it: the best first, NaN last.
-std::vector<const Node*> best_repairs(const Network& network) {
-  std::vector<const Node*> repairs = network.alternatives();
-  const auto rank = [&](const Node* node) {
+std::vector<const search::Node*> best_repairs(const search::Network& network) {
+  std::vector<const search::Node*> repairs = network.alternatives();
+  const auto rank = [&](const search::Node* node) {
     if (std::isnan(node->mean)) return std::numeric_limits<double>::infinity();
-    return network.goal == Goal::kMaximize ? -node->mean : node->mean;
+    return network.goal == program::Goal::kMaximize ? -node->mean : node->mean;
   };
   std::stable_sort(repairs.begin(), repairs.end(),
-                   [&](const Node* a, const Node* b) { return rank(a) < rank(b); });
+                   [&](const search::Node* a, const search::Node* b) { return rank(a) < rank(b); });
   return repairs;
 }
 
 /// The programs that --curves names: "5", the best five repairs, or "id:7,12" or "7,12", ids; and
 /// always the buggy one.
-std::vector<const Node*> chosen_nodes(const std::string& text, const Network& network) {
-  const std::vector<const Node*> drawn = drawn_nodes(network);
-  std::vector<const Node*> chosen;
+std::vector<const search::Node*> chosen_nodes(const std::string& text,
+                                              const search::Network& network) {
+  const std::vector<const search::Node*> drawn = search::drawn_nodes(network);
+  std::vector<const search::Node*> chosen;
   if (!drawn.empty() && drawn.front()->id == 0) chosen.push_back(drawn.front());
   constexpr std::string_view kIds = "id:";
   const bool named = text.starts_with(kIds);
   if (!named && text.find(',') == std::string::npos) {
-    std::vector<const Node*> repairs = best_repairs(network);
+    std::vector<const search::Node*> repairs = best_repairs(network);
     const auto count = static_cast<std::size_t>(whole_number(text, text));
     if (count > repairs.size())
       std::cerr << "neutra: --curves " << text << ": the network has " << repairs.size()
@@ -61,8 +62,8 @@ std::vector<const Node*> chosen_nodes(const std::string& text, const Network& ne
   for (std::size_t start = named ? kIds.size() : 0; start < text.size();) {
     const std::size_t end = std::min(text.find(',', start), text.size());
     const std::int64_t id = whole_number(text, std::string_view(text).substr(start, end - start));
-    const auto found =
-        std::find_if(drawn.begin(), drawn.end(), [&](const Node* node) { return node->id == id; });
+    const auto found = std::find_if(drawn.begin(), drawn.end(),
+                                    [&](const search::Node* node) { return node->id == id; });
     if (found == drawn.end()) {
       constexpr std::size_t kExamples = 3;
       std::string examples;
@@ -80,26 +81,26 @@ std::vector<const Node*> chosen_nodes(const std::string& text, const Network& ne
 
 /// A program to train, and what the search has of it.
 struct Planned {
-  Program program;
+  program::Program program;
   const std::vector<double>* metrics = nullptr;
-  ProgramCurves curves;
+  report::ProgramCurves curves;
 };
 
 }  // namespace
 
-ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
-                          const std::string& file) {
-  const Network& network = loaded.network;
+report::ReportCurves train_curves(const Arguments& arguments,
+                                  const experiments::NetworkFile& loaded, const std::string& file) {
+  const search::Network& network = loaded.network;
   if (loaded.header.empty())
     throw input_error(describe(file, "", "a recorded network, without seed and back end",
                                "--curves with a store"));
   if (!loaded.fault)
     throw input_error(describe(file, "", "a network of a fault that isn't known here",
                                "--fault FAULT says which one it is"));
-  const Fault& fault = *loaded.fault;
+  const experiments::Fault& fault = *loaded.fault;
 
   std::vector<Planned> planned;
-  for (const Node* node : chosen_nodes(arguments.text("curves"), network)) {
+  for (const search::Node* node : chosen_nodes(arguments.text("curves"), network)) {
     Planned one{fault.space.instantiate(node->parameters, file), &node->metrics, {}};
     one.curves.node = node->id;
     one.curves.fixed = network.is_known_fix(*node);
@@ -110,7 +111,7 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
   if (fault.fixed && !has_fixed) {
     Planned one{*fault.fixed, &network.fixed_metrics, {}};
     one.curves.fixed = true;
-    for (const Node* node : drawn_nodes(network)) {
+    for (const search::Node* node : search::drawn_nodes(network)) {
       if (network.is_known_fix(*node)) one.curves.node = node->id;
     }
     planned.push_back(std::move(one));
@@ -119,19 +120,20 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
   // "auto 3, torch ...": fingerprints begin with the back end.
   const Json& config = loaded.header.at("config");
   const auto searched_with = config.at("fingerprint").get<std::string>();
-  const Backend backend =
-      parse_backend(searched_with.substr(0, searched_with.find(' '))).value_or(Backend::kAuto);
+  const training::Backend backend =
+      training::parse_backend(searched_with.substr(0, searched_with.find(' ')))
+          .value_or(training::Backend::kAuto);
   const auto trainer = make_trainer(arguments, fault.file, backend);
   warn_of(fault.id, fault.buggy);
   const std::int64_t replicas =
       std::min(arguments.integer("replicas"), config.at("replicas").get<std::int64_t>());
 
-  std::vector<TrainingJob> jobs;
-  std::deque<CurveRecorder> recorders;
-  std::vector<Observer*> observers;
+  std::vector<training::TrainingJob> jobs;
+  std::deque<training::CurveRecorder> recorders;
+  std::vector<training::Observer*> observers;
   for (const Planned& one : planned) {
     for (int replica = 0; replica < replicas; ++replica) {
-      TrainingJob job;
+      training::TrainingJob job;
       job.program = &one.program;
       job.seed = config.at("seed").get<std::uint64_t>();
       job.replica = replica;
@@ -141,17 +143,17 @@ ReportCurves train_curves(const Arguments& arguments, const NetworkFile& loaded,
     }
   }
   ProgressLine progress(arguments.flag("quiet"), "curves of " + fault.id);
-  const std::vector<ReplicaResult> results = train_all(
+  const std::vector<training::ReplicaResult> results = train_all(
       *trainer, jobs, worker_count(arguments),
       [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); }, observers);
 
-  ReportCurves curves;
+  report::ReportCurves curves;
   curves.searched_with = searched_with;
-  curves.trained_with = search_fingerprint(fault, *trainer);
+  curves.trained_with = experiments::search_fingerprint(fault, *trainer);
   std::size_t next = 0;
   for (Planned& one : planned) {
     for (std::size_t replica = 0; replica < static_cast<std::size_t>(replicas); ++replica, ++next) {
-      ProgramCurves::Replica trained;
+      report::ProgramCurves::Replica trained;
       trained.replica = jobs[next].replica;
       trained.status = to_string(results[next].status);
       trained.metric = results[next].metric;

@@ -9,7 +9,7 @@ namespace neutra::cli {
 /// (at most --replicas), its back end and its memory limit, but without its time limit. Throws
 /// usage_error for what --curves can't name, input_error for a network that no search of a known
 /// fault has left.
-ReportCurves train_curves(const Arguments& arguments, const NetworkFile& network,
-                          const std::string& file);
+report::ReportCurves train_curves(const Arguments& arguments,
+                                  const experiments::NetworkFile& network, const std::string& file);
 
 }  // namespace neutra::cli

@@ -8,9 +8,9 @@
 #include <iostream>
 #include <thread>
 
+#include "base/error.h"
+#include "base/last_act.h"
 #include "cli/ranks.h"
-#include "program/error.h"
-#include "program/last_act.h"
 
 namespace neutra::cli {
 namespace {

@@ -11,10 +11,10 @@
 #include <map>
 #include <string_view>
 
+#include "base/printable.h"
+#include "base/text_layout.h"
+#include "base/words.h"
 #include "evaluators/statistics.h"
-#include "program/printable.h"
-#include "program/text_layout.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
@@ -51,9 +51,9 @@ std::string in_lines(const std::string& text) {
   return lines;
 }
 
-std::string written(const Report& report, const std::string& format) {
-  return format == "text" ? write_text(report, output_columns())
-                          : find_reporter(format)->write(report);
+std::string written(const evaluators::Report& report, const std::string& format) {
+  return format == "text" ? evaluators::write_text(report, output_columns())
+                          : evaluators::find_reporter(format)->write(report);
 }
 
 TextTable::TextTable(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
@@ -80,13 +80,14 @@ std::string rounded(double value) {
 }
 
 std::string mean_text(std::span<const double> metrics) {
-  const std::size_t diverged = count_not_finite(metrics);
-  return diverged > 0 ? diverged_text(diverged, metrics.size()) : rounded(mean(metrics));
+  const std::size_t diverged = evaluators::count_not_finite(metrics);
+  return diverged > 0 ? evaluators::diverged_text(diverged, metrics.size())
+                      : rounded(evaluators::mean(metrics));
 }
 
-std::string not_finite_text(std::span<const ReplicaResult> results) {
-  std::map<RunStatus, std::size_t> counts;
-  for (const ReplicaResult& result : results)
+std::string not_finite_text(std::span<const training::ReplicaResult> results) {
+  std::map<training::RunStatus, std::size_t> counts;
+  for (const training::ReplicaResult& result : results)
     if (!std::isfinite(result.metric)) ++counts[result.status];
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts)

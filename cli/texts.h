@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "evaluators/result_table.h"
-#include "program/json.h"
 #include "training/trainer.h"
 
 namespace neutra::cli {
@@ -24,7 +24,7 @@ void write_to_file();
 std::string in_lines(const std::string& text);
 
 /// A report in a form of output (Reporter::name); as text, to fit output_columns().
-std::string written(const Report& report, const std::string& format);
+std::string written(const evaluators::Report& report, const std::string& format);
 
 /// Left-aligned text columns, numbers (also "< 1e-16") to the right, to fit output_columns().
 /// Cells are printable().
@@ -45,7 +45,7 @@ std::string rounded(double value);
 /// "-" of none.
 std::string mean_text(std::span<const double> metrics);
 /// "3 of 10 diverged, 1 of 10 timeout": of the trainings whose metric isn't finite; "" of none.
-std::string not_finite_text(std::span<const ReplicaResult> results);
+std::string not_finite_text(std::span<const training::ReplicaResult> results);
 /// "2 invalid (Keras would refuse them), 1 failed (...)": programs that gave no result; "" of none.
 std::string without_result_text(std::int64_t invalid, std::int64_t failed);
 /// "1 h 03 min", "12.3 s"

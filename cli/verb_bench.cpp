@@ -4,6 +4,11 @@
 #include <set>
 #include <thread>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_number.h"
+#include "base/json_section.h"
+#include "base/words.h"
 #include "cli/build_info.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
@@ -16,13 +21,8 @@
 #include "experiments/benchmark_views.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/json_number.h"
-#include "program/json_section.h"
 #include "program/patch.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 #include "search/store.h"
 
 namespace neutra::cli {
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 /// What the scripts of checked out programs run with.
 constexpr const char* kTensorFlow = ">=2.4,<2.16";
 
-using Entries = std::vector<const BenchmarkEntry*>;
+using Entries = std::vector<const experiments::BenchmarkEntry*>;
 
 bool as_json(const Arguments& arguments) { return chosen_format(arguments) == "json"; }
 
@@ -63,11 +63,11 @@ std::set<std::string> filter(const Arguments& arguments, const std::string& opti
 }
 
 /// Ids and abbreviations of its operators; no abbreviation of one of another version of neutra.
-std::set<std::string> operator_names(const BenchmarkEntry& entry) {
+std::set<std::string> operator_names(const experiments::BenchmarkEntry& entry) {
   std::set<std::string> names;
-  for (const Application& application : entry.applications) {
+  for (const mutators::Application& application : entry.applications) {
     names.insert(application.op);
-    if (const MutationOperator* op = known_mutation_operator(application.op))
+    if (const mutators::MutationOperator* op = mutators::known_mutation_operator(application.op))
       names.emplace(op->abbreviation);
   }
   return names;
@@ -82,11 +82,12 @@ bool passes(const std::set<std::string>& filter, const std::set<std::string>& wo
 
 /// The entries that the words after the file name, or all that the filters leave; deprecated ones
 /// only by number or with --deprecated.
-Entries chosen_entries(const Benchmark& benchmark, const Arguments& arguments) {
+Entries chosen_entries(const experiments::Benchmark& benchmark, const Arguments& arguments) {
   Entries chosen;
   if (arguments.positional.size() > 2) {
     for (std::size_t i = 2; i < arguments.positional.size(); ++i) {
-      const EntryAddress address = find_entry(benchmark, arguments.positional[i]);
+      const experiments::EntryAddress address =
+          experiments::find_entry(benchmark, arguments.positional[i]);
       if (address.version)
         throw usage_error("found entry '" + arguments.positional[i] +
                           "'; allowed: a number without b or f");
@@ -96,39 +97,40 @@ Entries chosen_entries(const Benchmark& benchmark, const Arguments& arguments) {
     return chosen;
   }
   std::set<std::string> subjects, types, operators, categories;
-  for (const BenchmarkEntry& entry : benchmark.entries) {
+  for (const experiments::BenchmarkEntry& entry : benchmark.entries) {
     subjects.insert(entry.subject);
     operators.merge(operator_names(entry));
     if (!entry.category.empty()) categories.insert(entry.category);
-    types.merge(types_of(entry.faults));
+    types.merge(program::types_of(entry.faults));
   }
   subjects = filter(arguments, "subject", subjects);
   types = filter(arguments, "fault-type", types);
   operators = filter(arguments, "operator", operators);
   categories = filter(arguments, "category", categories);
-  for (const BenchmarkEntry& entry : benchmark.entries) {
+  for (const experiments::BenchmarkEntry& entry : benchmark.entries) {
     if ((!entry.deprecated || arguments.flag("deprecated")) && passes(subjects, {entry.subject}) &&
         passes(operators, operator_names(entry)) && passes(categories, {entry.category}) &&
-        passes(types, types_of(entry.faults)))
+        passes(types, program::types_of(entry.faults)))
       chosen.push_back(&entry);
   }
   return chosen;
 }
 
 /// The one entry of `diff`, `similar`, `checkout`.
-EntryAddress one_entry(const Benchmark& benchmark, const Arguments& arguments) {
-  return find_entry(benchmark, arguments.positional[2]);
+experiments::EntryAddress one_entry(const experiments::Benchmark& benchmark,
+                                    const Arguments& arguments) {
+  return experiments::find_entry(benchmark, arguments.positional[2]);
 }
 
 /// "Dense 3": the place of a mutation at one layer.
-std::string site_text(const BenchmarkEntry& entry) {
-  const Site site =
-      entry.applications.size() == 1 ? entry.applications.front().site : kWholeProgram;
-  return site == kWholeProgram ? entry.place : entry.place + " " + std::to_string(site);
+std::string site_text(const experiments::BenchmarkEntry& entry) {
+  const mutators::Site site =
+      entry.applications.size() == 1 ? entry.applications.front().site : mutators::kWholeProgram;
+  return site == mutators::kWholeProgram ? entry.place : entry.place + " " + std::to_string(site);
 }
 
 /// "T21-07 RAW-3-l1--TRD-90"
-std::string name_text(const BenchmarkEntry& entry) {
+std::string name_text(const experiments::BenchmarkEntry& entry) {
   return entry.catalogue.empty() ? entry.name : entry.catalogue + " " + entry.name;
 }
 
@@ -136,15 +138,15 @@ std::string or_dash(const std::string& text) { return text.empty() ? "-" : text;
 
 /// Operators, and faults of the catalogue, without an active entry, each with what the subjects
 /// say.
-Json kinds_without(const Benchmark& benchmark) {
+Json kinds_without(const experiments::Benchmark& benchmark) {
   std::set<std::string> with;
-  for (const BenchmarkEntry& entry : benchmark.entries) {
+  for (const experiments::BenchmarkEntry& entry : benchmark.entries) {
     if (entry.deprecated) continue;
     with.insert(entry.catalogue);
-    for (const Application& application : entry.applications) with.insert(application.op);
+    for (const mutators::Application& application : entry.applications) with.insert(application.op);
   }
   Json kinds = Json::object();
-  for (const NoEntry& none : benchmark.without) {
+  for (const experiments::NoEntry& none : benchmark.without) {
     if (with.contains(none.fault())) continue;
     kinds[none.fault()].push_back(
         {{"subject", none.subject}, {"applies", none.applies}, {"reason", none.reason}});
@@ -172,60 +174,63 @@ std::string kinds_text(const Json& kinds) {
 
 // --- actions ---
 
-int list(const Benchmark& benchmark, const Arguments& arguments) {
+int list(const experiments::Benchmark& benchmark, const Arguments& arguments) {
   const Entries entries = chosen_entries(benchmark, arguments);
   if (as_json(arguments)) {
     Json json = Json::array();
-    for (const BenchmarkEntry* entry : entries) json.push_back(full_view(benchmark, *entry));
+    for (const experiments::BenchmarkEntry* entry : entries)
+      json.push_back(experiments::full_view(benchmark, *entry));
     std::cout << to_text(json);
     return 0;
   }
   TextTable table({"id", "subject", "name", "site", "faults", "category", "type", "support",
                    "fixed", "buggy", "d"});
-  for (const BenchmarkEntry* entry : entries) {
+  for (const experiments::BenchmarkEntry* entry : entries) {
     table.add({std::to_string(entry->id) + (entry->deprecated ? " (deprecated)" : ""),
                entry->subject, name_text(*entry), site_text(*entry), to_string(entry->faults),
                or_dash(entry->category), or_dash(entry->bug_type), std::to_string(entry->support),
-               mean_text(subject_of(benchmark, *entry).metrics), mean_text(entry->metrics),
-               rounded(entry->verdict.d)});
+               mean_text(experiments::subject_of(benchmark, *entry).metrics),
+               mean_text(entry->metrics), rounded(entry->verdict.d)});
   }
   std::cout << table.text();
   return 0;
 }
 
 /// A line for each field.
-std::string entry_text(const Benchmark& benchmark, const BenchmarkEntry& entry) {
+std::string entry_text(const experiments::Benchmark& benchmark,
+                       const experiments::BenchmarkEntry& entry) {
   constexpr std::size_t kWidth = 23;
   std::string text;
-  for (const auto& [name, value] : entry_fields(benchmark, entry, rounded))
+  for (const auto& [name, value] : experiments::entry_fields(benchmark, entry, rounded))
     text += name + std::string(kWidth - name.size(), ' ') +
-            (name == "p" ? p_text(entry.verdict.p) : or_dash(value)) + "\n";
+            (name == "p" ? evaluators::p_text(entry.verdict.p) : or_dash(value)) + "\n";
   return text;
 }
 
 /// What the stores of --network say of repairs.
-void add_networks(Benchmark& benchmark, const Arguments& arguments) {
+void add_networks(experiments::Benchmark& benchmark, const Arguments& arguments) {
   if (!arguments.has("network")) return;
-  std::vector<StoredRun> searches;
-  for (const std::string& store : arguments.list("network")) searches.push_back(read_store(store));
-  if (add_alternatives(benchmark, searches) == 0)
+  std::vector<search::StoredRun> searches;
+  for (const std::string& store : arguments.list("network"))
+    searches.push_back(search::read_store(store));
+  if (experiments::add_alternatives(benchmark, searches) == 0)
     std::cerr << "neutra: " << join(arguments.list("network"))
               << ": no finished search from an entry's faulty program for what is as good as the "
                  "correct one\n";
 }
 
-int info(const Benchmark& stored, const Arguments& arguments) {
+int info(const experiments::Benchmark& stored, const Arguments& arguments) {
   const bool of_entries = arguments.positional.size() > 2 || has_filters(arguments);
   if (arguments.has("network") && !of_entries)
     throw usage_error("--network: found no entries; allowed: with entries, or with filters");
-  Benchmark benchmark = stored;
+  experiments::Benchmark benchmark = stored;
   add_networks(benchmark, arguments);
   if (of_entries) {
     const Entries entries = chosen_entries(benchmark, arguments);
     Json json = Json::array();
     std::string text;
-    for (const BenchmarkEntry* entry : entries) {
-      json.push_back(full_view(benchmark, *entry));
+    for (const experiments::BenchmarkEntry* entry : entries) {
+      json.push_back(experiments::full_view(benchmark, *entry));
       text += (text.empty() ? "" : "\n") + entry_text(benchmark, *entry);
     }
     std::cout << (as_json(arguments) ? to_text(json) : text);
@@ -234,24 +239,25 @@ int info(const Benchmark& stored, const Arguments& arguments) {
   const Json kinds = kinds_without(benchmark);
   std::map<std::string, std::size_t> by_subject, by_category, by_operator;
   std::size_t active = 0;
-  for (const BenchmarkEntry& entry : benchmark.entries) {
+  for (const experiments::BenchmarkEntry& entry : benchmark.entries) {
     if (entry.deprecated) continue;
     ++active;
     ++by_subject[entry.subject];
     ++by_category[or_dash(entry.category)];
-    for (const Application& application : entry.applications) ++by_operator[application.op];
+    for (const mutators::Application& application : entry.applications)
+      ++by_operator[application.op];
   }
   if (as_json(arguments)) {
     Json subjects = Json::array();
-    for (const BenchmarkSubject& subject : benchmark.subjects) {
+    for (const experiments::BenchmarkSubject& subject : benchmark.subjects) {
       subjects.push_back({{"id", subject.id},
                           {"title", subject.title},
                           {"source", subject.source},
                           {"licence", subject.licence},
                           {"metric", subject.metric},
-                          {"goal", to_string(subject.goal)},
+                          {"goal", program::to_string(subject.goal)},
                           {"runs", subject.metrics.size()},
-                          {"mean", json_number(mean(subject.metrics))},
+                          {"mean", json_number(evaluators::mean(subject.metrics))},
                           {"entries", by_subject[subject.id]}});
     }
     std::cout << to_text({{"name", benchmark.name},
@@ -271,10 +277,10 @@ int info(const Benchmark& stored, const Arguments& arguments) {
             << active << " entries, " << benchmark.entries.size() - active << " deprecated, of "
             << by_operator.size() << " operators\n\n";
   TextTable subjects({"subject", "entries", "metric", "mean", "runs", "licence", "title"});
-  for (const BenchmarkSubject& subject : benchmark.subjects)
+  for (const experiments::BenchmarkSubject& subject : benchmark.subjects)
     subjects.add({subject.id, std::to_string(by_subject[subject.id]), subject.metric,
-                  rounded(mean(subject.metrics)), std::to_string(subject.metrics.size()),
-                  subject.licence, subject.title});
+                  rounded(evaluators::mean(subject.metrics)),
+                  std::to_string(subject.metrics.size()), subject.licence, subject.title});
   TextTable categories({"category", "entries"});
   for (const auto& [category, count] : by_category)
     categories.add({category, std::to_string(count)});
@@ -282,32 +288,33 @@ int info(const Benchmark& stored, const Arguments& arguments) {
   return 0;
 }
 
-int diff(const Benchmark& benchmark, const Arguments& arguments) {
-  const BenchmarkEntry& entry = *one_entry(benchmark, arguments).entry;
-  const Json& fixed = subject_of(benchmark, entry).program.document;
+int diff(const experiments::Benchmark& benchmark, const Arguments& arguments) {
+  const experiments::BenchmarkEntry& entry = *one_entry(benchmark, arguments).entry;
+  const Json& fixed = experiments::subject_of(benchmark, entry).program.document;
   if (as_json(arguments)) {
-    const Json buggy = program_of(benchmark, entry, EntryVersion::kBuggy).document;
+    const Json buggy =
+        experiments::program_of(benchmark, entry, experiments::EntryVersion::kBuggy).document;
     std::cout << to_text({{"entry", entry.id},
                           {"faults", to_string(entry.faults)},
                           {"fixed_to_buggy", entry.change},
-                          {"buggy_to_fixed", json_patch(buggy, fixed)}});
+                          {"buggy_to_fixed", program::json_patch(buggy, fixed)}});
   } else {
     std::cout << to_string(entry.faults) << ", fixed -> buggy:\n"
-              << patch_text(fixed, entry.change);
+              << program::patch_text(fixed, entry.change);
   }
   return 0;
 }
 
-int similar(const Benchmark& benchmark, const Arguments& arguments) {
-  const BenchmarkEntry& entry = *one_entry(benchmark, arguments).entry;
+int similar(const experiments::Benchmark& benchmark, const Arguments& arguments) {
+  const experiments::BenchmarkEntry& entry = *one_entry(benchmark, arguments).entry;
   Json json = Json::array();
   TextTable table({"points", "id", "subject", "name", "site", "faults"});
-  for (const auto& [other, points] : similar_entries(benchmark, entry)) {
+  for (const auto& [other, points] : experiments::similar_entries(benchmark, entry)) {
     json.push_back({{"points", points},
                     {"id", other->id},
                     {"subject", other->subject},
                     {"name", other->name},
-                    {"mutation", mutation_text(*other)},
+                    {"mutation", experiments::mutation_text(*other)},
                     {"place", other->place},
                     {"faults", to_string(other->faults)}});
     table.add({std::to_string(points), std::to_string(other->id), other->subject, name_text(*other),
@@ -317,22 +324,24 @@ int similar(const Benchmark& benchmark, const Arguments& arguments) {
   return 0;
 }
 
-int check_out(const Benchmark& benchmark, const Arguments& arguments) {
-  const EntryAddress address = one_entry(benchmark, arguments);
+int check_out(const experiments::Benchmark& benchmark, const Arguments& arguments) {
+  const experiments::EntryAddress address = one_entry(benchmark, arguments);
   if (!address.version)
     throw usage_error("found entry '" + arguments.positional[2] +
                       "'; allowed: one version of it, " + std::to_string(address.entry->id) +
                       "b (buggy) or " + std::to_string(address.entry->id) + "f (fixed)");
   if (!arguments.has("work")) throw usage_error("found no --work; allowed: -w FOLDER");
-  const fs::path folder = benchmark_path(arguments.text("work"));
-  const std::string warning = neutra::check_out(benchmark, *address.entry, *address.version, folder,
-                                                data_path(arguments, folder / "program.json"));
+  const fs::path folder = experiments::benchmark_path(arguments.text("work"));
+  const std::string warning =
+      neutra::experiments::check_out(benchmark, *address.entry, *address.version, folder,
+                                     data_path(arguments, folder / "program.json"));
   if (!warning.empty()) std::cerr << "neutra: " << warning << '\n';
   if (as_json(arguments)) {
     std::cout << to_text(
         {{"folder", folder.string()},
          {"entry", address.entry->id},
-         {"program_version", *address.version == EntryVersion::kBuggy ? "buggy" : "fixed"},
+         {"program_version",
+          *address.version == experiments::EntryVersion::kBuggy ? "buggy" : "fixed"},
          {"arrays", warning.empty()}});
   } else {
     std::cout << "checked out " << arguments.positional[2] << " into " << folder.string()
@@ -341,10 +350,10 @@ int check_out(const Benchmark& benchmark, const Arguments& arguments) {
   return 0;
 }
 
-Json json_of(const VersionTest& test, bool should_fail) {
+Json json_of(const experiments::VersionTest& test, bool should_fail) {
   return {{"fails", test.fails()},
           {"expected", test.fails() == should_fail},
-          {"mean", json_number(mean(test.metrics))},
+          {"mean", json_number(evaluators::mean(test.metrics))},
           {"p", exact_number(test.verdict.p)},
           {"d", exact_number(test.verdict.d)},
           {"attempts", test.attempts},
@@ -354,49 +363,52 @@ Json json_of(const VersionTest& test, bool should_fail) {
 }
 
 /// "fails", "passes, 2 attempts"
-std::string text_of(const VersionTest& test) {
+std::string text_of(const experiments::VersionTest& test) {
   return std::string(test.fails() ? "fails" : "passes") +
          (test.attempts > 1 ? ", " + std::to_string(test.attempts) + " attempts" : "") +
-         (test.status != RunStatus::kOk ? ", " + std::string(to_string(test.status)) : "");
+         (test.status != training::RunStatus::kOk ? ", " + std::string(to_string(test.status))
+                                                  : "");
 }
 
 /// Runs that were cut off have no metric, and the status says so.
-std::string test_mean_text(const VersionTest& test) {
-  return has_metric(test.status) || all_finite(test.metrics) ? mean_text(test.metrics) : "-";
+std::string test_mean_text(const experiments::VersionTest& test) {
+  return training::has_metric(test.status) || evaluators::all_finite(test.metrics)
+             ? mean_text(test.metrics)
+             : "-";
 }
 
-int test(const Benchmark& benchmark, const Arguments& arguments) {
+int test(const experiments::Benchmark& benchmark, const Arguments& arguments) {
   catch_signals();
   const Entries entries = chosen_entries(benchmark, arguments);
   if (entries.empty()) throw input_error(describe(benchmark.name, "", "no entry", "some to test"));
-  for (const BenchmarkEntry* entry : entries) {
-    const BenchmarkSubject& subject = subject_of(benchmark, *entry);
+  for (const experiments::BenchmarkEntry* entry : entries) {
+    const experiments::BenchmarkSubject& subject = experiments::subject_of(benchmark, *entry);
     warn_of(subject.id, subject.program);
   }
-  const TemporaryFolder folder("neutra-bench");
-  write_data(benchmark, nullptr, folder.path());
+  const fl_adapters::TemporaryFolder folder("neutra-bench");
+  experiments::write_data(benchmark, nullptr, folder.path());
   const auto trainer = make_trainer(arguments, folder.path() / "program.json");
-  BenchmarkTestOptions options;
+  experiments::BenchmarkTestOptions options;
   options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   options.retries = static_cast<int>(arguments.integer("retries"));
   options.workers = worker_count(arguments);
   options.stop = &stop_requested();
-  BenchmarkTest result;
+  experiments::BenchmarkTest result;
   {
     ProgressLine progress(arguments.flag("quiet"), "bench test");
     options.progress = [&](const Tally& tally) {
       progress.update(progress_of(tally, "trainings"));
     };
-    result = test_entries(benchmark, entries, options, *trainer);
+    result = experiments::test_entries(benchmark, entries, options, *trainer);
   }
   const auto passed = static_cast<std::size_t>(
       std::count_if(result.entries.begin(), result.entries.end(),
-                    [&](const EntryTest& entry) { return result.passes(entry); }));
+                    [&](const experiments::EntryTest& entry) { return result.passes(entry); }));
   const bool all = passed == result.entries.size();
   const Json kinds = kinds_without(benchmark);
   if (as_json(arguments)) {
     Json list = Json::array();
-    for (const EntryTest& entry : result.entries)
+    for (const experiments::EntryTest& entry : result.entries)
       list.push_back({{"id", entry.entry->id},
                       {"subject", entry.entry->subject},
                       {"name", entry.entry->name},
@@ -413,12 +425,13 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
   } else {
     TextTable table(
         {"id", "subject", "name", "buggy", "mean", "p", "d", "fixed", "mean", "p", "d", "result"});
-    for (const EntryTest& entry : result.entries) {
-      const VersionTest& fixed = result.fixed_of(entry);
+    for (const experiments::EntryTest& entry : result.entries) {
+      const experiments::VersionTest& fixed = result.fixed_of(entry);
       table.add({std::to_string(entry.entry->id), entry.entry->subject, name_text(*entry.entry),
-                 text_of(entry.buggy), test_mean_text(entry.buggy), p_text(entry.buggy.verdict.p),
-                 rounded(entry.buggy.verdict.d), text_of(fixed), test_mean_text(fixed),
-                 p_text(fixed.verdict.p), rounded(fixed.verdict.d),
+                 text_of(entry.buggy), test_mean_text(entry.buggy),
+                 evaluators::p_text(entry.buggy.verdict.p), rounded(entry.buggy.verdict.d),
+                 text_of(fixed), test_mean_text(fixed), evaluators::p_text(fixed.verdict.p),
+                 rounded(fixed.verdict.d),
                  result.passes(entry) ? "as it should" : "NOT as it should"});
     }
     std::cout << table.text() << "\n"
@@ -429,16 +442,18 @@ int test(const Benchmark& benchmark, const Arguments& arguments) {
   return static_cast<int>(all ? Exit::kDone : Exit::kFailed);
 }
 
-int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
+int export_entries(const experiments::Benchmark& benchmark, const Arguments& arguments) {
   const std::string format = chosen_format(arguments);
   if (format != "fault") require_output(arguments);
   const Entries entries = chosen_entries(benchmark, arguments);
   if (format == "json") {
     Json json = Json::array();
-    for (const BenchmarkEntry* entry : entries) {
-      Json view = full_view(benchmark, *entry);
-      view["fixed_program"] = program_of(benchmark, *entry, EntryVersion::kFixed).document;
-      view["buggy_program"] = program_of(benchmark, *entry, EntryVersion::kBuggy).document;
+    for (const experiments::BenchmarkEntry* entry : entries) {
+      Json view = experiments::full_view(benchmark, *entry);
+      view["fixed_program"] =
+          experiments::program_of(benchmark, *entry, experiments::EntryVersion::kFixed).document;
+      view["buggy_program"] =
+          experiments::program_of(benchmark, *entry, experiments::EntryVersion::kBuggy).document;
       json.push_back(std::move(view));
     }
     put_result(arguments, to_text(json));
@@ -448,10 +463,10 @@ int export_entries(const Benchmark& benchmark, const Arguments& arguments) {
     const fs::path folder = arguments.text("output");
     require_outside_benchmarks(folder.string(), "--output");
     fs::create_directories(folder);
-    for (const BenchmarkEntry* entry : entries) {
-      write_file_atomically(folder / (fault_id(benchmark, *entry) + ".json"),
-                            to_text(fault_file(benchmark, *entry)));
-      write_data(benchmark, &subject_of(benchmark, *entry), folder);
+    for (const experiments::BenchmarkEntry* entry : entries) {
+      write_file_atomically(folder / (experiments::fault_id(benchmark, *entry) + ".json"),
+                            to_text(experiments::fault_file(benchmark, *entry)));
+      experiments::write_data(benchmark, &experiments::subject_of(benchmark, *entry), folder);
     }
     std::cerr << "neutra: " << entries.size() << " faults in " << folder.string() << '\n';
   } else {
@@ -465,12 +480,12 @@ int validate(const Arguments& arguments) {
   std::vector<std::string> problems;
   std::size_t entries = 0;
   try {
-    const Benchmark benchmark =
-        benchmark_from_files(read_benchmark_files(file), file.string(), &problems);
+    const experiments::Benchmark benchmark = experiments::benchmark_from_files(
+        experiments::read_benchmark_files(file), file.string(), &problems);
     entries = benchmark.entries.size();
-    if (problems.empty()) problems = check_benchmark(benchmark);
+    if (problems.empty()) problems = experiments::check_benchmark(benchmark);
   } catch (const Error& error) {
-    if (!has_benchmark_name(file)) throw;  // there is none
+    if (!experiments::has_benchmark_name(file)) throw;  // there is none
     problems.emplace_back(error.what());
   }
   if (as_json(arguments)) {
@@ -508,7 +523,7 @@ class RunsFolder {
 };
 
 /// "small: 8 subjects, about 3 min 20 s with 2 workers, less where runs were kept"
-std::string expected_text(const BenchmarkPlan& plan, int workers) {
+std::string expected_text(const experiments::BenchmarkPlan& plan, int workers) {
   std::string text = plan.name + ": " + std::to_string(plan.subjects.size()) +
                      (plan.subjects.size() == 1 ? " subject, " : " subjects, ");
   if (plan.core_seconds <= 0)
@@ -522,23 +537,24 @@ std::string expected_text(const BenchmarkPlan& plan, int workers) {
 int create(const Arguments& arguments) {
   if (!arguments.has("output"))
     throw usage_error("found no --output; allowed: -o FILE.h5 or -o FOLDER");
-  const fs::path output = benchmark_path(arguments.text("output"));
+  const fs::path output = experiments::benchmark_path(arguments.text("output"));
   require_writable_folder(output.has_parent_path() ? output.parent_path() : ".", "--output");
   const bool fresh = arguments.flag("fresh");
-  if (is_benchmark(output) && !fresh && !extends_itself(arguments, output))
+  if (experiments::is_benchmark(output) && !fresh && !extends_itself(arguments, output))
     throw input_error(describe("--output", "", output.string() + ", a benchmark",
                                "a name that is still free; --extend " + output.string() +
                                    " to go on from it; --fresh to begin anew"));
   // A folder is replaced as a whole: nothing else may be in it.
-  if (fs::is_directory(output) && is_benchmark(output)) load_benchmark(output);
-  const BenchmarkPlan plan = load_benchmark_plan(arguments.positional[1]);
-  std::optional<Benchmark> earlier;
-  if (arguments.has("extend")) earlier = load_benchmark(arguments.text("extend"));
+  if (fs::is_directory(output) && experiments::is_benchmark(output))
+    experiments::load_benchmark(output);
+  const experiments::BenchmarkPlan plan = experiments::load_benchmark_plan(arguments.positional[1]);
+  std::optional<experiments::Benchmark> earlier;
+  if (arguments.has("extend")) earlier = experiments::load_benchmark(arguments.text("extend"));
 
   catch_signals();
-  for (const PlannedSubject& planned : plan.subjects)
+  for (const experiments::PlannedSubject& planned : plan.subjects)
     warn_of(planned.subject.id, planned.subject.space.base());
-  BenchmarkBuild build;
+  experiments::BenchmarkBuild build;
   build.trainer = [&](const fs::path& file) { return make_trainer(arguments, file); };
   build.data_path = [&](const fs::path& file) { return data_path(arguments, file); };
   const bool kept = arguments.has("store");
@@ -547,7 +563,7 @@ int create(const Arguments& arguments) {
   build.command = "neutra bench create " + plan.name;
   // Each subject's runs have a lock of their own, but --fresh of another would drop them in
   // between.
-  const StoreLock lock(build.runs.string() + ".lock", build.command);
+  const search::StoreLock lock(build.runs.string() + ".lock", build.command);
   const RunsFolder folder(build.runs);
   build.fresh = fresh;
   build.environment = {{"neutra", version()}, {"tensorflow", kTensorFlow}};
@@ -564,28 +580,31 @@ int create(const Arguments& arguments) {
   build.progress = [&](const Tally& tally) {
     if (line) line->update(progress_of(tally, "trainings", true));
   };
-  Benchmark benchmark = build_benchmark(plan, earlier ? &*earlier : nullptr, build);
+  experiments::Benchmark benchmark =
+      experiments::build_benchmark(plan, earlier ? &*earlier : nullptr, build);
   line.reset();
   add_networks(benchmark, arguments);
-  const BenchmarkFiles files = to_files(benchmark);
-  if (const auto problems = check_benchmark(benchmark_from_files(files, output.string()));
+  const experiments::BenchmarkFiles files = experiments::to_files(benchmark);
+  if (const auto problems =
+          experiments::check_benchmark(experiments::benchmark_from_files(files, output.string()));
       !problems.empty())
     throw failure("the benchmark is not sound: " + problems.front());
-  write_benchmark_files(files, output);
+  experiments::write_benchmark_files(files, output);
   if (!kept) {
     // The folder may be older, and hold what is not from here.
     std::error_code ignored;
-    for (const PlannedSubject& subject : plan.subjects)
-      fs::remove(build.runs / runs_file(subject.subject.id), ignored);
+    for (const experiments::PlannedSubject& subject : plan.subjects)
+      fs::remove(build.runs / experiments::runs_file(subject.subject.id), ignored);
   }
 
   std::set<std::string> subjects, operators;
   std::size_t active = 0, deprecated = 0;
-  for (const BenchmarkEntry& entry : benchmark.entries) {
+  for (const experiments::BenchmarkEntry& entry : benchmark.entries) {
     ++(entry.deprecated ? deprecated : active);
     if (entry.deprecated) continue;
     subjects.insert(entry.subject);
-    for (const Application& application : entry.applications) operators.insert(application.op);
+    for (const mutators::Application& application : entry.applications)
+      operators.insert(application.op);
   }
   if (as_json(arguments)) {
     std::cout << to_text({{"benchmark", output.string()},
@@ -611,7 +630,7 @@ struct Action {
   bool filters;                      ///< does it take them in the place of entries?
   std::vector<std::string> options;  ///< besides filters
   std::vector<std::string> formats;
-  int (*run)(const Benchmark& benchmark, const Arguments& arguments);
+  int (*run)(const experiments::Benchmark& benchmark, const Arguments& arguments);
   int (*run_alone)(const Arguments& arguments);  ///< one that doesn't begin with a sound benchmark
 };
 
@@ -713,7 +732,7 @@ int run(const Arguments& arguments) {
   const Action& action = find_action(arguments.positional[0]);
   require_used(action, arguments);
   if (action.run_alone != nullptr) return action.run_alone(arguments);
-  return action.run(load_benchmark(arguments.positional[1]), arguments);
+  return action.run(experiments::load_benchmark(arguments.positional[1]), arguments);
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/error.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "program/error.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {

@@ -2,61 +2,65 @@
 #include <iostream>
 #include <optional>
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/files.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "fl_adapters/deepfd/model.h"
 #include "fl_adapters/deepfd/seeding.h"
-#include "program/error.h"
-#include "program/seal.h"
 
 namespace neutra::cli {
 namespace {
 
-using deepfd::Evaluation;
+using fl_adapters::deepfd::Evaluation;
 
 /// The programs of --programs or --held-out, else those of the bundled list.
-std::vector<FaultyProgram> programs(const Arguments& arguments, const char* option,
-                                    const char* bundled) {
+std::vector<fl_adapters::FaultyProgram> programs(const Arguments& arguments, const char* option,
+                                                 const char* bundled) {
   std::vector<std::string> names;
   if (arguments.has(option)) {
     names = arguments.list(option);
   } else {
-    const Json list = read_json(resource_directory() / "deepfd.json");
+    const Json list = read_json(experiments::resource_directory() / "deepfd.json");
     for (const std::string name : list.at(bundled)) {
-      names.push_back(name.ends_with(".json") ? (resource_directory() / name).string() : name);
+      names.push_back(name.ends_with(".json") ? (experiments::resource_directory() / name).string()
+                                              : name);
     }
   }
-  std::vector<FaultyProgram> result;
+  std::vector<fl_adapters::FaultyProgram> result;
   for (const std::string& name : names) {
-    const Fault fault = load_fault(name);  // the correct version, where there are two
+    const experiments::Fault fault =
+        experiments::load_fault(name);  // the correct version, where there are two
     result.push_back({fault.id, fault.fixed ? *fault.fixed : fault.buggy});
   }
   return result;
 }
 
-deepfd::Table make_table(const Arguments& arguments, LocalTrainer& trainer,
-                         const std::vector<FaultyProgram>& bases, const std::string& what) {
-  deepfd::SeedingOptions options;
+fl_adapters::deepfd::Table make_table(const Arguments& arguments, training::LocalTrainer& trainer,
+                                      const std::vector<fl_adapters::FaultyProgram>& bases,
+                                      const std::string& what) {
+  fl_adapters::deepfd::SeedingOptions options;
   options.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   options.workers = worker_count(arguments);
   options.stop = &stop_requested();
   ProgressLine progress(arguments.flag("quiet"), what);
   options.progress = [&](const Tally& tally) { progress.update(progress_of(tally, "trainings")); };
-  for (const FaultyProgram& base : bases) warn_of(base.id, base.program);
-  return deepfd::make_table(bases, trainer, options);
+  for (const fl_adapters::FaultyProgram& base : bases) warn_of(base.id, base.program);
+  return fl_adapters::deepfd::make_table(bases, trainer, options);
 }
 
-std::string summary(const deepfd::Table& table) {
+std::string summary(const fl_adapters::deepfd::Table& table) {
   return std::to_string(table.programs.size()) + " programs, " + std::to_string(table.mutants) +
          " mutants, " + std::to_string(table.examples.size() - table.programs.size()) + " killed";
 }
 
-Json json_of(const Evaluation& e) {
+Json json_of(const fl_adapters::deepfd::Evaluation& e) {
   Json labels = Json::array();
-  for (std::size_t l = 0; l < deepfd::kLabels; ++l) {
-    const Evaluation::Confusion& c = e.labels[l];
-    labels.push_back({{"label", deepfd::label_name(l)},
+  for (std::size_t l = 0; l < fl_adapters::deepfd::kLabels; ++l) {
+    const fl_adapters::deepfd::Evaluation::Confusion& c = e.labels[l];
+    labels.push_back({{"label", fl_adapters::deepfd::label_name(l)},
                       {"true_positive", c.true_positive},
                       {"false_positive", c.false_positive},
                       {"false_negative", c.false_negative},
@@ -68,24 +72,24 @@ Json json_of(const Evaluation& e) {
           {"mutants", e.mutants},
           {"exact", e.exact},
           {"exact_of_most_frequent", e.frequent_exact},
-          {"most_frequent", deepfd::to_string(e.frequent)},
+          {"most_frequent", fl_adapters::deepfd::to_string(e.frequent)},
           {"exact_of_all_labels", e.all_exact},
           {"correct_programs", e.correct},
           {"correct_programs_accused", e.accused}};
 }
 
-std::string text_of(const Evaluation& e) {
+std::string text_of(const fl_adapters::deepfd::Evaluation& e) {
   TextTable table({"label", "named, there", "named, not there", "not named, there",
                    "not named, not there", "balanced accuracy"});
-  for (std::size_t l = 0; l < deepfd::kLabels; ++l) {
-    const Evaluation::Confusion& c = e.labels[l];
-    table.add({std::string(deepfd::label_name(l)), std::to_string(c.true_positive),
+  for (std::size_t l = 0; l < fl_adapters::deepfd::kLabels; ++l) {
+    const fl_adapters::deepfd::Evaluation::Confusion& c = e.labels[l];
+    table.add({std::string(fl_adapters::deepfd::label_name(l)), std::to_string(c.true_positive),
                std::to_string(c.false_positive), std::to_string(c.false_negative),
                std::to_string(c.true_negative), rounded(c.balanced_accuracy())});
   }
   return table.text() + "balanced accuracy " + rounded(e.balanced_accuracy()) + "; exact answers " +
          std::to_string(e.exact) + " of " + std::to_string(e.mutants) +
-         ", of the most frequent set (" + deepfd::to_string(e.frequent) + ") " +
+         ", of the most frequent set (" + fl_adapters::deepfd::to_string(e.frequent) + ") " +
          std::to_string(e.frequent_exact) + ", of all labels " + std::to_string(e.all_exact) +
          "\ncorrect programs called faulty: " + std::to_string(e.accused) + " of " +
          std::to_string(e.correct) + "\n";
@@ -106,36 +110,38 @@ int run(const Arguments& arguments) {
         "; allowed: one of them");
   require_output(arguments);
   const std::string file = arguments.text(judge ? "evaluate" : "output");
-  const auto read = [&] { return deepfd::read_table(file); };
-  std::optional<deepfd::Table> table;
-  std::vector<FaultyProgram> bases;
+  const auto read = [&] { return fl_adapters::deepfd::read_table(file); };
+  std::optional<fl_adapters::deepfd::Table> table;
+  std::vector<fl_adapters::FaultyProgram> bases;
   if (judge) {
     table = read();
   } else {
     bases = programs(arguments, "programs", "training");
   }
-  const std::vector<FaultyProgram> bases_held_out = programs(arguments, "held-out", "held_out");
+  const std::vector<fl_adapters::FaultyProgram> bases_held_out =
+      programs(arguments, "held-out", "held_out");
 
   // What can't work is said before hours of training.
-  for (const FaultyProgram& held_out : bases_held_out) {
-    const Hash hash = program_hash(held_out.program);
+  for (const fl_adapters::FaultyProgram& held_out : bases_held_out) {
+    const Hash hash = program::program_hash(held_out.program);
     const bool known = judge ? table->find(hash) != nullptr
                              : std::any_of(bases.begin(), bases.end(), [&](const auto& base) {
-                                 return program_hash(base.program) == hash;
+                                 return program::program_hash(base.program) == hash;
                                });
     if (known) refuse_held_out(held_out.id, "origin");
   }
   const auto trainer = make_trainer(arguments, {});
-  deepfd::require_seedable(bases_held_out, *trainer);
+  fl_adapters::deepfd::require_seedable(bases_held_out, *trainer);
   if (!judge) {
-    const std::string text = deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
-                                             deepfd::kKeptTrainings);
+    const std::string text =
+        fl_adapters::deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
+                                     fl_adapters::deepfd::kKeptTrainings);
     write_file_atomically(file, sealed_text(text, file));
     table = read();  // as others read it
   }
-  const deepfd::Table held_out =
+  const fl_adapters::deepfd::Table held_out =
       make_table(arguments, *trainer, bases_held_out, "held-out programs");
-  for (const deepfd::Example& example : held_out.examples)
+  for (const fl_adapters::deepfd::Example& example : held_out.examples)
     if (table->find(example.hash) != nullptr) refuse_held_out(example.program, example.faults);
   Json json{{"format", "neutra-deepfd-train"},
             {"version", 1},
@@ -145,10 +151,12 @@ int run(const Arguments& arguments) {
             {"held_out", held_out.programs}};
   std::string report =
       "learned from " + summary(*table) + "\nheld out: " + summary(held_out) + "\n";
-  for (const ToolVariant variant : deepfd::kVariants) {
-    const Evaluation evaluation = evaluate(deepfd::Model(*table, variant), held_out);
-    json[std::string(deepfd::to_string(variant))] = json_of(evaluation);
-    report += "\n" + std::string(deepfd::to_string(variant)) + "\n" + text_of(evaluation);
+  for (const fl_adapters::ToolVariant variant : fl_adapters::deepfd::kVariants) {
+    const fl_adapters::deepfd::Evaluation evaluation =
+        evaluate(fl_adapters::deepfd::Model(*table, variant), held_out);
+    json[std::string(fl_adapters::deepfd::to_string(variant))] = json_of(evaluation);
+    report +=
+        "\n" + std::string(fl_adapters::deepfd::to_string(variant)) + "\n" + text_of(evaluation);
   }
   std::cout << (arguments.flag("json") ? to_text(json) : report);
   return 0;

@@ -2,13 +2,14 @@
 #include <iostream>
 #include <optional>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_number.h"
+#include "base/numbers.h"
 #include "cli/context.h"
 #include "cli/imports.h"
 #include "cli/verbs.h"
 #include "program/edit.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/json_number.h"
 #include "program/layer.h"
 #include "program/metric_name.h"
 #include "training/data/npy.h"
@@ -23,21 +24,21 @@ namespace fs = std::filesystem;
 /// What is evaluated.
 struct Subject {
   std::string id;
-  fs::path file;                   ///< from whose folder data are looked up
-  std::optional<Program> program;  ///< none: a TorchScript module alone
-  std::vector<Assumption> assumptions;
-  std::optional<KerasModel> model;  ///< that the program was made of
+  fs::path file;                            ///< from whose folder data are looked up
+  std::optional<program::Program> program;  ///< none: a TorchScript module alone
+  std::vector<program::Assumption> assumptions;
+  std::optional<program::KerasModel> model;  ///< that the program was made of
 };
 
 Subject subject_of(const Arguments& arguments) {
   const std::string& name = arguments.positional.front();
   const fs::path file = name;
-  if (is_torch_script(file)) return {name, file, std::nullopt, {}, {}};
+  if (training::is_torch_script(file)) return {name, file, std::nullopt, {}, {}};
   const std::string extension = file.extension().string();
-  if (is_keras_model_file(file) || is_keras_json(file) || extension == ".h5" ||
+  if (program::is_keras_model_file(file) || program::is_keras_json(file) || extension == ".h5" ||
       extension == ".keras") {
     ImportedModel imported = import_model(arguments, file, file);
-    return {name, file, Program{std::move(imported.import.document)},
+    return {name, file, program::Program{std::move(imported.import.document)},
             std::move(imported.import.assumptions), std::move(imported.model)};
   }
   for (const char* option : {"data", "training"}) {
@@ -46,64 +47,68 @@ Subject subject_of(const Arguments& arguments) {
                         ": found beside a program, which has its own; allowed: with model files");
     }
   }
-  const Fault fault = load_fault(name);
+  const experiments::Fault fault = experiments::load_fault(name);
   return {fault.id, fault.file, chosen_version(fault, arguments), {}, {}};
 }
 
-Array read_rows(const fs::path& file) {
+training::Array read_rows(const fs::path& file) {
   ByteReader reader = ByteReader::open(file);
-  const Table table = read_npy(reader);
+  const training::Table table = training::read_npy(reader);
   if (table.extents.empty() || table.rows() == 0) {
     throw input_error(describe(file.string(), "", "no rows", "an array of rows"));
   }
-  Array array{table.extents, {table.values.begin(), table.values.end()}};
+  training::Array array{table.extents, {table.values.begin(), table.values.end()}};
   if (array.extents.size() == 1) array.extents.push_back(1);  // Keras makes a column of a vector
   return array;
 }
 
 /// The typed program for rows of another shape than its data's, or without data.
-ResolvedProgram resolved_for(Program program, const Shape& row, const std::string& file) {
-  Shape declared;
+program::ResolvedProgram resolved_for(program::Program program, const program::Shape& row,
+                                      const std::string& file) {
+  program::Shape declared;
   try {
-    declared = resolve(program).input_shape;
+    declared = program::resolve(program).input_shape;
   } catch (const Error&) {  // what is wrong is said below
   }
   if (!declared.empty() && declared != row) {
-    throw input_error(describe("--input", "", "rows " + to_string(row),
-                               "rows as the program declares them: " + to_string(declared)));
+    throw input_error(
+        describe("--input", "", "rows " + program::to_string(row),
+                 "rows as the program declares them: " + program::to_string(declared)));
   }
   Json shape = Json::array({nullptr});
   for (const std::int64_t extent : row) shape.push_back(extent);
-  set_layer_field(program.document, 0, "batch_input_shape", shape);
-  require_valid(program.document, file);
-  return resolve(program);
+  program::set_layer_field(program.document, 0, "batch_input_shape", shape);
+  program::require_valid(program.document, file);
+  return program::resolve(program);
 }
 
-Shape row_of(const Array& array) { return {array.extents.begin() + 1, array.extents.end()}; }
+program::Shape row_of(const training::Array& array) {
+  return {array.extents.begin() + 1, array.extents.end()};
+}
 
-ModelWeights read_weights(const fs::path& file, const ResolvedProgram& program,
-                          const std::optional<KerasModel>& model) {
+program::ModelWeights read_weights(const fs::path& file, const program::ResolvedProgram& program,
+                                   const std::optional<program::KerasModel>& model) {
   const auto read = [&] {
-    return KerasModelFile(file).weights(program, model ? &*model : nullptr);
+    return program::KerasModelFile(file).weights(program, model ? &*model : nullptr);
   };
   read_in_child(file, [&] { read(); });
   return read();
 }
 
-Array features_of(const DataRows& rows) {
-  Array array{rows.row, {rows.features.begin(), rows.features.end()}};
+training::Array features_of(const training::DataRows& rows) {
+  training::Array array{rows.row, {rows.features.begin(), rows.features.end()}};
   array.extents.insert(array.extents.begin(), rows.count);
   return array;
 }
 
-DataRows rows_of(const std::shared_ptr<const Dataset>& data) {
-  const Array &x = data->x_holdout, &y = data->y_holdout;
+training::DataRows rows_of(const std::shared_ptr<const training::Dataset>& data) {
+  const training::Array &x = data->x_holdout, &y = data->y_holdout;
   return {x.rows(), row_of(x), row_of(y), x.values, y.values, data};
 }
 
 /// Does what was assumed say anything of what is printed? How a model would be trained does not,
 /// and predictions alone need no more than the model.
-bool matters(const Assumption& assumption, bool evaluated) {
+bool matters(const program::Assumption& assumption, bool evaluated) {
   const std::string& field = assumption.field;
   if (field == "model" || field.starts_with("model.")) return true;
   return evaluated && !field.starts_with("fit.") && !field.starts_with("compile.optimizer");
@@ -127,94 +132,98 @@ int run(const Arguments& arguments) {
   fs::path weights_file = arguments.positional.front();
   if (arguments.has("weights")) {
     weights_file = arguments.text("weights");
-  } else if (subject.program && !is_keras_model_file(weights_file)) {
+  } else if (subject.program && !program::is_keras_model_file(weights_file)) {
     throw usage_error("--weights: found nothing; allowed: a file with the weights of " +
                       subject.id);
   }
-  const bool script = is_torch_script(weights_file);
+  const bool script = training::is_torch_script(weights_file);
   const auto trainer = make_trainer(arguments, subject.file);
 
-  std::optional<Evaluation> evaluation;
+  std::optional<training::Evaluation> evaluation;
   std::string metric = "loss", goal = "minimize", hash;
-  std::optional<Array> predictions;
+  std::optional<training::Array> predictions;
   if (!subject.program) {
     metric = "mse";
-    if (has_input) predictions = run_torch_script(weights_file, read_rows(arguments.text("input")));
+    if (has_input)
+      predictions = training::run_torch_script(weights_file, read_rows(arguments.text("input")));
     if (arguments.has("data")) {
-      const auto data =
-          load_dataset(data_section(arguments.text("data"), subject.file, subject.assumptions),
-                       data_path(arguments, subject.file));
+      const auto data = training::load_dataset(
+          data_section(arguments.text("data"), subject.file, subject.assumptions),
+          data_path(arguments, subject.file));
       if (data->info().y_is_integer) metric = "accuracy";
       goal = metric == "accuracy" ? "maximize" : "minimize";
       subject.assumptions.push_back(
           {"metric", metric,
            metric == "accuracy" ? "the targets are whole numbers" : "the targets are numbers"});
-      const DataRows rows = rows_of(data);
-      evaluation =
-          evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows, "", {}, metric);
+      const training::DataRows rows = rows_of(data);
+      evaluation = training::evaluate_outputs(
+          training::run_torch_script(weights_file, features_of(rows)), rows, "", {}, metric);
     } else if (!has_input) {
       throw usage_error("--data: found nothing; allowed: the rows to evaluate " + subject.id +
                         " on");
     }
   } else {
-    const Program& program = *subject.program;
-    hash = to_string(program_hash(program));
+    const program::Program& program = *subject.program;
+    hash = to_string(program::program_hash(program));
     const bool has_data = program.document.at("data").value("source", "") != "none";
-    std::optional<ResolvedProgram> resolved;
+    std::optional<program::ResolvedProgram> resolved;
     if (has_data) {
       if (const auto reason = trainer->refusal(program)) {
         throw input_error(subject.file.string() + ": " + *reason);
       }
       resolved = trainer->resolved(program);
       metric = resolved->metric;
-      goal = to_string(resolved->goal);
+      goal = program::to_string(resolved->goal);
     } else if (!has_input) {
       throw input_error(describe(subject.file.string(), "", "a program without data",
                                  "--data with the rows, or --input with --predict"));
     }
-    std::optional<Array> inputs;
+    std::optional<training::Array> inputs;
     if (has_input) {
       inputs = read_rows(arguments.text("input"));
       if (!resolved) {
         resolved = resolved_for(program, row_of(*inputs), subject.file.string());
       } else if (resolved->input_shape != row_of(*inputs)) {
-        throw input_error(describe("--input", "", "rows " + to_string(row_of(*inputs)),
-                                   "rows as the program's: " + to_string(resolved->input_shape)));
+        throw input_error(
+            describe("--input", "", "rows " + program::to_string(row_of(*inputs)),
+                     "rows as the program's: " + program::to_string(resolved->input_shape)));
       }
     }
     if (script) {
-      if (has_data && masked_inputs(resolved->layers).back()) {
+      if (has_data && program::masked_inputs(resolved->layers).back()) {
         throw input_error(describe(weights_file.string(), "",
                                    "a TorchScript module, which gives no mask, for a program whose "
                                    "outputs have a mask of steps",
                                    "weights of a Keras file (.h5, .keras)"));
       }
-      if (inputs) predictions = run_torch_script(weights_file, *inputs);
+      if (inputs) predictions = training::run_torch_script(weights_file, *inputs);
       if (has_data) {
-        const DataRows rows = trainer->rows(program, DataPart::kHoldout);
-        evaluation = evaluate_outputs(run_torch_script(weights_file, features_of(rows)), rows,
-                                      resolved->loss, resolved->loss_options, metric);
-        if (parse_metric_name(metric).original_scale) {
-          Metric sum(metric,
-                     target_scale(program.document.at("data"), data_path(arguments, subject.file)));
-          Shape targets = rows.target.empty() ? Shape{1} : rows.target;
+        const training::DataRows rows = trainer->rows(program, training::DataPart::kHoldout);
+        evaluation =
+            training::evaluate_outputs(training::run_torch_script(weights_file, features_of(rows)),
+                                       rows, resolved->loss, resolved->loss_options, metric);
+        if (program::parse_metric_name(metric).original_scale) {
+          training::Metric sum(metric, training::target_scale(program.document.at("data"),
+                                                              data_path(arguments, subject.file)));
+          program::Shape targets = rows.target.empty() ? program::Shape{1} : rows.target;
           targets.insert(targets.begin(), rows.count);
-          const Array& outputs = evaluation->outputs;
+          const training::Array& outputs = evaluation->outputs;
           sum.add({outputs.values, outputs.extents}, {rows.targets, targets});
           evaluation->metric = sum.value();
         }
       }
     } else {
-      const ModelWeights weights = read_weights(weights_file, *resolved, subject.model);
+      const program::ModelWeights weights = read_weights(weights_file, *resolved, subject.model);
       if (inputs) {
-        predictions =
-            predict(*resolved, weights, *inputs, *parse_backend(arguments.text("backend")));
+        predictions = training::predict(*resolved, weights, *inputs,
+                                        *training::parse_backend(arguments.text("backend")));
       }
-      if (has_data) evaluation = trainer->evaluate(program, DataPart::kHoldout, weights);
+      if (has_data) evaluation = trainer->evaluate(program, training::DataPart::kHoldout, weights);
     }
   }
   if (predicts) {
-    write_npy(arguments.text("predict"), predictions ? *predictions : evaluation->outputs);
+    training::write_npy(arguments.text("predict"),
+                        predictions ? *predictions : evaluation->outputs);
   }
   if (arguments.flag("json")) {
     Json json{{"format", "neutra-evaluate"},
@@ -249,8 +258,8 @@ int run(const Arguments& arguments) {
     std::cout << "outputs for " << (predictions ? predictions->rows() : evaluation->outputs.rows())
               << " rows in " << arguments.text("predict") << "\n";
   }
-  std::vector<Assumption> matter;
-  for (const Assumption& each : subject.assumptions)
+  std::vector<program::Assumption> matter;
+  for (const program::Assumption& each : subject.assumptions)
     if (matters(each, evaluation.has_value())) matter.push_back(each);
   if (!matter.empty()) std::cout << "\n" << to_text(matter);
   return 0;

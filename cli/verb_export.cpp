@@ -1,12 +1,13 @@
 #include <iostream>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/numbers.h"
 #include "cli/context.h"
 #include "cli/export_formats.h"
 #include "cli/imports.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "search/options.h"
 
 namespace neutra::cli {
@@ -15,8 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The model of --replica, or its program with initial weights.
-void take_weights(const Arguments& arguments, LocalTrainer& trainer, ExportRequest& request,
-                  Program& program) {
+void take_weights(const Arguments& arguments, training::LocalTrainer& trainer,
+                  ExportRequest& request, program::Program& program) {
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   const bool independent = arguments.text("stream") == "independent";
   if (!arguments.has("replica")) {
@@ -24,22 +25,23 @@ void take_weights(const Arguments& arguments, LocalTrainer& trainer, ExportReque
     return;
   }
   warn_of(request.id, program);
-  TrainingJob job;
+  training::TrainingJob job;
   job.program = &program;
   job.seed = seed;
   job.replica = static_cast<int>(arguments.integer("replica"));
-  if (independent) job.stream = StreamKey::kIndependent;
+  if (independent) job.stream = training::StreamKey::kIndependent;
   job.time_limit = arguments.seconds("time-limit");
   job.memory_limit = arguments.bytes("memory-limit");
   job.stop = &stop_requested();
-  TrainedModel model = trainer.train_model(job);
+  training::TrainedModel model = trainer.train_model(job);
   if (model.weights.empty()) {
     throw failure("replica " + std::to_string(job.replica) +
                   " has no weights: " + std::string(to_string(model.training.status)) +
                   (model.training.message.empty() ? "" : ": " + model.training.message));
   }
   if (!arguments.flag("quiet"))
-    std::cerr << "replica " << job.replica << ": " << metric_of(program, request.id).name << ' '
+    std::cerr << "replica " << job.replica << ": "
+              << experiments::metric_of(program, request.id).name << ' '
               << shortest(model.training.metric) << '\n';
   program = model.program;
   request.resolved = trainer.resolved(program);
@@ -52,7 +54,7 @@ bool names_main_file(const fs::path& output, const ExportFormat& format) {
 }
 
 /// Who reads the model's program looks for its data beside it first.
-void require_other_name(const fs::path& output, const Program& program) {
+void require_other_name(const fs::path& output, const program::Program& program) {
   const Json& data = program.document.at("data");
   const Json* arguments = member(data, "arguments");
   const Json* file = arguments != nullptr ? member(*arguments, "file") : nullptr;
@@ -107,11 +109,12 @@ int run(const Arguments& arguments) {
                       std::string(format.model ? "file" : "folder") + " for " + format.name);
   }
   Original original = load_original(arguments, is_for_tool(format));
-  Program& program = original.program;
+  program::Program& program = original.program;
   const std::string file = original.file.string();
-  require_valid(program.document, file);
+  program::require_valid(program.document, file);
   const auto trainer = make_trainer(arguments, original.file);
-  ExportRequest request{original.id, program, resolve(program), &original.space, nullptr, {}, 0};
+  ExportRequest request{original.id, program, program::resolve(program), &original.space, nullptr,
+                        {},          0};
   request.seed = static_cast<std::uint32_t>(arguments.integer("seed") % 0x7fffffff);
   std::string missing;
   try {

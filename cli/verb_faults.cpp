@@ -4,14 +4,14 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
+#include "base/json_number.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "evaluators/statistics.h"
 #include "experiments/scoring_metric.h"
-#include "program/error.h"
-#include "program/json_number.h"
-#include "program/words.h"
 #include "training/data/data_places.h"
 
 namespace neutra::cli {
@@ -19,40 +19,41 @@ namespace {
 
 /// The trainings of one version.
 struct Version {
-  std::vector<ReplicaResult> results;
+  std::vector<training::ReplicaResult> results;
 
   std::vector<double> metrics() const {
     std::vector<double> values;
-    for (const ReplicaResult& result : results) values.push_back(result.metric);
+    for (const training::ReplicaResult& result : results) values.push_back(result.metric);
     return values;
   }
-  std::size_t count(RunStatus status) const {
-    return static_cast<std::size_t>(
-        std::count_if(results.begin(), results.end(),
-                      [&](const ReplicaResult& result) { return result.status == status; }));
+  std::size_t count(training::RunStatus status) const {
+    return static_cast<std::size_t>(std::count_if(
+        results.begin(), results.end(),
+        [&](const training::ReplicaResult& result) { return result.status == status; }));
   }
   /// Did all end by themselves? One that was cut off has no metric to compare.
   bool ended() const {
-    return std::all_of(results.begin(), results.end(),
-                       [](const ReplicaResult& result) { return has_metric(result.status); });
+    return std::all_of(results.begin(), results.end(), [](const training::ReplicaResult& result) {
+      return training::has_metric(result.status);
+    });
   }
   /// "3 of 10 diverged", also of classifications, whose accuracies stay; "" of none.
   std::string diverged() const {
-    const std::size_t number = count(RunStatus::kDiverged);
-    return number > 0 ? diverged_text(number, results.size()) : "";
+    const std::size_t number = count(training::RunStatus::kDiverged);
+    return number > 0 ? evaluators::diverged_text(number, results.size()) : "";
   }
   /// The mean metric, or why there is none.
   std::string text() const {
     const std::string not_finite = not_finite_text(results);
-    return not_finite.empty() ? rounded(mean(metrics())) : not_finite;
+    return not_finite.empty() ? rounded(evaluators::mean(metrics())) : not_finite;
   }
 };
 
 struct Check {
   Version buggy, fixed;
   bool maximize = true;
-  Comparison comparison;    ///< of the fix with the buggy program
-  std::string unavailable;  ///< reason when the fault cannot be trained here
+  evaluators::Comparison comparison;  ///< of the fix with the buggy program
+  std::string unavailable;            ///< reason when the fault cannot be trained here
 };
 
 /// What the trainings say, in words: whether the fault shows, and how many of them diverged.
@@ -67,12 +68,13 @@ std::string verdict_of(const Check& check) {
     return "no verdict (" + reasons + ")";
   }
   const std::vector<double> before = buggy.metrics(), after = fixed.metrics();
-  if (count_not_finite(before) == before.size() && count_not_finite(after) == after.size())
+  if (evaluators::count_not_finite(before) == before.size() &&
+      evaluators::count_not_finite(after) == after.size())
     return "both diverged: no difference";
   std::string verdict = "no significant difference";
   if (comparison.significant) {
     verdict = "the fault shows and the fix repairs it";
-  } else if (compare(before, after, maximize).significant) {
+  } else if (evaluators::compare(before, after, maximize).significant) {
     verdict = "the fix is worse than the fault";
   }
   std::vector<std::string> counts;
@@ -81,26 +83,26 @@ std::string verdict_of(const Check& check) {
   return verdict + (counts.empty() ? "" : ": " + join(counts));
 }
 
-Json summary(const Fault& fault) {
-  return {
-      {"id", fault.id},
-      {"title", fault.title},
-      {"subject", fault.subject},
-      {"origin", fault.origin},
-      {"source", fault.source},
-      {"tags", fault.tags},
-      {"declared", to_string(fault.declared)},
-      {"actual", to_string(fault.actual)},
-      {"buggy", to_string(fault.space.base_parameters())},
-      {"fixed", fault.fixed_parameters ? Json(to_string(*fault.fixed_parameters)) : Json(nullptr)}};
+Json summary(const experiments::Fault& fault) {
+  return {{"id", fault.id},
+          {"title", fault.title},
+          {"subject", fault.subject},
+          {"origin", fault.origin},
+          {"source", fault.source},
+          {"tags", fault.tags},
+          {"declared", to_string(fault.declared)},
+          {"actual", to_string(fault.actual)},
+          {"buggy", program::to_string(fault.space.base_parameters())},
+          {"fixed", fault.fixed_parameters ? Json(program::to_string(*fault.fixed_parameters))
+                                           : Json(nullptr)}};
 }
 
-Check check(const Fault& fault, const Arguments& arguments) {
+Check check(const experiments::Fault& fault, const Arguments& arguments) {
   Check result;
   const auto trainer = make_trainer(arguments, fault.file);
-  const Program& fixed = fault.fixed.value();
+  const program::Program& fixed = fault.fixed.value();
   try {
-    for (const Program* program : {&fault.buggy, &fixed})
+    for (const program::Program* program : {&fault.buggy, &fixed})
       if (const auto reason = trainer->refusal(*program))
         throw Error(Exit::kFailed, fault.file.string() + ": " + *reason);
   } catch (const MissingData& error) {
@@ -109,17 +111,17 @@ Check check(const Fault& fault, const Arguments& arguments) {
   }
   warn_of(fault.id, fault.buggy);
   warn_of(fault.id, fixed);
-  tell_scoring(fault, arguments.flag("quiet"));
-  const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
+  experiments::tell_scoring(fault, arguments.flag("quiet"));
+  const experiments::MetricInfo metric = experiments::metric_of(fault.buggy, fault.file.string());
   const int replicas = static_cast<int>(arguments.integer("replicas"));
-  std::vector<TrainingJob> jobs;
-  for (const Program* program : {&fault.buggy, &fixed})
+  std::vector<training::TrainingJob> jobs;
+  for (const program::Program* program : {&fault.buggy, &fixed})
     for (int replica = 0; replica < replicas; ++replica) {
-      TrainingJob job;
+      training::TrainingJob job;
       job.program = program;
       job.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
       job.replica = replica;
-      job.stream = StreamKey::kIndependent;  // the kill test assumes independent samples
+      job.stream = training::StreamKey::kIndependent;  // the kill test assumes independent samples
       jobs.push_back(job);
     }
   ProgressLine progress(arguments.flag("quiet"), "check " + fault.id);
@@ -128,9 +130,10 @@ Check check(const Fault& fault, const Arguments& arguments) {
   });
   result.buggy.results.assign(results.begin(), results.begin() + replicas);
   result.fixed.results.assign(results.begin() + replicas, results.end());
-  result.maximize = metric.goal == Goal::kMaximize;
+  result.maximize = metric.goal == program::Goal::kMaximize;
   if (result.buggy.ended() && result.fixed.ended())
-    result.comparison = compare(result.fixed.metrics(), result.buggy.metrics(), result.maximize);
+    result.comparison =
+        evaluators::compare(result.fixed.metrics(), result.buggy.metrics(), result.maximize);
   return result;
 }
 
@@ -146,18 +149,18 @@ int list_data(const std::vector<std::string>& ids, const Arguments& arguments) {
   const std::filesystem::path folder =
       std::filesystem::weakly_canonical(std::filesystem::absolute(data_folder(arguments)));
   std::map<std::string, std::vector<std::string>> faults_of;  // by file
-  std::map<std::string, DataPlace> places;
+  std::map<std::string, training::DataPlace> places;
   std::map<std::string, Missing> missing;  // by folder, or file
   Json faults = Json::array();
   std::size_t complete = 0;
   for (const auto& id : ids) {
-    const Fault fault = load_fault(id);
+    const experiments::Fault fault = experiments::load_fault(id);
     std::set<std::string> absent;
-    std::vector<const Program*> versions{&fault.buggy};
+    std::vector<const program::Program*> versions{&fault.buggy};
     if (fault.fixed) versions.push_back(&*fault.fixed);
-    for (const Program* version : versions)
-      for (DataPlace& place :
-           data_places(version->document.at("data"), data_path(arguments, fault.file))) {
+    for (const program::Program* version : versions)
+      for (training::DataPlace& place :
+           training::data_places(version->document.at("data"), data_path(arguments, fault.file))) {
         std::vector<std::string>& users = faults_of[place.name];
         if (users.empty() || users.back() != fault.id) users.push_back(fault.id);
         if (place.found.empty()) {
@@ -204,7 +207,8 @@ int list_data(const std::vector<std::string>& ids, const Arguments& arguments) {
 
 int run(const Arguments& arguments) {
   catch_signals();
-  std::vector<std::string> ids = arguments.positional.empty() ? fault_ids() : arguments.positional;
+  std::vector<std::string> ids =
+      arguments.positional.empty() ? experiments::fault_ids() : arguments.positional;
   const bool json = arguments.flag("json");
   if (arguments.flag("data")) {
     if (arguments.flag("check"))
@@ -215,7 +219,7 @@ int run(const Arguments& arguments) {
     Json list = Json::array();
     TextTable table({"id", "origin", "source", "faults declared", "faults by diff", "title"});
     for (const auto& id : ids) {
-      const Fault fault = load_fault(id);
+      const experiments::Fault fault = experiments::load_fault(id);
       if (json)
         list.push_back(summary(fault));
       else
@@ -232,14 +236,15 @@ int run(const Arguments& arguments) {
   std::vector<std::string> absent;
   if (arguments.integer("replicas") < 2)
     throw usage_error("--replicas: found 1; allowed: at least 2, to tell a difference from noise");
-  std::vector<Fault> faults;
+  std::vector<experiments::Fault> faults;
   for (const auto& id : ids) {
-    faults.push_back(scored_alike(with_fewer_rows(load_fault(id), arguments)));
-    if (const Fault& fault = faults.back(); !fault.fixed)
+    faults.push_back(
+        experiments::scored_alike(with_fewer_rows(experiments::load_fault(id), arguments)));
+    if (const experiments::Fault& fault = faults.back(); !fault.fixed)
       throw input_error(
           describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));
   }
-  for (const Fault& fault : faults) {
+  for (const experiments::Fault& fault : faults) {
     const Check result = check(fault, arguments);
     const std::string verdict = verdict_of(result);
     if (!result.unavailable.empty()) {
@@ -257,8 +262,8 @@ int run(const Arguments& arguments) {
         };
         entry["buggy"] = values(result.buggy);
         entry["fixed"] = values(result.fixed);
-        entry["diverged"] = {{"buggy", result.buggy.count(RunStatus::kDiverged)},
-                             {"fixed", result.fixed.count(RunStatus::kDiverged)},
+        entry["diverged"] = {{"buggy", result.buggy.count(training::RunStatus::kDiverged)},
+                             {"fixed", result.fixed.count(training::RunStatus::kDiverged)},
                              {"of", result.buggy.results.size()}};
         entry["p"] = json_number(result.comparison.p);
         entry["d"] = json_number(result.comparison.d);
@@ -270,7 +275,7 @@ int run(const Arguments& arguments) {
     } else if (result.unavailable.empty()) {
       const bool compared = result.buggy.ended() && result.fixed.ended();
       table.add({fault.id, result.buggy.text(), result.fixed.text(),
-                 compared ? p_text(result.comparison.p) : "-",
+                 compared ? evaluators::p_text(result.comparison.p) : "-",
                  compared ? rounded(result.comparison.d) : "-", verdict});
     } else {
       table.add({fault.id, "-", "-", "-", "-", verdict});

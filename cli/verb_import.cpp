@@ -1,9 +1,10 @@
 #include <iostream>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "cli/context.h"
 #include "cli/imports.h"
 #include "cli/verbs.h"
-#include "program/error.h"
 
 namespace neutra::cli {
 namespace {
@@ -20,9 +21,9 @@ int run(const Arguments& arguments) {
       {file, arguments.has("data") ? arguments.text("data") : "",
        arguments.has("training") ? fs::path(arguments.text("training")) : sidecar_file(file)});
   const ImportedModel imported = import_model(arguments, file, output);
-  const Program program{imported.import.document};
+  const program::Program program{imported.import.document};
   write_file_atomically(link_target(output), neutra::to_text(program.document));
-  const std::string hash = to_string(program_hash(program));
+  const std::string hash = to_string(program::program_hash(program));
   const std::size_t layers = program.document["model"]["config"]["layers"].size();
   if (arguments.flag("json")) {
     std::cout << neutra::to_text(Json{

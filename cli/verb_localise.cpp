@@ -4,6 +4,9 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
@@ -13,54 +16,51 @@
 #include "fl_adapters/external.h"
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/layer_titles.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
 
 /// The tool of that name, or all formulas of it: "deepmufl" stands for "deepmufl-muse" and others.
-std::vector<const Tool*> tools_named(const std::string& name) {
-  if (name == "all") return tools();
-  if (const Tool* tool = find_tool(name)) return {tool};
-  if (name.ends_with(".json")) return {load_tool(name)};
-  std::vector<const Tool*> formulas;
-  for (const Tool* tool : tools()) {
+std::vector<const fl_adapters::Tool*> tools_named(const std::string& name) {
+  if (name == "all") return fl_adapters::tools();
+  if (const fl_adapters::Tool* tool = fl_adapters::find_tool(name)) return {tool};
+  if (name.ends_with(".json")) return {fl_adapters::load_tool(name)};
+  std::vector<const fl_adapters::Tool*> formulas;
+  for (const fl_adapters::Tool* tool : fl_adapters::tools()) {
     if (tool->name.starts_with(name + "-")) formulas.push_back(tool);
   }
   if (formulas.empty()) {
     throw usage_error("--tool: found '" + name +
-                      "'; allowed: " + allowed_words(name, tool_names()) +
+                      "'; allowed: " + allowed_words(name, fl_adapters::tool_names()) +
                       ", listed by neutra localise --list, all, or the description file of an "
                       "external tool, FILE.json");
   }
   return formulas;
 }
 
-std::vector<const Tool*> chosen_tools(const Arguments& arguments) {
-  if (!arguments.has("tool")) return tools();
-  std::vector<const Tool*> chosen;
+std::vector<const fl_adapters::Tool*> chosen_tools(const Arguments& arguments) {
+  if (!arguments.has("tool")) return fl_adapters::tools();
+  std::vector<const fl_adapters::Tool*> chosen;
   for (const std::string& name : arguments.list("tool")) {
-    for (const Tool* tool : tools_named(name)) {
+    for (const fl_adapters::Tool* tool : tools_named(name)) {
       if (std::find(chosen.begin(), chosen.end(), tool) == chosen.end()) chosen.push_back(tool);
     }
   }
   return chosen;
 }
 
-std::vector<std::string> needs_of(const Tool& tool) {
+std::vector<std::string> needs_of(const fl_adapters::Tool& tool) {
   std::vector<std::string> needs;
-  for (const ToolNeed need : tool.needs) needs.emplace_back(to_string(need));
+  for (const fl_adapters::ToolNeed need : tool.needs) needs.emplace_back(to_string(need));
   return needs;
 }
 
-std::string list_of_tools(const std::vector<const Tool*>& chosen, bool json) {
+std::string list_of_tools(const std::vector<const fl_adapters::Tool*>& chosen, bool json) {
   Json list = Json::array();
   TextTable table({"tool", "version", "kind", "needs", "what it does"});
-  for (const Tool* tool : chosen) {
+  for (const fl_adapters::Tool* tool : chosen) {
     list.push_back({{"tool", tool->name},
                     {"version", tool->version},
                     {"kind", to_string(tool->kind)},
@@ -74,21 +74,23 @@ std::string list_of_tools(const std::vector<const Tool*>& chosen, bool json) {
 }
 
 /// What a message adds to the answer: "ACH(1)", "LRM|LAD", "-".
-std::string answer_text(const ToolMessage& message) {
-  return to_string(FaultSet{true, message.faults.empty()
-                                      ? decltype(FaultSet::items){}
-                                      : decltype(FaultSet::items){message.faults}});
+std::string answer_text(const fl_adapters::ToolMessage& message) {
+  return to_string(program::FaultSet{
+      true, message.faults.empty() ? decltype(program::FaultSet::items){}
+                                   : decltype(program::FaultSet::items){message.faults}});
 }
 
 /// Messages of all runs, equal ones together.
-TextTable message_table(const std::vector<Localisation>& runs, const LayerTitles& titles) {
+TextTable message_table(const std::vector<fl_adapters::Localisation>& runs,
+                        const program::LayerTitles& titles) {
   TextTable table({"message", "layers", "when", "runs", "actionable", "answer"});
-  for (const HeardMessage& line : messages_heard(runs)) {
-    const ToolMessage& message = *line.message;
+  for (const fl_adapters::HeardMessage& line : fl_adapters::messages_heard(runs)) {
+    const fl_adapters::ToolMessage& message = *line.message;
     const std::string layers = titles(message.layers);
     table.add(
-        {message.severity + ": " + message.text, layers.empty() ? "-" : layers, when_said(line),
-         std::to_string(line.runs), std::string(to_string(message.actionability)),
+        {message.severity + ": " + message.text, layers.empty() ? "-" : layers,
+         fl_adapters::when_said(line), std::to_string(line.runs),
+         std::string(to_string(message.actionability)),
          answer_text(message) + (message.ignored.empty() ? "" : " (" + message.ignored + ")")});
   }
   return table;
@@ -100,7 +102,8 @@ constexpr std::size_t kSuspiciousness = 3;  ///< its place in a row of a ranking
 
 /// The first places of the rankings: layers, by their mean rank over the runs that rank them. Equal
 /// suspiciousness shares the mean of its ranks.
-Rows ranking_rows(const std::vector<Localisation>& runs, const LayerTitles& titles) {
+Rows ranking_rows(const std::vector<fl_adapters::Localisation>& runs,
+                  const program::LayerTitles& titles) {
   constexpr std::size_t kShown = 10;
   struct Place {
     std::pair<int, std::string> id;  ///< layer, fault type
@@ -108,11 +111,12 @@ Rows ranking_rows(const std::vector<Localisation>& runs, const LayerTitles& titl
     int runs = 0, first = 0;
   };
   std::vector<Place> places;
-  for (const Localisation& run : runs) {
-    const auto end = std::find_if(run.ranking.begin(), run.ranking.end(),
-                                  [](const Suspect& suspect) { return suspect.neuron >= 0; });
+  for (const fl_adapters::Localisation& run : runs) {
+    const auto end =
+        std::find_if(run.ranking.begin(), run.ranking.end(),
+                     [](const evaluators::Suspect& suspect) { return suspect.neuron >= 0; });
     for (auto begin = run.ranking.begin(); begin != end;) {
-      const auto next = std::find_if(begin, end, [&](const Suspect& suspect) {
+      const auto next = std::find_if(begin, end, [&](const evaluators::Suspect& suspect) {
         return suspect.suspiciousness != begin->suspiciousness;
       });
       const double rank =
@@ -145,10 +149,10 @@ Rows ranking_rows(const std::vector<Localisation>& runs, const LayerTitles& titl
 }
 
 /// All layers and the first neurons, each with its suspiciousness ("inf" where it is infinite).
-Json ranking_json(const std::vector<Suspect>& ranking) {
+Json ranking_json(const std::vector<evaluators::Suspect>& ranking) {
   constexpr std::size_t kNeurons = 100;
   Json layers = Json::array(), neurons = Json::array();
-  for (const Suspect& suspect : ranking) {
+  for (const evaluators::Suspect& suspect : ranking) {
     if (suspect.neuron >= 0 && neurons.size() == kNeurons) break;
     Json entry = Json::object();
     if (suspect.layer >= 0) entry["layer"] = suspect.layer;
@@ -162,7 +166,7 @@ Json ranking_json(const std::vector<Suspect>& ranking) {
 
 /// What a tool said, as it is shown.
 struct Said {
-  const ToolAnswers* answers = nullptr;
+  const fl_adapters::ToolAnswers* answers = nullptr;
   std::string summary;  ///< the answers and what went wrong, a line each
   Rows ranking;
   std::string messages;
@@ -174,7 +178,7 @@ struct Said {
   }
 };
 
-Said said_by(const ToolAnswers& answers, const LayerTitles& titles) {
+Said said_by(const fl_adapters::ToolAnswers& answers, const program::LayerTitles& titles) {
   Said said;
   said.answers = &answers;
   const std::string total = std::to_string(answers.runs.size());
@@ -183,21 +187,22 @@ Said said_by(const ToolAnswers& answers, const LayerTitles& titles) {
         in_lines("  answer in " + std::to_string(count) + " of " + total + " runs: " + answer);
   }
   std::map<std::string, int> troubles;
-  for (const Localisation& run : answers.runs) {
-    if (run.status != LocalisationStatus::kOk || !run.reason.empty())
+  for (const fl_adapters::Localisation& run : answers.runs) {
+    if (run.status != fl_adapters::LocalisationStatus::kOk || !run.reason.empty())
       ++troubles[std::string(to_string(run.status)) + ": " + run.reason];
   }
   for (const auto& [trouble, count] : troubles)
     said.summary += in_lines("  " + std::to_string(count) + " of " + total + " runs " + trouble);
   said.ranking = ranking_rows(answers.runs, titles);
-  if (!messages_heard(answers.runs).empty())
+  if (!fl_adapters::messages_heard(answers.runs).empty())
     said.messages = message_table(answers.runs, titles).text();
   return said;
 }
 
 /// Do both say the same, but for how suspicious, which formulas measure on scales of their own?
 bool say_the_same(const Said& a, const Said& b) {
-  return tool_family(a.answers->tool->name) == tool_family(b.answers->tool->name) &&
+  return experiments::tool_family(a.answers->tool->name) ==
+             experiments::tool_family(b.answers->tool->name) &&
          a.summary == b.summary && a.messages == b.messages &&
          std::equal(a.ranking.begin(), a.ranking.end(), b.ranking.begin(), b.ranking.end(),
                     [](std::vector<std::string> ours, std::vector<std::string> theirs) {
@@ -207,9 +212,10 @@ bool say_the_same(const Said& a, const Said& b) {
 }
 
 /// What each tool said; those of one family that said the same are one.
-std::vector<Said> said_by(const std::vector<ToolAnswers>& results, const LayerTitles& titles) {
+std::vector<Said> said_by(const std::vector<fl_adapters::ToolAnswers>& results,
+                          const program::LayerTitles& titles) {
   std::vector<Said> all;
-  for (const ToolAnswers& answers : results) {
+  for (const fl_adapters::ToolAnswers& answers : results) {
     Said said = said_by(answers, titles);
     const auto same = std::find_if(all.begin(), all.end(),
                                    [&](const Said& other) { return say_the_same(other, said); });
@@ -225,7 +231,7 @@ std::vector<Said> said_by(const std::vector<ToolAnswers>& results, const LayerTi
 std::string overview(const std::vector<Said>& all) {
   TextTable table({"tool", "answer", "runs", "first place", "a run"});
   for (const Said& said : all) {
-    const ToolAnswers& answers = *said.answers;
+    const fl_adapters::ToolAnswers& answers = *said.answers;
     const std::size_t runs = answers.runs.size();
     const auto counted = answers.counted();
     std::string first = "-";
@@ -242,7 +248,7 @@ std::string overview(const std::vector<Said>& all) {
 }
 
 std::string text_of(const Said& said) {
-  const Tool& tool = *said.answers->tool;
+  const fl_adapters::Tool& tool = *said.answers->tool;
   std::string text = said.name() + " " + tool.version + " (" + std::string(to_string(tool.kind)) +
                      "), " + duration_text(said.answers->mean_seconds()) + " a run\n";
   if (!said.alike.empty()) text += in_lines("  the same of " + join(said.alike));
@@ -255,15 +261,15 @@ std::string text_of(const Said& said) {
   return said.messages.empty() ? text : text + "\n" + said.messages;
 }
 
-Json json_of(const ToolAnswers& answers) {
+Json json_of(const fl_adapters::ToolAnswers& answers) {
   Json counted = Json::array();
   for (const auto& [answer, count] : answers.counted())
     counted.push_back({{"answer", answer}, {"runs", count}});
   Json runs = Json::array();
   for (std::size_t i = 0; i < answers.runs.size(); ++i) {
-    const Localisation& run = answers.runs[i];
+    const fl_adapters::Localisation& run = answers.runs[i];
     Json messages = Json::array();
-    for (const ToolMessage& message : run.messages) {
+    for (const fl_adapters::ToolMessage& message : run.messages) {
       messages.push_back({{"code", message.code},
                           {"severity", message.severity},
                           {"text", message.text},
@@ -293,14 +299,16 @@ Json json_of(const ToolAnswers& answers) {
           {"runs", std::move(runs)}};
 }
 
-LocaliseContext context_of(const Arguments& arguments, LocalTrainer& trainer) {
-  LocaliseContext context;
+fl_adapters::LocaliseContext context_of(const Arguments& arguments,
+                                        training::LocalTrainer& trainer) {
+  fl_adapters::LocaliseContext context;
   context.trainer = &trainer;
   context.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   context.time_limit = arguments.seconds("time-limit");
   context.memory_limit = arguments.bytes("memory-limit");
-  context.variant =
-      arguments.text("defects") == "repaired" ? ToolVariant::kRepaired : ToolVariant::kAsPublished;
+  context.variant = arguments.text("defects") == "repaired"
+                        ? fl_adapters::ToolVariant::kRepaired
+                        : fl_adapters::ToolVariant::kAsPublished;
   context.stop = &stop_requested();
   if (arguments.has("keep")) context.keep = arguments.text("keep");
   if (arguments.has("deepfd-model")) context.model = arguments.text("deepfd-model");
@@ -308,34 +316,35 @@ LocaliseContext context_of(const Arguments& arguments, LocalTrainer& trainer) {
 }
 
 /// What can't be read or written is said before tools run for hours.
-void require_inputs_and_outputs(const LocaliseContext& context,
-                                const std::vector<const Tool*>& tools, const FaultyProgram& faulty,
-                                std::size_t runs) {
-  if (!context.model.empty()) deepfd::read_table(context.model);
+void require_inputs_and_outputs(const fl_adapters::LocaliseContext& context,
+                                const std::vector<const fl_adapters::Tool*>& tools,
+                                const fl_adapters::FaultyProgram& faulty, std::size_t runs) {
+  if (!context.model.empty()) fl_adapters::deepfd::read_table(context.model);
   if (context.keep.empty()) return;
   require_writable_folder(context.keep, "--keep");
-  for (const Tool* tool : tools) {
-    if (tool->kind == ToolKind::kExternal) require_run_folders(context.keep, faulty, *tool, runs);
+  for (const fl_adapters::Tool* tool : tools) {
+    if (tool->kind == fl_adapters::ToolKind::kExternal)
+      fl_adapters::require_run_folders(context.keep, faulty, *tool, runs);
   }
 }
 
 /// Runs an external tool on a small program and says step by step whether it keeps to the protocol.
 int check(const Arguments& arguments) {
   constexpr const char* kSmallFault = "D6";  // two layers and 200 rows, bundled
-  const Fault fault =
-      load_fault(arguments.positional.empty() ? kSmallFault : arguments.positional.front());
+  const experiments::Fault fault = experiments::load_fault(
+      arguments.positional.empty() ? kSmallFault : arguments.positional.front());
   const auto trainer = make_trainer(arguments, fault.file);
-  const std::vector<ToolCheck> checks =
-      check_tool(arguments.text("check-tool"), {fault.id, tool_version(fault, arguments)},
-                 context_of(arguments, *trainer));
+  const std::vector<fl_adapters::ToolCheck> checks = fl_adapters::check_tool(
+      arguments.text("check-tool"), {fault.id, tool_version(fault, arguments)},
+      context_of(arguments, *trainer));
   Json list = Json::array();
   std::string text;
   bool conforms = true;
   for (const auto& [verdict, what, detail] : checks) {
-    const std::string word = verdict == ToolCheck::Verdict::kOk       ? "ok"
-                             : verdict == ToolCheck::Verdict::kRemark ? "remark"
-                                                                      : "failed";
-    conforms = conforms && verdict != ToolCheck::Verdict::kFailed;
+    const std::string word = verdict == fl_adapters::ToolCheck::Verdict::kOk       ? "ok"
+                             : verdict == fl_adapters::ToolCheck::Verdict::kRemark ? "remark"
+                                                                                   : "failed";
+    conforms = conforms && verdict != fl_adapters::ToolCheck::Verdict::kFailed;
     list.push_back({{"step", what}, {"verdict", word}, {"detail", detail}});
     text += word + std::string(8 - word.size(), ' ') + what + ": " + detail + "\n";
   }
@@ -357,48 +366,49 @@ int run(const Arguments& arguments) {
   if (format == "csv" && (arguments.has("check-tool") || arguments.flag("list")))
     throw usage_error("--format: found csv with --list or --check-tool; allowed: text, json");
   if (arguments.has("check-tool")) return check(arguments);
-  const std::vector<const Tool*> chosen = chosen_tools(arguments);
+  const std::vector<const fl_adapters::Tool*> chosen = chosen_tools(arguments);
   if (arguments.flag("list")) {
     put_result(arguments, list_of_tools(chosen, format == "json"));
     return static_cast<int>(Exit::kDone);
   }
   if (arguments.positional.empty())
     throw usage_error("localise: found no FAULT; allowed: one, or --list");
-  const Fault fault = load_fault(arguments.positional.front());
+  const experiments::Fault fault = experiments::load_fault(arguments.positional.front());
   if (arguments.has("output")) require_not_read(arguments.text("output"), "--output", {fault.file});
-  const FaultyProgram faulty{fault.id, tool_version(fault, arguments)};
-  require_valid(faulty.program.document, fault.file.string());
+  const fl_adapters::FaultyProgram faulty{fault.id, tool_version(fault, arguments)};
+  program::require_valid(faulty.program.document, fault.file.string());
   warn_of(fault.id, faulty.program);
   const auto trainer = make_trainer(arguments, fault.file);
 
-  std::vector<ToolAnswers> results;
-  const LocaliseContext context = context_of(arguments, *trainer);
+  std::vector<fl_adapters::ToolAnswers> results;
+  const fl_adapters::LocaliseContext context = context_of(arguments, *trainer);
   const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
   require_inputs_and_outputs(context, chosen, faulty, runs);
-  for (const Tool* tool : chosen) {
+  for (const fl_adapters::Tool* tool : chosen) {
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
-    results.push_back(
-        localise_runs(*tool, faulty, context, runs, worker_count(arguments),
-                      [&](const Tally& tally) { progress.update(progress_of(tally, "runs")); }));
+    results.push_back(fl_adapters::localise_runs(
+        *tool, faulty, context, runs, worker_count(arguments),
+        [&](const Tally& tally) { progress.update(progress_of(tally, "runs")); }));
   }
 
   bool any_broken = false;
   Json list = Json::array();
-  std::vector<Answer> summaries;
-  const LayerTitles titles(faulty.program.document);
+  std::vector<evaluators::Answer> summaries;
+  const program::LayerTitles titles(faulty.program.document);
   std::string text =
       fault.id +
       (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
   const bool buggy = arguments.text("version") == "buggy";
   if (buggy && fault.tools)
-    text += in_lines("tools are asked about " + tools_difference(fault) + " (" +
+    text += in_lines("tools are asked about " + experiments::tools_difference(fault) + " (" +
                      fault.tools_reason + ")");
-  for (const ToolAnswers& answers : results) {
-    for (const Localisation& run : answers.runs) any_broken = any_broken || broken(run.status);
+  for (const fl_adapters::ToolAnswers& answers : results) {
+    for (const fl_adapters::Localisation& run : answers.runs)
+      any_broken = any_broken || fl_adapters::broken(run.status);
     list.push_back(json_of(answers));
     if (format == "csv")
       summaries.push_back(
-          summary_of_runs(fault.id, answers.tool->name, *answers.tool, answers.runs));
+          experiments::summary_of_runs(fault.id, answers.tool->name, *answers.tool, answers.runs));
   }
   if (format == "text") {
     const std::vector<Said> all = said_by(results, titles);
@@ -411,7 +421,7 @@ int run(const Arguments& arguments) {
                     {"version", 1},
                     {"fault", fault.id},
                     {"program_version", arguments.text("version")},
-                    {"hash", to_string(program_hash(faulty.program))},
+                    {"hash", to_string(program::program_hash(faulty.program))},
                     {"declared", to_string(fault.declared)},
                     {"tools_program", buggy ? tools_json(fault) : Json()},
                     {"seed", arguments.integer("seed")},

@@ -1,11 +1,12 @@
 #include <ctime>
 #include <iostream>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/manual.h"
 #include "cli/verbs.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/vocabulary.h"
 
 namespace neutra::cli {

@@ -4,23 +4,23 @@
 #include <iostream>
 #include <memory>
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/files.h"
 #include "cli/context.h"
 #include "cli/mutant_analysis.h"
 #include "cli/verbs.h"
 #include "experiments/scoring_metric.h"
 #include "mutators/mutants.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/patch.h"
-#include "program/seal.h"
 #include "training/data/dataset.h"
 
 namespace neutra::cli {
 namespace {
 
-Json describe_parameter(const MutationOperator& op) {
-  const OperatorParameter& parameter = op.parameter;
+Json describe_parameter(const mutators::MutationOperator& op) {
+  const mutators::OperatorParameter& parameter = op.parameter;
   Json entry = {{"name", parameter.name},
                 {"type", to_string(parameter.type)},
                 {"search", to_string(parameter.search)},
@@ -35,7 +35,7 @@ Json describe_parameter(const MutationOperator& op) {
 int list_operators(const std::string& format) {
   Json list = Json::array();
   TextTable table({"operator", "abbreviation", "group", "site", "parameter", "search", "tried"});
-  for (const MutationOperator* op : mutation_operators()) {
+  for (const mutators::MutationOperator* op : mutators::mutation_operators()) {
     Json parameters = Json::array();
     if (!op->parameter.name.empty()) parameters.push_back(describe_parameter(*op));
     list.push_back({{"id", op->id},
@@ -57,9 +57,11 @@ int list_operators(const std::string& format) {
 }
 
 /// Its rows; null where the data set is not here, which is said.
-std::shared_ptr<const Dataset> rows_of(const Original& original, const Arguments& arguments) {
+std::shared_ptr<const training::Dataset> rows_of(const Original& original,
+                                                 const Arguments& arguments) {
   try {
-    return load_dataset(original.program.document.at("data"), data_path(arguments, original.file));
+    return training::load_dataset(original.program.document.at("data"),
+                                  data_path(arguments, original.file));
   } catch (const MissingData&) {
     std::cerr << "neutra: " << original.id
               << ": its data are not here; operators that need them don't apply\n";
@@ -68,35 +70,37 @@ std::shared_ptr<const Dataset> rows_of(const Original& original, const Arguments
 }
 
 /// The original as operators look at it, with all that is known of its rows.
-Target target_of(const Original& original, const Arguments& arguments) {
-  require_valid(original.program.document, original.file.string());
-  const std::shared_ptr<const Dataset> rows = rows_of(original, arguments);
+mutators::Target target_of(const Original& original, const Arguments& arguments) {
+  program::require_valid(original.program.document, original.file.string());
+  const std::shared_ptr<const training::Dataset> rows = rows_of(original, arguments);
   const auto info = rows ? std::optional(rows->info()) : std::nullopt;
-  const DataInfo* data = info ? &*info : nullptr;
-  require_valid(original.program.document, original.file.string(), data);
-  Target target =
-      make_target(original.program, data, arguments.has("bounds") ? arguments.text("bounds") : "");
-  target.even_classes = rows && !has_small_class(*rows, target.resolved.task == "regression");
+  const program::DataInfo* data = info ? &*info : nullptr;
+  program::require_valid(original.program.document, original.file.string(), data);
+  mutators::Target target = mutators::make_target(
+      original.program, data, arguments.has("bounds") ? arguments.text("bounds") : "");
+  target.even_classes =
+      rows && !training::has_small_class(*rows, target.resolved.task == "regression");
   return target;
 }
 
-std::vector<const MutationOperator*> chosen_operators(const Arguments& arguments) {
-  if (!arguments.has("operator")) return mutation_operators();
-  std::vector<const MutationOperator*> chosen;
+std::vector<const mutators::MutationOperator*> chosen_operators(const Arguments& arguments) {
+  if (!arguments.has("operator")) return mutators::mutation_operators();
+  std::vector<const mutators::MutationOperator*> chosen;
   for (const std::string& name : arguments.list("operator")) {
-    const MutationOperator* op = &find_mutation_operator(name);
+    const mutators::MutationOperator* op = &mutators::find_mutation_operator(name);
     if (std::find(chosen.begin(), chosen.end(), op) == chosen.end()) chosen.push_back(op);
   }
   return chosen;
 }
 
 /// --range FROM:TO of the operator's values.
-ValueRange given_range(const MutationOperator& op, const Target& target, Site site,
-                       const std::string& text) {
-  if (op.parameter.search != ValueSearch::kBinary)
+mutators::ValueRange given_range(const mutators::MutationOperator& op,
+                                 const mutators::Target& target, mutators::Site site,
+                                 const std::string& text) {
+  if (op.parameter.search != mutators::ValueSearch::kBinary)
     throw usage_error("--range: found one for " + std::string(op.id) +
                       "; allowed: operators that search a range");
-  if (const auto refusal = site_refusal(op, target, site))
+  if (const auto refusal = mutators::site_refusal(op, target, site))
     throw input_error(describe("", std::string(op.id), refusal->found, refusal->allowed));
   const auto number = [&](std::string_view part) {
     double value = 0;
@@ -109,61 +113,62 @@ ValueRange given_range(const MutationOperator& op, const Target& target, Site si
   const std::string_view view = text;
   if (colon == std::string::npos)
     throw usage_error("--range: found " + text + "; allowed: FROM:TO, two numbers");
-  return with_ends(op, search_range(op, target), number(view.substr(0, colon)),
-                   number(view.substr(colon + 1)));
+  return mutators::with_ends(op, mutators::search_range(op, target), number(view.substr(0, colon)),
+                             number(view.substr(colon + 1)));
 }
 
 /// First-order mutants as --operator, --layer, --value and --range choose them. A value that can't
 /// be is an error.
-MutantList chosen_mutants(const Target& target, const Arguments& arguments) {
+mutators::MutantList chosen_mutants(const mutators::Target& target, const Arguments& arguments) {
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   const auto operators = chosen_operators(arguments);
-  std::vector<Site> layers;
-  if (arguments.has("layer")) layers = {static_cast<Site>(arguments.integer("layer"))};
+  std::vector<mutators::Site> layers;
+  if (arguments.has("layer")) layers = {static_cast<mutators::Site>(arguments.integer("layer"))};
   if (!arguments.has("value") && !arguments.has("range"))
-    return first_order_mutants(target, operators, seed, layers);
+    return mutators::first_order_mutants(target, operators, seed, layers);
   if (operators.size() != 1)
     throw usage_error("--value and --range: found " + std::to_string(operators.size()) +
                       " operators; allowed: one, named with --operator");
-  const MutationOperator& op = *operators.front();
-  std::vector<Site> sites = layers.empty() ? find_sites(op, target).sites : layers;
-  if (sites.empty()) sites = {op.by_layer ? 0 : kWholeProgram};  // the error says why
-  MutantList list;
-  for (const Site site : sites) {
-    Application application{std::string(op.id), site, Json(), op.random ? seed : 0};
+  const mutators::MutationOperator& op = *operators.front();
+  std::vector<mutators::Site> sites =
+      layers.empty() ? mutators::find_sites(op, target).sites : layers;
+  if (sites.empty()) sites = {op.by_layer ? 0 : mutators::kWholeProgram};  // the error says why
+  mutators::MutantList list;
+  for (const mutators::Site site : sites) {
+    mutators::Application application{std::string(op.id), site, Json(), op.random ? seed : 0};
     if (arguments.has("value")) {
       std::string text = std::string(op.id) + "=" + arguments.text("value");
-      application.value = parse_application(text, 0).value;
-      list.mutants.push_back(apply_all(target, {application}));
+      application.value = mutators::parse_application(text, 0).value;
+      list.mutants.push_back(mutators::apply_all(target, {application}));
       continue;
     }
-    const ValueRange range = given_range(op, target, site, arguments.text("range"));
+    const mutators::ValueRange range = given_range(op, target, site, arguments.text("range"));
     for (const double end : {range.from, range.to}) {
       application.value = end;
-      const auto mutant = apply(op, target, site, end, seed);
-      const auto* refusal = std::get_if<Inapplicable>(&mutant);
+      const auto mutant = mutators::apply(op, target, site, end, seed);
+      const auto* refusal = std::get_if<mutators::Inapplicable>(&mutant);
       if (refusal == nullptr || !refusal->unchanged)
-        list.mutants.push_back(apply_all(target, {application}));
+        list.mutants.push_back(mutators::apply_all(target, {application}));
     }
   }
   return list;
 }
 
-Json entry_of(const Mutant& mutant, const std::string& file) {
+Json entry_of(const mutators::Mutant& mutant, const std::string& file) {
   Json operators = Json::array();
-  for (const Application& application : mutant.applications)
+  for (const mutators::Application& application : mutant.applications)
     operators.push_back(to_json(application));
   Json entry = {{"name", mutant.name()}};
   if (!file.empty()) entry["file"] = file;
   entry.update({{"order", mutant.applications.size()},
                 {"operators", std::move(operators)},
                 {"faults", to_string(mutant.faults)},
-                {"hash", to_string(program_hash(mutant.program))}});
+                {"hash", to_string(program::program_hash(mutant.program))}});
   return entry;
 }
 
 /// A mutant's program by its own name, or with --as fault a fault whose known fix is the original.
-Json document_of(const Mutant& mutant, const Original& original, bool as_fault) {
+Json document_of(const mutators::Mutant& mutant, const Original& original, bool as_fault) {
   Json program = mutant.program.document;
   program["name"] = mutant.name();
   if (!as_fault) return program;
@@ -250,21 +255,21 @@ int run(const Arguments& arguments) {
 
   Original original = load_original(arguments);
   // Mutants with another loss are compared by the original's.
-  if (kill) original.program = scored_by_name(std::move(original.program));
-  const Target target = target_of(original, arguments);
+  if (kill) original.program = experiments::scored_by_name(std::move(original.program));
+  const mutators::Target target = target_of(original, arguments);
   if (kill)
     return analyse(arguments, original.id, original.file, target, chosen_operators(arguments));
   const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
-  MutantList list;
+  mutators::MutantList list;
   if (arguments.has("apply")) {
-    std::vector<Application> applications;
+    std::vector<mutators::Application> applications;
     for (const std::string& text : arguments.list("apply"))
-      applications.push_back(parse_application(text, seed));
-    list.mutants.push_back(apply_all(target, applications));
+      applications.push_back(mutators::parse_application(text, seed));
+    list.mutants.push_back(mutators::apply_all(target, applications));
   } else if (arguments.has("order")) {
-    list.mutants = random_mutants(target, chosen_operators(arguments),
-                                  static_cast<int>(arguments.integer("order")),
-                                  static_cast<int>(arguments.integer("count")), seed);
+    list.mutants = mutators::random_mutants(target, chosen_operators(arguments),
+                                            static_cast<int>(arguments.integer("order")),
+                                            static_cast<int>(arguments.integer("count")), seed);
   } else {
     list = chosen_mutants(target, arguments);
   }
@@ -281,7 +286,7 @@ int run(const Arguments& arguments) {
   Json mutants = Json::array();
   TextTable table({"mutant", "faults"});
   std::string shown;
-  for (const Mutant& mutant : list.mutants) {
+  for (const mutators::Mutant& mutant : list.mutants) {
     std::filesystem::path file = output;
     if (!output.empty() && !one_file) file /= mutant.name() + ".json";
     if (!file.empty())
@@ -290,8 +295,8 @@ int run(const Arguments& arguments) {
     mutants.push_back(entry_of(mutant, file.filename().string()));
     table.add({mutant.name(), to_string(mutant.faults)});
     const Json& from = original.program.document;
-    shown +=
-        mutant.name() + "\n" + patch_text(from, json_patch(from, mutant.program.document), "  ");
+    shown += mutant.name() + "\n" +
+             program::patch_text(from, program::json_patch(from, mutant.program.document), "  ");
   }
   Json skipped = Json::array();
   for (const auto& [what, reason] : list.skipped)
@@ -299,7 +304,7 @@ int run(const Arguments& arguments) {
   const Json manifest = {{"format", "neutra-mutants"},
                          {"version", 1},
                          {"original", original.id},
-                         {"hash", to_string(program_hash(original.program))},
+                         {"hash", to_string(program::program_hash(original.program))},
                          {"seed", seed},
                          {"mutants", std::move(mutants)},
                          {"skipped", std::move(skipped)}};

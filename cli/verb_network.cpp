@@ -5,12 +5,12 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/error.h"
 #include "cli/context.h"
 #include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "experiments/network_file.h"
 #include "experiments/pictures.h"
-#include "program/error.h"
 
 namespace neutra::cli {
 namespace {
@@ -43,19 +43,19 @@ void require_place_for(const std::string& form, const Arguments& arguments) {
   if (form != "svg" && !arguments.has("output") && isatty(STDOUT_FILENO) == 1)
     throw usage_error("--format " + form +
                       ": found a terminal, which can't show it; allowed: -o FILE, or a pipe");
-  require_picture_form(form);
+  experiments::require_picture_form(form);
 }
 
 int run(const Arguments& arguments) {
   require_output(arguments);
   const std::string format = format_of(arguments);
-  const auto& forms = picture_forms();
+  const auto& forms = experiments::picture_forms();
   const bool is_picture = std::find(forms.begin(), forms.end(), format) != forms.end();
   if (is_picture) require_place_for(format, arguments);
   const std::filesystem::path file = arguments.positional.front();
-  const NetworkFile loaded = read_network_file(
-      file,
-      arguments.has("fault") ? std::optional(load_fault(arguments.text("fault"))) : std::nullopt);
+  const experiments::NetworkFile loaded = experiments::read_network_file(
+      file, arguments.has("fault") ? std::optional(experiments::load_fault(arguments.text("fault")))
+                                   : std::nullopt);
   if (!loaded.finished)
     std::cerr << "neutra: " << file.string()
               << ": the search isn't finished; this is its network so far\n";
@@ -66,7 +66,7 @@ int run(const Arguments& arguments) {
   std::ostringstream out;
   if (arguments.has("compare")) {
     const auto comparison =
-        compare_networks(loaded.network, read_network_tsv(arguments.text("compare")),
+        compare_networks(loaded.network, search::read_network_tsv(arguments.text("compare")),
                          loaded.fault ? &loaded.fault->space : nullptr);
     if (format == "json")
       out << to_text({{"recorded", comparison.recorded},
@@ -78,27 +78,29 @@ int run(const Arguments& arguments) {
     else
       out << comparison_text(comparison);
   } else if (format == "tsv") {
-    write_tsv(loaded.network, out);
+    search::write_tsv(loaded.network, out);
     if (loaded.network.improve)
       std::cerr
           << "neutra: " << file.string()
           << ": is_gt says which programs are significantly better than the buggy one (search "
              "--improve)\n";
   } else if (format == "graphml") {
-    write_graphml(loaded.network, out);
+    search::write_graphml(loaded.network, out);
   } else if (format == "dot") {
-    write_dot(loaded.network, out);
+    search::write_dot(loaded.network, out);
   } else if (is_picture) {
-    write_picture_dot(loaded.network, out);
-    out.str(picture(laid_out(out.str()), format));
+    search::write_picture_dot(loaded.network, out);
+    out.str(experiments::picture(experiments::laid_out(out.str()), format));
   } else if (format == "json") {
-    out << to_text(network_json(loaded.network, loaded.fault ? &*loaded.fault : nullptr));
+    out << to_text(
+        experiments::network_json(loaded.network, loaded.fault ? &*loaded.fault : nullptr));
   } else {
     std::vector<std::string> out_of_reach;
     if (loaded.fault && !loaded.header.empty()) {
-      const SearchConfig config =
-          search_config_from_json(loaded.header.value("config", Json()), file.string());
-      out_of_reach = reach_lines(*loaded.fault, config.preset, depth_limit(config));
+      const search::SearchConfig config =
+          search::search_config_from_json(loaded.header.value("config", Json()), file.string());
+      out_of_reach =
+          experiments::reach_lines(*loaded.fault, config.preset, search::depth_limit(config));
     }
     ListLimit limit;
     limit.folded = arguments.flag("all-repairs");

@@ -2,26 +2,27 @@
 #include <iostream>
 #include <map>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "evaluators/answers.h"
 #include "experiments/recorded_names.h"
 #include "fl_adapters/parsers/parser.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/layer_titles.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
 
-const parsers::LogParser& chosen_parser(const Arguments& arguments) {
-  const std::vector<std::string> names = parsers::log_parser_names();
+const fl_adapters::parsers::LogParser& chosen_parser(const Arguments& arguments) {
+  const std::vector<std::string> names = fl_adapters::parsers::log_parser_names();
   if (!arguments.has("tool")) throw usage_error("--tool is missing; allowed: " + join(names));
   const std::vector<std::string>& chosen = arguments.list("tool");
   if (chosen.size() > 1) throw usage_error("--tool: found " + join(chosen) + "; allowed: one");
-  const parsers::LogParser* parser = parsers::find_log_parser(chosen.front());
+  const fl_adapters::parsers::LogParser* parser =
+      fl_adapters::parsers::find_log_parser(chosen.front());
   if (parser == nullptr)
     throw usage_error("--tool: found '" + chosen.front() +
                       "'; allowed: " + allowed_words(chosen.front(), names));
@@ -36,43 +37,44 @@ constexpr std::uint64_t kLargestLog = std::uint64_t{1} << 30;
 class Faults {
  public:
   explicit Faults(const Arguments& arguments) {
-    if (arguments.has("fault")) own_ = load_fault(arguments.text("fault"));
+    if (arguments.has("fault")) own_ = experiments::load_fault(arguments.text("fault"));
   }
 
   /// nullptr: the name isn't known.
-  const Fault* find(const std::string& name) {
+  const experiments::Fault* find(const std::string& name) {
     if (own_) return &*own_;
     const auto known = loaded_.find(name);
     if (known != loaded_.end()) return known->second ? &*known->second : nullptr;
-    const std::optional<std::string> id = fault_of_recorded_name(name);
-    const auto& fault = loaded_[name] = id ? std::optional(load_fault(*id)) : std::nullopt;
+    const std::optional<std::string> id = experiments::fault_of_recorded_name(name);
+    const auto& fault = loaded_[name] =
+        id ? std::optional(experiments::load_fault(*id)) : std::nullopt;
     return fault ? &*fault : nullptr;
   }
 
  private:
-  std::optional<Fault> own_;
-  std::map<std::string, std::optional<Fault>> loaded_;
+  std::optional<experiments::Fault> own_;
+  std::map<std::string, std::optional<experiments::Fault>> loaded_;
 };
 
-std::string text_of(const std::vector<FaultEntry>& choice) {
-  return choice.empty() ? "-" : to_string(FaultSet{true, {choice}});
+std::string text_of(const std::vector<program::FaultEntry>& choice) {
+  return choice.empty() ? "-" : to_string(program::FaultSet{true, {choice}});
 }
 
 /// Id of the fault that a program is of; the recorded name where it isn't known.
 std::string id_of(const std::string& name, Faults& faults) {
-  const Fault* fault = faults.find(name);
+  const experiments::Fault* fault = faults.find(name);
   return fault != nullptr ? fault->id : name;
 }
 
-Json json_of(const parsers::RecordedProgram& program, Faults& faults) {
-  const FaultSet& answer = program.answers.answer();
+Json json_of(const fl_adapters::parsers::RecordedProgram& program, Faults& faults) {
+  const program::FaultSet& answer = program.answers.answer();
   Json counted = Json::array();
   for (const auto& [text, runs] : program.answers.counted())
     counted.push_back({{"answer", text}, {"runs", runs}});
   Json items = Json::array();
   for (const auto& choice : answer.items) items.push_back(text_of(choice));
   Json messages = Json::array();
-  for (const HeardMessage& heard : messages_heard(program.answers.runs)) {
+  for (const fl_adapters::HeardMessage& heard : fl_adapters::messages_heard(program.answers.runs)) {
     messages.push_back({{"code", heard.message->code},
                         {"severity", heard.message->severity},
                         {"text", heard.message->text},
@@ -82,7 +84,7 @@ Json json_of(const parsers::RecordedProgram& program, Faults& faults) {
                         {"faults", text_of(heard.message->faults)},
                         {"ignored", heard.message->ignored}});
   }
-  const Fault* fault = faults.find(program.name);
+  const experiments::Fault* fault = faults.find(program.name);
   return {{"program", program.name},
           {"fault", fault != nullptr ? Json(fault->id) : Json()},
           {"runs", program.answers.runs.size()},
@@ -94,9 +96,9 @@ Json json_of(const parsers::RecordedProgram& program, Faults& faults) {
           {"messages", std::move(messages)}};
 }
 
-std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
+std::string text_of(const fl_adapters::parsers::ParsedLog& log, Faults& faults) {
   std::string text;
-  for (const parsers::RecordedProgram& program : log.programs) {
+  for (const fl_adapters::parsers::RecordedProgram& program : log.programs) {
     const std::string id = id_of(program.name, faults);
     text += in_lines(program.name + (id == program.name ? "" : " (" + id + ")") + ": " +
                      to_string(program.answers.answer()));
@@ -106,12 +108,13 @@ std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
     if (!program.cut.empty())
       text += "  left out: " + std::to_string(program.cut.size()) +
               (program.cut.size() == 1 ? " run" : " runs") + " of which a part was cut off\n";
-    const Fault* fault = faults.find(program.name);
-    const LayerTitles titles =
-        fault != nullptr ? LayerTitles(fault->buggy.document) : LayerTitles();
+    const experiments::Fault* fault = faults.find(program.name);
+    const program::LayerTitles titles =
+        fault != nullptr ? program::LayerTitles(fault->buggy.document) : program::LayerTitles();
     TextTable table({"message", "layers", "runs", "answer"});
-    for (const HeardMessage& heard : messages_heard(program.answers.runs)) {
-      const ToolMessage& message = *heard.message;
+    for (const fl_adapters::HeardMessage& heard :
+         fl_adapters::messages_heard(program.answers.runs)) {
+      const fl_adapters::ToolMessage& message = *heard.message;
       const std::string layers = titles(message.layers);
       table.add({message.severity + ": " + message.text, layers.empty() ? "-" : layers,
                  std::to_string(heard.runs),
@@ -127,10 +130,11 @@ std::string text_of(const parsers::ParsedLog& log, Faults& faults) {
 }
 
 /// An answers file. A fault that two programs stand for keeps the first one's answer under its id.
-std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, Faults& faults) {
-  std::vector<Answer> answers;
+std::string answers_of(const std::string& tool, const fl_adapters::parsers::ParsedLog& log,
+                       Faults& faults) {
+  std::vector<evaluators::Answer> answers;
   std::set<std::string> taken;
-  for (const parsers::RecordedProgram& program : log.programs) {
+  for (const fl_adapters::parsers::RecordedProgram& program : log.programs) {
     std::string id = id_of(program.name, faults);
     if (!taken.insert(id).second) taken.insert(id = program.name);
     const double seconds = program.answers.mean_seconds();
@@ -149,20 +153,20 @@ std::string answers_of(const std::string& tool, const parsers::ParsedLog& log, F
 
 int run(const Arguments& arguments) {
   require_output(arguments);
-  const parsers::LogParser& parser = chosen_parser(arguments);
+  const fl_adapters::parsers::LogParser& parser = chosen_parser(arguments);
   const std::string& file = arguments.positional.front();
   const std::string format = chosen_format(arguments);
   Faults faults(arguments);
-  parsers::ParseOptions options;
+  fl_adapters::parsers::ParseOptions options;
   options.name = std::filesystem::path(file).stem().string();
   options.keep_misleading = arguments.flag("keep-misleading");
-  options.program = [&](const std::string& name) -> const Program* {
-    const Fault* fault = faults.find(name);
-    return fault != nullptr ? &tools_program(*fault) : nullptr;
+  options.program = [&](const std::string& name) -> const program::Program* {
+    const experiments::Fault* fault = faults.find(name);
+    return fault != nullptr ? &experiments::tools_program(*fault) : nullptr;
   };
-  const parsers::ParsedLog log = parsers::parse_log(
+  const fl_adapters::parsers::ParsedLog log = fl_adapters::parsers::parse_log(
       parser, read_file(file, "recorded output of a tool", kLargestLog), options);
-  for (const parsers::ParseWarning& warning : log.warnings)
+  for (const fl_adapters::parsers::ParseWarning& warning : log.warnings)
     std::cerr << "neutra: " << file << ":" << warning.line << ": " << warning.text << "\n";
   if (log.programs.empty())
     throw input_error(describe(file, "", "nothing that " + parser.name + " prints",
@@ -170,10 +174,10 @@ int run(const Arguments& arguments) {
   std::string text;
   if (format == "json") {
     Json programs = Json::array();
-    for (const parsers::RecordedProgram& program : log.programs)
+    for (const fl_adapters::parsers::RecordedProgram& program : log.programs)
       programs.push_back(json_of(program, faults));
     Json warnings = Json::array();
-    for (const parsers::ParseWarning& warning : log.warnings)
+    for (const fl_adapters::parsers::ParseWarning& warning : log.warnings)
       warnings.push_back({{"line", warning.line}, {"text", warning.text}});
     text = to_text({{"format", "neutra-parse"},
                     {"version", 1},

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <iostream>
 
+#include "base/error.h"
 #include "cli/context.h"
 #include "cli/report_curves.h"
 #include "cli/verbs.h"
-#include "program/error.h"
 #include "report/report.h"
 #include "report/tables.h"
 
@@ -15,13 +15,14 @@ namespace {
 
 /// Scores of the answers on the network's fault. nullopt, and a note, where nothing can be scored
 /// and need not be.
-std::optional<ScoreSheet> scores_of(const NetworkFile& loaded, const std::string& file,
-                                    const std::string& answers_file, bool must_score,
-                                    const ScoreOptions& options) {
+std::optional<experiments::ScoreSheet> scores_of(const experiments::NetworkFile& loaded,
+                                                 const std::string& file,
+                                                 const std::string& answers_file, bool must_score,
+                                                 const evaluators::ScoreOptions& options) {
   std::string problem;
   if (loaded.fault) {
-    ScoreSheet sheet =
-        score_answers({{*loaded.fault, loaded.network, file}}, read_answers(answers_file), options);
+    experiments::ScoreSheet sheet = experiments::score_answers(
+        {{*loaded.fault, loaded.network, file}}, evaluators::read_answers(answers_file), options);
     if (!sheet.rows.empty()) return sheet;
     problem =
         describe(answers_file, "", "no answer on " + loaded.fault->id, "a line for each tool");
@@ -44,31 +45,33 @@ int run(const Arguments& arguments) {
     throw usage_error(
         "--format html: found a terminal, which can't show it; allowed: -o FILE, or a pipe");
   }
-  ReportInput input;
+  report::ReportInput input;
   input.file = arguments.positional.front();
-  input.network = read_network_file(
-      input.file,
-      arguments.has("fault") ? std::optional(load_fault(arguments.text("fault"))) : std::nullopt);
-  const NetworkFile& loaded = input.network;
+  input.network = experiments::read_network_file(
+      input.file, arguments.has("fault")
+                      ? std::optional(experiments::load_fault(arguments.text("fault")))
+                      : std::nullopt);
+  const experiments::NetworkFile& loaded = input.network;
   if (!loaded.finished)
     std::cerr << "neutra: " << input.file
               << ": the search isn't finished; this is its network so far\n";
   if (arguments.has("fault") && !loaded.network.nodes.empty())
-    require_root(loaded.network, *loaded.fault, input.file);
-  if (arguments.has("study")) input.times = read_study_times(arguments.text("study"));
+    experiments::require_root(loaded.network, *loaded.fault, input.file);
+  if (arguments.has("study")) input.times = report::read_study_times(arguments.text("study"));
   if (arguments.has("answers"))
     input.answers = arguments.text("answers");
   else if (arguments.has("study"))
     input.answers = (std::filesystem::path(arguments.text("study")) / "answers.csv").string();
   if (!input.answers.empty())
-    input.scores =
-        scores_of(loaded, input.file, input.answers, arguments.has("answers"),
-                  {*parse_variant(arguments.text("variant")), *parse_match(arguments.text("match")),
-                   *parse_unlocated(arguments.text("unlocated")), 3,
-                   static_cast<int>(arguments.integer("top"))});
+    input.scores = scores_of(loaded, input.file, input.answers, arguments.has("answers"),
+                             {*evaluators::parse_variant(arguments.text("variant")),
+                              *evaluators::parse_match(arguments.text("match")),
+                              *evaluators::parse_unlocated(arguments.text("unlocated")), 3,
+                              static_cast<int>(arguments.integer("top"))});
   for (std::size_t i = 1; i < arguments.positional.size(); ++i)
-    input.compared.emplace_back(read_network_file(arguments.positional[i], loaded.fault),
-                                arguments.positional[i]);
+    input.compared.emplace_back(
+        experiments::read_network_file(arguments.positional[i], loaded.fault),
+        arguments.positional[i]);
   if (arguments.has("output")) {
     std::vector<std::filesystem::path> read(arguments.positional.begin(),
                                             arguments.positional.end());
@@ -80,13 +83,13 @@ int run(const Arguments& arguments) {
     input.curves = train_curves(arguments, loaded, input.file);
   }
   input.provenance = provenance();
-  const Json document = report_document(input);
+  const Json document = report::report_document(input);
   const bool written = arguments.has("output");
   // --json is about what goes to standard output.
   const std::string format = written ? arguments.text("format") : chosen_format(arguments);
   put_result(arguments, format == "json"  ? to_text(document)
-                        : format == "csv" ? table_csv(document, arguments.text("table"))
-                                          : report_page(document));
+                        : format == "csv" ? report::table_csv(document, arguments.text("table"))
+                                          : report::report_page(document));
   if (written && arguments.flag("json"))
     std::cout << to_text({{"format", "neutra-report-file"},
                           {"version", 1},

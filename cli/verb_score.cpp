@@ -4,33 +4,35 @@
 #include <set>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/json.h"
+#include "base/text_layout.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "experiments/figures.h"
 #include "experiments/network_file.h"
 #include "experiments/pictures.h"
 #include "experiments/score_tables.h"
-#include "program/error.h"
-#include "program/json.h"
-#include "program/text_layout.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
 
 /// The answers of the tools that --tool names: one of the file's tools, a family of them
 /// ("deepmufl"), or "all".
-std::vector<Answer> chosen_answers(std::vector<Answer> answers, const Arguments& arguments) {
+std::vector<evaluators::Answer> chosen_answers(std::vector<evaluators::Answer> answers,
+                                               const Arguments& arguments) {
   std::vector<std::string> tools;
-  for (const Answer& answer : answers)
+  for (const evaluators::Answer& answer : answers)
     if (std::find(tools.begin(), tools.end(), answer.tool) == tools.end())
       tools.push_back(answer.tool);
   std::set<std::string> chosen;
   for (const std::string& name : arguments.list("tool")) {
     const std::size_t before = chosen.size();
     for (const std::string& tool : tools)
-      if (name == "all" || tool == name || tool_family(tool) == name) chosen.insert(tool);
+      if (name == "all" || tool == name || experiments::tool_family(tool) == name)
+        chosen.insert(tool);
     if (chosen.size() == before && !chosen.contains(name)) {
       tools.emplace_back("all");
       throw usage_error("--tool: found '" + name + "'; allowed: " + allowed_words(name, tools) +
@@ -38,18 +40,20 @@ std::vector<Answer> chosen_answers(std::vector<Answer> answers, const Arguments&
     }
   }
   if (!chosen.empty())
-    std::erase_if(answers, [&](const Answer& answer) { return !chosen.contains(answer.tool); });
+    std::erase_if(answers,
+                  [&](const evaluators::Answer& answer) { return !chosen.contains(answer.tool); });
   return answers;
 }
 
 /// As text: rows for each tool where columns would be too many to read, or for the terminal.
-std::string text_of(const ScoreSheet& sheet) {
+std::string text_of(const experiments::ScoreSheet& sheet) {
   constexpr std::size_t kMostColumns = 5;
-  std::vector<AlikeTools> alike;
-  const ScoreSheet folded = fold_alike_tools(sheet, alike);
+  std::vector<experiments::AlikeTools> alike;
+  const experiments::ScoreSheet folded = experiments::fold_alike_tools(sheet, alike);
   const std::optional<std::size_t> columns = output_columns();
   const auto fits = [&] {
-    std::string text = write_text({{}, {scores_by_tool(folded, true)}}, std::nullopt);
+    std::string text =
+        evaluators::write_text({{}, {experiments::scores_by_tool(folded, true)}}, std::nullopt);
     text.erase(0, text.find("\n\n") + 2);  // the title can be wrapped
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
@@ -57,33 +61,36 @@ std::string text_of(const ScoreSheet& sheet) {
     return true;
   };
   const bool wide = folded.tools.size() <= kMostColumns && (!columns || fits());
-  std::string text = written(score_report(folded, wide ? Layout::kWide : Layout::kRows), "text");
-  for (const AlikeTools& group : alike)
+  std::string text = written(experiments::score_report(folded, wide ? experiments::Layout::kWide
+                                                                    : experiments::Layout::kRows),
+                             "text");
+  for (const experiments::AlikeTools& group : alike)
     text +=
         "\n" + in_lines(group.shown + ": the same of " + join(group.others) + ", on every fault");
   return text;
 }
 
 /// One entry for each network; without networks one for each bundled fault that the answers name.
-std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
-                                         const std::vector<Answer>& answers) {
+std::vector<experiments::ScoredFault> faults_to_score(
+    const Arguments& arguments, const std::vector<evaluators::Answer>& answers) {
   const std::vector<std::string>& files = arguments.list("network");
-  const auto named =
-      arguments.has("fault") ? std::optional(load_fault(arguments.text("fault"))) : std::nullopt;
+  const auto named = arguments.has("fault")
+                         ? std::optional(experiments::load_fault(arguments.text("fault")))
+                         : std::nullopt;
   if (named && files.size() > 1)
     throw usage_error("--fault: given with " + std::to_string(files.size()) +
                       " networks; allowed: with one");
-  std::vector<ScoredFault> faults;
-  const auto add = [&](ScoredFault scored) {
+  std::vector<experiments::ScoredFault> faults;
+  const auto add = [&](experiments::ScoredFault scored) {
     const std::string& id = scored.fault.id;
     if (std::any_of(faults.begin(), faults.end(),
-                    [&](const ScoredFault& other) { return other.fault.id == id; }))
+                    [&](const experiments::ScoredFault& other) { return other.fault.id == id; }))
       throw usage_error("--network: found a second network of " + id + ", " + scored.file +
                         "; allowed: one for each fault");
     faults.push_back(std::move(scored));
   };
   for (const std::string& file : files) {
-    NetworkFile read = read_network_file(file, named);
+    experiments::NetworkFile read = experiments::read_network_file(file, named);
     if (!read.fault)
       throw input_error(
           describe(file, "", "a network of no bundled fault (" + read.network.fault_id + ")",
@@ -94,7 +101,8 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
                 << ": the search isn't finished; scored against its repairs so far\n";
     const bool minimal = arguments.flag("minimal");
     const std::int64_t unknown =
-        minimal ? count(repairs_by_size(read.network, &*read.fault)).unknown : 0;
+        minimal ? search::count(experiments::repairs_by_size(read.network, &*read.fault)).unknown
+                : 0;
     if (unknown > 0)
       std::cerr << "neutra: " << file << ": of " << unknown
                 << " repairs it is not known whether they are 1-minimal (neutra search --minimise "
@@ -106,13 +114,13 @@ std::vector<ScoredFault> faults_to_score(const Arguments& arguments,
     add({*named, std::nullopt, ""});
     return faults;
   }
-  const auto bundled = fault_ids();
-  for (const Answer& answer : answers) {
+  const auto bundled = experiments::fault_ids();
+  for (const evaluators::Answer& answer : answers) {
     const bool known = std::find(bundled.begin(), bundled.end(), answer.fault) != bundled.end();
-    const bool there = std::any_of(faults.begin(), faults.end(), [&](const ScoredFault& scored) {
-      return scored.fault.id == answer.fault;
-    });
-    if (known && !there) add({load_fault(answer.fault), std::nullopt, ""});
+    const bool there = std::any_of(
+        faults.begin(), faults.end(),
+        [&](const experiments::ScoredFault& scored) { return scored.fault.id == answer.fault; });
+    if (known && !there) add({experiments::load_fault(answer.fault), std::nullopt, ""});
   }
   if (faults.empty() && !answers.empty())
     throw input_error(describe(arguments.text("answers"), "fault",
@@ -135,20 +143,21 @@ int run(const Arguments& arguments) {
   }
   if (arguments.flag("minimal") && !arguments.has("network"))
     throw usage_error("--minimal: found no network; allowed: with --network");
-  const std::vector<Answer> answers = chosen_answers(read_answers(file), arguments);
-  ScoreOptions options{*parse_variant(arguments.text("variant")),
-                       *parse_match(arguments.text("match")),
-                       *parse_unlocated(arguments.text("unlocated"))};
+  const std::vector<evaluators::Answer> answers =
+      chosen_answers(evaluators::read_answers(file), arguments);
+  evaluators::ScoreOptions options{*evaluators::parse_variant(arguments.text("variant")),
+                                   *evaluators::parse_match(arguments.text("match")),
+                                   *evaluators::parse_unlocated(arguments.text("unlocated"))};
   options.top = static_cast<int>(arguments.integer("top"));
   const std::string format = chosen_format(arguments);
-  const std::vector<ScoredFault> faults = faults_to_score(arguments, answers);
-  const ScoreSheet sheet = score_answers(faults, answers, options);
+  const std::vector<experiments::ScoredFault> faults = faults_to_score(arguments, answers);
+  const experiments::ScoreSheet sheet = experiments::score_answers(faults, answers, options);
   if (sheet.rows.empty())
     throw input_error(describe(
         file, "", "no answer on " + (sheet.faults.empty() ? "any fault" : sheet.faults.front()),
         "a line for each tool"));
   std::set<std::string> unused;
-  for (const Answer& answer : answers)
+  for (const evaluators::Answer& answer : answers)
     if (std::find(sheet.faults.begin(), sheet.faults.end(), answer.fault) == sheet.faults.end())
       unused.insert(answer.fault);
   if (!unused.empty())
@@ -165,10 +174,13 @@ int run(const Arguments& arguments) {
           file, "", std::to_string(sheet.tools.size()) + " tools",
           "answers of three tools at least on two faults at least that all of them answered, to "
           "draw --plot"));
-    write_picture(critical_difference_figure(sheet), plot);
+    write_picture(experiments::critical_difference_figure(sheet), plot);
   }
-  put_result(arguments, format == "text" ? text_of(sheet)
-                                         : written(score_report(sheet, layout_of(format)), format));
+  put_result(
+      arguments,
+      format == "text"
+          ? text_of(sheet)
+          : written(experiments::score_report(sheet, experiments::layout_of(format)), format));
   return 0;
 }
 

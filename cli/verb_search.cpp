@@ -3,6 +3,12 @@
 #include <iostream>
 #include <optional>
 
+#include "base/error.h"
+#include "base/json_number.h"
+#include "base/last_act.h"
+#include "base/numbers.h"
+#include "base/printable.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/network_text.h"
 #include "cli/ranks.h"
@@ -12,11 +18,6 @@
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
-#include "program/error.h"
-#include "program/json_number.h"
-#include "program/last_act.h"
-#include "program/printable.h"
-#include "program/words.h"
 #include "search/store.h"
 
 namespace neutra::cli {
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::size_t kListed = 20;        ///< repairs that the result lists
 constexpr double kUsualSeconds = 10 * 60;  ///< of a new search without any budget
 
-std::string counters_text(const SearchCounters& c) {
+std::string counters_text(const search::SearchCounters& c) {
   std::string text = std::to_string(c.evaluations) + " evaluations, " +
                      std::to_string(c.trainings) + " trainings in " + duration_text(c.seconds);
   if (c.seconds > 0.01)
@@ -51,7 +52,7 @@ std::string counters_text(const SearchCounters& c) {
 
 /// FAULT.h5, or FAULT.store.h5 beside a Keras model of that name, which the program may be of.
 /// HDF5 of a store begins behind its seal, that of any other file at once.
-fs::path default_store(const Fault& fault) {
+fs::path default_store(const experiments::Fault& fault) {
   const fs::path store = fault.id + ".h5";
   std::string start(4, '\0');
   std::error_code ignored;
@@ -62,36 +63,37 @@ fs::path default_store(const Fault& fault) {
 
 /// "minimised: 12 sub-patches evaluated, 87 trainings in 3.2 s; of every repair
 /// it is known whether it is 1-minimal"
-std::string minimising_text(const Minimising& minimising) {
-  const SearchCounters& c = minimising.counters;
+std::string minimising_text(const search::Minimising& minimising) {
+  const search::SearchCounters& c = minimising.counters;
   std::string text = "minimised: " + std::to_string(c.evaluations) + " sub-patches evaluated, " +
                      std::to_string(c.trainings) + " trainings in " + duration_text(c.seconds);
   if (c.trainings_from_store > 0)
     text += ", besides " + std::to_string(c.trainings_from_store) + " from earlier runs";
   text += "; " + std::to_string(c.trainings_saved_curtailed) + " saved by curtailment; ";
   switch (minimising.end) {
-    case SearchEnd::kQueueEmpty:
+    case search::SearchEnd::kQueueEmpty:
       return text + (minimising.counters.evaluations > 0
                          ? "of every repair it is known whether it is 1-minimal\n"
                          : "no sub-patch was left to evaluate\n");
-    case SearchEnd::kEvaluationBudget:
+    case search::SearchEnd::kEvaluationBudget:
       return text + "budget used up (--budget-minimise)\n";
     default:
       return text + "interrupted\n";
   }
 }
 
-ProgressState minimising_progress(const Progress& progress, std::optional<std::int64_t> budget) {
+ProgressState minimising_progress(const search::Progress& progress,
+                                  std::optional<std::int64_t> budget) {
   ProgressState state = progress_of(progress, budget);
   state.unit = "sub-patches";
   state.text = std::to_string(progress.queue) + " repairs undecided";
   return state;
 }
 
-bool is_interrupted(const SearchOutcome& outcome, const RunOptions& options) {
-  return outcome.end == SearchEnd::kInterrupted ||
+bool is_interrupted(const search::SearchOutcome& outcome, const search::RunOptions& options) {
+  return outcome.end == search::SearchEnd::kInterrupted ||
          (options.minimise && outcome.minimising &&
-          outcome.minimising->end == SearchEnd::kInterrupted);
+          outcome.minimising->end == search::SearchEnd::kInterrupted);
 }
 
 /// "10 minutes", "90 seconds"
@@ -105,7 +107,7 @@ std::string time_words(double seconds) {
 }
 
 /// What a search says first.
-std::string budget_line(const SearchConfig& config) {
+std::string budget_line(const search::SearchConfig& config) {
   std::vector<std::string> budgets;
   if (config.budget_evaluations)
     budgets.push_back(std::to_string(*config.budget_evaluations) +
@@ -119,22 +121,26 @@ std::string budget_line(const SearchConfig& config) {
 
 /// What decides which network comes out. What the options leave open a store keeps; `stored`:
 /// what made it, nullopt for a new one.
-SearchConfig search_config(const Arguments& arguments, const Fault& fault,
-                           const std::optional<SearchConfig>& stored) {
-  SearchConfig config;
-  config.rule = *parse_rule(arguments.text("rule"));
-  const bool bundled = is_bundled(fault);
+search::SearchConfig search_config(const Arguments& arguments, const experiments::Fault& fault,
+                                   const std::optional<search::SearchConfig>& stored) {
+  search::SearchConfig config;
+  config.rule = *search::parse_rule(arguments.text("rule"));
+  const bool bundled = experiments::is_bundled(fault);
   if (arguments.has("preset"))
-    config.preset = *parse_preset(arguments.text("preset"));
+    config.preset = *mutators::parse_preset(arguments.text("preset"));
   else
-    config.preset = stored ? stored->preset : bundled ? Preset::kPaper : Preset::kKeras;
-  const bool as_study =
-      config.rule == Rule::kRecorded || (bundled && config.preset == Preset::kPaper);
+    config.preset = stored    ? stored->preset
+                    : bundled ? mutators::Preset::kPaper
+                              : mutators::Preset::kKeras;
+  const bool as_study = config.rule == search::Rule::kRecorded ||
+                        (bundled && config.preset == mutators::Preset::kPaper);
   if (arguments.has("ties"))
-    config.ties = *parse_tie_order(arguments.text("ties"));
+    config.ties = *search::parse_tie_order(arguments.text("ties"));
   else
-    config.ties = stored ? stored->ties : as_study ? TieOrder::kParameters : TieOrder::kSpread;
-  if (config.rule == Rule::kRecorded && config.ties != TieOrder::kParameters)
+    config.ties = stored     ? stored->ties
+                  : as_study ? search::TieOrder::kParameters
+                             : search::TieOrder::kSpread;
+  if (config.rule == search::Rule::kRecorded && config.ties != search::TieOrder::kParameters)
     throw usage_error(
         "--ties: found spread with --rule recorded, which takes equals as they were "
         "generated; allowed: --rule algorithm1");
@@ -160,14 +166,16 @@ SearchConfig search_config(const Arguments& arguments, const Fault& fault,
 }
 
 /// Prints what became of a search.
-void tell_outcome(const Arguments& arguments, const Fault& fault, const SearchTask& task,
-                  const SearchConfig& config, const RunOptions& options, const fs::path& store,
-                  const std::vector<std::string>& out_of_reach, const SearchOutcome& outcome) {
+void tell_outcome(const Arguments& arguments, const experiments::Fault& fault,
+                  const search::SearchTask& task, const search::SearchConfig& config,
+                  const search::RunOptions& options, const fs::path& store,
+                  const std::vector<std::string>& out_of_reach,
+                  const search::SearchOutcome& outcome) {
   const bool interrupted = is_interrupted(outcome, options);
   if (arguments.flag("json")) {
     const auto alternatives = outcome.network.alternatives();
     std::int64_t significant = 0;
-    for (const Node* node : alternatives) significant += node->significant;
+    for (const search::Node* node : alternatives) significant += node->significant;
     std::cout << to_text(
         {{"format", "neutra-search"},
          {"version", 1},
@@ -177,24 +185,25 @@ void tell_outcome(const Arguments& arguments, const Fault& fault, const SearchTa
          {"end", to_string(outcome.end)},
          {"was_finished", outcome.was_finished},
          {"metric", task.metric},
-         {"goal", to_string(task.goal)},
+         {"goal", program::to_string(task.goal)},
          {"improve", outcome.network.improve},
          {"preset", to_string(config.preset)},
          {"ties", to_string(config.ties)},
          {"budget_evaluations",
           config.budget_evaluations ? Json(*config.budget_evaluations) : Json(nullptr)},
          {"budget_seconds", config.budget_seconds ? Json(*config.budget_seconds) : Json(nullptr)},
-         {"out_of_reach", fault.fixed ? to_json(reach_of(fault.space, *fault.fixed,
-                                                         fault.fixed_parameters, config.preset)
-                                                    .missing)
-                                      : Json::array()},
+         {"out_of_reach", fault.fixed
+                              ? to_json(mutators::reach_of(fault.space, *fault.fixed,
+                                                           fault.fixed_parameters, config.preset)
+                                            .missing)
+                              : Json::array()},
          {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
                                                        : Json(nullptr)},
          {"nodes", outcome.network.nodes.size()},
          {"edges", outcome.network.edges.size()},
          {"alternatives", alternatives.size()},
          {"significantly_better", significant},
-         {"minimal", to_json(count(repairs_by_size(outcome.network, &fault)))},
+         {"minimal", to_json(search::count(experiments::repairs_by_size(outcome.network, &fault)))},
          {"minimising", outcome.minimising ? to_json(*outcome.minimising) : Json(nullptr)},
          {"counters", to_json(outcome.counters)}});
   } else if (interrupted) {
@@ -204,13 +213,14 @@ void tell_outcome(const Arguments& arguments, const Fault& fault, const SearchTa
     if (outcome.was_finished)
       std::cout << store.string()
                 << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
-    std::cout << network_text(outcome.network, &fault,
-                              ListLimit{kListed, "neutra network " +
-                                                     shell_quoted(printable(store.string())) +
-                                                     " --format text --all-repairs lists all"},
-                              out_of_reach)
+    std::cout << network_text(
+                     outcome.network, &fault,
+                     ListLimit{kListed, "neutra network " +
+                                            experiments::shell_quoted(printable(store.string())) +
+                                            " --format text --all-repairs lists all"},
+                     out_of_reach)
               << "\n"
-              << "end: " << end_text(outcome.end) << "; " << counters_text(outcome.counters)
+              << "end: " << search::end_text(outcome.end) << "; " << counters_text(outcome.counters)
               << (outcome.minimising ? minimising_text(*outcome.minimising) : "")
               << "store: " << store.string() << "\n";
   }
@@ -218,23 +228,24 @@ void tell_outcome(const Arguments& arguments, const Fault& fault, const SearchTa
 
 int run(const Arguments& arguments) {
   catch_signals(other_ranks() == nullptr);
-  const Fault given = load_fault(arguments.positional.front());
+  const experiments::Fault given = experiments::load_fault(arguments.positional.front());
   const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
                                                             : default_store(given));
   if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
     throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
   const bool fresh = arguments.flag("fresh");
   std::string as_begun;  // a warning
-  const Fault fault = fresh ? scored_alike(given) : scored_as_begun(given, store, as_begun);
-  const SearchTask task = search_task(fault);
-  SearchConfig config =
-      search_config(arguments, fault, fresh ? std::nullopt : stored_config(store));
+  const experiments::Fault fault = fresh ? experiments::scored_alike(given)
+                                         : experiments::scored_as_begun(given, store, as_begun);
+  const search::SearchTask task = experiments::search_task(fault);
+  search::SearchConfig config =
+      search_config(arguments, fault, fresh ? std::nullopt : search::stored_config(store));
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(fault.buggy))
     throw input_error(fault.file.string() + ": " + *reason);
-  config.fingerprint = search_fingerprint(fault, *trainer);
+  config.fingerprint = experiments::search_fingerprint(fault, *trainer);
 
-  RunOptions options;
+  search::RunOptions options;
   options.workers = worker_count(arguments);
   options.curtail = arguments.is_on("curtail");
   options.reuse_identical = arguments.is_on("share-identical");
@@ -244,8 +255,10 @@ int run(const Arguments& arguments) {
   options.command = "neutra search " + join(arguments.words, " ");
   options.provenance = provenance();
   options.stop = &stop_requested();
-  options.isolated = [trainer_options = trainer_options(arguments, fault.file)](
-                         const TrainingJob& job) { return train_isolated(job, trainer_options); };
+  options.isolated =
+      [trainer_options = trainer_options(arguments, fault.file)](const training::TrainingJob& job) {
+        return train_isolated(job, trainer_options);
+      };
   options.remote = other_ranks();
   if (options.remote)
     options.remote_setup =
@@ -259,42 +272,42 @@ int run(const Arguments& arguments) {
   if (options.budget_minimise && !options.minimise)
     throw usage_error("--budget-minimise: found it alone; allowed: with --minimise");
 
-  require_store_or_free(store);
+  search::require_store_or_free(store);
   // Nothing is told before all that can be refused at once has been looked at.
   if (!arguments.flag("quiet")) std::cerr << budget_line(config);
   if (!as_begun.empty()) std::cerr << "warning: " << as_begun << '\n';
-  tell_scoring(fault, arguments.flag("quiet") || !as_begun.empty());
+  experiments::tell_scoring(fault, arguments.flag("quiet") || !as_begun.empty());
   const std::vector<std::string> out_of_reach =
-      reach_lines(fault, config.preset, depth_limit(config));
+      experiments::reach_lines(fault, config.preset, search::depth_limit(config));
   for (const std::string& line : out_of_reach) std::cerr << "warning: " << line << "\n";
   warn_of(fault.id, fault.buggy);
   if (fault.fixed) warn_of(fault.id, *fault.fixed);
   const bool quiet = arguments.flag("quiet");
   std::optional<ProgressLine> line(std::in_place, quiet, "search " + fault.id);
-  options.progress = [&](const Progress& progress) {
+  options.progress = [&](const search::Progress& progress) {
     line->update(progress_of(progress, config.budget_evaluations));
   };
   options.minimising = [&] {
     line.reset();
     line.emplace(quiet, "minimise " + fault.id);
-    options.progress = [&](const Progress& progress) {
+    options.progress = [&](const search::Progress& progress) {
       line->update(minimising_progress(progress, options.budget_minimise));
     };
   };
-  const auto tell = [&](const SearchOutcome& outcome) {
+  const auto tell = [&](const search::SearchOutcome& outcome) {
     tell_outcome(arguments, fault, task, config, options, store, out_of_reach, outcome);
   };
   // Where a step of a training does not end: what is told is what was saved.
   std::optional<LastAct> last([&] {
     line.reset();
     if (!fs::exists(store)) return;
-    const StoredRun run = read_store(store);
-    SearchOutcome outcome{run.network, run.counters, SearchEnd::kInterrupted, false,
-                          run.minimising};
-    if (outcome.minimising) outcome.minimising->end = SearchEnd::kInterrupted;
+    const search::StoredRun run = search::read_store(store);
+    search::SearchOutcome outcome{run.network, run.counters, search::SearchEnd::kInterrupted, false,
+                                  run.minimising};
+    if (outcome.minimising) outcome.minimising->end = search::SearchEnd::kInterrupted;
     tell(outcome);
   });
-  const SearchOutcome outcome = run_search(task, config, options, *trainer, store);
+  const search::SearchOutcome outcome = search::run_search(task, config, options, *trainer, store);
   line.reset();
   const bool interrupted = is_interrupted(outcome, options);
   if (interrupted) begin_ending();

@@ -2,11 +2,11 @@
 #include <filesystem>
 #include <iostream>
 
+#include "base/error.h"
+#include "base/last_act.h"
 #include "cli/context.h"
 #include "cli/stopping.h"
 #include "cli/verbs.h"
-#include "program/error.h"
-#include "program/last_act.h"
 #include "serve/folder_site.h"
 #include "serve/http_server.h"
 
@@ -22,7 +22,7 @@ int run(const Arguments& arguments) {
   catch_signals();
   say_nothing_of_stops();
   const LastAct last([] { std::_Exit(static_cast<int>(Exit::kDone)); });
-  FolderSite::Setup setup;
+  serve::FolderSite::Setup setup;
   setup.folder = arguments.positional.front();
   setup.provenance = provenance();
   // Itself, also after its file was replaced.
@@ -32,10 +32,10 @@ int run(const Arguments& arguments) {
     data_path(arguments, "");  // says when it is no folder
     setup.tool_options.insert(setup.tool_options.end(), {"--data-dir", arguments.text("data-dir")});
   }
-  FolderSite site(setup);
+  serve::FolderSite site(setup);
   const std::string host = arguments.text("host");
-  HttpServer server(host, static_cast<int>(arguments.integer("port")),
-                    [&](const HttpRequest& request) { return site.answer(request); });
+  serve::HttpServer server(host, static_cast<int>(arguments.integer("port")),
+                           [&](const serve::HttpRequest& request) { return site.answer(request); });
   site.set_address(host_of_url(host), server.loopback());
   if (!server.loopback())
     std::cerr << "neutra: anyone who reaches this machine can see the folder\n";

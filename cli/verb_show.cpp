@@ -2,6 +2,10 @@
 #include <iostream>
 #include <optional>
 
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/printable.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/network_text.h"
 #include "cli/verbs.h"
@@ -9,12 +13,9 @@
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "mutators/registry.h"
-#include "program/error.h"
 #include "program/layer.h"
 #include "program/layer_titles.h"
-#include "program/printable.h"
 #include "program/warnings.h"
-#include "program/words.h"
 #include "search/options.h"
 #include "training/data/data_header.h"
 
@@ -35,7 +36,7 @@ std::string value_text(const Json& value) {
 }
 
 /// The settings of a layer that differ from nothing worth saying: name and dtype are left out.
-std::string settings(const ResolvedLayer& layer) {
+std::string settings(const program::ResolvedLayer& layer) {
   std::vector<std::string> texts;
   for (const auto& [key, value] : layer.config.items()) {
     if (value.is_null() || key == "name" || key == "dtype" || key == "batch_input_shape" ||
@@ -51,11 +52,11 @@ struct WeightCount {
   std::int64_t trained = 0, all = 0;
 };
 
-WeightCount weights_of(const ResolvedLayer& layer) {
+WeightCount weights_of(const program::ResolvedLayer& layer) {
   const bool trainable = layer.config.value("trainable", Json(true)) != false;
   WeightCount count;
-  for (const Weight& weight : layer.weights) {
-    const std::int64_t elements = element_count(weight.shape);
+  for (const program::Weight& weight : layer.weights) {
+    const std::int64_t elements = program::element_count(weight.shape);
     count.all += elements;
     if (trainable && weight.trainable) count.trained += elements;
   }
@@ -64,16 +65,16 @@ WeightCount weights_of(const ResolvedLayer& layer) {
 
 /// A program with all that its own document and the headers of its data tell.
 struct Shown {
-  ResolvedProgram resolved;
-  std::optional<DataHeader> rows;
+  program::ResolvedProgram resolved;
+  std::optional<training::DataHeader> rows;
   std::string no_rows;  ///< why `rows` are missing
-  std::vector<Warning> warnings;
+  std::vector<program::Warning> warnings;
 
   bool has_shapes() const { return !resolved.layers.back().output_shape.empty(); }
   std::optional<WeightCount> weights() const {
     if (!has_shapes()) return std::nullopt;
     WeightCount sum;
-    for (const ResolvedLayer& layer : resolved.layers) {
+    for (const program::ResolvedLayer& layer : resolved.layers) {
       const WeightCount count = weights_of(layer);
       sum.trained += count.trained;
       sum.all += count.all;
@@ -83,8 +84,8 @@ struct Shown {
 };
 
 /// Without the rows themselves: what targets hold, for one, isn't known.
-DataInfo info_of(const DataHeader& rows) {
-  DataInfo info;
+program::DataInfo info_of(const training::DataHeader& rows) {
+  program::DataInfo info;
   info.x = rows.x;
   info.y = rows.y;
   info.training_rows = rows.training.value_or(0);
@@ -92,11 +93,12 @@ DataInfo info_of(const DataHeader& rows) {
   return info;
 }
 
-Shown shown_of(const Program& program, const std::vector<std::filesystem::path>& data_path) {
+Shown shown_of(const program::Program& program,
+               const std::vector<std::filesystem::path>& data_path) {
   Shown shown;
-  shown.warnings = warnings_of(program);
+  shown.warnings = program::warnings_of(program);
   try {
-    shown.rows = read_data_header(program.document.at("data"), data_path);
+    shown.rows = training::read_data_header(program.document.at("data"), data_path);
   } catch (const MissingData& error) {
     shown.no_rows = error.what();  // what is wrong, without what to do
     for (const char* end : {"; looked for\n", ". "})
@@ -106,51 +108,54 @@ Shown shown_of(const Program& program, const std::vector<std::filesystem::path>&
     shown.warnings.push_back({"/data", "the data can't be read: " + shown.no_rows});
   }
   if (shown.rows) {
-    const DataInfo info = info_of(*shown.rows);
-    const std::vector<Problem> problems = validate(program.document, &info);
+    const program::DataInfo info = info_of(*shown.rows);
+    const std::vector<program::Problem> problems = program::validate(program.document, &info);
     if (problems.empty()) {
-      shown.resolved = resolve(program, &info);
+      shown.resolved = program::resolve(program, &info);
       return shown;
     }
-    for (const Problem& problem : problems)
+    for (const program::Problem& problem : problems)
       shown.warnings.push_back(
           {problem.path, "Keras refuses to train this program on its data: " + to_string(problem)});
   }
-  shown.resolved = resolve(program);
+  shown.resolved = program::resolve(program);
   return shown;
 }
 
 /// A type of fault with what is known of it.
 struct FaultClass {
   std::string type, meaning;
-  FaultKind kind;
+  experiments::FaultKind kind;
 };
 
 /// What the known fix repairs; without one, what the program's steps on data and on the trained
 /// model make.
-std::vector<FaultClass> classes_of(const Fault& fault, const Program& program) {
-  std::set<std::string> types = types_of(fault.actual);
+std::vector<FaultClass> classes_of(const experiments::Fault& fault,
+                                   const program::Program& program) {
+  std::set<std::string> types = program::types_of(fault.actual);
   if (!fault.fixed) {
     for (const char* section : {"data", "trained"}) {
       const Json* part = member(program.document, section);
       const Json* steps = part != nullptr ? member(*part, "mutations") : nullptr;
       if (steps == nullptr || !steps->is_array()) continue;
       for (const Json& step : *steps)
-        if (const auto* op = known_mutation_operator(step.value("op", "")))
+        if (const auto* op = mutators::known_mutation_operator(step.value("op", "")))
           types.insert(std::string(op->fault_type));
     }
   }
   std::vector<FaultClass> classes;
-  for (const auto& [type, meaning] : fault_types()) {
+  for (const auto& [type, meaning] : program::fault_types()) {
     if (!types.contains(type)) continue;
-    const MutationOperator* op = known_mutation_operator(type);  // the one of this abbreviation
-    classes.push_back({type, meaning, op != nullptr ? fault_kind(*op) : FaultKind{}});
+    const mutators::MutationOperator* op =
+        mutators::known_mutation_operator(type);  // the one of this abbreviation
+    classes.push_back(
+        {type, meaning, op != nullptr ? experiments::fault_kind(*op) : experiments::FaultKind{}});
   }
   return classes;
 }
 
 /// "614 for training, 154 for the test"; "" where the header doesn't say how many.
-std::string row_counts(const DataHeader& rows) {
+std::string row_counts(const training::DataHeader& rows) {
   if (!rows.training) return "";
   std::string text = std::to_string(*rows.training) + " for training";
   if (rows.validation) text += ", " + std::to_string(*rows.validation) + " for validation";
@@ -161,7 +166,7 @@ std::string row_counts(const DataHeader& rows) {
 }
 
 /// The rows that are watched while the program trains.
-std::string validation_text(const ResolvedProgram& program) {
+std::string validation_text(const program::ResolvedProgram& program) {
   const Json* own = member(program.data, "validation");
   const bool has_own = own != nullptr && !own->is_null();
   if (program.validation_split > 0)
@@ -174,10 +179,10 @@ std::string validation_text(const ResolvedProgram& program) {
              : own->value("test_size", Json()).dump() + " of the training rows (data.validation)";
 }
 
-Json json_of(const Fault& fault, const Program& program, const Shown& shown,
+Json json_of(const experiments::Fault& fault, const program::Program& program, const Shown& shown,
              const std::string& version) {
-  const ResolvedProgram& resolved = shown.resolved;
-  const std::string scored_by = scoring_text(fault);
+  const program::ResolvedProgram& resolved = shown.resolved;
+  const std::string scored_by = experiments::scoring_text(fault);
   const auto parameters = fault.space.parameters_of(program);
   Json layers = Json::array();
   for (const auto& layer : resolved.layers)
@@ -210,25 +215,26 @@ Json json_of(const Fault& fault, const Program& program, const Shown& shown,
                        {"meaning", one.meaning},
                        {"category", one.kind.category},
                        {"bug_type", one.kind.bug_type}});
-  for (const Warning& warning : shown.warnings)
+  for (const program::Warning& warning : shown.warnings)
     warnings.push_back({{"path", warning.path}, {"text", warning.text}});
-  Json reach = Json::object();                 // of each preset
-  const Fault searched = scored_alike(fault);  // as a search takes it: a metric is no part of a fix
-  for (const Preset preset : {Preset::kPaper, Preset::kKeras}) {
+  Json reach = Json::object();  // of each preset
+  const experiments::Fault searched =
+      experiments::scored_alike(fault);  // as a search takes it: a metric is no part of a fix
+  for (const mutators::Preset preset : {mutators::Preset::kPaper, mutators::Preset::kKeras}) {
     reach[std::string(to_string(preset))] =
-        searched.fixed
-            ? to_json(reach_of(searched.space, *searched.fixed, searched.fixed_parameters, preset)
-                          .missing)
-            : Json::array();
+        searched.fixed ? to_json(mutators::reach_of(searched.space, *searched.fixed,
+                                                    searched.fixed_parameters, preset)
+                                     .missing)
+                       : Json::array();
   }
   return {{"id", fault.id},
           {"title", fault.title},
           {"version", version},
-          {"hash", to_string(program_hash(program))},
+          {"hash", to_string(program::program_hash(program))},
           {"metric", resolved.metric},
-          {"goal", to_string(resolved.goal)},
+          {"goal", program::to_string(resolved.goal)},
           {"scored_by", scored_by.empty() ? Json() : Json(scored_by)},
-          {"parameters", parameters ? Json(to_string(*parameters)) : Json(nullptr)},
+          {"parameters", parameters ? Json(program::to_string(*parameters)) : Json(nullptr)},
           {"layers", std::move(layers)},
           {"weights", std::move(weights)},
           {"rows", std::move(rows)},
@@ -242,17 +248,17 @@ Json json_of(const Fault& fault, const Program& program, const Shown& shown,
           {"program", program.document}};
 }
 
-std::string text_of(const Fault& fault, const Program& program, const Shown& shown,
-                    const std::string& version) {
-  const ResolvedProgram& resolved = shown.resolved;
+std::string text_of(const experiments::Fault& fault, const program::Program& program,
+                    const Shown& shown, const std::string& version) {
+  const program::ResolvedProgram& resolved = shown.resolved;
   std::string text = fault.id + (fault.fixed ? " (" + version + ")" : "") +
                      (fault.title.empty() || fault.title == fault.id ? "" : ": " + fault.title) +
                      "\n\n";
-  const std::vector<std::string> names = LayerTitles(program.document).names();
+  const std::vector<std::string> names = program::LayerTitles(program.document).names();
   TextTable table({"layer", "name", "class", "output", "weights", "settings"});
   for (const auto& layer : resolved.layers)
     table.add({std::to_string(layer.index), names[static_cast<std::size_t>(layer.index)],
-               layer.class_name, shown.has_shapes() ? to_string(layer.output_shape) : "?",
+               layer.class_name, shown.has_shapes() ? program::to_string(layer.output_shape) : "?",
                shown.has_shapes() ? std::to_string(weights_of(layer).all) : "?", settings(layer)});
   text += table.text();
   const auto line = [&](const std::string& name, const std::string& value) {
@@ -275,8 +281,8 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
   line("data", program.document.value("data", Json::object()).dump());
   if (shown.rows) {
     const std::string counts = row_counts(*shown.rows);
-    line("rows", "features " + to_string(shown.rows->x) + ", targets " +
-                     to_string(shown.rows->y.empty() ? Shape{1} : shown.rows->y) +
+    line("rows", "features " + program::to_string(shown.rows->x) + ", targets " +
+                     program::to_string(shown.rows->y.empty() ? program::Shape{1} : shown.rows->y) +
                      (counts.empty() ? "" : "; " + counts));
   } else {
     line("rows", "unknown: " + shown.no_rows);
@@ -295,36 +301,38 @@ std::string text_of(const Fault& fault, const Program& program, const Shown& sho
     callbacks.push_back(value_text(callback));
   line("callbacks", callbacks.empty() ? "none" : join(callbacks));
   line("validation", validation_text(resolved));
-  const std::string scored_by = scoring_text(fault);
-  line("metric", resolved.metric + ", " + std::string(to_string(resolved.goal)) +
+  const std::string scored_by = experiments::scoring_text(fault);
+  line("metric", resolved.metric + ", " + std::string(program::to_string(resolved.goal)) +
                      (scored_by.empty() ? "" : "; where programs are compared, " + scored_by));
-  line("hash", to_string(program_hash(program)));
+  line("hash", to_string(program::program_hash(program)));
   const auto parameters = fault.space.parameters_of(program);
-  line("parameters",
-       parameters ? to_string(*parameters) : std::string("not expressible by the subject's keys"));
+  line("parameters", parameters ? program::to_string(*parameters)
+                                : std::string("not expressible by the subject's keys"));
   if (fault.fixed)
     line("known fix",
          to_string(fault.actual) + "  (as declared: " + to_string(fault.declared) + ")");
   if (fault.tools)
-    line("tools", "ran on " + tools_difference(fault) + "  (" + fault.tools_reason + ")");
-  const Fault searched = scored_alike(fault);  // as a search takes it: a metric is no part of a fix
-  for (const Preset preset : {Preset::kPaper, Preset::kKeras})
-    for (const std::string& part : reach_lines(searched, preset))
+    line("tools",
+         "ran on " + experiments::tools_difference(fault) + "  (" + fault.tools_reason + ")");
+  const experiments::Fault searched =
+      experiments::scored_alike(fault);  // as a search takes it: a metric is no part of a fix
+  for (const mutators::Preset preset : {mutators::Preset::kPaper, mutators::Preset::kKeras})
+    for (const std::string& part : experiments::reach_lines(searched, preset))
       line("", "--preset " + std::string(to_string(preset)) + ": " + part);
   for (const FaultClass& one : classes_of(fault, program)) {
-    const std::string kind = kind_text(one.kind);
+    const std::string kind = experiments::kind_text(one.kind);
     line("fault", one.type + ": " + one.meaning + (kind.empty() ? "" : "; " + kind));
   }
-  for (const Warning& warning : shown.warnings) line("warning", warning.text);
+  for (const program::Warning& warning : shown.warnings) line("warning", warning.text);
   return text;
 }
 
 int run(const Arguments& arguments) {
-  const Fault fault = load_fault(arguments.positional.front());
-  const Program& program = chosen_version(fault, arguments);
-  require_valid(program.document, fault.file.string());
+  const experiments::Fault fault = experiments::load_fault(arguments.positional.front());
+  const program::Program& program = chosen_version(fault, arguments);
+  program::require_valid(program.document, fault.file.string());
   Shown shown = shown_of(program, data_path(arguments, fault.file));
-  if (const std::string warning = scale_warning(fault); !warning.empty())
+  if (const std::string warning = experiments::scale_warning(fault); !warning.empty())
     shown.warnings.push_back({"/data/preprocess", warning});
   const std::string version = arguments.text("version");
   std::cout << (arguments.flag("json") ? to_text(json_of(fault, program, shown, version))

@@ -5,11 +5,11 @@
 #include <map>
 #include <sstream>
 
+#include "base/error.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
 #include "experiments/figures.h"
-#include "program/error.h"
 #include "search/recorded_search.h"
 #include "search/simulator.h"
 
@@ -44,16 +44,16 @@ std::vector<int> default_sizes(std::int64_t trainings) {
   return result;
 }
 
-std::int64_t needed_trainings(const RecordedSearch& search) {
+std::int64_t needed_trainings(const search::RecordedSearch& search) {
   std::int64_t count = 0;
-  const std::optional<Program>& fixed = search.task().fixed;
-  needed_work(search.network(), fixed ? std::optional(search.hash(*fixed)) : std::nullopt,
-              [&](const EvaluationKey&) { return ++count, 0.0; });
+  const std::optional<program::Program>& fixed = search.task().fixed;
+  search::needed_work(search.network(), fixed ? std::optional(search.hash(*fixed)) : std::nullopt,
+                      [&](const search::EvaluationKey&) { return ++count, 0.0; });
   return count;
 }
 
 /// How many programs had their neighbours trained.
-int count_parents(const Network& network) {
+int count_parents(const search::Network& network) {
   int count = 0;
   for (std::size_t i = 1; i < network.nodes.size(); ++i)
     count += i == 1 || network.nodes[i].parent != network.nodes[i - 1].parent;
@@ -61,7 +61,7 @@ int count_parents(const Network& network) {
 }
 
 /// "0.05:4": one rank in twenty takes four times as long.
-void read_stragglers(const std::string& text, SimulatedCluster& cluster) {
+void read_stragglers(const std::string& text, search::SimulatedCluster& cluster) {
   std::istringstream in(text);
   char colon = 0;
   in >> cluster.straggler_share >> colon >> cluster.straggler_factor;
@@ -74,13 +74,13 @@ void read_stragglers(const std::string& text, SimulatedCluster& cluster) {
   }
 }
 
-std::string tsv(const Network& network) {
+std::string tsv(const search::Network& network) {
   std::ostringstream out;
-  write_tsv(network, out);
+  search::write_tsv(network, out);
   return out.str();
 }
 
-ResultTable make_table(const std::string& fault) {
+evaluators::ResultTable make_table(const std::string& fault) {
   return {"runs",
           "Simulated searches of " + fault,
           {{"workers", "workers", ""},
@@ -109,7 +109,7 @@ int run(const Arguments& arguments) {
   require_output(arguments);
   if (arguments.has("plot") && arguments.has("output"))
     require_apart({{"--output", arguments.text("output")}, {"--plot", arguments.text("plot")}});
-  SimulatedCluster cluster;
+  search::SimulatedCluster cluster;
   cluster.rank_threads = static_cast<int>(arguments.integer("rank-threads"));
   cluster.latency_seconds = arguments.number("latency") / 1000;
   cluster.task_seconds = arguments.number("task-time") / 1000;
@@ -121,10 +121,10 @@ int run(const Arguments& arguments) {
   const auto& given = arguments.given;
   const bool both = std::find(given.begin(), given.end(), "speculate") == given.end();
 
-  RecordedSearch recorded(store, arguments.number("time-factor"));
+  search::RecordedSearch recorded(store, arguments.number("time-factor"));
   const std::string expected = tsv(recorded.network());
-  ResultTable table = make_table(recorded.network().fault_id);
-  std::vector<EfficiencyPoint> points;
+  evaluators::ResultTable table = make_table(recorded.network().fault_id);
+  std::vector<experiments::EfficiencyPoint> points;
   std::map<bool, std::vector<double>> times;  // by whether idle workers run ahead
   bool all_same = true;
   std::int64_t needed = 0;
@@ -139,8 +139,8 @@ int run(const Arguments& arguments) {
     for (const int workers : all_workers) {
       cluster.workers = workers;
       const auto begin = std::chrono::steady_clock::now();
-      const SimulatedRun run =
-          simulate(recorded.task(), recorded, recorded.config(), recorded, cluster);
+      const search::SimulatedRun run =
+          search::simulate(recorded.task(), recorded, recorded.config(), recorded, cluster);
       scheduling += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       scheduled += run.trainings;
       const bool same = tsv(run.network) == expected;
@@ -162,14 +162,15 @@ int run(const Arguments& arguments) {
       times[speculate].push_back(run.seconds);
     }
   }
-  Report report;
+  evaluators::Report report;
   report.about = {{"format", "neutra-simulation"},
                   {"version", 1},
                   {"store", store},
                   {"needed", needed},
                   {"needed_seconds", needed_seconds}};
   report.tables.push_back(std::move(table));
-  if (arguments.has("plot")) write_picture(efficiency_figure(points), arguments.text("plot"));
+  if (arguments.has("plot"))
+    write_picture(experiments::efficiency_figure(points), arguments.text("plot"));
   std::string text = written(report, chosen_format(arguments));
   put_result(arguments, text);
   if (!arguments.flag("quiet")) {

@@ -1,13 +1,13 @@
 #include <iostream>
 #include <set>
 
+#include "base/error.h"
 #include "cli/context.h"
 #include "cli/progress_line.h"
 #include "cli/texts.h"
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
 #include "experiments/batch.h"
-#include "program/error.h"
 #include "search/search.h"
 
 namespace neutra::cli {
@@ -15,14 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<BatchState> states(const Arguments& arguments) {
-  return batch_states({arguments.positional.begin(), arguments.positional.end()});
+std::vector<experiments::BatchState> states(const Arguments& arguments) {
+  return experiments::batch_states({arguments.positional.begin(), arguments.positional.end()});
 }
 
 /// Programs get numbers in one unit and words that don't change; people get texts.
-ResultTable search_table(const std::vector<BatchState>& states, const std::string& format) {
+evaluators::ResultTable search_table(const std::vector<experiments::BatchState>& states,
+                                     const std::string& format) {
   const bool numbers = format == "csv" || format == "json";
-  ResultTable table{"searches", "Searches and how far they are", {}, {}};
+  evaluators::ResultTable table{"searches", "Searches and how far they are", {}, {}};
   table.columns = {{"fault", "fault"},
                    {"state", "state"},
                    {"nodes", "programs"},
@@ -45,21 +46,25 @@ ResultTable search_table(const std::vector<BatchState>& states, const std::strin
   }
   table.columns.insert(table.columns.end(), {{"note", "note"}, {"store", "store"}});
 
-  const auto count = [](std::int64_t value) { return Cell(static_cast<double>(value)); };
+  const auto count = [](std::int64_t value) {
+    return evaluators::Cell(static_cast<double>(value));
+  };
   const auto cell = [](const std::optional<double>& value, const auto& shown) {
-    return value ? Cell(shown(*value)) : Cell();
+    return value ? evaluators::Cell(shown(*value)) : evaluators::Cell();
   };
   const auto metric = [&](const std::optional<double>& mean) {
-    return !mean ? Cell() : numbers ? Cell(*mean) : Cell(rounded(*mean));
+    return !mean     ? evaluators::Cell()
+           : numbers ? evaluators::Cell(*mean)
+                     : evaluators::Cell(rounded(*mean));
   };
   const auto hours = [](double seconds) { return seconds / 3600; };
-  for (const BatchState& s : states) {
-    ResultTable::Row row{{s.fault, s.state, count(s.nodes), count(s.alternatives), metric(s.best),
-                          metric(s.buggy), count(s.evaluations)}};
-    const auto add = [&](std::initializer_list<Cell> cells) {
+  for (const experiments::BatchState& s : states) {
+    evaluators::ResultTable::Row row{{s.fault, s.state, count(s.nodes), count(s.alternatives),
+                                      metric(s.best), metric(s.buggy), count(s.evaluations)}};
+    const auto add = [&](std::initializer_list<evaluators::Cell> cells) {
       row.cells.insert(row.cells.end(), cells);
     };
-    const std::optional<double> age = saved_ago(s);
+    const std::optional<double> age = experiments::saved_ago(s);
     if (numbers) {
       const auto same = [](double value) { return value; };
       add({cell(s.evaluations_an_hour, same), hours(s.seconds), cell(s.seconds_left, hours),
@@ -67,13 +72,14 @@ ResultTable search_table(const std::vector<BatchState>& states, const std::strin
     } else {
       const bool began = s.state != "waiting" && s.state != "damaged";
       add({cell(s.evaluations_an_hour, [&](double value) { return rate_text(hours(value)); }),
-           began ? Cell(duration_text(s.seconds)) : Cell(), cell(s.seconds_left, duration_text),
+           began ? evaluators::Cell(duration_text(s.seconds)) : evaluators::Cell(),
+           cell(s.seconds_left, duration_text),
            cell(s.budget_used,
                 [](double part) { return std::to_string(static_cast<int>(100 * part)) + " %"; }),
            cell(age, [](double seconds) { return duration_text(seconds) + " ago"; })});
     }
-    const std::string note = numbers ? s.note : note_text(s);
-    add({note.empty() ? Cell() : Cell(note), s.store.string()});
+    const std::string note = numbers ? s.note : experiments::note_text(s);
+    add({note.empty() ? evaluators::Cell() : evaluators::Cell(note), s.store.string()});
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -81,33 +87,34 @@ ResultTable search_table(const std::vector<BatchState>& states, const std::strin
 
 /// What Slurm has in its queue for the folders, or for those of the stores; empty where there is no
 /// Slurm.
-ResultTable job_table(const Arguments& arguments) {
-  ResultTable table{"jobs",
-                    "Jobs of Slurm",
-                    {{"job", "job"},
-                     {"fault", "fault"},
-                     {"state", "state"},
-                     {"time", "time"},
-                     {"time_limit", "limit"},
-                     {"where", "where"}},
-                    {}};
+evaluators::ResultTable job_table(const Arguments& arguments) {
+  evaluators::ResultTable table{"jobs",
+                                "Jobs of Slurm",
+                                {{"job", "job"},
+                                 {"fault", "fault"},
+                                 {"state", "state"},
+                                 {"time", "time"},
+                                 {"time_limit", "limit"},
+                                 {"where", "where"}},
+                                {}};
   std::set<fs::path> folders;
   for (const std::string& path : arguments.positional) {
     const fs::path whole = fs::weakly_canonical(path);
     folders.insert(fs::is_directory(whole) ? whole : whole.parent_path());
   }
-  std::vector<BatchJob> jobs;
+  std::vector<experiments::BatchJob> jobs;
   for (const fs::path& folder : folders) {
     try {
-      const std::optional<SearchBatch> batch = read_batch(folder);
+      const std::optional<experiments::SearchBatch> batch = experiments::read_batch(folder);
       if (batch) jobs.insert(jobs.end(), batch->jobs.begin(), batch->jobs.end());
     } catch (const Error&) {
       // Beside a store there may be any file of that name; that of a folder was read before.
     }
   }
-  const auto queued = queued_elements(jobs);
+  const auto queued = experiments::queued_elements(jobs);
   if (!queued) std::cerr << "neutra: squeue doesn't say which jobs are in the queue\n";
-  for (const QueuedElement& element : queued.value_or(std::vector<QueuedElement>())) {
+  for (const experiments::QueuedElement& element :
+       queued.value_or(std::vector<experiments::QueuedElement>())) {
     table.rows.push_back({{element.id, element.fault, element.state, element.time,
                            element.time_limit, element.where}});
   }
@@ -115,9 +122,9 @@ ResultTable job_table(const Arguments& arguments) {
 }
 
 int status(const Arguments& arguments) {
-  Report report;
+  evaluators::Report report;
   report.tables.push_back(search_table(states(arguments), chosen_format(arguments)));
-  ResultTable jobs = job_table(arguments);
+  evaluators::ResultTable jobs = job_table(arguments);
   if (!jobs.rows.empty()) report.tables.push_back(std::move(jobs));
   std::cout << written(report, chosen_format(arguments));
   return 0;
@@ -126,18 +133,18 @@ int status(const Arguments& arguments) {
 int collect(const Arguments& arguments) {
   require_output(arguments);
   Json networks = Json::array();
-  std::vector<BatchState> finished, others;
-  for (BatchState& state : states(arguments)) {
+  std::vector<experiments::BatchState> finished, others;
+  for (experiments::BatchState& state : states(arguments)) {
     (state.state == "finished" ? finished : others).push_back(std::move(state));
   }
-  for (const BatchState& state : others) {
+  for (const experiments::BatchState& state : others) {
     std::cerr << "neutra: " << state.store.string() << " left out: " << state.state
               << (state.note.empty() ? "" : " (" + state.note + ")") << '\n';
   }
   std::string text;
   if (const std::string format = chosen_format(arguments); format == "json") {
-    for (const BatchState& state : finished) {
-      StoredRun run = read_store(state.store);
+    for (const experiments::BatchState& state : finished) {
+      search::StoredRun run = search::read_store(state.store);
       networks.push_back({{"store", state.store.string()},
                           {"header", run.header},
                           {"end", to_string(run.end)},
@@ -146,7 +153,7 @@ int collect(const Arguments& arguments) {
     }
     text = to_text({{"format", "neutra-collection"}, {"version", 1}, {"searches", networks}});
   } else {
-    Report report;
+    evaluators::Report report;
     report.tables.push_back(search_table(finished, format));
     text = written(report, format);
   }

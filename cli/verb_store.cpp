@@ -1,16 +1,16 @@
 #include <iostream>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "search/search.h"
 
 namespace neutra::cli {
 namespace {
 
 int info(const std::filesystem::path& store, bool as_json) {
-  const StoredRun run = read_store(store);
+  const search::StoredRun run = search::read_store(store);
   Json json = run.header;
   json["finished"] = run.finished;
   json["end"] = to_string(run.end);
@@ -40,8 +40,8 @@ int info(const std::filesystem::path& store, bool as_json) {
 
 int check(const std::filesystem::path& store, bool as_json) {
   require_no_pipe(store, "a store");
-  if (!std::filesystem::exists(store)) read_store(store);  // says what is missing
-  const auto problems = check_store(store);
+  if (!std::filesystem::exists(store)) search::read_store(store);  // says what is missing
+  const auto problems = search::check_store(store);
   if (as_json) {
     std::cout << to_text(
         {{"store", store.string()}, {"sound", problems.empty()}, {"problems", problems}});
@@ -54,7 +54,7 @@ int check(const std::filesystem::path& store, bool as_json) {
 }
 
 /// What was made, and how to go on.
-int report(const StoreSummary& summary, const std::filesystem::path& made, bool as_json) {
+int report(const search::StoreSummary& summary, const std::filesystem::path& made, bool as_json) {
   if (as_json) {
     Json kept = Json::array();
     for (const auto& file : summary.kept) kept.push_back(file.string());
@@ -85,7 +85,7 @@ int report(const StoreSummary& summary, const std::filesystem::path& made, bool 
 int repair(const std::filesystem::path& store, const Arguments& arguments) {
   std::optional<std::filesystem::path> out;
   if (arguments.has("output")) out = arguments.text("output");
-  const std::optional<StoreSummary> made = repair_store(store, out);
+  const std::optional<search::StoreSummary> made = search::repair_store(store, out);
   if (made) return report(*made, out.value_or(store), arguments.flag("json"));
   if (arguments.flag("json")) {
     std::cout << to_text({{"store", store.string()}, {"sound", true}});
@@ -100,7 +100,8 @@ int merge(const std::vector<std::string>& stores, const Arguments& arguments) {
     throw usage_error("give -o FILE, the store to make");
   }
   const std::filesystem::path out = arguments.text("output");
-  return report(merge_stores({stores.begin(), stores.end()}, out), out, arguments.flag("json"));
+  return report(search::merge_stores({stores.begin(), stores.end()}, out), out,
+                arguments.flag("json"));
 }
 
 int run(const Arguments& arguments) {

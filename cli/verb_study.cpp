@@ -2,15 +2,15 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "experiments/pictures.h"
 #include "experiments/study_tables.h"
-#include "program/error.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
@@ -20,22 +20,23 @@ std::vector<std::string> figure_forms(const std::string& list) {
   std::vector<std::string> forms;
   std::istringstream words(list);
   for (std::string word; std::getline(words, word, ',');) {
-    const auto& known = picture_forms();
+    const auto& known = experiments::picture_forms();
     if (std::find(known.begin(), known.end(), word) == known.end())
       throw usage_error("--figures: found '" + list + "'; allowed: " + allowed_words(word, known) +
                         ", or several such as svg,pdf");
     if (std::find(forms.begin(), forms.end(), word) == forms.end()) forms.push_back(word);
   }
-  for (const std::string& form : forms) require_picture_form(form);
+  for (const std::string& form : forms) experiments::require_picture_form(form);
   return forms;
 }
 
 int run(const Arguments& arguments) {
   const std::string format = chosen_format(arguments);
-  const Study study = load_study(study_file(arguments.positional.front()), arguments.flag("quick"));
+  const experiments::Study study = experiments::load_study(
+      experiments::study_file(arguments.positional.front()), arguments.flag("quick"));
 
   catch_signals(other_ranks() == nullptr);
-  StudyOptions options;
+  experiments::StudyOptions options;
   options.forms = figure_forms(arguments.text("figures"));
   options.folder = arguments.has("folder") ? arguments.text("folder") : study.name + "-results";
   std::error_code error;
@@ -52,16 +53,16 @@ int run(const Arguments& arguments) {
   options.search.provenance = provenance();
   options.search.stop = &stop_requested();
   options.search.remote = other_ranks();
-  options.remote_setup = [&](const Fault& fault, LocalTrainer& trainer) {
+  options.remote_setup = [&](const experiments::Fault& fault, training::LocalTrainer& trainer) {
     return ranks_setup(fault, trainer_options(arguments, fault.file), trainer,
                        options.search.workers);
   };
-  options.isolated = [&](const Fault& fault) {
-    return [own = trainer_options(arguments, fault.file)](const TrainingJob& job) {
+  options.isolated = [&](const experiments::Fault& fault) {
+    return [own = trainer_options(arguments, fault.file)](const training::TrainingJob& job) {
       return train_isolated(job, own);
     };
   };
-  options.trainer = [&](const Fault& fault) {
+  options.trainer = [&](const experiments::Fault& fault) {
     warn_of(fault.id, fault.buggy);
     if (fault.fixed) warn_of(fault.id, *fault.fixed);
     return make_trainer(arguments, fault.file);
@@ -73,18 +74,18 @@ int run(const Arguments& arguments) {
     if (!quiet) std::cerr << text << '\n';
     line.emplace(quiet, text);
   };
-  options.search.progress = [&](const Progress& progress) {
+  options.search.progress = [&](const search::Progress& progress) {
     if (line) line->update(progress_of(progress));
   };
   options.tool_progress = [&](const Tally& tally) {
     if (line) line->update(progress_of(tally, "runs"));
   };
-  const StudyResult result = run_study(study, options);
+  const experiments::StudyResult result = experiments::run_study(study, options);
   line.reset();
 
   bool any_broken = false;
   for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
-    if (broken(status)) {
+    if (fl_adapters::broken(status)) {
       any_broken = true;
       std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
                 << " runs: " << to_string(status) << ": " << reason << '\n';
@@ -92,15 +93,16 @@ int run(const Arguments& arguments) {
   for (const auto& [fault, reason] : result.skipped)
     std::cerr << "neutra: " << fault << " left out: " << reason << '\n';
   if (options.searches_only) {
-    for (const StudyResult::Searched& searched : result.faults)
+    for (const experiments::StudyResult::Searched& searched : result.faults)
       std::cout << searched.fault << ": " << searched.network.nodes.size() << " programs, "
                 << searched.network.alternatives().size() << " repairs; " << searched.end << '\n';
     return static_cast<int>(Exit::kDone);
   }
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
-  write_study(study, result, options.folder, options.forms);
-  std::cout << written(study_report(study, result, layout_of(format)), format);
+  experiments::write_study(study, result, options.folder, options.forms);
+  std::cout << written(experiments::study_report(study, result, experiments::layout_of(format)),
+                       format);
   if (format == "text")
     std::cout
         << "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), "

@@ -1,9 +1,9 @@
 #include <iostream>
 #include <map>
 
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "program/words.h"
 #include "search/options.h"
 
 namespace neutra::cli {
@@ -15,15 +15,16 @@ struct Uses {
   bool faulty = false;
 };
 
-std::map<std::string, Uses> uses_of(const std::vector<Subject>& subjects) {
+std::map<std::string, Uses> uses_of(const std::vector<experiments::Subject>& subjects) {
   std::map<std::string, Hash> hashes;
-  for (const Subject& subject : subjects) hashes[subject.id] = program_hash(subject.space.base());
+  for (const experiments::Subject& subject : subjects)
+    hashes[subject.id] = program::program_hash(subject.space.base());
   std::map<std::string, Uses> all;
-  for (const std::string& id : fault_ids()) {
-    const Fault fault = load_fault(id);
+  for (const std::string& id : experiments::fault_ids()) {
+    const experiments::Fault fault = experiments::load_fault(id);
     Uses& uses = all[fault.subject];
     uses.faults.push_back(fault.id);
-    uses.faulty = uses.faulty || program_hash(fault.buggy) == hashes.at(fault.subject);
+    uses.faulty = uses.faulty || program::program_hash(fault.buggy) == hashes.at(fault.subject);
   }
   return all;
 }
@@ -31,11 +32,12 @@ std::map<std::string, Uses> uses_of(const std::vector<Subject>& subjects) {
 int run(const Arguments& arguments) {
   Json list = Json::array();
   TextTable table({"id", "faulty", "faults", "layers", "keys", "batch", "epochs", "loss", "title"});
-  std::vector<Subject> subjects;
-  for (const std::string& id : subject_ids()) subjects.push_back(load_subject(id));
+  std::vector<experiments::Subject> subjects;
+  for (const std::string& id : experiments::subject_ids())
+    subjects.push_back(experiments::load_subject(id));
   std::map<std::string, Uses> uses = uses_of(subjects);
-  for (const Subject& subject : subjects) {
-    const ResolvedProgram program = resolve(subject.space.base());
+  for (const experiments::Subject& subject : subjects) {
+    const program::ResolvedProgram program = program::resolve(subject.space.base());
     if (arguments.flag("json")) {
       list.push_back({{"id", subject.id},
                       {"title", subject.title},
@@ -43,8 +45,8 @@ int run(const Arguments& arguments) {
                       {"faults", uses[subject.id].faults},
                       {"layers", program.layers.size()},
                       {"metric", program.metric},
-                      {"goal", to_string(program.goal)},
-                      {"parameters", to_string(subject.space.base_parameters())},
+                      {"goal", program::to_string(program.goal)},
+                      {"parameters", program::to_string(subject.space.base_parameters())},
                       {"file", subject.file.string()}});
     } else {
       table.add({subject.id, uses[subject.id].faulty ? "yes" : "no", join(uses[subject.id].faults),

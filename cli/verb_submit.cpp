@@ -4,14 +4,14 @@
 #include <iostream>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/printable.h"
+#include "base/process.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "experiments/batch.h"
 #include "experiments/study.h"
-#include "fl_adapters/process.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/printable.h"
 
 namespace neutra::cli {
 namespace {
@@ -42,8 +42,9 @@ std::vector<std::string> study_command(const Arguments& arguments, const fs::pat
 }
 
 /// Leaves out the faults that a job searches already: two can't search one fault in one folder.
-void leave_out_queued(SearchBatch& batch, const std::vector<BatchJob>& earlier, bool local) {
-  const auto queued = queued_elements(earlier);
+void leave_out_queued(experiments::SearchBatch& batch,
+                      const std::vector<experiments::BatchJob>& earlier, bool local) {
+  const auto queued = experiments::queued_elements(earlier);
   if (!queued) {
     const std::string text = "squeue doesn't say whether earlier jobs of " + batch.folder.string() +
                              " are still in the queue";
@@ -52,7 +53,7 @@ void leave_out_queued(SearchBatch& batch, const std::vector<BatchJob>& earlier, 
     return;
   }
   std::string left_out, last_job;
-  for (const QueuedElement& element : *queued) {
+  for (const experiments::QueuedElement& element : *queued) {
     const auto fault = std::find(batch.faults.begin(), batch.faults.end(), element.fault);
     if (fault == batch.faults.end()) continue;
     batch.faults.erase(fault);
@@ -81,9 +82,9 @@ std::string job_number(const ProcessResult& sbatch) {
 }
 
 int run(const Arguments& arguments) {
-  const fs::path file = study_file(arguments.positional.front());
+  const fs::path file = experiments::study_file(arguments.positional.front());
   require_no_pipe(file, "a study file");  // each job reads it
-  const Study study = load_study(file, arguments.flag("quick"));
+  const experiments::Study study = experiments::load_study(file, arguments.flag("quick"));
   const bool local = arguments.text("executor") == "local";
   for (const std::string& word : arguments.list("sbatch-arg")) {
     if (word.starts_with("--array") || word.starts_with("-a"))
@@ -93,10 +94,10 @@ int run(const Arguments& arguments) {
   if (local && arguments.has("sbatch-arg"))
     throw usage_error("found --sbatch-arg with --executor local; allowed: with --executor slurm");
 
-  require_faults(study, arguments.list("only"));
-  SearchBatch batch;
+  experiments::require_faults(study, arguments.list("only"));
+  experiments::SearchBatch batch;
   batch.name = study.name;
-  for (const StudyFault& entry : study.faults) {
+  for (const experiments::StudyFault& entry : study.faults) {
     const std::vector<std::string>& only = arguments.list("only");
     const bool named =
         only.empty() || std::find(only.begin(), only.end(), entry.fault.id) != only.end();
@@ -126,18 +127,20 @@ int run(const Arguments& arguments) {
     command = {"sbatch", "--parsable"};
     for (const std::string& word : arguments.list("sbatch-arg")) command.push_back(word);
   }
-  command.push_back(batch_script(batch.folder).string());
-  const auto script = [&] { return local ? local_script(batch) : slurm_script(batch); };
+  command.push_back(experiments::batch_script(batch.folder).string());
+  const auto script = [&] {
+    return local ? experiments::local_script(batch) : experiments::slurm_script(batch);
+  };
   if (arguments.flag("dry-run")) {
     std::cout << script();
     std::cerr << "would run:";
-    for (const std::string& word : command) std::cerr << ' ' << shell_quoted(word);
+    for (const std::string& word : command) std::cerr << ' ' << experiments::shell_quoted(word);
     std::cerr << '\n';
     return 0;
   }
 
-  Submission submission(batch.folder, batch.name);
-  check_outputs(study, batch.folder);
+  experiments::Submission submission(batch.folder, batch.name);
+  experiments::check_outputs(study, batch.folder);
   leave_out_queued(batch, submission.earlier_jobs(), local);
   submission.write(batch, script());
   if (local) {
@@ -166,7 +169,8 @@ int run(const Arguments& arguments) {
     std::cout << to_text({{"job", job}, {"faults", batch.faults}, {"folder", text}});
   } else {
     std::cout << "job " << job << ": " << batch.faults.size() << " searches into " << text
-              << "\nneutra status " << shell_quoted(text) << " tells how they are doing\n";
+              << "\nneutra status " << experiments::shell_quoted(text)
+              << " tells how they are doing\n";
   }
   return 0;
 }

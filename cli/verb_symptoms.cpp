@@ -1,25 +1,25 @@
 #include <iostream>
 #include <map>
 
+#include "base/error.h"
+#include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "evaluators/symptoms.h"
-#include "program/error.h"
-#include "program/words.h"
 
 namespace neutra::cli {
 namespace {
 
-using Found = std::vector<std::vector<Symptom>>;  ///< of each training
+using Found = std::vector<std::vector<evaluators::Symptom>>;  ///< of each training
 
 /// The likeliest fault of the data, by its id; "none" where clean data are likelier.
-std::string likeliest(const std::vector<DataFaultScore>& scores) {
+std::string likeliest(const std::vector<evaluators::DataFaultScore>& scores) {
   return !scores.empty() && scores.front().log_odds > 0 ? scores.front().fault->id : "none";
 }
 
-Json json_of(const std::vector<SymptomValue>& values) {
+Json json_of(const std::vector<evaluators::SymptomValue>& values) {
   Json list = Json::array();
-  for (const SymptomValue& value : values) {
+  for (const evaluators::SymptomValue& value : values) {
     Json entry{{"of", value.condition->of}, {"value", exact_number(value.value)}};
     if (!std::isnan(value.clean)) entry["clean"] = exact_number(value.clean);
     entry["bound"] = value.condition->bound_text();
@@ -28,9 +28,9 @@ Json json_of(const std::vector<SymptomValue>& values) {
   return list;
 }
 
-Json json_of(const Symptom& symptom) {
+Json json_of(const evaluators::Symptom& symptom) {
   Json layers = Json::array();
-  for (const SymptomLayer& layer : symptom.layers)
+  for (const evaluators::SymptomLayer& layer : symptom.layers)
     layers.push_back({{"layer", layer.index},
                       {"class_name", layer.class_name},
                       {"name", layer.name.empty() ? Json() : Json(layer.name)},
@@ -46,9 +46,9 @@ Json json_of(const Symptom& symptom) {
           {"explanation", symptom.explanation()}};
 }
 
-Json json_of(const std::vector<DataFaultScore>& scores) {
+Json json_of(const std::vector<evaluators::DataFaultScore>& scores) {
   Json list = Json::array();
-  for (const DataFaultScore& score : scores)
+  for (const evaluators::DataFaultScore& score : scores)
     list.push_back({{"id", score.fault->id},
                     {"name", score.fault->name},
                     {"log_odds", score.log_odds},
@@ -56,11 +56,11 @@ Json json_of(const std::vector<DataFaultScore>& scores) {
   return list;
 }
 
-Json json_of(const SymptomCount& count, std::size_t runs, bool paired) {
+Json json_of(const evaluators::SymptomCount& count, std::size_t runs, bool paired) {
   Json entry{{"id", count.rule->id}, {"runs", runs}, {"faulty", count.faulty}};
   if (!paired) return entry;
-  const McNemarTest test = mcnemar(count.pairs);
-  const PairedOddsRatio odds = paired_odds_ratio(count.pairs);
+  const evaluators::McNemarTest test = evaluators::mcnemar(count.pairs);
+  const evaluators::PairedOddsRatio odds = evaluators::paired_odds_ratio(count.pairs);
   entry["clean"] = count.clean;
   entry["pairs"] = {{"both", count.pairs.both},
                     {"faulty_only", count.pairs.first_only},
@@ -75,13 +75,13 @@ Json json_of(const SymptomCount& count, std::size_t runs, bool paired) {
   return entry;
 }
 
-std::string interval_text(const PairedOddsRatio& odds) {
+std::string interval_text(const evaluators::PairedOddsRatio& odds) {
   return rounded(odds.estimate) + " (" + rounded(odds.low) + " to " + rounded(odds.high) + ")";
 }
 
 /// Trainings are paired by their place: those of a pair have the same seed and replica.
-void require_pairs(const MonitorFile& file, const std::string& name, const MonitorFile& clean,
-                   const std::string& clean_name) {
+void require_pairs(const evaluators::MonitorFile& file, const std::string& name,
+                   const evaluators::MonitorFile& clean, const std::string& clean_name) {
   if (clean.runs.size() != file.runs.size())
     throw input_error(describe(clean_name, "/replicas",
                                std::to_string(clean.runs.size()) + " replicas",
@@ -97,7 +97,7 @@ void require_pairs(const MonitorFile& file, const std::string& name, const Monit
   if (clean.hash == file.hash)
     throw input_error(describe(clean_name, "hash", "the program of " + name + " itself",
                                "trainings of its correct version"));
-  for (const MonitoredRun& run : clean.runs)
+  for (const evaluators::MonitoredRun& run : clean.runs)
     if (run.status != "ok")
       throw input_error(describe(clean_name,
                                  "/replicas/status of replica " + std::to_string(run.replica),
@@ -108,39 +108,42 @@ void require_pairs(const MonitorFile& file, const std::string& name, const Monit
 }
 
 int run(const Arguments& arguments) {
-  const SymptomRules own = arguments.has("rules") ? SymptomRules::read(arguments.text("rules"))
-                                                  : SymptomRules::bundled();
+  const evaluators::SymptomRules own = arguments.has("rules")
+                                           ? evaluators::SymptomRules::read(arguments.text("rules"))
+                                           : evaluators::SymptomRules::bundled();
   const std::string& name = arguments.positional.front();
-  const MonitorFile file = read_monitor_file(name);
-  std::optional<MonitorFile> clean;
+  const evaluators::MonitorFile file = evaluators::read_monitor_file(name);
+  std::optional<evaluators::MonitorFile> clean;
   if (arguments.has("clean")) {
-    clean = read_monitor_file(arguments.text("clean"));
+    clean = evaluators::read_monitor_file(arguments.text("clean"));
     require_pairs(file, name, *clean, arguments.text("clean"));
   }
   const bool relative = clean && !arguments.flag("absolute");
-  const std::vector<MonitoredRun> measure = relative ? clean->runs : std::vector<MonitoredRun>{};
-  const Found found = find_all_symptoms(file.runs, measure, own);
+  const std::vector<evaluators::MonitoredRun> measure =
+      relative ? clean->runs : std::vector<evaluators::MonitoredRun>{};
+  const Found found = evaluators::find_all_symptoms(file.runs, measure, own);
   // A clean training can't be its own measure.
   Found expected;
   if (clean && (!relative || clean->runs.size() > 1)) {
-    expected = find_all_symptoms(clean->runs, measure, own);
+    expected = evaluators::find_all_symptoms(clean->runs, measure, own);
   }
-  const std::vector<SymptomCount> counts = count_symptoms(found, expected, own);
+  const std::vector<evaluators::SymptomCount> counts =
+      evaluators::count_symptoms(found, expected, own);
   const std::size_t runs = file.runs.size();
 
   if (arguments.flag("json")) {
     Json trainings = Json::array();
     for (std::size_t i = 0; i < runs; ++i) {
       Json symptoms = Json::array();
-      for (const Symptom& symptom : found[i]) symptoms.push_back(json_of(symptom));
+      for (const evaluators::Symptom& symptom : found[i]) symptoms.push_back(json_of(symptom));
       trainings.push_back({{"replica", file.runs[i].replica},
                            {"status", file.runs[i].status},
                            {"epochs", file.runs[i].epochs.size()},
                            {"symptoms", std::move(symptoms)},
-                           {"data_faults", json_of(rank_data_faults(found[i], own))}});
+                           {"data_faults", json_of(evaluators::rank_data_faults(found[i], own))}});
     }
     Json prevalence = Json::array();
-    for (const SymptomCount& count : counts)
+    for (const evaluators::SymptomCount& count : counts)
       prevalence.push_back(json_of(count, runs, !expected.empty()));
     Json result{{"format", "neutra-symptoms-found"},
                 {"version", 1},
@@ -164,34 +167,35 @@ int run(const Arguments& arguments) {
                                    : std::vector<std::string>{"symptom", "trainings", "clean ones",
                                                               "McNemar's p", "odds ratio (95 %)"});
   std::string details;
-  for (const SymptomCount& count : counts) {
+  for (const evaluators::SymptomCount& count : counts) {
     if (count.faulty + count.clean == 0) continue;
     std::vector<std::string> row{count.rule->name, std::to_string(count.faulty)};
     if (!expected.empty()) {
       row.push_back(std::to_string(count.clean));
-      row.push_back(rounded(mcnemar(count.pairs).exact_p));
-      row.push_back(interval_text(paired_odds_ratio(count.pairs)));
+      row.push_back(rounded(evaluators::mcnemar(count.pairs).exact_p));
+      row.push_back(interval_text(evaluators::paired_odds_ratio(count.pairs)));
     }
     table.add(std::move(row));
-    const Symptom* first = nullptr;
+    const evaluators::Symptom* first = nullptr;
     std::size_t replica = 0;
     for (; replica < runs && first == nullptr; ++replica)
-      for (const Symptom& symptom : found[replica])
+      for (const evaluators::Symptom& symptom : found[replica])
         if (symptom.rule == count.rule) first = &symptom;
     if (first != nullptr)
       details += "\n" + count.rule->name + ": " + count.rule->meaning + "\n  replica " +
                  std::to_string(file.runs[replica - 1].replica) + ", " + first->explanation() +
                  "\n";
   }
-  if (std::all_of(counts.begin(), counts.end(),
-                  [](const SymptomCount& count) { return count.faulty + count.clean == 0; })) {
+  if (std::all_of(counts.begin(), counts.end(), [](const evaluators::SymptomCount& count) {
+        return count.faulty + count.clean == 0;
+      })) {
     std::cout << "no symptoms\n";
   } else {
     std::cout << table.text() << details;
   }
   std::map<std::string, int> faults;
-  for (const std::vector<Symptom>& symptoms : found)
-    ++faults[likeliest(rank_data_faults(symptoms, own))];
+  for (const std::vector<evaluators::Symptom>& symptoms : found)
+    ++faults[likeliest(evaluators::rank_data_faults(symptoms, own))];
   std::vector<std::string> texts;
   for (const auto& [fault, count] : faults)
     texts.push_back(fault + " (" + std::to_string(count) + ")");

@@ -3,6 +3,11 @@
 #include <iostream>
 #include <set>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hdf5_file.h"
+#include "base/json_number.h"
+#include "base/numbers.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
@@ -10,10 +15,6 @@
 #include "evaluators/statistics.h"
 #include "evaluators/training_log.h"
 #include "experiments/scoring_metric.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/hdf5_file.h"
-#include "program/json_number.h"
 #include "search/options.h"
 #include "training/curves.h"
 #include "training/monitor.h"
@@ -27,7 +28,8 @@ void require_monitor_file(const std::filesystem::path& file) {
   if (!std::filesystem::is_regular_file(file, ignored)) return;
   if (std::filesystem::file_size(file, ignored) == 0) return;
   try {
-    if (Hdf5File::open(file).read_string_attribute("/", "format") == kMonitorFormat) return;
+    if (Hdf5File::open(file).read_string_attribute("/", "format") == evaluators::kMonitorFormat)
+      return;
   } catch (const Error&) {
   }
   throw input_error(describe("--monitor", "", file.string() + ", another kind of file",
@@ -37,34 +39,34 @@ void require_monitor_file(const std::filesystem::path& file) {
 /// The monitors of --monitor, one for each job, and the file that they make.
 class Monitors {
  public:
-  Monitors(const Arguments& arguments, const Program& program, std::size_t jobs,
-           LocalTrainer& trainer) {
+  Monitors(const Arguments& arguments, const program::Program& program, std::size_t jobs,
+           training::LocalTrainer& trainer) {
     if (!arguments.has("monitor")) return;
     file_ = arguments.text("monitor");
     require_writable(file_, "--monitor");
     require_monitor_file(file_);
-    const ResolvedProgram resolved = trainer.resolved(program);
+    const program::ResolvedProgram resolved = trainer.resolved(program);
     for (std::size_t i = 0; i < jobs; ++i) monitors_.emplace_back(resolved);
   }
 
-  std::vector<CurveRecorder*> recorders() {
-    std::vector<CurveRecorder*> recorders;
-    for (TrainingMonitor& monitor : monitors_) recorders.push_back(&monitor);
+  std::vector<training::CurveRecorder*> recorders() {
+    std::vector<training::CurveRecorder*> recorders;
+    for (training::TrainingMonitor& monitor : monitors_) recorders.push_back(&monitor);
     return recorders;
   }
 
   /// `content`: all but the runs.
-  void write(MonitorFile content, const std::vector<TrainingJob>& jobs,
-             const std::vector<ReplicaResult>& results) const {
+  void write(evaluators::MonitorFile content, const std::vector<training::TrainingJob>& jobs,
+             const std::vector<training::ReplicaResult>& results) const {
     if (monitors_.empty()) return;
     for (std::size_t i = 0; i < jobs.size(); ++i)
       content.runs.push_back(monitors_[i].run(jobs[i], results[i]));
-    write_monitor_file(content, file_);
+    evaluators::write_monitor_file(content, file_);
   }
 
  private:
   std::filesystem::path file_;
-  std::deque<TrainingMonitor> monitors_;
+  std::deque<training::TrainingMonitor> monitors_;
 };
 
 /// The logs of --log, one for each job.
@@ -72,8 +74,8 @@ class Logs {
  public:
   /// `training`: what the logs of all jobs have alike. `recorders`: those of the jobs, if they have
   /// some already.
-  Logs(const Arguments& arguments, LoggedTraining training, std::size_t jobs,
-       std::vector<CurveRecorder*> recorders)
+  Logs(const Arguments& arguments, evaluators::LoggedTraining training, std::size_t jobs,
+       std::vector<training::CurveRecorder*> recorders)
       : training_(std::move(training)), recorders_(std::move(recorders)) {
     if (!arguments.has("log")) {
       if (arguments.has("log-format"))
@@ -87,29 +89,31 @@ class Logs {
                         "; allowed: a folder, in which each replica gets its file");
     require_outside_benchmarks(folder_, "--log");
     for (const std::string& name : arguments.list("log-format"))
-      formats_.insert(*parse_log_format(name));
-    if (formats_.empty()) formats_.insert(LogFormat::kCsv);
-    for (const std::string& inside : {log_folder(training_), std::string("mlruns")})
+      formats_.insert(*evaluators::parse_log_format(name));
+    if (formats_.empty()) formats_.insert(evaluators::LogFormat::kCsv);
+    for (const std::string& inside : {evaluators::log_folder(training_), std::string("mlruns")})
       require_writable_folder(std::filesystem::path(folder_) / inside, "--log");
     if (!recorders_.empty()) return;
-    own_ = std::vector<CurveRecorder>(jobs);
-    for (CurveRecorder& recorder : own_) recorders_.push_back(&recorder);
+    own_ = std::vector<training::CurveRecorder>(jobs);
+    for (training::CurveRecorder& recorder : own_) recorders_.push_back(&recorder);
   }
 
-  std::vector<Observer*> observers() const { return {recorders_.begin(), recorders_.end()}; }
+  std::vector<training::Observer*> observers() const {
+    return {recorders_.begin(), recorders_.end()};
+  }
 
   /// When the training of a job has ended; thread safe.
-  void write(std::size_t job, int replica, const ReplicaResult& result) const {
+  void write(std::size_t job, int replica, const training::ReplicaResult& result) const {
     if (formats_.empty()) return;
-    LoggedTraining training = training_;
+    evaluators::LoggedTraining training = training_;
     training.replica = replica;
     training.backend = result.backend;
     training.status = to_string(result.status);
     training.message = result.message;
     training.value = result.metric;
     training.curves = recorders_[job]->curves();
-    for (const LogFormat format : formats_) {
-      for (const LogFile& file : log_files(format, training, folder_)) {
+    for (const evaluators::LogFormat format : formats_) {
+      for (const evaluators::LogFile& file : evaluators::log_files(format, training, folder_)) {
         const std::filesystem::path path = std::filesystem::path(folder_) / file.path;
         std::filesystem::create_directories(path.parent_path());
         write_file_atomically(path, file.content);
@@ -118,43 +122,44 @@ class Logs {
   }
 
  private:
-  LoggedTraining training_;
+  evaluators::LoggedTraining training_;
   std::string folder_;
-  std::set<LogFormat> formats_;
-  std::vector<CurveRecorder> own_;
-  std::vector<CurveRecorder*> recorders_;
+  std::set<evaluators::LogFormat> formats_;
+  std::vector<training::CurveRecorder> own_;
+  std::vector<training::CurveRecorder*> recorders_;
 };
 
 int run(const Arguments& arguments) {
   catch_signals();
-  Fault fault = with_fewer_rows(load_fault(arguments.positional.front()), arguments);
+  experiments::Fault fault =
+      with_fewer_rows(experiments::load_fault(arguments.positional.front()), arguments);
   if (fault.fixed) {  // both versions by one function
-    fault = scored_alike(std::move(fault));
-    tell_scoring(fault, arguments.flag("quiet"));
+    fault = experiments::scored_alike(std::move(fault));
+    experiments::tell_scoring(fault, arguments.flag("quiet"));
   }
-  const Program& program = chosen_version(fault, arguments);
-  const MetricInfo metric = metric_of(program, fault.file.string());
+  const program::Program& program = chosen_version(fault, arguments);
+  const experiments::MetricInfo metric = experiments::metric_of(program, fault.file.string());
   const auto trainer = make_trainer(arguments, fault.file);
   if (const auto reason = trainer->refusal(program))
     throw input_error(fault.file.string() + ": " + *reason);
   warn_of(fault.id, program);
 
-  std::vector<TrainingJob> jobs;
+  std::vector<training::TrainingJob> jobs;
   for (int replica = 0; replica < arguments.integer("replicas"); ++replica) {
-    TrainingJob job;
+    training::TrainingJob job;
     job.program = &program;
     job.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
     job.replica = replica;
-    if (arguments.text("stream") == "independent") job.stream = StreamKey::kIndependent;
+    if (arguments.text("stream") == "independent") job.stream = training::StreamKey::kIndependent;
     job.time_limit = arguments.seconds("time-limit");
     job.memory_limit = arguments.bytes("memory-limit");
     jobs.push_back(job);
   }
   Monitors monitors(arguments, program, jobs.size(), *trainer);
-  LoggedTraining logged;
+  evaluators::LoggedTraining logged;
   logged.program = fault.id;
   logged.variant = arguments.text("version");
-  logged.hash = to_string(program_hash(program));
+  logged.hash = to_string(program::program_hash(program));
   logged.stream = arguments.text("stream");
   logged.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   if (&program == &fault.buggy)
@@ -164,27 +169,28 @@ int run(const Arguments& arguments) {
   logged.metric = metric.name;
   logged.provenance = provenance();
   const Logs logs(arguments, std::move(logged), jobs.size(), monitors.recorders());
-  std::vector<ReplicaResult> results;
+  std::vector<training::ReplicaResult> results;
   {
     ProgressLine progress(arguments.flag("quiet"), "train " + fault.id);
     const auto show = [&](const Tally& tally) { progress.update(progress_of(tally, "replicas")); };
     results = train_all(*trainer, jobs, worker_count(arguments), show, logs.observers(),
-                        [&](std::size_t job, const ReplicaResult& result) {
+                        [&](std::size_t job, const training::ReplicaResult& result) {
                           logs.write(job, jobs[job].replica, result);
                         });
   }
-  MonitorFile recorded;
+  evaluators::MonitorFile recorded;
   recorded.program = fault.id;
   recorded.variant = arguments.text("version");
-  recorded.hash = to_string(program_hash(program));
+  recorded.hash = to_string(program::program_hash(program));
   recorded.backend = results.front().backend;
   recorded.metric = metric.name;
-  recorded.goal = to_string(metric.goal);
+  recorded.goal = program::to_string(metric.goal);
   recorded.seed = arguments.integer("seed");
   recorded.provenance = provenance();
   monitors.write(std::move(recorded), jobs, results);
-  const bool all_trained = std::all_of(
-      results.begin(), results.end(), [](const auto& result) { return has_metric(result.status); });
+  const bool all_trained = std::all_of(results.begin(), results.end(), [](const auto& result) {
+    return training::has_metric(result.status);
+  });
   const int code = static_cast<int>(all_trained ? Exit::kDone : Exit::kFailed);
   std::vector<double> metrics;
   double seconds = 0;
@@ -210,12 +216,12 @@ int run(const Arguments& arguments) {
                           {"version", 1},
                           {"program", fault.id},
                           {"program_version", arguments.text("version")},
-                          {"hash", to_string(program_hash(program))},
+                          {"hash", to_string(program::program_hash(program))},
                           {"seed", arguments.integer("seed")},
                           {"metric", metric.name},
-                          {"goal", to_string(metric.goal)},
+                          {"goal", program::to_string(metric.goal)},
                           {"backend", results.front().backend},
-                          {"mean", json_number(mean(metrics))},
+                          {"mean", json_number(evaluators::mean(metrics))},
                           {"seconds", seconds},
                           {"replicas", replicas}});
     return code;
@@ -230,8 +236,9 @@ int run(const Arguments& arguments) {
   const std::string not_finite = not_finite_text(results);
   std::cout << table.text() << "\n"
             << (not_finite.empty()
-                    ? "mean " + metric.name + " " + rounded(mean(metrics)) +
-                          ", standard deviation " + rounded(std::sqrt(sample_variance(metrics)))
+                    ? "mean " + metric.name + " " + rounded(evaluators::mean(metrics)) +
+                          ", standard deviation " +
+                          rounded(std::sqrt(evaluators::sample_variance(metrics)))
                     : "no mean " + metric.name + ": " + not_finite)
             << ", " << duration_text(seconds) << " of training, back end "
             << results.front().backend << '\n';

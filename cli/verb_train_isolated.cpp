@@ -5,9 +5,9 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/error.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
-#include "program/error.h"
 #include "training/local_trainer.h"
 
 namespace neutra::cli {
@@ -20,10 +20,11 @@ int run(const Arguments&) {
   // A parent that was gone before the call above sends no signal.
   if (const pid_t parent = request.at("parent").get<pid_t>(); getppid() != parent)
     throw failure("the search that asked for this training has ended");
-  const Program program{request.at("program")};
-  TrainingJob job = training_job_from_json(request.at("job"));
+  const program::Program program{request.at("program")};
+  training::TrainingJob job = training::training_job_from_json(request.at("job"));
   job.program = &program;
-  const auto trainer = make_local_trainer(trainer_options_from_json(request.at("options")));
+  const auto trainer =
+      training::make_local_trainer(trainer_options_from_json(request.at("options")));
   std::cout << to_json(trainer->train(job)).dump() << '\n';
   return 0;
 }

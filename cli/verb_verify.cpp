@@ -4,14 +4,14 @@
 #include <set>
 #include <span>
 
+#include "base/error.h"
+#include "base/json_number.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "evaluators/statistics.h"
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"
-#include "program/error.h"
-#include "program/json_number.h"
 #include "search/search.h"
 
 namespace neutra::cli {
@@ -69,41 +69,42 @@ int run(const Arguments& arguments) {
   const std::filesystem::path file = arguments.positional.front();
   if (!arguments.has("fault"))
     throw usage_error("--fault is missing: which fault do the records belong to?");
-  const Fault fault = scored_alike(load_fault(arguments.text("fault")));
-  const Network recorded = read_network_tsv(file);
-  require_root(recorded, fault, file.string());
-  const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
+  const experiments::Fault fault =
+      experiments::scored_alike(experiments::load_fault(arguments.text("fault")));
+  const search::Network recorded = search::read_network_tsv(file);
+  experiments::require_root(recorded, fault, file.string());
+  const experiments::MetricInfo metric = experiments::metric_of(fault.buggy, fault.file.string());
 
-  std::vector<const Node*> all;
-  std::set<Parameters> seen;
+  std::vector<const search::Node*> all;
+  std::set<program::Parameters> seen;
   for (const auto& node : recorded.nodes)
     if (!node.metrics.empty() && seen.insert(node.parameters).second) all.push_back(&node);
   if (all.empty())
     throw input_error(describe(file.string(), "", "no program with metrics", "a recorded network"));
-  std::vector<const Node*> chosen;
+  std::vector<const search::Node*> chosen;
   for (std::size_t i : positions(arguments, all.size())) chosen.push_back(all[i]);
 
   const auto trainer = make_trainer(arguments, fault.file);
   warn_of(fault.id, fault.buggy);
-  std::vector<Program> programs;
+  std::vector<program::Program> programs;
   std::vector<std::string> refusals;
   programs.reserve(chosen.size());
-  for (const Node* node : chosen) {
+  for (const search::Node* node : chosen) {
     programs.push_back(fault.space.instantiate(node->parameters, file.string()));
     refusals.push_back(trainer->refusal(programs.back()).value_or(""));
   }
-  std::vector<TrainingJob> jobs;
+  std::vector<training::TrainingJob> jobs;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (!refusals[i].empty()) continue;
     for (std::size_t replica = 0; replica < chosen[i]->metrics.size(); ++replica) {
-      TrainingJob job;
+      training::TrainingJob job;
       job.program = &programs[i];
       job.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
       job.replica = static_cast<int>(replica);
       jobs.push_back(job);
     }
   }
-  std::vector<ReplicaResult> results;
+  std::vector<training::ReplicaResult> results;
   {
     ProgressLine progress(arguments.flag("quiet"), "verify " + fault.id);
     results = train_all(*trainer, jobs, worker_count(arguments), [&](const Tally& tally) {
@@ -124,8 +125,8 @@ int run(const Arguments& arguments) {
     bool pass = false;
     if (reason.empty()) {
       for (std::size_t replica = 0; replica < chosen[i]->metrics.size(); ++replica) {
-        const ReplicaResult& result = results[next++];
-        if (result.status != RunStatus::kOk && reason.empty())
+        const training::ReplicaResult& result = results[next++];
+        if (result.status != training::RunStatus::kOk && reason.empty())
           reason = std::string(to_string(result.status)) +
                    (result.message.empty() ? "" : ": " + result.message);
         ours.push_back(recorded_form(result.metric));
@@ -133,14 +134,14 @@ int run(const Arguments& arguments) {
       }
       const auto own = std::span(results).subspan(next - ours.size(), ours.size());
       our_mean = not_finite_text(own);
-      if (our_mean.empty()) our_mean = rounded(mean(ours));
+      if (our_mean.empty()) our_mean = rounded(evaluators::mean(ours));
       std::vector<double> theirs;
       for (double value : chosen[i]->metrics)
         theirs.push_back(std::isfinite(value) ? value : kHuge);
-      const double difference = std::fabs(mean(ours) - mean(theirs));
+      const double difference = std::fabs(evaluators::mean(ours) - evaluators::mean(theirs));
       // Differences within the records' rounding say nothing: no evidence against equality.
       const bool near = difference <= kRecordGrain + 1e-12;
-      p = near ? 1 : permutation_p(ours, theirs);
+      p = near ? 1 : evaluators::permutation_p(ours, theirs);
       const bool can_fail = ours.size() >= kFewestMetrics;
       pass = near || (can_fail && *p >= kPassP);
       if (!pass && !can_fail && reason.empty()) {
@@ -152,14 +153,14 @@ int run(const Arguments& arguments) {
     passed += pass;
     low += p && *p < 0.05;
     rows.push_back({{"id", chosen[i]->id},
-                    {"program", to_string(chosen[i]->parameters)},
+                    {"program", program::to_string(chosen[i]->parameters)},
                     {"recorded", chosen[i]->metrics},
                     {"ours", shown},
                     {"p", p ? Json(*p) : Json(nullptr)},
                     {"pass", pass},
                     {"reason", reason}});
     table.add({std::to_string(chosen[i]->id), mean_text(chosen[i]->metrics), our_mean,
-               p ? p_text(*p) : "-", pass ? "yes" : "NO", reason});
+               p ? evaluators::p_text(*p) : "-", pass ? "yes" : "NO", reason});
   }
   const auto total = static_cast<std::int64_t>(chosen.size());
   const double share = total == 0 ? 1 : static_cast<double>(passed) / static_cast<double>(total);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr std::array<std::string_view, kAggregates> kNames{
@@ -84,4 +84,4 @@ double median(std::vector<double> values) {
   return values.empty() ? std::numeric_limits<double>::quiet_NaN() : middle_of(values);
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// What is kept of many values, such as the gradients of a layer. The first nine are those of Shah
 /// (Understanding the Challenges of Reproducing Deep Learning Bugs, 2024, Table 3.2).
@@ -47,4 +47,4 @@ Aggregates aggregates(std::vector<float>& values, double close_to_zero = kCloseT
 /// Of those that aren't NaN; NaN where there is none. Infinities are values.
 double median(std::vector<double> values);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

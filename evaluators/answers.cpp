@@ -6,12 +6,13 @@
 #include <functional>
 #include <map>
 
-#include "evaluators/csv_table.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/json.h"
+#include "base/csv_table.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/numbers.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 template <typename Number>
@@ -67,7 +68,7 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
                                        " bytes without control characters"));
       }
     }
-    answer.faults = parse_fault_set(cell("answer"), file + ": " + place + ", answer");
+    answer.faults = program::parse_fault_set(cell("answer"), file + ": " + place + ", answer");
     if (const std::string runs = cell("runs"); !runs.empty()) {
       answer.runs = parse_number<int>(runs, file, place + ", runs", "a whole number");
     }
@@ -140,4 +141,4 @@ std::string to_csv(const std::vector<Answer>& answers) {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -9,15 +9,15 @@
 #include "evaluators/ranking.h"
 #include "program/faults.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// What a fault-localisation tool said about a fault: a row of an answers file
 /// (docs/formats/answers.md).
 struct Answer {
-  std::string fault;    ///< id, "D7"
-  std::string tool;     ///< "deepfd"
-  FaultSet faults;      ///< not applicable: "N/A"; no items: "-"
-  std::string version;  ///< of the tool; "" where not said
+  std::string fault;         ///< id, "D7"
+  std::string tool;          ///< "deepfd"
+  program::FaultSet faults;  ///< not applicable: "N/A"; no items: "-"
+  std::string version;       ///< of the tool; "" where not said
   std::optional<int> runs;
   std::optional<double> seconds;  ///< of one localisation
   Ranking ranking;                ///< of a tool that ranks
@@ -36,4 +36,4 @@ std::vector<Answer> read_answers(const std::filesystem::path& file);
 /// The same form; columns that no answer fills are left out.
 std::string to_csv(const std::vector<Answer>& answers);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

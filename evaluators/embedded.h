@@ -3,8 +3,8 @@
 #include <string_view>
 
 /// Data files of this room, compiled in by neutra_embed.
-namespace neutra::embedded {
+namespace neutra::evaluators::embedded {
 
 extern const std::string_view symptom_rules;  ///< symptoms.json
 
-}  // namespace neutra::embedded
+}  // namespace neutra::evaluators::embedded

@@ -6,7 +6,7 @@
 #include <random>
 #include <utility>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr int kDeepest = 64;
@@ -177,4 +177,4 @@ std::vector<FanovaShare> fanova(const FanovaTable& table, int trees) {
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// Settings that were tried and what came out, as levels: the third value of the second setting is
 /// rows[i][1] == 2.
@@ -33,4 +33,4 @@ struct FanovaShare {
 /// zero where nothing varies. The same table gives the same shares.
 std::vector<FanovaShare> fanova(const FanovaTable& table, int trees = 64);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

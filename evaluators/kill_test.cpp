@@ -8,9 +8,10 @@
 #include <cmath>
 #include <limits>
 
-#include "program/json.h"
+#include "base/json.h"
+#include "base/numbers.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 // DeepCrime: stats.py, mutation_score.py.
@@ -143,4 +144,4 @@ BinarySearch bisect(const SearchRange& range, KillVariant variant, const KillTes
   return search;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

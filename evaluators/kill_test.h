@@ -7,7 +7,7 @@
 
 #include "evaluators/statistics.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// DeepCrime's kill test and what its published form gets wrong (docs/methods/killing.md).
 enum class KillVariant {
@@ -87,4 +87,4 @@ struct BinarySearch {
 using KillTest = std::function<KillVerdict(double value, std::optional<double> reference)>;
 BinarySearch bisect(const SearchRange& range, KillVariant variant, const KillTest& test);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

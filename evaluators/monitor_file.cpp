@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "program/error.h"
-#include "program/hdf5_file.h"
-#include "program/seal.h"
-#include "program/words.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hdf5_file.h"
+#include "base/numbers.h"
+#include "base/words.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr int kVersion = 1;
@@ -305,4 +307,4 @@ MonitorFile read_monitor_file(const std::filesystem::path& path) {
   return content;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

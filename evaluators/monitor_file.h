@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "evaluators/aggregates.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// The attribute `format` of a file of monitored trainings.
 inline constexpr const char* kMonitorFormat = "neutra-monitor";
@@ -76,4 +76,4 @@ void write_monitor_file(const MonitorFile& content, const std::filesystem::path&
 /// Throws input_error for what isn't such a file, naming the place in it.
 MonitorFile read_monitor_file(const std::filesystem::path& file);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -6,9 +6,10 @@
 #include <map>
 #include <numeric>
 
-#include "program/json.h"
+#include "base/json.h"
+#include "base/numbers.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 double published(double value, KillVariant variant) {
@@ -187,4 +188,4 @@ std::vector<bool> redundant(std::span<const KillCounts> mutants) {
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

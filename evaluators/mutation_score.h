@@ -6,7 +6,7 @@
 
 #include "evaluators/kill_test.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// Scores of a test set by mutation operator (Humbatova, Jahangirova and Tonella, DeepCrime, ISSTA
 /// 2021, section 4; docs/methods/killing.md).
@@ -55,4 +55,4 @@ inline constexpr double kTrivial = 0.9;  ///< from there on a mutant is trivial
 /// other's killing probability is never larger. The share of such inputs must be known to +-0.05.
 std::vector<bool> redundant(std::span<const KillCounts> mutants);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

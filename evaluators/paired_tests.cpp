@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace neutra {
+namespace neutra::evaluators {
 
 void PairedCounts::add(bool first, bool second) {
   ++(first ? (second ? both : first_only) : (second ? second_only : neither));
@@ -47,4 +47,4 @@ PairedOddsRatio paired_odds_ratio(const PairedCounts& counts, double level) {
   return ratio;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

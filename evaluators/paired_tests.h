@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// Pairs of two yes-or-no outcomes, such as the presence of a symptom in a faulty and in a clean
 /// training.
@@ -32,4 +32,4 @@ struct PairedOddsRatio {
 /// `level` in (0, 1): of confidence.
 PairedOddsRatio paired_odds_ratio(const PairedCounts& counts, double level = 0.95);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 /// For each rank how many items of the truth are first found there.
-std::vector<int> finds_of(const Ranking& places, const FaultSet& truth,
+std::vector<int> finds_of(const Ranking& places, const program::FaultSet& truth,
                           const ScoreOptions& options) {
   std::vector<bool> found(truth.items.size());
   std::vector<int> finds;
@@ -16,7 +16,7 @@ std::vector<int> finds_of(const Ranking& places, const FaultSet& truth,
     while (end < places.size() && places[end].suspiciousness == places[first].suspiciousness) ++end;
     std::vector<int> right;
     for (std::size_t i = first; i < end; ++i) {
-      FaultEntry place{places[i].type, {}};
+      program::FaultEntry place{places[i].type, {}};
       if (places[i].layer >= 0) place.layers.insert(places[i].layer);
       bool named = false;
       int fresh = 0;
@@ -52,8 +52,8 @@ double average_precision(std::span<const int> finds, std::size_t relevant, Avera
   return divisor > 0 ? sum / divisor : 0;
 }
 
-RankScore rank_score(const Ranking& ranking, const FaultSet& truth, const ScoreOptions& options,
-                     AveragePrecision kind) {
+RankScore rank_score(const Ranking& ranking, const program::FaultSet& truth,
+                     const ScoreOptions& options, AveragePrecision kind) {
   const std::vector<int> finds = finds_of(distinct_places(ranking), truth, options);
   const auto first = std::find_if(finds.begin(), finds.end(), [](int found) { return found > 0; });
   RankScore score;
@@ -62,10 +62,10 @@ RankScore rank_score(const Ranking& ranking, const FaultSet& truth, const ScoreO
   return score;
 }
 
-RankScore best_rank_score(const Ranking& ranking, const std::vector<FaultSet>& truths,
+RankScore best_rank_score(const Ranking& ranking, const std::vector<program::FaultSet>& truths,
                           const ScoreOptions& options) {
   RankScore best;
-  for (const FaultSet& truth : truths) {
+  for (const program::FaultSet& truth : truths) {
     const RankScore one = rank_score(ranking, truth, options);
     if (one.first > 0 && (best.first == 0 || one.first < best.first)) best.first = one.first;
     best.average_precision = std::max(best.average_precision, one.average_precision);
@@ -94,4 +94,4 @@ std::optional<double> performance_difference(double reference, double value) {
   return 100 * (reference - value) / reference;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -7,7 +7,7 @@
 #include "evaluators/ranking.h"
 #include "evaluators/scores.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// What the sum of an average precision is divided by.
 enum class AveragePrecision {
@@ -35,12 +35,13 @@ struct RankScore {
 /// over, so that a fault of several layers counts once. Of tied places the wrong ones come first (a
 /// tool that suspects all alike has said nothing), then the right ones by layer and type, whatever
 /// the order in which the tool names them.
-RankScore rank_score(const Ranking& ranking, const FaultSet& truth, const ScoreOptions& options,
+RankScore rank_score(const Ranking& ranking, const program::FaultSet& truth,
+                     const ScoreOptions& options,
                      AveragePrecision kind = AveragePrecision::kStandard);
 
 /// After neutrality analysis: the best rank and the largest average precision over all ground
 /// truths. Truths without items are passed over.
-RankScore best_rank_score(const Ranking& ranking, const std::vector<FaultSet>& truths,
+RankScore best_rank_score(const Ranking& ranking, const std::vector<program::FaultSet>& truths,
                           const ScoreOptions& options);
 
 /// Over queries: shares of those with a right place among the first 1, 5 and 10 (Top@K), means of
@@ -55,4 +56,4 @@ RankSummary summary_of(std::span<const RankScore> scores);
 /// of 0.
 std::optional<double> performance_difference(double reference, double value);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

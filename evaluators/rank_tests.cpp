@@ -13,11 +13,11 @@
 #include <numeric>
 #include <vector>
 
-#include "evaluators/counter_random.h"
+#include "base/counter_random.h"
 #include "evaluators/statistics.h"
 #include "evaluators/studentized_range.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr std::size_t kExactDifferences = 50;
@@ -345,4 +345,4 @@ Interval bootstrap_mean(std::span<const double> values, double level, int draws)
   return {end((1 - level) / 2), end((1 + level) / 2)};
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -6,7 +6,7 @@
 
 #include "evaluators/statistics.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// A two-sided test on ranks. `p` is 1 where there is nothing to compare (no values, no
 /// differences) or where a value is a NaN.
@@ -75,4 +75,4 @@ std::size_t least_blocks(std::size_t treatments, double level);
 /// than two it is their mean; NaNs where there is no value or a NaN.
 Interval bootstrap_mean(std::span<const double> values, double level = 0.95, int draws = 10000);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <tuple>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 bool same_place(const Suspect& a, const Suspect& b) {
@@ -55,7 +55,7 @@ Suspect parse_place(std::string_view text, const std::string& where) {
   Suspect suspect;
   const std::size_t bracket = text.find('(');
   suspect.type = trimmed(text.substr(0, bracket));
-  const auto& types = fault_types();
+  const auto& types = program::fault_types();
   const bool known = std::any_of(types.begin(), types.end(),
                                  [&](const auto& type) { return type.first == suspect.type; });
   if (!suspect.type.empty() && !known) throw fail();
@@ -90,13 +90,13 @@ Ranking distinct_places(const Ranking& ranking) {
   return places;
 }
 
-FaultSet top_places(const Ranking& ranking, std::size_t count) {
-  FaultSet answer;
+program::FaultSet top_places(const Ranking& ranking, std::size_t count) {
+  program::FaultSet answer;
   const Ranking places = distinct_places(ranking);
   if (places.size() > 1 && tied(places.front(), places.back())) return answer;
   for (std::size_t i = 0; i < places.size(); ++i) {
     if (i >= count && !tied(places[i], places[i - 1])) break;
-    FaultEntry fault{places[i].type, {}};
+    program::FaultEntry fault{places[i].type, {}};
     if (places[i].layer >= 0) fault.layers.insert(places[i].layer);
     answer.items.push_back({std::move(fault)});
   }
@@ -151,4 +151,4 @@ Ranking parse_ranking(std::string_view text, const std::string& where) {
   return ranking;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

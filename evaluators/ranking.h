@@ -8,7 +8,7 @@
 
 #include "program/faults.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// One place in the answer of a tool that ranks.
 struct Suspect {
@@ -28,7 +28,7 @@ Ranking distinct_places(const Ranking& ranking);
 /// answer; none where several places are all tied. A place without a type is a fault without a
 /// type:
 /// "(2)".
-FaultSet top_places(const Ranking& ranking, std::size_t count);
+program::FaultSet top_places(const Ranking& ranking, std::size_t count);
 
 /// One ranking of several, over distinct places: by the mean of their suspiciousness, 0 where a
 /// ranking leaves a place out. Tied places by layer, then type; the same for any order of
@@ -42,4 +42,4 @@ std::string to_string(const Ranking& ranking);
 /// input_error with `where` for a place that is none and an unknown fault type.
 Ranking parse_ranking(std::string_view text, const std::string& where);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "program/printable.h"
+#include "base/numbers.h"
+#include "base/printable.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 const std::vector<Reporter>& reporters() {
   static const std::vector<Reporter> list = {
@@ -32,4 +33,4 @@ std::string shown_cell(const ResultTable::Column& column, const Cell& cell) {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -7,9 +7,9 @@
 #include <variant>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// Nothing, a text or a number.
 using Cell = std::variant<std::monostate, std::string, double>;
@@ -72,4 +72,4 @@ std::string write_json(const Report& report);
 /// into parts, columns of a group together, the first columns in each part.
 std::string write_latex(const Report& report);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -10,7 +10,7 @@
 
 #include "evaluators/statistics.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 template <typename Enum, std::size_t n>
@@ -37,7 +37,7 @@ constexpr Words<Unlocated, 3> kUnlocated{
     {{{Unlocated::kCount, "count"}, {Unlocated::kExclude, "exclude"}, {Unlocated::kHalf, "half"}}}};
 
 /// Types of DeepCrime's operators that are a special case of one that diff() finds.
-std::string_view general_type(const FaultEntry& entry) {
+std::string_view general_type(const program::FaultEntry& entry) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kSpecial = {
       {{"AAL", "ACH"}, {"ARM", "ACH"}, {"HDB", "HBS"}}};
   for (const auto& [special, general] : kSpecial) {
@@ -51,7 +51,7 @@ bool overlap(const std::set<int>& a, const std::set<int>& b) {
 }
 
 /// 1 for a match, 0 for none, between them for one whose layer is open.
-double entry_weight(const FaultEntry& answer, const FaultEntry& truth,
+double entry_weight(const program::FaultEntry& answer, const program::FaultEntry& truth,
                     const ScoreOptions& options) {
   if (answer.type.empty()) return overlap(answer.layers, truth.layers) ? 1 : 0;
   if (general_type(answer) != general_type(truth)) return 0;
@@ -71,41 +71,41 @@ double entry_weight(const FaultEntry& answer, const FaultEntry& truth,
   return overlap(answer.layers, truth.layers) ? 1 : 0;
 }
 
-using Choice = std::vector<FaultEntry>;
+using Choice = std::vector<program::FaultEntry>;
 
 /// The published recalls have two decimals before anything is computed from them.
 double two_decimals(double value) { return std::nearbyint(value * 100) / 100; }
 
-std::string_view fault_type(KeyKind kind) {
+std::string_view fault_type(program::KeyKind kind) {
   switch (kind) {
-    case KeyKind::kActivation:
+    case program::KeyKind::kActivation:
       return "ACH";
-    case KeyKind::kKernelInitializer:
+    case program::KeyKind::kKernelInitializer:
       return "WCI";
-    case KeyKind::kBiasInitializer:
+    case program::KeyKind::kBiasInitializer:
       return "BCI";
-    case KeyKind::kRepeat:
+    case program::KeyKind::kRepeat:
       return "LAD";
-    case KeyKind::kUnits:
+    case program::KeyKind::kUnits:
       return "LCN";
-    case KeyKind::kDropout:
+    case program::KeyKind::kDropout:
       return "RCD";
-    case KeyKind::kLoss:
+    case program::KeyKind::kLoss:
       return "LCH";
-    case KeyKind::kLearningRate:
+    case program::KeyKind::kLearningRate:
       return "HLR";
-    case KeyKind::kOptimizer:
+    case program::KeyKind::kOptimizer:
       return "OCH";
-    case KeyKind::kBatchSize:
+    case program::KeyKind::kBatchSize:
       return "HBS";
-    case KeyKind::kEpochs:
+    case program::KeyKind::kEpochs:
       return "HNE";
   }
   return "";
 }
 
 /// Indices in paths such as "/model/config/layers/2/config/units".
-std::set<int> layers_of(const Key& key) {
+std::set<int> layers_of(const program::Key& key) {
   constexpr std::string_view kPlace = "/layers/";
   std::set<int> layers;
   for (const std::string& path : key.paths) {
@@ -120,7 +120,7 @@ std::set<int> layers_of(const Key& key) {
   return layers;
 }
 
-bool belongs_to_layers(const FaultEntry& entry) {
+bool belongs_to_layers(const program::FaultEntry& entry) {
   constexpr std::array<std::string_view, 11> kTypes = {"AAL", "ACH", "ARM", "BCI", "LAD", "LCF",
                                                        "LCN", "RAW", "RCD", "RRW", "WCI"};
   return std::find(kTypes.begin(), kTypes.end(), entry.type) != kTypes.end();
@@ -143,18 +143,19 @@ double f_beta(double precision, double recall, double beta) {
 
 double match_weight(const Choice& answer, const Choice& truth, const ScoreOptions& options) {
   double best = 0;
-  for (const FaultEntry& ours : answer) {
-    for (const FaultEntry& theirs : truth) {
+  for (const program::FaultEntry& ours : answer) {
+    for (const program::FaultEntry& theirs : truth) {
       best = std::max(best, entry_weight(ours, theirs, options));
     }
   }
   return best;
 }
 
-Score score(const FaultSet& answer, const FaultSet& truth, const ScoreOptions& options) {
+Score score(const program::FaultSet& answer, const program::FaultSet& truth,
+            const ScoreOptions& options) {
   Score result;
   if (!answer.applicable || answer.items.empty() || truth.items.empty()) return result;
-  const FaultSet found = by_type(answer);
+  const program::FaultSet found = by_type(answer);
   for (const Choice& item : truth.items) {
     double best = 0;
     for (const Choice& ours : found.items) best = std::max(best, match_weight(ours, item, options));
@@ -172,11 +173,11 @@ Score score(const FaultSet& answer, const FaultSet& truth, const ScoreOptions& o
   return result;
 }
 
-BestScore best_score(const FaultSet& answer, const std::vector<FaultSet>& truths,
+BestScore best_score(const program::FaultSet& answer, const std::vector<program::FaultSet>& truths,
                      const ScoreOptions& options) {
   BestScore best;
   std::vector<double> precisions, fs;
-  for (const FaultSet& truth : truths) {
+  for (const program::FaultSet& truth : truths) {
     if (truth.items.empty()) continue;
     const Score one = score(answer, truth, options);
     if (best.truths++ == 0 || one.recall > best.score.recall) {
@@ -196,8 +197,8 @@ BestScore best_score(const FaultSet& answer, const std::vector<FaultSet>& truths
   return best;
 }
 
-FaultSet by_type(const FaultSet& faults) {
-  FaultSet result{faults.applicable, {}};
+program::FaultSet by_type(const program::FaultSet& faults) {
+  program::FaultSet result{faults.applicable, {}};
   std::map<std::string, std::set<int>> merged;
   std::set<Choice> choices;
   for (const Choice& item : faults.items) {
@@ -213,14 +214,15 @@ FaultSet by_type(const FaultSet& faults) {
   return result;
 }
 
-FaultSet changed_hyperparameters(const ProgramSpace& space, const Parameters& from,
-                                 const Parameters& to) {
-  FaultSet result;
-  for (const Key& key : space.keys()) {
+program::FaultSet changed_hyperparameters(const program::ProgramSpace& space,
+                                          const program::Parameters& from,
+                                          const program::Parameters& to) {
+  program::FaultSet result;
+  for (const program::Key& key : space.keys()) {
     const auto before = from.find(key.name), after = to.find(key.name);
     if (before == from.end() || after == to.end() || before->second == after->second) continue;
     Choice item{{std::string(fault_type(key.kind)), layers_of(key)}};
-    if (key.kind == KeyKind::kRepeat) item.push_back({"LRM", layers_of(key)});
+    if (key.kind == program::KeyKind::kRepeat) item.push_back({"LRM", layers_of(key)});
     result.items.push_back(std::move(item));
   }
   std::sort(result.items.begin(), result.items.end());
@@ -239,7 +241,7 @@ bool leaves_layers_out(std::string_view tool, const std::vector<Answer>& answers
   for (const Answer& answer : answers) {
     if (answer.tool != tool) continue;
     for (const Choice& item : answer.faults.items) {
-      for (const FaultEntry& entry : item) {
+      for (const program::FaultEntry& entry : item) {
         if (!entry.layers.empty()) return false;
         open = open || belongs_to_layers(entry);
       }
@@ -248,4 +250,4 @@ bool leaves_layers_out(std::string_view tool, const std::vector<Answer>& answers
   return open;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

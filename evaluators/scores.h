@@ -8,7 +8,7 @@
 #include "program/faults.h"
 #include "program/parameters.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// How the study's numbers are formed: as its text says, or as its published tables follow
 /// (docs/methods/scores.md).
@@ -48,13 +48,14 @@ double f_beta(double precision, double recall, double beta);
 /// Does one item of an answer name one of a ground truth? 1, 0, or between them where the layer is
 /// open. A choice does when any of it does. A fault without a type (a place of a ranking) names
 /// what has one of its layers.
-double match_weight(const std::vector<FaultEntry>& answer, const std::vector<FaultEntry>& truth,
-                    const ScoreOptions& options);
+double match_weight(const std::vector<program::FaultEntry>& answer,
+                    const std::vector<program::FaultEntry>& truth, const ScoreOptions& options);
 
 /// How well an answer names the faults of one ground truth: recall over the truth's items,
 /// precision over the answer's types. An item that is a choice counts as one, and is matched when
 /// any of it is. 0 for an answer that is empty or not applicable, and for an empty truth.
-Score score(const FaultSet& answer, const FaultSet& truth, const ScoreOptions& options);
+Score score(const program::FaultSet& answer, const program::FaultSet& truth,
+            const ScoreOptions& options);
 
 /// After neutrality analysis: the largest recall over all ground truths, and means of precision and
 /// F over those that attain it (the study's section 5.2). Truths without items are passed over.
@@ -63,20 +64,21 @@ struct BestScore {
   int truths = 0;     ///< looked at
   int attaining = 0;  ///< of them with the largest recall
 };
-BestScore best_score(const FaultSet& answer, const std::vector<FaultSet>& truths,
+BestScore best_score(const program::FaultSet& answer, const std::vector<program::FaultSet>& truths,
                      const ScoreOptions& options);
 
 /// Items of one type made one with all their layers: a fault type counts once however many layers
 /// it lists. Choices and faults without a type stay.
-FaultSet by_type(const FaultSet& faults);
+program::FaultSet by_type(const program::FaultSet& faults);
 
 /// One item for each hyperparameter in which two programs of a space differ: "ACH(1), ACH(4), HLR".
 /// A changed number of copies of a layer is the choice LAD|LRM of that layer.
-FaultSet changed_hyperparameters(const ProgramSpace& space, const Parameters& from,
-                                 const Parameters& to);
+program::FaultSet changed_hyperparameters(const program::ProgramSpace& space,
+                                          const program::Parameters& from,
+                                          const program::Parameters& to);
 
 /// Does this tool leave layers out? DeepFD does; others are taken to when they name types that
 /// belong to layers, and none of their answers has a layer.
 bool leaves_layers_out(std::string_view tool, const std::vector<Answer>& answers);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

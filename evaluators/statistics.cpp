@@ -11,10 +11,10 @@
 #include <numeric>
 #include <vector>
 
-#include "evaluators/counter_random.h"
+#include "base/counter_random.h"
 #include "evaluators/rank_tests.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 namespace {
 
@@ -263,4 +263,4 @@ double permutation_p(std::span<const double> a, std::span<const double> b, long 
          static_cast<double>(limit + 1);
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

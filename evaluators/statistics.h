@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// Ends of a confidence interval.
 struct Interval {
@@ -70,4 +70,4 @@ double effect_of_superiority(double superiority);
 /// sample.
 double permutation_p(std::span<const double> a, std::span<const double> b, long limit = 200000);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <numbers>
 
-namespace neutra {
+namespace neutra::evaluators {
 
 double studentized_range_tail(double q, int groups) {
   assert(groups >= 2);
@@ -38,4 +38,4 @@ double studentized_range_quantile(double tail, int groups) {
   return (low_end + high_end) / 2;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -8,12 +8,13 @@
 #include <numeric>
 #include <optional>
 
+#include "base/error.h"
+#include "base/json_section.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "evaluators/embedded.h"
-#include "program/error.h"
-#include "program/json_section.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 using Condition = SymptomCondition;
@@ -643,4 +644,4 @@ std::vector<SymptomCount> count_symptoms(const std::vector<std::vector<Symptom>>
   return counts;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -14,7 +14,7 @@
 /// Symptoms of faulty data in monitored trainings, after Shah (Understanding the Challenges of
 /// Reproducing Deep Learning Bugs, 2024, chapter 3). Rules and bounds are data: symptoms.json;
 /// docs/methods/monitors.md explains each.
-namespace neutra {
+namespace neutra::evaluators {
 
 /// What values are held against.
 enum class SymptomMode {
@@ -154,4 +154,4 @@ std::vector<SymptomCount> count_symptoms(const std::vector<std::vector<Symptom>>
                                          const std::vector<std::vector<Symptom>>& clean,
                                          const SymptomRules& rules = SymptomRules::bundled());
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

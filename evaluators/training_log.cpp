@@ -5,12 +5,13 @@
 #include <cstdlib>
 #include <utility>
 
-#include "evaluators/csv_table.h"
-#include "evaluators/event_file.h"
-#include "program/files.h"
-#include "program/printable.h"
+#include "base/csv_table.h"
+#include "base/event_file.h"
+#include "base/files.h"
+#include "base/numbers.h"
+#include "base/printable.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 namespace fs = std::filesystem;
@@ -228,4 +229,4 @@ std::vector<LogFile> log_files(LogFormat format, const LoggedTraining& training,
   return mlflow_run(training, fs::absolute(folder).lexically_normal());
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 /// What a training did, epoch by epoch.
 struct TrainingCurves {
@@ -61,4 +61,4 @@ struct LogFile {
 std::vector<LogFile> log_files(LogFormat format, const LoggedTraining& training,
                                const std::filesystem::path& folder);
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -9,17 +9,17 @@
 #include <set>
 #include <sstream>
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
+#include "base/process.h"
 #include "experiments/catalog.h"
 #include "experiments/network_warnings.h"
 #include "experiments/scoring_metric.h"
-#include "fl_adapters/process.h"
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
-#include "program/seal.h"
 #include "search/search.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,23 +131,23 @@ std::string title_of(const Json& header) {
   const auto [at, is_new] = known.try_emplace(id);
   if (is_new) {
     const Fault fault = load_fault(id);
-    at->second = {
-        fault.title,
-        {to_string(program_hash(fault.buggy)), to_string(program_hash(scored_alike(fault).buggy))}};
+    at->second = {fault.title,
+                  {to_string(program::program_hash(fault.buggy)),
+                   to_string(program::program_hash(scored_alike(fault).buggy))}};
   }
   return at->second.hashes.contains(header.value("program", "")) ? at->second.title : "";
 }
 
 /// What the programs of a search are worth.
-void add_findings(BatchState& state, const Network& network) {
+void add_findings(BatchState& state, const search::Network& network) {
   state.metric = network.metric;
-  state.maximize = network.goal == Goal::kMaximize;
+  state.maximize = network.goal == program::Goal::kMaximize;
   state.level = network.ground_truth;
   state.buggy_reaches_level = buggy_reaches_level(network);
   if (!network.nodes.empty() && !network.nodes.front().metrics.empty() &&
       std::isfinite(network.nodes.front().mean))
     state.buggy = network.nodes.front().mean;
-  for (const Node* repair : network.alternatives()) {
+  for (const search::Node* repair : network.alternatives()) {
     if (!std::isfinite(repair->mean)) continue;
     const bool better =
         !state.best || (state.maximize ? repair->mean > *state.best : repair->mean < *state.best);
@@ -163,9 +163,9 @@ BatchState state_of(const fs::path& store) {
   std::error_code absent;
   const fs::file_time_type saved = fs::last_write_time(store, absent);
   try {
-    const StoredRun run = read_store(store);
+    const search::StoredRun run = search::read_store(store);
     state.fault = run.header.value("fault", state.fault);
-    const SearchCounters& counters = run.counters;
+    const search::SearchCounters& counters = run.counters;
     state.nodes = static_cast<std::int64_t>(run.network.nodes.size());
     state.alternatives = static_cast<std::int64_t>(run.network.alternatives().size());
     state.title = title_of(run.header);
@@ -175,7 +175,7 @@ BatchState state_of(const fs::path& store) {
     if (run.finished) {
       state.state = "finished";
       state.note = to_string(run.end);
-    } else if (const std::optional<std::string> owner = store_owner(store)) {
+    } else if (const std::optional<std::string> owner = search::store_owner(store)) {
       state.state = "running";
       state.note = owner->substr(0, owner->find(", command"));
       if (!absent && run.saved_seconds > 0) {
@@ -192,8 +192,8 @@ BatchState state_of(const fs::path& store) {
     const double rate = static_cast<double>(counters.evaluations) / seconds;
     state.evaluations_an_hour = rate * 3600;
     if (run.finished && !run.header.contains("config")) return state;
-    const SearchConfig config =
-        search_config_from_json(run.header.value("config", Json::object()), store.string());
+    const search::SearchConfig config =
+        search::search_config_from_json(run.header.value("config", Json::object()), store.string());
     const auto limited = [&](double done, double budget, double seconds_left) {
       const double part = budget > 0 ? std::clamp(done / budget, 0.0, 1.0) : 1;
       state.budget_used = std::max(state.budget_used.value_or(0), part);
@@ -436,8 +436,8 @@ std::optional<std::vector<QueuedElement>> queued_elements(const std::vector<Batc
 }
 
 std::string note_text(const BatchState& state) {
-  const auto end = parse_search_end(state.note);
-  return state.state == "finished" && end ? std::string(end_text(*end)) : state.note;
+  const auto end = search::parse_search_end(state.note);
+  return state.state == "finished" && end ? std::string(search::end_text(*end)) : state.note;
 }
 
 std::optional<double> saved_ago(const BatchState& state) {
@@ -454,7 +454,7 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
   };
   for (const fs::path& path : paths) {
     if (!fs::is_directory(path)) {
-      if (!looks_like_a_store(path)) read_store(path);  // says what is wrong
+      if (!looks_like_a_store(path)) search::read_store(path);  // says what is wrong
       add(stores, path);
       continue;
     }
@@ -492,4 +492,4 @@ std::vector<BatchState> batch_states(const std::vector<fs::path>& paths) {
   return states;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "search/store.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// An array job of Slurm.
 struct BatchJob {
@@ -64,7 +64,7 @@ class Submission {
 
  private:
   std::filesystem::path folder_;
-  StoreLock lock_;
+  search::StoreLock lock_;
   SearchBatch all_;
 };
 /// The script in there.
@@ -111,4 +111,4 @@ std::optional<double> saved_ago(const BatchState& state);
 /// yet included; by path. Throws input_error where there is nothing.
 std::vector<BatchState> batch_states(const std::vector<std::filesystem::path>& paths);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,21 +6,21 @@
 #include <cstdio>
 #include <set>
 
-#include "evaluators/csv_table.h"
+#include "base/csv_table.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_section.h"
+#include "base/words.h"
 #include "evaluators/statistics.h"
 #include "experiments/catalog.h"
 #include "experiments/fault_kinds.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/json_section.h"
 #include "program/normal.h"
 #include "program/patch.h"
-#include "program/words.h"
 #include "search/options.h"
 #include "training/trainer.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 constexpr int kVersion = 1;
@@ -72,9 +72,9 @@ std::string read_part_of_names(const JsonSection& section, const char* name) {
   return text;
 }
 
-DataInfo data_info_from_json(const JsonSection& section) {
+program::DataInfo data_info_from_json(const JsonSection& section) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  DataInfo info;
+  program::DataInfo info;
   info.x = section.wholes("x", 1, kMost);
   info.y = section.wholes("y", 1, kMost);
   info.training_rows = section.whole("training_rows", 1, kMost);
@@ -99,12 +99,12 @@ Json to_json(const BenchmarkSubject& subject) {
           {"source", subject.source},
           {"licence", subject.licence},
           {"program", subject.program.document},
-          {"rows", to_json(subject.rows)},
+          {"rows", experiments::to_json(subject.rows)},
           {"files", std::move(files)},
           {"data", subject.data},
           {"trainer", subject.trainer},
           {"metric", subject.metric},
-          {"goal", to_string(subject.goal)},
+          {"goal", program::to_string(subject.goal)},
           {"metrics", exact_numbers(subject.metrics)}};
 }
 
@@ -122,7 +122,7 @@ BenchmarkSubject subject_from_json(const Json& json, const std::string& file) {
   subject.rows = data_info_from_json(
       JsonSection(section.at("rows"), file, "/rows",
                   {"x", "y", "training_rows", "y_is_integer", "y_min", "y_max"}));
-  require_valid(subject.program.document, file, &subject.rows);
+  program::require_valid(subject.program.document, file, &subject.rows);
   const std::vector<Json> files = section.list("files");
   for (std::size_t i = 0; i < files.size(); ++i) {
     const JsonSection entry(files[i], file, "/files/" + std::to_string(i),
@@ -134,24 +134,26 @@ BenchmarkSubject subject_from_json(const Json& json, const std::string& file) {
   subject.data = read_digest(section, "data");
   subject.trainer = section.text("trainer");
   subject.metric = section.text("metric");
-  const auto goal = parse_goal(section.text("goal"));
+  const auto goal = program::parse_goal(section.text("goal"));
   if (!goal) section.fail("goal", section.at("goal"), "maximize, minimize");
   subject.goal = *goal;
   subject.metrics = read_numbers(section, "metrics");
   return subject;
 }
 
-Json to_json(const std::vector<Application>& applications) {
+Json to_json(const std::vector<mutators::Application>& applications) {
   Json list = Json::array();
-  for (const Application& application : applications) list.push_back(to_json(application));
+  for (const mutators::Application& application : applications)
+    list.push_back(to_json(application));
   return list;
 }
 
-std::vector<Application> applications_from_json(const JsonSection& section, const char* name) {
-  std::vector<Application> applications;
+std::vector<mutators::Application> applications_from_json(const JsonSection& section,
+                                                          const char* name) {
+  std::vector<mutators::Application> applications;
   for (const Json& item : section.list(name)) {
     const std::string place = section.place_of(JsonSection::item_name(name, applications.size()));
-    applications.push_back(application_from_json(item, section.file() + ": " + place));
+    applications.push_back(mutators::application_from_json(item, section.file() + ": " + place));
   }
   if (applications.empty()) section.fail_text(name, "none", "what made the fault");
   return applications;
@@ -172,7 +174,7 @@ std::optional<KnownRepairs> repairs_from_json(const JsonSection& section, const 
 
 }  // namespace
 
-Json to_json(const DataInfo& info) {
+Json to_json(const program::DataInfo& info) {
   return {{"x", info.x},
           {"y", info.y},
           {"training_rows", info.training_rows},
@@ -186,7 +188,7 @@ Json to_json(const BenchmarkEntry& entry) {
   for (const EntrySymptom& symptom : entry.symptoms) {
     symptoms.push_back({{"symptom", symptom.name}, {"value", symptom.value}});
   }
-  const KillVerdict& v = entry.verdict;
+  const evaluators::KillVerdict& v = entry.verdict;
   return {{"format", "neutra-benchmark-entry"},
           {"version", kVersion},
           {"id", entry.id},
@@ -234,7 +236,7 @@ BenchmarkEntry entry_from_json(const Json& json, const std::string& file) {
   entry.catalogue = section.text("catalogue", "");
   entry.applications = applications_from_json(section, "mutation");
   entry.place = section.text("place");
-  entry.faults = parse_fault_set(section.text("faults"), file + ": /faults");
+  entry.faults = program::parse_fault_set(section.text("faults"), file + ": /faults");
   entry.category = section.text("category", "");
   entry.bug_type = section.text("bug_type", "");
   entry.support = static_cast<int>(section.whole("support", 0, kMostEntries));
@@ -427,7 +429,8 @@ bool intersect(const std::set<T>& a, const std::set<T>& b) {
 
 std::set<std::string> operators_of(const BenchmarkEntry& entry) {
   std::set<std::string> operators;
-  for (const Application& application : entry.applications) operators.insert(application.op);
+  for (const mutators::Application& application : entry.applications)
+    operators.insert(application.op);
   return operators;
 }
 
@@ -548,11 +551,12 @@ const BenchmarkSubject& subject_of(const Benchmark& benchmark, const BenchmarkEn
                              "a subject of the benchmark"));
 }
 
-Program program_of(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version) {
-  const Program& fixed = subject_of(benchmark, entry).program;
+program::Program program_of(const Benchmark& benchmark, const BenchmarkEntry& entry,
+                            EntryVersion version) {
+  const program::Program& fixed = subject_of(benchmark, entry).program;
   if (version == EntryVersion::kFixed) return fixed;
-  return {with_patch(fixed.document, entry.change,
-                     benchmark.name + ": " + entry_file(entry.id) + ": /change")};
+  return {program::with_patch(fixed.document, entry.change,
+                              benchmark.name + ": " + entry_file(entry.id) + ": /change")};
 }
 
 std::string fault_id(const Benchmark& benchmark, const BenchmarkEntry& entry) {
@@ -562,7 +566,8 @@ std::string fault_id(const Benchmark& benchmark, const BenchmarkEntry& entry) {
 Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry) {
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
   Json tags = Json::array();
-  for (const Application& application : entry.applications) tags.push_back(application.op);
+  for (const mutators::Application& application : entry.applications)
+    tags.push_back(application.op);
   tags.push_back(subject.id);
   return {{"format", "neutra-fault"},
           {"version", 1},
@@ -596,7 +601,7 @@ void take_kind(const char* list, std::string_view name, FaultKind& kind) {
 
 }  // namespace
 
-FaultKind fault_kind(const MutationOperator& op) {
+FaultKind fault_kind(const mutators::MutationOperator& op) {
   FaultKind kind;
   take_kind("groups", to_string(op.group), kind);
   take_kind("operators", op.id, kind);
@@ -604,7 +609,7 @@ FaultKind fault_kind(const MutationOperator& op) {
 }
 
 FaultKind fault_kind(const BenchmarkEntry& entry) {
-  FaultKind kind = fault_kind(find_mutation_operator(entry.applications.front().op));
+  FaultKind kind = fault_kind(mutators::find_mutation_operator(entry.applications.front().op));
   for (const EntrySymptom& symptom : entry.symptoms) {
     if (symptom.value >= kMostly) take_kind("symptoms", symptom.name, kind);
   }
@@ -621,19 +626,21 @@ std::string kind_text(const FaultKind& kind) {
          (kind.bug_type.empty() ? "" : " (" + words("bug_types", kind.bug_type) + ")");
 }
 
-std::string place_of(const Program& program, const std::vector<Application>& applications,
-                     const DataInfo* data) {
+std::string place_of(const program::Program& program,
+                     const std::vector<mutators::Application>& applications,
+                     const program::DataInfo* data) {
   std::vector<std::string> places;
   for (std::size_t i = 0; i < applications.size(); ++i) {
     std::string place = "program";
-    if (const Site site = applications[i].site; site != kWholeProgram) {
+    if (const mutators::Site site = applications[i].site; site != mutators::kWholeProgram) {
       // A site counts in the program as the applications before it left it.
       const auto first = applications.begin();
-      const ResolvedProgram resolved = resolve(
+      const program::ResolvedProgram resolved = program::resolve(
           i == 0
               ? program
-              : apply_all(program, {first, first + static_cast<std::ptrdiff_t>(i)}, data).program);
-      if (site < 0 || site >= static_cast<Site>(resolved.layers.size())) {
+              : mutators::apply_all(program, {first, first + static_cast<std::ptrdiff_t>(i)}, data)
+                    .program);
+      if (site < 0 || site >= static_cast<mutators::Site>(resolved.layers.size())) {
         throw input_error(describe("", "layer", std::to_string(site), "a layer of the program"));
       }
       place = resolved.layers[static_cast<std::size_t>(site)].class_name;
@@ -645,15 +652,16 @@ std::string place_of(const Program& program, const std::vector<Application>& app
 
 std::string mutation_text(const BenchmarkEntry& entry) {
   std::vector<std::string> texts;
-  for (const Application& application : entry.applications) {
+  for (const mutators::Application& application : entry.applications) {
     texts.push_back(to_string(application));
   }
   return join(texts, " + ");
 }
 
 bool BenchmarkEntry::uses(std::string_view op) const {
-  return std::any_of(applications.begin(), applications.end(),
-                     [&](const Application& application) { return application.op == op; });
+  return std::any_of(
+      applications.begin(), applications.end(),
+      [&](const mutators::Application& application) { return application.op == op; });
 }
 
 void count_support(std::vector<BenchmarkEntry>& entries) {
@@ -673,7 +681,7 @@ std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchma
     if (other.id == entry.id || other.deprecated) continue;
     int points = 0;
     if (intersect(operators_of(other), operators_of(entry))) points += 4;
-    if (intersect(types_of(other.faults), types_of(entry.faults))) points += 3;
+    if (intersect(program::types_of(other.faults), program::types_of(entry.faults))) points += 3;
     if (points == 0) continue;  // a subject or a kind of layer alone is no likeness
     if (other.place == entry.place) points += 2;
     if (other.subject == entry.subject) points += 1;
@@ -684,4 +692,4 @@ std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchma
   return similar;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

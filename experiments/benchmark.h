@@ -12,7 +12,7 @@
 
 /// Benchmarks of faulty models in the manner of Defects4J and gDefects4DL
 /// (docs/methods/benchmarks.md, docs/formats/benchmark.md).
-namespace neutra {
+namespace neutra::experiments {
 
 /// A data file of a subject.
 struct BenchmarkData {
@@ -25,13 +25,13 @@ struct BenchmarkData {
 /// A correct program that faults were put into.
 struct BenchmarkSubject {
   std::string id, title, source, licence;
-  Program program;
-  DataInfo rows;  ///< what operators know of the data
+  program::Program program;
+  program::DataInfo rows;  ///< what operators know of the data
   std::vector<BenchmarkData> files;
   std::string data;     ///< digest of the rows, as a program gets them
   std::string trainer;  ///< back end and libraries: the same metrics come from the same ones
   std::string metric;
-  Goal goal = Goal::kMaximize;
+  program::Goal goal = program::Goal::kMaximize;
   std::vector<double> metrics;  ///< of the correct program's runs: a test compares with them
 };
 
@@ -57,15 +57,15 @@ struct BenchmarkEntry {
   std::string name;         ///< "ACH-1-sigmoid"
   std::string catalogue;    ///< id in the catalogue that it is from: "T21-07"; "": from none
   std::string subject;
-  std::vector<Application> applications;  ///< what made the fault, in order
+  std::vector<mutators::Application> applications;  ///< what made the fault, in order
   std::string place;  ///< classes of the layers ("Dense"); "program" for none; "Dense, program"
-  FaultSet faults;    ///< diff(faulty, correct)
-  std::string category, bug_type;  ///< words of fault_kinds.json; "" where it has none
-  int support = 0;                 ///< entries with the same root cause and fix, this one included
-  Json change;                     ///< JSON Patch that makes the faulty program of the correct one
-  Hash buggy, fixed;               ///< of both programs
-  std::vector<double> metrics;     ///< of the faulty program's runs
-  KillVerdict verdict;             ///< of the test rows
+  program::FaultSet faults;         ///< diff(faulty, correct)
+  std::string category, bug_type;   ///< words of fault_kinds.json; "" where it has none
+  int support = 0;                  ///< entries with the same root cause and fix, this one included
+  Json change;                      ///< JSON Patch that makes the faulty program of the correct one
+  Hash buggy, fixed;                ///< of both programs
+  std::vector<double> metrics;      ///< of the faulty program's runs
+  evaluators::KillVerdict verdict;  ///< of the test rows
   std::vector<EntrySymptom> symptoms;
   std::optional<double> triviality;  ///< share of test rows that tell the fault; classification
   std::optional<KnownRepairs> alternatives;  ///< that searches found
@@ -105,7 +105,7 @@ Benchmark benchmark_from_files(const BenchmarkFiles& files, const std::string& w
 std::string entry_file(int id);
 /// As in the documents of entries and subjects.
 Json to_json(const BenchmarkEntry& entry);
-Json to_json(const DataInfo& rows);
+Json to_json(const program::DataInfo& rows);
 /// A file of a benchmark has a relative name without "..".
 bool is_file_name(std::string_view name);
 /// Names of benchmarks and ids of subjects, which are parts of names of files.
@@ -123,7 +123,8 @@ struct EntryAddress {
 EntryAddress find_entry(const Benchmark& benchmark, std::string_view address);
 const BenchmarkSubject& subject_of(const Benchmark& benchmark, const BenchmarkEntry& entry);
 /// Throws input_error where the change doesn't fit the subject.
-Program program_of(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version);
+program::Program program_of(const Benchmark& benchmark, const BenchmarkEntry& entry,
+                            EntryVersion version);
 
 /// A fault file whose known fix is the correct program (docs/formats/fault.md).
 Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry);
@@ -138,8 +139,9 @@ struct FaultKind {
 FaultKind fault_kind(const BenchmarkEntry& entry);
 
 /// BenchmarkEntry::place of what the applications change.
-std::string place_of(const Program& program, const std::vector<Application>& applications,
-                     const DataInfo* data);
+std::string place_of(const program::Program& program,
+                     const std::vector<mutators::Application>& applications,
+                     const program::DataInfo* data);
 
 /// "change_label=25", "duplicate_layer@6 + delete_training_data=90"
 std::string mutation_text(const BenchmarkEntry& entry);
@@ -158,4 +160,4 @@ std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchma
 /// sound.
 std::vector<std::string> check_benchmark(const Benchmark& benchmark);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -7,6 +7,10 @@
 #include <span>
 #include <tuple>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "evaluators/statistics.h"
 #include "evaluators/symptoms.h"
 #include "experiments/mutation_analysis.h"
@@ -14,13 +18,10 @@
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/patch.h"
-#include "program/words.h"
 #include "training/monitor.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,7 +58,7 @@ class SubjectBuilder {
     BenchmarkSubject subject = describe_subject(*trainer, benchmark.data);
     const Candidates candidates =
         planned_.faults.empty() ? of_operators(benchmark, subject, made) : of_catalogue(subject);
-    TrainingJob limits;
+    training::TrainingJob limits;
     limits.stop = build_.stop;
     const auto mutant_trainer = make_mutant_trainer(program_, *trainer, plan_.seed, limits);
     std::optional<MutantRuns> runs;
@@ -87,18 +88,19 @@ class SubjectBuilder {
   /// What is mutated, and what makes the mutant of a site with a value.
   struct Candidates {
     std::vector<OperatorSite> sites;
-    std::function<std::vector<Application>(std::size_t site, const std::string& value)> applied;
+    std::function<std::vector<mutators::Application>(std::size_t site, const std::string& value)>
+        applied;
   };
 
   /// Every operator that may still give entries, at each of its places.
   Candidates of_operators(Benchmark& benchmark, const BenchmarkSubject& subject,
                           std::map<std::string, int>& made) const {
-    std::vector<const MutationOperator*> operators;
-    for (const MutationOperator* op : planned_.operators) {
+    std::vector<const mutators::MutationOperator*> operators;
+    for (const mutators::MutationOperator* op : planned_.operators) {
       if (room_for(made[std::string(op->id)]) > 0) operators.push_back(op);
     }
     MutationTask task =
-        mutation_task(operators, make_target(program_, &subject.rows), {}, plan_.seed);
+        mutation_task(operators, mutators::make_target(program_, &subject.rows), {}, plan_.seed);
     for (const LeftOutOperator& left : task.left_out) {
       // An operator is left out at a layer, too, where it has no value for it.
       if (std::none_of(task.places.begin(), task.places.end(),
@@ -115,17 +117,17 @@ class SubjectBuilder {
   /// A site for each fault of the catalogue, whose id stands for the operator's.
   Candidates of_catalogue(const BenchmarkSubject& subject) const {
     Candidates candidates;
-    std::vector<std::vector<Application>> applications;
+    std::vector<std::vector<mutators::Application>> applications;
     for (const CatalogueFault& fault : planned_.faults) {
-      std::vector<Application> own = fault.applications;
-      for (Application& application : own) {
-        if (find_mutation_operator(application.op).random) application.seed = plan_.seed;
+      std::vector<mutators::Application> own = fault.applications;
+      for (mutators::Application& application : own) {
+        if (mutators::find_mutation_operator(application.op).random) application.seed = plan_.seed;
       }
       OperatorSite site;
       site.op = site.abbreviation = fault.id;
       site.values = {""};
       site.make = [this, own, rows = subject.rows](const std::string&) {
-        return apply_all(program_, own, &rows).program;
+        return mutators::apply_all(program_, own, &rows).program;
       };
       candidates.sites.push_back(std::move(site));
       applications.push_back(std::move(own));
@@ -147,7 +149,7 @@ class SubjectBuilder {
     benchmark.without.push_back(std::move(none));
   }
 
-  BenchmarkSubject describe_subject(LocalTrainer& trainer,
+  BenchmarkSubject describe_subject(training::LocalTrainer& trainer,
                                     std::map<std::string, std::string>& included) const {
     const Subject& own = planned_.subject;
     const MetricInfo metric = metric_of(program_, own.file.string());
@@ -167,7 +169,7 @@ class SubjectBuilder {
     subject.goal = metric.goal;
     std::set<std::string> seen;
     for (const auto& [name, path] :
-         data_files(program_.document.at("data"), build_.data_path(own.file))) {
+         training::data_files(program_.document.at("data"), build_.data_path(own.file))) {
       if (!seen.insert(name).second) continue;
       if (!is_file_name(name)) {
         throw input_error(describe(own.file.string(), "/data/arguments", name,
@@ -199,7 +201,7 @@ class SubjectBuilder {
     kRefused     ///< not applicable, or Keras would refuse it
   };
   Class classify(const AnalysedMutant& mutant) const {
-    if (!mutant.program || mutant.status == RunStatus::kInvalid) return Class::kRefused;
+    if (!mutant.program || mutant.status == training::RunStatus::kInvalid) return Class::kRefused;
     if (mutant.same_as == "original") return Class::kSame;
     const auto verdict = mutant.verdicts.find(TestSet::kTest);
     if (verdict == mutant.verdicts.end() || verdict->second.missing) return Class::kNoVerdict;
@@ -218,8 +220,8 @@ class SubjectBuilder {
   void select(Benchmark& benchmark, const BenchmarkSubject& subject, const Candidates& candidates,
               const MutationAnalysis& analysis, const MutantRuns& runs,
               std::map<std::string, int>& made) const {
-    const double fixed_mean = mean(subject.metrics);
-    std::set<Hash> taken{program_hash(program_)};
+    const double fixed_mean = evaluators::mean(subject.metrics);
+    std::set<Hash> taken{program::program_hash(program_)};
     for (const OperatorResult& result : analysis.operators) {
       std::vector<Found> found;
       std::vector<const AnalysedMutant*> others;
@@ -230,7 +232,8 @@ class SubjectBuilder {
           const AnalysedMutant& mutant = analysis.mutants[index];
           if (classify(mutant) != Class::kShows) {
             others.push_back(&mutant);
-          } else if (const Hash hash = program_hash(*mutant.program); own.insert(hash).second) {
+          } else if (const Hash hash = program::program_hash(*mutant.program);
+                     own.insert(hash).second) {
             const std::size_t diverged = mutant.diverged.at(TestSet::kTest);
             found.push_back({&mutant, hash,
                              diverged > 0 ? std::numeric_limits<double>::infinity()
@@ -266,7 +269,7 @@ class SubjectBuilder {
     std::map<Class, std::size_t> counts;
     std::map<Class, double> largest;  // harm: effects for the worse
     std::string reason, cut_off;
-    const bool maximize = resolve(program_).goal == Goal::kMaximize;
+    const bool maximize = program::resolve(program_).goal == program::Goal::kMaximize;
     for (const AnalysedMutant* mutant : mutants) {
       const Class is = classify(*mutant);
       ++counts[is];
@@ -293,24 +296,24 @@ class SubjectBuilder {
   }
 
   BenchmarkEntry entry_of(const BenchmarkSubject& subject,
-                          const std::vector<Application>& applications, const Found& found,
-                          const MutantRuns& runs) const {
+                          const std::vector<mutators::Application>& applications,
+                          const Found& found, const MutantRuns& runs) const {
     const AnalysedMutant& mutant = *found.mutant;
-    const Mutant made = apply_all(program_, applications, &subject.rows);
+    const mutators::Mutant made = mutators::apply_all(program_, applications, &subject.rows);
     BenchmarkEntry entry;
     entry.name = made.name();
     entry.subject = subject.id;
     entry.applications = applications;
     entry.place = place_of(program_, applications, &subject.rows);
     entry.faults = made.faults;
-    entry.change = json_patch(program_.document, made.program.document);
+    entry.change = program::json_patch(program_.document, made.program.document);
     entry.buggy = found.hash;
-    entry.fixed = program_hash(program_);
+    entry.fixed = program::program_hash(program_);
     int diverged = 0;
     for (int run = 0; run < mutant.runs; ++run) {
       const MutantRun& r = *runs.find(found.hash, run);
       entry.metrics.push_back(r.metrics.at(TestSet::kTest));
-      diverged += r.status == RunStatus::kDiverged;
+      diverged += r.status == training::RunStatus::kDiverged;
     }
     entry.verdict = mutant.verdicts.at(TestSet::kTest);
     // Without a finite metric there is no size of a drop.
@@ -327,31 +330,31 @@ class SubjectBuilder {
 
   /// The symptoms of the training that the first runs of each entry show, held against those of the
   /// correct program: with the share of the runs, where more of them have it than correct ones.
-  void add_symptoms(std::span<BenchmarkEntry> entries, LocalTrainer& trainer) const {
+  void add_symptoms(std::span<BenchmarkEntry> entries, training::LocalTrainer& trainer) const {
     const auto runs = static_cast<std::size_t>(std::min(planned_.runs, kMonitoredRuns));
-    std::vector<Program> programs{program_};
+    std::vector<program::Program> programs{program_};
     for (const BenchmarkEntry& entry : entries) {
-      programs.push_back({with_patch(program_.document, entry.change, entry.name)});
+      programs.push_back({program::with_patch(program_.document, entry.change, entry.name)});
     }
     if (entries.empty()) return;
-    std::vector<std::vector<MonitoredRun>> monitored(programs.size(),
-                                                     std::vector<MonitoredRun>(runs));
+    std::vector<std::vector<evaluators::MonitoredRun>> monitored(
+        programs.size(), std::vector<evaluators::MonitoredRun>(runs));
     run_all(programs.size() * runs, build_.workers, build_.stop, [&](std::size_t i) {
-      const Program& program = programs[i / runs];
-      TrainingJob job;
+      const program::Program& program = programs[i / runs];
+      training::TrainingJob job;
       job.program = &program;
       job.seed = plan_.seed;
       job.replica = static_cast<int>(i % runs);
-      job.stream = StreamKey::kIndependent;
+      job.stream = training::StreamKey::kIndependent;
       job.stop = build_.stop;
-      TrainingMonitor monitor(trainer.resolved(program));
-      const ReplicaResult trained = trainer.train(job, &monitor);
+      training::TrainingMonitor monitor(trainer.resolved(program));
+      const training::ReplicaResult trained = trainer.train(job, &monitor);
       monitored[i / runs][i % runs] = monitor.run(job, trained);
     });
-    const auto correct = find_all_symptoms(monitored[0], monitored[0]);
+    const auto correct = evaluators::find_all_symptoms(monitored[0], monitored[0]);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      const auto faulty = find_all_symptoms(monitored[i + 1], monitored[0]);
-      for (const SymptomCount& count : count_symptoms(faulty, correct)) {
+      const auto faulty = evaluators::find_all_symptoms(monitored[i + 1], monitored[0]);
+      for (const evaluators::SymptomCount& count : evaluators::count_symptoms(faulty, correct)) {
         if (count.faulty <= count.clean) continue;
         entries[i].symptoms.push_back(
             {count.rule->id, static_cast<double>(count.faulty) / static_cast<double>(runs)});
@@ -362,7 +365,8 @@ class SubjectBuilder {
   const BenchmarkPlan& plan_;
   const PlannedSubject& planned_;
   const BenchmarkBuild& build_;
-  const Program program_;  ///< the subject's, scored by its own loss where that is its metric
+  const program::Program
+      program_;  ///< the subject's, scored by its own loss where that is its metric
 };
 
 /// Faults that were there keep their ids, those that did not come up again are deprecated.
@@ -409,7 +413,8 @@ void keep_subjects(Benchmark& benchmark, const Benchmark& earlier) {
                                      "one content for each name of a data file"));
         }
       }
-    } else if (program_hash(now->program) != program_hash(old.program) || now->data != old.data) {
+    } else if (program::program_hash(now->program) != program::program_hash(old.program) ||
+               now->data != old.data) {
       throw input_error(describe(benchmark.name, old.id,
                                  "another program or other data than the benchmark has",
                                  "the same, another id for the subject, or a new benchmark"));
@@ -418,7 +423,7 @@ void keep_subjects(Benchmark& benchmark, const Benchmark& earlier) {
 }
 
 /// Did it start from the entry's faulty program, and look for what is as good as the correct one?
-bool is_search_of(const StoredRun& search, const BenchmarkEntry& entry, double level) {
+bool is_search_of(const search::StoredRun& search, const BenchmarkEntry& entry, double level) {
   const Json* program = member(search.header, "program");
   const Json* fixed = member(search.header, "fixed");
   if (!search.finished || program == nullptr || *program != to_string(entry.buggy)) return false;
@@ -459,17 +464,17 @@ Benchmark build_benchmark(const BenchmarkPlan& plan, const Benchmark* earlier,
   return benchmark;
 }
 
-int add_alternatives(Benchmark& benchmark, const std::vector<StoredRun>& searches) {
+int add_alternatives(Benchmark& benchmark, const std::vector<search::StoredRun>& searches) {
   int filled = 0;
   for (BenchmarkEntry& entry : benchmark.entries) {
-    const double level = mean(subject_of(benchmark, entry).metrics);
+    const double level = evaluators::mean(subject_of(benchmark, entry).metrics);
     std::set<Hash> repairs;
     bool any = false, complete = false;
-    for (const StoredRun& search : searches) {
+    for (const search::StoredRun& search : searches) {
       if (!is_search_of(search, entry, level)) continue;
       any = true;
-      complete |= search.end == SearchEnd::kQueueEmpty;
-      for (const Node* node : search.network.alternatives()) repairs.insert(node->hash);
+      complete |= search.end == search::SearchEnd::kQueueEmpty;
+      for (const search::Node* node : search.network.alternatives()) repairs.insert(node->hash);
     }
     if (!any) continue;
     repairs.erase(entry.fixed);
@@ -479,4 +484,4 @@ int add_alternatives(Benchmark& benchmark, const std::vector<StoredRun>& searche
   return filled;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

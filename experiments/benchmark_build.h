@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "experiments/benchmark.h"
 #include "experiments/catalog.h"
 #include "experiments/fault_catalogue.h"
 #include "search/search.h"
 #include "training/local_trainer.h"
-#include "training/parallel.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A subject of a plan.
 struct PlannedSubject {
   Subject subject;
-  std::vector<const MutationOperator*> operators;
+  std::vector<const mutators::MutationOperator*> operators;
   std::vector<CatalogueFault> faults;  ///< with a catalogue: these instead of operators
   int runs = 0;                        ///< trainings of each program
   int per_operator = 0;                ///< most entries of an operator
@@ -42,7 +42,7 @@ std::vector<std::string> benchmark_plans();  ///< names of the bundled ones, sor
 
 struct BenchmarkBuild {
   /// For the programs of one file.
-  std::function<std::unique_ptr<LocalTrainer>(const std::filesystem::path& file)> trainer;
+  std::function<std::unique_ptr<training::LocalTrainer>(const std::filesystem::path& file)> trainer;
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& file)> data_path;
   /// Folder with a file of runs for each subject, which a later call goes on from; empty: none.
   std::filesystem::path runs;
@@ -71,6 +71,6 @@ Benchmark build_benchmark(const BenchmarkPlan& plan, const Benchmark* earlier,
 /// Fills in how many repairs besides the correct program finished searches found together, for the
 /// entries whose faulty program they started from. Searches for another level than the correct
 /// program's metric don't count. Returns the number of entries that got one.
-int add_alternatives(Benchmark& benchmark, const std::vector<StoredRun>& searches);
+int add_alternatives(Benchmark& benchmark, const std::vector<search::StoredRun>& searches);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -2,6 +2,9 @@
 #include <cmath>
 #include <set>
 
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "evaluators/statistics.h"
 #include "evaluators/symptoms.h"
 #include "experiments/benchmark.h"
@@ -9,12 +12,10 @@
 #include "experiments/search_task.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/words.h"
 #include "search/options.h"
 #include "training/data/dataset.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,7 +30,8 @@ class Checker {
   explicit Checker(const Benchmark& benchmark)
       : benchmark_(benchmark), counted_(benchmark.entries) {
     count_support(counted_);
-    for (const SymptomRule& rule : SymptomRules::bundled().rules()) known_.insert(rule.id);
+    for (const evaluators::SymptomRule& rule : evaluators::SymptomRules::bundled().rules())
+      known_.insert(rule.id);
     known_.insert({"metric_drop", "divergence"});
   }
 
@@ -70,7 +72,8 @@ class Checker {
   void check_subject(const BenchmarkSubject& subject) {
     const MetricInfo metric = metric_of(subject.program, "the program");
     compare("/metric", subject.metric, metric.name);
-    compare("/goal", std::string(to_string(subject.goal)), std::string(to_string(metric.goal)));
+    compare("/goal", std::string(program::to_string(subject.goal)),
+            std::string(program::to_string(metric.goal)));
     if (subject.metrics.size() < 2) {
       wrong("/metrics", std::to_string(subject.metrics.size()) + " runs", "at least 2");
     }
@@ -80,10 +83,10 @@ class Checker {
   }
 
   void check_rows(const BenchmarkSubject& subject) {
-    const TemporaryFolder folder("neutra-bench");
+    const fl_adapters::TemporaryFolder folder("neutra-bench");
     write_data(benchmark_, &subject, folder.path());
     const Json& recipe = subject.program.document.at("data");
-    for (const auto& [name, path] : data_files(recipe, {folder.path()})) {
+    for (const auto& [name, path] : training::data_files(recipe, {folder.path()})) {
       const bool listed =
           std::any_of(subject.files.begin(), subject.files.end(),
                       [&name = name](const BenchmarkData& file) { return file.name == name; });
@@ -92,27 +95,27 @@ class Checker {
         return;
       }
     }
-    const auto data = load_dataset(recipe, {folder.path()});
+    const auto data = training::load_dataset(recipe, {folder.path()});
     compare("/data", subject.data, to_string(digest(*data)));
     compare("/rows", to_json(subject.rows).dump(), to_json(data->info()).dump());
   }
 
   void check_entry(const BenchmarkEntry& entry, int support) {
     const BenchmarkSubject& subject = subject_of(benchmark_, entry);
-    const Program& fixed = subject.program;
-    const Program buggy = program_of(benchmark_, entry, EntryVersion::kBuggy);
-    compare("/fixed", to_string(entry.fixed), to_string(program_hash(fixed)));
-    compare("/buggy", to_string(entry.buggy), to_string(program_hash(buggy)));
-    compare("/faults", to_string(entry.faults), to_string(diff(buggy, fixed)));
+    const program::Program& fixed = subject.program;
+    const program::Program buggy = program_of(benchmark_, entry, EntryVersion::kBuggy);
+    compare("/fixed", to_string(entry.fixed), to_string(program::program_hash(fixed)));
+    compare("/buggy", to_string(entry.buggy), to_string(program::program_hash(buggy)));
+    compare("/faults", to_string(entry.faults), to_string(program::diff(buggy, fixed)));
     compare("/support", std::to_string(entry.support), std::to_string(support));
     if (!seen_.insert({entry.subject, entry.buggy}).second) {
       wrong("/buggy", "the program of an earlier entry", "each fault once");
     }
     // Later versions may have other operators and other results: an entry may be deprecated for it.
     if (entry.deprecated) return;
-    const Mutant made = apply_all(fixed, entry.applications, &subject.rows);
+    const mutators::Mutant made = mutators::apply_all(fixed, entry.applications, &subject.rows);
     compare("/name", entry.name, made.name());
-    if (program_hash(made.program) != entry.buggy) {
+    if (program::program_hash(made.program) != entry.buggy) {
       wrong("/change", "another program than " + mutation_text(entry) + " makes",
             "the mutation and nothing else");
     }
@@ -129,20 +132,20 @@ class Checker {
       wrong("/test/metrics", std::to_string(entry.metrics.size()) + " runs",
             std::to_string(subject.metrics.size()) + ", as many as of the correct program");
     }
-    const KillVerdict verdict =
-        kill_test(subject.metrics, entry.metrics, {subject.goal == Goal::kMaximize});
+    const evaluators::KillVerdict verdict = evaluators::kill_test(
+        subject.metrics, entry.metrics, {subject.goal == program::Goal::kMaximize});
     compare("/test/p", entry.verdict.p, verdict.p);
     compare("/test/d", entry.verdict.d, verdict.d);
     compare("/test/power", entry.verdict.power, verdict.power);
     if (!verdict.killed || std::abs(verdict.d) < benchmark_.effect) {
       wrong("/test", "p = " + shortest(verdict.p) + ", d = " + shortest(verdict.d),
-            "p < " + shortest(kKillLevel) + " and |d| of at least " +
-                shortest(std::max(kKillEffect, benchmark_.effect)) + " for the worse");
+            "p < " + shortest(evaluators::kKillLevel) + " and |d| of at least " +
+                shortest(std::max(evaluators::kKillEffect, benchmark_.effect)) + " for the worse");
     }
   }
 
   void check_symptoms(const BenchmarkEntry& entry, const BenchmarkSubject& subject) {
-    const double not_finite = static_cast<double>(count_not_finite(entry.metrics)) /
+    const double not_finite = static_cast<double>(evaluators::count_not_finite(entry.metrics)) /
                               static_cast<double>(entry.metrics.size());
     const bool diverged = not_finite > 0;
     std::set<std::string> names;
@@ -155,7 +158,7 @@ class Checker {
         wrong(where, name, "none where a metric isn't finite");
       } else if (name == "metric_drop") {
         compare((where + "/value").c_str(), value,
-                std::abs(mean(entry.metrics) - mean(subject.metrics)));
+                std::abs(evaluators::mean(entry.metrics) - evaluators::mean(subject.metrics)));
       } else if (const double least = name == "divergence" ? not_finite : 0;
                  !(value > 0 && value <= 1 && value >= least)) {
         wrong(where + "/value", shortest(value), "a share of the runs");
@@ -173,7 +176,7 @@ class Checker {
                        [&](const auto& subject) { return subject.id == none.subject; })) {
         wrong(where + "/subject", none.subject, "a subject of the benchmark");
       }
-      if (!none.op.empty() && known_mutation_operator(none.op) == nullptr) {
+      if (!none.op.empty() && mutators::known_mutation_operator(none.op) == nullptr) {
         wrong(where + "/operator", none.op, "a mutation operator");
       }
       const bool has_one =
@@ -202,4 +205,4 @@ std::vector<std::string> check_benchmark(const Benchmark& benchmark) {
   return Checker(benchmark).check();
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -1,14 +1,16 @@
 #include "experiments/benchmark_checkout.h"
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_section.h"
+#include "base/numbers.h"
 #include "evaluators/statistics.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
 #include "program/formats/keras_script.h"
-#include "program/json_section.h"
-#include "program/seal.h"
 #include "search/options.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,12 +45,12 @@ Json checkout_document(const Benchmark& benchmark, const BenchmarkEntry& entry,
           {"seed", benchmark.seed},
           {"stream", "independent"},
           {"metric", subject.metric},
-          {"goal", to_string(subject.goal)},
+          {"goal", program::to_string(subject.goal)},
           {"metrics", exact_numbers(metrics)},
-          {"fixed_mean", exact_number(mean(subject.metrics))},
+          {"fixed_mean", exact_number(evaluators::mean(subject.metrics))},
           {"test",
            {{"runs", subject.metrics.size()},
-            {"thresholds", {{"p", kKillLevel}, {"d", kKillEffect}}},
+            {"thresholds", {{"p", evaluators::kKillLevel}, {"d", evaluators::kKillEffect}}},
             {"fails", buggy}}},
           {"data", {{"rows", subject.data}, {"files", std::move(files)}}},
           {"environment", benchmark.environment},
@@ -75,17 +77,17 @@ std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, Entr
         "folder that\n`--data-dir` names:\n\n" +
         absent + "\n";
   }
-  const std::size_t diverged = count_not_finite(metrics);
-  text +=
-      "Train it with the random numbers of the benchmark (" +
-      (diverged > 0 ? diverged_text(diverged, metrics.size())
-                    : "mean " + subject.metric + " " + shortest(python_round(mean(metrics), 4))) +
-      "):\n\n    neutra train program.json --stream independent --seed " +
-      std::to_string(benchmark.seed) + " --replicas " + std::to_string(metrics.size()) +
-      "\n\nSearch for repairs as good as the correct version, ask fault-localisation tools, "
-      "make mutants:\n\n    neutra search program.json --ground-truth-metric " +
-      shortest(mean(subject.metrics)) +
-      "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
+  const std::size_t diverged = evaluators::count_not_finite(metrics);
+  text += "Train it with the random numbers of the benchmark (" +
+          (diverged > 0 ? evaluators::diverged_text(diverged, metrics.size())
+                        : "mean " + subject.metric + " " +
+                              shortest(python_round(evaluators::mean(metrics), 4))) +
+          "):\n\n    neutra train program.json --stream independent --seed " +
+          std::to_string(benchmark.seed) + " --replicas " + std::to_string(metrics.size()) +
+          "\n\nSearch for repairs as good as the correct version, ask fault-localisation tools, "
+          "make mutants:\n\n    neutra search program.json --ground-truth-metric " +
+          shortest(evaluators::mean(subject.metrics)) +
+          "\n    neutra localise program.json\n    neutra mutate program.json --all\n\n";
   // The reason could name the fault.
   if (!script) {
     return text + "There is no Keras script: Keras's own loop can't do what this program does.\n";
@@ -102,10 +104,10 @@ std::string readme(const Benchmark& benchmark, const BenchmarkEntry& entry, Entr
 }
 
 /// The rows of a program; null where its data are not here.
-std::shared_ptr<const Dataset> rows_of(const Program& program,
-                                       const std::vector<fs::path>& data_path) {
+std::shared_ptr<const training::Dataset> rows_of(const program::Program& program,
+                                                 const std::vector<fs::path>& data_path) {
   try {
-    return load_dataset(program.document.at("data"), data_path);
+    return training::load_dataset(program.document.at("data"), data_path);
   } catch (const MissingData&) {
     return nullptr;
   }
@@ -113,17 +115,18 @@ std::shared_ptr<const Dataset> rows_of(const Program& program,
 
 /// Writes the script and, where there are rows, their arrays; x_test.npy and y_test.npy are those
 /// that give the metric.
-void write_keras(const Benchmark& benchmark, const Program& program, const Shape& input,
-                 const Dataset* data, const fs::path& folder) {
-  KerasScriptOptions options{input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff),
-                             true};
+void write_keras(const Benchmark& benchmark, const program::Program& program,
+                 const program::Shape& input, const training::Dataset* data,
+                 const fs::path& folder) {
+  program::KerasScriptOptions options{
+      input, false, static_cast<std::uint32_t>(benchmark.seed % 0x7fffffff), true};
   if (data != nullptr) {
     options.input = data->info().x;
     options.validation = !data->x_validation.values.empty();
   }
-  const std::string script = keras_script(program, options);
+  const std::string script = program::keras_script(program, options);
   fs::create_directories(folder);
-  if (data != nullptr) write_measured_arrays(*data, folder);
+  if (data != nullptr) fl_adapters::write_measured_arrays(*data, folder);
   write_file_atomically(folder / "train.py", script);
   write_file_atomically(folder / "requirements.txt",
                         "tensorflow" + benchmark.environment.value("tensorflow", "") + "\nnumpy\n");
@@ -144,7 +147,7 @@ void write_data(const Benchmark& benchmark, const BenchmarkSubject* subject,
   }
 }
 
-void require_same_data(const BenchmarkSubject& subject, const Dataset& data) {
+void require_same_data(const BenchmarkSubject& subject, const training::Dataset& data) {
   const std::string found = to_string(digest(data));
   if (found != subject.data) {
     throw input_error(describe("", "data of " + subject.id, "digest " + found,
@@ -155,13 +158,13 @@ void require_same_data(const BenchmarkSubject& subject, const Dataset& data) {
 std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, EntryVersion version,
                       const fs::path& given, std::vector<fs::path> data_path) {
   const fs::path folder = given.has_filename() ? given : given.parent_path();
-  require_empty(folder);
+  fl_adapters::require_empty(folder);
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
-  Program program = program_of(benchmark, entry, version);
+  program::Program program = program_of(benchmark, entry, version);
   program.document["name"] = version_id(benchmark, entry, version);
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
-  TemporaryFolder fresh(parent, ".checkout");
+  fl_adapters::TemporaryFolder fresh(parent, ".checkout");
   std::string refusal;
   bool has_data = false;
   fresh.become(folder, [&] {
@@ -187,4 +190,4 @@ std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, E
   return has_data ? "" : "no arrays for the Keras script: the data are not here";
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -7,7 +7,7 @@
 #include "experiments/benchmark.h"
 #include "training/data/dataset.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// Writes one version of an entry into a folder that is empty or not there yet: program.json,
 /// checkout.json (seeds, environment, test, data), the included data files, README.md, and in
@@ -21,10 +21,10 @@ std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, E
 
 /// Throws input_error unless the rows of the correct program are those that the benchmark was made
 /// with.
-void require_same_data(const BenchmarkSubject& subject, const Dataset& data);
+void require_same_data(const BenchmarkSubject& subject, const training::Dataset& data);
 
 /// Writes the included data files, of all subjects or of one, under their names.
 void write_data(const Benchmark& benchmark, const BenchmarkSubject* subject,
                 const std::filesystem::path& folder);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

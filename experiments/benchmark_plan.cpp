@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_section.h"
+#include "base/words.h"
 #include "experiments/benchmark_build.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/json_section.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,7 +23,7 @@ fs::path folder_of_plans() { return resource_directory() / "benchmarks"; }
 
 /// What a plan says for all subjects, and a subject for itself.
 struct Choice {
-  std::vector<const MutationOperator*> operators = mutation_operators();
+  std::vector<const mutators::MutationOperator*> operators = mutators::mutation_operators();
   int runs = kRuns, per_operator = kPerOperator;
 
   void read(const JsonSection& section) {
@@ -35,9 +36,9 @@ struct Choice {
     const std::vector<std::string> names = section.texts("operators");
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::string place = JsonSection::item_name("operators", i);
-      const MutationOperator* op = nullptr;
+      const mutators::MutationOperator* op = nullptr;
       try {
-        op = &find_mutation_operator(names[i]);
+        op = &mutators::find_mutation_operator(names[i]);
       } catch (const Error& error) {
         section.fail_text(place, error.what(), "");
       }
@@ -165,4 +166,4 @@ BenchmarkPlan load_benchmark_plan(const std::string& name_or_file) {
   return plan;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -1,13 +1,13 @@
 #include "experiments/benchmark_store.h"
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
+#include "base/hdf5_file.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
-#include "program/hdf5_file.h"
-#include "program/seal.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,7 +54,8 @@ BenchmarkFiles read_folder(const fs::path& folder) {
 }
 
 void write_folder(const BenchmarkFiles& files, const fs::path& folder) {
-  TemporaryFolder fresh(folder.has_parent_path() ? folder.parent_path() : ".", ".benchmark");
+  fl_adapters::TemporaryFolder fresh(folder.has_parent_path() ? folder.parent_path() : ".",
+                                     ".benchmark");
   fresh.become(folder, [&] {
     for (const auto& [name, bytes] : files) {
       const fs::path file = fresh.path() / name;
@@ -205,4 +206,4 @@ Benchmark load_benchmark(const fs::path& path) {
   return benchmark_from_files(read_benchmark_files(path), path.string());
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -5,7 +5,7 @@
 
 #include "experiments/benchmark.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A folder with the documents, or one HDF5 file: its name ends in .h5 or .hdf5. Any changed byte
 /// is found before anything is believed (docs/formats/benchmark.md).
@@ -32,4 +32,4 @@ bool has_benchmark_name(const std::filesystem::path& path);
 /// Reads and understands.
 Benchmark load_benchmark(const std::filesystem::path& path);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -5,13 +5,13 @@
 
 #include "experiments/benchmark_checkout.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// One version to train.
 struct Task {
   const BenchmarkSubject* subject = nullptr;
-  const Program* program = nullptr;
+  const program::Program* program = nullptr;
   VersionTest* test = nullptr;
   bool should_fail = false;
 };
@@ -20,9 +20,9 @@ struct Task {
 
 BenchmarkTest test_entries(const Benchmark& benchmark,
                            const std::vector<const BenchmarkEntry*>& entries,
-                           const BenchmarkTestOptions& options, LocalTrainer& trainer) {
+                           const BenchmarkTestOptions& options, training::LocalTrainer& trainer) {
   BenchmarkTest result;
-  std::vector<Program> programs;
+  std::vector<program::Program> programs;
   programs.reserve(entries.size());
   result.entries.reserve(entries.size());
   std::vector<Task> tasks;
@@ -53,17 +53,17 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
         [&](std::size_t i) {
           const auto& [index, run] = runs[i];
           const Task& task = tasks[index];
-          TrainingJob job;
+          training::TrainingJob job;
           job.program = task.program;
           job.seed = benchmark.seed + 1 + options.seed;
           job.replica =
               static_cast<int>(run + static_cast<std::size_t>(attempt) * task.test->metrics.size());
-          job.stream = StreamKey::kIndependent;
+          job.stream = training::StreamKey::kIndependent;
           job.stop = options.stop;
-          const ReplicaResult trained = trainer.train(job);
+          const training::ReplicaResult trained = trainer.train(job);
           const std::lock_guard lock(mutex);
           task.test->metrics[run] = trained.metric;
-          tally.failed += !has_metric(trained.status);
+          tally.failed += !training::has_metric(trained.status);
           if (trained.status > task.test->status) {
             task.test->status = trained.status;
             task.test->message = trained.message;
@@ -75,16 +75,16 @@ BenchmarkTest test_entries(const Benchmark& benchmark,
           if (options.progress) options.progress(tally);
         });
     for (const Task& task : tasks) {
-      if (!has_metric(task.test->status)) {
+      if (!training::has_metric(task.test->status)) {
         task.test->verdict.missing = true;
         continue;
       }
-      task.test->verdict = kill_test(task.subject->metrics, task.test->metrics,
-                                     {task.subject->goal == Goal::kMaximize});
+      task.test->verdict = evaluators::kill_test(task.subject->metrics, task.test->metrics,
+                                                 {task.subject->goal == program::Goal::kMaximize});
     }
     std::erase_if(tasks, [](const Task& task) { return task.test->fails() == task.should_fail; });
   }
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

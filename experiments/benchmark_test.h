@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "experiments/benchmark.h"
 #include "training/local_trainer.h"
-#include "training/parallel.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// The triggering test of one version of an entry: new runs against those of the correct program
 /// that the benchmark holds.
 struct VersionTest {
   std::vector<double> metrics;
-  KillVerdict verdict;
-  RunStatus status = RunStatus::kOk;  ///< the worst of the runs
+  evaluators::KillVerdict verdict;
+  training::RunStatus status = training::RunStatus::kOk;  ///< the worst of the runs
   std::string message;
   int attempts = 1;
   /// A run that diverges or fails is a failure, whatever the others give.
-  bool fails() const { return verdict.killed || status != RunStatus::kOk; }
+  bool fails() const { return verdict.killed || status != training::RunStatus::kOk; }
 };
 
 struct EntryTest {
@@ -51,6 +51,6 @@ struct BenchmarkTestOptions {
 /// the benchmark's, Error(kInterrupted) when stopped.
 BenchmarkTest test_entries(const Benchmark& benchmark,
                            const std::vector<const BenchmarkEntry*>& entries,
-                           const BenchmarkTestOptions& options, LocalTrainer& trainer);
+                           const BenchmarkTestOptions& options, training::LocalTrainer& trainer);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -2,12 +2,12 @@
 
 #include <array>
 
-#include "evaluators/csv_table.h"
+#include "base/csv_table.h"
+#include "base/words.h"
 #include "evaluators/statistics.h"
-#include "program/words.h"
 #include "search/options.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 struct Column {
@@ -67,7 +67,7 @@ Json full_view(const Benchmark& benchmark, const BenchmarkEntry& entry) {
   json.erase("format");
   json.erase("version");
   Json operators = Json::array(), apply = Json::array();
-  for (const Application& application : entry.applications) {
+  for (const mutators::Application& application : entry.applications) {
     operators.push_back(application.op);
     apply.push_back(to_string(application));
   }
@@ -76,13 +76,14 @@ Json full_view(const Benchmark& benchmark, const BenchmarkEntry& entry) {
   Json& test = json["test"];
   test["rows"] = "test";
   test["metric"] = subject.metric;
-  test["goal"] = to_string(subject.goal);
+  test["goal"] = program::to_string(subject.goal);
   test["runs"] = subject.metrics.size();
   test["seed"] = benchmark.seed;
-  test["thresholds"] = {{"p", kKillLevel}, {"d", kKillEffect}};
+  test["thresholds"] = {{"p", evaluators::kKillLevel}, {"d", evaluators::kKillEffect}};
   // No mean where a run diverged; "symptoms" has the share of them.
-  test["buggy_mean"] = all_finite(entry.metrics) ? Json(mean(entry.metrics)) : Json(nullptr);
-  test["fixed_mean"] = exact_number(mean(subject.metrics));
+  test["buggy_mean"] =
+      evaluators::all_finite(entry.metrics) ? Json(evaluators::mean(entry.metrics)) : Json(nullptr);
+  test["fixed_mean"] = exact_number(evaluators::mean(subject.metrics));
   json["title"] = subject.title;
   json["source"] = subject.source;
   json["licence"] = subject.licence;
@@ -115,4 +116,4 @@ std::string to_csv(const Benchmark& benchmark, const std::vector<const Benchmark
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

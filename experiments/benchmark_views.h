@@ -3,9 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "base/numbers.h"
 #include "experiments/benchmark.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// An entry with everything that is known of it, its subject's licence, source and test included.
 Json full_view(const Benchmark& benchmark, const BenchmarkEntry& entry);
@@ -22,4 +23,4 @@ std::vector<EntryField> entry_fields(const Benchmark& benchmark, const Benchmark
 /// A line for each entry, with these columns.
 std::string to_csv(const Benchmark& benchmark, const std::vector<const BenchmarkEntry*>& entries);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,14 +6,15 @@
 #include <system_error>
 #include <utility>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/json_section.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/formats/keras_model.h"
-#include "program/json_section.h"
 #include "program/patch.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 namespace {
 
@@ -46,27 +47,27 @@ void require_format(const Json& json, const std::string& file, const std::string
 }
 
 /// A program document that validates.
-Program read_program(const Json& document, const std::string& file) {
-  require_valid(document, file);
-  return Program{document};
+program::Program read_program(const Json& document, const std::string& file) {
+  program::require_valid(document, file);
+  return program::Program{document};
 }
 
 /// "program": a document, or the name of a file beside `file`.
-Program program_of(const JsonSection& section, const fs::path& file) {
+program::Program program_of(const JsonSection& section, const fs::path& file) {
   const Json& value = section.at("program");
   if (!value.is_string()) return read_program(value, file.string());
   const fs::path other = file.parent_path() / value.get<std::string>();
   return read_program(read_json(other), other.string());
 }
 
-std::vector<Key> read_keys(const std::vector<Json>& list, const std::string& file) {
-  std::vector<Key> keys;
+std::vector<program::Key> read_keys(const std::vector<Json>& list, const std::string& file) {
+  std::vector<program::Key> keys;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const JsonSection section(list[i], file, "/keys/" + std::to_string(i),
                               {"name", "kind", "paths", "values"});
-    Key key;
+    program::Key key;
     key.name = section.text("name");
-    key.kind = section.word("kind", parse_key_kind, "a kind of hyperparameter");
+    key.kind = section.word("kind", program::parse_key_kind, "a kind of hyperparameter");
     key.paths = section.texts("paths");
     if (section.has("values")) {
       for (const auto& [spelling, meaning] : section.object("values").items()) {
@@ -79,8 +80,8 @@ std::vector<Key> read_keys(const std::vector<Json>& list, const std::string& fil
 }
 
 /// Changed hyperparameters: {"act3": "sigmoid", "epochs": 100}.
-Parameters read_parameters(const JsonSection& section) {
-  Parameters parameters;
+program::Parameters read_parameters(const JsonSection& section) {
+  program::Parameters parameters;
   if (!section.has("parameters")) return parameters;
   for (const auto& [key, value] : section.object("parameters").items()) {
     if (value.is_string()) {
@@ -98,7 +99,7 @@ Parameters read_parameters(const JsonSection& section) {
 
 /// Operation `i` of a JSON Patch.
 void apply(const Json& operation, std::size_t i, const JsonSection& section,
-           PatchedDocument& document) {
+           program::PatchedDocument& document) {
   const auto fail = [&](const std::string& found, const std::string& allowed) {
     section.fail_text(JsonSection::item_name("patch", i), found, allowed);
   };
@@ -129,7 +130,8 @@ void apply(const Json& operation, std::size_t i, const JsonSection& section,
 }
 
 /// One version (buggy or fixed) of a fault, as changes to the program that the file starts from.
-Program read_version(const ProgramSpace& start, const JsonSection& section, const fs::path& file) {
+program::Program read_version(const program::ProgramSpace& start, const JsonSection& section,
+                              const fs::path& file) {
   if (section.has("program")) {
     if (section.has("parameters") || section.has("patch")) {
       section.fail_text("", "a program and changes", "either a program or parameters and patch");
@@ -137,11 +139,12 @@ Program read_version(const ProgramSpace& start, const JsonSection& section, cons
     return program_of(section, file);
   }
   const std::string where = file.string() + ": " + section.place_of("parameters");
-  Program program = start.instantiate(start.with_changes(read_parameters(section), where), where);
+  program::Program program =
+      start.instantiate(start.with_changes(read_parameters(section), where), where);
   if (section.has("patch")) {
     const std::vector<Json> patch = section.list("patch");
-    PatchedDocument patched(std::move(program.document),
-                            file.string() + ": " + section.place_of("patch"));
+    program::PatchedDocument patched(std::move(program.document),
+                                     file.string() + ": " + section.place_of("patch"));
     for (std::size_t i = 0; i < patch.size(); ++i) apply(patch[i], i, section, patched);
     program.document = std::move(patched).document();
   }
@@ -151,10 +154,10 @@ Program read_version(const ProgramSpace& start, const JsonSection& section, cons
 const std::vector<std::string> kVersionFields{"parameters", "patch", "program"};
 
 /// A layer's repeat count moves the layers behind it, so the paths of the keys would be wrong.
-void refuse_repeats(const JsonSection& section, const std::vector<Key>& keys) {
-  const Parameters changes = read_parameters(section);
-  for (const Key& key : keys) {
-    if (key.kind == KeyKind::kRepeat && changes.contains(key.name)) {
+void refuse_repeats(const JsonSection& section, const std::vector<program::Key>& keys) {
+  const program::Parameters changes = read_parameters(section);
+  for (const program::Key& key : keys) {
+    if (key.kind == program::KeyKind::kRepeat && changes.contains(key.name)) {
       section.fail_text("parameters/" + key.name, "a number of copies of a layer",
                         "other keys; write the buggy program out to add or remove a layer");
     }
@@ -169,18 +172,18 @@ Subject read_subject(const fs::path& path) {
             .title = json.value("name", ""),
             .source = "",
             .licence = "",
-            .space = ProgramSpace::with_default_keys(read_program(json, file)),
+            .space = program::ProgramSpace::with_default_keys(read_program(json, file)),
             .file = path};
   }
   require_format(json, file, "neutra-subject");
   const JsonSection section(
       json, file, "",
       {"format", "version", "id", "title", "source", "licence", "program", "keys", "notes"});
-  Program program = program_of(section, path);
-  ProgramSpace space =
+  program::Program program = program_of(section, path);
+  program::ProgramSpace space =
       section.has("keys")
-          ? ProgramSpace(std::move(program), read_keys(section.list("keys"), file), file)
-          : ProgramSpace::with_default_keys(std::move(program));
+          ? program::ProgramSpace(std::move(program), read_keys(section.list("keys"), file), file)
+          : program::ProgramSpace::with_default_keys(std::move(program));
   return {.id = section.text("id"),
           .title = section.text("title"),
           .source = section.text("source"),
@@ -201,13 +204,14 @@ void require_id(const std::string& id, const std::string& file) {
 }
 
 /// Everything that follows from the two programs.
-Fault make_fault(ProgramSpace space, std::optional<Program> fixed, const fs::path& file) {
-  Program buggy = space.base();
-  std::optional<Parameters> fixed_parameters;
-  FaultSet actual;
+Fault make_fault(program::ProgramSpace space, std::optional<program::Program> fixed,
+                 const fs::path& file) {
+  program::Program buggy = space.base();
+  std::optional<program::Parameters> fixed_parameters;
+  program::FaultSet actual;
   if (fixed) {
     fixed_parameters = space.parameters_of(*fixed);
-    actual = diff(buggy, *fixed);
+    actual = program::diff(buggy, *fixed);
   }
   return {.id = file.stem().string(),
           .title = "",
@@ -229,8 +233,8 @@ Fault make_fault(ProgramSpace space, std::optional<Program> fixed, const fs::pat
 /// What a fault file starts from: a bundled subject or a program of its own. `keys` is empty where
 /// the default rule makes them.
 struct Start {
-  ProgramSpace space;
-  std::vector<Key> keys;
+  program::ProgramSpace space;
+  std::vector<program::Key> keys;
 };
 
 Start read_start(const JsonSection& section, const fs::path& path) {
@@ -240,16 +244,16 @@ Start read_start(const JsonSection& section, const fs::path& path) {
                       "one of the two");
   }
   const std::string file = path.string();
-  std::vector<Key> keys;
+  std::vector<program::Key> keys;
   if (section.has("keys")) keys = read_keys(section.list("keys"), file);
   if (own) {
-    Program program = program_of(section, path);
-    if (keys.empty()) return {ProgramSpace::with_default_keys(std::move(program)), {}};
-    return {ProgramSpace(std::move(program), keys, file), keys};
+    program::Program program = program_of(section, path);
+    if (keys.empty()) return {program::ProgramSpace::with_default_keys(std::move(program)), {}};
+    return {program::ProgramSpace(std::move(program), keys, file), keys};
   }
   const Subject subject = load_subject(section.text("subject"));
   if (keys.empty()) return {subject.space, subject.space.keys()};
-  return {ProgramSpace(subject.space.base(), keys, file), keys};
+  return {program::ProgramSpace(subject.space.base(), keys, file), keys};
 }
 
 Fault read_fault(const Json& json, const fs::path& path) {
@@ -261,15 +265,15 @@ Fault read_fault(const Json& json, const fs::path& path) {
        "program", "keys", "buggy", "fixed", "tools", "notes"});
   const Start start = read_start(section, path);
 
-  std::optional<ProgramSpace> space;
+  std::optional<program::ProgramSpace> space;
   if (section.has("buggy")) {
     const JsonSection changes(section.object("buggy"), file, "/buggy", kVersionFields);
     refuse_repeats(changes, start.keys);
-    Program buggy = read_version(start.space, changes, path);
-    space = start.keys.empty() ? ProgramSpace::with_default_keys(std::move(buggy))
-                               : ProgramSpace(std::move(buggy), start.keys, file);
+    program::Program buggy = read_version(start.space, changes, path);
+    space = start.keys.empty() ? program::ProgramSpace::with_default_keys(std::move(buggy))
+                               : program::ProgramSpace(std::move(buggy), start.keys, file);
   }
-  std::optional<Program> fixed;
+  std::optional<program::Program> fixed;
   if (section.has("fixed")) {
     const JsonSection changes(section.object("fixed"), file, "/fixed", kVersionFields);
     fixed = read_version(start.space, changes, path);
@@ -296,7 +300,7 @@ Fault read_fault(const Json& json, const fs::path& path) {
     fault.tools = read_version(fault.space, changes, path);
   }
   if (section.has("declared")) {
-    fault.declared = parse_fault_set(section.text("declared"), file + ": /declared");
+    fault.declared = program::parse_fault_set(section.text("declared"), file + ": /declared");
   }
   return fault;
 }
@@ -346,7 +350,7 @@ fs::path resource_directory() {
       source.string() + "; name their folder in NEUTRA_RESOURCES");
 }
 
-const Program& tools_program(const Fault& fault) {
+const program::Program& tools_program(const Fault& fault) {
   return fault.tools ? *fault.tools : fault.buggy;
 }
 
@@ -405,14 +409,15 @@ Fault load_fault(const std::string& id_or_file) {
   }
   const Json json = read_json(path);
   const std::string allowed = "neutra-fault or neutra-program";
-  if (is_keras_json(json)) {
+  if (program::is_keras_json(json)) {
     throw input_error(describe(path.string(), "", "a model of Keras's to_json()",
                                allowed + ": neutra import makes a program of it"));
   }
   const std::string format = format_of(json, path.string(), allowed);
   if (format == "neutra-program") {
-    Fault fault = make_fault(ProgramSpace::with_default_keys(read_program(json, path.string())),
-                             std::nullopt, path);
+    Fault fault =
+        make_fault(program::ProgramSpace::with_default_keys(read_program(json, path.string())),
+                   std::nullopt, path);
     fault.title = json.value("name", "");
     return fault;
   }
@@ -420,4 +425,4 @@ Fault load_fault(const std::string& id_or_file) {
   throw input_error(describe(path.string(), "/format", format, allowed));
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -8,7 +8,7 @@
 #include "program/faults.h"
 #include "program/parameters.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A correct or faulty base program with its keys: experiments/subjects/*.json
 /// (docs/formats/subject.md).
@@ -17,7 +17,7 @@ struct Subject {
   std::string title;
   std::string source;   ///< of the program and its data
   std::string licence;  ///< of both, where it is known
-  ProgramSpace space;
+  program::ProgramSpace space;
   std::filesystem::path file;
 };
 
@@ -30,16 +30,16 @@ struct Fault {
   std::string origin;   ///< "real" | "artificial"
   std::string source;   ///< e.g. the post number
   std::vector<std::string> tags;
-  ProgramSpace space;  ///< base = the buggy program
-  Program buggy;
-  std::optional<Program>
+  program::ProgramSpace space;  ///< base = the buggy program
+  program::Program buggy;
+  std::optional<program::Program>
       fixed;  ///< absent in a plain program file: a repair then improves significantly
-  std::optional<Parameters> fixed_parameters;  ///< where the fix is expressible by keys
+  std::optional<program::Parameters> fixed_parameters;  ///< where the fix is expressible by keys
   /// What the study's fault-localisation tools ran on, where it isn't the buggy program, and why.
-  std::optional<Program> tools;
+  std::optional<program::Program> tools;
   std::string tools_reason;
-  FaultSet declared;  ///< as the study lists it
-  FaultSet actual;    ///< diff(buggy, fixed)
+  program::FaultSet declared;  ///< as the study lists it
+  program::FaultSet actual;    ///< diff(buggy, fixed)
   std::filesystem::path file;
 };
 
@@ -51,7 +51,7 @@ bool is_bundled(const Fault& fault);
 std::filesystem::path resource_directory();
 
 /// The program that fault-localisation tools are asked about: `tools`, else the buggy program.
-const Program& tools_program(const Fault& fault);
+const program::Program& tools_program(const Fault& fault);
 /// "lr=0.01 for 0.001", or "another program" where no keys say how it differs; "" where it doesn't.
 std::string tools_difference(const Fault& fault);
 
@@ -64,4 +64,4 @@ Subject load_subject(const std::string& id_or_file);
 /// one without a known fix. Unknown ids: input_error with the nearest ids.
 Fault load_fault(const std::string& id_or_file);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+#include "base/json_section.h"
+#include "base/words.h"
 #include "experiments/benchmark.h"
 #include "experiments/catalog.h"
-#include "program/error.h"
-#include "program/json_section.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 CatalogueFault read_fault(const JsonSection& in) {
@@ -24,7 +24,7 @@ CatalogueFault read_fault(const JsonSection& in) {
     in.fail_text("apply", "none", "mutations, as neutra mutate --apply takes them");
   for (const std::string& text : texts) {
     try {
-      fault.applications.push_back(parse_application(text, 0));
+      fault.applications.push_back(mutators::parse_application(text, 0));
     } catch (const Error& error) {
       in.fail_text(JsonSection::item_name("apply", fault.applications.size()), error.what(), "");
     }
@@ -40,7 +40,7 @@ std::string paragraphs(const std::vector<std::string>& texts) {
 }
 
 /// "[`change_label=50`](../mutators/change_label.md)"
-std::string link(const Application& application) {
+std::string link(const mutators::Application& application) {
   return "[`" + to_string(application) + "`](../mutators/" + application.op + ".md)";
 }
 
@@ -53,7 +53,8 @@ std::string table(const std::vector<CatalogueFault>& faults) {
           : "\n| id | fault | subject | mutation | |\n|---|---|---|---|---|\n";
   for (const CatalogueFault& fault : faults) {
     std::vector<std::string> links;
-    for (const Application& application : fault.applications) links.push_back(link(application));
+    for (const mutators::Application& application : fault.applications)
+      links.push_back(link(application));
     std::vector<std::string> cells{fault.id};
     if (symptoms) cells.push_back(fault.symptom);
     cells.insert(cells.end(), {fault.fault, fault.subject, join(links, " + "), fault.note});
@@ -110,4 +111,4 @@ std::string catalogue_page(const FaultCatalogue& catalogue) {
   return page;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,7 +6,7 @@
 
 #include "mutators/mutants.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A fault that a study names, as a mutation of a subject.
 struct CatalogueFault {
@@ -14,8 +14,8 @@ struct CatalogueFault {
   std::string symptom;  ///< as the study has it; "" where it names none
   std::string fault;    ///< its root cause, or what it is: "incorrect loss function"
   std::string subject;  ///< id
-  std::vector<Application> applications;  ///< seeds are 0
-  std::string note;                       ///< Markdown
+  std::vector<mutators::Application> applications;  ///< seeds are 0
+  std::string note;                                 ///< Markdown
 };
 
 struct CatalogueSection {
@@ -39,4 +39,4 @@ std::filesystem::path bundled_fault_catalogue();
 /// docs/reference/fault_catalogue.md: what scripts/update_docs writes.
 std::string catalogue_page(const FaultCatalogue& catalogue);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

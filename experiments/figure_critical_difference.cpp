@@ -5,11 +5,11 @@
 #include <numeric>
 #include <utility>
 
+#include "base/svg.h"
 #include "evaluators/statistics.h"
-#include "evaluators/svg.h"
 #include "experiments/figures.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 constexpr double kAxisWidth = 340, kLeastMargin = 190;   ///< names stand in the margins
@@ -55,7 +55,7 @@ std::string p_statement(double p) {
 
 /// One panel: what is drawn, and how high it is.
 struct Panel {
-  const FriedmanTest& test;
+  const evaluators::FriedmanTest& test;
   std::string title;
   std::vector<std::size_t> tools;  ///< the best first
   std::size_t least = 0;           ///< faults that a difference needs
@@ -70,9 +70,11 @@ struct Panel {
   }
 };
 
-Panel make_panel(const ScoreSheet& sheet, const FriedmanTest& test, const std::string& stage,
-                 double ToolComparison::*holm) {
-  Panel panel{test, "", {}, least_blocks(test.treatments, kSignificanceLevel), 0, {}, {}};
+Panel make_panel(const ScoreSheet& sheet, const evaluators::FriedmanTest& test,
+                 const std::string& stage, double ToolComparison::*holm) {
+  Panel panel{
+      test, "", {}, evaluators::least_blocks(test.treatments, evaluators::kSignificanceLevel),
+      0,    {}, {}};
   panel.title = stage + ": " + std::to_string(test.blocks) + " faults";
   if (!panel.too_few())
     panel.title += ", Friedman's test " + p_statement(test.p) + ", Iman and Davenport's " +
@@ -83,7 +85,8 @@ Panel make_panel(const ScoreSheet& sheet, const FriedmanTest& test, const std::s
     return test.mean_ranks[a] < test.mean_ranks[b];
   });
   if (panel.too_few()) return panel;  // no bar: one would say that the tools are alike
-  panel.critical = nemenyi_critical_difference(test.treatments, test.blocks, kSignificanceLevel);
+  panel.critical = evaluators::nemenyi_critical_difference(test.treatments, test.blocks,
+                                                           evaluators::kSignificanceLevel);
   panel.nemenyi = undivided(panel.tools.size(), [&](std::size_t i, std::size_t j) {
     return test.mean_ranks[panel.tools[j]] - test.mean_ranks[panel.tools[i]] >= panel.critical;
   });
@@ -93,7 +96,7 @@ Panel make_panel(const ScoreSheet& sheet, const FriedmanTest& test, const std::s
         sheet.comparisons.begin(), sheet.comparisons.end(), [&](const ToolComparison& one) {
           return (one.first == a && one.second == b) || (one.first == b && one.second == a);
         });
-    return pair != sheet.comparisons.end() && (*pair).*holm < kSignificanceLevel;
+    return pair != sheet.comparisons.end() && (*pair).*holm < evaluators::kSignificanceLevel;
   });
   return panel;
 }
@@ -179,4 +182,4 @@ std::string critical_difference_figure(const ScoreSheet& sheet) {
   return picture.document();
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

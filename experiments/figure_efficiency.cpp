@@ -2,11 +2,12 @@
 #include <cmath>
 #include <map>
 
-#include "evaluators/svg.h"
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/svg.h"
 #include "experiments/figures.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 constexpr double kLeft = 60, kRight = 44, kTop = 30, kBottom = 50, kWidth = 520, kHeight = 260;
@@ -73,4 +74,4 @@ std::string efficiency_figure(const std::vector<EfficiencyPoint>& points) {
   return picture.document();
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

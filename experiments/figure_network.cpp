@@ -2,10 +2,11 @@
 #include <cmath>
 #include <map>
 
-#include "evaluators/svg.h"
+#include "base/numbers.h"
+#include "base/svg.h"
 #include "experiments/figures.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 constexpr double kMargin = 40, kRow = 22, kColumn = 150, kRadius = 8, kLegend = 30;
@@ -20,7 +21,7 @@ using Layers = std::vector<std::vector<std::int64_t>>;
 using Neighbours = std::map<std::int64_t, std::vector<std::int64_t>>;
 
 /// Nodes by distance from the buggy program along the edges; those that it doesn't reach with it.
-Layers layers_of(const std::vector<const Node*>& nodes, const Neighbours& children) {
+Layers layers_of(const std::vector<const search::Node*>& nodes, const Neighbours& children) {
   std::map<std::int64_t, std::size_t> depth = {{0, 0}};
   std::vector<std::int64_t> queue = {0};
   for (std::size_t next = 0; next < queue.size(); ++next) {
@@ -31,7 +32,7 @@ Layers layers_of(const std::vector<const Node*>& nodes, const Neighbours& childr
     }
   }
   Layers layers(1);
-  for (const Node* node : nodes) {
+  for (const search::Node* node : nodes) {
     const std::size_t layer = depth[node->id];
     if (layer >= layers.size()) layers.resize(layer + 1);
     layers[layer].push_back(node->id);
@@ -70,26 +71,26 @@ void order(Layers& layers, const Neighbours& parents, const Neighbours& children
   }
 }
 
-const char* style_of(const Node& node) {
+const char* style_of(const search::Node& node) {
   if (node.id == 0) return "fill=\"black\" stroke=\"black\"";
   if (node.alternative && node.significant) return "fill=\"#0072b2\" stroke=\"black\"";
   if (node.alternative) return "fill=\"#80d0a0\" stroke=\"black\"";
   return "fill=\"white\" stroke=\"black\"";
 }
 
-std::string title_of(const Network& network, const Node& node) {
+std::string title_of(const search::Network& network, const search::Node& node) {
   std::string title = "node " + std::to_string(node.id);
   if (network.is_known_fix(node)) title += ", the known fix";
   if (std::isfinite(node.mean)) title += ", mean " + shortest(node.mean);
-  return title + "\n" + to_string(node.parameters);
+  return title + "\n" + program::to_string(node.parameters);
 }
 
 }  // namespace
 
-std::string network_figure(const Network& network) {
-  const std::vector<const Node*> nodes = drawn_nodes(network);
+std::string network_figure(const search::Network& network) {
+  const std::vector<const search::Node*> nodes = search::drawn_nodes(network);
   Neighbours parents, children;
-  for (const Edge& edge : network.edges) {
+  for (const search::Edge& edge : network.edges) {
     children[edge.parent].push_back(edge.child);
     parents[edge.child].push_back(edge.parent);
   }
@@ -101,8 +102,9 @@ std::string network_figure(const Network& network) {
   const double inner = std::max(kLeastHeight, kRow * static_cast<double>(tallest));
   const std::string buggy = network.fault_id + ", buggy";
   const double first_words = std::max(130.0, 40 + kLetter * static_cast<double>(buggy.size()));
-  const bool fix_is_there = std::any_of(
-      nodes.begin(), nodes.end(), [&](const Node* node) { return network.is_known_fix(*node); });
+  const bool fix_is_there = std::any_of(nodes.begin(), nodes.end(), [&](const search::Node* node) {
+    return network.is_known_fix(*node);
+  });
   const double last_words = fix_is_there ? kFixWords : 0;
   const double width = std::max(390 + first_words + last_words,
                                 2 * kMargin + kColumn * static_cast<double>(layers.size() - 1));
@@ -114,13 +116,13 @@ std::string network_figure(const Network& network) {
       at[layers[i][j]] = {kMargin + kColumn * static_cast<double>(i), kMargin + share * inner};
     }
   }
-  for (const Edge& edge : network.edges) {
+  for (const search::Edge& edge : network.edges) {
     if (!at.count(edge.parent) || !at.count(edge.child)) continue;
     const auto [x1, y1] = at[edge.parent];
     const auto [x2, y2] = at[edge.child];
     picture.line(x1, y1, x2, y2, "stroke=\"#999\" stroke-width=\"0.8\"");
   }
-  for (const Node* node : nodes) {
+  for (const search::Node* node : nodes) {
     const auto [x, y] = at[node->id];
     if (node->id == 0) {
       picture.square(x, y, kRadius, style_of(*node), title_of(network, *node));
@@ -129,16 +131,16 @@ std::string network_figure(const Network& network) {
       picture.circle(x, y, kRadius, style_of(*node), title_of(network, *node));
     }
   }
-  Node better, on_par, other;
+  search::Node better, on_par, other;
   better.id = on_par.id = other.id = 1;
   better.alternative = better.significant = on_par.alternative = true;
   const double y = kMargin + inner + kMargin;
   double x = kMargin;
-  picture.square(x, y - 4, 6, style_of(Node{}));
+  picture.square(x, y - 4, 6, style_of(search::Node{}));
   picture.text(x + 12, y, buggy);
   x += first_words;
   struct Entry {
-    const Node* node;
+    const search::Node* node;
     const char* words;
     double width;
   };
@@ -156,4 +158,4 @@ std::string network_figure(const Network& network) {
   return picture.document();
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -1,11 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
+#include "base/svg.h"
 #include "evaluators/statistics.h"
-#include "evaluators/svg.h"
 #include "experiments/figures.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 constexpr double kWidth = 640, kHeight = 400, kLeft = 60, kRight = 150, kTop = 20, kBottom = 50;
@@ -25,7 +26,9 @@ std::vector<ToolTime> tool_times(const ScoreSheet& sheet) {
       before.push_back(row.before.f);
       after.push_back(row.after.score.f);
     }
-    if (!seconds.empty()) points.push_back({tool, mean(seconds), mean(before), mean(after)});
+    if (!seconds.empty())
+      points.push_back(
+          {tool, evaluators::mean(seconds), evaluators::mean(before), evaluators::mean(after)});
   }
   return points;
 }
@@ -85,4 +88,4 @@ std::string time_figure(const ScoreSheet& sheet) {
   return picture.document();
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,13 +6,13 @@
 #include "experiments/scoring.h"
 #include "search/network.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// The study's Figure 1 in SVG: a neutrality network, the buggy program at the left, each node in
 /// the column of its distance from it. Black: the buggy program; blue: significantly better than
 /// the known fix; green: at least as good; white: neutral with its parent; dashed ring: equal to
 /// the known fix.
-std::string network_figure(const Network& network);
+std::string network_figure(const search::Network& network);
 
 /// What a tool's answers take and are worth: means over the faults of a sheet.
 struct ToolTime {
@@ -42,4 +42,4 @@ struct EfficiencyPoint {
 /// Efficiency against workers (logarithmic) in SVG, a line for each series.
 std::string efficiency_figure(const std::vector<EfficiencyPoint>& points);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

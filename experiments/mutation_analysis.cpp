@@ -9,15 +9,16 @@
 #include <numeric>
 #include <set>
 
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
+#include "base/numbers.h"
 #include "evaluators/statistics.h"
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
 #include "program/metric_name.h"
 #include "search/store.h"
 #include "training/metrics.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -47,7 +48,7 @@ bool is_skewed(const Json& original, const Json& step) {
   const Json* own = member(original.at("data"), "preprocess");
   return own == nullptr || std::find(own->begin(), own->end(), step) == own->end();
 }
-bool is_skewed(const Program& original, const Program& mutant) {
+bool is_skewed(const program::Program& original, const program::Program& mutant) {
   const Json* steps = member(mutant.document.at("data"), "preprocess");
   return steps != nullptr && std::any_of(steps->begin(), steps->end(), [&](const Json& step) {
            return is_skewed(original.document, step);
@@ -70,31 +71,31 @@ Json without_skew(const Json& original, const Json& steps) {
 
 class LocalMutantTrainer final : public MutantTrainer {
  public:
-  LocalMutantTrainer(const Program& original, LocalTrainer& trainer, std::uint64_t seed,
-                     const TrainingJob& limits)
+  LocalMutantTrainer(const program::Program& original, training::LocalTrainer& trainer,
+                     std::uint64_t seed, const training::TrainingJob& limits)
       : original_(original), trainer_(trainer), limits_(limits) {
     limits_.seed = seed;
-    limits_.stream = StreamKey::kIndependent;
+    limits_.stream = training::StreamKey::kIndependent;
     resolved_ = trainer.resolved(original);
     if (resolved_.metric == "loss") {
       throw input_error("metric: found loss; allowed: a metric that rows can be asked for");
     }
   }
 
-  MutantRun run(const Program& program, int run) override {
-    TrainingJob job = limits_;
+  MutantRun run(const program::Program& program, int run) override {
+    training::TrainingJob job = limits_;
     job.program = &program;
     job.replica = run;
-    const TrainedModel model = trainer_.train_model(job);
-    const ReplicaResult& trained = model.training;
+    const training::TrainedModel model = trainer_.train_model(job);
+    const training::ReplicaResult& trained = model.training;
     MutantRun result;
     result.status = trained.status;
     result.message = trained.message;
     result.seconds = trained.seconds;
     result.metrics = {{TestSet::kTrain, kNaN}, {TestSet::kTest, trained.metric}};
-    if (!has_metric(trained.status)) return result;
+    if (!training::has_metric(trained.status)) return result;
     // What a mutant does to its training rows is no part of the question.
-    Program asked = model.program;
+    program::Program asked = model.program;
     Json& data = asked.document["data"];
     data.erase("mutations");
     if (is_skewed(original_, asked)) {
@@ -102,41 +103,43 @@ class LocalMutantTrainer final : public MutantTrainer {
     }
     take_over(original_.document, asked.document, "data", "validation");
     take_over(original_.document, asked.document, "fit", "validation_split");
-    if (parse_metric_name(resolved_.metric).original_scale) {
+    if (program::parse_metric_name(resolved_.metric).original_scale) {
       result.metrics[TestSet::kTrain] =
-          trainer_.evaluate(asked, DataPart::kTraining, model.weights).metric;
+          trainer_.evaluate(asked, training::DataPart::kTraining, model.weights).metric;
     } else {
-      Metric metric(resolved_.metric);
+      training::Metric metric(resolved_.metric);
       ask_for_training_rows(asked, model, metric);
       result.metrics[TestSet::kTrain] = metric.value();
     }
-    if (is_accuracy(resolved_.metric)) judge_test_rows(model, result);
+    if (training::is_accuracy(resolved_.metric)) judge_test_rows(model, result);
     return result;
   }
 
-  std::optional<std::string> refusal(const Program& program) override {
+  std::optional<std::string> refusal(const program::Program& program) override {
     return trainer_.refusal(program);
   }
 
  private:
-  static Batch rows_of(std::span<const float> outputs, std::int64_t count) {
+  static training::Batch rows_of(std::span<const float> outputs, std::int64_t count) {
     return {outputs, {count, static_cast<std::int64_t>(outputs.size()) / count}};
   }
-  static Batch targets_of(const DataRows& rows, std::int64_t begin, std::int64_t count) {
+  static training::Batch targets_of(const training::DataRows& rows, std::int64_t begin,
+                                    std::int64_t count) {
     const auto width =
         static_cast<std::int64_t>(rows.targets.size()) / std::max<std::int64_t>(rows.count, 1);
-    Batch target{rows.targets.subspan(static_cast<std::size_t>(begin * width),
-                                      static_cast<std::size_t>(count * width)),
-                 rows.target};
+    training::Batch target{rows.targets.subspan(static_cast<std::size_t>(begin * width),
+                                                static_cast<std::size_t>(count * width)),
+                           rows.target};
     if (target.extents.empty()) target.extents = {1};
     target.extents.insert(target.extents.begin(), count);
     return target;
   }
 
-  void ask_for_training_rows(const Program& program, const TrainedModel& model, Metric& metric) {
-    const DataRows rows = trainer_.rows(program, DataPart::kTraining);
-    const std::unique_ptr<Predictor> predictor =
-        trainer_.predictor(program, DataPart::kTraining, model.key);
+  void ask_for_training_rows(const program::Program& program, const training::TrainedModel& model,
+                             training::Metric& metric) {
+    const training::DataRows rows = trainer_.rows(program, training::DataPart::kTraining);
+    const std::unique_ptr<training::Predictor> predictor =
+        trainer_.predictor(program, training::DataPart::kTraining, model.key);
     predictor->weights().assign(model.weights);
     for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {
       const std::int64_t count = std::min(predictor->max_rows(), rows.count - begin);
@@ -144,24 +147,24 @@ class LocalMutantTrainer final : public MutantTrainer {
     }
   }
 
-  void judge_test_rows(const TrainedModel& model, MutantRun& result) {
-    const DataRows rows = trainer_.rows(model.program, DataPart::kHoldout);
+  void judge_test_rows(const training::TrainedModel& model, MutantRun& result) {
+    const training::DataRows rows = trainer_.rows(model.program, training::DataPart::kHoldout);
     const std::size_t width = model.outputs.size() / static_cast<std::size_t>(rows.count);
     for (std::int64_t i = 0; i < rows.count; ++i) {
       const auto output =
           std::span(model.outputs).subspan(static_cast<std::size_t>(i) * width, width);
-      Metric right("accuracy");
+      training::Metric right("accuracy");
       right.add(rows_of(output, 1), targets_of(rows, i, 1));
       result.right.push_back(right.value() == 1);
-      const float p = output[argmax(output)];
+      const float p = output[training::argmax(output)];
       result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
     }
   }
 
-  const Program& original_;
-  LocalTrainer& trainer_;
-  TrainingJob limits_;
-  ResolvedProgram resolved_;
+  const program::Program& original_;
+  training::LocalTrainer& trainer_;
+  training::TrainingJob limits_;
+  program::ResolvedProgram resolved_;
 };
 
 // --- analysis ---
@@ -171,21 +174,21 @@ struct Missing {};
 
 class Analyst {
  public:
-  Analyst(const Program& original, const std::vector<OperatorSite>& sites,
+  Analyst(const program::Program& original, const std::vector<OperatorSite>& sites,
           const MutationOptions& options, MutantTrainer& trainer, MutantRuns& runs)
       : original_(original),
-        original_hash_(program_hash(original)),
+        original_hash_(program::program_hash(original)),
         sites_(sites),
         options_(options),
         trainer_(trainer),
         runs_(runs),
-        maximize_(resolve(original).goal == Goal::kMaximize) {
-    const ResolvedProgram resolved = resolve(original);
+        maximize_(program::resolve(original).goal == program::Goal::kMaximize) {
+    const program::ResolvedProgram resolved = program::resolve(original);
     // Foregone verdicts are about metrics in [0, 1].
-    early_ =
-        options.early && options.variant == KillVariant::kCorrected && is_accuracy(resolved.metric);
+    early_ = options.early && options.variant == evaluators::KillVariant::kCorrected &&
+             training::is_accuracy(resolved.metric);
     for (const TestSet set : options.sets) {
-      if (set == TestSet::kWeak && !is_accuracy(resolved.metric)) {
+      if (set == TestSet::kWeak && !training::is_accuracy(resolved.metric)) {
         throw input_error("the weak test set needs a classification; found metric " +
                           resolved.metric);
       }
@@ -239,7 +242,7 @@ class Analyst {
           MutantRun result = trainer_.run(*wanted_.at(hash), run);
           if (hash != original_hash_ || run != 0) result.certainty.clear();
           const std::lock_guard lock(mutex);
-          tally_.failed += !has_metric(result.status);
+          tally_.failed += !training::has_metric(result.status);
           runs_.add(hash, run, std::move(result));
         },
         [&](std::size_t finished) {
@@ -253,7 +256,7 @@ class Analyst {
     for (int run = 0; run < options_.runs; ++run) {
       const MutantRun& r = *find(original_hash_, run);
       const std::string which = "run " + std::to_string(run) + " of the original ";
-      if (r.status != RunStatus::kOk) {
+      if (r.status != training::RunStatus::kOk) {
         throw input_error(which + "is " + std::string(to_string(r.status)) + ": " + r.message +
                           "; allowed: an original that trains");
       }
@@ -275,7 +278,7 @@ class Analyst {
     }
     std::vector<std::size_t> order(certainty.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (options_.variant == KillVariant::kAsPublished) {
+    if (options_.variant == evaluators::KillVariant::kAsPublished) {
       std::erase_if(order, [&](std::size_t i) { return certainty[i] != 1; });
       if (order.empty()) {
         throw input_error(
@@ -317,7 +320,7 @@ class Analyst {
   /// which is no divergence.
   bool ended(const Hash& hash, std::size_t count) const {
     for (std::size_t run = 0; run < count; ++run) {
-      if (!has_metric(find(hash, static_cast<int>(run))->status)) return false;
+      if (!training::has_metric(find(hash, static_cast<int>(run))->status)) return false;
     }
     return true;
   }
@@ -334,8 +337,8 @@ class Analyst {
       known.settles =
           count == run_count() || (early_ && !ended(hash, count)) ||
           (early_ && std::all_of(options_.sets.begin(), options_.sets.end(), [&](TestSet set) {
-             return foregone(original_values_.at(set), *values(hash, set, count), run_count(),
-                             maximize_)
+             return evaluators::foregone(original_values_.at(set), *values(hash, set, count),
+                                         run_count(), maximize_)
                  .has_value();
            }));
     }
@@ -355,7 +358,7 @@ class Analyst {
       Made made;
       try {
         made.program = sites_[site].make(value);
-        made.hash = program_hash(*made.program);
+        made.hash = program::program_hash(*made.program);
         if (is_skewed(original_, *made.program)) skewed_.insert(made.hash);
         if (made.hash != original_hash_) made.refusal = trainer_.refusal(*made.program);
       } catch (const Error& e) {
@@ -369,7 +372,7 @@ class Analyst {
     const Made& made = programs_.at({site, value});
     mutant.program = made.program;
     mutant.reason = made.program ? made.refusal.value_or("") : made.reason;
-    if (!made.program || made.refusal) mutant.status = RunStatus::kInvalid;
+    if (!made.program || made.refusal) mutant.status = training::RunStatus::kInvalid;
     if (made.program) {
       const auto twin = first_with_.find(made.hash);
       if (made.hash == original_hash_) {
@@ -388,11 +391,11 @@ class Analyst {
   /// Its verdict; throws Missing and asks for its runs where they aren't there. `reference`: what
   /// kills it instead of the original, against which its power is in any case (DeepCrime:
   /// mutation_score.py).
-  KillVerdict verdict(MutationAnalysis& result, std::size_t index, TestSet set,
-                      const std::vector<double>* reference = nullptr) {
+  evaluators::KillVerdict verdict(MutationAnalysis& result, std::size_t index, TestSet set,
+                                  const std::vector<double>* reference = nullptr) {
     AnalysedMutant& mutant = result.mutants[index];
-    if (!mutant.program || mutant.status == RunStatus::kInvalid) {
-      KillVerdict none;
+    if (!mutant.program || mutant.status == training::RunStatus::kInvalid) {
+      evaluators::KillVerdict none;
       none.missing = true;
       return none;
     }
@@ -408,24 +411,25 @@ class Analyst {
     }
     mutant.runs = static_cast<int>(*count);
     const std::vector<double> own = *values(made.hash, set, *count);
-    mutant.means[set] = mean(own);
-    KillVerdict verdict;
+    mutant.means[set] = evaluators::mean(own);
+    evaluators::KillVerdict verdict;
     if (!ended(made.hash, *count)) {
       verdict.missing = true;
       return verdict;
     }
-    mutant.diverged[set] = count_not_finite(own);
-    const KillOptions test{maximize_, options_.variant};
+    mutant.diverged[set] = evaluators::count_not_finite(own);
+    const evaluators::KillOptions test{maximize_, options_.variant};
     const std::vector<double>& original = original_values_.at(set);
-    verdict = kill_test(original, own, test);
+    verdict = evaluators::kill_test(original, own, test);
     if (*count < run_count()) {
       // One run may decide, which has no test of its own.
       if (verdict.missing) verdict.p = verdict.d = verdict.power = kNaN;
       verdict.missing = false;
-      verdict.killed = verdict.stable = *foregone(original, own, run_count(), maximize_);
+      verdict.killed = verdict.stable =
+          *evaluators::foregone(original, own, run_count(), maximize_);
     }
     if (reference) {
-      const KillVerdict other = kill_test(*reference, own, test);
+      const evaluators::KillVerdict other = evaluators::kill_test(*reference, own, test);
       verdict.p = other.p;
       verdict.d = other.d;
       verdict.killed = other.killed;
@@ -441,12 +445,14 @@ class Analyst {
         const auto& [hash, program] = hash_of(site, *reference);
         if (program) survivors = values(hash, set, run_count());
       }
-      const KillVerdict v = verdict(result, index, set, survivors ? &*survivors : nullptr);
+      const evaluators::KillVerdict v =
+          verdict(result, index, set, survivors ? &*survivors : nullptr);
       result.mutants[index].verdicts[set] = v;
       return v;
     };
     try {
-      result.sites[site].searches[set] = bisect(*sites_[site].range, options_.variant, test);
+      result.sites[site].searches[set] =
+          evaluators::bisect(*sites_[site].range, options_.variant, test);
     } catch (const Missing&) {
     }
   }
@@ -483,7 +489,7 @@ class Analyst {
   void finish(MutationAnalysis& result) {
     std::set<Hash> trained;
     for (AnalysedMutant& mutant : result.mutants) {
-      if (!mutant.program || mutant.status == RunStatus::kInvalid) continue;
+      if (!mutant.program || mutant.status == training::RunStatus::kInvalid) continue;
       const Made& made = programs_.at({mutant.site, mutant.value});
       if (made.hash == original_hash_) continue;
       for (int run = 0; run < mutant.runs; ++run) {
@@ -509,10 +515,11 @@ class Analyst {
 
   void add_inputs(MutationAnalysis& result) {
     std::vector<std::size_t> killed;
-    std::vector<KillCounts> counts;
+    std::vector<evaluators::KillCounts> counts;
     for (std::size_t i = 0; i < result.mutants.size(); ++i) {
       AnalysedMutant& mutant = result.mutants[i];
-      if (!mutant.program || mutant.status == RunStatus::kInvalid || mutant.runs == 0) continue;
+      if (!mutant.program || mutant.status == training::RunStatus::kInvalid || mutant.runs == 0)
+        continue;
       const Made& made = programs_.at({mutant.site, mutant.value});
       std::vector<std::vector<bool>> ours, theirs;
       for (int run = 0; run < mutant.runs; ++run) {
@@ -521,7 +528,7 @@ class Analyst {
         if (theirs.back().empty() || ours.back().size() != theirs.back().size()) break;
       }
       if (ours.size() < static_cast<std::size_t>(mutant.runs) || theirs.back().empty()) continue;
-      KillCounts own = kill_counts(ours, theirs);
+      evaluators::KillCounts own = evaluators::kill_counts(ours, theirs);
       mutant.triviality = triviality(own);
       const bool is_killed = std::any_of(mutant.verdicts.begin(), mutant.verdicts.end(),
                                          [](const auto& verdict) { return verdict.second.killed; });
@@ -529,8 +536,9 @@ class Analyst {
       killed.push_back(i);
       counts.push_back(std::move(own));
     }
-    const bool whole = std::all_of(counts.begin(), counts.end(),
-                                   [&](const KillCounts& c) { return c.runs == run_count(); });
+    const bool whole =
+        std::all_of(counts.begin(), counts.end(),
+                    [&](const evaluators::KillCounts& c) { return c.runs == run_count(); });
     if (!whole) return;
     const std::vector<bool> verdicts = redundant(counts);
     for (std::size_t k = 0; k < killed.size(); ++k)
@@ -552,27 +560,28 @@ class Analyst {
     if (!has(TestSet::kTrain)) return;
     for (const TestSet set : {TestSet::kTest, TestSet::kWeak}) {
       if (!has(set)) continue;
-      std::vector<OperatorScore> all;
+      std::vector<evaluators::OperatorScore> all;
       for (OperatorResult& o : result.operators) {
         o.scores[set] = score(result, o, set);
         all.push_back(o.scores[set]);
       }
-      result.scores[set] = mutation_score(all);
+      result.scores[set] = evaluators::mutation_score(all);
     }
   }
 
-  OperatorScore score(const MutationAnalysis& result, const OperatorResult& o, TestSet set) const {
+  evaluators::OperatorScore score(const MutationAnalysis& result, const OperatorResult& o,
+                                  TestSet set) const {
     // Places with a range each have a score; configurations of all places are one list.
-    OperatorScore sum;
+    evaluators::OperatorScore sum;
     int ranges = 0;
-    std::vector<ConfigurationVerdict> list;
+    std::vector<evaluators::ConfigurationVerdict> list;
     bool lists = false;
     for (const std::size_t site : o.sites) {
       const SiteResult& found = result.sites[site];
       if (sites_[site].range) {
-        const OperatorScore own =
-            range_score(*sites_[site].range, options_.variant, found.searches.at(TestSet::kTrain),
-                        found.searches.at(set));
+        const evaluators::OperatorScore own =
+            evaluators::range_score(*sites_[site].range, options_.variant,
+                                    found.searches.at(TestSet::kTrain), found.searches.at(set));
         if (!own.score) continue;
         sum.score = sum.score.value_or(0) + *own.score;
         sum.instability = std::max(sum.instability, own.instability);
@@ -582,23 +591,23 @@ class Analyst {
       lists = true;
       for (const std::size_t index : found.mutants) {
         const AnalysedMutant& mutant = result.mutants[index];
-        if (!mutant.program || mutant.status == RunStatus::kInvalid) continue;
+        if (!mutant.program || mutant.status == training::RunStatus::kInvalid) continue;
         list.push_back({mutant.verdicts.at(TestSet::kTrain), mutant.verdicts.at(set)});
       }
     }
-    if (lists) return list_score(list, options_.variant);
+    if (lists) return evaluators::list_score(list, options_.variant);
     if (ranges > 0) sum.score = *sum.score / ranges;
     return sum;
   }
 
   struct Made {
-    std::optional<Program> program;
+    std::optional<program::Program> program;
     Hash hash;
     std::optional<std::string> refusal;
     std::string reason;
   };
 
-  const Program& original_;
+  const program::Program& original_;
   const Hash original_hash_;
   const std::vector<OperatorSite>& sites_;
   const MutationOptions& options_;
@@ -608,7 +617,7 @@ class Analyst {
   bool early_ = false;
   std::map<TestSet, std::vector<double>> original_values_;
   std::vector<std::size_t> weak_;
-  std::map<Hash, const Program*> wanted_;
+  std::map<Hash, const program::Program*> wanted_;
   std::map<std::pair<std::size_t, std::string>, Made> programs_;
   std::map<std::pair<std::size_t, std::string>, std::size_t> index_;
   std::map<Hash, std::size_t> first_with_;
@@ -657,7 +666,7 @@ Json to_json(const MutantRun& run) {
 
 MutantRun mutant_run_from_json(const Json& json) {
   MutantRun run;
-  const auto status = parse_run_status(json.at("status").get<std::string>());
+  const auto status = training::parse_run_status(json.at("status").get<std::string>());
   if (!status) throw input_error("no status");
   run.status = *status;
   for (const auto& [name, value] : json.at("metrics").items()) {
@@ -673,8 +682,10 @@ MutantRun mutant_run_from_json(const Json& json) {
   return run;
 }
 
-std::unique_ptr<MutantTrainer> make_mutant_trainer(const Program& original, LocalTrainer& trainer,
-                                                   std::uint64_t seed, const TrainingJob& limits) {
+std::unique_ptr<MutantTrainer> make_mutant_trainer(const program::Program& original,
+                                                   training::LocalTrainer& trainer,
+                                                   std::uint64_t seed,
+                                                   const training::TrainingJob& limits) {
   return std::make_unique<LocalMutantTrainer>(original, trainer, seed, limits);
 }
 
@@ -687,7 +698,7 @@ std::string AnalysedMutant::id() const {
 struct MutantRuns::File {
   File(const std::filesystem::path& file, const std::string& command)
       : lock(file.string() + ".lock", command) {}
-  StoreLock lock;
+  search::StoreLock lock;
   std::unique_ptr<Journal> journal;
 };
 
@@ -795,18 +806,19 @@ void MutantRuns::add(const Hash& program, int run, MutantRun result) {
   runs_[{program, run}] = std::move(result);
 }
 
-Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uint64_t seed,
-                        const TrainingJob& limits) {
+Json mutant_runs_header(const program::Program& original, training::LocalTrainer& trainer,
+                        std::uint64_t seed, const training::TrainingJob& limits) {
   return {{"format", kFormat},
           {"version", kMutantRunVersion},
-          {"original", to_string(program_hash(original))},
+          {"original", to_string(program::program_hash(original))},
           {"seed", seed},
           {"time_limit", limits.time_limit},
           {"memory_limit", limits.memory_limit},
           {"trainer", trainer.fingerprint(original)}};
 }
 
-MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
+MutationAnalysis analyse_mutants(const program::Program& original,
+                                 const std::vector<OperatorSite>& sites,
                                  const MutationOptions& options, MutantTrainer& trainer,
                                  MutantRuns& runs,
                                  const std::function<void(const Tally&)>& progress) {
@@ -816,4 +828,4 @@ MutationAnalysis analyse_mutants(const Program& original, const std::vector<Oper
   return Analyst(original, sites, options, trainer, runs).analyse(progress);
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -10,14 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "base/journal.h"
+#include "base/parallel.h"
 #include "evaluators/mutation_score.h"
 #include "program/program.h"
 #include "search/options.h"
 #include "training/local_trainer.h"
-#include "training/parallel.h"
 
 /// Which mutants do test sets kill? DeepCrime's analysis (docs/methods/killing.md).
-namespace neutra {
+namespace neutra::experiments {
 
 /// What kills: rows that a trained program is asked about.
 enum class TestSet {
@@ -34,7 +35,7 @@ inline constexpr int kMutantRunVersion = 2;
 
 /// One training of a program, and what came of it.
 struct MutantRun {
-  RunStatus status = RunStatus::kOk;
+  training::RunStatus status = training::RunStatus::kOk;
   std::string message;                ///< reason where the status isn't kOk
   std::map<TestSet, double> metrics;  ///< NaN where there is none
   std::vector<bool> right;            ///< for each test row, of a classification
@@ -51,31 +52,33 @@ MutantRun mutant_run_from_json(const Json& json);
 class MutantTrainer {
  public:
   virtual ~MutantTrainer() = default;
-  virtual MutantRun run(const Program& program, int run) = 0;
+  virtual MutantRun run(const program::Program& program, int run) = 0;
   /// Why Keras would refuse the program; nullopt: it would train.
-  virtual std::optional<std::string> refusal(const Program& program) = 0;
+  virtual std::optional<std::string> refusal(const program::Program& program) = 0;
 };
 /// Independent draws: the streams are keyed by the whole program, so that runs of an original and
 /// of its mutants share nothing. The rows of the training set are the original's, whatever a mutant
 /// does to its own, prepared as the mutant prepares test rows. `limits`: time_limit, memory_limit
 /// and stop are taken. Everything outlives the result. Throws input_error for a program whose
 /// metric is its loss: rows can't be asked for it.
-std::unique_ptr<MutantTrainer> make_mutant_trainer(const Program& original, LocalTrainer& trainer,
-                                                   std::uint64_t seed, const TrainingJob& limits);
+std::unique_ptr<MutantTrainer> make_mutant_trainer(const program::Program& original,
+                                                   training::LocalTrainer& trainer,
+                                                   std::uint64_t seed,
+                                                   const training::TrainingJob& limits);
 
 /// A mutation operator at one place of the original.
 struct OperatorSite {
   std::string op, abbreviation;
-  std::string site;                  ///< "layer 3"; empty: the program as a whole
-  std::optional<SearchRange> range;  ///< of values to search; else:
-  std::vector<std::string> values;   ///< configurations; one empty text: there is no choice
+  std::string site;                              ///< "layer 3"; empty: the program as a whole
+  std::optional<evaluators::SearchRange> range;  ///< of values to search; else:
+  std::vector<std::string> values;  ///< configurations; one empty text: there is no choice
   /// The mutant; throws input_error with the reason where the value isn't applicable there.
-  std::function<Program(const std::string& value)> make;
+  std::function<program::Program(const std::string& value)> make;
 };
 
 struct MutationOptions {
   int runs = 20;
-  KillVariant variant = KillVariant::kCorrected;
+  evaluators::KillVariant variant = evaluators::KillVariant::kCorrected;
   std::vector<TestSet> sets{TestSet::kTrain, TestSet::kTest};
   /// Leave out runs that can change no verdict. Not in the published variant, nor where the metric
   /// has no upper bound or may not be finite.
@@ -88,12 +91,13 @@ struct MutationOptions {
 struct AnalysedMutant {
   std::size_t site = 0;  ///< index of its OperatorSite
   std::string value;
-  std::optional<Program> program;     ///< nullopt: not applicable
-  std::string reason;                 ///< why it isn't applicable, is invalid or has no verdict
-  RunStatus status = RunStatus::kOk;  ///< the worst of its runs; kInvalid: nothing was trained
-  std::string same_as;                ///< id of an earlier mutant that is the same program
-  int runs = 0;                       ///< that the verdicts are from
-  std::map<TestSet, KillVerdict> verdicts;
+  std::optional<program::Program> program;  ///< nullopt: not applicable
+  std::string reason;  ///< why it isn't applicable, is invalid or has no verdict
+  training::RunStatus status =
+      training::RunStatus::kOk;  ///< the worst of its runs; kInvalid: nothing was trained
+  std::string same_as;           ///< id of an earlier mutant that is the same program
+  int runs = 0;                  ///< that the verdicts are from
+  std::map<TestSet, evaluators::KillVerdict> verdicts;
   std::map<TestSet, double> means;          ///< NaN or infinite with a metric that is
   std::map<TestSet, std::size_t> diverged;  ///< of `runs`: those whose metric isn't finite
   double seconds = 0;
@@ -108,14 +112,15 @@ struct AnalysedMutant {
 
 /// What became of an operator at a place.
 struct SiteResult {
-  std::map<TestSet, BinarySearch> searches;  ///< of one with a range
-  std::vector<std::size_t> mutants;          ///< indices, in the order in which they were tried
+  std::map<TestSet, evaluators::BinarySearch> searches;  ///< of one with a range
+  std::vector<std::size_t> mutants;  ///< indices, in the order in which they were tried
 };
 
 struct OperatorResult {
   std::string op, abbreviation;
   std::vector<std::size_t> sites;
-  std::map<TestSet, OperatorScore> scores;  ///< of kTest and kWeak, where kTrain is there, too
+  std::map<TestSet, evaluators::OperatorScore>
+      scores;  ///< of kTest and kWeak, where kTrain is there, too
 };
 
 struct MutationAnalysis {
@@ -127,8 +132,6 @@ struct MutationAnalysis {
   std::size_t trainings = 0;  ///< of programs that were needed; left out ones don't count
   std::size_t saved = 0;      ///< trainings that could change no verdict, or of twins
 };
-
-struct JournalContent;
 
 /// Trained runs, in memory and, if there is a file, in a journal that a later process goes on from.
 class MutantRuns {
@@ -159,15 +162,16 @@ class MutantRuns {
 };
 
 /// What decides the runs of an original and its mutants: the header of their file.
-Json mutant_runs_header(const Program& original, LocalTrainer& trainer, std::uint64_t seed,
-                        const TrainingJob& limits);
+Json mutant_runs_header(const program::Program& original, training::LocalTrainer& trainer,
+                        std::uint64_t seed, const training::TrainingJob& limits);
 
 /// Trains what verdicts need, in parallel, until every search has ended. The result depends on
 /// neither workers nor interruptions. Throws Error(kInterrupted) when `stop` is set: what was
 /// trained is in `runs`. Throws input_error when the original can't be trained or judged.
-MutationAnalysis analyse_mutants(const Program& original, const std::vector<OperatorSite>& sites,
+MutationAnalysis analyse_mutants(const program::Program& original,
+                                 const std::vector<OperatorSite>& sites,
                                  const MutationOptions& options, MutantTrainer& trainer,
                                  MutantRuns& runs,
                                  const std::function<void(const Tally& known)>& progress = {});
 
-}  // namespace neutra
+}  // namespace neutra::experiments

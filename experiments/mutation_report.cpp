@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// Writes like to_text(), remembering places.
@@ -113,7 +113,7 @@ LocatedText located_text(const Json& document) {
   return result;
 }
 
-Json mutation_report(const Program& original, const std::string& file,
+Json mutation_report(const program::Program& original, const std::string& file,
                      const std::vector<ReportedMutant>& mutants,
                      const std::map<std::string, std::string>& tests) {
   const LocatedText text = located_text(original.document);
@@ -142,4 +142,4 @@ Json mutation_report(const Program& original, const std::string& file,
           {"testFiles", {{"test sets", {{"tests", std::move(test_list)}}}}}};
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// Where a value stands in a text: lines and columns from 1, the end exclusive.
 struct TextSpan {
@@ -35,7 +35,7 @@ enum class MutantStatus {
 
 struct ReportedMutant {
   std::string id, op;  ///< op: id of the mutation operator
-  const Program* program = nullptr;
+  const program::Program* program = nullptr;
   MutantStatus status = MutantStatus::kSurvived;
   std::string reason;                              ///< "p = 0.003, d = 1.2, 20 runs"
   std::string replacement;                         ///< what the operator set
@@ -47,8 +47,8 @@ struct ReportedMutant {
 /// (https://github.com/stryker-mutator/mutation-testing-elements). The source file is the original
 /// program as JSON; a mutant stands where it first differs from it. `tests`: id -> name of the test
 /// sets.
-Json mutation_report(const Program& original, const std::string& file,
+Json mutation_report(const program::Program& original, const std::string& file,
                      const std::vector<ReportedMutant>& mutants,
                      const std::map<std::string, std::string>& tests);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

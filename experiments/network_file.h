@@ -10,17 +10,17 @@
 #include "search/network.h"
 #include "search/options.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A network and the fault it belongs to.
 struct NetworkFile {
-  Network network;
+  search::Network network;
   std::optional<Fault> fault;
   bool finished = true;  ///< false: of a search that goes on
   /// Of a store: what made it (docs/formats/store.md), and how far it came. A TSV file has neither.
   Json header = {};
-  SearchCounters counters = {};
-  SearchEnd end = SearchEnd::kInterrupted;
+  search::SearchCounters counters = {};
+  search::SearchEnd end = search::SearchEnd::kInterrupted;
 };
 
 /// Reads a store or, by its ending, a TSV file. The fault is `fault` if given, else the one that
@@ -29,16 +29,17 @@ struct NetworkFile {
 NetworkFile read_network_file(const std::filesystem::path& file, std::optional<Fault> fault);
 
 /// repair_sizes() with the programs of the network's fault; nullptr: it is not known.
-std::vector<RepairSize> repairs_by_size(const Network& network, const Fault* fault);
+std::vector<search::RepairSize> repairs_by_size(const search::Network& network, const Fault* fault);
 /// Likewise the network as JSON.
-Json network_json(const Network& network, const Fault* fault);
+Json network_json(const search::Network& network, const Fault* fault);
 
 /// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",
 /// "None").
-bool same_program(const ProgramSpace& space, const Parameters& a, const Parameters& b);
+bool same_program(const program::ProgramSpace& space, const program::Parameters& a,
+                  const program::Parameters& b);
 
 /// Throws input_error unless a network's root is the fault's buggy program. `file` is for the
 /// message.
-void require_root(const Network& network, const Fault& fault, const std::string& file);
+void require_root(const search::Network& network, const Fault& fault, const std::string& file);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

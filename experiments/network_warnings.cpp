@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/error.h"
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
-#include "program/error.h"
 #include "program/warnings.h"
 #include "training/trainer.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// "the known fix is ..." as a sentence.
@@ -21,11 +21,11 @@ std::string sentence(std::string text) {
 }
 
 /// What the header says of the search; nullopt: it isn't one of a search, or of a later version.
-std::optional<SearchConfig> config_of(const NetworkFile& loaded) {
+std::optional<search::SearchConfig> config_of(const NetworkFile& loaded) {
   const Json* config = member(loaded.header, "config");
   if (config == nullptr) return std::nullopt;
   try {
-    return search_config_from_json(*config, "");
+    return search::search_config_from_json(*config, "");
   } catch (const Error&) {
     return std::nullopt;
   }
@@ -33,20 +33,21 @@ std::optional<SearchConfig> config_of(const NetworkFile& loaded) {
 
 }  // namespace
 
-bool buggy_reaches_level(const Network& network) {
+bool buggy_reaches_level(const search::Network& network) {
   if (network.nodes.empty() || !network.ground_truth || network.improve) return false;
-  const Node& buggy = network.nodes.front();
+  const search::Node& buggy = network.nodes.front();
   if (buggy.metrics.empty()) return false;
-  return network.goal == Goal::kMaximize ? buggy.mean >= *network.ground_truth
-                                         : buggy.mean <= *network.ground_truth;
+  return network.goal == program::Goal::kMaximize ? buggy.mean >= *network.ground_truth
+                                                  : buggy.mean <= *network.ground_truth;
 }
 
-std::vector<std::string> reach_lines(const Fault& fault, Preset preset,
+std::vector<std::string> reach_lines(const Fault& fault, mutators::Preset preset,
                                      std::optional<int> max_depth) {
   std::vector<std::string> lines;
   if (!fault.fixed) return lines;
-  const Reach reach = reach_of(fault.space, *fault.fixed, fault.fixed_parameters, preset);
-  for (const OutOfReach& part : reach.missing)
+  const mutators::Reach reach =
+      mutators::reach_of(fault.space, *fault.fixed, fault.fixed_parameters, preset);
+  for (const mutators::OutOfReach& part : reach.missing)
     lines.push_back("the known fix is out of reach: " + part.reason);
   if (max_depth && reach.missing.empty() && reach.changes > *max_depth)
     lines.push_back("the known fix is out of reach: it takes " + std::to_string(reach.changes) +
@@ -55,7 +56,7 @@ std::vector<std::string> reach_lines(const Fault& fault, Preset preset,
 }
 
 std::vector<std::string> network_warnings(const NetworkFile& loaded) {
-  const Network& network = loaded.network;
+  const search::Network& network = loaded.network;
   std::vector<std::string> warnings;
   if (buggy_reaches_level(network))
     warnings.push_back(
@@ -64,14 +65,15 @@ std::vector<std::string> network_warnings(const NetworkFile& loaded) {
   if (loaded.fault) {
     const Fault& fault = *loaded.fault;
     if (const auto config = config_of(loaded)) {
-      for (const std::string& line : reach_lines(fault, config->preset, depth_limit(*config)))
+      for (const std::string& line :
+           reach_lines(fault, config->preset, search::depth_limit(*config)))
         warnings.push_back(sentence(line));
     }
     if (const std::string text = scale_warning(fault); !text.empty())
       warnings.push_back(sentence(text));
     std::vector<std::string> said;
-    const auto add = [&](const char* which, const Program& program) {
-      for (const Warning& warning : warnings_of(program)) {
+    const auto add = [&](const char* which, const program::Program& program) {
+      for (const program::Warning& warning : program::warnings_of(program)) {
         if (std::find(said.begin(), said.end(), warning.text) != said.end()) continue;
         said.push_back(warning.text);
         warnings.push_back(sentence(std::string(which) + ": " + warning.text));
@@ -80,10 +82,12 @@ std::vector<std::string> network_warnings(const NetworkFile& loaded) {
     add("buggy program", fault.buggy);
     if (fault.fixed) add("known fix", *fault.fixed);
   }
-  const auto failed = std::count_if(network.nodes.begin(), network.nodes.end(), [](const Node& n) {
-    const RunStatus status = parse_run_status(n.status).value_or(RunStatus::kOk);
-    return status != RunStatus::kInvalid && !has_metric(status);
-  });
+  const auto failed =
+      std::count_if(network.nodes.begin(), network.nodes.end(), [](const search::Node& n) {
+        const training::RunStatus status =
+            training::parse_run_status(n.status).value_or(training::RunStatus::kOk);
+        return status != training::RunStatus::kInvalid && !training::has_metric(status);
+      });
   if (failed > 0)
     warnings.push_back(std::to_string(failed) + (failed == 1 ? " program has" : " programs have") +
                        " no result: the process died, or ran out of time or memory.");
@@ -92,4 +96,4 @@ std::vector<std::string> network_warnings(const NetworkFile& loaded) {
   return warnings;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

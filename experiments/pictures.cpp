@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "fl_adapters/process.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/process.h"
+#include "base/words.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/json.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// A program that draws, and the Debian package that has it.
@@ -36,7 +36,7 @@ ProcessResult run(const std::vector<std::string>& command) {
 
 /// Runs a program on a text, `words` behind its name, input and output last.
 std::string drawn(const Drawer& drawer, std::vector<std::string> words, const std::string& text) {
-  const TemporaryFolder folder("neutra-picture");
+  const fl_adapters::TemporaryFolder folder("neutra-picture");
   const auto input = folder.path() / "input", output = folder.path() / "output";
   write_file_atomically(input, text);
   words.insert(words.begin(), drawer.name);
@@ -86,4 +86,4 @@ std::string picture(const std::string& svg, const std::string& form) {
 
 std::string laid_out(const std::string& dot) { return drawn(kGraphviz, {"-Tsvg"}, dot); }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// Forms of pictures, which are the endings of their files: svg, png, pdf.
 const std::vector<std::string>& picture_forms();
@@ -26,4 +26,4 @@ std::string picture(const std::string& svg, const std::string& form);
 /// is missing or fails.
 std::string laid_out(const std::string& dot);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

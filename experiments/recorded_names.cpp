@@ -1,10 +1,10 @@
 #include "experiments/recorded_names.h"
 
-#include "evaluators/csv_table.h"
+#include "base/csv_table.h"
+#include "base/files.h"
 #include "experiments/catalog.h"
-#include "program/files.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 std::optional<std::string> fault_of_recorded_name(const std::string& name) {
   const auto file = resource_directory() / "tables" / "recorded_names.csv";
@@ -19,4 +19,4 @@ std::optional<std::string> fault_of_recorded_name(const std::string& name) {
   return std::nullopt;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

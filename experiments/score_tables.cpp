@@ -10,21 +10,23 @@
 
 #include "evaluators/statistics.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
-using Row = ResultTable::Row;
-using Column = ResultTable::Column;
+using Row = evaluators::ResultTable::Row;
+using Column = evaluators::ResultTable::Column;
 
 constexpr int kScoreDecimals = 2;
 constexpr int kProbabilityDecimals = 4;
 constexpr int kTimeDecimals = 3;
 constexpr const char* kGroups[] = {"artificial", "real", "all"};
 
-Cell cell(std::optional<double> value) { return value ? Cell(*value) : Cell(); }
-Cell whole(std::size_t value) { return static_cast<double>(value); }
+evaluators::Cell cell(std::optional<double> value) {
+  return value ? evaluators::Cell(*value) : evaluators::Cell();
+}
+evaluators::Cell whole(std::size_t value) { return static_cast<double>(value); }
 
-void add_score(Row& row, const Score& score) {
+void add_score(Row& row, const evaluators::Score& score) {
   for (const double value : {score.recall, score.precision, score.f}) row.cells.push_back(value);
 }
 
@@ -33,7 +35,8 @@ std::string heading(const ScoreSheet& sheet, const std::string& tool) {
   return sheet.recorded.count(tool) != 0 ? tool + " (recorded)" : tool;
 }
 
-void add_score_columns(ResultTable& table, const std::string& key, const std::string& group) {
+void add_score_columns(evaluators::ResultTable& table, const std::string& key,
+                       const std::string& group) {
   table.columns.push_back({key + "recall", "RC", group, kScoreDecimals});
   table.columns.push_back({key + "precision", "PR", group, kScoreDecimals});
   table.columns.push_back({key + "f3", "F3", group, kScoreDecimals});
@@ -72,31 +75,31 @@ const ScoreRow* any_row(const ScoreSheet& sheet, const std::string& fault) {
 }
 
 /// Which items of the known fix an answer names.
-std::vector<bool> matches_of(const ScoreRow& row, const ScoreOptions& options) {
-  const FaultSet answer = by_type(row.answer);
+std::vector<bool> matches_of(const ScoreRow& row, const evaluators::ScoreOptions& options) {
+  const program::FaultSet answer = evaluators::by_type(row.answer);
   std::vector<bool> matches;
   for (const auto& item : row.known.items) {
     matches.push_back(answer.applicable &&
                       std::any_of(answer.items.begin(), answer.items.end(), [&](const auto& ours) {
-                        return match_weight(ours, item, options) > 0;
+                        return evaluators::match_weight(ours, item, options) > 0;
                       }));
   }
   return matches;
 }
 
-std::size_t matched(const ScoreRow& row, const ScoreOptions& options) {
+std::size_t matched(const ScoreRow& row, const evaluators::ScoreOptions& options) {
   const std::vector<bool> matches = matches_of(row, options);
   return static_cast<std::size_t>(std::count(matches.begin(), matches.end(), true));
 }
 
 /// Mean of a value over some faults, nothing where none has it.
 using ValueOf = std::function<std::optional<double>(const std::string& fault)>;
-Cell mean_over(const std::vector<std::string>& faults, const ValueOf& value_of) {
+evaluators::Cell mean_over(const std::vector<std::string>& faults, const ValueOf& value_of) {
   std::vector<double> values;
   for (const std::string& fault : faults) {
     if (const auto value = value_of(fault)) values.push_back(*value);
   }
-  return values.empty() ? Cell() : Cell(mean(values));
+  return values.empty() ? evaluators::Cell() : evaluators::Cell(evaluators::mean(values));
 }
 
 std::vector<std::string> faults_of(const ScoreSheet& sheet, const std::string& group) {
@@ -114,10 +117,11 @@ struct Group {
 };
 
 /// One column for each tool; rows of the faults, then means over groups that aren't empty.
-ResultTable value_by_tool(const ScoreSheet& sheet, const std::string& key, const std::string& title,
-                          std::optional<double> ScoreRow::*value, int decimals,
-                          const std::vector<Group>& groups) {
-  ResultTable table{key, title, {{"fault", "Id", "", -1}}, {}};
+evaluators::ResultTable value_by_tool(const ScoreSheet& sheet, const std::string& key,
+                                      const std::string& title,
+                                      std::optional<double> ScoreRow::*value, int decimals,
+                                      const std::vector<Group>& groups) {
+  evaluators::ResultTable table{key, title, {{"fault", "Id", "", -1}}, {}};
   const auto value_of = [&](const std::string& tool) -> ValueOf {
     return [&sheet, tool, value](const std::string& fault) {
       const ScoreRow* row = sheet.find(fault, tool);
@@ -146,31 +150,33 @@ ResultTable value_by_tool(const ScoreSheet& sheet, const std::string& key, const
 
 /// What a table sets off in a row after the analysis.
 void emphasise(Row& row, std::size_t column, const ScoreRow& scores) {
-  const Score &before = scores.before, &after = scores.after.score;
+  const evaluators::Score &before = scores.before, &after = scores.after.score;
   const double values[][2] = {
       {before.recall, after.recall}, {before.precision, after.precision}, {before.f, after.f}};
   for (std::size_t i = 0; i < std::size(values); ++i) {
     const auto [old, now] = values[i];
     if (scores.after.truths <= 1) {
-      row.emphasis[column + i] = Emphasis::kGrey;
+      row.emphasis[column + i] = evaluators::Emphasis::kGrey;
     } else if (now > old) {
-      row.emphasis[column + i] = Emphasis::kBold;
+      row.emphasis[column + i] = evaluators::Emphasis::kBold;
     } else if (now < old) {
-      row.emphasis[column + i] = Emphasis::kUnderline;
+      row.emphasis[column + i] = evaluators::Emphasis::kUnderline;
     }
   }
 }
 
 /// A row for each fault and tool; for people a line between faults, and no origin, which groups
 /// the means.
-ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_people = false) {
-  ResultTable table{"scores",
-                    "Recall, precision and F3 with the known fix and over all ground truths",
-                    {{"fault", "Id", "", -1},
-                     {"origin", "Origin", "", -1},
-                     {"tool", "Tool", "", -1},
-                     {"answer", "Answer", "", -1}},
-                    {}};
+evaluators::ResultTable long_table(const ScoreSheet& sheet, bool with_averages,
+                                   bool for_people = false) {
+  evaluators::ResultTable table{
+      "scores",
+      "Recall, precision and F3 with the known fix and over all ground truths",
+      {{"fault", "Id", "", -1},
+       {"origin", "Origin", "", -1},
+       {"tool", "Tool", "", -1},
+       {"answer", "Answer", "", -1}},
+      {}};
   add_score_columns(table, "before_", "known fix");
   add_score_columns(table, "after_", "all");
   table.columns.push_back({"ground_truths", "Ground truths", "", 0});
@@ -200,11 +206,12 @@ ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_peo
     line.cells.emplace_back(static_cast<double>(row.after.attaining));
     if (ranks) {
       for (const auto stage : {&RankRow::before, &RankRow::after}) {
-        const RankScore* score = row.ranks ? &((*row.ranks).*stage) : nullptr;
+        const evaluators::RankScore* score = row.ranks ? &((*row.ranks).*stage) : nullptr;
         line.cells.push_back(score != nullptr && score->first > 0
-                                 ? Cell(static_cast<double>(score->first))
-                                 : Cell());
-        line.cells.push_back(score != nullptr ? Cell(score->average_precision) : Cell());
+                                 ? evaluators::Cell(static_cast<double>(score->first))
+                                 : evaluators::Cell());
+        line.cells.push_back(score != nullptr ? evaluators::Cell(score->average_precision)
+                                              : evaluators::Cell());
       }
     }
     for (const auto value : measured) line.cells.push_back(cell(row.*value));
@@ -221,7 +228,7 @@ ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_peo
   }
   if (!with_averages) return table;
   for (const ScoreAverage& average : sheet.averages) {
-    Row line{{average.of, Cell(), average.tool, Cell()}, false};
+    Row line{{average.of, evaluators::Cell(), average.tool, evaluators::Cell()}, false};
     add_score(line, average.before);
     add_score(line, average.after);
     line.cells.resize(table.columns.size());
@@ -230,11 +237,12 @@ ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_peo
   return table;
 }
 
-ResultTable average_table(const ScoreSheet& sheet) {
-  ResultTable table{"averages",
-                    "Means over faults",
-                    {{"of", "Faults", "", -1}, {"tool", "Tool", "", -1}, {"faults", "n", "", 0}},
-                    {}};
+evaluators::ResultTable average_table(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{
+      "averages",
+      "Means over faults",
+      {{"of", "Faults", "", -1}, {"tool", "Tool", "", -1}, {"faults", "n", "", 0}},
+      {}};
   add_score_columns(table, "before_", "known fix");
   add_score_columns(table, "after_", "all");
   table.columns.push_back({"after_recall_low", "RC low", "95 %", kScoreDecimals});
@@ -252,18 +260,19 @@ ResultTable average_table(const ScoreSheet& sheet) {
 
 }  // namespace
 
-ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool) {
-  ResultTable table{"answers_" + tool,
-                    tool +
-                        ": faults of the known fix (#F: how many), those that it names (#M), "
-                        "and its answer",
-                    {{"fault", "Id", "", -1},
-                     {"ground_truth", "GT", "", -1},
-                     {"faults", "#F", "", -1},
-                     {"matches", "Matches", "", -1},
-                     {"matched", "#M", "", -1},
-                     {"output", "Output", "", -1}},
-                    {}};
+evaluators::ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool) {
+  evaluators::ResultTable table{
+      "answers_" + tool,
+      tool +
+          ": faults of the known fix (#F: how many), those that it names (#M), "
+          "and its answer",
+      {{"fault", "Id", "", -1},
+       {"ground_truth", "GT", "", -1},
+       {"faults", "#F", "", -1},
+       {"matches", "Matches", "", -1},
+       {"matched", "#M", "", -1},
+       {"output", "Output", "", -1}},
+      {}};
   for (Column& column : table.columns) {
     if (column.heading.front() == '#') column.decimals = 1;
   }
@@ -292,22 +301,22 @@ ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool) {
     table.rows.push_back({{fault, to_string(row->known), whole(row->known.items.size()), marks,
                            whole(own), to_string(row->answer)},
                           false});
-    if (best && own > 0) table.rows.back().emphasis[kMatched] = Emphasis::kUnderline;
+    if (best && own > 0) table.rows.back().emphasis[kMatched] = evaluators::Emphasis::kUnderline;
   }
   bool first = true;
   for (const char* group : kGroups) {
     const auto faults = faults_of(sheet, group);
     if (faults.empty()) continue;
-    table.rows.push_back({{group, Cell(), mean_over(faults, known_on), Cell(),
-                           mean_over(faults, matched_on), Cell()},
+    table.rows.push_back({{group, evaluators::Cell(), mean_over(faults, known_on),
+                           evaluators::Cell(), mean_over(faults, matched_on), evaluators::Cell()},
                           first});
     first = false;
   }
   return table;
 }
 
-ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
-  ResultTable table{
+evaluators::ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
+  evaluators::ResultTable table{
       after ? "after" : "before",
       after ? "Recall (RC), precision (PR) and F3 over all ground truths (GT: how many)"
             : "Recall (RC), precision (PR) and F3 with the known fix alone (#F: its faults)",
@@ -320,8 +329,8 @@ ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
   for (const std::string& fault : sheet.faults) {
     Row line{{fault}, false};
     const ScoreRow* any = any_row(sheet, fault);
-    line.cells.push_back(any == nullptr ? Cell()
-                         : after        ? Cell(static_cast<double>(any->after.truths))
+    line.cells.push_back(any == nullptr ? evaluators::Cell()
+                         : after        ? evaluators::Cell(static_cast<double>(any->after.truths))
                                         : whole(any->known.items.size()));
     for (const std::string& tool : sheet.tools) {
       const std::size_t column = line.cells.size();
@@ -336,7 +345,7 @@ ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
   }
   bool first = true;
   for (const char* of : kGroups) {
-    Row line{{of, Cell()}, first};
+    Row line{{of, evaluators::Cell()}, first};
     if (!add_averages(line, sheet, of, after)) continue;
     table.rows.push_back(std::move(line));
     first = false;
@@ -344,11 +353,12 @@ ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
   return table;
 }
 
-ResultTable averages_by_tool(const ScoreSheet& sheet) {
-  ResultTable table{"averages",
-                    "Mean recall (RC), precision (PR) and F3 before and after neutrality analysis",
-                    {{"stage", "", "", -1}, {"of", "Faults", "", -1}},
-                    {}};
+evaluators::ResultTable averages_by_tool(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{
+      "averages",
+      "Mean recall (RC), precision (PR) and F3 before and after neutrality analysis",
+      {{"stage", "", "", -1}, {"of", "Faults", "", -1}},
+      {}};
   for (const std::string& tool : sheet.tools)
     add_score_columns(table, tool + "_", heading(sheet, tool));
   for (const bool after : {false, true}) {
@@ -363,7 +373,7 @@ ResultTable averages_by_tool(const ScoreSheet& sheet) {
   return table;
 }
 
-ResultTable times_by_tool(const ScoreSheet& sheet) {
+evaluators::ResultTable times_by_tool(const ScoreSheet& sheet) {
   Group common{"all tools", {}};
   for (const std::string& fault : sheet.faults) {
     const bool timed = std::all_of(sheet.tools.begin(), sheet.tools.end(), [&](const auto& tool) {
@@ -376,15 +386,15 @@ ResultTable times_by_tool(const ScoreSheet& sheet) {
                        kTimeDecimals, {std::move(common), {"all", sheet.faults}});
 }
 
-ResultTable stability_by_tool(const ScoreSheet& sheet) {
+evaluators::ResultTable stability_by_tool(const ScoreSheet& sheet) {
   std::vector<Group> groups;
   for (const char* of : kGroups) groups.push_back({of, faults_of(sheet, of)});
   return value_by_tool(sheet, "stability", "Share of the runs that gave the most frequent answer",
                        &ScoreRow::stability, kScoreDecimals, groups);
 }
 
-ResultTable comparison_table(const ScoreSheet& sheet) {
-  ResultTable table{
+evaluators::ResultTable comparison_table(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{
       "comparisons",
       "Tools compared by recall, two-sided p: Wilcoxon's signed-rank test, the same "
       "adjusted by Holm for all pairs, Nemenyi's test",
@@ -405,35 +415,38 @@ ResultTable comparison_table(const ScoreSheet& sheet) {
   return table;
 }
 
-ResultTable friedman_table(const ScoreSheet& sheet) {
-  ResultTable table{"friedman",
-                    "Friedman's test on recall over the faults that all tools answered, Iman and "
-                    "Davenport's F, and the differences of mean ranks that are critical in "
-                    "Nemenyi's test (CD)",
-                    {{"stage", "", "", -1},
-                     {"tools", "Tools", "", 0},
-                     {"faults", "n", "", 0},
-                     {"chi_square", "chi-square", "", kScoreDecimals},
-                     {"p", "p", "", kProbabilityDecimals},
-                     {"f", "F", "", kScoreDecimals},
-                     {"f_p", "p of F", "", kProbabilityDecimals},
-                     {"critical_difference_05", "CD .05", "", kScoreDecimals},
-                     {"critical_difference_10", "CD .10", "", kScoreDecimals}},
-                    {}};
+evaluators::ResultTable friedman_table(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{
+      "friedman",
+      "Friedman's test on recall over the faults that all tools answered, Iman and "
+      "Davenport's F, and the differences of mean ranks that are critical in "
+      "Nemenyi's test (CD)",
+      {{"stage", "", "", -1},
+       {"tools", "Tools", "", 0},
+       {"faults", "n", "", 0},
+       {"chi_square", "chi-square", "", kScoreDecimals},
+       {"p", "p", "", kProbabilityDecimals},
+       {"f", "F", "", kScoreDecimals},
+       {"f_p", "p of F", "", kProbabilityDecimals},
+       {"critical_difference_05", "CD .05", "", kScoreDecimals},
+       {"critical_difference_10", "CD .10", "", kScoreDecimals}},
+      {}};
   if (!sheet.order) return table;
   for (const auto& [stage, test] :
        {std::pair("known fix", &sheet.order->before), {"all", &sheet.order->after}}) {
     // A difference for fewer faults would say that tools are alike which nothing can tell apart.
     const auto critical = [&tested = *test](double level) {
-      if (tested.blocks < least_blocks(tested.treatments, level)) return Cell();
-      return Cell(nemenyi_critical_difference(tested.treatments, tested.blocks, level));
+      if (tested.blocks < evaluators::least_blocks(tested.treatments, level))
+        return evaluators::Cell();
+      return evaluators::Cell(
+          evaluators::nemenyi_critical_difference(tested.treatments, tested.blocks, level));
     };
     table.rows.push_back({{stage, whole(test->treatments), whole(test->blocks), test->chi_square,
                            test->p, test->f, test->f_p, critical(0.05), critical(0.1)},
                           false});
   }
-  const FriedmanTest& test = sheet.order->before;
-  const std::size_t least = least_blocks(test.treatments, 0.05);
+  const evaluators::FriedmanTest& test = sheet.order->before;
+  const std::size_t least = evaluators::least_blocks(test.treatments, 0.05);
   if (test.blocks < least) {
     table.title += "; too few faults to tell " + std::to_string(test.treatments) +
                    " tools apart have no CD .05: it takes " + std::to_string(least);
@@ -441,13 +454,14 @@ ResultTable friedman_table(const ScoreSheet& sheet) {
   return table;
 }
 
-ResultTable mean_rank_table(const ScoreSheet& sheet) {
-  ResultTable table{"mean_ranks",
-                    "Mean ranks of the tools by recall, the best on a fault has the rank 1",
-                    {{"tool", "Tool", "", -1},
-                     {"before", "known fix", "", kScoreDecimals},
-                     {"after", "all", "", kScoreDecimals}},
-                    {}};
+evaluators::ResultTable mean_rank_table(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{
+      "mean_ranks",
+      "Mean ranks of the tools by recall, the best on a fault has the rank 1",
+      {{"tool", "Tool", "", -1},
+       {"before", "known fix", "", kScoreDecimals},
+       {"after", "all", "", kScoreDecimals}},
+      {}};
   for (std::size_t i = 0; sheet.order && i < sheet.tools.size(); ++i) {
     table.rows.push_back(
         {{sheet.tools[i], sheet.order->before.mean_ranks[i], sheet.order->after.mean_ranks[i]},
@@ -456,11 +470,11 @@ ResultTable mean_rank_table(const ScoreSheet& sheet) {
   return table;
 }
 
-ResultTable rank_table(const ScoreSheet& sheet) {
-  ResultTable table{"ranks",
-                    "Tools that rank: first right place and average precision (AP)",
-                    {{"fault", "Id", "", -1}, {"tool", "Tool", "", -1}},
-                    {}};
+evaluators::ResultTable rank_table(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{"ranks",
+                                "Tools that rank: first right place and average precision (AP)",
+                                {{"fault", "Id", "", -1}, {"tool", "Tool", "", -1}},
+                                {}};
   for (const auto& [key, group] : {std::pair("before_", "known fix"), {"after_", "all"}}) {
     table.columns.push_back({std::string(key) + "first_rank", "First", group, 0});
     table.columns.push_back({std::string(key) + "average_precision", "AP", group, kScoreDecimals});
@@ -468,8 +482,9 @@ ResultTable rank_table(const ScoreSheet& sheet) {
   for (const ScoreRow& row : sheet.rows) {
     if (!row.ranks) continue;
     Row line{{row.fault, row.tool}, false};
-    for (const RankScore& score : {row.ranks->before, row.ranks->after}) {
-      line.cells.push_back(score.first > 0 ? Cell(static_cast<double>(score.first)) : Cell());
+    for (const evaluators::RankScore& score : {row.ranks->before, row.ranks->after}) {
+      line.cells.push_back(score.first > 0 ? evaluators::Cell(static_cast<double>(score.first))
+                                           : evaluators::Cell());
       line.cells.emplace_back(score.average_precision);
     }
     table.rows.push_back(std::move(line));
@@ -477,8 +492,8 @@ ResultTable rank_table(const ScoreSheet& sheet) {
   return table;
 }
 
-ResultTable rank_average_table(const ScoreSheet& sheet) {
-  ResultTable table{
+evaluators::ResultTable rank_average_table(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{
       "rank_averages",
       "Tools that rank: share of faults with a right place among the first K (Top@K), "
       "mean reciprocal rank (MRR) and mean average precision (MAP)",
@@ -496,7 +511,7 @@ ResultTable rank_average_table(const ScoreSheet& sheet) {
   for (const ScoreAverage& average : sheet.averages) {
     if (!average.ranks_before) continue;
     Row line{{average.of, average.tool, static_cast<double>(average.faults)}, false};
-    for (const RankSummary& ranks : {*average.ranks_before, *average.ranks_after}) {
+    for (const evaluators::RankSummary& ranks : {*average.ranks_before, *average.ranks_after}) {
       for (const double value : {ranks.top1, ranks.top5, ranks.top10, ranks.mrr, ranks.map}) {
         line.cells.emplace_back(value);
       }
@@ -506,13 +521,14 @@ ResultTable rank_average_table(const ScoreSheet& sheet) {
   return table;
 }
 
-ResultTable difference_table(const ScoreSheet& sheet) {
-  ResultTable table{"differences",
-                    "PerformanceDiff: how far a mean lies below that of the reference, in percent",
-                    {{"tool", "Tool", "", -1},
-                     {"reference", "Reference", "", -1},
-                     {"compared", "Compared", "", -1}},
-                    {}};
+evaluators::ResultTable difference_table(const ScoreSheet& sheet) {
+  evaluators::ResultTable table{
+      "differences",
+      "PerformanceDiff: how far a mean lies below that of the reference, in percent",
+      {{"tool", "Tool", "", -1},
+       {"reference", "Reference", "", -1},
+       {"compared", "Compared", "", -1}},
+      {}};
   for (const auto& [key, heading] : {std::pair("recall", "RC"),
                                      {"precision", "PR"},
                                      {"f3", "F3"},
@@ -526,7 +542,7 @@ ResultTable difference_table(const ScoreSheet& sheet) {
     std::string name;
   };
   const auto values = [](const Side& side) -> std::vector<std::optional<double>> {
-    const Score& score = side.after ? side.average->after : side.average->before;
+    const evaluators::Score& score = side.after ? side.average->after : side.average->before;
     const auto& ranks = side.after ? side.average->ranks_after : side.average->ranks_before;
     std::vector<std::optional<double>> list = {score.recall, score.precision, score.f};
     list.push_back(ranks ? std::optional(ranks->mrr) : std::nullopt);
@@ -546,7 +562,8 @@ ResultTable difference_table(const ScoreSheet& sheet) {
       const auto theirs = values(reference), ours = values(compared);
       for (std::size_t i = 0; i < theirs.size(); ++i) {
         const bool known = theirs[i] && ours[i];
-        line.cells.push_back(known ? cell(performance_difference(*theirs[i], *ours[i])) : Cell());
+        line.cells.push_back(known ? cell(evaluators::performance_difference(*theirs[i], *ours[i]))
+                                   : evaluators::Cell());
       }
       table.rows.push_back(std::move(line));
     }
@@ -557,7 +574,7 @@ ResultTable difference_table(const ScoreSheet& sheet) {
 namespace {
 
 /// All pairs, or of more than a screen of them those that differ.
-ResultTable telling_comparisons(const ScoreSheet& sheet) {
+evaluators::ResultTable telling_comparisons(const ScoreSheet& sheet) {
   constexpr std::size_t kScreen = 30;
   constexpr double kSignificant = 0.05;
   if (sheet.comparisons.size() <= kScreen) return comparison_table(sheet);
@@ -565,14 +582,14 @@ ResultTable telling_comparisons(const ScoreSheet& sheet) {
   for (const ToolComparison& pair : sheet.comparisons)
     if (std::min(pair.before_holm, pair.after_holm) < kSignificant)
       some.comparisons.push_back(pair);
-  ResultTable table = comparison_table(some);
+  evaluators::ResultTable table = comparison_table(some);
   table.title += "; of " + std::to_string(sheet.comparisons.size()) + " pairs the " +
                  std::to_string(some.comparisons.size()) +
                  " with Holm's p below 0.05 (all: --format json)";
   return table;
 }
 
-void add_order(Report& report, const ScoreSheet& sheet) {
+void add_order(evaluators::Report& report, const ScoreSheet& sheet) {
   if (!sheet.order) return;
   report.tables.push_back(friedman_table(sheet));
   report.tables.push_back(mean_rank_table(sheet));
@@ -592,10 +609,10 @@ ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike) {
         continue;
       }
       std::vector<double> values;
-      for (const Score& score : {row->before, row->after.score})
+      for (const evaluators::Score& score : {row->before, row->after.score})
         values.insert(values.end(), {score.recall, score.precision, score.f});
       if (row->ranks) {
-        for (const RankScore& score : {row->ranks->before, row->ranks->after})
+        for (const evaluators::RankScore& score : {row->ranks->before, row->ranks->after})
           values.insert(values.end(), {static_cast<double>(score.first), score.average_precision});
       }
       all.emplace_back(to_string(row->answer), std::move(values), row->stability);
@@ -638,7 +655,7 @@ ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike) {
     return some;
   };
   if (sheet.order) {
-    for (FriedmanTest* test : {&sheet.order->before, &sheet.order->after})
+    for (evaluators::FriedmanTest* test : {&sheet.order->before, &sheet.order->after})
       test->mean_ranks = kept(test->mean_ranks);
   }
   std::set<std::string> recorded;
@@ -654,8 +671,8 @@ Layout layout_of(std::string_view format) {
   return format == "csv" ? Layout::kOneTable : format == "json" ? Layout::kLong : Layout::kWide;
 }
 
-Report score_report(const ScoreSheet& sheet, Layout layout) {
-  Report report;
+evaluators::Report score_report(const ScoreSheet& sheet, Layout layout) {
+  evaluators::Report report;
   report.about = {{"format", "neutra-scores"},
                   {"version", 1},
                   {"variant", to_string(sheet.options.variant)},
@@ -688,7 +705,7 @@ Report score_report(const ScoreSheet& sheet, Layout layout) {
     case Layout::kRows:
       report.tables = {long_table(sheet, false, true)};
       if (!sheet.averages.empty()) report.tables.push_back(average_table(sheet));
-      if (ResultTable pairs = telling_comparisons(sheet); !pairs.rows.empty())
+      if (evaluators::ResultTable pairs = telling_comparisons(sheet); !pairs.rows.empty())
         report.tables.push_back(std::move(pairs));
       add_order(report, sheet);
       break;
@@ -704,4 +721,4 @@ Report score_report(const ScoreSheet& sheet, Layout layout) {
   return report;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,7 +6,7 @@
 #include "evaluators/result_table.h"
 #include "experiments/scoring.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// How a sheet is laid out: one row for each fault with columns for each tool, as in the study;
 /// one row for each fault and tool, for machines or, without what is empty, for people; or that
@@ -26,31 +26,31 @@ ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike);
 std::string_view tool_family(std::string_view tool);
 
 /// Scores, averages and comparisons; ranks where a tool ranks.
-Report score_report(const ScoreSheet& sheet, Layout layout);
+evaluators::Report score_report(const ScoreSheet& sheet, Layout layout);
 
 /// The study's Tables 4 to 7: a tool's answers beside the faults of the known fix. Underlined: no
 /// tool matches more.
-ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool);
+evaluators::ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool);
 /// Tables 8 and 10. After the analysis bold is a value that grew, underlined one that fell, grey a
 /// fault without a repair but the known fix.
-ResultTable scores_by_tool(const ScoreSheet& sheet, bool after);
+evaluators::ResultTable scores_by_tool(const ScoreSheet& sheet, bool after);
 /// Table 11: averages before and after.
-ResultTable averages_by_tool(const ScoreSheet& sheet);
+evaluators::ResultTable averages_by_tool(const ScoreSheet& sheet);
 /// Table 12, seconds of one localisation. "all tools": mean over the faults that every tool could
 /// be applied to.
-ResultTable times_by_tool(const ScoreSheet& sheet);
+evaluators::ResultTable times_by_tool(const ScoreSheet& sheet);
 /// Share of the runs that gave the answer that counts.
-ResultTable stability_by_tool(const ScoreSheet& sheet);
+evaluators::ResultTable stability_by_tool(const ScoreSheet& sheet);
 /// Wilcoxon's signed-rank test between the tools, adjusted by Holm, and Nemenyi's test.
-ResultTable comparison_table(const ScoreSheet& sheet);
+evaluators::ResultTable comparison_table(const ScoreSheet& sheet);
 /// Friedman's test and the mean rank of each tool; no rows where the sheet has no order.
-ResultTable friedman_table(const ScoreSheet& sheet);
-ResultTable mean_rank_table(const ScoreSheet& sheet);
+evaluators::ResultTable friedman_table(const ScoreSheet& sheet);
+evaluators::ResultTable mean_rank_table(const ScoreSheet& sheet);
 /// Tools that rank: first right place and average precision by fault; Top@K, MRR and MAP.
-ResultTable rank_table(const ScoreSheet& sheet);
-ResultTable rank_average_table(const ScoreSheet& sheet);
+evaluators::ResultTable rank_table(const ScoreSheet& sheet);
+evaluators::ResultTable rank_average_table(const ScoreSheet& sheet);
 /// PerformanceDiff in percent: of the known fix alone against all ground truths, and of real faults
 /// against artificial ones.
-ResultTable difference_table(const ScoreSheet& sheet);
+evaluators::ResultTable difference_table(const ScoreSheet& sheet);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/error.h"
 #include "evaluators/statistics.h"
 #include "experiments/network_file.h"
-#include "program/error.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// Parameters of the program that the first alternative row starts from.
-const Parameters& first_parent(const Network& network) {
-  for (const Edge& edge : network.edges) {
-    const Node* child = network.find(edge.child);
-    const Node* parent = network.find(edge.parent);
+const program::Parameters& first_parent(const search::Network& network) {
+  for (const search::Edge& edge : network.edges) {
+    const search::Node* child = network.find(edge.child);
+    const search::Node* parent = network.find(edge.parent);
     if (child != nullptr && child->alternative && parent != nullptr) return parent->parameters;
   }
   return network.nodes.front().parameters;
@@ -24,7 +24,7 @@ double average(const std::vector<const ScoreRow*>& rows,
                const std::function<double(const ScoreRow&)>& value) {
   std::vector<double> values;
   for (const ScoreRow* row : rows) values.push_back(value(*row));
-  return mean(values);
+  return evaluators::mean(values);
 }
 
 /// Over the rows that have the value; nullopt where none has.
@@ -35,17 +35,17 @@ std::optional<double> average_known(const std::vector<const ScoreRow*>& rows,
     if (row->*value) values.push_back(*(row->*value));
   }
   if (values.empty()) return std::nullopt;
-  return mean(values);
+  return evaluators::mean(values);
 }
 
-std::optional<RankSummary> average_ranks(const std::vector<const ScoreRow*>& rows,
-                                         RankScore RankRow::*stage) {
-  std::vector<RankScore> scores;
+std::optional<evaluators::RankSummary> average_ranks(const std::vector<const ScoreRow*>& rows,
+                                                     evaluators::RankScore RankRow::*stage) {
+  std::vector<evaluators::RankScore> scores;
   for (const ScoreRow* row : rows) {
     if (row->ranks) scores.push_back((*row->ranks).*stage);
   }
   if (scores.empty()) return std::nullopt;
-  return summary_of(scores);
+  return evaluators::summary_of(scores);
 }
 
 ScoreAverage averages_of(const std::string& of, const std::string& tool,
@@ -62,7 +62,7 @@ ScoreAverage averages_of(const std::string& of, const std::string& tool,
                   average(rows, [](const ScoreRow& row) { return row.after.score.f; })};
   std::vector<double> recalls;
   for (const ScoreRow* row : rows) recalls.push_back(row->after.score.recall);
-  result.recall = bootstrap_mean(recalls);
+  result.recall = evaluators::bootstrap_mean(recalls);
   result.ranks_before = average_ranks(rows, &RankRow::before);
   result.ranks_after = average_ranks(rows, &RankRow::after);
   result.seconds = average_known(rows, &ScoreRow::seconds);
@@ -104,11 +104,11 @@ void add_comparisons(ScoreSheet& sheet) {
       pair.first = sheet.tools[i];
       pair.second = sheet.tools[j];
       pair.faults = static_cast<int>(before[0].size());
-      pair.before = wilcoxon_signed_rank(before[0], before[1]);
-      pair.after = wilcoxon_signed_rank(after[0], after[1]);
+      pair.before = evaluators::wilcoxon_signed_rank(before[0], before[1]);
+      pair.after = evaluators::wilcoxon_signed_rank(after[0], after[1]);
       if (sheet.order) {
-        pair.before_nemenyi = nemenyi_p(sheet.order->before, i, j);
-        pair.after_nemenyi = nemenyi_p(sheet.order->after, i, j);
+        pair.before_nemenyi = evaluators::nemenyi_p(sheet.order->before, i, j);
+        pair.after_nemenyi = evaluators::nemenyi_p(sheet.order->after, i, j);
       }
       sheet.comparisons.push_back(std::move(pair));
     }
@@ -118,7 +118,8 @@ void add_comparisons(ScoreSheet& sheet) {
     before.push_back(pair.before.p);
     after.push_back(pair.after.p);
   }
-  const std::vector<double> before_holm = holm(before), after_holm = holm(after);
+  const std::vector<double> before_holm = evaluators::holm(before),
+                            after_holm = evaluators::holm(after);
   for (std::size_t i = 0; i < sheet.comparisons.size(); ++i) {
     sheet.comparisons[i].before_holm = before_holm[i];
     sheet.comparisons[i].after_holm = after_holm[i];
@@ -138,19 +139,19 @@ void add_order(ScoreSheet& sheet) {
     }
   }
   if (sheet.tools.size() < kLeastTools || before.front().size() < kLeastFaults) return;
-  sheet.order = {friedman(before), friedman(after)};
+  sheet.order = {evaluators::friedman(before), evaluators::friedman(after)};
 }
 
 }  // namespace
 
-FaultSet known_faults(const Fault& fault, Variant variant) {
+program::FaultSet known_faults(const Fault& fault, evaluators::Variant variant) {
   const bool has_diff = fault.fixed.has_value();
   const bool declared = !fault.declared.items.empty();
-  const bool use_declared = variant == Variant::kAsPublished ? declared : !has_diff;
-  return by_type(use_declared ? fault.declared : fault.actual);
+  const bool use_declared = variant == evaluators::Variant::kAsPublished ? declared : !has_diff;
+  return evaluators::by_type(use_declared ? fault.declared : fault.actual);
 }
 
-bool counts_as_minimal(const RepairSize& size) {
+bool counts_as_minimal(const search::RepairSize& size) {
   return size.minimal.value_or(size.within == nullptr);
 }
 
@@ -159,43 +160,46 @@ namespace {
 /// The faults of a repair, as a ground truth.
 class TruthMaker {
  public:
-  TruthMaker(const ScoredFault& scored, Variant variant)
+  TruthMaker(const ScoredFault& scored, evaluators::Variant variant)
       : scored_(scored), variant_(variant), start_(first_parent(*scored.network)) {
-    if (variant == Variant::kCorrected) require_root(*scored.network, scored.fault, scored.file);
+    if (variant == evaluators::Variant::kCorrected)
+      require_root(*scored.network, scored.fault, scored.file);
   }
-  FaultSet operator()(const Node& node) const {
-    const std::string place = scored_.file + ": node " + node_name(node);
-    const Program program = scored_.fault.space.instantiate(node.parameters, place);
-    return variant_ == Variant::kCorrected
-               ? diff(scored_.fault.buggy, program)
-               : changed_hyperparameters(scored_.fault.space, start_, node.parameters);
+  program::FaultSet operator()(const search::Node& node) const {
+    const std::string place = scored_.file + ": node " + search::node_name(node);
+    const program::Program program = scored_.fault.space.instantiate(node.parameters, place);
+    return variant_ == evaluators::Variant::kCorrected
+               ? program::diff(scored_.fault.buggy, program)
+               : evaluators::changed_hyperparameters(scored_.fault.space, start_, node.parameters);
   }
 
  private:
   const ScoredFault& scored_;
-  const Variant variant_;
-  const Parameters& start_;
+  const evaluators::Variant variant_;
+  const program::Parameters& start_;
 };
 
 }  // namespace
 
-std::vector<FaultSet> ground_truths(const ScoredFault& scored, Variant variant) {
+std::vector<program::FaultSet> ground_truths(const ScoredFault& scored,
+                                             evaluators::Variant variant) {
   const Fault& fault = scored.fault;
-  const ProgramSpace& space = fault.space;
-  std::vector<FaultSet> truths;
-  if (variant == Variant::kAsPublished && fault.fixed_parameters) {
-    truths.push_back(
-        changed_hyperparameters(space, space.base_parameters(), *fault.fixed_parameters));
+  const program::ProgramSpace& space = fault.space;
+  std::vector<program::FaultSet> truths;
+  if (variant == evaluators::Variant::kAsPublished && fault.fixed_parameters) {
+    truths.push_back(evaluators::changed_hyperparameters(space, space.base_parameters(),
+                                                         *fault.fixed_parameters));
   } else {
     truths.push_back(known_faults(fault, variant));
   }
   if (!scored.network || scored.network->nodes.empty()) return truths;
   const TruthMaker truth_of(scored, variant);
   if (!scored.minimal) {
-    for (const Node* node : scored.network->alternatives()) truths.push_back(truth_of(*node));
+    for (const search::Node* node : scored.network->alternatives())
+      truths.push_back(truth_of(*node));
     return truths;
   }
-  for (const RepairSize& size : repairs_by_size(*scored.network, &fault)) {
+  for (const search::RepairSize& size : repairs_by_size(*scored.network, &fault)) {
     if (counts_as_minimal(size)) truths.push_back(truth_of(*size.node));
   }
   return truths;
@@ -211,29 +215,30 @@ const ScoreRow* ScoreSheet::find(const std::string& fault, const std::string& to
 namespace {
 
 /// Those that minimising found are listed, but count only where the small ones alone do.
-void add_repairs(ScoreSheet& sheet, const ScoredFault& scored, Variant variant) {
+void add_repairs(ScoreSheet& sheet, const ScoredFault& scored, evaluators::Variant variant) {
   if (!scored.network || scored.network->nodes.empty()) return;
   const TruthMaker truth_of(scored, variant);
-  for (const RepairSize& size : repairs_by_size(*scored.network, &scored.fault)) {
+  for (const search::RepairSize& size : repairs_by_size(*scored.network, &scored.fault)) {
     const bool counts = scored.minimal ? counts_as_minimal(size) : size.node->id >= 0;
-    sheet.repairs.push_back(
-        {scored.fault.id, node_id(*size.node), truth_of(*size.node), to_json(size), counts});
+    sheet.repairs.push_back({scored.fault.id, search::node_id(*size.node), truth_of(*size.node),
+                             to_json(size), counts});
   }
 }
 
-bool ranks(const std::string& tool, const std::vector<Answer>& answers) {
-  return std::any_of(answers.begin(), answers.end(), [&](const Answer& answer) {
+bool ranks(const std::string& tool, const std::vector<evaluators::Answer>& answers) {
+  return std::any_of(answers.begin(), answers.end(), [&](const evaluators::Answer& answer) {
     return answer.tool == tool && !answer.ranking.empty();
   });
 }
 
 }  // namespace
 
-ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vector<Answer>& answers,
-                         const ScoreOptions& options) {
+ScoreSheet score_answers(const std::vector<ScoredFault>& faults,
+                         const std::vector<evaluators::Answer>& answers,
+                         const evaluators::ScoreOptions& options) {
   ScoreSheet sheet;
   sheet.options = options;
-  for (const Answer& answer : answers) {
+  for (const evaluators::Answer& answer : answers) {
     if (std::find(sheet.tools.begin(), sheet.tools.end(), answer.tool) == sheet.tools.end()) {
       sheet.tools.push_back(answer.tool);
     }
@@ -241,14 +246,14 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
   for (const ScoredFault& scored : faults) {
     const std::string& id = scored.fault.id;
     sheet.faults.push_back(id);
-    const FaultSet known = known_faults(scored.fault, options.variant);
-    const std::vector<FaultSet> truths = ground_truths(scored, options.variant);
+    const program::FaultSet known = known_faults(scored.fault, options.variant);
+    const std::vector<program::FaultSet> truths = ground_truths(scored, options.variant);
     sheet.minimal = sheet.minimal || scored.minimal;
     add_repairs(sheet, scored, options.variant);
     for (const std::string& tool : sheet.tools) {
-      const auto answer = std::find_if(answers.begin(), answers.end(), [&](const Answer& one) {
-        return one.fault == id && one.tool == tool;
-      });
+      const auto answer = std::find_if(
+          answers.begin(), answers.end(),
+          [&](const evaluators::Answer& one) { return one.fault == id && one.tool == tool; });
       if (answer == answers.end()) {
         sheet.missing.push_back(tool + " on " + id);
         continue;
@@ -260,20 +265,21 @@ ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vect
       row.answer = answer->faults;
       const bool places_only = row.answer.applicable && row.answer.items.empty();
       if (places_only && !answer->ranking.empty()) {
-        row.answer = top_places(answer->ranking, static_cast<std::size_t>(options.top));
+        row.answer = evaluators::top_places(answer->ranking, static_cast<std::size_t>(options.top));
       }
       row.known = known;
       row.seconds = answer->seconds;
       row.stability = answer->stability;
-      row.before = score(row.answer, known, options);
-      std::vector<FaultSet> own = truths;
-      if (options.variant == Variant::kAsPublished && leaves_layers_out(tool, answers)) {
-        std::transform(own.begin(), own.end(), own.begin(), by_type);
+      row.before = evaluators::score(row.answer, known, options);
+      std::vector<program::FaultSet> own = truths;
+      if (options.variant == evaluators::Variant::kAsPublished &&
+          evaluators::leaves_layers_out(tool, answers)) {
+        std::transform(own.begin(), own.end(), own.begin(), evaluators::by_type);
       }
-      row.after = best_score(row.answer, own, options);
+      row.after = evaluators::best_score(row.answer, own, options);
       if (ranks(tool, answers)) {
-        row.ranks = {rank_score(answer->ranking, known, options),
-                     best_rank_score(answer->ranking, own, options)};
+        row.ranks = {evaluators::rank_score(answer->ranking, known, options),
+                     evaluators::best_rank_score(answer->ranking, own, options)};
       }
       sheet.rows.push_back(std::move(row));
     }
@@ -294,4 +300,4 @@ const ScoreAverage* find_average(const ScoreSheet& sheet, const std::string& of,
   return found == sheet.averages.end() ? nullptr : &*found;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -13,23 +13,23 @@
 #include "search/minimal.h"
 #include "search/network.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A fault and, where it was searched, its network; `file` is for messages.
 struct ScoredFault {
   Fault fault;
-  std::optional<Network> network;
+  std::optional<search::Network> network;
   std::string file;
   bool minimal = false;  ///< score against small repairs alone: counts_as_minimal()
 };
 
 /// Does a repair count where only 1-minimal ones do? One of which it is not known does, if no
 /// smaller repair is known within it.
-bool counts_as_minimal(const RepairSize& size);
+bool counts_as_minimal(const search::RepairSize& size);
 
 /// The faults of the known fix. Corrected: diff(buggy, fixed), what is declared where no fix is
 /// known; as published: what is declared, the diff where nothing is.
-FaultSet known_faults(const Fault& fault, Variant variant);
+program::FaultSet known_faults(const Fault& fault, evaluators::Variant variant);
 
 /// {known fix} and the network's alternatives, or its small ones alone, with those that minimising
 /// found. Corrected: each as diff(buggy, alternative). As
@@ -37,20 +37,20 @@ FaultSet known_faults(const Fault& fault, Variant variant);
 /// first alternative row, the known fix from the buggy program. Throws input_error when a recorded
 /// program is not one of the fault's subject or, corrected, when the network's root is not the
 /// fault's buggy program.
-std::vector<FaultSet> ground_truths(const ScoredFault& fault, Variant variant);
+std::vector<program::FaultSet> ground_truths(const ScoredFault& fault, evaluators::Variant variant);
 
 /// A ranking against the known fix and against all ground truths.
 struct RankRow {
-  RankScore before, after;
+  evaluators::RankScore before, after;
 };
 
 /// A tool's answer on a fault, scored against the known fix and against all ground truths.
 struct ScoreRow {
   std::string fault, origin, tool;
-  FaultSet answer;  ///< of a ranking without faults: its first places
-  FaultSet known;   ///< the faults of the known fix
-  Score before;
-  BestScore after;
+  program::FaultSet answer;  ///< of a ranking without faults: its first places
+  program::FaultSet known;   ///< the faults of the known fix
+  evaluators::Score before;
+  evaluators::BestScore after;
   std::optional<RankRow> ranks;     ///< of a tool that ranks: one with a ranking on any fault
   std::optional<double> seconds;    ///< of one localisation
   std::optional<double> stability;  ///< share of the runs that gave this answer
@@ -60,17 +60,17 @@ struct ScoreRow {
 struct ScoreAverage {
   std::string of, tool;
   int faults = 0;
-  Score before, after;
-  Interval recall;  ///< 95 % bootstrap interval of recall after
-  std::optional<RankSummary> ranks_before, ranks_after;  ///< of a tool that ranks
-  std::optional<double> seconds, stability;              ///< where known
+  evaluators::Score before, after;
+  evaluators::Interval recall;  ///< 95 % bootstrap interval of recall after
+  std::optional<evaluators::RankSummary> ranks_before, ranks_after;  ///< of a tool that ranks
+  std::optional<double> seconds, stability;                          ///< where known
 };
 
 /// Two tools on the faults that both answered: signed-rank tests on recall.
 struct ToolComparison {
   std::string first, second;
   int faults = 0;
-  RankTest before, after;
+  evaluators::RankTest before, after;
   double before_holm = 1, after_holm = 1;  ///< p adjusted for all pairs of tools
   /// Nemenyi's p, where the sheet has an order.
   std::optional<double> before_nemenyi, after_nemenyi;
@@ -79,20 +79,20 @@ struct ToolComparison {
 /// All tools on the faults that each of them answered: Friedman's test on recall. Treatments are in
 /// the order of the sheet's tools.
 struct ToolOrder {
-  FriedmanTest before, after;
+  evaluators::FriedmanTest before, after;
 };
 
 /// A repair of a network that was scored against.
 struct ScoredRepair {
   std::string fault;
   Json node;  ///< id
-  FaultSet faults;
+  program::FaultSet faults;
   Json size;           ///< to_json(RepairSize)
   bool counts = true;  ///< it is one of the ground truths
 };
 
 struct ScoreSheet {
-  ScoreOptions options;
+  evaluators::ScoreOptions options;
   bool minimal = false;                     ///< of some fault only the small repairs count
   std::vector<ScoredRepair> repairs;        ///< by fault, small ones first
   std::vector<std::string> faults, tools;   ///< in the order of the faults, of the answers
@@ -106,11 +106,12 @@ struct ScoreSheet {
 };
 
 /// Scores every tool of `answers` on every fault. A fault is known in the answers by its id.
-ScoreSheet score_answers(const std::vector<ScoredFault>& faults, const std::vector<Answer>& answers,
-                         const ScoreOptions& options);
+ScoreSheet score_answers(const std::vector<ScoredFault>& faults,
+                         const std::vector<evaluators::Answer>& answers,
+                         const evaluators::ScoreOptions& options);
 
 /// The mean of a group ("artificial", "real", "all"), nullptr where the sheet has none.
 const ScoreAverage* find_average(const ScoreSheet& sheet, const std::string& of,
                                  const std::string& tool);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

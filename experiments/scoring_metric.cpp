@@ -3,29 +3,31 @@
 #include <iostream>
 #include <set>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
 #include "search/search.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// The metric in normal form without defaults; null where the document has none that is valid.
-Json metric_in(const Program& program) {
-  std::vector<Problem> problems;
-  const Json normal = normal_form(program.document, Defaults::kDrop, problems);
+Json metric_in(const program::Program& program) {
+  std::vector<program::Problem> problems;
+  const Json normal = program::normal_form(program.document, program::Defaults::kDrop, problems);
   return problems.empty() ? normal.at("metric") : Json();
 }
 
 /// Its loss in normal form.
-Json loss_of(const Program& program) {
-  std::vector<Problem> problems;
-  return normal_form(program.document, Defaults::kDrop, problems).at("compile").at("loss");
+Json loss_of(const program::Program& program) {
+  std::vector<program::Problem> problems;
+  return program::normal_form(program.document, program::Defaults::kDrop, problems)
+      .at("compile")
+      .at("loss");
 }
 
 /// The steps of data.preprocess that change the scale of targets.
-Json scale_of_targets(const Program& program) {
+Json scale_of_targets(const program::Program& program) {
   static const std::set<std::string> kRescales{"add", "normalize", "scale", "standardize"};
   Json steps = Json::array();
   const Json data = program.document.value("data", Json::object());
@@ -41,9 +43,10 @@ Json scale_of_targets(const Program& program) {
 
 /// The metric that has the loss's name; of logits where that is.
 Json named_after_loss(const Json& metric, const Json& loss) {
-  const Entry& entry = *find(Vocabulary::kMetric, loss_word(loss));
+  const program::Entry& entry =
+      *program::find(program::Vocabulary::kMetric, program::loss_word(loss));
   Json named = {{"name", entry.name}};
-  if (loss_options(loss).from_logits) named["from_logits"] = true;
+  if (program::loss_options(loss).from_logits) named["from_logits"] = true;
   if (metric.contains("goal")) {  // not the usual one
     named["goal"] = entry.facts.at("goal") == "minimize" ? "maximize" : "minimize";
   }
@@ -52,7 +55,7 @@ Json named_after_loss(const Json& metric, const Json& loss) {
 
 }  // namespace
 
-Program scored_by_name(Program program) {
+program::Program scored_by_name(program::Program program) {
   const Json metric = metric_in(program);
   if (metric.is_object() && metric.at("name") == "loss") {
     program.document["metric"] = named_after_loss(metric, loss_of(program));
@@ -65,7 +68,7 @@ Fault scored_alike(Fault fault) {
   if (metric.is_null()) return fault;
   if (metric.at("name") == "loss") {
     fault.buggy = scored_by_name(std::move(fault.buggy));
-    fault.space = ProgramSpace(fault.buggy, fault.space.keys(), fault.file.string());
+    fault.space = program::ProgramSpace(fault.buggy, fault.space.keys(), fault.file.string());
     metric = metric_in(fault.buggy);
   }
   if (fault.fixed && metric_in(*fault.fixed) != metric) fault.fixed->document["metric"] = metric;
@@ -79,7 +82,7 @@ Fault scored_as_begun(Fault fault, const std::filesystem::path& store, std::stri
   if (!by_loss) return alike;
   Json header;
   try {
-    header = read_store(store).header;
+    header = search::read_store(store).header;
   } catch (const Error&) {  // none yet, or one that the search itself refuses
     return alike;
   }
@@ -100,7 +103,8 @@ std::string scoring_text(const Fault& fault) {
   const bool by_loss = metric == named_after_loss(Json::object(), loss) &&
                        compile.value("metrics", Json::array()).empty();
   if (!by_loss && metric.at("name") != "loss") return "";
-  return "scored by " + loss_word(loss) + (loss_options(loss).from_logits ? " of logits" : "") +
+  return "scored by " + program::loss_word(loss) +
+         (program::loss_options(loss).from_logits ? " of logits" : "") +
          ", the buggy program's loss";
 }
 
@@ -110,7 +114,7 @@ std::string scale_warning(const Fault& fault) {
   if (metric.is_null() || metric.value("scale", "") == "original") return "";
   if (metric.at("name") == "loss") metric = named_after_loss(metric, loss_of(fault.buggy));
   const std::string name = metric.at("name");
-  if (!find(Vocabulary::kMetric, name)->facts.value("scale", false)) return "";
+  if (!program::find(program::Vocabulary::kMetric, name)->facts.value("scale", false)) return "";
   const Json buggy = scale_of_targets(fault.buggy), fixed = scale_of_targets(*fault.fixed);
   if (buggy == fixed) return "";
   return fault.id +
@@ -127,4 +131,4 @@ void tell_scoring(const Fault& fault, bool quiet) {
     std::cerr << "warning: " << warning << '\n';
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -5,7 +5,7 @@
 
 #include "experiments/catalog.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// The fault with one metric for all its programs, that of the buggy one: `loss` means another
 /// function in each program with another loss, and penalties of regularisers besides, so it becomes
@@ -14,7 +14,7 @@ namespace neutra {
 /// Invalid programs stay as they are.
 Fault scored_alike(Fault fault);
 /// The same for a program that others are compared with.
-Program scored_by_name(Program program);
+program::Program scored_by_name(program::Program program);
 
 /// scored_alike(), but for a fault whose store was begun by a version in which `loss` was each
 /// program's own: it stays as it is, so that the store can go on, and `warning` says so.
@@ -31,4 +31,4 @@ std::string scale_warning(const Fault& fault);
 /// Says both on stderr; `quiet`: the warning alone.
 void tell_scoring(const Fault& fault, bool quiet);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

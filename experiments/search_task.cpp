@@ -1,16 +1,16 @@
 #include "experiments/search_task.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
-MetricInfo metric_of(const Program& program, const std::string& file) {
-  require_valid(program.document, file);
-  const auto resolved = resolve(program);
-  return {resolved.metric, resolved.goal, metric_bound(resolved.metric, resolved.goal)};
+MetricInfo metric_of(const program::Program& program, const std::string& file) {
+  program::require_valid(program.document, file);
+  const auto resolved = program::resolve(program);
+  return {resolved.metric, resolved.goal, search::metric_bound(resolved.metric, resolved.goal)};
 }
 
-SearchTask search_task(const Fault& fault) {
+search::SearchTask search_task(const Fault& fault) {
   const MetricInfo metric = metric_of(fault.buggy, fault.file.string());
-  SearchTask task;
+  search::SearchTask task;
   task.fault_id = fault.id;
   task.fault_file = std::filesystem::absolute(fault.file).string();
   task.space = &fault.space;
@@ -23,7 +23,7 @@ SearchTask search_task(const Fault& fault) {
   return task;
 }
 
-std::string search_fingerprint(const Fault& fault, Trainer& trainer) {
+std::string search_fingerprint(const Fault& fault, training::Trainer& trainer) {
   std::string text = trainer.fingerprint(fault.buggy);
   if (fault.fixed && fault.fixed->document.at("data") != fault.buggy.document.at("data")) {
     text += "; known fix: " + trainer.fingerprint(*fault.fixed);
@@ -31,4 +31,4 @@ std::string search_fingerprint(const Fault& fault, Trainer& trainer) {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,21 +6,21 @@
 #include "experiments/catalog.h"
 #include "search/options.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// The metric of a program's runs, as the search sees it.
 struct MetricInfo {
   std::string name;
-  Goal goal = Goal::kMaximize;
+  program::Goal goal = program::Goal::kMaximize;
   std::optional<double> bound;  ///< best possible value
 };
 /// Throws input_error listing the problems when the program is not valid; `file` is for messages.
-MetricInfo metric_of(const Program& program, const std::string& file);
+MetricInfo metric_of(const program::Program& program, const std::string& file);
 
 /// The search for the repairs of a fault, which must outlive the task. Throws like metric_of().
-SearchTask search_task(const Fault& fault);
+search::SearchTask search_task(const Fault& fault);
 
 /// SearchConfig::fingerprint of a search: the trainer's, with the data of both programs.
-std::string search_fingerprint(const Fault& fault, Trainer& trainer);
+std::string search_fingerprint(const Fault& fault, training::Trainer& trainer);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -5,24 +5,24 @@
 #include <map>
 #include <sstream>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/words.h"
 #include "evaluators/result_table.h"
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 #include "search/search.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
 
-void write_network(const fs::path& file, const Network& network,
-                   void (*write)(const Network&, std::ostream&)) {
+void write_network(const fs::path& file, const search::Network& network,
+                   void (*write)(const search::Network&, std::ostream&)) {
   std::ostringstream text;
   write(network, text);
   write_file_atomically(file, text.str());
@@ -56,12 +56,12 @@ std::optional<std::string> obstacle(const Fault& fault, const StudyOptions& opti
 
 /// Reads the recorded networks and looks for the data: what can't work is said before hours of
 /// training.
-std::map<std::string, Network> recorded_networks(const Study& study) {
-  std::map<std::string, Network> networks;
+std::map<std::string, search::Network> recorded_networks(const Study& study) {
+  std::map<std::string, search::Network> networks;
   for (const StudyFault& entry : study.faults) {
     if (!entry.network) continue;
-    Network network = read_network_file(*entry.network, entry.fault).network;
-    if (study.score.variant == Variant::kCorrected) {
+    search::Network network = read_network_file(*entry.network, entry.fault).network;
+    if (study.score.variant == evaluators::Variant::kCorrected) {
       require_root(network, entry.fault, entry.network->string());
     }
     networks.emplace(entry.fault.id, std::move(network));
@@ -70,21 +70,23 @@ std::map<std::string, Network> recorded_networks(const Study& study) {
 }
 
 StudyResult::Searched search(const StudyFault& entry, const StudyOptions& options,
-                             LocalTrainer& trainer) {
+                             training::LocalTrainer& trainer) {
   const std::string base = (options.folder / entry.fault.id).string();
   std::string warning;
   const Fault fault = scored_as_begun(entry.fault, base + ".h5", warning);
   if (!warning.empty()) std::cerr << "warning: " << warning << "\n";
-  SearchConfig config = entry.search;
+  search::SearchConfig config = entry.search;
   config.seed = options.seed;
   config.fingerprint = search_fingerprint(fault, trainer);
-  RunOptions how = options.search;
+  search::RunOptions how = options.search;
   if (options.isolated) how.isolated = options.isolated(fault);
   if (how.remote) how.remote_setup = options.remote_setup(fault, trainer);
-  SearchOutcome outcome = run_search(search_task(fault), config, how, trainer, base + ".h5");
-  if (outcome.end == SearchEnd::kInterrupted) throw Error(Exit::kInterrupted, "interrupted");
-  write_network(base + ".tsv", outcome.network, write_tsv);
-  write_network(base + ".dot", outcome.network, write_dot);
+  search::SearchOutcome outcome =
+      search::run_search(search_task(fault), config, how, trainer, base + ".h5");
+  if (outcome.end == search::SearchEnd::kInterrupted)
+    throw Error(Exit::kInterrupted, "interrupted");
+  write_network(base + ".tsv", outcome.network, search::write_tsv);
+  write_network(base + ".dot", outcome.network, search::write_dot);
   return {fault.id, fault.origin, std::move(outcome.network), std::string(to_string(outcome.end))};
 }
 
@@ -92,16 +94,16 @@ StudyResult::Searched search(const StudyFault& entry, const StudyOptions& option
 class Questions {
  public:
   Questions(const Study& study, const StudyOptions& options, const Fault& fault,
-            LocalTrainer& trainer, RunJournal& journal)
+            training::LocalTrainer& trainer, RunJournal& journal)
       : options_(options),
         faulty_{fault.id, tools_program(fault)},
         trainer_(trainer),
         journal_(journal),
         tools_(study.tools) {
     const std::string data = trainer.fingerprint(faulty_.program);
-    const std::string program = to_string(program_hash(faulty_.program));
+    const std::string program = to_string(program::program_hash(faulty_.program));
     for (const StudyTool& asked : tools_) {
-      const bool trains = asked.tool->needs.contains(ToolNeed::kTraining);
+      const bool trains = asked.tool->needs.contains(fl_adapters::ToolNeed::kTraining);
       runs_.emplace_back(trains ? static_cast<std::size_t>(asked.runs) : 1);
       for (std::size_t run = 0; run < runs_.back().size(); ++run) {
         Json key{{"fault", fault.id},
@@ -110,14 +112,14 @@ class Questions {
                  {"tool", asked.tool->name},
                  {"version", asked.tool->version},
                  {"kind", to_string(asked.tool->kind)},
-                 {"repaired", asked.variant == ToolVariant::kRepaired},
+                 {"repaired", asked.variant == fl_adapters::ToolVariant::kRepaired},
                  {"time_limit", asked.time_limit},
                  {"memory_limit", asked.memory_limit},
                  {"seed", options.seed},
                  {"run", run}};
         if (!asked.tool->digest.empty()) key["tool_digest"] = asked.tool->digest;
         const auto known = journal.find(key);
-        if (known && known->status != LocalisationStatus::kFailed) {
+        if (known && known->status != fl_adapters::LocalisationStatus::kFailed) {
           runs_.back()[run] = *known;
         } else {
           open_.push_back({runs_.size() - 1, run, std::move(key)});
@@ -141,12 +143,12 @@ class Questions {
 
   void add_to(StudyResult& result) const {
     for (std::size_t i = 0; i < tools_.size(); ++i) {
-      const Tool& tool = *tools_[i].tool;
+      const fl_adapters::Tool& tool = *tools_[i].tool;
       const std::string name = name_here(tool);
       result.answers.push_back(summary_of_runs(faulty_.id, name, tool, runs_[i]));
-      std::map<LocalisationStatus, StudyResult::Trouble> troubles;
-      for (const Localisation& run : runs_[i]) {
-        if (run.status == LocalisationStatus::kOk) continue;
+      std::map<fl_adapters::LocalisationStatus, StudyResult::Trouble> troubles;
+      for (const fl_adapters::Localisation& run : runs_[i]) {
+        if (run.status == fl_adapters::LocalisationStatus::kOk) continue;
         auto [trouble, is_new] = troubles.try_emplace(
             run.status, StudyResult::Trouble{faulty_.id, name, run.status, 0,
                                              static_cast<int>(runs_[i].size()), run.reason});
@@ -170,7 +172,7 @@ class Questions {
 
   void ask(const Question& question) {
     const StudyTool& asked = tools_[question.tool];
-    LocaliseContext context;
+    fl_adapters::LocaliseContext context;
     context.trainer = &trainer_;
     context.seed = options_.seed;
     context.run = static_cast<int>(question.run);
@@ -179,19 +181,20 @@ class Questions {
     context.variant = asked.variant;
     context.stop = options_.search.stop;
     context.data_files = data_files_;
-    Localisation run = run_guarded(*asked.tool, faulty_, context);
+    fl_adapters::Localisation run = run_guarded(*asked.tool, faulty_, context);
     journal_.add(question.key, run);
-    failed_ += broken(run.status);
+    failed_ += fl_adapters::broken(run.status);
     runs_[question.tool][question.run] = std::move(run);
   }
 
   const StudyOptions& options_;
-  FaultyProgram faulty_;
-  LocalTrainer& trainer_;
+  fl_adapters::FaultyProgram faulty_;
+  training::LocalTrainer& trainer_;
   RunJournal& journal_;
   const std::vector<StudyTool>& tools_;
-  const std::shared_ptr<DataFiles> data_files_ = std::make_shared<DataFiles>();
-  std::vector<std::vector<Localisation>> runs_;  ///< by tool
+  const std::shared_ptr<fl_adapters::DataFiles> data_files_ =
+      std::make_shared<fl_adapters::DataFiles>();
+  std::vector<std::vector<fl_adapters::Localisation>> runs_;  ///< by tool
   std::vector<Question> open_;
   std::atomic<std::size_t> failed_ = 0;
 };
@@ -220,7 +223,7 @@ void check_outputs(const Study& study, const fs::path& folder,
   };
   add_figure("figure2");
   add_figure("critical_difference");
-  for (const Reporter& reporter : reporters()) {
+  for (const evaluators::Reporter& reporter : evaluators::reporters()) {
     outputs.push_back(folder / ("scores." + std::string(reporter.ending)));
   }
   for (const StudyFault& entry : study.faults) {
@@ -253,7 +256,7 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
   const auto stage = [&](const std::string& text) {
     if (options.stage) options.stage(text);
   };
-  std::map<std::string, Network> recorded = recorded_networks(study);
+  std::map<std::string, search::Network> recorded = recorded_networks(study);
   StudyResult result;
   std::vector<const StudyFault*> entries;
   require_faults(study, options.only);
@@ -308,8 +311,8 @@ StudyResult run_study(const Study& study, const StudyOptions& options) {
   if (options.searches_only) return result;
   write_file_atomically(options.folder / "answers.csv", to_csv(result.answers));
   result.scores = score_answers(scored, result.answers, study.score);
-  for (const Answer& answer : study.answers) result.scores.recorded.insert(answer.tool);
+  for (const evaluators::Answer& answer : study.answers) result.scores.recorded.insert(answer.tool);
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "evaluators/answers.h"
 #include "evaluators/scores.h"
 #include "experiments/catalog.h"
@@ -14,14 +15,13 @@
 #include "experiments/tool_runs.h"
 #include "fl_adapters/tool.h"
 #include "search/options.h"
-#include "training/parallel.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A fault of a study and where its network comes from.
 struct StudyFault {
   Fault fault;
-  SearchConfig search;                           ///< seed and fingerprint are the command's
+  search::SearchConfig search;                   ///< seed and fingerprint are the command's
   std::optional<std::filesystem::path> network;  ///< recorded: read instead of searched
 };
 
@@ -30,9 +30,9 @@ struct Study {
   std::string name;
   std::string title;
   std::vector<StudyFault> faults;
-  std::vector<Answer> answers;   ///< recorded ones
-  std::vector<StudyTool> tools;  ///< asked here
-  ScoreOptions score;
+  std::vector<evaluators::Answer> answers;  ///< recorded ones
+  std::vector<StudyTool> tools;             ///< asked here
+  evaluators::ScoreOptions score;
   std::vector<std::filesystem::path> inputs;  ///< files that it reads
 };
 /// Names of the bundled studies, sorted.
@@ -43,7 +43,7 @@ std::filesystem::path study_file(const std::string& name);
 /// was found, what is allowed.
 Study load_study(const std::filesystem::path& file, bool quick = false);
 /// The name of a tool's answers, apart from recorded ones of the tool that it stands for.
-std::string name_here(const Tool& tool);
+std::string name_here(const fl_adapters::Tool& tool);
 
 /// How to run it.
 struct StudyOptions {
@@ -54,10 +54,10 @@ struct StudyOptions {
   std::vector<std::string> forms = {"svg"};  ///< of the figures (experiments/pictures.h)
   /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
   /// fault.
-  RunOptions search;
-  std::function<std::unique_ptr<LocalTrainer>(const Fault&)> trainer;
-  std::function<decltype(RunOptions::isolated)(const Fault&)> isolated;
-  std::function<Json(const Fault&, LocalTrainer&)> remote_setup;
+  search::RunOptions search;
+  std::function<std::unique_ptr<training::LocalTrainer>(const Fault&)> trainer;
+  std::function<decltype(search::RunOptions::isolated)(const Fault&)> isolated;
+  std::function<Json(const Fault&, training::LocalTrainer&)> remote_setup;
   /// What begins now. A search's progress comes through `search.progress`, that of the tools
   /// through `tool_progress`, with runs done and all runs on this fault.
   std::function<void(const std::string&)> stage;
@@ -68,7 +68,7 @@ struct StudyOptions {
 struct StudyResult {
   struct Searched {
     std::string fault, origin;
-    Network network;
+    search::Network network;
     std::string end;  ///< to_string(SearchEnd), or "recorded"
   };
   struct Skipped {
@@ -77,13 +77,13 @@ struct StudyResult {
   /// Runs of a tool on a fault that ended in one way, not kOk.
   struct Trouble {
     std::string fault, tool;
-    LocalisationStatus status{};
+    fl_adapters::LocalisationStatus status{};
     int runs = 0, of = 0;
     std::string reason;  ///< of the first
   };
   std::vector<Searched> faults;
-  std::vector<Skipped> skipped;  ///< faults whose data aren't here
-  std::vector<Answer> answers;   ///< recorded and given here
+  std::vector<Skipped> skipped;             ///< faults whose data aren't here
+  std::vector<evaluators::Answer> answers;  ///< recorded and given here
   ScoreSheet scores;
   std::vector<Trouble> troubles;
 };
@@ -102,4 +102,4 @@ void check_outputs(const Study& study, const std::filesystem::path& folder,
 /// input_error when no fault is left, and Error(kInterrupted) when stopped.
 StudyResult run_study(const Study& study, const StudyOptions& options);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

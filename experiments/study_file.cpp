@@ -1,17 +1,18 @@
+#include "base/words.h"
 #include "experiments/study.h"
 
 #include <algorithm>
 #include <cctype>
 #include <set>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json_section.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/registry.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/json_section.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,14 +22,17 @@ constexpr std::int64_t kMostRuns = 1000;  ///< as the command's --runs and --rep
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 
 void read_search(const Json& json, const std::string& file, const std::string& place,
-                 SearchConfig& config) {
+                 search::SearchConfig& config) {
   const JsonSection search(
       json, file, place,
       {"preset", "rule", "ties", "improve", "top_k", "replicas", "max_depth", "budget_evaluations",
        "budget_seconds", "ground_truth_metric", "time_limit", "memory_limit"});
-  if (search.has("preset")) config.preset = search.word("preset", parse_preset, "paper, keras");
-  if (search.has("rule")) config.rule = search.word("rule", parse_rule, "algorithm1, recorded");
-  if (search.has("ties")) config.ties = search.word("ties", parse_tie_order, "parameters, spread");
+  if (search.has("preset"))
+    config.preset = search.word("preset", mutators::parse_preset, "paper, keras");
+  if (search.has("rule"))
+    config.rule = search.word("rule", search::parse_rule, "algorithm1, recorded");
+  if (search.has("ties"))
+    config.ties = search.word("ties", search::parse_tie_order, "parameters, spread");
   if (search.has("improve")) config.improve = search.flag("improve");
   const auto small = [&](const char* name) {
     return static_cast<int>(search.whole(name, 1, kMostWhole));
@@ -50,7 +54,7 @@ void read_search(const Json& json, const std::string& file, const std::string& p
 }
 
 StudyFault read_fault(const JsonSection& entry, const fs::path& folder,
-                      const SearchConfig& common) {
+                      const search::SearchConfig& common) {
   const std::string named = entry.text("fault");
   const bool is_file = fs::path(named).extension() == ".json";
   StudyFault result{load_fault(is_file ? (folder / named).string() : named), common, std::nullopt};
@@ -69,22 +73,24 @@ StudyFault read_fault(const JsonSection& entry, const fs::path& folder,
   return result;
 }
 
-ScoreOptions read_score(const JsonSection& score) {
-  ScoreOptions options;
+evaluators::ScoreOptions read_score(const JsonSection& score) {
+  evaluators::ScoreOptions options;
   if (score.has("variant")) {
-    options.variant = score.word("variant", parse_variant, "corrected, as-published");
+    options.variant = score.word("variant", evaluators::parse_variant, "corrected, as-published");
   }
-  if (score.has("match")) options.match = score.word("match", parse_match, "type, layer");
+  if (score.has("match"))
+    options.match = score.word("match", evaluators::parse_match, "type, layer");
   if (score.has("unlocated")) {
-    options.unlocated = score.word("unlocated", parse_unlocated, "count, exclude, half");
+    options.unlocated =
+        score.word("unlocated", evaluators::parse_unlocated, "count, exclude, half");
   }
   if (score.has("top")) options.top = static_cast<int>(score.whole("top", 1, kMostRuns));
   return options;
 }
 
-std::optional<ToolVariant> parse_tool_variant(std::string_view word) {
-  if (word == "as-published") return ToolVariant::kAsPublished;
-  if (word == "repaired") return ToolVariant::kRepaired;
+std::optional<fl_adapters::ToolVariant> parse_tool_variant(std::string_view word) {
+  if (word == "as-published") return fl_adapters::ToolVariant::kAsPublished;
+  if (word == "repaired") return fl_adapters::ToolVariant::kRepaired;
   return std::nullopt;
 }
 
@@ -126,15 +132,15 @@ std::vector<StudyTool> read_tools(const JsonSection& root, const fs::path& folde
     if (entry.has("tool") && entry.at("tool").is_string()) {
       const fs::path named = entry.at("tool").get<std::string>();
       if (named.extension() == ".json") {
-        tool.tool = load_tool(folder / named);
+        tool.tool = fl_adapters::load_tool(folder / named);
         inputs.push_back(folder / named);
       } else {
-        tool.tool = find_tool(named.string());
+        tool.tool = fl_adapters::find_tool(named.string());
       }
     }
     if (tool.tool == nullptr) {
       std::vector<std::string> names = {"all"};
-      for (const Tool* known : tools()) names.push_back(known->name);
+      for (const fl_adapters::Tool* known : fl_adapters::tools()) names.push_back(known->name);
       const Json& found = object.contains("tool") ? object.at("tool") : entries[i];
       root.fail(name, found,
                 allowed_words(found.is_string() ? found.get<std::string>() : "", names) +
@@ -147,7 +153,7 @@ std::vector<StudyTool> read_tools(const JsonSection& root, const fs::path& folde
     asked.push_back(tool);
   }
   if (all) {
-    for (const Tool* known : tools()) {
+    for (const fl_adapters::Tool* known : fl_adapters::tools()) {
       if (by_name.count(name_here(*known))) continue;
       asked.push_back(common);
       asked.back().tool = known;
@@ -161,7 +167,7 @@ std::vector<StudyTool> read_tools(const JsonSection& root, const fs::path& folde
 
 }  // namespace
 
-std::string name_here(const Tool& tool) {
+std::string name_here(const fl_adapters::Tool& tool) {
   return tool.name + "-" + std::string(to_string(tool.kind));
 }
 
@@ -218,7 +224,7 @@ Study load_study(const fs::path& file, bool quick) {
   study.name = root.text("name", file.stem().string());
   require_name("/name", study.name);
   study.title = root.text("title", study.name);
-  SearchConfig common;
+  search::SearchConfig common;
   if (root.has("search")) read_search(root.at("search"), root.file(), "/search", common);
   const std::vector<Json> faults = root.list("faults");
   if (faults.empty()) root.fail_text("faults", "nothing", "a list of at least one fault");
@@ -243,9 +249,9 @@ Study load_study(const fs::path& file, bool quick) {
       root.fail("answers/" + std::to_string(i), answers[i], "the name of an answers file");
     }
     study.inputs.push_back(folder / answers[i].get<std::string>());
-    for (Answer& answer : read_answers(study.inputs.back())) {
-      const bool twice =
-          std::any_of(study.answers.begin(), study.answers.end(), [&](const Answer& other) {
+    for (evaluators::Answer& answer : evaluators::read_answers(study.inputs.back())) {
+      const bool twice = std::any_of(
+          study.answers.begin(), study.answers.end(), [&](const evaluators::Answer& other) {
             return other.fault == answer.fault && other.tool == answer.tool;
           });
       if (twice) {
@@ -259,7 +265,7 @@ Study load_study(const fs::path& file, bool quick) {
   read_asking(root, any_tool);
   study.tools = read_tools(root, folder, any_tool, study.inputs);
   for (const StudyTool& asked : study.tools) {
-    for (const Answer& answer : study.answers) {
+    for (const evaluators::Answer& answer : study.answers) {
       if (answer.tool == name_here(*asked.tool)) {
         root.fail_text("tools", "a tool whose answers are in the answers files, as " + answer.tool,
                        "answers from one of the two");
@@ -273,4 +279,4 @@ Study load_study(const fs::path& file, bool quick) {
   return study;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -11,54 +11,54 @@
 #include <exception>
 #include <sstream>
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/journal.h"
 #include "evaluators/statistics.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "program/seal.h"
-#include "search/journal.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 constexpr const char* kFormat = "neutra-runs";
 
-const std::vector<LocalisationStatus> kStatuses = {
-    LocalisationStatus::kOk, LocalisationStatus::kNotApplicable, LocalisationStatus::kTimeout,
-    LocalisationStatus::kFailed};
+const std::vector<fl_adapters::LocalisationStatus> kStatuses = {
+    fl_adapters::LocalisationStatus::kOk, fl_adapters::LocalisationStatus::kNotApplicable,
+    fl_adapters::LocalisationStatus::kTimeout, fl_adapters::LocalisationStatus::kFailed};
 
-LocalisationStatus parse_status(const std::string& word) {
-  for (const LocalisationStatus status : kStatuses) {
+fl_adapters::LocalisationStatus parse_status(const std::string& word) {
+  for (const fl_adapters::LocalisationStatus status : kStatuses) {
     if (to_string(status) == word) return status;
   }
   throw input_error("status " + word);
 }
 
-Json to_json(const Localisation& run) {
+Json to_json(const fl_adapters::Localisation& run) {
   Json json{{"status", to_string(run.status)},
             {"answer", to_string(run.faults)},
             {"seconds", run.seconds}};
   if (!run.reason.empty()) json["reason"] = run.reason;
-  for (const Suspect& suspect : distinct_places(run.ranking)) {
+  for (const evaluators::Suspect& suspect : evaluators::distinct_places(run.ranking)) {
     json["ranking"].push_back({suspect.layer, suspect.type, exact_number(suspect.suspiciousness)});
   }
-  for (const ToolMessage& message : run.messages) {
+  for (const fl_adapters::ToolMessage& message : run.messages) {
     json["messages"].push_back(
         {{"code", message.code}, {"layers", message.layers}, {"text", message.text}});
   }
   return json;
 }
 
-Localisation localisation_of(const Json& json, const std::string& where) {
-  Localisation run;
+fl_adapters::Localisation localisation_of(const Json& json, const std::string& where) {
+  fl_adapters::Localisation run;
   run.status = parse_status(json.at("status"));
-  run.faults = parse_fault_set(json.at("answer").get<std::string>(), where);
+  run.faults = program::parse_fault_set(json.at("answer").get<std::string>(), where);
   run.seconds = json.at("seconds");
   run.reason = json.value("reason", "");
   for (const Json& place : json.value("ranking", Json::array())) {
     run.ranking.push_back({place.at(0), -1, place.at(1), exact_number(place.at(2))});
   }
   for (const Json& entry : json.value("messages", Json::array())) {
-    ToolMessage message;
+    fl_adapters::ToolMessage message;
     message.code = entry.at("code");
     message.layers = entry.at("layers").get<std::set<int>>();
     message.text = entry.at("text");
@@ -129,28 +129,29 @@ void RunJournal::append(const std::string& line) {
   }
 }
 
-std::optional<Localisation> RunJournal::find(const Json& key) const {
+std::optional<fl_adapters::Localisation> RunJournal::find(const Json& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = runs_.find(key.dump());
   if (found == runs_.end()) return std::nullopt;
   return localisation_of(found->second, file_.string());
 }
 
-void RunJournal::add(const Json& key, const Localisation& run) {
+void RunJournal::add(const Json& key, const fl_adapters::Localisation& run) {
   const Json json = to_json(run);
   const std::lock_guard lock(mutex_);
   append(line_of({{"key", key}, {"run", json}}));
   runs_[key.dump()] = json;
 }
 
-Localisation run_guarded(const Tool& tool, const FaultyProgram& faulty,
-                         const LocaliseContext& context) {
+fl_adapters::Localisation run_guarded(const fl_adapters::Tool& tool,
+                                      const fl_adapters::FaultyProgram& faulty,
+                                      const fl_adapters::LocaliseContext& context) {
   const auto start = std::chrono::steady_clock::now();
   const auto interrupted = [&] { return context.stop != nullptr && context.stop->load(); };
-  Localisation run;
+  fl_adapters::Localisation run;
   const auto fail = [&](const std::string& reason) {
     run = {};
-    run.status = LocalisationStatus::kFailed;
+    run.status = fl_adapters::LocalisationStatus::kFailed;
     run.faults.applicable = false;
     run.reason = reason;
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -168,40 +169,41 @@ Localisation run_guarded(const Tool& tool, const FaultyProgram& faulty,
   return run;
 }
 
-Answer summary_of_runs(const std::string& fault, const std::string& name, const Tool& tool,
-                       const std::vector<Localisation>& runs) {
+evaluators::Answer summary_of_runs(const std::string& fault, const std::string& name,
+                                   const fl_adapters::Tool& tool,
+                                   const std::vector<fl_adapters::Localisation>& runs) {
   // A ranking without faults answers with the places that it suspects most.
-  const auto said = [](const Localisation& run) {
+  const auto said = [](const fl_adapters::Localisation& run) {
     const bool places = run.faults.applicable && run.faults.items.empty() && !run.ranking.empty();
-    return to_string(places ? top_places(run.ranking, 1) : run.faults);
+    return to_string(places ? evaluators::top_places(run.ranking, 1) : run.faults);
   };
   std::map<std::string, int> counts;
-  std::map<LocalisationStatus, int> ends;
-  std::vector<Ranking> rankings;
+  std::map<fl_adapters::LocalisationStatus, int> ends;
+  std::vector<evaluators::Ranking> rankings;
   std::vector<double> seconds;
-  for (const Localisation& run : runs) {
+  for (const fl_adapters::Localisation& run : runs) {
     ++counts[said(run)];
     ++ends[run.status];
     if (!run.ranking.empty()) rankings.push_back(run.ranking);
-    const bool applied =
-        run.status == LocalisationStatus::kOk || run.status == LocalisationStatus::kTimeout;
+    const bool applied = run.status == fl_adapters::LocalisationStatus::kOk ||
+                         run.status == fl_adapters::LocalisationStatus::kTimeout;
     if (applied) seconds.push_back(run.seconds);
   }
   const auto most =
       std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) {
         return a.second < b.second;  // the first by text of those that tie
       });
-  Answer answer;
+  evaluators::Answer answer;
   answer.fault = fault;
   answer.tool = name;
   answer.version = tool.version;
   answer.runs = static_cast<int>(runs.size());
-  answer.faults = std::find_if(runs.begin(), runs.end(), [&](const Localisation& run) {
+  answer.faults = std::find_if(runs.begin(), runs.end(), [&](const fl_adapters::Localisation& run) {
                     return said(run) == most->first;
                   })->faults;
-  answer.ranking = merged(rankings);
+  answer.ranking = evaluators::merged(rankings);
   answer.stability = static_cast<double>(most->second) / static_cast<double>(runs.size());
-  if (!seconds.empty()) answer.seconds = mean(seconds);
+  if (!seconds.empty()) answer.seconds = evaluators::mean(seconds);
   for (const auto& [status, count] : ends) {
     answer.status += answer.status.empty() ? "" : ", ";
     if (ends.size() > 1) answer.status += std::to_string(count) + " ";
@@ -210,4 +212,4 @@ Answer summary_of_runs(const std::string& fault, const std::string& name, const 
   return answer;
 }
 
-}  // namespace neutra
+}  // namespace neutra::experiments

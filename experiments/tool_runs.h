@@ -7,19 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "evaluators/answers.h"
 #include "fl_adapters/tool.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::experiments {
 
 /// A tool of a study and how it is asked.
 struct StudyTool {
-  const Tool* tool = nullptr;
+  const fl_adapters::Tool* tool = nullptr;
   int runs = 20;                   ///< of a tool that trains
   double time_limit = 0;           ///< seconds of one run; 0: none
   std::uint64_t memory_limit = 0;  ///< bytes of one run; 0: none
-  ToolVariant variant = ToolVariant::kAsPublished;
+  fl_adapters::ToolVariant variant = fl_adapters::ToolVariant::kAsPublished;
 };
 
 /// Runs of tools that are done, so that a study that goes on asks no tool twice: a JSON line for
@@ -35,9 +35,9 @@ class RunJournal {
   RunJournal& operator=(const RunJournal&) = delete;
 
   /// The run of this key, if it is done. The key is an object: everything that the run depends on.
-  std::optional<Localisation> find(const Json& key) const;
+  std::optional<fl_adapters::Localisation> find(const Json& key) const;
   /// Thread safe; the line is on the disk when this returns. Throws failure().
-  void add(const Json& key, const Localisation& run);
+  void add(const Json& key, const fl_adapters::Localisation& run);
 
  private:
   void append(const std::string& line);
@@ -49,12 +49,14 @@ class RunJournal {
 
 /// Runs a tool once; what it throws becomes a failed run with the reason, for one tool must not end
 /// a study. Throws Error(kInterrupted) when the context's stop is set, and nothing else.
-Localisation run_guarded(const Tool& tool, const FaultyProgram& faulty,
-                         const LocaliseContext& context);
+fl_adapters::Localisation run_guarded(const fl_adapters::Tool& tool,
+                                      const fl_adapters::FaultyProgram& faulty,
+                                      const fl_adapters::LocaliseContext& context);
 
 /// Several runs as one answer: the most frequent faults, the rankings merged, mean seconds of the
 /// runs in which the tool could be applied, and how the runs ended. `runs` isn't empty.
-Answer summary_of_runs(const std::string& fault, const std::string& name, const Tool& tool,
-                       const std::vector<Localisation>& runs);
+evaluators::Answer summary_of_runs(const std::string& fault, const std::string& name,
+                                   const fl_adapters::Tool& tool,
+                                   const std::vector<fl_adapters::Localisation>& runs);
 
-}  // namespace neutra
+}  // namespace neutra::experiments

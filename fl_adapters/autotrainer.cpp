@@ -7,12 +7,13 @@
 #include <map>
 #include <numeric>
 
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/watch.h"
-#include "program/json.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace autotrainer {
 namespace {
 
@@ -67,12 +68,12 @@ const MessageTable& message_table() {
   return table;
 }
 
-Model model_of(const ResolvedProgram& program) {
+Model model_of(const program::ResolvedProgram& program) {
   Model model;
   model.loss = program.loss;
   model.regression = program.task == "regression";
   model.epochs = program.epochs;
-  const ResolvedLayer& last = program.layers.back();
+  const program::ResolvedLayer& last = program.layers.back();
   model.outputs = last.output_shape.empty() ? 1 : last.output_shape.back();
   const Json* activation = member(last.config, "activation");
   model.activation = activation != nullptr ? activation->get<std::string>() : last.class_name;
@@ -81,11 +82,11 @@ Model model_of(const ResolvedProgram& program) {
   return model;
 }
 
-Gradients gradients_of(std::span<const LayerView> layers) {
+Gradients gradients_of(std::span<const training::LayerView> layers) {
   Gradients result;
   bool first = true;
   std::size_t zeros = 0, count = 0;
-  for (const LayerView& layer : layers) {
+  for (const training::LayerView& layer : layers) {
     for (std::size_t i = 0; i < layer.gradients.size(); ++i) {
       double squares = 0;
       for (const float value : layer.gradients[i]) {
@@ -104,9 +105,9 @@ Gradients gradients_of(std::span<const LayerView> layers) {
   return result;
 }
 
-Outputs outputs_of(std::span<const LayerView> layers, std::int64_t rows) {
+Outputs outputs_of(std::span<const training::LayerView> layers, std::int64_t rows) {
   Outputs result;
-  for (const LayerView& layer : layers) {
+  for (const training::LayerView& layer : layers) {
     if (layer.class_name == "InputLayer") continue;  // none of the model's layers in tf.keras
     double sum = 0;
     for (const float value : layer.activations) sum += std::abs(static_cast<double>(value));
@@ -289,7 +290,7 @@ struct Places {
   std::set<int> output;        ///< whose activation a wrong output activation is
 };
 
-Places places_in(const ResolvedProgram& program) {
+Places places_in(const program::ResolvedProgram& program) {
   const auto has = [&](std::size_t i, const char* field) {
     return member(program.layers[i].config, field) != nullptr;
   };
@@ -368,7 +369,7 @@ std::string output_activation(const Model& model, const Care* care) {
 
 /// The numbers that a repair tries one after the other; empty where it tries none.
 std::vector<std::string> numbers_of(const Repair& repair, const std::string& problem,
-                                    const ResolvedProgram& program, const Care* care) {
+                                    const program::ResolvedProgram& program, const Care* care) {
   constexpr double kNone = -1;
   if (repair.name == "lr") {
     const bool sgd = program.optimizer.at("class_name") == "SGD";
@@ -385,7 +386,7 @@ std::vector<std::string> numbers_of(const Repair& repair, const std::string& pro
 
 /// What fills the braces of a repair's text.
 std::vector<std::string> values_of(const Repair& repair, const std::string& problem,
-                                   const ResolvedProgram& program, const Care* care) {
+                                   const program::ResolvedProgram& program, const Care* care) {
   const std::string optimizer = program.optimizer.at("class_name");
   if (const auto numbers = numbers_of(repair, problem, program, care); !numbers.empty()) {
     return {any_of(numbers)};
@@ -408,10 +409,11 @@ std::vector<std::string> values_of(const Repair& repair, const std::string& prob
 }
 
 /// Is it there, or is there nothing that it may change? What the repaired tool asks besides.
-bool is_pointless(const Repair& repair, const ResolvedProgram& program, const Care& care) {
+bool is_pointless(const Repair& repair, const program::ResolvedProgram& program, const Care& care) {
   const auto has_layer = [&](const char* name) {
-    return std::any_of(program.layers.begin(), program.layers.end(),
-                       [&](const ResolvedLayer& layer) { return layer.class_name == name; });
+    return std::any_of(
+        program.layers.begin(), program.layers.end(),
+        [&](const program::ResolvedLayer& layer) { return layer.class_name == name; });
   };
   if (repair.name == "loss") return other_loss(model_of(program), &care).empty();
   if (repair.name == "activation") return output_activation(model_of(program), &care).empty();
@@ -438,7 +440,7 @@ bool is_pointless(const Repair& repair, const ResolvedProgram& program, const Ca
 }
 
 /// Does the program have it already? Then the tool doesn't try it.
-bool is_there(const Repair& repair, const ResolvedProgram& program) {
+bool is_there(const Repair& repair, const program::ResolvedProgram& program) {
   const Json& optimizer = program.optimizer;
   if (repair.name == "adam") return optimizer.at("class_name") == "Adam";
   if (repair.name == "batch") return program.batch_size == 32;
@@ -452,7 +454,7 @@ bool is_there(const Repair& repair, const ResolvedProgram& program) {
 }
 
 ToolMessage message_of(const Repair& repair, const std::string& problem,
-                       const ResolvedProgram& program, const Care* care) {
+                       const program::ResolvedProgram& program, const Care* care) {
   const Places places = places_in(program);
   ToolMessage message = message_table().message("repair:" + repair.name);
   message.text = with_values(message.text, values_of(repair, problem, program, care));
@@ -460,7 +462,7 @@ ToolMessage message_of(const Repair& repair, const std::string& problem,
   const std::size_t tries = numbers > 0 ? numbers : static_cast<std::size_t>(repair.tries);
   message.detail =
       "tried " + std::to_string(tries) + (tries == 1 ? " time" : " times") + " for " + problem;
-  for (FaultEntry& fault : message.faults) {
+  for (program::FaultEntry& fault : message.faults) {
     if (repair.name == "activation") {
       fault.layers = places.output;
     } else if (fault.type == "ACH") {
@@ -471,7 +473,7 @@ ToolMessage message_of(const Repair& repair, const std::string& problem,
     message.layers = fault.layers;
   }
   // Where there is nothing to change, the repair isn't one.
-  std::erase_if(message.faults, [](const FaultEntry& fault) {
+  std::erase_if(message.faults, [](const program::FaultEntry& fault) {
     return (fault.type == "ACH" || fault.type == "WCI") && fault.layers.empty();
   });
   return message;
@@ -479,8 +481,9 @@ ToolMessage message_of(const Repair& repair, const std::string& problem,
 
 }  // namespace
 
-std::vector<ToolMessage> messages_for(const std::string& problem, const ResolvedProgram& program,
-                                      std::int64_t epoch, const Care* care) {
+std::vector<ToolMessage> messages_for(const std::string& problem,
+                                      const program::ResolvedProgram& program, std::int64_t epoch,
+                                      const Care* care) {
   std::vector<ToolMessage> messages{message_table().message(problem)};
   messages.front().epochs = {epoch};
   for (const Repair& repair : repairs().at(problem)) {
@@ -488,11 +491,11 @@ std::vector<ToolMessage> messages_for(const std::string& problem, const Resolved
     if (care != nullptr && is_pointless(repair, program, *care)) continue;
     ToolMessage message = message_of(repair, problem, program, care);
     message.epochs = {epoch};
-    for (const FaultEntry& fault : message.faults) {
-      std::vector<FaultEntry>& choice = messages.front().faults;
+    for (const program::FaultEntry& fault : message.faults) {
+      std::vector<program::FaultEntry>& choice = messages.front().faults;
       if (std::find(choice.begin(), choice.end(), fault) == choice.end()) choice.push_back(fault);
     }
-    const FaultSet own{true, {message.faults}};
+    const program::FaultSet own{true, {message.faults}};
     message.ignored = message.faults.empty() ? "changes nothing here"
                                              : to_string(own) + " is in the choice of " + problem;
     message.faults.clear();
@@ -504,11 +507,11 @@ std::vector<ToolMessage> messages_for(const std::string& problem, const Resolved
   return messages;
 }
 
-std::vector<Suspect> ranking_of(const std::vector<ToolMessage>& messages) {
-  std::vector<Suspect> ranking;
+std::vector<evaluators::Suspect> ranking_of(const std::vector<ToolMessage>& messages) {
+  std::vector<evaluators::Suspect> ranking;
   for (const ToolMessage& message : messages) {
-    for (const FaultEntry& fault : message.faults) {
-      Suspect suspect;
+    for (const program::FaultEntry& fault : message.faults) {
+      evaluators::Suspect suspect;
       suspect.type = fault.type;
       if (fault.layers.size() == 1) suspect.layer = *fault.layers.begin();
       suspect.suspiciousness = 1 / static_cast<double>(ranking.size() + 1);
@@ -520,8 +523,8 @@ std::vector<Suspect> ranking_of(const std::vector<ToolMessage>& messages) {
 
 namespace {
 
-bool all_finite(std::span<const LayerView> layers) {
-  for (const LayerView& layer : layers) {
+bool all_finite(std::span<const training::LayerView> layers) {
+  for (const training::LayerView& layer : layers) {
     for (const std::span<const float> values : layer.weights) {
       if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
         return false;
@@ -531,10 +534,10 @@ bool all_finite(std::span<const LayerView> layers) {
   return true;
 }
 
-class Watcher final : public Observer {
+class Watcher final : public training::Observer {
  public:
   /// `care`: null for the published tool.
-  Watcher(const ResolvedProgram& program, std::optional<Care> care,
+  Watcher(const program::ResolvedProgram& program, std::optional<Care> care,
           std::vector<ToolMessage>& messages)
       : program_(program),
         care_(std::move(care)),
@@ -544,7 +547,7 @@ class Watcher final : public Observer {
 
   bool wants_validation() const override { return true; }
 
-  void begin(const DataView& data, Probe& probe) override {
+  void begin(const training::DataView& data, training::Probe& probe) override {
     if (care_) {
       care_->features_scaled = std::all_of(data.training.begin(), data.training.end(),
                                            [](float value) { return value >= 0 && value <= 1; });
@@ -554,7 +557,7 @@ class Watcher final : public Observer {
     std::iota(first_batch_.begin(), first_batch_.end(), std::int64_t{0});
   }
 
-  void epoch_end(const EpochEvent& event) override {
+  void epoch_end(const training::EpochEvent& event) override {
     // Without any validation rows, those of the training take their place.
     const auto log = [&](const std::string& name, std::vector<double>& training,
                          std::vector<double>& validation) {
@@ -583,14 +586,15 @@ class Watcher final : public Observer {
   bool stop() override { return stop_; }
 
  private:
-  static Model model_with(const ResolvedProgram& program, const std::optional<Care>& care) {
+  static Model model_with(const program::ResolvedProgram& program,
+                          const std::optional<Care>& care) {
     Model model = model_of(program);
     model.loss_settled = care && care->rules.loss_is_settled();
     model.activation_settled = care && care->rules.activation_is_settled();
     return model;
   }
 
-  const ResolvedProgram& program_;
+  const program::ResolvedProgram& program_;
   std::optional<Care> care_;
   std::vector<ToolMessage>& messages_;
   Monitor monitor_;
@@ -600,7 +604,7 @@ class Watcher final : public Observer {
 };
 
 /// The program as the tool compiles it: whatever it measured, now it is accuracy.
-Program measuring_accuracy(Program program) {
+program::Program measuring_accuracy(program::Program program) {
   program.document["compile"]["metrics"] = {"accuracy"};
   program.document["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
   return program;
@@ -608,17 +612,17 @@ Program measuring_accuracy(Program program) {
 
 Localisation localise(const FaultyProgram& faulty, const LocaliseContext& context) {
   Watch watch(context);
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
     return watch.finish({}, LocalisationStatus::kNotApplicable, to_string(problems.front()));
   }
-  const ResolvedProgram resolved = resolve(faulty.program);
+  const program::ResolvedProgram resolved = program::resolve(faulty.program);
   Localisation result;
   std::optional<Care> care;
   if (context.variant == ToolVariant::kRepaired) {
     care = Care{TaskRules(faulty.program, data_of(faulty.program, context.trainer)), false};
   }
   Watcher watcher(resolved, std::move(care), result.messages);
-  const Program program =
+  const program::Program program =
       resolved.metric == "accuracy" ? faulty.program : measuring_accuracy(faulty.program);
   const LocalisationStatus status = watch.train(program, watcher);
   result.ranking = ranking_of(result.messages);
@@ -639,4 +643,4 @@ extern const Tool autotrainer_tool{
     autotrainer::localise,
     autotrainer::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -10,7 +10,7 @@
 
 /// AutoTrainer (Zhang et al., ICSE 2021; TDSC 2023), after its public behaviour:
 /// docs/methods/autotrainer.md has every rule, and what `repaired` mends.
-namespace neutra::autotrainer {
+namespace neutra::fl_adapters::autotrainer {
 
 /// messages/autotrainer.json.
 const MessageTable& message_table();
@@ -25,7 +25,7 @@ struct Model {
   /// To the repaired tool: the task leaves no other than what is there.
   bool loss_settled = false, activation_settled = false;
 };
-Model model_of(const ResolvedProgram& program);
+Model model_of(const program::ResolvedProgram& program);
 
 /// Logs of the epochs so far, one value for each.
 struct History {
@@ -38,7 +38,7 @@ struct Gradients {
   double zeros = 0;                      ///< share of zeros among all
   bool finite = true;
 };
-Gradients gradients_of(std::span<const LayerView> layers);
+Gradients gradients_of(std::span<const training::LayerView> layers);
 
 /// Outputs of the layers for the first batch.
 struct Outputs {
@@ -46,7 +46,7 @@ struct Outputs {
   std::vector<double> mean_abs;  ///< of each layer but the last
 };
 /// `rows`: in the batch.
-Outputs outputs_of(std::span<const LayerView> layers, std::int64_t rows);
+Outputs outputs_of(std::span<const training::LayerView> layers, std::int64_t rows);
 
 /// What the tool has seen. A flag that is set stays set.
 struct Features {
@@ -99,9 +99,10 @@ struct Care {
 /// What the tool says about a problem: a message with the choice of all faults that its repairs
 /// stand for, and one for each repair, in the order in which they are tried. `care`: null for the
 /// published tool.
-std::vector<ToolMessage> messages_for(const std::string& problem, const ResolvedProgram& program,
-                                      std::int64_t epoch, const Care* care = nullptr);
+std::vector<ToolMessage> messages_for(const std::string& problem,
+                                      const program::ResolvedProgram& program, std::int64_t epoch,
+                                      const Care* care = nullptr);
 /// The types of a problem's faults, the first repair's first.
-std::vector<Suspect> ranking_of(const std::vector<ToolMessage>& messages);
+std::vector<evaluators::Suspect> ranking_of(const std::vector<ToolMessage>& messages);
 
-}  // namespace neutra::autotrainer
+}  // namespace neutra::fl_adapters::autotrainer

@@ -4,11 +4,11 @@
 #include <cctype>
 #include <map>
 
+#include "base/json.h"
 #include "fl_adapters/watch.h"
-#include "program/json.h"
 #include "program/layer_titles.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 bool contains(const std::string& text, std::string_view part) {
@@ -16,7 +16,7 @@ bool contains(const std::string& text, std::string_view part) {
 }
 
 /// The function that a layer ends with.
-std::string activation_of(const ResolvedLayer& layer) {
+std::string activation_of(const program::ResolvedLayer& layer) {
   if (const Json* value = member(layer.config, "activation")) return value->get<std::string>();
   if (layer.class_name == "Softmax") return "softmax";
   if (layer.class_name == "ReLU") return "relu";
@@ -70,14 +70,14 @@ std::vector<std::optional<std::size_t>> CallbackModel::gradient_sources(
   return sources;
 }
 
-CallbackModel callback_model(const Program& program, ToolVariant variant) {
+CallbackModel callback_model(const program::Program& program, ToolVariant variant) {
   CallbackModel model;
   model.repaired = variant == ToolVariant::kRepaired;
   const Json& config = program.document.at("model").at("config");
   const Json& documents = config.is_array() ? config : config.at("layers");
-  const LayerTitles titles(program.document);
+  const program::LayerTitles titles(program.document);
   std::map<std::string, int> counts;
-  for (const ResolvedLayer& layer : resolve(program).layers) {
+  for (const program::ResolvedLayer& layer : program::resolve(program).layers) {
     if (layer.class_name == "InputLayer") continue;
     CallbackModel::Layer seen;
     seen.index = layer.index;
@@ -118,15 +118,17 @@ ToolMessage callback_message(const MessageTable& table, const std::string& code,
   return message;
 }
 
-Localisation run_callback(const FaultyProgram& faulty, const LocaliseContext& context,
-                          const std::function<std::unique_ptr<Observer>(Finding&)>& watcher) {
-  Watch watch(context, context.variant == ToolVariant::kAsPublished ? KerasRelease::k224
-                                                                    : KerasRelease::kTf24);
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+Localisation run_callback(
+    const FaultyProgram& faulty, const LocaliseContext& context,
+    const std::function<std::unique_ptr<training::Observer>(Finding&)>& watcher) {
+  Watch watch(context, context.variant == ToolVariant::kAsPublished
+                           ? training::KerasRelease::k224
+                           : training::KerasRelease::kTf24);
+  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
     return watch.finish({}, LocalisationStatus::kNotApplicable, to_string(problems.front()));
   }
   Finding finding;
-  const std::unique_ptr<Observer> observer = watcher(finding);
+  const std::unique_ptr<training::Observer> observer = watcher(finding);
   const LocalisationStatus status = watch.train(faulty.program, *observer);
   Localisation result;
   result.messages = std::move(finding.messages);
@@ -136,4 +138,4 @@ Localisation run_callback(const FaultyProgram& faulty, const LocaliseContext& co
   return watch.finish(std::move(result), status, watch.reason());
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

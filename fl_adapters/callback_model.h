@@ -12,7 +12,7 @@
 #include "fl_adapters/numpy.h"
 
 /// What DeepLocalize and DeepDiagnosis, two Keras callbacks of the same authors, have in common.
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// A model as the callbacks see it. The published tools read a layer's kind off its name
 /// ("dense_1"), so that they don't see an activation inside a Dense layer; the repaired ones go by
@@ -51,7 +51,7 @@ struct CallbackModel {
       const std::vector<bool>& has_weights) const;
 };
 /// Precondition: the program is valid.
-CallbackModel callback_model(const Program& program, ToolVariant variant);
+CallbackModel callback_model(const program::Program& program, ToolVariant variant);
 
 /// How the published tools fail at a layer with that many weights: they unpack them as kernel and
 /// bias. Empty for layers with both or without any.
@@ -73,7 +73,8 @@ ToolMessage callback_message(const MessageTable& table, const std::string& code,
 /// Trains the program with the watcher that `watcher(finding)` makes, which leaves there what it
 /// found. The published tools watch a training of Keras 2.2.4, on which they ran, the repaired ones
 /// that of the program.
-Localisation run_callback(const FaultyProgram& faulty, const LocaliseContext& context,
-                          const std::function<std::unique_ptr<Observer>(Finding&)>& watcher);
+Localisation run_callback(
+    const FaultyProgram& faulty, const LocaliseContext& context,
+    const std::function<std::unique_ptr<training::Observer>(Finding&)>& watcher);
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

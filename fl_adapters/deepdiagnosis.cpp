@@ -6,10 +6,11 @@
 #include <numeric>
 #include <utility>
 
+#include "base/json.h"
+#include "base/numbers.h"
 #include "fl_adapters/embedded.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace deepdiagnosis {
 namespace {
 
@@ -291,7 +292,7 @@ Finding Checker::gradients() {
 ToolMessage Checker::suggest(const char* code, std::optional<std::size_t> layer) const {
   ToolMessage message =
       callback_message(message_table(), code, epoch_->epoch, epoch_->epoch, model_, layer);
-  for (FaultEntry& fault : message.faults) {
+  for (program::FaultEntry& fault : message.faults) {
     if (fault.type != "ACH") fault.layers.clear();  // the layer is that of the activation
   }
   return message;
@@ -399,12 +400,14 @@ bool Checker::has_odd_learning_rate() const {
 namespace {
 
 /// Makes the tool's traces of a training: outputs and gradients for the first rows.
-class Watcher final : public Observer {
+class Watcher final : public training::Observer {
  public:
-  Watcher(const Program& program, ToolVariant variant, Finding& finding)
-      : program_(resolve(program)), model_(callback_model(program, variant)), finding_(finding) {}
+  Watcher(const program::Program& program, ToolVariant variant, Finding& finding)
+      : program_(program::resolve(program)),
+        model_(callback_model(program, variant)),
+        finding_(finding) {}
 
-  void begin(const DataView& data, Probe& probe) override {
+  void begin(const training::DataView& data, training::Probe& probe) override {
     Setting setting;
     setting.loss = program_.loss;
     setting.learning_rate = program_.optimizer.at("config").at("learning_rate");
@@ -424,7 +427,7 @@ class Watcher final : public Observer {
     std::iota(rows_.begin(), rows_.end(), std::int64_t{0});
   }
 
-  void epoch_end(const EpochEvent& event) override {
+  void epoch_end(const training::EpochEvent& event) override {
     EpochTrace trace;
     trace.epoch = event.epoch;
     if (const auto it = event.logs.find("loss"); it != event.logs.end()) trace.loss = it->second;
@@ -432,14 +435,14 @@ class Watcher final : public Observer {
       trace.accuracy = it->second;
     }
     trace.layers.resize(model_.layers.size());
-    const Probe::Answer backward = event.probe->backward(rows_);
+    const training::Probe::Answer backward = event.probe->backward(rows_);
     for (std::size_t i = 0; i < model_.layers.size(); ++i) {
-      const LayerView& view = at(backward, i);
+      const training::LayerView& view = at(backward, i);
       for (const auto& values : view.weights) trace.layers[i].weights.push_back(summary(values));
       for (const auto& values : view.gradients)
         trace.layers[i].gradients.push_back(summary(values));
     }
-    const Probe::Answer forward = event.probe->forward(rows_);
+    const training::Probe::Answer forward = event.probe->forward(rows_);
     for (std::size_t i = 0; i < model_.layers.size(); ++i) {
       trace.layers[i].outputs = at(forward, i).activations;
     }
@@ -453,11 +456,11 @@ class Watcher final : public Observer {
     if (std::isnan(a.min) || std::isnan(b.min)) return {std::nanf(""), std::nanf("")};
     return {std::min(a.min, b.min), std::max(a.max, b.max)};
   }
-  const LayerView& at(const Probe::Answer& answer, std::size_t layer) const {
+  const training::LayerView& at(const training::Probe::Answer& answer, std::size_t layer) const {
     return answer.layers[static_cast<std::size_t>(model_.layers[layer].index)];
   }
 
-  ResolvedProgram program_;
+  program::ResolvedProgram program_;
   CallbackModel model_;
   Finding& finding_;
   std::optional<Checker> checker_;
@@ -486,4 +489,4 @@ extern const Tool deepdiagnosis_tool{
     deepdiagnosis::localise,
     deepdiagnosis::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

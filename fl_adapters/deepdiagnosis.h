@@ -10,7 +10,7 @@
 
 /// DeepDiagnosis (Wardat, Cruz, Le and Rajan, ICSE 2022), after the public behaviour of its Keras
 /// callback: docs/methods/deepdiagnosis.md has every rule, and what `repaired` mends.
-namespace neutra::deepdiagnosis {
+namespace neutra::fl_adapters::deepdiagnosis {
 
 /// messages/deepdiagnosis.json.
 const MessageTable& message_table();
@@ -91,4 +91,4 @@ class Checker {
   std::vector<double> losses_, accuracies_;
 };
 
-}  // namespace neutra::deepdiagnosis
+}  // namespace neutra::fl_adapters::deepdiagnosis

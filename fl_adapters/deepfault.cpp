@@ -8,7 +8,7 @@
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/trained_model.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace deepfault {
 namespace {
 
@@ -67,10 +67,11 @@ void LayerSpectrum::add(std::span<const float> outputs, const std::vector<bool>&
   }
 }
 
-std::vector<Suspect> ranking(const std::vector<LayerSpectrum>& layers, Measure measure) {
-  std::vector<Suspect> list;
+std::vector<evaluators::Suspect> ranking(const std::vector<LayerSpectrum>& layers,
+                                         Measure measure) {
+  std::vector<evaluators::Suspect> list;
   for (const LayerSpectrum& layer : layers) {
-    Suspect whole{layer.layer, -1, "", 0};
+    evaluators::Suspect whole{layer.layer, -1, "", 0};
     for (std::size_t neuron = 0; neuron < layer.neurons.size(); ++neuron) {
       const double value = suspiciousness(measure, layer.neurons[neuron]);
       whole.suspiciousness = std::max(whole.suspiciousness, value);
@@ -85,7 +86,8 @@ std::vector<Suspect> ranking(const std::vector<LayerSpectrum>& layers, Measure m
 namespace {
 
 /// Layers with weights. The published tool leaves the output out.
-std::vector<std::size_t> spectrum_layers(const ResolvedProgram& program, ToolVariant variant) {
+std::vector<std::size_t> spectrum_layers(const program::ResolvedProgram& program,
+                                         ToolVariant variant) {
   std::vector<std::size_t> positions;
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     if (!program.layers[i].weights.empty()) positions.push_back(i);
@@ -107,11 +109,11 @@ bool passes(const RowValue& expected, const RowValue& actual, bool regression,
 }  // namespace
 
 std::vector<LayerSpectrum> spectra(const FaultyProgram& faulty, const LocaliseContext& context,
-                                   const ModelWeights& weights) {
-  const ResolvedProgram program = context.trainer->resolved(faulty.program);
-  const DataRows rows = context.trainer->rows(faulty.program, DataPart::kTest);
-  const std::unique_ptr<Predictor> predictor =
-      context.trainer->predictor(faulty.program, DataPart::kTest, {});
+                                   const program::ModelWeights& weights) {
+  const program::ResolvedProgram program = context.trainer->resolved(faulty.program);
+  const training::DataRows rows = context.trainer->rows(faulty.program, training::DataPart::kTest);
+  const std::unique_ptr<training::Predictor> predictor =
+      context.trainer->predictor(faulty.program, training::DataPart::kTest, {});
   predictor->weights().assign(weights);
   const std::vector<std::size_t> positions = spectrum_layers(program, context.variant);
   std::vector<LayerSpectrum> layers;
@@ -151,10 +153,10 @@ struct Run {
 };
 
 /// "(0, 5), (2, 1)": layer and neuron.
-std::string neurons_text(const std::vector<Suspect>& ranking) {
+std::string neurons_text(const std::vector<evaluators::Suspect>& ranking) {
   auto left = static_cast<int>(message_table().threshold("suspicious_neurons"));
   std::string text;
-  for (const Suspect& suspect : ranking) {
+  for (const evaluators::Suspect& suspect : ranking) {
     if (suspect.neuron < 0 || left-- <= 0) continue;
     text += (text.empty() ? "(" : ", (") + std::to_string(suspect.layer) + ", " +
             std::to_string(suspect.neuron) + ")";
@@ -176,18 +178,19 @@ Localisation localise(Measure measure, const FaultyProgram& faulty,
       trouble.status != LocalisationStatus::kOk) {
     return without(trouble);
   }
-  const ResolvedProgram program = context.trainer->resolved(faulty.program);
+  const program::ResolvedProgram program = context.trainer->resolved(faulty.program);
   if (spectrum_layers(program, context.variant).empty()) {
     return without({LocalisationStatus::kNotApplicable, "no hidden layer has weights"});
   }
-  if (context.trainer->rows(faulty.program, DataPart::kTest).count == 0) {
+  if (context.trainer->rows(faulty.program, training::DataPart::kTest).count == 0) {
     return without({LocalisationStatus::kNotApplicable, "the program has no test rows"});
   }
 
   static SharedWork<Run> work;
   const auto run = work.get(work_key(faulty, context), [&] {
     const auto start = std::chrono::steady_clock::now();
-    const TrainedModel model = context.trainer->train_model(training_job(faulty.program, context));
+    const training::TrainedModel model =
+        context.trainer->train_model(training_job(faulty.program, context));
     Run made;
     made.trouble = trouble_of(model.training);
     made.last_epoch = model.epochs - 1;
@@ -229,4 +232,4 @@ extern const Tool deepfault_ochiai_tool =
 extern const Tool deepfault_tarantula_tool =
     deepfault::tool(deepfault::Measure::kTarantula, "tarantula", "Tarantula");
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

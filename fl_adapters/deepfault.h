@@ -9,7 +9,7 @@
 
 /// DeepFault (Eniser, Gerasimou and Sen, FASE 2019): neurons that are active when predictions are
 /// wrong. docs/methods/deepfault.md has every rule, and what `repaired` mends.
-namespace neutra::deepfault {
+namespace neutra::fl_adapters::deepfault {
 
 /// messages/deepfault.json.
 const MessageTable& message_table();
@@ -40,9 +40,9 @@ struct LayerSpectrum {
 
 /// Of the layers that the tool looks at, over the program's test rows.
 std::vector<LayerSpectrum> spectra(const FaultyProgram& faulty, const LocaliseContext& context,
-                                   const ModelWeights& weights);
+                                   const program::ModelWeights& weights);
 
 /// The layers, each as suspicious as its most suspicious neuron, and the neurons.
-std::vector<Suspect> ranking(const std::vector<LayerSpectrum>& layers, Measure measure);
+std::vector<evaluators::Suspect> ranking(const std::vector<LayerSpectrum>& layers, Measure measure);
 
-}  // namespace neutra::deepfault
+}  // namespace neutra::fl_adapters::deepfault

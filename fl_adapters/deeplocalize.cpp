@@ -4,9 +4,10 @@
 #include <cmath>
 #include <utility>
 
+#include "base/numbers.h"
 #include "fl_adapters/embedded.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace deeplocalize {
 
 const MessageTable& message_table() {
@@ -146,25 +147,25 @@ namespace {
 /// Makes the tool's traces of a training. After each batch the tool asks the model, with its new
 /// weights, for outputs and gradients: here the next step brings them, on its own rows and with
 /// dropout.
-class Watcher final : public Observer {
+class Watcher final : public training::Observer {
  public:
   Watcher(CallbackModel model, std::function<Finding(const BatchTrace&)> check)
       : model_(std::move(model)), check_(std::move(check)) {}
 
   bool wants_output_gradients() const override { return true; }
 
-  void begin(const DataView& data, Probe&) override {
+  void begin(const training::DataView& data, training::Probe&) override {
     std::size_t width = 1;
     for (const std::int64_t n : data.row) width *= static_cast<std::size_t>(n);
     rows_ = static_cast<std::int64_t>(data.training.size() / width);
     batch_size_ = data.batch_size;
   }
 
-  BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
-    return BatchDetail::kActivations;
+  training::BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return training::BatchDetail::kActivations;
   }
 
-  void batch_end(const BatchEvent& event) override {
+  void batch_end(const training::BatchEvent& event) override {
     const Views views = views_of(event.layers);
     if (pending_) complete(views);
     if (stops_) return;
@@ -184,7 +185,7 @@ class Watcher final : public Observer {
 
   bool stop() override { return stops_; }
 
-  void end(Probe& probe) override {
+  void end(training::Probe& probe) override {
     if (!pending_ || stops_) return;
     std::vector<std::int64_t> rows;
     for (std::int64_t row = pending_->batch * batch_size_;
@@ -192,13 +193,13 @@ class Watcher final : public Observer {
       rows.push_back(row);
     }
     if (rows.empty()) return;
-    const Probe::Answer answer = probe.backward(rows);
+    const training::Probe::Answer answer = probe.backward(rows);
     complete(views_of(answer.layers));
   }
 
  private:
-  using Views = std::vector<const LayerView*>;
-  Views views_of(std::span<const LayerView> all) const {
+  using Views = std::vector<const training::LayerView*>;
+  Views views_of(std::span<const training::LayerView> all) const {
     Views views;
     for (const CallbackModel::Layer& layer : model_.layers) {
       views.push_back(&all[static_cast<std::size_t>(layer.index)]);
@@ -207,7 +208,8 @@ class Watcher final : public Observer {
   }
 
   /// The batch's own accuracy, out of that of the epoch so far: as the share of a whole number.
-  std::optional<float> accuracy(const BatchEvent& event, bool first, std::size_t outputs) {
+  std::optional<float> accuracy(const training::BatchEvent& event, bool first,
+                                std::size_t outputs) {
     const auto it = event.logs.find("accuracy");
     if (it == event.logs.end()) return {};
     const auto rows = static_cast<double>(event.rows);
@@ -241,8 +243,8 @@ class Watcher final : public Observer {
 
 }  // namespace
 
-std::unique_ptr<Observer> make_watcher(CallbackModel model,
-                                       std::function<Finding(const BatchTrace&)> check) {
+std::unique_ptr<training::Observer> make_watcher(CallbackModel model,
+                                                 std::function<Finding(const BatchTrace&)> check) {
   return std::make_unique<Watcher>(std::move(model), std::move(check));
 }
 
@@ -276,4 +278,4 @@ extern const Tool deeplocalize_tool{
     deeplocalize::localise,
     deeplocalize::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

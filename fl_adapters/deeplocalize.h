@@ -11,7 +11,7 @@
 
 /// DeepLocalize (Wardat, Le and Rajan, ICSE 2021), after the public behaviour of its Keras
 /// callback: docs/methods/deeplocalize.md has every rule, and what `repaired` mends.
-namespace neutra::deeplocalize {
+namespace neutra::fl_adapters::deeplocalize {
 
 /// messages/deeplocalize.json.
 const MessageTable& message_table();
@@ -65,7 +65,7 @@ class Checker {
 
 /// Makes the traces of a training and hands each to `check`; stops the training when a finding
 /// does.
-std::unique_ptr<Observer> make_watcher(CallbackModel model,
-                                       std::function<Finding(const BatchTrace&)> check);
+std::unique_ptr<training::Observer> make_watcher(CallbackModel model,
+                                                 std::function<Finding(const BatchTrace&)> check);
 
-}  // namespace neutra::deeplocalize
+}  // namespace neutra::fl_adapters::deeplocalize

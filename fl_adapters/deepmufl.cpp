@@ -6,12 +6,12 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "fl_adapters/embedded.h"
 #include "mutators/model_mutants.h"
-#include "program/error.h"
 #include "training/trained_mutations.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace deepmufl {
 
 const MessageTable& message_table() {
@@ -94,8 +94,9 @@ double muse(const Results& results, const LayerResults& layer, ToolVariant varia
 
 }  // namespace
 
-std::vector<Suspect> ranking(const Results& results, const Formula& formula, ToolVariant variant) {
-  std::vector<Suspect> list;
+std::vector<evaluators::Suspect> ranking(const Results& results, const Formula& formula,
+                                         ToolVariant variant) {
+  std::vector<evaluators::Suspect> list;
   for (const LayerResults& layer : results.layers) {
     list.push_back({layer.layer, -1, "",
                     formula.kind == Formula::Kind::kMuse
@@ -119,7 +120,7 @@ bool same(const RowValue& expected, const RowValue& actual, bool regression, Too
 namespace {
 
 /// A test's number, the same one for equal inputs.
-std::vector<std::size_t> input_numbers(const DataRows& rows) {
+std::vector<std::size_t> input_numbers(const training::DataRows& rows) {
   std::unordered_map<std::string_view, std::size_t> known;
   std::vector<std::size_t> numbers;
   const std::size_t width = rows.features.size() / static_cast<std::size_t>(rows.count);
@@ -136,15 +137,15 @@ std::vector<std::size_t> input_numbers(const DataRows& rows) {
 class MutantRun {
  public:
   MutantRun(const FaultyProgram& faulty, const LocaliseContext& context,
-            const ModelWeights& weights, std::chrono::steady_clock::time_point started)
+            const program::ModelWeights& weights, std::chrono::steady_clock::time_point started)
       : program_(faulty.program),
         context_(context),
         trainer_(*context.trainer),
         weights_(weights),
         started_(started),
         resolved_(trainer_.resolved(program_)),
-        rows_(trainer_.rows(program_, DataPart::kTest)),
-        model_(trainer_.predictor(program_, DataPart::kTest, {})),
+        rows_(trainer_.rows(program_, training::DataPart::kTest)),
+        model_(trainer_.predictor(program_, training::DataPart::kTest, {})),
         inputs_(input_numbers(rows_)) {
     model_->weights().assign(weights_);
     original_.resize(static_cast<std::size_t>(rows_.count));
@@ -157,10 +158,10 @@ class MutantRun {
   }
 
   Results run() {
-    const std::vector<ModelMutant> mutants =
-        deepmufl_mutants(program_, resolved_, context_.variant == ToolVariant::kAsPublished);
+    const std::vector<mutators::ModelMutant> mutants = mutators::deepmufl_mutants(
+        program_, resolved_, context_.variant == ToolVariant::kAsPublished);
     for (auto begin = mutants.begin(); begin != mutants.end();) {
-      const auto end = std::find_if(begin, mutants.end(), [&](const ModelMutant& mutant) {
+      const auto end = std::find_if(begin, mutants.end(), [&](const mutators::ModelMutant& mutant) {
         return mutant.layer != begin->layer;
       });
       run_layer({begin, end});
@@ -186,7 +187,7 @@ class MutantRun {
 
   /// Calls use(row, output) for `count` rows of the predictor's; the first is test `first`.
   template <typename Use>
-  void for_rows(Predictor& predictor, std::int64_t first, std::int64_t count, Use use) {
+  void for_rows(training::Predictor& predictor, std::int64_t first, std::int64_t count, Use use) {
     for (std::int64_t begin = 0; begin < count; begin += predictor.max_rows()) {
       const std::int64_t rows = std::min(predictor.max_rows(), count - begin);
       const std::span<const float> outputs = predictor.outputs(begin, rows);
@@ -203,8 +204,8 @@ class MutantRun {
     std::vector<bool> mended, broken;  ///< by input number
   };
 
-  void test(Predictor& predictor, std::int64_t first, std::int64_t count, MutantResult& result,
-            Tally& tally) {
+  void test(training::Predictor& predictor, std::int64_t first, std::int64_t count,
+            MutantResult& result, Tally& tally) {
     check_stop(context_);
     if (context_.time_limit > 0 &&
         std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count() >
@@ -227,9 +228,9 @@ class MutantRun {
   }
 
   /// Do the weights fit a mutated structure, and would Keras take it?
-  bool fits(const ModelMutant& mutant) const {
+  bool fits(const mutators::ModelMutant& mutant) const {
     if (!mutant.structure || trainer_.refusal(mutant.structure->program)) return false;
-    ResolvedProgram changed;
+    program::ResolvedProgram changed;
     try {
       changed = trainer_.resolved(mutant.structure->program);
     } catch (const Error& error) {
@@ -239,10 +240,12 @@ class MutantRun {
     const std::vector<std::size_t>& origin = mutant.structure->origin;
     if (changed.layers.size() != origin.size()) return false;
     for (std::size_t i = 0; i < origin.size(); ++i) {
-      const std::vector<Weight>& now = changed.layers[i].weights;
-      const std::vector<Weight>& before = resolved_.layers[origin[i]].weights;
+      const std::vector<program::Weight>& now = changed.layers[i].weights;
+      const std::vector<program::Weight>& before = resolved_.layers[origin[i]].weights;
       if (!std::equal(now.begin(), now.end(), before.begin(), before.end(),
-                      [](const Weight& a, const Weight& b) { return a.shape == b.shape; })) {
+                      [](const program::Weight& a, const program::Weight& b) {
+                        return a.shape == b.shape;
+                      })) {
         return false;
       }
     }
@@ -250,26 +253,26 @@ class MutantRun {
   }
 
   /// Does the mutant have layers from this one on, and those before it from the model?
-  static bool runs_from(const ModelMutant& mutant, std::size_t layer) {
+  static bool runs_from(const mutators::ModelMutant& mutant, std::size_t layer) {
     return mutant.first == layer && layer < mutant.structure->origin.size();
   }
 
-  void run_layer(std::span<const ModelMutant> mutants) {
+  void run_layer(std::span<const mutators::ModelMutant> mutants) {
     const std::size_t layer = mutants.front().layer;
     Tally tally{std::vector<MutantResult>(mutants.size()), std::vector<bool>(inputs_.size()),
                 std::vector<bool>(inputs_.size())};
     for (std::size_t i = 0; i < mutants.size(); ++i) {
-      if (mutants[i].kind != ModelMutant::Kind::kStructure) continue;
+      if (mutants[i].kind != mutators::ModelMutant::Kind::kStructure) continue;
       tally.mutants[i].viable = fits(mutants[i]);
       if (!tally.mutants[i].viable || runs_from(mutants[i], layer)) continue;
-      const ModelStructure& structure = *mutants[i].structure;
-      const auto whole = trainer_.predictor(structure.program, DataPart::kTest, {});
+      const mutators::ModelStructure& structure = *mutants[i].structure;
+      const auto whole = trainer_.predictor(structure.program, training::DataPart::kTest, {});
       whole->weights().assign(weights_, 0, structure.origin);
       test(*whole, 0, rows_.count, tally.mutants[i], tally);
     }
 
     // The layers before this one are the same in all other mutants: they run from here.
-    Array inputs;
+    training::Array inputs;
     std::int64_t width = 1;
     for (const std::int64_t extent : resolved_.layers[layer].input_shape) width *= extent;
     const std::int64_t kept =
@@ -277,20 +280,20 @@ class MutantRun {
     for (std::int64_t first = 0; first < rows_.count; first += kept) {
       const std::int64_t count = std::min(kept, rows_.count - first);
       if (layer > 0) fill(inputs, layer, first, count, width);
-      const auto rest = [&](const Program& program) {
-        return layer == 0 ? trainer_.predictor(program, DataPart::kTest, {})
+      const auto rest = [&](const program::Program& program) {
+        return layer == 0 ? trainer_.predictor(program, training::DataPart::kTest, {})
                           : trainer_.predictor(program, layer, inputs);
       };
       const auto unchanged = rest(program_);
       unchanged->weights().assign(weights_, layer);
       for (std::size_t i = 0; i < mutants.size(); ++i) {
-        if (mutants[i].kind == ModelMutant::Kind::kWeights) {
+        if (mutants[i].kind == mutators::ModelMutant::Kind::kWeights) {
           change(*unchanged, mutants[i]);
           test(*unchanged, first, count, tally.mutants[i], tally);
           restore(*unchanged, mutants[i]);
-        } else if (mutants[i].kind == ModelMutant::Kind::kStructure && tally.mutants[i].viable &&
-                   runs_from(mutants[i], layer)) {
-          const ModelStructure& structure = *mutants[i].structure;
+        } else if (mutants[i].kind == mutators::ModelMutant::Kind::kStructure &&
+                   tally.mutants[i].viable && runs_from(mutants[i], layer)) {
+          const mutators::ModelStructure& structure = *mutants[i].structure;
           const auto changed = rest(structure.program);
           changed->weights().assign(weights_, layer, structure.origin);
           test(*changed, first, count, tally.mutants[i], tally);
@@ -303,7 +306,7 @@ class MutantRun {
   }
 
   /// The layer's inputs for some tests.
-  void fill(Array& inputs, std::size_t layer, std::int64_t first, std::int64_t count,
+  void fill(training::Array& inputs, std::size_t layer, std::int64_t first, std::int64_t count,
             std::int64_t width) {
     inputs.extents = resolved_.layers[layer].input_shape;
     inputs.extents.insert(inputs.extents.begin(), count);
@@ -317,27 +320,29 @@ class MutantRun {
   }
 
   /// Of the layer that the predictor begins with.
-  static std::span<float> variable(Predictor& predictor, const ModelMutant& mutant) {
-    Weights& weights = predictor.weights();
+  static std::span<float> variable(training::Predictor& predictor,
+                                   const mutators::ModelMutant& mutant) {
+    training::Weights& weights = predictor.weights();
     return weights.of_layer(0)[mutant.change.variable].extent.of(weights.all());
   }
-  void change(Predictor& predictor, const ModelMutant& mutant) const {
-    apply(mutant.change, resolved_.layers[mutant.layer].weights[mutant.change.variable].shape,
-          variable(predictor, mutant));
+  void change(training::Predictor& predictor, const mutators::ModelMutant& mutant) const {
+    mutators::apply(mutant.change,
+                    resolved_.layers[mutant.layer].weights[mutant.change.variable].shape,
+                    variable(predictor, mutant));
   }
-  void restore(Predictor& predictor, const ModelMutant& mutant) const {
+  void restore(training::Predictor& predictor, const mutators::ModelMutant& mutant) const {
     const std::vector<float>& values = weights_[mutant.layer][mutant.change.variable];
     std::copy(values.begin(), values.end(), variable(predictor, mutant).begin());
   }
 
-  const Program& program_;
+  const program::Program& program_;
   const LocaliseContext& context_;
-  LocalTrainer& trainer_;
-  const ModelWeights& weights_;
+  training::LocalTrainer& trainer_;
+  const program::ModelWeights& weights_;
   const std::chrono::steady_clock::time_point started_;
-  const ResolvedProgram resolved_;
-  const DataRows rows_;
-  const std::unique_ptr<Predictor> model_;
+  const program::ResolvedProgram resolved_;
+  const training::DataRows rows_;
+  const std::unique_ptr<training::Predictor> model_;
   const std::vector<std::size_t> inputs_;
   std::vector<std::vector<float>> original_;  ///< the model's output for each test
   std::vector<bool> passed_;
@@ -347,8 +352,8 @@ class MutantRun {
 }  // namespace
 
 Results run_mutants(const FaultyProgram& faulty, const LocaliseContext& context,
-                    const ModelWeights& weights, std::chrono::steady_clock::time_point started,
-                    Trouble& trouble) {
+                    const program::ModelWeights& weights,
+                    std::chrono::steady_clock::time_point started, Trouble& trouble) {
   try {
     return MutantRun(faulty, context, weights, started).run();
   } catch (const MutantRun::OutOfTime&) {
@@ -370,7 +375,8 @@ struct Run {
 Run train_and_mutate(const FaultyProgram& faulty, const LocaliseContext& context) {
   const auto started = std::chrono::steady_clock::now();
   Run run;
-  const TrainedModel model = context.trainer->train_model(training_job(faulty.program, context));
+  const training::TrainedModel model =
+      context.trainer->train_model(training_job(faulty.program, context));
   run.trouble = trouble_of(model.training);
   run.last_epoch = model.epochs - 1;
   if (run.trouble.status == LocalisationStatus::kOk) {
@@ -403,7 +409,7 @@ Localisation localise(const Formula& formula, const FaultyProgram& faulty,
       trouble.status != LocalisationStatus::kOk) {
     return without(trouble);
   }
-  if (context.trainer->rows(faulty.program, DataPart::kTest).count == 0) {
+  if (context.trainer->rows(faulty.program, training::DataPart::kTest).count == 0) {
     return without({LocalisationStatus::kNotApplicable, "the program has no test rows"});
   }
 
@@ -467,4 +473,4 @@ extern const Tool deepmufl_metallaxis2_sbi_max_tool =
     tool("metallaxis2-sbi-max", {deepmufl::kMetallaxis2, false, true});
 extern const Tool deepmufl_muse_tool = tool("muse", {deepmufl::kMuse, false, false});
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -8,7 +8,7 @@
 
 /// deepmufl (Ghanbari, Thomas, Arshad and Rajan, ASE 2023): layers whose mutants change test
 /// results. docs/methods/deepmufl.md has every rule, and what `repaired` mends.
-namespace neutra::deepmufl {
+namespace neutra::fl_adapters::deepmufl {
 
 /// messages/deepmufl.json.
 const MessageTable& message_table();
@@ -49,7 +49,8 @@ struct Formula {
   bool maximum = false;  ///< Metallaxis: the largest of the mutants' values instead of their mean
 };
 /// Every layer of the results.
-std::vector<Suspect> ranking(const Results& results, const Formula& formula, ToolVariant variant);
+std::vector<evaluators::Suspect> ranking(const Results& results, const Formula& formula,
+                                         ToolVariant variant);
 
 /// Does a test pass, or is an output another one? `regression`: by the table's delta.
 bool same(const RowValue& expected, const RowValue& actual, bool regression, ToolVariant variant);
@@ -57,7 +58,7 @@ bool same(const RowValue& expected, const RowValue& actual, bool regression, Too
 /// Runs all mutants of a model on the program's test rows. `trouble`: a time limit that was passed
 /// `started` plus context.time_limit; the results are empty then.
 Results run_mutants(const FaultyProgram& faulty, const LocaliseContext& context,
-                    const ModelWeights& weights, std::chrono::steady_clock::time_point started,
-                    Trouble& trouble);
+                    const program::ModelWeights& weights,
+                    std::chrono::steady_clock::time_point started, Trouble& trouble);
 
-}  // namespace neutra::deepmufl
+}  // namespace neutra::fl_adapters::deepmufl

@@ -3,7 +3,7 @@
 #include <string_view>
 
 /// Data files of this room, compiled in by neutra_embed.
-namespace neutra::embedded {
+namespace neutra::fl_adapters::embedded {
 
 // messages/TOOL.json
 extern const std::string_view autotrainer_messages;
@@ -27,4 +27,4 @@ extern const std::string_view allowed_by_task;  ///< task_rules.json
 extern const std::string_view deepfd_faults;  ///< deepfd/faults.json
 extern const std::string_view deepfd_model;   ///< deepfd/model.json
 
-}  // namespace neutra::embedded
+}  // namespace neutra::fl_adapters::embedded

@@ -8,14 +8,15 @@
 #include <ctime>
 #include <optional>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "fl_adapters/tool_answer.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/formats/keras_script.h"
 #include "program/formats/program_for_tools.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 namespace fs = std::filesystem;
@@ -132,7 +133,7 @@ std::string trouble(const ProcessResult& process, const ProcessCall& call) {
 
 /// answer.json, else standard output. Throws input_error.
 Localisation json_answer(const fs::path& folder, const ProcessCall& call,
-                         const ProcessResult& process, const Program& program) {
+                         const ProcessResult& process, const program::Program& program) {
   const fs::path file = folder / kAnswerFile;
   std::error_code error;
   if (!fs::exists(file, error)) {
@@ -180,12 +181,12 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     run.answer.reason = reason;
     run.answer.faults.applicable = status == LocalisationStatus::kTimeout;
   };
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
     no_answer(LocalisationStatus::kNotApplicable, to_string(problems.front()));
     return run;
   }
   if (description_.inputs.contains(ToolInput::kScript)) {
-    if (const auto refusal = keras_script_refusal(faulty.program)) {
+    if (const auto refusal = program::keras_script_refusal(faulty.program)) {
       no_answer(LocalisationStatus::kNotApplicable, "no Keras script has " + *refusal);
       return run;
     }
@@ -194,8 +195,8 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
   const RunFolder folder(context.keep.empty()
                              ? fs::path()
                              : kept_folder(context.keep, faulty, description_.name, context.run));
-  std::shared_ptr<const Dataset> data;
-  std::optional<DataInfo> info;
+  std::shared_ptr<const training::Dataset> data;
+  std::optional<program::DataInfo> info;
   if (description_.inputs.contains(ToolInput::kData)) {
     assert(context.trainer != nullptr);
     data = context.trainer->dataset(faulty.program);
@@ -208,7 +209,8 @@ ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext
     write_file_atomically(folder.path() / name, text);
     run.files.emplace_back(name);
   };
-  write("program.json", to_text(program_for_tools(faulty.program, info ? &*info : nullptr)));
+  write("program.json",
+        to_text(program::program_for_tools(faulty.program, info ? &*info : nullptr)));
   // Another seed for each run, the same ones for the same study.
   const auto seed = static_cast<std::uint32_t>(
       (context.seed * 1000 + static_cast<std::uint64_t>(context.run)) % 0x7fffffff);
@@ -415,4 +417,4 @@ std::vector<ToolCheck> check_tool(const fs::path& file, const FaultyProgram& fau
   return checks;
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "fl_adapters/process.h"
+#include "base/process.h"
 #include "fl_adapters/tool_description.h"
 #include "fl_adapters/tool_folder.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// One run of an external tool.
 struct ExternalRun {
@@ -58,4 +58,4 @@ struct ToolCheck {
 std::vector<ToolCheck> check_tool(const std::filesystem::path& file, const FaultyProgram& faulty,
                                   const LocaliseContext& context);
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -4,7 +4,7 @@
 
 #include "fl_adapters/tool_folder.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
                           const LocaliseContext& context, std::size_t runs, int workers,
@@ -26,4 +26,4 @@ ToolAnswers localise_runs(const Tool& tool, const FaultyProgram& faulty,
   return answers;
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "program/json_section.h"
+#include "base/json_section.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 std::optional<Actionability> parse_actionability(std::string_view word) {
@@ -19,7 +19,7 @@ std::optional<Actionability> parse_actionability(std::string_view word) {
 std::vector<std::string> faults_of(const JsonSection& section) {
   section.at("faults");
   const std::vector<std::string> faults = section.texts("faults");
-  const auto& types = fault_types();
+  const auto& types = program::fault_types();
   for (const std::string& fault : faults) {
     if (std::none_of(types.begin(), types.end(),
                      [&](const auto& known) { return known.first == fault; })) {
@@ -84,4 +84,4 @@ std::string with_values(std::string text, const std::vector<std::string>& values
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

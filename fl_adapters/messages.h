@@ -7,7 +7,7 @@
 
 #include "fl_adapters/tool.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// A kind of message, as messages/TOOL.json has it.
 struct MessageKind {
@@ -44,4 +44,4 @@ class MessageTable {
 /// A text with each "{}" replaced by the next value; braces beyond the last value stay.
 std::string with_values(std::string text, const std::vector<std::string>& values);
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

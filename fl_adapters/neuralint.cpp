@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/words.h"
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/task_rules.h"
 #include "program/layer.h"
 #include "program/normal.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace neuralint {
 namespace {
 
@@ -37,7 +37,7 @@ struct Node {
   std::string activation;  ///< of an activator
   bool linear = false;     ///< an activator that the rules take for none
   Json config;             ///< normal form, every field present
-  std::optional<Shape> in, out;
+  std::optional<program::Shape> in, out;
 
   bool is(std::string_view wanted) const { return type == wanted; }
   bool learns() const { return is("dense") || is("conv2d"); }
@@ -57,18 +57,19 @@ std::int64_t slid(std::int64_t extent, std::int64_t window, std::int64_t stride,
 /// The program as the tool reads it.
 class Graph {
  public:
-  Graph(const Program& program, ToolVariant variant, std::optional<DataInfo> data = std::nullopt)
+  Graph(const program::Program& program, ToolVariant variant,
+        std::optional<program::DataInfo> data = std::nullopt)
       : repaired_(variant == ToolVariant::kRepaired), rules_(program, std::move(data)) {
-    std::vector<Problem> problems;
-    const Json normal = normal_form(program.document, Defaults::kFill, problems);
-    const Json* layers = find_layers(program.document);
+    std::vector<program::Problem> problems;
+    const Json normal = program::normal_form(program.document, program::Defaults::kFill, problems);
+    const Json* layers = program::find_layers(program.document);
     if (!problems.empty() || layers == nullptr || layers->empty()) {
       reason_ = problems.empty() ? "a model without layers" : to_string(problems.front());
       return;
     }
     read_loss(program.document, normal);
     if (!reason_.empty()) return;
-    read_layers(*layers, *find_layers(normal));
+    read_layers(*layers, *program::find_layers(normal));
     if (!repaired_ && known_layers_ == 1) {
       reason_ = "the tool reads no model of a single layer";
       if (layers->size() > 1) {
@@ -119,7 +120,7 @@ class Graph {
 
  private:
   void read_loss(const Json& document, const Json& normal) {
-    const std::string canonical = loss_word(normal.at("compile").at("loss"));
+    const std::string canonical = program::loss_word(normal.at("compile").at("loss"));
     const Json& written = document.at("compile").at("loss");
     // The tool compares the word in the script: it doesn't know "mse".
     loss_ = repaired_ || !written.is_string() ? canonical : written.get<std::string>();
@@ -203,7 +204,7 @@ class Graph {
 
   /// Shapes as the tool infers them; unknown from a layer on that doesn't fit.
   void find_shapes(const Json& written) {
-    std::optional<Shape> shape;
+    std::optional<program::Shape> shape;
     if (const Json* config = member(written[0], "config")) {
       for (const char* name : {"batch_input_shape", "batch_shape"}) {
         const Json* declared = member(*config, name);
@@ -221,7 +222,8 @@ class Graph {
     }
   }
 
-  std::optional<Shape> output_of(const Node& node, const std::optional<Shape>& in) const {
+  std::optional<program::Shape> output_of(const Node& node,
+                                          const std::optional<program::Shape>& in) const {
     const auto extent = [&](const char* window, const char* strides, std::size_t axis) {
       const Json& steps = node.config.at(node.config.at(strides).is_null() ? window : strides);
       return slid((*in)[axis], node.config.at(window)[axis], steps[axis],
@@ -229,8 +231,8 @@ class Graph {
     };
     if (node.is("dense")) {
       const std::int64_t units = node.config.at("units");
-      if (!repaired_ || !in || in->empty()) return Shape{units};
-      Shape out = *in;
+      if (!repaired_ || !in || in->empty()) return program::Shape{units};
+      program::Shape out = *in;
       out.back() = units;
       return out;
     }
@@ -240,18 +242,18 @@ class Graph {
       const char* window = node.is("conv2d") ? "kernel_size" : "pool_size";
       const std::int64_t channels =
           node.is("conv2d") ? node.config.at("filters").get<std::int64_t>() : (*in)[2];
-      return Shape{extent(window, "strides", 0), extent(window, "strides", 1), channels};
+      return program::Shape{extent(window, "strides", 0), extent(window, "strides", 1), channels};
     }
     if (node.is("zeropadding2d")) {
       if (in->size() != 3) return std::nullopt;
-      const auto padding = node.config.at("padding").get<std::vector<Shape>>();
-      return Shape{(*in)[0] + padding[0][0] + padding[0][1],
-                   (*in)[1] + padding[1][0] + padding[1][1], (*in)[2]};
+      const auto padding = node.config.at("padding").get<std::vector<program::Shape>>();
+      return program::Shape{(*in)[0] + padding[0][0] + padding[0][1],
+                            (*in)[1] + padding[1][0] + padding[1][1], (*in)[2]};
     }
-    if (node.is("globalpooling2d")) return in->empty() ? in : Shape{in->back()};
-    if (node.is("flatten")) return Shape{product(*in)};
+    if (node.is("globalpooling2d")) return in->empty() ? in : program::Shape{in->back()};
+    if (node.is("flatten")) return program::Shape{product(*in)};
     if (node.is("reshape")) {
-      Shape out = node.config.at("target_shape").get<Shape>();
+      program::Shape out = node.config.at("target_shape").get<program::Shape>();
       const auto open = std::find(out.begin(), out.end(), -1);
       if (open != out.end()) {
         *open = 1;
@@ -264,11 +266,11 @@ class Graph {
   }
 
  public:
-  static std::int64_t product(const Shape& shape) {
+  static std::int64_t product(const program::Shape& shape) {
     std::int64_t n = 1;
     for (const std::int64_t extent : shape) {
       // Only the sign and equality matter; a shape this large is refused elsewhere.
-      if (extent != 0 && std::llabs(n) > kMaxElements) return kMaxElements;
+      if (extent != 0 && std::llabs(n) > program::kMaxElements) return program::kMaxElements;
       n *= extent;
     }
     return n;
@@ -513,20 +515,20 @@ bool asks_for_activation(const std::string& code) {
   return code == "f008" || code == "f012" || code == "f017";
 }
 
-std::optional<std::string> unreadable(const Program& program, ToolVariant variant) {
+std::optional<std::string> unreadable(const program::Program& program, ToolVariant variant) {
   const Graph graph(program, variant);
   return graph.reason().empty() ? std::nullopt : std::optional(graph.reason());
 }
 
-std::vector<int> layer_numbers(const Program& program, ToolVariant variant) {
+std::vector<int> layer_numbers(const program::Program& program, ToolVariant variant) {
   const Graph graph(program, variant);
   std::vector<int> layers;
   for (const Node& node : graph.nodes()) layers.push_back(node.layer);
   return layers;
 }
 
-std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant,
-                                       std::optional<DataInfo> data) {
+std::vector<ToolMessage> check_program(const program::Program& program, ToolVariant variant,
+                                       std::optional<program::DataInfo> data) {
   const Graph graph(program, variant, std::move(data));
   Findings found;
   for (const auto check : {check_ranks, check_pooling, check_activations, check_initialisers,
@@ -596,4 +598,4 @@ extern const Tool neuralint_tool{
     neuralint::localise,
     neuralint::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

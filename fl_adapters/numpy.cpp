@@ -7,7 +7,7 @@
 
 #include "training/clones.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 constexpr std::size_t kLanes = 8;
@@ -73,4 +73,4 @@ Mean mean_of(std::span<const float> values) {
           value == 0 && std::all_of(values.begin(), values.end(), [](float v) { return v == 0; })};
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -4,7 +4,7 @@
 
 /// Reductions with NumPy's rounding. Tools that compare means with 0 or with each other owe some of
 /// their messages to it.
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// np.mean: pairwise sums over blocks of 128 with eight partial sums each, in the values' own
 /// precision. NaN for no values.
@@ -22,4 +22,4 @@ struct Mean {
 };
 Mean mean_of(std::span<const float> values);
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

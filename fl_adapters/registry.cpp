@@ -3,7 +3,7 @@
 #include "fl_adapters/messages.h"
 #include "program/compiled_metrics.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 // One line for each tool, sorted by name; NAME.cpp defines the object NAME_tool.
 #define NEUTRA_TOOLS(TOOL)              \
@@ -39,7 +39,7 @@ namespace {
 Tool of_the_script(const Tool& native) {
   Tool tool = native;
   tool.localise = [&native](const FaultyProgram& faulty, const LocaliseContext& context) {
-    return native.localise({faulty.id, script_of(faulty.program)}, context);
+    return native.localise({faulty.id, program::script_of(faulty.program)}, context);
   };
   return tool;
 }
@@ -82,4 +82,4 @@ std::set<std::string> fault_types_of(const Tool& tool) {
   return types;
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

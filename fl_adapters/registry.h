@@ -5,7 +5,7 @@
 
 #include "fl_adapters/tool.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// All tools, sorted by name.
 const std::vector<const Tool*>& tools();
@@ -17,4 +17,4 @@ const Tool* find_tool(std::string_view name);
 /// that name none.
 std::set<std::string> fault_types_of(const Tool& tool);
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -1,4 +1,5 @@
 #include "evaluators/symptoms.h"
+#include "base/numbers.h"
 
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/messages.h"
@@ -7,7 +8,7 @@
 
 /// Symptoms of faulty data in a training, and what they say about the data:
 /// docs/methods/symptoms.md.
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace symptoms {
 namespace {
 
@@ -17,28 +18,28 @@ const MessageTable& message_table() {
   return table;
 }
 
-ToolMessage message_of(const Symptom& symptom) {
+ToolMessage message_of(const evaluators::Symptom& symptom) {
   ToolMessage message;
   message.code = symptom.rule->id;
   message.severity = "Symptom";
   message.text = symptom.rule->name + ": " + symptom.rule->meaning;
   message.detail = symptom.explanation();
-  for (const SymptomLayer& layer : symptom.layers) message.layers.insert(layer.index);
+  for (const evaluators::SymptomLayer& layer : symptom.layers) message.layers.insert(layer.index);
   return message;
 }
 
-std::string detail_of(const DataFaultScore& score) {
+std::string detail_of(const evaluators::DataFaultScore& score) {
   return "log-odds " + shortest(python_round(score.log_odds, 2)) + " against clean data";
 }
 
-void judge(const MonitoredRun& run, Localisation& result) {
-  const std::vector<Symptom> found = find_symptoms(run);
-  for (const Symptom& symptom : found) record(result.messages, message_of(symptom));
-  const std::vector<DataFaultScore> scores = rank_data_faults(found);
-  for (const DataFaultScore& score : scores) {
+void judge(const evaluators::MonitoredRun& run, Localisation& result) {
+  const std::vector<evaluators::Symptom> found = evaluators::find_symptoms(run);
+  for (const evaluators::Symptom& symptom : found) record(result.messages, message_of(symptom));
+  const std::vector<evaluators::DataFaultScore> scores = evaluators::rank_data_faults(found);
+  for (const evaluators::DataFaultScore& score : scores) {
     if (score.log_odds <= message_table().threshold("log_odds")) break;
     ToolMessage message = message_table().message(score.fault->id, {}, detail_of(score));
-    for (const FaultEntry& fault : message.faults) {
+    for (const program::FaultEntry& fault : message.faults) {
       result.ranking.push_back({-1, -1, fault.type, score.probability});
     }
     if (score.fault != scores.front().fault) {
@@ -58,10 +59,11 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
     return with_trouble({}, trouble);
   }
   Watch watch(context);
-  TrainingMonitor monitor(context.trainer->resolved(faulty.program));
+  training::TrainingMonitor monitor(context.trainer->resolved(faulty.program));
   const LocalisationStatus status = watch.train(faulty.program, monitor);
   Localisation result;
-  const MonitoredRun run = monitor.run({&faulty.program, context.seed, context.run}, {});
+  const evaluators::MonitoredRun run =
+      monitor.run({&faulty.program, context.seed, context.run}, {});
   if (status == LocalisationStatus::kOk && !run.epochs.empty()) judge(run, result);
   return watch.finish(std::move(result), status, watch.reason());
 }
@@ -80,4 +82,4 @@ extern const Tool symptoms_tool{
     symptoms::localise,
     symptoms::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -6,12 +6,12 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "fl_adapters/embedded.h"
-#include "program/error.h"
-#include "program/json.h"
 #include "program/normal.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 using Words = std::set<std::string, std::less<>>;
@@ -44,10 +44,10 @@ const Tables& tables() {
 }
 
 /// Classification or regression, also of a program that Keras refuses.
-bool is_regression(const Program& program, const Json& normal, const std::string& loss) {
+bool is_regression(const program::Program& program, const Json& normal, const std::string& loss) {
   if (const Json& task = normal.at("task"); task.is_string()) return task == "regression";
   try {
-    return resolve(program).task == "regression";
+    return program::resolve(program).task == "regression";
   } catch (const Error&) {
     return !tables().classes.contains(loss);
   }
@@ -55,7 +55,8 @@ bool is_regression(const Program& program, const Json& normal, const std::string
 
 }  // namespace
 
-std::optional<DataInfo> data_of(const Program& program, LocalTrainer* trainer) {
+std::optional<program::DataInfo> data_of(const program::Program& program,
+                                         training::LocalTrainer* trainer) {
   if (trainer == nullptr) return std::nullopt;
   try {
     const auto data = trainer->dataset(program);
@@ -66,18 +67,18 @@ std::optional<DataInfo> data_of(const Program& program, LocalTrainer* trainer) {
   return std::nullopt;
 }
 
-TaskRules::TaskRules(const Program& program, std::optional<DataInfo> data)
+TaskRules::TaskRules(const program::Program& program, std::optional<program::DataInfo> data)
     : data_(std::move(data)) {
-  std::vector<Problem> problems;
-  const Json normal = normal_form(program.document, Defaults::kFill, problems);
-  const Json* layers = find_layers(normal);
+  std::vector<program::Problem> problems;
+  const Json normal = program::normal_form(program.document, program::Defaults::kFill, problems);
+  const Json* layers = program::find_layers(normal);
   if (!problems.empty() || layers == nullptr) return;
-  loss_ = loss_word(normal.at("compile").at("loss"));
+  loss_ = program::loss_word(normal.at("compile").at("loss"));
   regression_ = is_regression(program, normal, loss_);
   static const std::map<std::string, std::string, std::less<>> own_layers{
       {"ELU", "elu"}, {"LeakyReLU", "linear"}, {"ReLU", "relu"}, {"Softmax", "softmax"}};
   for (std::size_t i = layers->size(); i-- > 0;) {
-    const Json& layer = innermost_layer((*layers)[i]);
+    const Json& layer = program::innermost_layer((*layers)[i]);
     const std::string name = layer.at("class_name");
     const Json& config = layer.at("config");
     const Json* activation = member(config, "activation");
@@ -166,7 +167,7 @@ void TaskRules::keep_to_task(std::vector<ToolMessage>& messages) const {
   const bool activation = activation_is_settled(), loss = loss_is_settled();
   for (ToolMessage& message : messages) {
     if (message.faults.empty()) continue;
-    std::erase_if(message.faults, [&](FaultEntry& fault) {
+    std::erase_if(message.faults, [&](program::FaultEntry& fault) {
       if (fault.type == "LCH") return loss;
       if (fault.type != "ACH" || !activation) return false;
       // A tool that names no layer means the output.
@@ -177,4 +178,4 @@ void TaskRules::keep_to_task(std::vector<ToolMessage>& messages) const {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

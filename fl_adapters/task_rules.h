@@ -8,17 +8,19 @@
 
 #include "fl_adapters/tool.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// What is known of the rows of a program; nullopt where they aren't at hand, or no trainer is.
-std::optional<DataInfo> data_of(const Program& program, LocalTrainer* trainer);
+std::optional<program::DataInfo> data_of(const program::Program& program,
+                                         training::LocalTrainer* trainer);
 
 /// What a program's task allows at its output, whatever a tool advises: the one place that repaired
 /// tools ask. Ranges and families of losses: fl_adapters/task_rules.json; docs/methods/fl_tools.md
 /// has the rules. Takes programs that Keras refuses, too.
 class TaskRules {
  public:
-  explicit TaskRules(const Program& program, std::optional<DataInfo> data = std::nullopt);
+  explicit TaskRules(const program::Program& program,
+                     std::optional<program::DataInfo> data = std::nullopt);
 
   bool regression() const { return regression_; }
   std::int64_t outputs() const { return outputs_; }  ///< last extent of the output; 0: unknown
@@ -48,7 +50,7 @@ class TaskRules {
   std::int64_t outputs_ = 0;
   int output_layer_ = -1;
   std::string activation_ = "linear", loss_;
-  std::optional<DataInfo> data_;
+  std::optional<program::DataInfo> data_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

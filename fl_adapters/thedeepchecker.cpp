@@ -6,13 +6,14 @@
 #include <map>
 #include <numeric>
 
+#include "base/json.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "evaluators/rank_tests.h"
 #include "fl_adapters/embedded.h"
-#include "program/json.h"
-#include "program/words.h"
 #include "training/observer.h"
 
-namespace neutra::thedeepchecker {
+namespace neutra::fl_adapters::thedeepchecker {
 
 const MessageTable& message_table() {
   static const MessageTable table(embedded::thedeepchecker_messages,
@@ -53,7 +54,7 @@ ToolMessage said(const std::string& code, std::set<int> layers = {},
                  const std::vector<std::string>& values = {}, const std::string& detail = "") {
   ToolMessage message = message_table().message(code, std::move(layers), detail);
   message.text = with_values(message.text, values);
-  for (FaultEntry& fault : message.faults) {
+  for (program::FaultEntry& fault : message.faults) {
     if (!belongs_to_layers(fault.type)) fault.layers.clear();
   }
   return message;
@@ -61,7 +62,7 @@ ToolMessage said(const std::string& code, std::set<int> layers = {},
 ToolMessage said(const std::string& code, const Place& place,
                  const std::vector<std::string>& values = {}) {
   ToolMessage message = said(code, std::set<int>{place.layer}, values);
-  for (FaultEntry& fault : message.faults) {
+  for (program::FaultEntry& fault : message.faults) {
     if (fault.type == "ACH" && place.activation_layer >= 0) fault.layers = {place.activation_layer};
     if (fault.type == "WCI" && place.weight_layer >= 0) fault.layers = {place.weight_layer};
   }
@@ -201,7 +202,7 @@ Messages check_targets(const Targets& targets, ToolVariant variant) {
 Messages check_initial_kernel(const Kernel& kernel, std::span<const float> values,
                               ToolVariant variant) {
   if (variant == ToolVariant::kRepaired && values.size() == 1) return {};
-  const Statistics summary = statistics(values);
+  const training::Statistics summary = training::statistics(values);
   const double variance = summary.stddev * summary.stddev;
   const Place& place = kernel.place;
   if (variance <= limit("constant_weight")) return {said("poor_init", place, {place.name})};
@@ -335,7 +336,7 @@ Messages check_data_dependence(std::span<const double> real, std::span<const dou
   const auto last = [](std::span<const double> losses) {
     return losses.last(std::min(losses.size(), count_limit("fit_last_losses")));
   };
-  const RankTest test = mann_whitney_u(last(real), last(zeroed));
+  const evaluators::RankTest test = evaluators::mann_whitney_u(last(real), last(zeroed));
   if (test.p <= limit("fit_alpha")) return {};
   return {said("data_dep", kNowhere, {}, "p " + rounded(test.p))};
 }
@@ -364,7 +365,7 @@ void OutputCheck::see(std::int64_t iteration, std::span<const float> outputs, st
 }
 
 Messages OutputCheck::judge(std::span<const float> outputs, std::size_t width) {
-  const Statistics summary = statistics(outputs);
+  const training::Statistics summary = training::statistics(outputs);
   if (summary.infinite > 0) return {said("out_inf", place_)};
   if (summary.nan > 0) return {said("out_nan", place_)};
   Messages messages;
@@ -438,10 +439,10 @@ void ActivationCheck::see(std::int64_t iteration, std::span<const float> values,
       std::any_of(all.begin(), all.end(), [&, high = high](float v) { return v > high; })) {
     say("act_gtn", {place_.name, python_repr(high)});
   }
-  const Statistics now = statistics(values);
+  const training::Statistics now = training::statistics(values);
   if (now.infinite > 0) return say("act_inf", {place_.name});
   if (now.nan > 0) return say("act_nan", {place_.name});
-  const Statistics recent = statistics(all);
+  const training::Statistics recent = training::statistics(all);
   if (recent.nan > 0) return;  // of iterations before: said then
 
   const bool bounded = activation_ == "sigmoid" || activation_ == "tanh";
@@ -516,7 +517,7 @@ void WeightCheck::see(std::int64_t iteration, std::span<const float> values, Mes
   const auto say = [&](const std::string& code, const std::vector<std::string>& texts) {
     add(out, said(code, place_, texts), iteration);
   };
-  const Statistics summary = statistics(values);
+  const training::Statistics summary = training::statistics(values);
   if (summary.infinite > 0) return say(bias_ ? "b_inf" : "w_inf", {place_.name});
   if (summary.nan > 0) return say(bias_ ? "b_nan" : "w_nan", {place_.name});
   remember(means_, summary.mean_abs);
@@ -558,12 +559,12 @@ void GradientCheck::see(std::int64_t iteration, std::span<const float> before,
   const auto say = [&](const std::string& code, const std::vector<std::string>& texts) {
     add(out, said(code, place_, texts), iteration);
   };
-  const Statistics summary = statistics(gradient);
+  const training::Statistics summary = training::statistics(gradient);
   if (summary.infinite > 0) return say("gw_inf", {place_.name});
   if (summary.nan > 0) return say("gw_nan", {place_.name});
   remember(means_, summary.mean_abs);
 
-  const double size = statistics(before).mean_abs;
+  const double size = training::statistics(before).mean_abs;
   if (size != 0) {
     double update = 0;
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -657,7 +658,7 @@ namespace {
 
 /// Blames dropout for a message.
 ToolMessage blaming(ToolMessage message, const std::set<int>& dropouts) {
-  for (FaultEntry& fault : message.faults) fault.layers = dropouts;
+  for (program::FaultEntry& fault : message.faults) fault.layers = dropouts;
   if (dropouts.empty()) {
     message.faults.clear();
     message.ignored = "there is no dropout";
@@ -799,4 +800,4 @@ double correlation(std::span<const double> a, std::span<const double> b) {
   return ab / std::sqrt(aa * bb);
 }
 
-}  // namespace neutra::thedeepchecker
+}  // namespace neutra::fl_adapters::thedeepchecker

@@ -13,7 +13,7 @@
 /// TheDeepChecker (Ben Braiek and Khomh, TOSEM 2023), after its public behaviour:
 /// docs/methods/thedeepchecker.md has every check, what can't be checked here and why, and what
 /// `repaired` mends. Each check is a function or a class of its own over plain numbers.
-namespace neutra::thedeepchecker {
+namespace neutra::fl_adapters::thedeepchecker {
 
 /// messages/thedeepchecker.json.
 const MessageTable& message_table();
@@ -201,4 +201,4 @@ double percentile(std::vector<float> values, double percent);
 /// Pearson's; NaN where one doesn't vary.
 double correlation(std::span<const double> a, std::span<const double> b);
 
-}  // namespace neutra::thedeepchecker
+}  // namespace neutra::fl_adapters::thedeepchecker

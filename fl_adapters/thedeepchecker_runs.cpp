@@ -4,13 +4,13 @@
 #include <numeric>
 #include <optional>
 
+#include "base/json.h"
 #include "fl_adapters/task_rules.h"
 #include "fl_adapters/thedeepchecker.h"
 #include "fl_adapters/watch.h"
 #include "program/edit.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace thedeepchecker {
 namespace {
 
@@ -43,7 +43,7 @@ struct Part {
 };
 
 /// The name of an activation function that the tool knows, else "".
-std::string known_activation(const ResolvedLayer& layer) {
+std::string known_activation(const program::ResolvedLayer& layer) {
   if (layer.class_name == "ReLU") {
     const Json* max_value = member(layer.config, "max_value");
     return max_value != nullptr && *max_value == 6 ? "relu6" : "relu";
@@ -68,14 +68,14 @@ struct Model {
   std::set<int> dropouts;
   bool has_modes = false;  ///< dropout or batch normalisation
 
-  Model(Program program, const Shape& row) {
-    Json& first = layers_of(program.document)[0]["config"];
+  Model(program::Program program, const program::Shape& row) {
+    Json& first = program::layers_of(program.document)[0]["config"];
     if (!first.contains("batch_input_shape") && !first.contains("input_shape")) {
       first["batch_input_shape"] = Json::array({nullptr});
       for (const std::int64_t extent : row) first["batch_input_shape"].push_back(extent);
     }
-    const ResolvedProgram resolved = resolve(program);
-    const Json& written = layers_of(program.document);
+    const program::ResolvedProgram resolved = program::resolve(program);
+    const Json& written = program::layers_of(program.document);
     classification = resolved.task == "classification";
     sparse = resolved.loss == "sparse_categorical_crossentropy";
     metric = resolved.metric;
@@ -98,13 +98,13 @@ struct Model {
 
  private:
   /// Finds the weights of activations in layers of their own, and the other way round.
-  void connect(const ResolvedProgram& resolved) {
+  void connect(const program::ResolvedProgram& resolved) {
     static const std::set<std::string> kActivations{"Activation", "ELU", "LeakyReLU", "ReLU",
                                                     "Softmax"};
     static const std::set<std::string> kBetween{"BatchNormalization", "Dropout"};
     Part* open = nullptr;  // weights that an activation may follow
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const ResolvedLayer& layer = resolved.layers[i];
+      const program::ResolvedLayer& layer = resolved.layers[i];
       if (kActivations.contains(layer.class_name)) {
         if (open == nullptr) continue;
         open->activation_layer = layer.index;
@@ -118,7 +118,7 @@ struct Model {
     }
   }
 
-  static Part part_of(const ResolvedLayer& layer, const Json& written) {
+  static Part part_of(const program::ResolvedLayer& layer, const Json& written) {
     Part part;
     part.index = layer.index;
     const Json* settings = member(written, "config");
@@ -131,14 +131,14 @@ struct Model {
         layer.output_shape.empty() ? 1 : static_cast<std::size_t>(layer.output_shape.back());
     part.image = layer.output_shape.size() > 1;
     for (std::size_t k = 0; k < layer.weights.size(); ++k) {
-      const Weight& weight = layer.weights[k];
+      const program::Weight& weight = layer.weights[k];
       if (weight.name == "bias") {
         part.has_bias = true;
         part.bias_variable = k;
       }
       if (weight.name != "kernel") continue;
       part.has_kernel = true;
-      const Shape& shape = weight.shape;
+      const program::Shape& shape = weight.shape;
       part.image_kernel = shape.size() > 2;
       std::int64_t field = 1;
       for (std::size_t i = 0; i + 2 < shape.size(); ++i) field *= shape[i];
@@ -157,7 +157,7 @@ struct Model {
   }
 };
 
-std::size_t width_of(const Shape& shape) {
+std::size_t width_of(const program::Shape& shape) {
   std::size_t width = 1;
   for (const std::int64_t extent : shape) width *= static_cast<std::size_t>(extent);
   return width;
@@ -168,12 +168,12 @@ void record_all(Messages& into, Messages messages) {
 }
 
 /// Watches the training of the program: the checks before and during it.
-class ProgramWatcher final : public Observer {
+class ProgramWatcher final : public training::Observer {
  public:
-  ProgramWatcher(const Program& program, ToolVariant variant, Messages& messages)
+  ProgramWatcher(const program::Program& program, ToolVariant variant, Messages& messages)
       : program_(program), variant_(variant), messages_(messages) {}
 
-  void begin(const DataView& data, Probe& probe) override {
+  void begin(const training::DataView& data, training::Probe& probe) override {
     model_.emplace(program_, data.row);
     const std::size_t row = width_of(data.row), target = width_of(data.target);
     const std::size_t rows = std::min(data.training.size() / row, count_of("sample_rows"));
@@ -196,19 +196,19 @@ class ProgramWatcher final : public Observer {
     }
   }
 
-  void epoch_end(const EpochEvent& event) override {
+  void epoch_end(const training::EpochEvent& event) override {
     if (!model_->has_modes || compared_.size() < kLeastRows) return;
-    const auto copy_of = [&](const Probe::Answer& answer) {
+    const auto copy_of = [&](const training::Probe::Answer& answer) {
       std::vector<std::vector<float>> outputs;
-      for (const LayerView& layer : answer.layers) {
+      for (const training::LayerView& layer : answer.layers) {
         outputs.emplace_back(layer.activations.begin(), layer.activations.end());
       }
       return outputs;
     };
-    const Probe::Answer& forward = event.probe->forward(compared_);
+    const training::Probe::Answer& forward = event.probe->forward(compared_);
     const double inference_loss = forward.loss;
     const auto inference = copy_of(forward);
-    const Probe::Answer& backward = event.probe->backward(compared_);
+    const training::Probe::Answer& backward = event.probe->backward(compared_);
     const double train_loss = backward.loss;
     for (std::size_t i = 0; i < model_->parts.size(); ++i) {
       const Part& part = model_->parts[i];
@@ -226,9 +226,9 @@ class ProgramWatcher final : public Observer {
 
   void add(Messages messages) { record_all(messages_, std::move(messages)); }
 
-  void check_weights(Probe& probe, const Targets& targets) {
+  void check_weights(training::Probe& probe, const Targets& targets) {
     const std::vector<std::int64_t> any{0};
-    const Probe::Answer& answer = probe.forward(any);
+    const training::Probe::Answer& answer = probe.forward(any);
     std::vector<Bias> biases;
     for (std::size_t i = 0; i < model_->parts.size(); ++i) {
       const Part& part = model_->parts[i];
@@ -244,7 +244,7 @@ class ProgramWatcher final : public Observer {
     add(check_initial_biases(biases, targets));
   }
 
-  void check_loss(Probe& probe, const Targets& targets, std::span<const float> values,
+  void check_loss(training::Probe& probe, const Targets& targets, std::span<const float> values,
                   std::size_t width) {
     const auto growth = static_cast<std::int64_t>(count_of("initial_loss_growth"));
     std::int64_t most = growth;
@@ -289,7 +289,7 @@ class ProgramWatcher final : public Observer {
     return rows.empty() ? std::vector<std::int64_t>{0} : rows;
   }
 
-  const Program& program_;
+  const program::Program& program_;
   ToolVariant variant_;
   Messages& messages_;
   std::optional<Model> model_;
@@ -297,11 +297,13 @@ class ProgramWatcher final : public Observer {
 };
 
 /// Keeps losses and performance of a training on a few rows.
-class FitWatcher final : public Observer {
+class FitWatcher final : public training::Observer {
  public:
   explicit FitWatcher(std::string metric) : metric_(std::move(metric)) {}
-  BatchDetail batch_detail(std::int64_t, std::int64_t) const override { return BatchDetail::kLogs; }
-  void batch_end(const BatchEvent& event) override {
+  training::BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return training::BatchDetail::kLogs;
+  }
+  void batch_end(const training::BatchEvent& event) override {
     fit.losses.push_back(event.loss);
     const auto it = event.logs.find(metric_);
     fit.performance.push_back(it == event.logs.end() ? event.loss : it->second);
@@ -315,15 +317,15 @@ class FitWatcher final : public Observer {
 };
 
 /// Watches a training on one batch, each epoch one iteration.
-class OverfitWatcher final : public Observer {
+class OverfitWatcher final : public training::Observer {
  public:
-  OverfitWatcher(const Program& program, ToolVariant variant, Messages& messages)
+  OverfitWatcher(const program::Program& program, ToolVariant variant, Messages& messages)
       : program_(program), variant_(variant), messages_(messages) {}
 
-  void begin(const DataView& data, Probe& probe) override {
+  void begin(const training::DataView& data, training::Probe& probe) override {
     model_.emplace(program_, data.row);
     const std::vector<std::int64_t> any{0};
-    const Probe::Answer& answer = probe.forward(any);
+    const training::Probe::Answer& answer = probe.forward(any);
     for (std::size_t i = 0; i < model_->parts.size(); ++i) {
       const Part& part = model_->parts[i];
       checks_.push_back({WeightCheck(part.kernel(), false, variant_),
@@ -341,17 +343,17 @@ class OverfitWatcher final : public Observer {
     outputs_width_ = answer.outputs.size();
   }
 
-  BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
-    return BatchDetail::kActivations;
+  training::BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return training::BatchDetail::kActivations;
   }
 
-  void batch_end(const BatchEvent& event) override {
+  void batch_end(const training::BatchEvent& event) override {
     const std::int64_t iteration = event.step;
     Messages found;
-    for_kernels(event, [&](std::size_t i, const LayerView& layer) {
+    for_kernels(event, [&](std::size_t i, const training::LayerView& layer) {
       checks_[i].weight.see(iteration, layer.weights[0], found);
     });
-    for_kernels(event, [&](std::size_t i, const LayerView& layer) {
+    for_kernels(event, [&](std::size_t i, const training::LayerView& layer) {
       const Part& part = model_->parts[i];
       if (part.has_bias) {
         checks_[i].bias.see(iteration, layer.weights[part.bias_variable], found);
@@ -363,12 +365,12 @@ class OverfitWatcher final : public Observer {
       if (part.activation.empty()) continue;
       checks_[i].activation.see(iteration, event.layers[i].activations, part.neurons, found);
     }
-    for_kernels(event, [&](std::size_t i, const LayerView& layer) {
+    for_kernels(event, [&](std::size_t i, const training::LayerView& layer) {
       if (layer.gradients.empty()) return;  // frozen
       checks_[i].gradient.see(iteration, checks_[i].kernel, layer.weights[0], layer.gradients[0],
                               found);
     });
-    for_kernels(event, [&](std::size_t i, const LayerView& layer) {
+    for_kernels(event, [&](std::size_t i, const training::LayerView& layer) {
       const Part& part = model_->parts[i];
       if (!layer.gradients.empty() && (part.l1 > 0 || part.l2 > 0)) {
         checks_[i].regularization.see(
@@ -400,7 +402,7 @@ class OverfitWatcher final : public Observer {
   }
 
   template <typename Function>
-  void for_kernels(const BatchEvent& event, Function function) {
+  void for_kernels(const training::BatchEvent& event, Function function) {
     for (std::size_t i = 0; i < model_->parts.size(); ++i) {
       if (model_->parts[i].has_kernel) function(i, event.layers[i]);
     }
@@ -426,7 +428,7 @@ class OverfitWatcher final : public Observer {
     patience_ = perfect ? patience_ - 1 : static_cast<int>(count_of("patience"));
   }
 
-  const Program& program_;
+  const program::Program& program_;
   ToolVariant variant_;
   Messages& messages_;
   std::optional<Model> model_;
@@ -438,7 +440,8 @@ class OverfitWatcher final : public Observer {
 };
 
 /// The program on a few of its training rows, all in one batch, an iteration for each epoch.
-Program on_rows(Program program, const char* rows, const char* iterations, bool zeroed = false) {
+program::Program on_rows(program::Program program, const char* rows, const char* iterations,
+                         bool zeroed = false) {
   Json& data = program.document["data"];
   data.erase("validation");
   // Mutations come after these steps: few rows may refuse them, or become more.
@@ -460,10 +463,10 @@ Program on_rows(Program program, const char* rows, const char* iterations, bool 
 
 Localisation localise(const FaultyProgram& faulty, const LocaliseContext& context) {
   Watch watch(context);
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
     return watch.finish({}, LocalisationStatus::kNotApplicable, to_string(problems.front()));
   }
-  const ResolvedProgram resolved = resolve(faulty.program);
+  const program::ResolvedProgram resolved = program::resolve(faulty.program);
   Localisation result;
   // The tool's order: before the training, one batch, the training. The watcher of the training
   // says both the first and the last.
@@ -534,4 +537,4 @@ extern const Tool thedeepchecker_tool{
     thedeepchecker::localise,
     thedeepchecker::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/words.h"
 #include "evaluators/scores.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 std::string_view to_string(ToolKind kind) {
   switch (kind) {
@@ -119,17 +119,18 @@ std::vector<HeardMessage> messages_heard(const std::vector<Localisation>& runs) 
   return list;
 }
 
-FaultSet answer_of(const std::vector<ToolMessage>& messages) {
-  FaultSet answer{true, {}};
-  const auto alike = [](const std::vector<FaultEntry>& a, const std::vector<FaultEntry>& b) {
+program::FaultSet answer_of(const std::vector<ToolMessage>& messages) {
+  program::FaultSet answer{true, {}};
+  const auto alike = [](const std::vector<program::FaultEntry>& a,
+                        const std::vector<program::FaultEntry>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](const FaultEntry& x, const FaultEntry& y) {
+                      [](const program::FaultEntry& x, const program::FaultEntry& y) {
                         return x.type == y.type && x.layers.empty() == y.layers.empty();
                       });
   };
   for (const ToolMessage& message : messages) {
     if (message.faults.empty()) continue;
-    std::vector<FaultEntry> item = message.faults;
+    std::vector<program::FaultEntry> item = message.faults;
     std::sort(item.begin(), item.end());
     const auto known = std::find_if(answer.items.begin(), answer.items.end(),
                                     [&](const auto& other) { return alike(item, other); });
@@ -139,7 +140,7 @@ FaultSet answer_of(const std::vector<ToolMessage>& messages) {
     }
     for (std::size_t i = 0; i < item.size(); ++i) (*known)[i].layers.merge(item[i].layers);
   }
-  return by_type(answer);
+  return evaluators::by_type(answer);
 }
 
 std::vector<std::pair<std::string, int>> ToolAnswers::counted() const {
@@ -151,7 +152,7 @@ std::vector<std::pair<std::string, int>> ToolAnswers::counted() const {
   return list;
 }
 
-const FaultSet& ToolAnswers::answer() const {
+const program::FaultSet& ToolAnswers::answer() const {
   const std::string text = counted().front().first;
   return std::find_if(runs.begin(), runs.end(),
                       [&](const Localisation& run) { return to_string(run.faults) == text; })
@@ -164,4 +165,4 @@ double ToolAnswers::mean_seconds() const {
   return sum / static_cast<double>(runs.size());
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -14,7 +14,7 @@
 #include "program/faults.h"
 #include "training/local_trainer.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// Where a tool's answers come from.
 enum class ToolKind {
@@ -61,14 +61,14 @@ struct ToolMessage {
   std::set<int> layers;  ///< 0-based over config.layers; empty: none named
   std::string detail;    ///< what was found, at the first epoch
   /// What it adds to the answer: one fault, or a choice of several. Empty: nothing.
-  std::vector<FaultEntry> faults;
+  std::vector<program::FaultEntry> faults;
   std::string ignored;  ///< why a message of a kind that maps to faults adds nothing here
 };
 /// Adds a message; one with the same code and layers gets its epochs instead.
 void record(std::vector<ToolMessage>& messages, ToolMessage message);
 /// The answer that the messages make. Faults of one type become one, with all their layers; so do
 /// choices between the same types.
-FaultSet answer_of(const std::vector<ToolMessage>& messages);
+program::FaultSet answer_of(const std::vector<ToolMessage>& messages);
 
 enum class LocalisationStatus {
   kOk,
@@ -82,8 +82,8 @@ std::string_view to_string(LocalisationStatus status);  ///< "ok", "not_applicab
 
 /// What a tool answers.
 struct Localisation {
-  FaultSet faults;  ///< not applicable where the status is kNotApplicable or kFailed
-  Ranking ranking;  ///< layers before neurons; empty: the tool doesn't rank
+  program::FaultSet faults;     ///< not applicable where the status is kNotApplicable or kFailed
+  evaluators::Ranking ranking;  ///< layers before neurons; empty: the tool doesn't rank
   std::vector<ToolMessage> messages;
   double seconds = 0;  ///< wall time
   LocalisationStatus status = LocalisationStatus::kOk;
@@ -93,7 +93,7 @@ struct Localisation {
 /// The program that a tool is asked about.
 struct FaultyProgram {
   std::string id;  ///< of the fault: "D4"
-  Program program;
+  program::Program program;
 };
 
 class DataFiles;
@@ -101,12 +101,12 @@ class MessageTable;
 
 /// One run of a tool.
 struct LocaliseContext {
-  LocalTrainer* trainer = nullptr;          ///< given to tools that need a training run
-  std::uint64_t seed = 0;                   ///< of the study
-  int run = 0;                              ///< the replica that a training run is
-  double time_limit = 0;                    ///< seconds; 0: none
-  std::uint64_t memory_limit = 0;           ///< bytes; 0: none
-  const std::atomic<bool>* stop = nullptr;  ///< checked in training runs: give up
+  training::LocalTrainer* trainer = nullptr;  ///< given to tools that need a training run
+  std::uint64_t seed = 0;                     ///< of the study
+  int run = 0;                                ///< the replica that a training run is
+  double time_limit = 0;                      ///< seconds; 0: none
+  std::uint64_t memory_limit = 0;             ///< bytes; 0: none
+  const std::atomic<bool>* stop = nullptr;    ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
   std::filesystem::path model;  ///< what a tool that learns has learned; empty: what is bundled
   std::filesystem::path keep;   ///< external tools' folders are kept in here; empty: they are not
@@ -150,8 +150,8 @@ struct ToolAnswers {
   /// Each answer with the number of runs that gave it, the most frequent first (ties by text).
   std::vector<std::pair<std::string, int>> counted() const;
   /// The most frequent one.
-  const FaultSet& answer() const;
+  const program::FaultSet& answer() const;
   double mean_seconds() const;
 };
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

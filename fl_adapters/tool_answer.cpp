@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <limits>
 
-#include "program/json_section.h"
+#include "base/json_section.h"
+#include "base/words.h"
 #include "program/layer.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 constexpr std::int64_t kMostEpochs = std::numeric_limits<std::int32_t>::max();
 
 class AnswerReader {
  public:
-  AnswerReader(const std::string& file, const Program& program)
-      : file_(file), layers_(resolve(program).layers) {}
+  AnswerReader(const std::string& file, const program::Program& program)
+      : file_(file), layers_(program::resolve(program).layers) {}
 
   Localisation read(const Json& json) const {
     const JsonSection root(json, file_, "",
@@ -26,9 +26,10 @@ class AnswerReader {
     for (std::size_t i = 0; i < ranking.size(); ++i) {
       answer.ranking.push_back(suspect(ranking[i], "/" + JsonSection::item_name("ranking", i)));
     }
-    std::stable_sort(
-        answer.ranking.begin(), answer.ranking.end(),
-        [](const Suspect& a, const Suspect& b) { return a.suspiciousness > b.suspiciousness; });
+    std::stable_sort(answer.ranking.begin(), answer.ranking.end(),
+                     [](const evaluators::Suspect& a, const evaluators::Suspect& b) {
+                       return a.suspiciousness > b.suspiciousness;
+                     });
     for (std::size_t i = 0; i < messages.size(); ++i) {
       record(answer.messages, message(messages[i], "/" + JsonSection::item_name("messages", i)));
     }
@@ -49,7 +50,7 @@ class AnswerReader {
 
   std::string type(const JsonSection& section, const char* name) const {
     const std::string text = section.text(name);
-    const auto& types = fault_types();
+    const auto& types = program::fault_types();
     if (std::none_of(types.begin(), types.end(),
                      [&](const auto& known) { return known.first == text; })) {
       std::vector<std::string> words;
@@ -59,11 +60,12 @@ class AnswerReader {
     return text;
   }
 
-  FaultSet faults(const JsonSection& section) const {
+  program::FaultSet faults(const JsonSection& section) const {
     const std::string text = section.text("faults");
-    FaultSet faults = parse_fault_set(text, file_ + ": " + section.place_of("faults"));
+    program::FaultSet faults =
+        program::parse_fault_set(text, file_ + ": " + section.place_of("faults"));
     for (const auto& choice : faults.items) {
-      for (const FaultEntry& fault : choice) {
+      for (const program::FaultEntry& fault : choice) {
         if (!fault.layers.empty() && *fault.layers.rbegin() > last_layer()) {
           section.fail_text("faults", "layer " + std::to_string(*fault.layers.rbegin()),
                             "layers 0 to " + std::to_string(last_layer()));
@@ -73,17 +75,18 @@ class AnswerReader {
     return faults;
   }
 
-  Suspect suspect(const Json& json, const std::string& place) const {
+  evaluators::Suspect suspect(const Json& json, const std::string& place) const {
     const JsonSection section(json, file_, place, {"layer", "neuron", "type", "suspiciousness"});
-    Suspect suspect;
+    evaluators::Suspect suspect;
     if (section.has("layer")) {
       suspect.layer = static_cast<int>(section.whole("layer", 0, last_layer()));
     }
     if (section.has("neuron")) {
       if (suspect.layer < 0) section.fail_text("neuron", "no layer beside it", "layer and neuron");
-      const Shape& outputs = layers_[static_cast<std::size_t>(suspect.layer)].output_shape;
-      suspect.neuron =
-          section.whole("neuron", 0, (outputs.empty() ? kMaxElements : element_count(outputs)) - 1);
+      const program::Shape& outputs = layers_[static_cast<std::size_t>(suspect.layer)].output_shape;
+      suspect.neuron = section.whole(
+          "neuron", 0,
+          (outputs.empty() ? program::kMaxElements : program::element_count(outputs)) - 1);
     }
     if (section.has("type")) suspect.type = type(section, "type");
     if (suspect.layer < 0 && suspect.type.empty()) {
@@ -118,7 +121,7 @@ class AnswerReader {
       message.actionability = *it;
     }
     if (section.has("faults")) {
-      FaultSet said = faults(section);
+      program::FaultSet said = faults(section);
       if (!said.applicable || said.items.size() > 1) {
         section.fail("faults", section.at("faults"), "one fault or one choice (LRM|LAD), or -");
       }
@@ -128,13 +131,14 @@ class AnswerReader {
   }
 
   const std::string& file_;
-  std::vector<ResolvedLayer> layers_;
+  std::vector<program::ResolvedLayer> layers_;
 };
 
 }  // namespace
 
-Localisation read_tool_answer(const Json& answer, const std::string& file, const Program& program) {
+Localisation read_tool_answer(const Json& answer, const std::string& file,
+                              const program::Program& program) {
   return AnswerReader(file, program).read(answer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

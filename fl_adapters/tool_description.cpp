@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/files.h"
+#include "base/json_section.h"
+#include "base/words.h"
 #include "fl_adapters/parsers/parser.h"
-#include "program/files.h"
-#include "program/json_section.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 constexpr double kLongestTime = 1e7;  ///< seconds: 16 weeks
@@ -97,10 +98,11 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
   tool.inputs = inputs_of(root);
   if (root.has("script")) {
     const std::string script = root.text("script");
-    tool.script = find_tool_script(script);
+    tool.script = program::find_tool_script(script);
     if (tool.script == nullptr) {
       std::vector<std::string> allowed;
-      for (const ToolScript& known : tool_scripts()) allowed.push_back(known.name);
+      for (const program::ToolScript& known : program::tool_scripts())
+        allowed.push_back(known.name);
       root.fail("script", script, allowed_words(script, allowed));
     }
   }
@@ -126,4 +128,4 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
   return tool;
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

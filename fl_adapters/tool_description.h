@@ -11,7 +11,7 @@
 #include "fl_adapters/tool.h"
 #include "program/formats/tool_scripts.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// Reads what a tool printed about a program, bytes of any kind, as one answer. Never throws for
 /// what the text is. Thread safe.
@@ -31,7 +31,8 @@ struct ToolDescription {
   std::string description, source;
   std::vector<std::string> command;  ///< placeholders replaced except {folder}
   std::set<ToolInput> inputs;
-  const ToolScript* script = find_tool_script("keras");  ///< how train.py is written
+  const program::ToolScript* script =
+      program::find_tool_script("keras");                ///< how train.py is written
   double time_limit = 3600;                              ///< seconds
   std::uint64_t memory_limit = 0;                        ///< bytes; 0: none
   std::uint64_t output_limit = std::uint64_t{16} << 20;  ///< bytes
@@ -46,4 +47,4 @@ std::string filled_in(std::string text, std::string_view placeholder, const std:
 /// Throws input_error: file, place in it, what was found, what is allowed.
 ToolDescription read_tool_description(const std::filesystem::path& file);
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

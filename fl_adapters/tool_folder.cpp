@@ -10,11 +10,11 @@
 #include <optional>
 #include <string_view>
 
-#include "program/error.h"
-#include "program/hdf5_file.h"
+#include "base/error.h"
+#include "base/hdf5_file.h"
 #include "training/data/npy.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 namespace fs = std::filesystem;
 
@@ -22,7 +22,7 @@ namespace {
 
 /// Calls `use` with the name and the rows of each array.
 template <typename F>
-void for_each_array(const Dataset& data, F use) {
+void for_each_array(const training::Dataset& data, F use) {
   for (const auto& [name, array] : {std::pair{"x_train", &data.x_train},
                                     {"y_train", &data.y_train},
                                     {"x_test", &data.x_test},
@@ -64,28 +64,28 @@ void remove_abandoned(const fs::path& parent, const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> write_arrays(const Dataset& data, const fs::path& folder) {
+std::vector<std::string> write_arrays(const training::Dataset& data, const fs::path& folder) {
   std::vector<std::string> names;
-  for_each_array(data, [&](const std::string& name, const Array& array) {
+  for_each_array(data, [&](const std::string& name, const training::Array& array) {
     names.push_back(name + ".npy");
-    write_npy(folder / names.back(), array);
+    training::write_npy(folder / names.back(), array);
   });
   return names;
 }
 
-std::vector<std::string> write_data_files(const Dataset& data, const fs::path& folder) {
+std::vector<std::string> write_data_files(const training::Dataset& data, const fs::path& folder) {
   std::vector<std::string> names = write_arrays(data, folder);
   names.insert(names.begin(), "data.h5");
   Hdf5File file = Hdf5File::create(folder / names.front());
-  for_each_array(data, [&](const std::string& name, const Array& array) {
+  for_each_array(data, [&](const std::string& name, const training::Array& array) {
     file.write("/" + name, array.values, {array.extents.begin(), array.extents.end()});
   });
   file.close();
   return names;
 }
 
-void write_measured_arrays(const Dataset& data, const fs::path& folder) {
-  Dataset rows = data;
+void write_measured_arrays(const training::Dataset& data, const fs::path& folder) {
+  training::Dataset rows = data;
   rows.x_test = rows.x_holdout;
   rows.y_test = rows.y_holdout;
   write_arrays(rows, folder);
@@ -182,7 +182,7 @@ TemporaryFolder::~TemporaryFolder() {
   if (lock_ >= 0) close(lock_);
 }
 
-std::vector<std::string> DataFiles::put(const Json& recipe, const Dataset& data,
+std::vector<std::string> DataFiles::put(const Json& recipe, const training::Dataset& data,
                                         const fs::path& folder) {
   const std::lock_guard lock(mutex_);
   Written& written = written_[recipe.dump()];
@@ -202,4 +202,4 @@ std::vector<std::string> DataFiles::put(const Json& recipe, const Dataset& data,
   return written.names;
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -7,20 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "program/last_act.h"
+#include "base/last_act.h"
 #include "program/program.h"
 #include "training/data/dataset.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// Writes one .npy file for each of x_train, y_train, x_test, y_test and, where the program has
 /// rows to watch, x_validation, y_validation. Returns the names.
-std::vector<std::string> write_arrays(const Dataset& data, const std::filesystem::path& folder);
+std::vector<std::string> write_arrays(const training::Dataset& data,
+                                      const std::filesystem::path& folder);
 /// The same and data.h5, which holds them all.
-std::vector<std::string> write_data_files(const Dataset& data, const std::filesystem::path& folder);
+std::vector<std::string> write_data_files(const training::Dataset& data,
+                                          const std::filesystem::path& folder);
 
 /// The arrays of scripts for people: x_test.npy and y_test.npy are the rows that give the metric.
-void write_measured_arrays(const Dataset& data, const std::filesystem::path& folder);
+void write_measured_arrays(const training::Dataset& data, const std::filesystem::path& folder);
 
 /// Throws input_error unless the folder is empty or still to be made.
 void require_empty(const std::filesystem::path& folder);
@@ -53,7 +55,7 @@ class TemporaryFolder {
 class DataFiles {
  public:
   /// Puts the files of `data`, the data set of `recipe`, into `folder`. Returns their names.
-  std::vector<std::string> put(const Json& recipe, const Dataset& data,
+  std::vector<std::string> put(const Json& recipe, const training::Dataset& data,
                                const std::filesystem::path& folder);
 
  private:
@@ -65,4 +67,4 @@ class DataFiles {
   std::map<std::string, Written> written_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

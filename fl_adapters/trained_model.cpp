@@ -5,9 +5,9 @@
 #include <cmath>
 #include <tuple>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 void check_stop(const LocaliseContext& context) {
   if (context.stop != nullptr && context.stop->load(std::memory_order_relaxed)) {
@@ -16,13 +16,13 @@ void check_stop(const LocaliseContext& context) {
 }
 
 Trouble program_trouble(const FaultyProgram& faulty, const LocaliseContext& context) {
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
     return {LocalisationStatus::kNotApplicable, to_string(problems.front())};
   }
   if (const auto refusal = context.trainer->refusal(faulty.program)) {
     return {LocalisationStatus::kNotApplicable, *refusal};
   }
-  for (const Json& step : resolve(faulty.program).trained_mutations) {
+  for (const Json& step : program::resolve(faulty.program).trained_mutations) {
     if (step.at("op") == "layer_copy" || step.at("op") == "layer_deactivation") {
       return {LocalisationStatus::kNotApplicable,
               "trained.mutations leave a model of other layers than the program's"};
@@ -61,17 +61,18 @@ bool same_values(const RowValue& expected, const RowValue& actual, double delta)
                     [&](double a, double b) { return std::abs(a - b) <= delta; });
 }
 
-void sort_ranking(std::vector<Suspect>& ranking) {
-  std::sort(ranking.begin(), ranking.end(), [](const Suspect& a, const Suspect& b) {
-    return std::tuple(a.neuron >= 0, -a.suspiciousness, a.layer, a.neuron) <
-           std::tuple(b.neuron >= 0, -b.suspiciousness, b.layer, b.neuron);
-  });
+void sort_ranking(std::vector<evaluators::Suspect>& ranking) {
+  std::sort(ranking.begin(), ranking.end(),
+            [](const evaluators::Suspect& a, const evaluators::Suspect& b) {
+              return std::tuple(a.neuron >= 0, -a.suspiciousness, a.layer, a.neuron) <
+                     std::tuple(b.neuron >= 0, -b.suspiciousness, b.layer, b.neuron);
+            });
 }
 
-std::set<int> first_layers(const std::vector<Suspect>& ranking) {
+std::set<int> first_layers(const std::vector<evaluators::Suspect>& ranking) {
   std::set<int> first;
   int ranked = 0;
-  for (const Suspect& suspect : ranking) {
+  for (const evaluators::Suspect& suspect : ranking) {
     if (suspect.neuron >= 0) break;
     ++ranked;
     if (suspect.suspiciousness == ranking.front().suspiciousness) first.insert(suspect.layer);
@@ -98,4 +99,4 @@ std::string work_key(const FaultyProgram& faulty, const LocaliseContext& context
          (context.variant == ToolVariant::kRepaired ? "repaired" : "as-published");
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -12,7 +12,7 @@
 #include "fl_adapters/watch.h"
 
 /// What tools share that look at the model a program ends with.
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// Throws Error(kInterrupted) when the run is to be given up.
 void check_stop(const LocaliseContext& context);
@@ -36,10 +36,10 @@ bool same_class(const RowValue& expected, const RowValue& actual);
 bool same_values(const RowValue& expected, const RowValue& actual, double delta);
 
 /// The most suspicious first; layers before neurons. Equal ones by layer and neuron.
-void sort_ranking(std::vector<Suspect>& ranking);
+void sort_ranking(std::vector<evaluators::Suspect>& ranking);
 /// The layers that share the first place. Empty where nothing is suspicious or all are alike: such
 /// a ranking says nothing.
-std::set<int> first_layers(const std::vector<Suspect>& ranking);
+std::set<int> first_layers(const std::vector<evaluators::Suspect>& ranking);
 
 /// The answer of a tool that ranks: `message` about the layers that stand out, of the model after
 /// epoch `last_epoch`. It blames none where it has no layers.
@@ -103,4 +103,4 @@ class SharedWork {
 /// Key of the shared work of one run.
 std::string work_key(const FaultyProgram& faulty, const LocaliseContext& context);
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

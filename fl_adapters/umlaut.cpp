@@ -5,21 +5,22 @@
 #include <limits>
 #include <utility>
 
+#include "base/json.h"
+#include "base/numbers.h"
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/task_rules.h"
 #include "fl_adapters/watch.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace umlaut {
 namespace {
 
 /// A model as the rules see it.
 class Model {
  public:
-  Model(const Program& program, ToolVariant variant, std::optional<DataInfo> data)
+  Model(const program::Program& program, ToolVariant variant, std::optional<program::DataInfo> data)
       : repaired_(variant == ToolVariant::kRepaired),
-        resolved_(resolve(program)),
+        resolved_(program::resolve(program)),
         rules_(program, std::move(data)) {
     const Json& config = program.document.at("model").at("config");
     const Json& layers = config.is_array() ? config : config.at("layers");
@@ -45,7 +46,7 @@ class Model {
   /// Is the last layer nothing but a softmax? The published tool looks for the word in the layer's
   /// name, which Keras makes from the class unless the program gives one.
   bool ends_with_softmax_layer() const {
-    const ResolvedLayer& layer = at(last());
+    const program::ResolvedLayer& layer = at(last());
     const std::string& name = names_[static_cast<std::size_t>(last())];
     if (!repaired_ && !name.empty()) return name.find("softmax") != std::string::npos;
     return layer.class_name == "Softmax" ||
@@ -80,11 +81,11 @@ class Model {
   }
 
  private:
-  const ResolvedLayer& at(int layer) const {
+  const program::ResolvedLayer& at(int layer) const {
     return resolved_.layers[static_cast<std::size_t>(layer)];
   }
   bool repaired_;
-  ResolvedProgram resolved_;
+  program::ResolvedProgram resolved_;
   TaskRules rules_;
   std::vector<std::string> names_;  ///< as the program gives them; "" where it doesn't
 };
@@ -128,7 +129,7 @@ void check_activations(const Model& model, std::vector<ToolMessage>& found) {
   if (linear.empty()) return;
   ToolMessage message =
       message_table().message("missing_activations", model.repaired() ? missing : linear);
-  for (FaultEntry& fault : message.faults) fault.layers = missing;
+  for (program::FaultEntry& fault : message.faults) fault.layers = missing;
   if (missing.empty()) {
     message = ignored(std::move(message), "a layer of its own holds the activation");
   }
@@ -163,8 +164,8 @@ const MessageTable& message_table() {
   return table;
 }
 
-std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant,
-                                       std::optional<DataInfo> data) {
+std::vector<ToolMessage> check_program(const program::Program& program, ToolVariant variant,
+                                       std::optional<program::DataInfo> data) {
   const Model model(program, variant, std::move(data));
   std::vector<ToolMessage> found;
   check_softmax(model, found);
@@ -176,7 +177,7 @@ std::vector<ToolMessage> check_program(const Program& program, ToolVariant varia
   return found;
 }
 
-Input summary(const Shape& row, std::span<const float> values) {
+Input summary(const program::Shape& row, std::span<const float> values) {
   Input input{row, std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
   for (const float value : values) {
     if (std::isnan(value)) {
@@ -200,7 +201,7 @@ std::vector<ToolMessage> check_epoch(const Epoch& epoch) {
 
   const Input& input = epoch.input;
   if (input.row.size() == 3 && input.row[0] != input.row[1]) {
-    add("input_wrong_shape", "rows of shape " + to_string(input.row));
+    add("input_wrong_shape", "rows of shape " + program::to_string(input.row));
   }
   if (input.min < limit("input_min") || input.max > limit("input_max")) {
     add("input_normalization", "from " + shortest(input.min) + " to " + shortest(input.max));
@@ -236,7 +237,7 @@ std::vector<ToolMessage> check_epoch(const Epoch& epoch) {
 namespace {
 
 /// Runs the rules during a training.
-class Watcher final : public Observer {
+class Watcher final : public training::Observer {
  public:
   Watcher(double learning_rate, ToolVariant variant, std::vector<ToolMessage>& messages)
       : variant_(variant), messages_(messages) {
@@ -245,7 +246,7 @@ class Watcher final : public Observer {
 
   bool wants_validation() const override { return true; }
 
-  void begin(const DataView& data, Probe&) override {
+  void begin(const training::DataView& data, training::Probe&) override {
     std::span<const float> seen = data.training;
     if (variant_ == ToolVariant::kAsPublished && !data.validation.empty()) {
       // The tool keeps what went into the model last: the last batch of the validation.
@@ -259,7 +260,7 @@ class Watcher final : public Observer {
     epoch_.input = summary(data.row, seen);
   }
 
-  void epoch_end(const EpochEvent& event) override {
+  void epoch_end(const training::EpochEvent& event) override {
     if (variant_ == ToolVariant::kAsPublished &&
         static_cast<double>(event.epoch) >= message_table().threshold("validation_first_epoch") &&
         !event.logs.contains("accuracy")) {
@@ -285,7 +286,7 @@ class Watcher final : public Observer {
 Localisation localise(const FaultyProgram& faulty, const LocaliseContext& context) {
   Watch watch(context);
   Localisation result;
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
     return watch.finish(std::move(result), LocalisationStatus::kNotApplicable,
                         to_string(problems.front()));
   }
@@ -293,7 +294,7 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
   result.messages =
       check_program(faulty.program, context.variant,
                     repaired ? data_of(faulty.program, context.trainer) : std::nullopt);
-  const Json optimizer = resolve(faulty.program).optimizer;
+  const Json optimizer = program::resolve(faulty.program).optimizer;
   Watcher watcher(optimizer.at("config").at("learning_rate"), context.variant, result.messages);
   const LocalisationStatus status = watch.train(faulty.program, watcher);
   if (const auto epoch = watcher.crashed()) {
@@ -318,4 +319,4 @@ extern const Tool umlaut_tool{
     umlaut::localise,
     umlaut::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

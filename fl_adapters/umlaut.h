@@ -10,23 +10,23 @@
 
 /// UMLAUT (Schoop, Huang and Hartmann, CHI 2021), after its public behaviour:
 /// docs/methods/umlaut.md has every rule, and what `repaired` mends.
-namespace neutra::umlaut {
+namespace neutra::fl_adapters::umlaut {
 
 /// messages/umlaut.json.
 const MessageTable& message_table();
 
 /// The rules that look at the model, before the training. Precondition: the program is valid.
 /// `data`: of its rows, for what the repaired tool may ask.
-std::vector<ToolMessage> check_program(const Program& program, ToolVariant variant,
-                                       std::optional<DataInfo> data = std::nullopt);
+std::vector<ToolMessage> check_program(const program::Program& program, ToolVariant variant,
+                                       std::optional<program::DataInfo> data = std::nullopt);
 
 /// The input that the tool looks at.
 struct Input {
-  Shape row;               ///< extents of one row
+  program::Shape row;      ///< extents of one row
   float min = 0, max = 0;  ///< NaN where there is a NaN, as NumPy's
   bool floating = true;
 };
-Input summary(const Shape& row, std::span<const float> values);
+Input summary(const program::Shape& row, std::span<const float> values);
 
 /// What the tool knows after an epoch.
 struct Epoch {
@@ -40,4 +40,4 @@ struct Epoch {
 /// nothing.
 std::vector<ToolMessage> check_epoch(const Epoch& epoch);
 
-}  // namespace neutra::umlaut
+}  // namespace neutra::fl_adapters::umlaut

@@ -2,26 +2,27 @@
 
 #include <cassert>
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
-Trouble trouble_of(const ReplicaResult& training) {
+Trouble trouble_of(const training::ReplicaResult& training) {
   switch (training.status) {
-    case RunStatus::kOk:
-    case RunStatus::kDiverged:
+    case training::RunStatus::kOk:
+    case training::RunStatus::kDiverged:
       return {};
-    case RunStatus::kInvalid:
+    case training::RunStatus::kInvalid:
       return {LocalisationStatus::kNotApplicable, training.message};
-    case RunStatus::kTimeout:
+    case training::RunStatus::kTimeout:
       return {LocalisationStatus::kTimeout, training.message};
-    case RunStatus::kOutOfMemory:
-    case RunStatus::kFailed:
+    case training::RunStatus::kOutOfMemory:
+    case training::RunStatus::kFailed:
       break;
   }
   return {LocalisationStatus::kFailed, training.message};
 }
 
-TrainingJob training_job(const Program& program, const LocaliseContext& context) {
-  TrainingJob job;
+training::TrainingJob training_job(const program::Program& program,
+                                   const LocaliseContext& context) {
+  training::TrainingJob job;
   job.program = &program;
   job.seed = context.seed;
   job.replica = context.run;
@@ -35,8 +36,8 @@ double Watch::seconds() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
-std::optional<TrainingJob> Watch::job(const Program& program) const {
-  TrainingJob job = training_job(program, context_);
+std::optional<training::TrainingJob> Watch::job(const program::Program& program) const {
+  training::TrainingJob job = training_job(program, context_);
   job.keras = keras_;
   if (context_.time_limit > 0) {
     job.time_limit = context_.time_limit - seconds();
@@ -45,14 +46,14 @@ std::optional<TrainingJob> Watch::job(const Program& program) const {
   return job;
 }
 
-LocalisationStatus Watch::train(const Program& program, Observer& observer) {
+LocalisationStatus Watch::train(const program::Program& program, training::Observer& observer) {
   assert(context_.trainer != nullptr);
-  const std::optional<TrainingJob> job = this->job(program);
+  const std::optional<training::TrainingJob> job = this->job(program);
   if (!job) {
     reason_ = "ran past its time limit";
     return LocalisationStatus::kTimeout;
   }
-  const ReplicaResult training = context_.trainer->train(*job, &observer);
+  const training::ReplicaResult training = context_.trainer->train(*job, &observer);
   reason_ = training.message;
   return trouble_of(training).status;
 }
@@ -70,4 +71,4 @@ Localisation Watch::finish(Localisation result, LocalisationStatus status,
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -6,11 +6,11 @@
 #include <optional>
 #include <vector>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "mutators/embedded.h"
-#include "program/error.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 const Json& table() {
@@ -34,7 +34,7 @@ std::optional<double> number(const std::string& text) {
 
 /// The numbers that a program gives for a row; where its shapes are unknown, the units of its last
 /// layer that has some.
-std::int64_t outputs_of(const ResolvedProgram& program) {
+std::int64_t outputs_of(const program::ResolvedProgram& program) {
   if (!program.layers.empty() && !program.layers.back().output_shape.empty()) {
     return program.layers.back().output_shape.back();
   }
@@ -46,15 +46,15 @@ std::int64_t outputs_of(const ResolvedProgram& program) {
 
 }  // namespace
 
-LikelyChanges::LikelyChanges(const ProgramSpace& space) : space_(space) {
-  const ResolvedProgram program = resolve(space.base());
+LikelyChanges::LikelyChanges(const program::ProgramSpace& space) : space_(space) {
+  const program::ResolvedProgram program = program::resolve(space.base());
   task_ = program.task == "regression" ? "regression"
           : outputs_of(program) == 1   ? "binary"
                                        : "classes";
   // The last key of an activation is the output's.
-  const Key* last = nullptr;
-  for (const Key& key : space.keys()) {
-    if (key.kind != KeyKind::kActivation) continue;
+  const program::Key* last = nullptr;
+  for (const program::Key& key : space.keys()) {
+    if (key.kind != program::KeyKind::kActivation) continue;
     roles_[key.name] = "hidden";
     last = &key;
   }
@@ -63,7 +63,7 @@ LikelyChanges::LikelyChanges(const ProgramSpace& space) : space_(space) {
 
 Likelihood LikelyChanges::of(const Mutation& mutation) const {
   Likelihood result;
-  const Key* key = space_.find(mutation.key);
+  const program::Key* key = space_.find(mutation.key);
   if (key == nullptr) return result;
   const std::string kind(to_string(key->kind));
   result.kind = place_in(table().at("kinds"), kind).value_or(table().at("kinds").size());
@@ -84,7 +84,7 @@ Likelihood LikelyChanges::of(const Mutation& mutation) const {
   }
   const Json* usual = member(table().at("values"), kind);
   if (usual != nullptr && usual->is_object()) {
-    usual = &usual->at(key->kind == KeyKind::kActivation ? roles_.at(key->name) : task_);
+    usual = &usual->at(key->kind == program::KeyKind::kActivation ? roles_.at(key->name) : task_);
   }
   if (usual == nullptr) return result;
   const auto after = place_in(*usual, mutation.after);
@@ -93,4 +93,4 @@ Likelihood LikelyChanges::of(const Mutation& mutation) const {
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

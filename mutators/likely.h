@@ -7,7 +7,7 @@
 #include "mutators/neighbours.h"
 #include "program/parameters.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 /// How likely a change is to be part of a repair, from what its values are alone. It orders changes
 /// that came out equal, and decides nothing else.
@@ -21,14 +21,14 @@ struct Likelihood {
 class LikelyChanges {
  public:
   /// Keeps a reference to `space`.
-  explicit LikelyChanges(const ProgramSpace& space);
+  explicit LikelyChanges(const program::ProgramSpace& space);
   Likelihood of(const Mutation& mutation) const;
 
  private:
-  const ProgramSpace& space_;
+  const program::ProgramSpace& space_;
   std::string task_;  ///< "binary", "classes", "regression"
   std::map<std::string, std::string>
       roles_;  ///< of activations: `task_` for the output's, "hidden"
 };
 
-}  // namespace neutra
+}  // namespace neutra::mutators

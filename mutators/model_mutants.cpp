@@ -7,7 +7,7 @@
 
 #include "program/edit.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 using Kind = ModelMutant::Kind;
@@ -21,7 +21,8 @@ constexpr std::size_t kPublishedDeletion = 4;
 
 class Generator {
  public:
-  Generator(const Program& program, const ResolvedProgram& resolved, bool as_published)
+  Generator(const program::Program& program, const program::ResolvedProgram& resolved,
+            bool as_published)
       : program_(program), resolved_(resolved), as_published_(as_published) {}
 
   std::vector<ModelMutant> mutants() {
@@ -45,7 +46,7 @@ class Generator {
   }
 
  private:
-  const ResolvedLayer& layer() const { return resolved_.layers[layer_]; }
+  const program::ResolvedLayer& layer() const { return resolved_.layers[layer_]; }
   const Json& config() const { return layer().config; }
 
   ModelMutant& add(const std::string& op, Kind kind) {
@@ -62,7 +63,7 @@ class Generator {
   void add_changed(const std::string& op, const Json& fields) {
     ModelMutant& mutant = add(op, Kind::kStructure);
     mutant.structure = own_structure();
-    layers_of(mutant.structure->program.document)[layer_]["config"].update(fields);
+    program::layers_of(mutant.structure->program.document)[layer_]["config"].update(fields);
   }
   ModelStructure own_structure() const { return {program_, resolved_.layers.size()}; }
 
@@ -89,7 +90,8 @@ class Generator {
     const bool pooling = config().contains("pool_size");
     const Json& strides = config().at("strides");
     const Json& own_strides = pooling && strides.is_null() ? config().at("pool_size") : strides;
-    const Shape window = (field == "strides" ? own_strides : config().at(field)).get<Shape>();
+    const program::Shape window =
+        (field == "strides" ? own_strides : config().at(field)).get<program::Shape>();
     for (const std::int64_t step :
          {std::int64_t{1}, as_published_ ? std::int64_t{-2} : std::int64_t{-1}}) {
       Json changed = Json::array();
@@ -142,8 +144,8 @@ class Generator {
     mutant.structure->repeat(layer_, 2);
   }
 
-  const Program& program_;
-  const ResolvedProgram& resolved_;
+  const program::Program& program_;
+  const program::ResolvedProgram& resolved_;
   const bool as_published_;
   std::size_t layer_ = 0;
   std::vector<ModelMutant> mutants_;
@@ -151,13 +153,13 @@ class Generator {
 
 }  // namespace
 
-ModelStructure::ModelStructure(Program own, std::size_t layers)
+ModelStructure::ModelStructure(program::Program own, std::size_t layers)
     : program(std::move(own)), origin(layers) {
   std::iota(origin.begin(), origin.end(), std::size_t{0});
 }
 
 void ModelStructure::repeat(std::size_t position, std::int64_t count) {
-  repeat_layer(program.document, position, count);
+  program::repeat_layer(program.document, position, count);
   const auto at = origin.begin() + static_cast<std::ptrdiff_t>(position);
   if (count == 0) {
     origin.erase(at);
@@ -166,7 +168,7 @@ void ModelStructure::repeat(std::size_t position, std::int64_t count) {
   }
 }
 
-void apply(const WeightChange& change, const Shape& shape, std::span<float> values) {
+void apply(const WeightChange& change, const program::Shape& shape, std::span<float> values) {
   assert(!shape.empty() && values.size() % static_cast<std::size_t>(shape.back()) == 0);
   const auto units = static_cast<std::size_t>(shape.back());
   const std::size_t first = change.unit < 0 ? 0 : static_cast<std::size_t>(change.unit);
@@ -176,9 +178,10 @@ void apply(const WeightChange& change, const Shape& shape, std::span<float> valu
   }
 }
 
-std::vector<ModelMutant> deepmufl_mutants(const Program& program, const ResolvedProgram& resolved,
+std::vector<ModelMutant> deepmufl_mutants(const program::Program& program,
+                                          const program::ResolvedProgram& resolved,
                                           bool as_published) {
   return Generator(program, resolved, as_published).mutants();
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -9,7 +9,7 @@
 #include "program/program.h"
 
 /// Mutants of a trained model: other weights, or another structure over the same weights.
-namespace neutra {
+namespace neutra::mutators {
 
 /// v -> factor v + term for some values of one variable of a layer.
 struct WeightChange {
@@ -20,13 +20,13 @@ struct WeightChange {
   float factor = 1, term = 0;
 };
 /// `values`: the variable, in Keras's layout.
-void apply(const WeightChange& change, const Shape& shape, std::span<float> values);
+void apply(const WeightChange& change, const program::Shape& shape, std::span<float> values);
 
 /// Another structure over the weights of a trained model.
 struct ModelStructure {
   /// The program's own, of so many layers.
-  ModelStructure(Program program, std::size_t layers);
-  Program program;
+  ModelStructure(program::Program program, std::size_t layers);
+  program::Program program;
   std::vector<std::size_t> origin;  ///< for each layer the one of the model whose weights it has
   /// Makes `count` layers of the one at a position: 0 removes it.
   void repeat(std::size_t position, std::int64_t count);
@@ -49,7 +49,8 @@ struct ModelMutant {
 
 /// The mutants that deepmufl makes (Ghanbari et al., ASE 2023; mutation_generator.py), by layer and
 /// in its order. `as_published`: with its slips (docs/methods/deepmufl.md).
-std::vector<ModelMutant> deepmufl_mutants(const Program& program, const ResolvedProgram& resolved,
+std::vector<ModelMutant> deepmufl_mutants(const program::Program& program,
+                                          const program::ResolvedProgram& resolved,
                                           bool as_published);
 
-}  // namespace neutra
+}  // namespace neutra::mutators

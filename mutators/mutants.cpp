@@ -6,11 +6,12 @@
 #include <random>
 #include <set>
 
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 /// A value as a user spells it: a number where the operator takes one.
@@ -22,18 +23,20 @@ Json parse_value(const MutationOperator& op, std::string_view text) {
   return number;
 }
 
-const DataInfo* rows_of(const Target& target) { return target.data ? &*target.data : nullptr; }
+const program::DataInfo* rows_of(const Target& target) {
+  return target.data ? &*target.data : nullptr;
+}
 
 /// The mutant as the next operator looks at it.
-Target mutated(const Target& before, Program program) {
+Target mutated(const Target& before, program::Program program) {
   Target after = make_target(std::move(program), rows_of(before), before.subject);
   after.even_classes = before.even_classes && after.resolved.data == before.resolved.data;
   return after;
 }
 
-Mutant make_mutant(const Program& original, std::vector<Application> applications,
-                   Program program) {
-  FaultSet faults = diff(program, original);
+Mutant make_mutant(const program::Program& original, std::vector<Application> applications,
+                   program::Program program) {
+  program::FaultSet faults = program::diff(program, original);
   return {std::move(applications), std::move(program), std::move(faults)};
 }
 
@@ -120,7 +123,7 @@ std::optional<Mutant> draw_mutant(const Target& target,
     auto mutant = apply(*op, current, site, *value, seed);
     if (std::holds_alternative<Inapplicable>(mutant)) return std::nullopt;
     applications.push_back({std::string(op->id), site, *value, seed});
-    current = mutated(current, std::get<Program>(std::move(mutant)));
+    current = mutated(current, std::get<program::Program>(std::move(mutant)));
   }
   Mutant mutant = make_mutant(target.program, std::move(applications), std::move(current.program));
   // One operator may have undone what another did.
@@ -210,7 +213,7 @@ std::string Mutant::name() const {
     if (application.seed != 0) text += "-s" + std::to_string(application.seed);
   }
   if (text.size() > kLongest) {
-    const std::string mark = "-" + to_string(program_hash(program)).substr(0, 12);
+    const std::string mark = "-" + to_string(program::program_hash(program)).substr(0, 12);
     text = text.substr(0, kLongest - mark.size()) + mark;
   }
   return text;
@@ -228,7 +231,7 @@ Mutant apply_all(const Target& original, const std::vector<Application>& applica
     if (const auto* reason = std::get_if<Inapplicable>(&mutant)) {
       throw input_error(describe("", to_string(application), reason->found, reason->allowed));
     }
-    current = mutated(current, std::get<Program>(std::move(mutant)));
+    current = mutated(current, std::get<program::Program>(std::move(mutant)));
   }
   if (current.identity == original.identity) {
     std::vector<std::string> words;
@@ -239,8 +242,8 @@ Mutant apply_all(const Target& original, const std::vector<Application>& applica
   return make_mutant(original.program, applications, std::move(current.program));
 }
 
-Mutant apply_all(const Program& original, const std::vector<Application>& applications,
-                 const DataInfo* data) {
+Mutant apply_all(const program::Program& original, const std::vector<Application>& applications,
+                 const program::DataInfo* data) {
   return apply_all(make_target(original, data), applications);
 }
 
@@ -303,8 +306,8 @@ MutantList first_order_mutants(const Target& target,
         continue;
       }
       auto mutant = apply(*op, target, site, candidate.value, seed);
-      list.mutants.push_back(
-          make_mutant(target.program, {application}, std::get<Program>(std::move(mutant))));
+      list.mutants.push_back(make_mutant(target.program, {application},
+                                         std::get<program::Program>(std::move(mutant))));
     }
   }
   return list;
@@ -320,7 +323,7 @@ std::vector<Mutant> random_mutants(const Target& target,
   constexpr int kTriesForEach = 50;
   Draws draws(seed);
   std::vector<Mutant> mutants;
-  std::set<Hash> seen{program_hash(target.program)};
+  std::set<Hash> seen{program::program_hash(target.program)};
   for (int tries = 0; static_cast<int>(mutants.size()) < count; ++tries) {
     if (tries == count * kTriesForEach) {
       throw input_error(describe("", "mutants",
@@ -330,11 +333,11 @@ std::vector<Mutant> random_mutants(const Target& target,
                                  "a smaller count or order, or more operators"));
     }
     auto mutant = draw_mutant(target, operators, order, draws);
-    if (mutant && seen.insert(program_hash(mutant->program)).second) {
+    if (mutant && seen.insert(program::program_hash(mutant->program)).second) {
       mutants.push_back(std::move(*mutant));
     }
   }
   return mutants;
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

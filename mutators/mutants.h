@@ -6,7 +6,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/faults.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 /// One application of an operator.
 struct Application {
@@ -34,8 +34,8 @@ inline constexpr int kMaxOrder = 5;
 /// A mutant and how it was made.
 struct Mutant {
   std::vector<Application> applications;  ///< in their order; their number is the mutant's order
-  Program program;
-  FaultSet faults;  ///< diff(mutant, original)
+  program::Program program;
+  program::FaultSet faults;  ///< diff(mutant, original)
   /// A file's name without extension and a fault's id, different for different applications:
   /// "ACH-3-relu--TCL-25-s7".
   std::string name() const;
@@ -44,8 +44,8 @@ struct Mutant {
 /// Applies all in order. Throws input_error that names the application and why it gives no mutant,
 /// and where the last one leaves the original.
 Mutant apply_all(const Target& original, const std::vector<Application>& applications);
-Mutant apply_all(const Program& original, const std::vector<Application>& applications,
-                 const DataInfo* data = nullptr);
+Mutant apply_all(const program::Program& original, const std::vector<Application>& applications,
+                 const program::DataInfo* data = nullptr);
 
 /// Where an operator applies and has values to try.
 struct OperatorPlace {
@@ -91,4 +91,4 @@ std::vector<Mutant> random_mutants(const Target& target,
                                    const std::vector<const MutationOperator*>& operators, int order,
                                    int count, std::uint64_t seed);
 
-}  // namespace neutra
+}  // namespace neutra::mutators

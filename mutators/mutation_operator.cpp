@@ -7,15 +7,16 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "mutators/embedded.h"
 #include "program/edit.h"
-#include "program/error.h"
 #include "program/layer.h"
 #include "program/trained_mutations.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 constexpr std::string_view kGroupWords[] = {"training_data",  "hyperparameters", "activation",
@@ -128,13 +129,14 @@ std::string_view to_string(OperatorGroup group) { return kGroupWords[static_cast
 std::string_view to_string(ValueSearch search) { return kSearchWords[static_cast<int>(search)]; }
 std::string_view to_string(ValueType type) { return kTypeWords[static_cast<int>(type)]; }
 
-Target make_target(Program program, const DataInfo* data, const std::string& subject) {
+Target make_target(program::Program program, const program::DataInfo* data,
+                   const std::string& subject) {
   if (!subject.empty() && !tables().at("subjects").contains(subject)) {
     throw input_error(
         describe("", "bounds", "\"" + subject + "\"", allowed_words(subject, operator_subjects())));
   }
-  ResolvedProgram resolved = resolve(program, data);
-  nlohmann::json identity = canonical(program);
+  program::ResolvedProgram resolved = program::resolve(program, data);
+  nlohmann::json identity = program::canonical(program);
   return {std::move(program), std::move(resolved), std::move(identity),
           data != nullptr ? std::optional(*data) : std::nullopt, subject};
 }
@@ -188,8 +190,9 @@ std::optional<Inapplicable> site_refusal(const MutationOperator& op, const Targe
   return Inapplicable{found, others};
 }
 
-std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Target& target,
-                                          Site site, const Json& value, std::uint64_t seed) {
+std::variant<program::Program, Inapplicable> apply(const MutationOperator& op, const Target& target,
+                                                   Site site, const Json& value,
+                                                   std::uint64_t seed) {
   if (const auto refusal = site_refusal(op, target, site)) return *refusal;
   if (const auto refusal = check_value(op, value)) return *refusal;
   if (op.parameter.closed) {
@@ -211,17 +214,17 @@ std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Targ
                             ", which changes nothing",
                         "what changes the program", true};
   }
-  Program mutant = target.program;
+  program::Program mutant = target.program;
   op.edit(op, mutant.document, target, site, typed(op, value), seed);
   // Another preparation of the data has other targets than those that are known.
   const bool same_data = target.data && op.group != OperatorGroup::kPreprocessing;
-  if (const auto problems = validate(mutant.document, same_data ? &*target.data : nullptr);
+  if (const auto problems = program::validate(mutant.document, same_data ? &*target.data : nullptr);
       !problems.empty()) {
-    const Problem& problem = problems.front();
+    const program::Problem& problem = problems.front();
     return Inapplicable{problem.found + " at " + (problem.path.empty() ? "/" : problem.path),
                         problem.allowed};
   }
-  if (canonical(mutant) == target.identity) {
+  if (program::canonical(mutant) == target.identity) {
     const std::string what = value.is_null()
                                  ? std::string(op.id)
                                  : "the " + std::string(op.parameter.name) + " " + json_text(value);
@@ -313,7 +316,7 @@ void add_trained_layer_step(const MutationOperator& op, Json& document, const Ta
 
 void set_field(const MutationOperator& op, Json& document, const Target&, Site site,
                const Json& value, std::uint64_t) {
-  set_layer_field(document, static_cast<std::size_t>(site), op.field, value);
+  program::set_layer_field(document, static_cast<std::size_t>(site), op.field, value);
 }
 void set_field_true(const MutationOperator& op, Json& document, const Target& target, Site site,
                     const Json&, std::uint64_t seed) {
@@ -332,10 +335,11 @@ std::string refuse_no_kernel(const Target& target, Site) {
   return refuse_without_kernel(target, nullptr);
 }
 
-std::string refuse_without_kernel(const Target& target, bool (*fits)(const Shape& kernel)) {
+std::string refuse_without_kernel(const Target& target,
+                                  bool (*fits)(const program::Shape& kernel)) {
   bool any = false;
-  for (const ResolvedLayer& layer : target.resolved.layers) {
-    if (!has_kernel(layer)) continue;
+  for (const program::ResolvedLayer& layer : target.resolved.layers) {
+    if (!program::has_kernel(layer)) continue;
     any = true;
     if (fits == nullptr || layer.weights.empty() || fits(layer.weights.front().shape)) return "";
   }
@@ -344,16 +348,18 @@ std::string refuse_without_kernel(const Target& target, bool (*fits)(const Shape
 
 std::string refuse_trained_step(const Target& target, Site site, std::string_view op) {
   const bool shapes = op != "activation_removal";
-  if (shapes && has_kernel(layer_at(target, site)) && layer_at(target, site).output_shape.empty()) {
+  if (shapes && program::has_kernel(layer_at(target, site)) &&
+      layer_at(target, site).output_shape.empty()) {
     return layer_text(target, site, "has an unknown shape");
   }
-  return trained_step_refusal(op, target.resolved.layers, static_cast<std::size_t>(site),
-                              LayerTitles(target.program.document));
+  return program::trained_step_refusal(op, target.resolved.layers, static_cast<std::size_t>(site),
+                                       program::LayerTitles(target.program.document));
 }
 
 std::string refuse_one_class(const Target& target, Site) {
   const bool one = target.resolved.task != "regression" && target.data &&
-                   element_count(target.data->y) == 1 && target.data->y_min == target.data->y_max;
+                   program::element_count(target.data->y) == 1 &&
+                   target.data->y_min == target.data->y_max;
   return one ? "training rows of one class" : "";
 }
 
@@ -385,7 +391,7 @@ std::string refuse_no_regularizer(const Target& target, Site site) {
 }
 
 bool is_trained(const Target& target, Site site) {
-  const ResolvedLayer& layer = layer_at(target, site);
+  const program::ResolvedLayer& layer = layer_at(target, site);
   const std::vector<std::size_t>& left_out = target.resolved.loop.left_out;
   if (setting_at(target, site, "trainable") == false ||
       std::find(left_out.begin(), left_out.end(), static_cast<std::size_t>(site)) !=
@@ -393,9 +399,9 @@ bool is_trained(const Target& target, Site site) {
     return false;
   }
   // Before the data are known, layers may have no shape.
-  if (layer.output_shape.empty()) return find_layer(layer.class_name)->weights != nullptr;
+  if (layer.output_shape.empty()) return program::find_layer(layer.class_name)->weights != nullptr;
   return std::any_of(layer.weights.begin(), layer.weights.end(),
-                     [](const Weight& weight) { return weight.trainable; });
+                     [](const program::Weight& weight) { return weight.trainable; });
 }
 
 std::string refuse_untrained(const Target& target, Site) {
@@ -447,7 +453,7 @@ std::vector<Json> scaling_steps(const Target& target) {
   return found;
 }
 
-const ResolvedLayer& layer_at(const Target& target, Site site) {
+const program::ResolvedLayer& layer_at(const Target& target, Site site) {
   return target.resolved.layers[static_cast<std::size_t>(site)];
 }
 
@@ -461,9 +467,9 @@ Json setting_at(const Target& target, Site site, std::string_view field) {
 }
 
 std::string layer_text(const Target& target, Site site, std::string_view what) {
-  const LayerTitles titles(target.program.document);
+  const program::LayerTitles titles(target.program.document);
   return "layer " + titles(site) + " (" + layer_at(target, site).class_name + "), which " +
          std::string(what);
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -8,7 +8,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 /// What a mutation operator changes: the families of DeepCrime's catalogue, and those of further
 /// operators (layers, preprocessing, the training loop, the trained model).
@@ -61,16 +61,16 @@ struct OperatorParameter {
 
 /// A program as operators look at it.
 struct Target {
-  Program program;
-  ResolvedProgram resolved;
-  nlohmann::json identity;       ///< canonical(program)
-  std::optional<DataInfo> data;  ///< what is known of its rows before any mutation
-  std::string subject;           ///< DeepCrime's subject whose bounds hold; "": those of the rules
+  program::Program program;
+  program::ResolvedProgram resolved;
+  nlohmann::json identity;                ///< canonical(program)
+  std::optional<program::DataInfo> data;  ///< what is known of its rows before any mutation
+  std::string subject;  ///< DeepCrime's subject whose bounds hold; "": those of the rules
   /// Known: no class of the training rows (of a regression: no bucket) is smaller than the mean.
   bool even_classes = false;
 };
 /// Throws input_error for a program that is not valid and for an unknown subject.
-Target make_target(Program program, const DataInfo* data = nullptr,
+Target make_target(program::Program program, const program::DataInfo* data = nullptr,
                    const std::string& subject = "");
 /// DeepCrime's subjects with bounds of their own: audio, lenet, mnist, movie_recomm, udacity.
 std::vector<std::string> operator_subjects();
@@ -130,8 +130,9 @@ std::optional<Inapplicable> site_refusal(const MutationOperator& op, const Targe
 /// why there is none: no such site, a value of a wrong type or out of range, nothing changed, a
 /// program that Keras refuses. `seed` counts for operators that draw random numbers only: mutants
 /// of other seeds are other draws of the same mutation.
-std::variant<Program, Inapplicable> apply(const MutationOperator& op, const Target& target,
-                                          Site site, const Json& value, std::uint64_t seed = 0);
+std::variant<program::Program, Inapplicable> apply(const MutationOperator& op, const Target& target,
+                                                   Site site, const Json& value,
+                                                   std::uint64_t seed = 0);
 
 /// A value of an operator at a site.
 struct Candidate {
@@ -212,7 +213,7 @@ void make_linear(const MutationOperator& op, Json& document, const Target& targe
 /// Refusals for steps of trained.mutations: no Dense or Conv2D layer, or none with a kernel that
 /// `fits` (where its shape is known); a layer that the step can't change.
 std::string refuse_no_kernel(const Target& target, Site site);
-std::string refuse_without_kernel(const Target& target, bool (*fits)(const Shape& kernel));
+std::string refuse_without_kernel(const Target& target, bool (*fits)(const program::Shape& kernel));
 std::string refuse_trained_step(const Target& target, Site site, std::string_view op);
 /// Refusals: all targets are known to be one class, or are no classes; a layer has no activation,
 /// or none but a linear one, or one that isn't linear; it has no regulariser; the program trains
@@ -235,11 +236,11 @@ Json targets_of(const Target& target);
 /// normalize): without them the program still trains.
 std::vector<Json> scaling_steps(const Target& target);
 /// The layer at a site.
-const ResolvedLayer& layer_at(const Target& target, Site site);
+const program::ResolvedLayer& layer_at(const Target& target, Site site);
 /// Its setting `field`, null where it has none; and whether it has such a field at all.
 Json setting_at(const Target& target, Site site, std::string_view field);
 bool has_setting(const Target& target, Site site, std::string_view field);
 /// "layer 4 (Flatten), which has no activation" for ("which has no activation").
 std::string layer_text(const Target& target, Site site, std::string_view what);
 
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "mutators/registry.h"
-#include "program/error.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 namespace {
 
@@ -22,15 +22,15 @@ std::optional<Preset> parse_preset(std::string_view word) {
   return std::nullopt;
 }
 
-std::vector<Neighbour> neighbours(const ProgramSpace& space, const Parameters& parameters,
-                                  Preset preset) {
+std::vector<Neighbour> neighbours(const program::ProgramSpace& space,
+                                  const program::Parameters& parameters, Preset preset) {
   std::vector<Neighbour> result;
-  for (const Key& key : space.keys()) {
+  for (const program::Key& key : space.keys()) {
     const NeutralityOperator* op = find_operator(key.kind);
     if (op == nullptr) continue;
     const auto current = parameters.find(key.name);
     if (current == parameters.end()) {
-      throw input_error(describe("", to_string(parameters), "no value for key " + key.name,
+      throw input_error(describe("", program::to_string(parameters), "no value for key " + key.name,
                                  "a value for each key"));
     }
     const std::vector<std::string> values = op->values(current->second, preset);
@@ -48,4 +48,4 @@ std::vector<Neighbour> neighbours(const ProgramSpace& space, const Parameters& p
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

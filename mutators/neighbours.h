@@ -7,7 +7,7 @@
 
 #include "program/parameters.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 /// A neutrality operator of the paper's Table 2: changes one hyperparameter to one other value.
 /// Values come from a preset (mutators/presets/*.json); the operator says which kind of key it
@@ -23,7 +23,7 @@ struct Mutation {
 /// One application: the parameters that differ from the parent's in exactly one key.
 struct Neighbour {
   Mutation mutation;
-  Parameters parameters;
+  program::Parameters parameters;
 };
 
 /// Which values are tried: those of the published runs, or all that tf.keras 2.4 knows
@@ -36,7 +36,7 @@ std::optional<Preset> parse_preset(std::string_view word);
 /// preset's order, the current value skipped (by meaning: None is linear). Pure; visited programs
 /// are the search's business. Throws input_error for a missing key or a value that is not of its
 /// key's kind.
-std::vector<Neighbour> neighbours(const ProgramSpace& space, const Parameters& parameters,
-                                  Preset preset);
+std::vector<Neighbour> neighbours(const program::ProgramSpace& space,
+                                  const program::Parameters& parameters, Preset preset);
 
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -7,31 +7,31 @@
 #include <limits>
 #include <map>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "mutators/embedded.h"
-#include "program/error.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 namespace {
 
 /// A preset file, read once.
 struct PresetTables {
-  std::map<KeyKind, std::vector<std::string>> values;
-  std::map<KeyKind, std::vector<Step>> steps;
+  std::map<program::KeyKind, std::vector<std::string>> values;
+  std::map<program::KeyKind, std::vector<Step>> steps;
 };
 
 PresetTables read_tables(std::string_view text, const std::string& file) {
   const Json json = parse_json(text, file);
   PresetTables tables;
   for (const auto& [word, list] : json.at("values").items()) {
-    std::vector<std::string>& values = tables.values[parse_key_kind(word).value()];
+    std::vector<std::string>& values = tables.values[program::parse_key_kind(word).value()];
     for (const Json& value : list) {
       values.push_back(value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
   for (const auto& [word, list] : json.at("steps").items()) {
-    std::vector<Step>& steps = tables.steps[parse_key_kind(word).value()];
+    std::vector<Step>& steps = tables.steps[program::parse_key_kind(word).value()];
     for (const std::string step : list) {
       steps.push_back({step.at(0) == '/', std::strtod(step.c_str() + 1, nullptr)});
     }
@@ -47,22 +47,22 @@ const PresetTables& tables(Preset preset) {
 
 }  // namespace
 
-const std::vector<std::string>& preset_values(Preset preset, KeyKind kind) {
+const std::vector<std::string>& preset_values(Preset preset, program::KeyKind kind) {
   return tables(preset).values.at(kind);
 }
 
-bool has_steps(Preset preset, KeyKind kind) { return tables(preset).steps.contains(kind); }
+bool has_steps(Preset preset, program::KeyKind kind) { return tables(preset).steps.contains(kind); }
 
-const std::vector<Step>& preset_steps(Preset preset, KeyKind kind) {
+const std::vector<Step>& preset_steps(Preset preset, program::KeyKind kind) {
   return tables(preset).steps.at(kind);
 }
 
-nlohmann::json meaning(const ProgramSpace& space, const std::string& key,
+nlohmann::json meaning(const program::ProgramSpace& space, const std::string& key,
                        const std::string& value) {
-  return canonical(space.instantiate(space.with_changes({{key, value}})));
+  return program::canonical(space.instantiate(space.with_changes({{key, value}})));
 }
 
-double parse_number(const std::string& text, KeyKind kind) {
+double parse_number(const std::string& text, program::KeyKind kind) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
@@ -77,7 +77,8 @@ double decimal_clean(double value) {
   return std::strtod(text, nullptr);
 }
 
-std::vector<std::string> step_integer(const std::string& current, Preset preset, KeyKind kind) {
+std::vector<std::string> step_integer(const std::string& current, Preset preset,
+                                      program::KeyKind kind) {
   const double value = parse_number(current, kind);
   constexpr double kMost = std::numeric_limits<std::int32_t>::max();
   if (value != std::floor(value) || value < 1 || value > kMost) {
@@ -93,4 +94,4 @@ std::vector<std::string> step_integer(const std::string& current, Preset preset,
   return values;
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -8,7 +8,7 @@
 #include "mutators/neighbours.h"
 #include "program/parameters.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 /// A neutrality operator: which kind of key it changes and to which values. Plain data; one file
 /// for each operator in mutators/neutrality, listed in mutators/registry.cpp. It reads and writes
@@ -18,7 +18,7 @@ struct NeutralityOperator {
   std::string_view abbreviation;  ///< fault types its changes belong to: "ACH", "LRM|LAD"
   std::string_view description;   ///< one sentence
   std::string_view source;        ///< where the rule is from
-  KeyKind kind;                   ///< keys it applies to
+  program::KeyKind kind;          ///< keys it applies to
   /// Values to try for a key of `kind` whose value is `current`, in the order in which neighbours
   /// are numbered. The value itself may be among them (neighbours() skips it). Throws input_error
   /// when `current` is not of this kind.
@@ -31,7 +31,7 @@ inline constexpr std::string_view kTable2 =
     "2025, Table 2";
 
 /// The list of `kind` in mutators/presets/PRESET.json, in its order.
-const std::vector<std::string>& preset_values(Preset preset, KeyKind kind);
+const std::vector<std::string>& preset_values(Preset preset, program::KeyKind kind);
 
 /// One step of a numeric key: multiplied (or divided) by `factor`.
 struct Step {
@@ -40,17 +40,18 @@ struct Step {
 };
 
 /// Does mutators/presets/PRESET.json have steps for `kind`, in place of a list?
-bool has_steps(Preset preset, KeyKind kind);
+bool has_steps(Preset preset, program::KeyKind kind);
 
 /// The steps of `kind` in mutators/presets/PRESET.json ("*10", "/10"), in their order.
-const std::vector<Step>& preset_steps(Preset preset, KeyKind kind);
+const std::vector<Step>& preset_steps(Preset preset, program::KeyKind kind);
 
 /// The program that a value of a key makes of the base. Two spellings of a value mean the same when
 /// their programs are the same, so every alias that programs accept counts.
-nlohmann::json meaning(const ProgramSpace& space, const std::string& key, const std::string& value);
+nlohmann::json meaning(const program::ProgramSpace& space, const std::string& key,
+                       const std::string& value);
 
 /// The finite number that `text` spells, whole of it; input_error naming `kind` otherwise.
-double parse_number(const std::string& text, KeyKind kind);
+double parse_number(const std::string& text, program::KeyKind kind);
 
 /// `value` rounded to twelve significant decimal digits, so that 0.1 * 3 / 3 and the like print as
 /// a person would write them.
@@ -58,6 +59,7 @@ double decimal_clean(double value);
 
 /// The preset's steps applied to a whole number >= 1: products, and quotients rounded down. Results
 /// that are below 1, no change or beyond 2^31 - 1 are left out. Accepts "12" and "12.0".
-std::vector<std::string> step_integer(const std::string& current, Preset preset, KeyKind kind);
+std::vector<std::string> step_integer(const std::string& current, Preset preset,
+                                      program::KeyKind kind);
 
-}  // namespace neutra
+}  // namespace neutra::mutators

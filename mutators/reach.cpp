@@ -4,16 +4,17 @@
 #include <deque>
 #include <map>
 
+#include "base/error.h"
+#include "base/numbers.h"
 #include "mutators/registry.h"
-#include "program/error.h"
 #include "program/key_values.h"
 #include "program/normal.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 /// Steps that lead a key from one value to another; nullopt: none do.
-std::optional<int> steps_between(const ProgramSpace& space, const Key& key,
+std::optional<int> steps_between(const program::ProgramSpace& space, const program::Key& key,
                                  const NeutralityOperator& op, const std::string& from,
                                  const std::string& to, Preset preset) {
   if (!has_steps(preset, key.kind)) {
@@ -37,7 +38,7 @@ std::optional<int> steps_between(const ProgramSpace& space, const Key& key,
   return std::nullopt;
 }
 
-std::string step_words(KeyKind kind, Preset preset) {
+std::string step_words(program::KeyKind kind, Preset preset) {
   std::string text;
   for (const Step& step : preset_steps(preset, kind)) {
     text += (text.empty() ? "" : " and ") + std::string(step.divide ? "/" : "*") +
@@ -53,9 +54,9 @@ std::string excerpt(const Json& value) {
 }
 
 /// "Dense, Dropout, Dense"
-std::string layer_words(const Program& program) {
+std::string layer_words(const program::Program& program) {
   std::string text;
-  const Json* layers = find_layers(program.document);
+  const Json* layers = program::find_layers(program.document);
   for (const Json& layer : layers != nullptr ? *layers : Json::array()) {
     text += (text.empty() ? "" : ", ") + layer.value("class_name", "");
   }
@@ -63,16 +64,17 @@ std::string layer_words(const Program& program) {
 }
 
 /// Places where the target differs from what the keys can make of the base.
-std::vector<OutOfReach> parts_without_key(const Program& nearest, const Program& target) {
+std::vector<OutOfReach> parts_without_key(const program::Program& nearest,
+                                          const program::Program& target) {
   std::vector<OutOfReach> parts;
   const std::string layers = layer_words(target);
   const bool other_layers = layers != layer_words(nearest);
   if (other_layers) {
-    parts.push_back({"", layers_path(target.document),
+    parts.push_back({"", program::layers_path(target.document),
                      "no key makes its layers (" + layers + ") of those of the buggy program (" +
                          layer_words(nearest) + ")"});
   }
-  const nlohmann::json from = canonical(nearest), to = canonical(target);
+  const nlohmann::json from = program::canonical(nearest), to = program::canonical(target);
   for (const nlohmann::json& patch : nlohmann::json::diff(from, to)) {
     const auto place = patch.at("path").get<std::string>();
     if (other_layers && place.find("/layers") != std::string::npos) continue;
@@ -86,18 +88,18 @@ std::vector<OutOfReach> parts_without_key(const Program& nearest, const Program&
 
 }  // namespace
 
-Reach reach_of(const ProgramSpace& space, const Program& target,
-               const std::optional<Parameters>& parameters, Preset preset) {
+Reach reach_of(const program::ProgramSpace& space, const program::Program& target,
+               const std::optional<program::Parameters>& parameters, Preset preset) {
   Reach reach;
-  const Parameters wanted = parameters ? *parameters : values_in(space, target);
-  Parameters nearest = space.base_parameters();
-  for (const Key& key : space.keys()) {
+  const program::Parameters wanted = parameters ? *parameters : program::values_in(space, target);
+  program::Parameters nearest = space.base_parameters();
+  for (const program::Key& key : space.keys()) {
     const auto value = wanted.find(key.name);
     const std::string& from = space.base_parameters().at(key.name);
     if (value == wanted.end() || value->second == from) continue;
     const std::string& to = value->second;
     nearest[key.name] = to;
-    if (meaning(space, key.name, to) == canonical(space.base())) continue;
+    if (meaning(space, key.name, to) == program::canonical(space.base())) continue;
     const std::string change = key.name + "=" + to;
     const NeutralityOperator* op = find_operator(key.kind);
     if (op == nullptr) {
@@ -132,4 +134,4 @@ Json to_json(const std::vector<OutOfReach>& missing) {
   return json;
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

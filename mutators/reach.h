@@ -7,7 +7,7 @@
 #include "mutators/neighbours.h"
 #include "program/parameters.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 /// A part of a program that no change of a search leads to.
 struct OutOfReach {
@@ -24,10 +24,10 @@ struct Reach {
 
 /// How far the changes of a preset lead from a space's base program to `target`, whatever their
 /// order. `parameters`: of the target, where keys express it.
-Reach reach_of(const ProgramSpace& space, const Program& target,
-               const std::optional<Parameters>& parameters, Preset preset);
+Reach reach_of(const program::ProgramSpace& space, const program::Program& target,
+               const std::optional<program::Parameters>& parameters, Preset preset);
 
 /// For --json: an array of {key, value, reason}; `key` is null where there is none.
 Json to_json(const std::vector<OutOfReach>& missing);
 
-}  // namespace neutra
+}  // namespace neutra::mutators

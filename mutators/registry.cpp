@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cctype>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/words.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::mutators {
 
 // One line for each operator, sorted by id; its file defines the object of this name.
 #define NEUTRA_MUTATION_OPERATORS(OPERATOR) \
@@ -114,7 +115,7 @@ const std::vector<const NeutralityOperator*>& neutrality_operators() {
   return operators;
 }
 
-const NeutralityOperator* find_operator(KeyKind kind) {
+const NeutralityOperator* find_operator(program::KeyKind kind) {
   for (const NeutralityOperator* op : neutrality_operators()) {
     if (op->kind == kind) return op;
   }
@@ -152,4 +153,4 @@ const MutationOperator& find_mutation_operator(std::string_view name) {
                allowed_words(name, mutation_operator_ids()) + ", listed by neutra mutate --list"));
 }
 
-}  // namespace neutra
+}  // namespace neutra::mutators

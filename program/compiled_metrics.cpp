@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::program {
 
 namespace {
 
@@ -56,4 +56,4 @@ Program script_of(Program program) {
   return program;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

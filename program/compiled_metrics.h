@@ -5,7 +5,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// The metrics of compile.metrics that can be measured, by canonical name, in their order: Keras's
 /// logs have them, whatever `metric` says.
@@ -17,4 +17,4 @@ std::vector<std::string> compiled_metrics(const Json& document);
 /// same numbers, whatever `metric` said.
 Program script_of(Program program);
 
-}  // namespace neutra
+}  // namespace neutra::program

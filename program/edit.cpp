@@ -6,7 +6,7 @@
 #include "program/layer.h"
 #include "program/normal.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr std::array<const char*, 2> kInputFields = {"batch_input_shape", "batch_shape"};
@@ -155,4 +155,4 @@ void set_optimizer_field(Json& document, std::string_view field, Json value) {
   set_field(optimizer["config"], entry->fields, field, std::move(value));
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,7 +5,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Edits of a document that has layers, a compile section and a fit section. Everything else stays
 /// as it is written: aliases, names, the order of keys. Steps of trained.mutations go on naming the
@@ -35,4 +35,4 @@ Json& optimizer_of(Json& document);
 /// Sets a field of the optimiser's config, under whatever older name it is written there.
 void set_optimizer_field(Json& document, std::string_view field, Json value);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -3,7 +3,7 @@
 #include <string_view>
 
 /// Data files of this room, compiled in by neutra_embed (embedded.cmake).
-namespace neutra::embedded {
+namespace neutra::program::embedded {
 
 extern const std::string_view keras_names;
 extern const std::string_view fault_types;
@@ -12,4 +12,4 @@ extern const std::string_view pytorch_parts;
 extern const std::string_view libtorch_parts;
 extern const std::string_view metric_parts;
 
-}  // namespace neutra::embedded
+}  // namespace neutra::program::embedded

@@ -4,13 +4,13 @@
 #include <charconv>
 #include <iterator>
 
+#include "base/error.h"
+#include "base/words.h"
 #include "program/embedded.h"
-#include "program/error.h"
 #include "program/layer.h"
 #include "program/normal.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 /// A row of fault_types.json.
@@ -466,4 +466,4 @@ FaultSet diff(const Program& buggy, const Program& fixed) {
   return Difference(filled(buggy), filled(fixed)).faults();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -7,7 +7,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// One fault: a type of the paper's Table 1 (or of a further DeepCrime operator) and the layers it
 /// touches.
@@ -41,4 +41,4 @@ FaultSet parse_fault_set(std::string_view text, const std::string& where);
 /// Layers are aligned by longest common subsequence of classes and configuration.
 FaultSet diff(const Program& buggy, const Program& fixed);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -8,7 +8,7 @@
 #include "program/program.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Weights and rows stay below this number of elements, so that 32-bit indices reach all of them.
 constexpr std::int64_t kMaxElements = (std::int64_t{1} << 31) - 1;
@@ -87,4 +87,4 @@ const Json& variable_settings(const Json& config, const Weight& weight);
 /// For each layer, and at the end for the model's output: has it a mask?
 std::vector<bool> masked_inputs(const std::vector<ResolvedLayer>& layers);
 
-}  // namespace neutra
+}  // namespace neutra::program

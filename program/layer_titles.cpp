@@ -1,10 +1,10 @@
 #include "program/layer_titles.h"
 
+#include "base/json.h"
 #include "program/formats/keras_config.h"
-#include "program/json.h"
 #include "program/normal.h"
 
-namespace neutra {
+namespace neutra::program {
 
 LayerTitles::LayerTitles(const Json& document) {
   const Json* layers = find_layers(document);
@@ -38,4 +38,4 @@ std::string LayerTitles::operator()(const std::set<int>& layers) const {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -6,7 +6,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// How layers are told to people, everywhere in the same way: by their number over
 /// model.config.layers, from 0, as `neutra show` has it, and by their name: "3, dense_2".
@@ -27,4 +27,4 @@ class LayerTitles {
   std::vector<std::string> names_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::program

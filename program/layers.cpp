@@ -48,7 +48,7 @@
   LAYER(up_sampling_2d)            \
   LAYER(zero_padding_2d)
 
-namespace neutra {
+namespace neutra::program {
 
 namespace layer {
 #define NEUTRA_DECLARE(name) const Layer& name();
@@ -174,4 +174,4 @@ std::vector<bool> masked_inputs(const std::vector<ResolvedLayer>& layers) {
   return masked;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr std::string_view kK = "(k=", kOriginal = "(scale=original)",
@@ -36,4 +36,4 @@ MetricName parse_metric_name(std::string_view text) {
   return metric;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

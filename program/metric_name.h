@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace neutra {
+namespace neutra::program {
 
 /// A metric with its options. ResolvedProgram::metric, and whatever names a metric, is its text:
 /// the canonical name of program/keras_names.json, and behind it the options that aren't the usual
@@ -20,4 +20,4 @@ std::string to_string(const MetricName& metric);
 /// Of to_string()'s texts; any other is a name.
 MetricName parse_metric_name(std::string_view text);
 
-}  // namespace neutra
+}  // namespace neutra::program

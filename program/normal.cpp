@@ -4,10 +4,11 @@
 #include <cmath>
 #include <set>
 
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/layer.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr std::size_t kShown = 60;  ///< longest value in a message
@@ -571,7 +572,7 @@ class Normaliser {
     const Layer* known = find_layer(class_name->get<std::string>());
     if (known == nullptr) {
       std::vector<std::string> names;
-      for (const Layer* each : neutra::layers()) names.push_back(each->class_name);
+      for (const Layer* each : program::layers()) names.push_back(each->class_name);
       report(path + "/class_name", *class_name,
              allowed_words(class_name->get<std::string>(), names));
       return value;
@@ -781,4 +782,4 @@ Json normal_number(const Json& value) {
   return value;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

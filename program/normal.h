@@ -7,7 +7,7 @@
 #include "program/program.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::program {
 
 enum class Defaults {
   kFill,  ///< every field present
@@ -45,4 +45,4 @@ LossOptions loss_options(const Json& loss);
 /// Whole numbers as integers, however they are written; others unchanged.
 Json normal_number(const Json& value);
 
-}  // namespace neutra
+}  // namespace neutra::program

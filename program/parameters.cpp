@@ -6,14 +6,15 @@
 #include <charconv>
 #include <functional>
 
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/edit.h"
-#include "program/error.h"
 #include "program/key_values.h"
 #include "program/layer.h"
 #include "program/normal.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr int kMaxRepeat = 2;
@@ -697,4 +698,4 @@ Parameters values_in(const ProgramSpace& space, const Program& program) {
   return values;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -9,7 +9,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Key -> value as spelled in the published records, sorted by key.
 using Parameters = std::map<std::string, std::string>;
@@ -81,4 +81,4 @@ class ProgramSpace {
   Parameters base_parameters_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "program/error.h"
-#include "program/files.h"
+#include "base/error.h"
+#include "base/files.h"
 #include "program/normal.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr const char* kPatch = "a JSON Patch that fits the program";
@@ -155,4 +155,4 @@ std::string patch_text(const Json& document, const Json& patch, const std::strin
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

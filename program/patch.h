@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// A JSON Patch (RFC 6902) of add, remove and replace that makes `to` of `from`: for people, so
 /// that an item that is added to or removed from an array is one step, whatever is behind it. The
@@ -38,4 +38,4 @@ Json with_patch(const Json& document, const Json& patch, const std::string& wher
 /// A line for each step: "replace /fit/epochs: 12 -> 1", behind the indent.
 std::string patch_text(const Json& document, const Json& patch, const std::string& indent = "");
 
-}  // namespace neutra
+}  // namespace neutra::program

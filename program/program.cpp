@@ -1,7 +1,5 @@
 #include "program/program.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -10,7 +8,8 @@
 #include <map>
 #include <set>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/numbers.h"
 #include "program/layer.h"
 #include "program/metric_name.h"
 #include "program/normal.h"
@@ -18,7 +17,7 @@
 #include "program/vocabulary.h"
 #include "program/warnings.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr std::size_t kMaxLayers = 1000;  ///< deeper models than Keras can build
@@ -529,12 +528,18 @@ class Inference {
 }
 
 Hash hash_text(const nlohmann::json& document) {
-  const std::string text = document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return {hash.high64, hash.low64};
+  return hash_of(document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace
+
+std::string_view to_string(Goal goal) { return goal == Goal::kMaximize ? "maximize" : "minimize"; }
+std::optional<Goal> parse_goal(std::string_view word) {
+  for (const Goal goal : {Goal::kMaximize, Goal::kMinimize}) {
+    if (to_string(goal) == word) return goal;
+  }
+  return std::nullopt;
+}
 
 std::string to_string(const Shape& shape) {
   std::string text = "(";
@@ -716,22 +721,6 @@ nlohmann::json canonical(const Program& program) {
   return nlohmann::json(normal);
 }
 
-std::string to_string(const Hash& hash) {
-  char text[33];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(hash.high),
-                static_cast<unsigned long long>(hash.low));
-  return text;
-}
-
-std::optional<Hash> parse_hash(std::string_view hex) {
-  Hash hash;
-  const auto digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  if (hex.size() != 32 || !std::all_of(hex.begin(), hex.end(), digit)) return std::nullopt;
-  std::from_chars(hex.data(), hex.data() + 16, hash.high, 16);
-  std::from_chars(hex.data() + 16, hex.data() + 32, hash.low, 16);
-  return hash;
-}
-
 Hash program_hash(const Program& program) { return hash_text(canonical(program)); }
 
 Hash stream_hash(const Program& program) {
@@ -744,4 +733,4 @@ Hash stream_hash(const Program& program) {
   return hash_text(document);
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

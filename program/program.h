@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/hash.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Extents without the batch dimension; a scalar per row is {1} or {} as the source says.
 using Shape = std::vector<std::int64_t>;
@@ -56,7 +57,10 @@ struct ResolvedLayer {
   std::vector<Weight> weights;  ///< in Keras's order; empty while the shapes are unknown
 };
 
+/// Is more of a metric better, or less?
 enum class Goal { kMaximize, kMinimize };
+std::string_view to_string(Goal goal);  ///< "maximize", "minimize"
+std::optional<Goal> parse_goal(std::string_view word);
 
 /// How the loop around the model is written. Keras's own loop is the default; every other value is
 /// a silent fault that a loop written by hand can have (docs/methods/training.md, "The loop").
@@ -132,16 +136,10 @@ ResolvedProgram resolve(const Program& program, const DataInfo* data = nullptr);
 /// have equal canonical documents.
 nlohmann::json canonical(const Program& program);
 
-/// 128-bit identity of an evaluation: XXH3-128 of the canonical text.
-struct Hash {
-  std::uint64_t high = 0, low = 0;
-  auto operator<=>(const Hash&) const = default;
-};
-std::string to_string(const Hash& hash);  ///< 32 lower-case hex digits
-std::optional<Hash> parse_hash(std::string_view hex);
+/// The identity of an evaluation: the hash of the canonical text.
 Hash program_hash(const Program& program);
 /// The same without `fit.epochs` and `trained`: the key of the random streams, so that a shorter
 /// run is a prefix of a longer one, and a mutated model that of its original.
 Hash stream_hash(const Program& program);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -1,6 +1,6 @@
 #include "program/trained_mutations.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 std::string refuse_activation(const std::vector<ResolvedLayer>& layers, std::size_t position) {
@@ -44,4 +44,4 @@ std::string trained_step_refusal(std::string_view op, const std::vector<Resolved
          "), which " + reason;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -6,7 +6,7 @@
 
 #include "program/layer_titles.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// What steps of trained.mutations may change (docs/mutators/index.md, "Trained models"; their
 /// fields: keras_names.json).
@@ -19,4 +19,4 @@ bool has_kernel(const ResolvedLayer& layer);
 std::string trained_step_refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
                                  std::size_t position, const LayerTitles& titles);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -4,10 +4,10 @@
 #include <cctype>
 #include <map>
 
+#include "base/words.h"
 #include "program/embedded.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 const std::map<std::string, FieldType, std::less<>>& field_types() {
@@ -158,19 +158,4 @@ const Field* find_field(const std::vector<Field>& fields, std::string_view name)
   return nullptr;
 }
 
-std::string allowed_words(std::string_view found, const std::vector<std::string>& allowed) {
-  constexpr std::size_t kLongestList = 100, kExamples = 3;  // characters, words
-  std::string text = join(allowed);
-  const std::vector<std::string> close = nearest_few(found, allowed);
-  if (text.size() > kLongestList && allowed.size() > kExamples) {
-    text = "one of " + std::to_string(allowed.size()) + " words";
-    if (close.empty()) text += " such as " + join({allowed.begin(), allowed.begin() + kExamples});
-  }
-  if (!close.empty()) {
-    const std::vector<std::string> others(close.begin(), close.end() - 1);
-    text += " (did you mean " + join(others) + (others.empty() ? "" : " or ") + close.back() + "?)";
-  }
-  return text;
-}
-
-}  // namespace neutra
+}  // namespace neutra::program

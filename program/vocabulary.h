@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// What a field of a document may hold. The normal form of a value is what resolve() delivers.
 enum class FieldType {
@@ -103,7 +103,4 @@ std::vector<std::string> words(Vocabulary vocabulary);
 const std::vector<Field>& section_fields(std::string_view section);
 const Field* find_field(const std::vector<Field>& fields, std::string_view name);
 
-/// "a, b or c"; with the nearest of them if `found` looks like a slip.
-std::string allowed_words(std::string_view found, const std::vector<std::string>& allowed);
-
-}  // namespace neutra
+}  // namespace neutra::program

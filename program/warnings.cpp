@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/words.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr std::string_view kValidation = "val_";
@@ -175,4 +175,4 @@ std::vector<Warning> warnings_of(const Program& program) {
   return warnings;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

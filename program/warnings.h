@@ -5,7 +5,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// A compiled metric as Keras's logs have it.
 struct MetricLog {
@@ -28,4 +28,4 @@ struct Warning {
 /// weights that are all 0. None of a document that is not valid.
 std::vector<Warning> warnings_of(const Program& program);
 
-}  // namespace neutra
+}  // namespace neutra::program

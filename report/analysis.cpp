@@ -8,42 +8,46 @@
 #include <map>
 #include <set>
 
+#include "base/error.h"
+#include "base/json_number.h"
 #include "evaluators/fanova.h"
-#include "program/error.h"
-#include "program/json_number.h"
 #include "report/changes.h"
 #include "training/trainer.h"
 
-namespace neutra {
+namespace neutra::report {
 namespace {
 
 /// Shares with four digits: a forest's have no more.
 Json rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
-bool is_better(double a, double b, Goal goal) { return goal == Goal::kMaximize ? a > b : a < b; }
+bool is_better(double a, double b, program::Goal goal) {
+  return goal == program::Goal::kMaximize ? a > b : a < b;
+}
 
 /// Why Keras would refuse a program; "" where the fault is not known, or only its data tell.
-std::string refusal(const Fault* fault, const Node& node) {
+std::string refusal(const experiments::Fault* fault, const search::Node& node) {
   if (fault == nullptr) return "";
   try {
-    const auto problems = validate(fault->space.instantiate(node.parameters).document);
+    const auto problems = program::validate(fault->space.instantiate(node.parameters).document);
     return problems.empty() ? "" : to_string(problems.front());
   } catch (const Error& error) {
     return error.what();
   }
 }
 
-Json evaluated_json(const Network& network, bool finished, const Fault* fault) {
+Json evaluated_json(const search::Network& network, bool finished,
+                    const experiments::Fault* fault) {
   Json rejected = Json::array();
   std::map<std::string, int> reasons;
   std::int64_t evaluations = 0, waiting = 0, undecided = 0;
   // While a search goes on: parents of whose programs the best are not chosen yet.
   std::set<std::int64_t> open;
-  for (const Node& node : network.nodes) {
+  for (const search::Node& node : network.nodes) {
     if (!finished && !is_evaluated(node)) open.insert(node.parent);
   }
-  const Parameters start = network.nodes.empty() ? Parameters{} : network.nodes.front().parameters;
-  for (const Node& node : network.nodes) {
+  const program::Parameters start =
+      network.nodes.empty() ? program::Parameters{} : network.nodes.front().parameters;
+  for (const search::Node& node : network.nodes) {
     ++(is_evaluated(node) ? evaluations : waiting);
     if (!is_evaluated(node) || is_kept(node)) continue;
     const Rejection rejection = rejection_of(network, node);
@@ -77,15 +81,15 @@ Json evaluated_json(const Network& network, bool finished, const Fault* fault) {
 
 /// Programs with a metric from the worst to the best, as parts of 1: 0 for the worst. Equals share
 /// the middle of their places; those that diverged are worse than all others and equal.
-std::map<std::int64_t, double> ranks(const Network& network) {
+std::map<std::int64_t, double> ranks(const search::Network& network) {
   std::vector<std::pair<double, std::int64_t>> order;  // larger is better
-  for (const Node& node : network.nodes) {
+  for (const search::Node& node : network.nodes) {
     const auto value = is_evaluated(node) ? outcome(node) : std::nullopt;
     if (!value) continue;
     const double worst = -std::numeric_limits<double>::infinity();
-    order.emplace_back(!std::isfinite(*value)            ? worst
-                       : network.goal == Goal::kMaximize ? *value
-                                                         : -*value,
+    order.emplace_back(!std::isfinite(*value)                     ? worst
+                       : network.goal == program::Goal::kMaximize ? *value
+                                                                  : -*value,
                        node.id);
   }
   std::sort(order.begin(), order.end());
@@ -100,14 +104,14 @@ std::map<std::int64_t, double> ranks(const Network& network) {
 }
 
 /// Of every hyperparameter that was changed: what single changes of it did to a program.
-Json effects_json(const Network& network, const std::map<std::int64_t, double>& ranks) {
+Json effects_json(const search::Network& network, const std::map<std::int64_t, double>& ranks) {
   struct Effect {
     int tried = 0, better = 0, equal = 0, worse = 0, without = 0, kept = 0, repairs = 0;
     double shift = 0;
   };
   std::map<std::string, Effect> effects;
-  for (const Node& node : network.nodes) {
-    const Node* parent = network.find(node.parent);
+  for (const search::Node& node : network.nodes) {
+    const search::Node* parent = network.find(node.parent);
     if (!is_evaluated(node) || parent == nullptr || node.mutation.key.empty()) continue;
     Effect& effect = effects[node.mutation.key];
     ++effect.tried;
@@ -169,12 +173,12 @@ Levels levels_of(const std::set<std::string>& values) {
   return levels;
 }
 
-Json importance_json(const Network& network, const std::map<std::int64_t, double>& ranks) {
+Json importance_json(const search::Network& network, const std::map<std::int64_t, double>& ranks) {
   std::map<std::string, std::set<std::string>> seen;
   for (const auto& [id, rank] : ranks) {
     for (const auto& [key, value] : network.find(id)->parameters) seen[key].insert(value);
   }
-  FanovaTable table;
+  evaluators::FanovaTable table;
   std::vector<std::string> keys;
   std::vector<Levels> levels;
   for (const auto& [key, values] : seen) {
@@ -184,7 +188,7 @@ Json importance_json(const Network& network, const std::map<std::int64_t, double
     table.factors.push_back({static_cast<int>(values.size()), levels.back().ordered});
   }
   for (const auto& [id, rank] : ranks) {
-    const Parameters& parameters = network.find(id)->parameters;
+    const program::Parameters& parameters = network.find(id)->parameters;
     std::vector<int> row;
     for (std::size_t f = 0; f < keys.size(); ++f) {
       const auto at = parameters.find(keys[f]);
@@ -195,13 +199,13 @@ Json importance_json(const Network& network, const std::map<std::int64_t, double
     table.rows.push_back(std::move(row));
     table.values.push_back(rank);
   }
-  const std::vector<FanovaShare> shares = fanova(table);
-  std::vector<FanovaShare> of_repair;
+  const std::vector<evaluators::FanovaShare> shares = evaluators::fanova(table);
+  std::vector<evaluators::FanovaShare> of_repair;
   const auto is_repair = [&](const auto& one) { return network.find(one.first)->alternative; };
   if (std::any_of(ranks.begin(), ranks.end(), is_repair)) {
     std::transform(ranks.begin(), ranks.end(), table.values.begin(),
                    [&](const auto& one) { return is_repair(one) ? 1.0 : 0.0; });
-    of_repair = fanova(table);
+    of_repair = evaluators::fanova(table);
   }
   Json list = Json::array();
   double sum = 0;
@@ -226,9 +230,9 @@ Json importance_json(const Network& network, const std::map<std::int64_t, double
 
 }  // namespace
 
-bool is_evaluated(const Node& node) { return node.status != "pending"; }
+bool is_evaluated(const search::Node& node) { return node.status != "pending"; }
 
-std::optional<double> outcome(const Node& node) {
+std::optional<double> outcome(const search::Node& node) {
   if (std::isfinite(node.mean)) return node.mean;
   if (node.status != "curtailed" && node.status != "diverged" && node.status != "ok")
     return std::nullopt;
@@ -239,7 +243,7 @@ std::optional<double> outcome(const Node& node) {
   return std::isfinite(mean) ? mean : std::numeric_limits<double>::quiet_NaN();
 }
 
-bool is_kept(const Node& node) { return node.id == 0 || node.queued || node.alternative; }
+bool is_kept(const search::Node& node) { return node.id == 0 || node.queued || node.alternative; }
 
 std::string_view to_string(Rejection rejection) {
   static constexpr std::array<std::string_view, 7> kWords = {
@@ -247,26 +251,26 @@ std::string_view to_string(Rejection rejection) {
   return kWords[static_cast<std::size_t>(rejection)];
 }
 
-Rejection rejection_of(const Network& network, const Node& node) {
-  const auto status = parse_run_status(node.status);
-  if (status == RunStatus::kInvalid) return Rejection::kInvalid;
-  if (status && !has_metric(*status)) return Rejection::kFailed;
+Rejection rejection_of(const search::Network& network, const search::Node& node) {
+  const auto status = training::parse_run_status(node.status);
+  if (status == training::RunStatus::kInvalid) return Rejection::kInvalid;
+  if (status && !training::has_metric(*status)) return Rejection::kFailed;
   const auto value = outcome(node);
   if (!value || !std::isfinite(*value)) return Rejection::kDiverged;
   if (node.status == "curtailed") return Rejection::kCurtailed;
   if (node.neutral) return Rejection::kNotAmongBest;
-  const Node* parent = network.find(node.parent);
+  const search::Node* parent = network.find(node.parent);
   // Of a parent without a mean nothing is worse.
   const bool worse = parent != nullptr && std::isfinite(parent->mean) &&
                      is_better(parent->mean, *value, network.goal);
   return worse ? Rejection::kWorse : Rejection::kNoBetter;
 }
 
-std::vector<CourseStep> course(const Network& network) {
+std::vector<CourseStep> course(const search::Network& network) {
   std::vector<CourseStep> steps;
   CourseStep now;
   bool shown = false;
-  for (const Node& node : network.nodes) {
+  for (const search::Node& node : network.nodes) {
     if (!is_evaluated(node)) continue;
     const CourseStep before = now;
     // Candidates are committed by id, each as one evaluation.
@@ -282,7 +286,7 @@ std::vector<CourseStep> course(const Network& network) {
   return steps;
 }
 
-Json course_json(const Network& network) {
+Json course_json(const search::Network& network) {
   Json steps = Json::array();
   for (const CourseStep& step : course(network)) {
     steps.push_back({{"evaluation", step.evaluation},
@@ -293,8 +297,8 @@ Json course_json(const Network& network) {
   return steps;
 }
 
-void add_analysis(const NetworkFile& loaded, Json& document) {
-  const Network& network = loaded.network;
+void add_analysis(const experiments::NetworkFile& loaded, Json& document) {
+  const search::Network& network = loaded.network;
   document["course"] = course_json(network);
   document["evaluated"] = document["effects"] = document["importance"] = nullptr;
   // A file of rows alone says nothing about what was rejected.
@@ -306,4 +310,4 @@ void add_analysis(const NetworkFile& loaded, Json& document) {
   document["importance"] = importance_json(network, order);
 }
 
-}  // namespace neutra
+}  // namespace neutra::report

@@ -7,17 +7,17 @@
 
 #include "experiments/network_file.h"
 
-namespace neutra {
+namespace neutra::report {
 
 /// Has the search decided about a program? One that waits has no status but "pending".
-bool is_evaluated(const Node& node);
+bool is_evaluated(const search::Node& node);
 
 /// A program as its search compared it: the mean of the trainings that it has, those of a curtailed
 /// one too. nullopt: no training gave a metric; NaN: one of them diverged.
-std::optional<double> outcome(const Node& node);
+std::optional<double> outcome(const search::Node& node);
 
 /// Is it in the network: the buggy program, a repair, or neutral and among the best of its parent?
-bool is_kept(const Node& node);
+bool is_kept(const search::Node& node);
 
 /// Why a program is not in the network.
 enum class Rejection {
@@ -31,7 +31,7 @@ enum class Rejection {
 };
 std::string_view to_string(Rejection rejection);  ///< "invalid", "not_among_best", ...
 /// Precondition: evaluated, and not kept.
-Rejection rejection_of(const Network& network, const Node& node);
+Rejection rejection_of(const search::Network& network, const search::Node& node);
 
 /// How far a search was after an evaluation.
 struct CourseStep {
@@ -41,13 +41,13 @@ struct CourseStep {
   std::int64_t repairs = 0;     ///< so far
 };
 /// The first evaluation, those that changed the best mean or the number of repairs, and the last.
-std::vector<CourseStep> course(const Network& network);
+std::vector<CourseStep> course(const search::Network& network);
 
 /// Fields of a report about all programs that were evaluated (docs/formats/report.md): `course`,
 /// and of a store also `evaluated`, `effects` and `importance`.
-void add_analysis(const NetworkFile& loaded, Json& document);
+void add_analysis(const experiments::NetworkFile& loaded, Json& document);
 
 /// `course` of any network.
-Json course_json(const Network& network);
+Json course_json(const search::Network& network);
 
-}  // namespace neutra
+}  // namespace neutra::report

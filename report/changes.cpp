@@ -1,8 +1,8 @@
 #include "report/changes.h"
 
-namespace neutra {
+namespace neutra::report {
 
-Json changes(const Parameters& from, const Parameters& to) {
+Json changes(const program::Parameters& from, const program::Parameters& to) {
   Json result = Json::object();
   for (const auto& [key, value] : to) {
     const auto before = from.find(key);
@@ -14,4 +14,4 @@ Json changes(const Parameters& from, const Parameters& to) {
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::report

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "program/json.h"
+#include "base/json.h"
 #include "program/parameters.h"
 
-namespace neutra {
+namespace neutra::report {
 
 /// What `to` has otherwise than `from`: values by key, null for a key that it lacks.
-Json changes(const Parameters& from, const Parameters& to);
+Json changes(const program::Parameters& from, const program::Parameters& to);
 
-}  // namespace neutra
+}  // namespace neutra::report

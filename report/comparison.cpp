@@ -5,31 +5,32 @@
 #include <map>
 #include <set>
 
-#include "program/error.h"
-#include "program/json_number.h"
+#include "base/error.h"
+#include "base/json_number.h"
 #include "report/analysis.h"
 #include "report/changes.h"
 
-namespace neutra {
+namespace neutra::report {
 namespace {
 
 /// What a program is told by in all searches: its hash, or else its parameters. The searches may
 /// spell values in several ways.
-std::string identity(const NetworkFile& loaded, const Fault* fault, const Node& node) {
+std::string identity(const experiments::NetworkFile& loaded, const experiments::Fault* fault,
+                     const search::Node& node) {
   if (!loaded.header.empty() && node.hash != Hash{}) return to_string(node.hash);
   if (fault != nullptr) {
     try {
-      return to_string(program_hash(fault->space.instantiate(node.parameters)));
+      return to_string(program::program_hash(fault->space.instantiate(node.parameters)));
     } catch (const Error&) {
       // No program of this fault: by its parameters.
     }
   }
-  return to_string(node.parameters);
+  return program::to_string(node.parameters);
 }
 
 /// "buggy", "significantly_better", "on_par" or "neutral", as in the network; "waiting" for one
 /// that was not evaluated; else why it was rejected: "worse", "diverged", ...
-std::string outcome_word(const Network& network, const Node& node) {
+std::string outcome_word(const search::Network& network, const search::Node& node) {
   if (node.id == 0) return "buggy";
   if (node.alternative) return node.significant ? "significantly_better" : "on_par";
   if (is_kept(node)) return "neutral";
@@ -37,14 +38,14 @@ std::string outcome_word(const Network& network, const Node& node) {
 }
 
 Json search_json(const ComparedSearch& one) {
-  const NetworkFile& loaded = *one.search;
-  const Network& network = loaded.network;
+  const experiments::NetworkFile& loaded = *one.search;
+  const search::Network& network = loaded.network;
   const bool is_store = !loaded.header.empty();
   std::int64_t evaluations = 0;
-  for (const Node& node : network.nodes) evaluations += is_evaluated(node);
+  for (const search::Node& node : network.nodes) evaluations += is_evaluated(node);
   const std::vector<CourseStep> steps = course(network);
-  const RepairCounts sizes =
-      count(repairs_by_size(network, loaded.fault ? &*loaded.fault : nullptr));
+  const search::RepairCounts sizes =
+      search::count(experiments::repairs_by_size(network, loaded.fault ? &*loaded.fault : nullptr));
   return {
       {"file", std::filesystem::path(one.file).filename().string()},
       {"finished", loaded.finished},
@@ -85,7 +86,7 @@ Json differing_settings(const std::vector<ComparedSearch>& searches) {
 }
 
 /// The first parameters of one program that another lacks or has with another value.
-std::string differing(const Parameters& of, const Parameters& from) {
+std::string differing(const program::Parameters& of, const program::Parameters& from) {
   constexpr std::size_t kShown = 3;
   std::string text;
   std::size_t count = 0;
@@ -98,12 +99,12 @@ std::string differing(const Parameters& of, const Parameters& from) {
 }
 
 /// A buggy program by its fault and what is its own: "D7 (lr=0.1)".
-std::string program_text(const Network& network, const std::string& own) {
+std::string program_text(const search::Network& network, const std::string& own) {
   return network.fault_id + (own.empty() ? "" : " (" + own + ")");
 }
 
 void require_alike(const ComparedSearch& first, const ComparedSearch& other) {
-  const Network &a = first.search->network, &b = other.search->network;
+  const search::Network &a = first.search->network, &b = other.search->network;
   const auto refuse = [&](const char* what, const std::string& found, const std::string& allowed) {
     throw input_error(describe(
         other.file, what, found,
@@ -112,29 +113,31 @@ void require_alike(const ComparedSearch& first, const ComparedSearch& other) {
   if (a.nodes.empty() || b.nodes.empty())
     throw input_error(describe(a.nodes.empty() ? first.file : other.file, "", "no program yet",
                                "a search that has evaluated its buggy program"));
-  const Fault* fault = first.search->fault ? &*first.search->fault : nullptr;
-  const Node &root = a.nodes.front(), &its = b.nodes.front();
+  const experiments::Fault* fault = first.search->fault ? &*first.search->fault : nullptr;
+  const search::Node &root = a.nodes.front(), &its = b.nodes.front();
   if (identity(*first.search, fault, root) != identity(*other.search, fault, its))
     refuse("root", program_text(b, differing(its.parameters, root.parameters)),
            program_text(a, differing(root.parameters, its.parameters)));
   if (a.metric != b.metric) refuse("metric", b.metric, a.metric);
   if (a.goal != b.goal)
-    refuse("goal", std::string(to_string(b.goal)), std::string(to_string(a.goal)));
+    refuse("goal", std::string(program::to_string(b.goal)),
+           std::string(program::to_string(a.goal)));
 }
 
 }  // namespace
 
 Json comparison_json(const std::vector<ComparedSearch>& searches) {
   for (std::size_t i = 1; i < searches.size(); ++i) require_alike(searches.front(), searches[i]);
-  const Fault* fault = searches.front().search->fault ? &*searches.front().search->fault : nullptr;
-  const Parameters& start = searches.front().search->network.nodes.front().parameters;
+  const experiments::Fault* fault =
+      searches.front().search->fault ? &*searches.front().search->fault : nullptr;
+  const program::Parameters& start = searches.front().search->network.nodes.front().parameters;
 
-  std::vector<std::map<std::string, const Node*>> known(searches.size());
-  std::map<std::string, const Node*> repairs;  // by what they are: their first node
+  std::vector<std::map<std::string, const search::Node*>> known(searches.size());
+  std::map<std::string, const search::Node*> repairs;  // by what they are: their first node
   for (std::size_t i = 0; i < searches.size(); ++i) {
-    for (const Node& node : searches[i].search->network.nodes) {
+    for (const search::Node& node : searches[i].search->network.nodes) {
       const std::string own = identity(*searches[i].search, fault, node);
-      const Node*& place = known[i][own];
+      const search::Node*& place = known[i][own];
       // Two nodes of a search can be one program: a repair stands for it.
       if (place == nullptr || (node.alternative && !place->alternative)) place = &node;
       if (node.alternative) repairs.emplace(own, &node);
@@ -153,7 +156,7 @@ Json comparison_json(const std::vector<ComparedSearch>& searches) {
         in.push_back(nullptr);
         continue;
       }
-      const Node& node = *at->second;
+      const search::Node& node = *at->second;
       in.push_back({{"id", node.id},
                     {"mean", json_number(node.mean)},
                     {"outcome", outcome_word(searches[i].search->network, node)}});
@@ -181,4 +184,4 @@ Json comparison_json(const std::vector<ComparedSearch>& searches) {
           {"repairs", std::move(rows)}};
 }
 
-}  // namespace neutra
+}  // namespace neutra::report

@@ -5,11 +5,11 @@
 
 #include "experiments/network_file.h"
 
-namespace neutra {
+namespace neutra::report {
 
 /// A search beside others.
 struct ComparedSearch {
-  const NetworkFile* search = nullptr;
+  const experiments::NetworkFile* search = nullptr;
   std::string file;
 };
 
@@ -18,4 +18,4 @@ struct ComparedSearch {
 /// metric.
 Json comparison_json(const std::vector<ComparedSearch>& searches);
 
-}  // namespace neutra
+}  // namespace neutra::report

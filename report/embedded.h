@@ -3,7 +3,7 @@
 #include <string_view>
 
 /// The page of a report (page/), compiled in by neutra_embed.
-namespace neutra::embedded {
+namespace neutra::report::embedded {
 
 extern const std::string_view report_html;
 extern const std::string_view report_css;
@@ -26,4 +26,4 @@ extern const std::string_view report_analysis_js;
 extern const std::string_view report_page_js;
 extern const std::string_view report_tables;
 
-}  // namespace neutra::embedded
+}  // namespace neutra::report::embedded

@@ -7,11 +7,11 @@
 #include <limits>
 #include <set>
 
+#include "base/error.h"
+#include "base/json_number.h"
+#include "base/printable.h"
 #include "experiments/network_warnings.h"
-#include "program/error.h"
-#include "program/json_number.h"
 #include "program/layer_titles.h"
-#include "program/printable.h"
 #include "report/analysis.h"
 #include "report/changes.h"
 #include "report/comparison.h"
@@ -19,7 +19,7 @@
 #include "report/scripts.h"
 #include "report/tables.h"
 
-namespace neutra {
+namespace neutra::report {
 namespace {
 
 Json printable_texts(const Json& json) {
@@ -36,17 +36,17 @@ Json printable_texts(const Json& json) {
 }
 
 /// "layer 0, dense" of a path into a program, "" for one that leads to no layer.
-std::string layer_of(const LayerTitles& titles, const std::string& path) {
+std::string layer_of(const program::LayerTitles& titles, const std::string& path) {
   static const std::string kLayers = "/model/config/layers/";
   if (!path.starts_with(kLayers)) return "";
   return "layer " + titles(std::atoi(path.c_str() + kLayers.size()));
 }
 
 /// What the hyperparameters are, where the fault is known.
-Json keys(const ProgramSpace& space) {
+Json keys(const program::ProgramSpace& space) {
   Json result = Json::object();
-  const LayerTitles titles(space.base().document);
-  for (const Key& key : space.keys()) {
+  const program::LayerTitles titles(space.base().document);
+  for (const program::Key& key : space.keys()) {
     std::vector<std::string> layers;
     for (const std::string& path : key.paths) {
       const std::string layer = layer_of(titles, path);
@@ -61,19 +61,20 @@ Json keys(const ProgramSpace& space) {
 }
 
 /// The difference of a program to the buggy one; nullopt: its parameters make no program.
-std::optional<FaultSet> difference(const Fault& fault, const Parameters& parameters) {
+std::optional<program::FaultSet> difference(const experiments::Fault& fault,
+                                            const program::Parameters& parameters) {
   try {
-    return diff(fault.buggy, fault.space.instantiate(parameters));
+    return program::diff(fault.buggy, fault.space.instantiate(parameters));
   } catch (const Error&) {
     return std::nullopt;
   }
 }
 
-Json to_json(const Score& score) {
+Json to_json(const evaluators::Score& score) {
   return {{"recall", score.recall}, {"precision", score.precision}, {"f", score.f}};
 }
 
-Json to_json(const RankScore& score) {
+Json to_json(const evaluators::RankScore& score) {
   return {{"first", score.first}, {"average_precision", score.average_precision}};
 }
 
@@ -82,9 +83,9 @@ Json value_or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json scores_json(const ScoreSheet& sheet, const std::string& answers) {
+Json scores_json(const experiments::ScoreSheet& sheet, const std::string& answers) {
   Json tools = Json::array();
-  for (const ScoreRow& row : sheet.rows) {
+  for (const experiments::ScoreRow& row : sheet.rows) {
     Json tool = {{"tool", row.tool},
                  {"answer", to_string(row.answer)},
                  {"before", to_json(row.before)},
@@ -110,7 +111,7 @@ Json scores_json(const ScoreSheet& sheet, const std::string& answers) {
 
 Json times_json(const StudyTimes& times) {
   Json points = Json::array();
-  for (const ToolTime& tool : times.tools)
+  for (const experiments::ToolTime& tool : times.tools)
     points.push_back({{"tool", tool.tool},
                       {"seconds", tool.seconds},
                       {"before", tool.before},
@@ -183,7 +184,7 @@ Json curves_json(const ReportCurves& curves) {
 /// In the order in which people ask: how was it made, with what, how did it go.
 Json provenance_json(const ReportInput& input) {
   Json result = Json::object();
-  const NetworkFile& loaded = input.network;
+  const experiments::NetworkFile& loaded = input.network;
   if (!loaded.header.empty()) {
     Json& search = result["search"] = Json::object();
     for (const char* name : {"command", "seed", "created", "program_version", "git_commit",
@@ -225,7 +226,7 @@ StudyTimes read_study_times(const std::filesystem::path& folder) {
   const Json* rows = member(json, "scores");
   if (rows == nullptr || !rows->is_array())
     throw input_error(describe(file.string(), "/scores", "no list", "a list of scores"));
-  ScoreSheet sheet;
+  experiments::ScoreSheet sheet;
   std::set<std::string> faults;
   for (std::size_t i = 0; i < rows->size(); ++i) {
     const std::string place = "/scores/" + std::to_string(i);
@@ -238,7 +239,7 @@ StudyTimes read_study_times(const std::filesystem::path& folder) {
                                    most == 1 ? "a number from 0 to 1" : "a number of at least 0"));
       return value->get<double>();
     };
-    ScoreRow row;
+    experiments::ScoreRow row;
     row.fault = text_of((*rows)[i], "fault");
     row.tool = text_of((*rows)[i], "tool");
     if (row.fault.empty() || row.tool.empty())
@@ -253,18 +254,18 @@ StudyTimes read_study_times(const std::filesystem::path& folder) {
     faults.insert(row.fault);
     sheet.rows.push_back(std::move(row));
   }
-  return {text_of(json, "study"), static_cast<int>(faults.size()), tool_times(sheet)};
+  return {text_of(json, "study"), static_cast<int>(faults.size()), experiments::tool_times(sheet)};
 }
 
 Json report_document(const ReportInput& input) {
-  const NetworkFile& loaded = input.network;
-  const Network& network = loaded.network;
-  const Fault* fault = loaded.fault ? &*loaded.fault : nullptr;
+  const experiments::NetworkFile& loaded = input.network;
+  const search::Network& network = loaded.network;
+  const experiments::Fault* fault = loaded.fault ? &*loaded.fault : nullptr;
   Json document = {{"format", "neutra-report"},
                    {"version", 1},
                    {"file", std::filesystem::path(input.file).filename().string()},
                    {"finished", loaded.finished},
-                   {"warnings", network_warnings(loaded)},
+                   {"warnings", experiments::network_warnings(loaded)},
                    {"fault", {{"id", network.fault_id}}},
                    {"known", nullptr},
                    {"significance", !loaded.header.empty()},
@@ -280,34 +281,36 @@ Json report_document(const ReportInput& input) {
                          {"title", fault->title},
                          {"origin", fault->origin},
                          {"source", fault->source}};
-    document["known"] = to_string(known_faults(*fault, Variant::kCorrected));
+    document["known"] =
+        to_string(experiments::known_faults(*fault, evaluators::Variant::kCorrected));
   }
-  Json nodes = network_json(network, fault);
+  Json nodes = experiments::network_json(network, fault);
   std::set<std::string> types;
-  const Parameters start = network.nodes.empty() ? Parameters{} : network.nodes.front().parameters;
+  const program::Parameters start =
+      network.nodes.empty() ? program::Parameters{} : network.nodes.front().parameters;
   document["start"] = start;
   if (network.fixed_parameters && !network.nodes.empty())
     document["fixed"] = changes(start, *network.fixed_parameters);
-  const auto describe_node = [&](Json& entry, const Node& node) {
+  const auto describe_node = [&](Json& entry, const search::Node& node) {
     entry["changes"] = changes(start, node.parameters);
     entry["difference"] = nullptr;
     entry["fault_types"] = Json::array();
     if (fault == nullptr) return;
     if (const auto faults = difference(*fault, node.parameters)) {
-      const std::set<std::string> own = types_of(*faults);
+      const std::set<std::string> own = program::types_of(*faults);
       entry["difference"] = to_string(*faults);
       entry["fault_types"] = own;
       types.insert(own.begin(), own.end());
     }
   };
   for (Json& entry : nodes["nodes"]) {
-    const Node& node = *network.find(entry["id"].get<std::int64_t>());
+    const search::Node& node = *network.find(entry["id"].get<std::int64_t>());
     describe_node(entry, node);
     if (network.is_known_fix(node)) document["fixed_node"] = node.id;
   }
   for (std::size_t i = 0; i < network.subpatches.size(); ++i)
     describe_node(nodes["subpatches"][i], network.subpatches[i]);
-  for (const auto& [type, meaning] : fault_types()) {
+  for (const auto& [type, meaning] : program::fault_types()) {
     if (types.contains(type)) document["fault_types"][type] = meaning;
   }
   document["scores"] = input.scores ? scores_json(*input.scores, input.answers) : Json(nullptr);
@@ -352,4 +355,4 @@ std::string report_page(const Json& document) {
   return page;
 }
 
-}  // namespace neutra
+}  // namespace neutra::report

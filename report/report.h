@@ -11,13 +11,13 @@
 #include "experiments/network_file.h"
 #include "experiments/scoring.h"
 
-namespace neutra {
+namespace neutra::report {
 
 /// What tools' answers take and are worth over all faults of a study.
 struct StudyTimes {
   std::string study;
   int faults = 0;
-  std::vector<ToolTime> tools;
+  std::vector<experiments::ToolTime> tools;
 };
 
 /// Reads scores.json, which a study has left in its folder (docs/formats/study.md). Throws
@@ -33,7 +33,7 @@ struct ProgramCurves {
     std::string status;            ///< RunStatus
     double metric = 0;             ///< NaN where there is none
     std::optional<double> stored;  ///< metric of the search; nullopt: it holds none
-    TrainingCurves curves;
+    evaluators::TrainingCurves curves;
   };
   std::vector<Replica> replicas;
 };
@@ -46,14 +46,14 @@ struct ReportCurves {
 
 /// What a report tells.
 struct ReportInput {
-  NetworkFile network;
-  std::string file;                  ///< that it was read from
-  std::optional<ScoreSheet> scores;  ///< of the network's fault alone
-  std::string answers;               ///< file with the answers that are scored
+  experiments::NetworkFile network;
+  std::string file;                               ///< that it was read from
+  std::optional<experiments::ScoreSheet> scores;  ///< of the network's fault alone
+  std::string answers;                            ///< file with the answers that are scored
   std::optional<StudyTimes> times;
   std::optional<ReportCurves> curves;
   /// Other searches of the same buggy program, each with its file, to be shown beside this one.
-  std::vector<std::pair<NetworkFile, std::string>> compared;
+  std::vector<std::pair<experiments::NetworkFile, std::string>> compared;
   Json provenance = {};  ///< of the program that writes the report
 };
 
@@ -66,4 +66,4 @@ Json report_document(const ReportInput& input);
 /// the document can end the element that it is in.
 std::string report_page(const Json& document);
 
-}  // namespace neutra
+}  // namespace neutra::report

@@ -1,11 +1,12 @@
 #include "report/tables.h"
 
-#include "evaluators/csv_table.h"
-#include "program/error.h"
-#include "program/words.h"
+#include "base/csv_table.h"
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "report/embedded.h"
 
-namespace neutra {
+namespace neutra::report {
 namespace {
 
 const Json& layouts() {
@@ -99,4 +100,4 @@ std::string table_csv(const Json& document, const std::string& name) {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::report

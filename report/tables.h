@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::report {
 
 /// Names of all tables that a report can have (report/tables.json), sorted.
 std::vector<std::string> report_tables();
@@ -19,4 +19,4 @@ Json tables_json(const Json& document);
 /// that the document lacks.
 std::string table_csv(const Json& document, const std::string& name);
 
-}  // namespace neutra
+}  // namespace neutra::report

@@ -5,7 +5,7 @@
 #include <cassert>
 #include <iostream>
 
-namespace neutra {
+namespace neutra::search {
 
 void Durations::learn(const Hash& program, double seconds) {
   auto& [sum, count] = own_[program];
@@ -47,7 +47,7 @@ double Dispatcher::Process::waiting_seconds() const {
 }
 
 Dispatcher::Dispatcher(Work& work, EvaluationLog& log, RemoteWorkers& remote, int local_threads,
-                       TrainingJob job, bool isolated)
+                       training::TrainingJob job, bool isolated)
     : work_(work),
       log_(log),
       remote_(remote),
@@ -158,7 +158,7 @@ void Dispatcher::mark_begun(Process& process) {
 void Dispatcher::give(Process& process, Task task) {
   const bool apart = task.deaths >= kSuspectDeaths && isolated_;
   if (task.deaths >= kFatalDeaths && !apart) {
-    const ReplicaResult result = failed_result();
+    const training::ReplicaResult result = failed_result();
     log_.finished({task.hash, task.replica}, result);
     work_.deliver(task, result);
     return;
@@ -270,4 +270,4 @@ bool Dispatcher::all_back() const {
   });
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -10,7 +10,7 @@
 #include "search/remote.h"
 #include "search/work.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// Predicts how long trainings take from those that have ended.
 class Durations {
@@ -55,7 +55,7 @@ class Dispatcher {
 
   /// `job`: seed and limits of all tasks. `isolated`: suspects train in processes of their own.
   Dispatcher(Work& work, EvaluationLog& log, RemoteWorkers& remote, int local_threads,
-             TrainingJob job, bool isolated);
+             training::TrainingJob job, bool isolated);
 
   /// Has all processes get ready for the search.
   void begin(const Json& setup);
@@ -107,7 +107,7 @@ class Dispatcher {
   EvaluationLog& log_;
   RemoteWorkers& remote_;
   const int local_threads_;
-  const TrainingJob job_;
+  const training::TrainingJob job_;
   const bool isolated_;
   Durations durations_;
   std::vector<Process> processes_;
@@ -116,4 +116,4 @@ class Dispatcher {
   bool interrupted_ = false;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

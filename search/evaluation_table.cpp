@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 /// Parameters that make no program have their string as identity.
@@ -17,26 +17,27 @@ Hash string_hash(const std::string& text) {
 
 }  // namespace
 
-ReplicaResult failed_result() {
-  ReplicaResult result;
-  result.status = RunStatus::kFailed;
+training::ReplicaResult failed_result() {
+  training::ReplicaResult result;
+  result.status = training::RunStatus::kFailed;
   result.metric = std::numeric_limits<double>::quiet_NaN();
   result.message = "three processes died while training it";
   return result;
 }
 
 EvaluationTable::EvaluationTable(const SearchSpace& space, int replicas, Switches switches,
-                                 Memory memory, Trainer& trainer)
+                                 Memory memory, training::Trainer& trainer)
     : space_(space),
       replicas_(replicas),
       switches_(switches),
       memory_(std::move(memory)),
       trainer_(trainer) {}
 
-std::size_t EvaluationTable::add(const std::function<Program()>& make, const std::string& name) {
+std::size_t EvaluationTable::add(const std::function<program::Program()>& make,
+                                 const std::string& name) {
   EvaluatedProgram evaluation;
   try {
-    evaluation.program = std::make_shared<const Program>(make());
+    evaluation.program = std::make_shared<const program::Program>(make());
   } catch (const Error& error) {
     evaluation.hash = string_hash(name);
     evaluation.refusal = error.what();
@@ -91,9 +92,9 @@ bool EvaluationTable::must_wait(std::size_t index) const {
 }
 
 Task EvaluationTable::hand_out(std::size_t index, int replica,
-                               const std::function<Program()>& make) {
+                               const std::function<program::Program()>& make) {
   EvaluatedProgram& evaluation = evaluations_[index];
-  if (!evaluation.program) evaluation.program = std::make_shared<const Program>(make());
+  if (!evaluation.program) evaluation.program = std::make_shared<const program::Program>(make());
   evaluation.slots[static_cast<std::size_t>(replica)].running = true;
   ++evaluation.running;
   ++running_;
@@ -109,7 +110,8 @@ void EvaluationTable::drop(const Task& task) {
   alone_ = false;
 }
 
-void EvaluationTable::deliver(const Task& task, ReplicaResult result, SearchCounters& counters) {
+void EvaluationTable::deliver(const Task& task, training::ReplicaResult result,
+                              SearchCounters& counters) {
   drop(task);
   ++counters.trainings;
   counters.samples += result.samples - result.samples_reused;
@@ -142,4 +144,4 @@ std::int64_t EvaluationTable::book(std::size_t index, int replicas, SearchCounte
   return trained;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -10,11 +10,11 @@
 #include <mutex>
 #include <thread>
 
-#include "program/error.h"
-#include "program/last_act.h"
+#include "base/error.h"
+#include "base/last_act.h"
 #include "search/dispatcher.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -28,7 +28,7 @@ constexpr auto kLockPatience = std::chrono::seconds(10);
 class Executor {
  public:
   Executor(Work& work, Store& store, const std::function<void()>& save, const SearchConfig& config,
-           const RunOptions& options, Trainer& trainer)
+           const RunOptions& options, training::Trainer& trainer)
       : work_(work),
         store_(store),
         save_(save),
@@ -142,8 +142,8 @@ class Executor {
     over_.notify_all();
   }
 
-  TrainingJob job() const {
-    TrainingJob job;
+  training::TrainingJob job() const {
+    training::TrainingJob job;
     job.seed = config_.seed;
     job.time_limit = config_.time_limit;
     job.memory_limit = config_.memory_limit;
@@ -153,12 +153,12 @@ class Executor {
   void step(const Task& task, std::unique_lock<std::mutex>& lock) {
     const EvaluationKey key{task.hash, task.replica};
     const bool apart = task.deaths >= kSuspectDeaths && options_.isolated;
-    ReplicaResult result;
+    training::ReplicaResult result;
     if (task.deaths >= kFatalDeaths && !apart) {
       result = failed_result();
     } else {
       store_.started(key, apart);
-      TrainingJob job = this->job();
+      training::TrainingJob job = this->job();
       job.program = task.program.get();
       job.replica = task.replica;
       job.stop = &halt_;
@@ -217,7 +217,7 @@ class Executor {
   const std::function<void()>& save_;
   const SearchConfig& config_;
   const RunOptions& options_;
-  Trainer& trainer_;
+  training::Trainer& trainer_;
   std::mutex mutex_;  ///< guards everything above but the trainer, and the dispatcher
   std::condition_variable changed_;         ///< there may be something to do
   std::condition_variable over_;            ///< there is nothing to do any more
@@ -234,7 +234,7 @@ class Executor {
 
 void execute(Work& work, Store& store, const std::function<void()>& save,
              const std::function<void()>& give_up, const SearchConfig& config,
-             const RunOptions& options, Trainer& trainer) {
+             const RunOptions& options, training::Trainer& trainer) {
   Executor executor(work, store, save, config, options, trainer);
   const LastAct last([&] { executor.end_now(give_up); });
   const bool remote = options.remote != nullptr;
@@ -256,4 +256,4 @@ SearchCounters run_counters(SearchCounters counters, const Store& store) {
   return counters;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

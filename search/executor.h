@@ -5,7 +5,7 @@
 #include "search/store.h"
 #include "search/work.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// Trains what the work asks for with `options.workers` OpenMP threads, and with the processes of
 /// `options.remote`, until it is finished or `options.stop` is set. Results go to the store at
@@ -18,9 +18,9 @@ namespace neutra {
 /// The channel to other processes is used by the calling thread only.
 void execute(Work& work, Store& store, const std::function<void()>& save,
              const std::function<void()>& give_up, const SearchConfig& config,
-             const RunOptions& options, Trainer& trainer);
+             const RunOptions& options, training::Trainer& trainer);
 
 /// The counters of a run so far.
 SearchCounters run_counters(SearchCounters counters, const Store& store);
 
-}  // namespace neutra
+}  // namespace neutra::search

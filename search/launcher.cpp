@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 std::optional<int> number(const char* variable) {
@@ -31,4 +31,4 @@ std::optional<Launch> launch() {
   return std::nullopt;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

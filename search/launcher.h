@@ -2,7 +2,7 @@
 
 #include <optional>
 
-namespace neutra {
+namespace neutra::search {
 
 /// One process of several that mpirun or srun started, as their environment variables tell.
 struct Launch {
@@ -14,4 +14,4 @@ struct Launch {
 /// nullopt: this process was started alone.
 std::optional<Launch> launch();
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -6,10 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "base/error.h"
 #include "evaluators/statistics.h"
-#include "program/error.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -20,7 +20,7 @@ int most_changes(const SearchConfig& config) {
 
 }  // namespace
 
-void MetricMean::add(const ReplicaResult& result) {
+void MetricMean::add(const training::ReplicaResult& result) {
   ++replicas;
   usable = usable && std::isfinite(result.metric);
   sum += result.metric;
@@ -61,7 +61,7 @@ MetricMean mean_of_level(double level) {
   return score;
 }
 
-int compare_means(const MetricMean& a, const MetricMean& b, Goal goal) {
+int compare_means(const MetricMean& a, const MetricMean& b, program::Goal goal) {
   if (!a.usable || !b.usable) return a.usable - b.usable;
   int order = 0;
   if (a.exact && b.exact) {
@@ -74,12 +74,12 @@ int compare_means(const MetricMean& a, const MetricMean& b, Goal goal) {
     const double right = sums ? b.sum : b.mean();
     order = (left > right) - (left < right);
   }
-  return goal == Goal::kMaximize ? order : -order;
+  return goal == program::Goal::kMaximize ? order : -order;
 }
 
 SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
                              const SearchConfig& config, Switches switches, Memory memory,
-                             Trainer& trainer, std::function<double()> elapsed)
+                             training::Trainer& trainer, std::function<double()> elapsed)
     : task_(task),
       space_(space),
       config_(config),
@@ -92,7 +92,7 @@ SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
     fixed_ = evaluations_.add([this] { return *task_.fixed; }, "known fix");
   Node root;
   root.parameters = task_.start;
-  visited_.insert(to_string(task_.start));
+  visited_.insert(program::to_string(task_.start));
   add_candidate(std::move(root));
   blocks_.push_back({-1, 0, 1});
   advance();
@@ -103,8 +103,8 @@ void SearchMachine::add_candidate(Node node) {
   node.id = static_cast<std::int64_t>(candidates_.size());
   node.status = "pending";
   node.mean = kNaN;
-  candidate.evaluation =
-      evaluations_.add([&] { return space_.program(node.parameters); }, to_string(node.parameters));
+  candidate.evaluation = evaluations_.add([&] { return space_.program(node.parameters); },
+                                          program::to_string(node.parameters));
   node.hash = evaluations_[candidate.evaluation].hash;
   candidate.node = std::move(node);
   candidates_.push_back(std::move(candidate));
@@ -117,8 +117,8 @@ void SearchMachine::generate() {
   block.first = static_cast<std::int64_t>(candidates_.size());
   const Node& parent = candidates_[static_cast<std::size_t>(block.parent)].node;
   const double seconds = expected_seconds(candidates_[static_cast<std::size_t>(block.parent)]);
-  for (Neighbour& neighbour : space_.neighbours(parent.parameters)) {
-    if (!visited_.insert(to_string(neighbour.parameters)).second) continue;
+  for (mutators::Neighbour& neighbour : space_.neighbours(parent.parameters)) {
+    if (!visited_.insert(program::to_string(neighbour.parameters)).second) continue;
     Node node;
     node.parameters = std::move(neighbour.parameters);
     node.mutation = std::move(neighbour.mutation);
@@ -196,7 +196,7 @@ bool SearchMachine::fixed_ready() {
     if (reason.empty()) {
       for (const EvaluatedProgram::Slot& slot : evaluation.slots) {
         if (slot.origin == EvaluatedProgram::Origin::kNone) return false;
-        comparable = comparable && has_metric(slot.result.status);
+        comparable = comparable && training::has_metric(slot.result.status);
         score.add(slot.result);
         metrics.push_back(slot.result.metric);
         if (reason.empty() && !std::isfinite(slot.result.metric)) {
@@ -252,22 +252,23 @@ bool SearchMachine::decided(Candidate& candidate) {
 
 bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decision, Node& node,
               SearchCounters& counters) {
-  RunStatus worst = RunStatus::kOk;
+  training::RunStatus worst = training::RunStatus::kOk;
   for (int replica = 0; replica < decision.counted; ++replica) {
-    const ReplicaResult& result = evaluation.slots[static_cast<std::size_t>(replica)].result;
+    const training::ReplicaResult& result =
+        evaluation.slots[static_cast<std::size_t>(replica)].result;
     node.metrics.push_back(result.metric);
-    counters.diverged += result.status == RunStatus::kDiverged;
-    counters.timed_out += result.status == RunStatus::kTimeout;
+    counters.diverged += result.status == training::RunStatus::kDiverged;
+    counters.timed_out += result.status == training::RunStatus::kTimeout;
     worst = std::max(worst, result.status);  // the enumeration goes from harmless to fatal
   }
   const bool complete = decision.counted == replicas;
-  if (evaluation.refusal || worst == RunStatus::kInvalid) {
-    node.status = to_string(RunStatus::kInvalid);
+  if (evaluation.refusal || worst == training::RunStatus::kInvalid) {
+    node.status = to_string(training::RunStatus::kInvalid);
     decision.score.usable = false;
     ++counters.invalid;
-  } else if (complete || !has_metric(worst)) {
+  } else if (complete || !training::has_metric(worst)) {
     node.status = to_string(worst);
-    counters.failed += !has_metric(worst);
+    counters.failed += !training::has_metric(worst);
   } else {
     node.status = "curtailed";
   }
@@ -278,9 +279,10 @@ bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decisi
   return complete;
 }
 
-void compare_with(const std::vector<double>& reference, Goal goal, Node& node) {
+void compare_with(const std::vector<double>& reference, program::Goal goal, Node& node) {
   if (reference.empty()) return;
-  const Comparison comparison = compare(node.metrics, reference, goal == Goal::kMaximize);
+  const evaluators::Comparison comparison =
+      evaluators::compare(node.metrics, reference, goal == program::Goal::kMaximize);
   node.p = comparison.p;
   node.d = comparison.d;
   node.significant = comparison.significant;
@@ -291,7 +293,8 @@ void SearchMachine::commit(Candidate& candidate) {
   Node& node = candidate.node;
   const bool complete = conclude(evaluation, config_.replicas, candidate, node, counters_);
   if (complete && node.parent >= 0) judge(candidate);
-  const bool trains = has_metric(parse_run_status(node.status).value_or(RunStatus::kOk));
+  const bool trains = training::has_metric(
+      training::parse_run_status(node.status).value_or(training::RunStatus::kOk));
   if (config_.improve && node.parent < 0 && !trains) {
     throw input_error(task_.fault_id + ": the buggy program does not train (" + node.status +
                       "), so nothing can be told to be better; give the level a repair must reach "
@@ -363,7 +366,7 @@ std::vector<std::int64_t> SearchMachine::top_k(std::vector<std::int64_t> neutral
   std::stable_sort(neutral.begin(), neutral.end(), [&](std::int64_t a, std::int64_t b) {
     const int order = compare_means(at(a).score, at(b).score, task_.goal);
     if (order != 0 || recorded || spreads) return order > 0;
-    return to_string(at(a).node.parameters) < to_string(at(b).node.parameters);
+    return program::to_string(at(a).node.parameters) < program::to_string(at(b).node.parameters);
   });
   const auto most = static_cast<std::size_t>(config_.top_k);
   if (!spreads) {
@@ -389,7 +392,7 @@ std::vector<std::int64_t> SearchMachine::top_k(std::vector<std::int64_t> neutral
 void SearchMachine::spread(std::vector<std::int64_t>& ties, std::size_t places) {
   struct Tie {
     const Node* node = nullptr;
-    Likelihood likelihood;
+    mutators::Likelihood likelihood;
     std::int64_t recorded_place = 0;
   };
   std::vector<Tie> left;
@@ -411,7 +414,7 @@ void SearchMachine::spread(std::vector<std::int64_t>& ties, std::size_t places) 
     };
     const auto first = std::min_element(
         left.begin(), left.end(), [&](const Tie& a, const Tie& b) { return rank(a) < rank(b); });
-    const Mutation& mutation = first->node->mutation;
+    const mutators::Mutation& mutation = first->node->mutation;
     mended.insert(mutation.key);
     ++queued_kinds_[mutation.op];
     ++queued_keys_[mutation.key];
@@ -463,14 +466,14 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
   struct Choice {
     std::size_t evaluation;
     int replica;
-    const Parameters* parameters;
+    const program::Parameters* parameters;
     std::tuple<bool, double, double> weight;
   };
   std::optional<Choice> shared;  // of the candidates that have a worker already
   bool wait = false;
   // True: take it now, it is in `shared`.
   const auto consider = [&](std::size_t index, int expected, double seconds, std::size_t block,
-                            const Parameters* parameters) {
+                            const program::Parameters* parameters) {
     const std::optional<int> replica = evaluations_.trainable(index);
     if (!replica) return false;
     const EvaluatedProgram& evaluation = evaluations_[index];
@@ -519,7 +522,7 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
 
 void SearchMachine::drop(const Task& task) { evaluations_.drop(task); }
 
-void SearchMachine::deliver(const Task& task, ReplicaResult result) {
+void SearchMachine::deliver(const Task& task, training::ReplicaResult result) {
   evaluations_.deliver(task, std::move(result), counters_);
   advance();
 }
@@ -586,4 +589,4 @@ std::optional<double> SearchMachine::fraction() const {
   return done;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -15,7 +15,7 @@
 #include "search/space.h"
 #include "search/work.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// The mean of some replicas, kept so that comparisons are exact: accuracies as integer counts,
 /// other metrics as their sum in replica order.
@@ -26,7 +26,7 @@ struct MetricMean {
   double sum = 0;
   int replicas = 0;
 
-  void add(const ReplicaResult& result);
+  void add(const training::ReplicaResult& result);
   double mean() const;  ///< NaN when not usable or empty
   /// The same with the best possible metric (`bound`) for the replicas up to `count`; nullopt where
   /// that can't be told exactly.
@@ -35,7 +35,7 @@ struct MetricMean {
 /// A level given as a number.
 MetricMean mean_of_level(double level);
 /// Positive: `a` is better, 0: a tie, negative: worse.
-int compare_means(const MetricMean& a, const MetricMean& b, Goal goal);
+int compare_means(const MetricMean& a, const MetricMean& b, program::Goal goal);
 
 /// How far the results of a program, in the order of its replicas, decide about it.
 struct Decision {
@@ -60,7 +60,8 @@ bool decide(const EvaluatedProgram& evaluation, int replicas, Decision& decision
     if (slot.origin == EvaluatedProgram::Origin::kNone) return false;
     decision.score.add(slot.result);
     ++decision.checked;
-    if (slot.result.status == RunStatus::kFailed || slot.result.status == RunStatus::kInvalid) {
+    if (slot.result.status == training::RunStatus::kFailed ||
+        slot.result.status == training::RunStatus::kInvalid) {
       decision.score.usable = false;
       decision.counted = decision.checked;
     }
@@ -73,7 +74,7 @@ bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decisi
               SearchCounters& counters);
 
 /// p, d and significance of a program's metrics against others; nothing where there are none.
-void compare_with(const std::vector<double>& reference, Goal goal, Node& node);
+void compare_with(const std::vector<double>& reference, program::Goal goal, Node& node);
 
 /// The search as a deterministic state machine. It moves in the order of the serial algorithm:
 /// candidates are committed by id, whatever the order in which results come in. Workers take tasks
@@ -91,7 +92,7 @@ class SearchMachine : public Work {
   };
   /// `elapsed`: total seconds of the search so far, for the time budget.
   SearchMachine(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-                Switches switches, Memory memory, Trainer& trainer,
+                Switches switches, Memory memory, training::Trainer& trainer,
                 std::function<double()> elapsed);
 
   /// The lowest candidate that nobody is training comes first, replica by replica, so that few
@@ -103,7 +104,7 @@ class SearchMachine : public Work {
   std::int64_t ahead() override;
   /// Throws Error when the known fix turns out not to train and its level is needed, or where
   /// repairs improve on the buggy program and that one doesn't train.
-  void deliver(const Task& task, ReplicaResult result) override;
+  void deliver(const Task& task, training::ReplicaResult result) override;
   void drop(const Task& task) override;
   void check_time() override { advance(); }
 
@@ -181,4 +182,4 @@ class SearchMachine : public Work {
   std::optional<SearchEnd> end_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -7,13 +7,13 @@
 #include <set>
 #include <utility>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
-bool at_least_as_good(double a, double b, Goal goal) {
-  return goal == Goal::kMaximize ? a >= b : a <= b;
+bool at_least_as_good(double a, double b, program::Goal goal) {
+  return goal == program::Goal::kMaximize ? a >= b : a <= b;
 }
 
 /// Does the buggy program repair itself? Where no level is known, it does if it is as good as a
@@ -31,7 +31,7 @@ bool buggy_repairs(const Network& network) {
 
 using Changes = std::vector<std::pair<std::string, std::string>>;
 
-Changes changes_of(const Parameters& buggy, const Parameters& parameters) {
+Changes changes_of(const program::Parameters& buggy, const program::Parameters& parameters) {
   Changes changes;
   for (const std::string& key : changed_keys(buggy, parameters)) {
     changes.emplace_back(key, parameters.at(key));
@@ -49,7 +49,8 @@ bool reaches_unlisted(const Network& network, const Node& node) {
   return network.ground_truth && at_least_as_good(node.mean, *network.ground_truth, network.goal);
 }
 
-std::vector<std::string> changed_keys(const Parameters& buggy, const Parameters& parameters) {
+std::vector<std::string> changed_keys(const program::Parameters& buggy,
+                                      const program::Parameters& parameters) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : parameters) {
     const auto before = buggy.find(key);
@@ -58,7 +59,8 @@ std::vector<std::string> changed_keys(const Parameters& buggy, const Parameters&
   return keys;
 }
 
-Parameters taken_back(const Parameters& buggy, Parameters parameters, const std::string& key) {
+program::Parameters taken_back(const program::Parameters& buggy, program::Parameters parameters,
+                               const std::string& key) {
   parameters[key] = buggy.at(key);
   return parameters;
 }
@@ -76,7 +78,7 @@ KnownPrograms::Verdict KnownPrograms::verdict_of(const Node& node) const {
 
 void KnownPrograms::add(const Node& node) {
   const Verdict verdict = verdict_of(node);
-  Entry& entry = by_string_[to_string(node.parameters)];
+  Entry& entry = by_string_[program::to_string(node.parameters)];
   entry.verdict = std::max(entry.verdict, verdict);
   // A network from a TSV has no hashes.
   if (node.hash != Hash{}) {
@@ -89,8 +91,8 @@ void KnownPrograms::add(const Node& node) {
   }
 }
 
-KnownPrograms::Entry& KnownPrograms::entry(const Parameters& parameters) {
-  Entry& entry = by_string_[to_string(parameters)];
+KnownPrograms::Entry& KnownPrograms::entry(const program::Parameters& parameters) {
+  Entry& entry = by_string_[program::to_string(parameters)];
   if (!entry.hashed && space_ != nullptr) {
     entry.hashed = true;
     try {
@@ -102,11 +104,11 @@ KnownPrograms::Entry& KnownPrograms::entry(const Parameters& parameters) {
   return entry;
 }
 
-std::optional<Hash> KnownPrograms::hash(const Parameters& parameters) {
+std::optional<Hash> KnownPrograms::hash(const program::Parameters& parameters) {
   return entry(parameters).hash;
 }
 
-KnownPrograms::Verdict KnownPrograms::verdict(const Parameters& parameters) {
+KnownPrograms::Verdict KnownPrograms::verdict(const program::Parameters& parameters) {
   const Entry& found = entry(parameters);
   if (!found.hash) return found.verdict;
   const auto known = by_hash_.find(*found.hash);
@@ -118,7 +120,7 @@ std::vector<RepairSize> repair_sizes(const Network& network, KnownPrograms& know
   if (network.nodes.empty()) return {};
   const Node& buggy = network.nodes.front();
   std::vector<const Node*> repairs = network.alternatives();
-  std::set<Parameters> listed;
+  std::set<program::Parameters> listed;
   for (const Node* node : repairs) listed.insert(node->parameters);
   for (const Node& node : network.subpatches) {  // a search that went on may have found it, too
     if (node.alternative && !listed.contains(node.parameters)) repairs.push_back(&node);
@@ -135,7 +137,8 @@ std::vector<RepairSize> repair_sizes(const Network& network, KnownPrograms& know
     bool repaired = hopeless, open = false;
     const auto program = known.hash(node->parameters);
     for (auto change = own.begin(); change != own.end() && !repaired; ++change) {
-      const Parameters smaller = taken_back(buggy.parameters, node->parameters, change->first);
+      const program::Parameters smaller =
+          taken_back(buggy.parameters, node->parameters, change->first);
       const Verdict verdict = known.verdict(smaller);
       // The same program: the change does nothing.
       repaired = verdict == Verdict::kRepair || (program && program == known.hash(smaller));
@@ -151,7 +154,7 @@ std::vector<RepairSize> repair_sizes(const Network& network, KnownPrograms& know
 
   const auto goodness = [&](const Node* node) {
     if (std::isnan(node->mean)) return -std::numeric_limits<double>::infinity();
-    return network.goal == Goal::kMaximize ? node->mean : -node->mean;
+    return network.goal == program::Goal::kMaximize ? node->mean : -node->mean;
   };
   // Sub-patches have negative ids: of equally good ones those that the search found come first.
   const auto name = [](const Node* node) { return std::pair(node->id < 0, std::abs(node->id)); };
@@ -222,4 +225,4 @@ Json to_json(const RepairSize& size) {
           {"within", size.within != nullptr ? node_id(*size.within) : Json(nullptr)}};
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

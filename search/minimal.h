@@ -9,7 +9,7 @@
 #include "search/network.h"
 #include "search/space.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// A repair among the other repairs of its network (docs/methods/search.md, "Small repairs").
 struct RepairSize {
@@ -35,9 +35,9 @@ class KnownPrograms {
   /// A sub-patch that was found since.
   void add(const Node& node);
   /// Of any program of the space; one that can't be made is no repair.
-  Verdict verdict(const Parameters& parameters);
+  Verdict verdict(const program::Parameters& parameters);
   /// nullopt: not known, or no program.
-  std::optional<Hash> hash(const Parameters& parameters);
+  std::optional<Hash> hash(const program::Parameters& parameters);
 
  private:
   struct Entry {
@@ -45,7 +45,7 @@ class KnownPrograms {
     bool hashed = false;  ///< it was tried
     Verdict verdict = Verdict::kUnknown;
   };
-  Entry& entry(const Parameters& parameters);
+  Entry& entry(const program::Parameters& parameters);
   Verdict verdict_of(const Node& node) const;
 
   const Network& network_;
@@ -59,10 +59,12 @@ class KnownPrograms {
 bool reaches_unlisted(const Network& network, const Node& node);
 
 /// The keys in which `parameters` differ from those of the buggy program.
-std::vector<std::string> changed_keys(const Parameters& buggy, const Parameters& parameters);
+std::vector<std::string> changed_keys(const program::Parameters& buggy,
+                                      const program::Parameters& parameters);
 
 /// `parameters` with one key as in the buggy program.
-Parameters taken_back(const Parameters& buggy, Parameters parameters, const std::string& key);
+program::Parameters taken_back(const program::Parameters& buggy, program::Parameters parameters,
+                               const std::string& key);
 
 /// Every repair of a network, and those that minimising found, as they are listed: first those that
 /// stand by themselves, 1-minimal ones before those of which it is not known and those that are
@@ -85,4 +87,4 @@ Json node_id(const Node& node);
 /// `minimal` (true, false, null), `changes` and `within` (id or null).
 Json to_json(const RepairSize& size);
 
-}  // namespace neutra
+}  // namespace neutra::search

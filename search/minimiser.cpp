@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 /// A search that went on is minimised anew, from what it knows itself.
@@ -26,7 +26,7 @@ MetricMean kept_mean(const std::vector<double>& metrics, double mean, bool exact
 }  // namespace
 
 Minimiser::Minimiser(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-                     Switches switches, Memory memory, Trainer& trainer, Network network,
+                     Switches switches, Memory memory, training::Trainer& trainer, Network network,
                      std::optional<std::int64_t> budget)
     : task_(task),
       space_(space),
@@ -78,7 +78,7 @@ void Minimiser::advance() {
   }
 }
 
-Node Minimiser::new_node(Parameters parameters) const {
+Node Minimiser::new_node(program::Parameters parameters) const {
   Node node;
   node.depth = static_cast<int>(changed_keys(task_.start, parameters).size());
   node.parameters = std::move(parameters);
@@ -113,14 +113,14 @@ void Minimiser::commit(Candidate& candidate) {
 /// they lack does nothing. Also those that reach the level but were left out by the search's rule.
 void Minimiser::adopt() {
   using Verdict = KnownPrograms::Verdict;
-  std::set<Parameters> listed;
+  std::set<program::Parameters> listed;
   for (const auto* nodes : {&network_.nodes, &network_.subpatches}) {
     for (const Node& node : *nodes) {
       if (node.alternative) listed.insert(node.parameters);
     }
   }
   // The program of `parameters` among the known repairs.
-  const auto known_repair = [&](const Parameters& parameters) -> const Node* {
+  const auto known_repair = [&](const program::Parameters& parameters) -> const Node* {
     const auto program = known_.hash(parameters);
     for (const auto* nodes : {&network_.nodes, &network_.subpatches}) {
       for (const Node& node : *nodes) {
@@ -136,10 +136,10 @@ void Minimiser::adopt() {
     std::vector<Node> found;
     for (const RepairSize& size : repair_sizes(network_, known_)) {
       if (size.minimal != false) continue;
-      std::optional<Parameters> first;
+      std::optional<program::Parameters> first;
       bool has_listed = false;
       for (const std::string& key : changed_keys(task_.start, size.node->parameters)) {
-        Parameters smaller = taken_back(task_.start, size.node->parameters, key);
+        program::Parameters smaller = taken_back(task_.start, size.node->parameters, key);
         if (known_.verdict(smaller) != Verdict::kRepair || smaller == task_.start) continue;
         has_listed = has_listed || listed.contains(smaller);
         if (!first) first = std::move(smaller);
@@ -188,10 +188,10 @@ void Minimiser::begin_round() {
 /// Adds the next sub-patch of an undecided repair to the round. One that waits for another's gets
 /// none.
 void Minimiser::choose(const RepairSize& size, std::set<Hash>& chosen) {
-  std::optional<Parameters> best;
+  std::optional<program::Parameters> best;
   bool best_holds = false;
   for (const std::string& key : changed_keys(task_.start, size.node->parameters)) {
-    Parameters smaller = taken_back(task_.start, size.node->parameters, key);
+    program::Parameters smaller = taken_back(task_.start, size.node->parameters, key);
     if (known_.verdict(smaller) != KnownPrograms::Verdict::kUnknown) continue;
     if (chosen.contains(known_.hash(smaller).value())) return;
     const bool holds =
@@ -202,9 +202,9 @@ void Minimiser::choose(const RepairSize& size, std::set<Hash>& chosen) {
   }
   Candidate candidate;
   candidate.node = new_node(std::move(best.value()));
-  const Parameters& parameters = candidate.node.parameters;
+  const program::Parameters& parameters = candidate.node.parameters;
   candidate.evaluation =
-      evaluations_.add([&] { return space_.program(parameters); }, to_string(parameters));
+      evaluations_.add([&] { return space_.program(parameters); }, program::to_string(parameters));
   candidate.node.hash = evaluations_[candidate.evaluation].hash;
   chosen.insert(candidate.node.hash);
   candidates_.push_back(std::move(candidate));
@@ -241,7 +241,7 @@ std::optional<Task> Minimiser::next(bool share) {
                                [&] { return space_.program(candidate.node.parameters); });
 }
 
-void Minimiser::deliver(const Task& task, ReplicaResult result) {
+void Minimiser::deliver(const Task& task, training::ReplicaResult result) {
   evaluations_.deliver(task, std::move(result), counters_);
   advance();
 }
@@ -261,4 +261,4 @@ Minimising Minimiser::state() const {
   return state;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

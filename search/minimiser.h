@@ -9,7 +9,7 @@
 #include "search/machine.h"
 #include "search/minimal.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// Finds out which repairs of a finished search are 1-minimal: evaluates the sub-patches that
 /// decide it, down to the smallest ones (docs/methods/search.md, "Small repairs").
@@ -26,13 +26,13 @@ class Minimiser : public Work {
   };
   /// `network`: of the search. `budget`: sub-patches to evaluate at most.
   Minimiser(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-            Switches switches, Memory memory, Trainer& trainer, Network network,
+            Switches switches, Memory memory, training::Trainer& trainer, Network network,
             std::optional<std::int64_t> budget);
 
   std::optional<Task> next() override { return next(true); }
   std::optional<Task> next_ahead(bool) override { return next(false); }
   std::int64_t ahead() override;
-  void deliver(const Task& task, ReplicaResult result) override;
+  void deliver(const Task& task, training::ReplicaResult result) override;
   void drop(const Task& task) override { evaluations_.drop(task); }
   bool finished() const override { return end_.has_value(); }
   Progress progress() const override;
@@ -55,7 +55,7 @@ class Minimiser : public Work {
   void adopt();
   void choose(const RepairSize& size, std::set<Hash>& chosen);
   bool can_repair(const MetricMean& score) const;
-  Node new_node(Parameters parameters) const;
+  Node new_node(program::Parameters parameters) const;
   void add(Node node);
 
   const SearchTask& task_;
@@ -74,4 +74,4 @@ class Minimiser : public Work {
   std::optional<SearchEnd> end_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -220,4 +220,4 @@ void MpiJob::end(int exit_code) {
   ::_exit(exit_code);
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -5,7 +5,7 @@
 
 #include "search/remote.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// Name and version of the MPI library: "Open MPI v4.1.4". May be called without a job.
 std::string mpi_library();
@@ -35,4 +35,4 @@ class MpiJob {
   std::unique_ptr<Ends> ends_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

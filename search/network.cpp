@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-namespace neutra {
+namespace neutra::search {
 
 const Node* Network::find(std::int64_t id) const {
   const auto found =
@@ -37,7 +37,7 @@ std::vector<const Node*> drawn_nodes(const Network& network) {
 std::optional<Complexity> complexity(const Network& network) {
   const auto alternatives = network.alternatives();
   if (alternatives.empty() || !network.fixed_parameters) return std::nullopt;
-  const Parameters& fixed = *network.fixed_parameters;
+  const program::Parameters& fixed = *network.fixed_parameters;
   Complexity result;
   result.hyperparameters = static_cast<int>(fixed.size());
   std::int64_t differences = 0;
@@ -53,9 +53,9 @@ std::optional<Complexity> complexity(const Network& network) {
   result.mean = static_cast<double>(differences) / count;
   if (network.ground_truth) {
     const double gain = sum / count - *network.ground_truth;
-    result.improvement = network.goal == Goal::kMaximize ? gain : -gain;
+    result.improvement = network.goal == program::Goal::kMaximize ? gain : -gain;
   }
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -11,18 +11,18 @@
 #include "program/parameters.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::search {
 
 class SearchSpace;
 
 /// A generated program.
 struct Node {
   std::int64_t id = 0;  ///< root 0, then in order of generation
-  Parameters parameters;
+  program::Parameters parameters;
   Hash hash;
   std::int64_t parent = -1;  ///< the node whose neighbour it was generated as
   int depth = 0;
-  Mutation mutation;            ///< how it differs from its parent
+  mutators::Mutation mutation;  ///< how it differs from its parent
   std::string status;           ///< "ok", "curtailed", "invalid", "pending", "failed", ...
   std::vector<double> metrics;  ///< per replica, in order; fewer when curtailed
   double mean = 0;              ///< of all replicas; NaN when curtailed
@@ -44,14 +44,14 @@ struct Edge {
 struct Network {
   std::string fault_id;
   std::string metric = "accuracy";
-  Goal goal = Goal::kMaximize;
+  program::Goal goal = program::Goal::kMaximize;
   /// A repair is significantly better than the buggy program; else it reaches the ground truth.
   bool improve = false;
   std::vector<Node> nodes;             ///< by id; from a TSV: those that occur
   std::vector<Edge> edges;             ///< rows: by the parent's dequeue order, then node id
   std::optional<double> ground_truth;  ///< level used
   std::vector<double> fixed_metrics;   ///< of the known fix; one that isn't finite diverged
-  std::optional<Parameters> fixed_parameters;
+  std::optional<program::Parameters> fixed_parameters;
   /// Programs evaluated after the search, to tell which repairs are small (search/minimal.h): in no
   /// row and no edge. Ids are -1, -2, ...; those that are repairs have `alternative`.
   std::vector<Node> subpatches;
@@ -89,4 +89,4 @@ struct Complexity {
 /// nullopt without alternatives or without the known fix's parameters.
 std::optional<Complexity> complexity(const Network& network);
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -5,12 +5,12 @@
 #include <charconv>
 #include <map>
 
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
 #include "evaluators/statistics.h"
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 enum Column {
@@ -133,7 +133,7 @@ class Reader {
     if (parent.dequeued < 0) parent.dequeued = dequeued_++;
     parent.queued = true;
     const int depth = parent.depth + 1;
-    const Parameters before = parent.parameters;
+    const program::Parameters before = parent.parameters;
     Node& child = node(child_id, field(kChildId), field(kChildMetrics), field(kChildParameters));
     child.neutral = true;
     const bool alternative = flag.text == "True";
@@ -194,9 +194,9 @@ class Reader {
 
   Node& node(std::int64_t id, const Field& id_field, const Field& metrics_field,
              const Field& parameters_field) {
-    Parameters parameters;
+    program::Parameters parameters;
     try {
-      parameters = parse_parameters(parameters_field.text, "");
+      parameters = program::parse_parameters(parameters_field.text, "");
     } catch (const Error& error) {
       fail(parameters_field, excerpt(parameters_field.text),
            std::string("key=value,... (") + error.what() + ")");
@@ -208,7 +208,7 @@ class Reader {
       node.status = "ok";
       node.parameters = std::move(parameters);
       node.metrics = metrics(metrics_field);
-      node.mean = mean(node.metrics);
+      node.mean = evaluators::mean(node.metrics);
     } else if (node.parameters != parameters) {
       fail(id_field, "node " + std::to_string(id) + " with other parameters than before",
            "one program for each id");
@@ -245,4 +245,4 @@ Network read_network_tsv(const std::filesystem::path& file) {
   return parse_network_tsv(read_file(file, "a network in TSV form", kLargest), file.string());
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

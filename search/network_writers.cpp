@@ -2,12 +2,13 @@
 #include <map>
 #include <ostream>
 
-#include "program/json_number.h"
+#include "base/json_number.h"
+#include "base/numbers.h"
 #include "search/minimal.h"
 #include "search/network.h"
 #include "search/options.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 std::string list_text(const std::vector<double>& values) {
@@ -27,7 +28,7 @@ struct Change {
   std::string key, before, after;
 };
 Change change_of(const Network& network, const Edge& edge) {
-  const Parameters& child = node_at(network, edge.child).parameters;
+  const program::Parameters& child = node_at(network, edge.child).parameters;
   for (const auto& [key, before] : node_at(network, edge.parent).parameters) {
     const auto after = child.find(key);
     if (after != child.end() && after->second != before) return {key, before, after->second};
@@ -76,8 +77,9 @@ void write_tsv(const Network& network, std::ostream& out) {
     const Node& parent = node_at(network, edge.parent);
     const Node& child = node_at(network, edge.child);
     out << edge.parent << '\t' << edge.child << '\t' << list_text(parent.metrics) << '\t'
-        << list_text(child.metrics) << '\t' << to_string(parent.parameters) << '\t'
-        << to_string(child.parameters) << '\t' << (child.alternative ? "True" : "False") << '\n';
+        << list_text(child.metrics) << '\t' << program::to_string(parent.parameters) << '\t'
+        << program::to_string(child.parameters) << '\t' << (child.alternative ? "True" : "False")
+        << '\n';
   }
 }
 
@@ -104,7 +106,7 @@ void write_graphml(const Network& network, std::ostream& out) {
   out << "  <graph id=\"" << xml(network.fault_id) << "\" edgedefault=\"directed\">\n";
   for (const Node* node : drawn_nodes(network)) {
     out << "    <node id=\"n" << node->id << "\">\n";
-    data("parameters", to_string(node->parameters));
+    data("parameters", program::to_string(node->parameters));
     if (std::isfinite(node->mean)) data("mean", shortest(node->mean));
     data("metrics", list_text(node->metrics));
     data("depth", std::to_string(node->depth));
@@ -155,7 +157,7 @@ std::string dot_legend(const Network& network) {
            "\">" + (style.words != nullptr ? style.words : better) + "</font></td>";
   }
   const std::string direction =
-      network.goal == Goal::kMaximize ? "higher is better" : "lower is better";
+      network.goal == program::Goal::kMaximize ? "higher is better" : "lower is better";
   return "<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
          "<td border=\"0\">" +
          xml(network.fault_id) + "</td>" + row + fix_legend(network) +
@@ -200,7 +202,7 @@ void write_dot_form(const Network& network, std::ostream& out, bool picture) {
     const bool fix = network.is_known_fix(*node);
     if (fix) label += "\nknown fix";
     out << "  n" << node->id << " [label=" << dot_quoted(label)
-        << ", tooltip=" << dot_quoted(to_string(node->parameters)) << ", style=\"filled"
+        << ", tooltip=" << dot_quoted(program::to_string(node->parameters)) << ", style=\"filled"
         << (map && role != Role::kBuggy ? ",rounded" : "") << (fix ? ",dashed" : "")
         << "\", fillcolor=\"" << style.fill << "\", fontcolor=\"" << style.letters << '"';
     if (!map && role == Role::kBuggy) out << ", shape=box";
@@ -242,7 +244,7 @@ Json node_json(const Node& node) {
   Json metrics = Json::array();
   for (const double metric : node.metrics) metrics.push_back(json_number(metric));
   Json entry = {{"id", node_id(node)},
-                {"parameters", to_string(node.parameters)},
+                {"parameters", program::to_string(node.parameters)},
                 {"depth", node.depth},
                 {"status", node.status},
                 {"mean", json_number(node.mean)},
@@ -268,8 +270,8 @@ Json to_json(const Network& network, const SearchSpace* space) {
       {"goal", to_string(network.goal)},
       {"repair", network.improve ? "improves_significantly" : "reaches_ground_truth"},
       {"ground_truth", network.ground_truth ? json_number(*network.ground_truth) : Json(nullptr)},
-      {"fixed",
-       network.fixed_parameters ? Json(to_string(*network.fixed_parameters)) : Json(nullptr)},
+      {"fixed", network.fixed_parameters ? Json(program::to_string(*network.fixed_parameters))
+                                         : Json(nullptr)},
       {"nodes", Json::array()},
       {"links", Json::array()}};
   const auto figures = complexity(network);
@@ -313,4 +315,4 @@ Json to_json(const Network& network, const SearchSpace* space) {
   return json;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

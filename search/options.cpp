@@ -2,11 +2,11 @@
 
 #include <array>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/metric_name.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 template <typename Enum, std::size_t N>
@@ -19,7 +19,6 @@ std::optional<Enum> find_word(const std::array<std::string_view, N>& words, std:
 
 constexpr std::array<std::string_view, 2> kRules = {"algorithm1", "recorded"};
 constexpr std::array<std::string_view, 2> kTieOrders = {"parameters", "spread"};
-constexpr std::array<std::string_view, 2> kGoals = {"maximize", "minimize"};
 constexpr std::array<std::string_view, 4> kEnds = {"queue_empty", "evaluation_budget",
                                                    "time_budget", "interrupted"};
 
@@ -67,8 +66,6 @@ std::string_view to_string(TieOrder order) { return kTieOrders[static_cast<std::
 std::optional<TieOrder> parse_tie_order(std::string_view word) {
   return find_word<TieOrder>(kTieOrders, word);
 }
-std::string_view to_string(Goal goal) { return kGoals[static_cast<std::size_t>(goal)]; }
-std::optional<Goal> parse_goal(std::string_view word) { return find_word<Goal>(kGoals, word); }
 std::string_view to_string(SearchEnd end) { return kEnds[static_cast<std::size_t>(end)]; }
 std::string_view end_text(SearchEnd end) {
   switch (end) {
@@ -87,10 +84,11 @@ std::optional<SearchEnd> parse_search_end(std::string_view word) {
   return find_word<SearchEnd>(kEnds, word);
 }
 
-std::optional<double> metric_bound(std::string_view metric, Goal goal) {
-  const Entry* entry = find(Vocabulary::kMetric, parse_metric_name(metric).name);
+std::optional<double> metric_bound(std::string_view metric, program::Goal goal) {
+  const program::Entry* entry =
+      program::find(program::Vocabulary::kMetric, program::parse_metric_name(metric).name);
   if (entry == nullptr || !entry->facts.contains("range")) return std::nullopt;
-  const Json& bound = entry->facts["range"].at(goal == Goal::kMaximize ? 1 : 0);
+  const Json& bound = entry->facts["range"].at(goal == program::Goal::kMaximize ? 1 : 0);
   if (bound.is_null()) return std::nullopt;
   return bound.get<double>();
 }
@@ -133,7 +131,7 @@ SearchConfig search_config_from_json(const Json& stored, const std::string& file
   try {
     const auto preset = json.at("preset").get<std::string>();
     const auto rule = json.at("rule").get<std::string>();
-    const auto known_preset = parse_preset(preset);
+    const auto known_preset = mutators::parse_preset(preset);
     const auto known_rule = parse_rule(rule);
     if (!known_preset) throw unknown("preset", preset, "paper, keras");
     if (!known_rule) throw unknown("rule", rule, "algorithm1, recorded");
@@ -192,4 +190,4 @@ Minimising minimising_from_json(const Json& json) {
   return minimising;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -14,7 +14,7 @@
 #include "search/network.h"
 #include "training/trainer.h"
 
-namespace neutra {
+namespace neutra::search {
 
 class RemoteWorkers;
 
@@ -35,16 +35,14 @@ enum class TieOrder {
 };
 std::string_view to_string(TieOrder order);  ///< "parameters", "spread"
 std::optional<TieOrder> parse_tie_order(std::string_view word);
-std::string_view to_string(Goal goal);  ///< "maximize", "minimize"
-std::optional<Goal> parse_goal(std::string_view word);
 
 /// The best possible value of a metric where one is known: 1 for accuracies, 0 for errors.
-std::optional<double> metric_bound(std::string_view metric, Goal goal);
+std::optional<double> metric_bound(std::string_view metric, program::Goal goal);
 
 /// Everything that decides which network comes out. Stored with the run; another value is another
 /// search.
 struct SearchConfig {
-  Preset preset = Preset::kPaper;
+  mutators::Preset preset = mutators::Preset::kPaper;
   Rule rule = Rule::kAlgorithm1;
   TieOrder ties = TieOrder::kParameters;
   /// A repair is significantly better than the buggy program. The known fix is not trained, and a
@@ -87,7 +85,7 @@ struct RunOptions {
   std::function<void()> minimising;
   /// Trains a program that two processes died in, in a process of its own; nullopt when that
   /// process died too.
-  std::function<std::optional<ReplicaResult>(const TrainingJob&)> isolated;
+  std::function<std::optional<training::ReplicaResult>(const training::TrainingJob&)> isolated;
   /// After the search: trains the sub-patches that decide which repairs are 1-minimal.
   bool minimise = false;
   std::optional<std::int64_t> budget_minimise;  ///< evaluations of that, besides the search's
@@ -99,12 +97,13 @@ struct RunOptions {
 /// What is searched.
 struct SearchTask {
   std::string fault_id;
-  std::string fault_file;               ///< absolute, so that a store finds its fault again
-  const ProgramSpace* space = nullptr;  ///< base = buggy program
-  Parameters start;                     ///< parameters of the buggy program
-  std::optional<Program> fixed;  ///< known fix, trained for acc_gt and the significance marks
-  std::optional<Parameters> fixed_parameters;
-  Goal goal = Goal::kMaximize;
+  std::string fault_file;  ///< absolute, so that a store finds its fault again
+  const program::ProgramSpace* space = nullptr;  ///< base = buggy program
+  program::Parameters start;                     ///< parameters of the buggy program
+  std::optional<program::Program>
+      fixed;  ///< known fix, trained for acc_gt and the significance marks
+  std::optional<program::Parameters> fixed_parameters;
+  program::Goal goal = program::Goal::kMaximize;
   std::string metric;                  ///< "accuracy", "mae", ...
   std::optional<double> metric_bound;  ///< for curtailment
 };
@@ -163,4 +162,4 @@ struct SearchOutcome {
   std::optional<Minimising> minimising = {};  ///< the store's, also of earlier commands
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

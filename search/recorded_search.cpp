@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <limits>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "search/store.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 constexpr std::int64_t kNeverQueued = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kNeverTaken = kNeverQueued - 1;  ///< out of the queue
 
-Program program_of(const Hash& hash) { return {{{"hash", to_string(hash)}}}; }
+program::Program program_of(const Hash& hash) { return {{{"hash", to_string(hash)}}}; }
 
 Hash hash_of(const Json& hex) { return parse_hash(hex.get<std::string>()).value(); }
 
@@ -54,7 +54,7 @@ RecordedSearch::RecordedSearch(const std::filesystem::path& store, double time_f
       places_.emplace(node.parameters, node.dequeued >= 0 ? node.dequeued : kNeverTaken);
     }
     hashes_.emplace(node.parameters, node.hash);
-    if (node.status == to_string(RunStatus::kInvalid) && node.metrics.empty()) {
+    if (node.status == to_string(training::RunStatus::kInvalid) && node.metrics.empty()) {
       refused_.insert(node.hash);
     }
     if (node.parent < 0) continue;
@@ -78,34 +78,36 @@ RecordedSearch::RecordedSearch(const std::filesystem::path& store, double time_f
   median_seconds_ = *middle;
 }
 
-std::vector<Neighbour> RecordedSearch::neighbours(const Parameters& parameters) const {
+std::vector<mutators::Neighbour> RecordedSearch::neighbours(
+    const program::Parameters& parameters) const {
   const auto found = neighbours_.find(parameters);
-  return found == neighbours_.end() ? std::vector<Neighbour>{} : found->second;
+  return found == neighbours_.end() ? std::vector<mutators::Neighbour>{} : found->second;
 }
 
-std::optional<std::int64_t> RecordedSearch::recorded_place(const Parameters& parameters) const {
+std::optional<std::int64_t> RecordedSearch::recorded_place(
+    const program::Parameters& parameters) const {
   const auto found = places_.find(parameters);
   return found == places_.end() ? kNeverQueued : found->second;
 }
 
-Program RecordedSearch::program(const Parameters& parameters) const {
+program::Program RecordedSearch::program(const program::Parameters& parameters) const {
   return program_of(hashes_.at(parameters));
 }
 
-Hash RecordedSearch::hash(const Program& program) const {
+Hash RecordedSearch::hash(const program::Program& program) const {
   return hash_of(program.document.at("hash"));
 }
 
-ReplicaResult RecordedSearch::train(const TrainingJob& job) {
+training::ReplicaResult RecordedSearch::train(const training::TrainingJob& job) {
   const EvaluationKey key{hash(*job.program), job.replica};
   const auto found = evaluations_.find(key);
   if (found != evaluations_.end()) return found->second;
-  std::vector<const ReplicaResult*> others;
+  std::vector<const training::ReplicaResult*> others;
   for (auto other = evaluations_.lower_bound({key.hash, 0});
        other != evaluations_.end() && other->first.hash == key.hash; ++other) {
     others.push_back(&other->second);
   }
-  ReplicaResult result;
+  training::ReplicaResult result;
   if (others.empty()) {
     result.metric = std::numeric_limits<double>::quiet_NaN();
     result.seconds = median_seconds_;
@@ -116,9 +118,9 @@ ReplicaResult RecordedSearch::train(const TrainingJob& job) {
   return result;
 }
 
-std::optional<std::string> RecordedSearch::refusal(const Program& program) {
+std::optional<std::string> RecordedSearch::refusal(const program::Program& program) {
   if (refused_.count(hash(program))) return "refused in the recorded search";
   return std::nullopt;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

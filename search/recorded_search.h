@@ -9,7 +9,7 @@
 
 #include "search/machine.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// A finished search to be made again without training: its programs and results are those of its
 /// store, their times too. Programs are known by their hash only.
@@ -17,7 +17,7 @@ namespace neutra {
 /// Another schedule may want trainings that the store lacks, since they can change nothing. They
 /// are like another replica of the same program, or take the median of all times where there is
 /// none; their back end is kEstimated.
-class RecordedSearch : public SearchSpace, public Trainer {
+class RecordedSearch : public SearchSpace, public training::Trainer {
  public:
   static constexpr std::string_view kEstimated = "estimated";
 
@@ -30,13 +30,13 @@ class RecordedSearch : public SearchSpace, public Trainer {
   const SearchConfig& config() const { return config_; }
   const Network& network() const { return network_; }
 
-  std::vector<Neighbour> neighbours(const Parameters& parameters) const override;
-  Program program(const Parameters& parameters) const override;
-  Hash hash(const Program& program) const override;
-  std::optional<std::int64_t> recorded_place(const Parameters& parameters) const override;
-  ReplicaResult train(const TrainingJob& job) override;
-  std::optional<std::string> refusal(const Program& program) override;
-  std::string fingerprint(const Program&) override { return config_.fingerprint; }
+  std::vector<mutators::Neighbour> neighbours(const program::Parameters& parameters) const override;
+  program::Program program(const program::Parameters& parameters) const override;
+  Hash hash(const program::Program& program) const override;
+  std::optional<std::int64_t> recorded_place(const program::Parameters& parameters) const override;
+  training::ReplicaResult train(const training::TrainingJob& job) override;
+  std::optional<std::string> refusal(const program::Program& program) override;
+  std::string fingerprint(const program::Program&) override { return config_.fingerprint; }
 
  private:
   SearchTask task_;
@@ -44,10 +44,11 @@ class RecordedSearch : public SearchSpace, public Trainer {
   Network network_;
   EvaluationMap evaluations_;
   double median_seconds_ = 0;
-  std::map<Parameters, Hash> hashes_;
-  std::map<Parameters, std::vector<Neighbour>> neighbours_;  ///< of the expanded programs
-  std::map<Parameters, std::int64_t> places_;  ///< of the queued programs, in the queue
+  std::map<program::Parameters, Hash> hashes_;
+  std::map<program::Parameters, std::vector<mutators::Neighbour>>
+      neighbours_;                                      ///< of the expanded programs
+  std::map<program::Parameters, std::int64_t> places_;  ///< of the queued programs, in the queue
   std::set<Hash> refused_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 constexpr std::array<std::string_view, 5> kOrders = {"begin", "train", "recall", "stop", "end"};
@@ -81,11 +81,11 @@ RemoteOrder OrderReader::order(std::string_view text) {
     RemoteTask task;
     entry.at("id").get_to(task.id);
     task.hash = hash_from(entry.at("hash"));
-    task.job = training_job_from_json(entry.at("job"));
+    task.job = training::training_job_from_json(entry.at("job"));
     entry.at("apart").get_to(task.apart);
     if (entry.contains("program")) {
-      known_.emplace_back(task.hash,
-                          std::make_shared<const Program>(Program{std::move(entry["program"])}));
+      known_.emplace_back(task.hash, std::make_shared<const program::Program>(
+                                         program::Program{std::move(entry["program"])}));
       if (known_.size() > OrderWriter::kKnown) known_.pop_front();
     }
     const auto found = std::find_if(known_.begin(), known_.end(), [&](const auto& program) {
@@ -121,11 +121,11 @@ RemoteReport report_from_text(std::string_view text) {
   report.exit = static_cast<Exit>(json.at("exit").get<int>());
   json.at("message").get_to(report.message);
   if (json.contains("result")) {
-    report.result = replica_result_from_json(json["result"]);
+    report.result = training::replica_result_from_json(json["result"]);
     json.at("epochs_reused").get_to(report.result.epochs_reused);
     json.at("samples_reused").get_to(report.result.samples_reused);
   }
   return report;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -9,18 +9,18 @@
 #include <string_view>
 #include <vector>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "search/options.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// A training that another process is to make.
 struct RemoteTask {
   std::uint64_t id = 0;  ///< chosen by the search, never used twice
   Hash hash;             ///< of the program
-  std::shared_ptr<const Program> program;
-  TrainingJob job;     ///< without program and stop
-  bool apart = false;  ///< in a process of its own
+  std::shared_ptr<const program::Program> program;
+  training::TrainingJob job;  ///< without program and stop
+  bool apart = false;         ///< in a process of its own
 };
 
 /// What the search sends to a process that trains.
@@ -52,7 +52,7 @@ struct RemoteReport {
   std::size_t process = 0;  ///< who; set by RemoteWorkers::receive()
   int threads = 0;
   std::vector<std::uint64_t> ids = {};
-  ReplicaResult result = {};
+  training::ReplicaResult result = {};
   Exit exit = Exit::kFailed;
   std::string message = {};
 };
@@ -95,7 +95,7 @@ class OrderReader {
   RemoteOrder order(std::string_view text);
 
  private:
-  std::deque<std::pair<Hash, std::shared_ptr<const Program>>> known_;
+  std::deque<std::pair<Hash, std::shared_ptr<const program::Program>>> known_;
 };
 
 /// Reports as text, all but `process`.
@@ -114,4 +114,4 @@ class Pause {
   int microseconds_ = kShortest;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

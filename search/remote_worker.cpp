@@ -13,7 +13,7 @@
 
 #include "search/machine.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -171,7 +171,7 @@ class RemoteWorker {
   }
 
   RemoteReport train(const RemoteTask& task) {
-    TrainingJob job = task.job;
+    training::TrainingJob job = task.job;
     job.program = task.program.get();
     job.stop = &halt_;
     RemoteReport report{.ids = {task.id}};
@@ -258,4 +258,4 @@ void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

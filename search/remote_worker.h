@@ -7,15 +7,15 @@
 
 #include "search/remote.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// What a process trains with.
 struct TrainingSite {
-  std::unique_ptr<Trainer> trainer;
+  std::unique_ptr<training::Trainer> trainer;
   int threads = 1;
   std::string warning;  ///< what the user should know of this process; empty: nothing
   /// As in RunOptions; null: nothing is trained in a process of its own.
-  std::function<std::optional<ReplicaResult>(const TrainingJob&)> isolated;
+  std::function<std::optional<training::ReplicaResult>(const training::TrainingJob&)> isolated;
 };
 
 /// The life of a process that trains for a search elsewhere, until it is told that nothing more
@@ -29,4 +29,4 @@ struct TrainingSite {
 void train_for(RemoteSearch& search, const std::function<TrainingSite(const Json& setup)>& prepare,
                const std::atomic<bool>* stop, const std::function<void()>& leave = {});
 
-}  // namespace neutra
+}  // namespace neutra::search

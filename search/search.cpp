@@ -2,15 +2,15 @@
 
 #include <iostream>
 
-#include "program/error.h"
-#include "program/last_act.h"
-#include "program/warn_once.h"
+#include "base/error.h"
+#include "base/last_act.h"
+#include "base/warn_once.h"
 #include "search/executor.h"
 #include "search/machine.h"
 #include "search/minimiser.h"
 #include "search/store.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 Json make_header(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
@@ -23,7 +23,7 @@ Json make_header(const SearchTask& task, const SearchSpace& space, const SearchC
                  {"fault_file", task.fault_file},
                  {"metric", task.metric},
                  {"goal", to_string(task.goal)},
-                 {"start", to_string(task.start)},
+                 {"start", program::to_string(task.start)},
                  {"program", to_string(space.hash(space.program(task.start)))},
                  {"fixed", task.fixed ? Json(to_string(space.hash(*task.fixed))) : Json(nullptr)},
                  {"config", to_json(config)}});
@@ -45,7 +45,7 @@ EvaluationMap reused_evaluations(const RunOptions& options, const SearchConfig& 
     }
     for (const auto& [key, result] : content.evaluations) {
       // The others depend on limits and on luck.
-      if (has_metric(result.status)) {
+      if (training::has_metric(result.status)) {
         reused.emplace(key, result);
       }
     }
@@ -70,7 +70,7 @@ bool is_complete(const StoreContent& content, const RunOptions& options) {
 
 /// Executes the work and saves in the end, also what was done before an error.
 void run(Work& work, Store& store, const std::function<void(bool over)>& save,
-         const SearchConfig& config, const RunOptions& options, Trainer& trainer) {
+         const SearchConfig& config, const RunOptions& options, training::Trainer& trainer) {
   const auto finish = [&] {
     if (!store.content().evaluations.empty() || work.finished()) save(true);
   };
@@ -90,7 +90,7 @@ void run(Work& work, Store& store, const std::function<void(bool over)>& save,
 
 /// Of a store whose search is finished.
 Minimising minimise(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-                    const RunOptions& options, EvaluationMap reused, Trainer& trainer,
+                    const RunOptions& options, EvaluationMap reused, training::Trainer& trainer,
                     Store& store) {
   if (options.minimising) options.minimising();
   store.begin_minimising();
@@ -116,15 +116,15 @@ Minimising minimise(const SearchTask& task, const SearchSpace& space, const Sear
 }  // namespace
 
 SearchOutcome run_search(const SearchTask& task, const SearchConfig& config,
-                         const RunOptions& options, Trainer& trainer,
+                         const RunOptions& options, training::Trainer& trainer,
                          const std::filesystem::path& store) {
   return run_search(task, ProgramSearchSpace(*task.space, config.preset), config, options, trainer,
                     store);
 }
 
 SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
-                         const SearchConfig& config, const RunOptions& options, Trainer& trainer,
-                         const std::filesystem::path& file) {
+                         const SearchConfig& config, const RunOptions& options,
+                         training::Trainer& trainer, const std::filesystem::path& file) {
   // A store that is there says itself what it was made with.
   const bool begins = options.fresh || !std::filesystem::exists(file);
   if (begins && !task.fixed && !config.ground_truth_metric && !config.improve) {
@@ -175,4 +175,4 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
   return outcome;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -10,7 +10,7 @@
 #include "search/options.h"
 #include "search/space.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// Runs or continues the search kept in `store` (an HDF5 file, with FILE.journal beside it while
 /// unfinished). With larger budgets than those of the store it goes on, also where that is
@@ -18,13 +18,13 @@ namespace neutra {
 /// another process (names it), made with other options (names the difference), damaged, of a newer
 /// version, or the disk is full (what was done is kept).
 SearchOutcome run_search(const SearchTask& task, const SearchConfig& config,
-                         const RunOptions& options, Trainer& trainer,
+                         const RunOptions& options, training::Trainer& trainer,
                          const std::filesystem::path& store);
 
 /// The same over any space; `task.space` is not looked at.
 SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
-                         const SearchConfig& config, const RunOptions& options, Trainer& trainer,
-                         const std::filesystem::path& store);
+                         const SearchConfig& config, const RunOptions& options,
+                         training::Trainer& trainer, const std::filesystem::path& store);
 
 /// What a store holds, finished or not.
 struct StoredRun {
@@ -75,4 +75,4 @@ std::optional<std::string> store_owner(const std::filesystem::path& store);
 /// Integrity of a store and its journal: every problem found, empty when sound.
 std::vector<std::string> check_store(const std::filesystem::path& store);
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -10,12 +10,12 @@
 #include <set>
 #include <utility>
 
-#include "evaluators/counter_random.h"
-#include "program/error.h"
+#include "base/counter_random.h"
+#include "base/error.h"
 #include "search/dispatcher.h"
 #include "search/recorded_search.h"
 
-namespace neutra {
+namespace neutra::search {
 
 // --- the lower bound ---
 
@@ -71,7 +71,7 @@ class Ledger final : public EvaluationLog {
   void started(const EvaluationKey& key, bool apart) override {
     if (!apart) begun_.insert(key);
   }
-  void finished(const EvaluationKey& key, const ReplicaResult& result) override {
+  void finished(const EvaluationKey& key, const training::ReplicaResult& result) override {
     begun_.erase(key);
     memory.own.emplace(key, result);
   }
@@ -120,7 +120,8 @@ std::vector<Rank> make_ranks(const SimulatedCluster& cluster) {
 class Job final : public RemoteWorkers {
  public:
   Job(const SimulatedCluster& cluster, const std::vector<Rank>& ranks, SearchMachine& machine,
-      Ledger& ledger, Trainer& trainer, const TrainingJob& job, SimulatedRun& run)
+      Ledger& ledger, training::Trainer& trainer, const training::TrainingJob& job,
+      SimulatedRun& run)
       : cluster_(cluster),
         machine_(machine),
         ledger_(ledger),
@@ -168,16 +169,16 @@ class Job final : public RemoteWorkers {
   void begin_here();
   void take(std::size_t process, RemoteOrder order);
   void begin_there(std::size_t process);
-  ReplicaResult train(const std::shared_ptr<const Program>& program, const EvaluationKey& key,
-                      const Rank& rank);
-  void end_training(const ReplicaResult& result);
+  training::ReplicaResult train(const std::shared_ptr<const program::Program>& program,
+                                const EvaluationKey& key, const Rank& rank);
+  void end_training(const training::ReplicaResult& result);
   void fail(std::size_t failing);
 
   const SimulatedCluster& cluster_;
   SearchMachine& machine_;
   Ledger& ledger_;
-  Trainer& trainer_;
-  const TrainingJob job_;
+  training::Trainer& trainer_;
+  const training::TrainingJob job_;
   SimulatedRun& run_;
   double now_ = 0;
   double free_at_ = 0;    ///< when rank 0 has dealt out and taken in what it is at
@@ -246,7 +247,7 @@ void Job::begin_here() {
     const EvaluationKey key{task->hash, task->replica};
     ledger_.started(key, task->deaths >= kSuspectDeaths);
     here_.insert(key);
-    const ReplicaResult result = train(task->program, key, rank);
+    const training::ReplicaResult result = train(task->program, key, rank);
     at(now_ + result.seconds, [this, key, task = std::move(*task), result] {
       ++ranks_[0].idle;
       here_.erase(key);
@@ -292,7 +293,7 @@ void Job::begin_there(std::size_t process) {
     const RemoteTask task = std::move(rank.waiting.front());
     rank.waiting.pop_front();
     --rank.idle;
-    const ReplicaResult result = train(task.program, {task.hash, task.job.replica}, rank);
+    const training::ReplicaResult result = train(task.program, {task.hash, task.job.replica}, rank);
     at(now_ + result.seconds, [this, process, id = task.id, result] {
       ++ranks_[process + 1].idle;
       end_training(result);
@@ -304,19 +305,19 @@ void Job::begin_there(std::size_t process) {
 
 // --- trainings ---
 
-ReplicaResult Job::train(const std::shared_ptr<const Program>& program, const EvaluationKey& key,
-                         const Rank& rank) {
-  TrainingJob job = job_;
+training::ReplicaResult Job::train(const std::shared_ptr<const program::Program>& program,
+                                   const EvaluationKey& key, const Rank& rank) {
+  training::TrainingJob job = job_;
   job.program = program.get();
   job.replica = key.replica;
-  ReplicaResult result = trainer_.train(job);
+  training::ReplicaResult result = trainer_.train(job);
   ledger_.seconds[key] = result.seconds;
   result.seconds *= rank.slowness;
   ++running_;
   return result;
 }
 
-void Job::end_training(const ReplicaResult& result) {
+void Job::end_training(const training::ReplicaResult& result) {
   --running_;
   ++run_.trainings;
   run_.estimated += result.backend == RecordedSearch::kEstimated;
@@ -375,9 +376,9 @@ double SimulatedRun::efficiency() const {
 }
 
 SimulatedRun simulate(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-                      Trainer& trainer, const SimulatedCluster& cluster) {
+                      training::Trainer& trainer, const SimulatedCluster& cluster) {
   const std::vector<Rank> ranks = make_ranks(cluster);
-  TrainingJob training;
+  training::TrainingJob training;
   training.seed = config.seed;
   Ledger ledger;
   SimulatedRun run;
@@ -423,4 +424,4 @@ SimulatedRun simulate(const SearchTask& task, const SearchSpace& space, const Se
   return run;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

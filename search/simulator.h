@@ -7,7 +7,7 @@
 
 #include "search/machine.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// Ranks that are not there. Rank 0 searches and trains, the others train for it.
 struct SimulatedCluster {
@@ -73,6 +73,6 @@ struct SimulatedRun {
 /// take the time that `trainer` says they did, but none in fact. The same arguments give the same
 /// run. Throws as the search does; failure() where ranks fail faster than anything trains.
 SimulatedRun simulate(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-                      Trainer& trainer, const SimulatedCluster& cluster);
+                      training::Trainer& trainer, const SimulatedCluster& cluster);
 
-}  // namespace neutra
+}  // namespace neutra::search

@@ -19,16 +19,16 @@
 #include <sstream>
 #include <thread>
 
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
-#include "program/hdf5_file.h"
-#include "program/seal.h"
-#include "program/warn_once.h"
-#include "program/words.h"
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
+#include "base/hdf5_file.h"
+#include "base/warn_once.h"
+#include "base/words.h"
 #include "search/minimal.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,7 +155,7 @@ void write_metrics(Hdf5File& file, const char* path, const std::vector<Node>& no
 
 void write_subpatches(Hdf5File& file, const std::vector<Node>& nodes) {
   Table table(file, kSubpatches);
-  table.write("parameters", nodes, [](const Node& n) { return to_string(n.parameters); });
+  table.write("parameters", nodes, [](const Node& n) { return program::to_string(n.parameters); });
   table.write("hash", nodes, [](const Node& n) { return to_string(n.hash); });
   table.write("changes", nodes, [](const Node& n) { return n.depth; });
   table.write("status", nodes, [](const Node& n) { return n.status; });
@@ -213,7 +213,7 @@ void write_content(Hdf5File& file, const StoreContent& content) {
   const auto& nodes = content.network.nodes;
   Table table(file, "/nodes");
   table.write("id", nodes, [](const Node& n) { return n.id; });
-  table.write("parameters", nodes, [](const Node& n) { return to_string(n.parameters); });
+  table.write("parameters", nodes, [](const Node& n) { return program::to_string(n.parameters); });
   table.write("hash", nodes, [](const Node& n) { return to_string(n.hash); });
   table.write("parent", nodes, [](const Node& n) { return n.parent; });
   table.write("depth", nodes, [](const Node& n) { return n.depth; });
@@ -237,7 +237,8 @@ void write_content(Hdf5File& file, const StoreContent& content) {
   edges.write("child", content.network.edges, [](const Edge& e) { return e.child; });
   file.write("/fixed/metrics", content.network.fixed_metrics);
   if (content.network.fixed_parameters) {
-    file.write_attribute("/fixed", "parameters", to_string(*content.network.fixed_parameters));
+    file.write_attribute("/fixed", "parameters",
+                         program::to_string(*content.network.fixed_parameters));
   }
   if (content.minimising) {
     file.write_attribute("/", "minimising", to_json(*content.minimising).dump());
@@ -263,7 +264,7 @@ void read_evaluations(const Hdf5File& file, const fs::path& name, StoreContent& 
   for (std::size_t i = 0; i < hash.size(); ++i) {
     const auto id = parse_hash(hash[i]);
     if (!id) table.fail("hash", "'" + hash[i] + "'", "32 hexadecimal digits");
-    const auto known = parse_run_status(status[i]);
+    const auto known = training::parse_run_status(status[i]);
     if (!known) table.fail("status", "'" + status[i] + "'", "a status of this version");
     content.evaluations[{*id, static_cast<int>(replica[i])}] = {
         *known,     metric[i],       correct[i], total[i],   seconds[i], steps[i],
@@ -313,7 +314,8 @@ void read_network(const Hdf5File& file, const fs::path& name, Network& network) 
     }
     Node node;
     node.id = id[i];
-    node.parameters = parse_parameters(parameters[i], name.string() + ": /nodes/parameters");
+    node.parameters =
+        program::parse_parameters(parameters[i], name.string() + ": /nodes/parameters");
     node.hash = parse_hash(hash[i]).value_or(Hash{});
     node.parent = parent[i];
     node.depth = static_cast<int>(depth[i]);
@@ -346,8 +348,8 @@ void read_network(const Hdf5File& file, const fs::path& name, Network& network) 
   }
   network.fixed_metrics = file.read_doubles("/fixed/metrics");
   if (file.has_attribute("/fixed", "parameters")) {
-    network.fixed_parameters = parse_parameters(file.read_string_attribute("/fixed", "parameters"),
-                                                name.string() + ": /fixed");
+    network.fixed_parameters = program::parse_parameters(
+        file.read_string_attribute("/fixed", "parameters"), name.string() + ": /fixed");
   }
 }
 
@@ -376,8 +378,8 @@ void read_subpatches(const Hdf5File& file, const fs::path& name, StoreContent& c
     }
     Node node;
     node.id = -static_cast<std::int64_t>(i) - 1;
-    node.parameters =
-        parse_parameters(parameters[i], name.string() + ": " + kSubpatches + "/parameters");
+    node.parameters = program::parse_parameters(parameters[i],
+                                                name.string() + ": " + kSubpatches + "/parameters");
     node.hash = parse_hash(hash[i]).value_or(Hash{});
     node.depth = static_cast<int>(changes[i]);
     node.status = status[i];
@@ -485,8 +487,8 @@ void read_hdf5(const fs::path& store, StoreContent& content) {
         parse_json(file.read_string_attribute("/", "counters"), store.string() + ": counters"));
     content.network.fault_id = content.header.at("fault").get<std::string>();
     content.network.metric = content.header.at("metric").get<std::string>();
-    content.network.goal =
-        parse_goal(content.header.at("goal").get<std::string>()).value_or(Goal::kMaximize);
+    content.network.goal = program::parse_goal(content.header.at("goal").get<std::string>())
+                               .value_or(program::Goal::kMaximize);
     content.network.improve = content.header.at("config").value("improve", false);
   } catch (const Json::exception& error) {
     throw input_error(describe(store.string(), "/header", error.what(), ""));
@@ -527,7 +529,7 @@ void apply_records(const JournalContent& journal, std::uint64_t skip, StoreConte
         const EvaluationKey key = key_from(payload);
         in_flight[key.hash].erase(key.replica);
         if (type == "dropped") continue;
-        content.evaluations.emplace(key, replica_result_from_json(payload));
+        content.evaluations.emplace(key, training::replica_result_from_json(payload));
         content.elapsed = std::max(content.elapsed, payload.at("elapsed").get<double>());
       } else if (type == "elapsed") {
         content.elapsed = std::max(content.elapsed, payload.at("seconds").get<double>());
@@ -892,7 +894,7 @@ void Store::started(const EvaluationKey& key, bool apart) {
   if (!apart) in_flight_.insert(key);
 }
 
-void Store::finished(const EvaluationKey& key, const ReplicaResult& result) {
+void Store::finished(const EvaluationKey& key, const training::ReplicaResult& result) {
   Json json = record("finished", key);
   json["elapsed"] = elapsed();
   json.update(to_json(result));
@@ -973,7 +975,8 @@ StoredRun read_store(const fs::path& store) {
   if (run.network.nodes.empty()) {  // only the journal is there yet
     run.network.fault_id = run.header.value("fault", "");
     run.network.metric = run.header.value("metric", "");
-    run.network.goal = parse_goal(run.header.value("goal", "")).value_or(Goal::kMaximize);
+    run.network.goal =
+        program::parse_goal(run.header.value("goal", "")).value_or(program::Goal::kMaximize);
   }
   run.counters = content.counters;
   run.counters.total_seconds = content.elapsed;
@@ -1172,4 +1175,4 @@ std::vector<std::string> check_store(const fs::path& store) {
   return problems;
 }
 
-}  // namespace neutra
+}  // namespace neutra::search

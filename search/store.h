@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "search/journal.h"
+#include "base/journal.h"
 #include "search/machine.h"
 #include "search/search.h"
 
-namespace neutra {
+namespace neutra::search {
 
 /// Everything a store holds: its HDF5 file and its journal together.
 struct StoreContent {
@@ -93,7 +93,7 @@ class Store : public EvaluationLog {
   double seconds() const;  ///< of this process
 
   void started(const EvaluationKey& key, bool apart) override;
-  void finished(const EvaluationKey& key, const ReplicaResult& result) override;
+  void finished(const EvaluationKey& key, const training::ReplicaResult& result) override;
   void dropped(const EvaluationKey& key) override;
 
   /// Is it time to save for readers and to keep the journal short?
@@ -127,4 +127,4 @@ class Store : public EvaluationLog {
   std::unique_ptr<Journal> journal_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

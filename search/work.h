@@ -9,14 +9,14 @@
 #include "search/options.h"
 #include "training/trainer.h"
 
-namespace neutra {
+namespace neutra::search {
 
 struct EvaluationKey {
   Hash hash;
   int replica = 0;
   auto operator<=>(const EvaluationKey&) const = default;
 };
-using EvaluationMap = std::map<EvaluationKey, ReplicaResult>;
+using EvaluationMap = std::map<EvaluationKey, training::ReplicaResult>;
 
 /// Where a search's trainings are written down as they go, for later processes.
 class EvaluationLog {
@@ -24,7 +24,7 @@ class EvaluationLog {
   virtual ~EvaluationLog() = default;
   /// `apart`: in a process of its own, whose death is not ours.
   virtual void started(const EvaluationKey& key, bool apart) = 0;
-  virtual void finished(const EvaluationKey& key, const ReplicaResult& result) = 0;
+  virtual void finished(const EvaluationKey& key, const training::ReplicaResult& result) = 0;
   /// The training was given up, not killed.
   virtual void dropped(const EvaluationKey& key) = 0;
 };
@@ -44,11 +44,11 @@ struct Task {
   int replica = 0;
   Hash hash;
   int deaths = 0;  ///< processes that died training this program
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const program::Program> program;
 };
 
 /// Of a program that three processes died in.
-ReplicaResult failed_result();
+training::ReplicaResult failed_result();
 
 /// What an executor works off. Workers take tasks with next() and give results to deliver(), in any
 /// order; what comes of it doesn't depend on that order.
@@ -66,7 +66,7 @@ class Work {
   virtual std::optional<Task> next_ahead(bool generate) = 0;
   /// How many candidates next_ahead() finds without generating any.
   virtual std::int64_t ahead() = 0;
-  virtual void deliver(const Task& task, ReplicaResult result) = 0;
+  virtual void deliver(const Task& task, training::ReplicaResult result) = 0;
   /// Takes a task back that will not be delivered.
   virtual void drop(const Task& task) = 0;
   /// Ends work whose time has run out. next() and deliver() do so, too: this is for when nobody
@@ -77,4 +77,4 @@ class Work {
   virtual Progress progress() const = 0;
 };
 
-}  // namespace neutra
+}  // namespace neutra::search

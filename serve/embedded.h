@@ -3,7 +3,7 @@
 #include <string_view>
 
 /// The pages of `neutra serve` (page/), compiled in by neutra_embed.
-namespace neutra::embedded {
+namespace neutra::serve::embedded {
 
 extern const std::string_view serve_html;
 extern const std::string_view serve_css;
@@ -13,4 +13,4 @@ extern const std::string_view serve_benchmark_js;
 extern const std::string_view serve_entry_js;
 extern const std::string_view serve_site_js;
 
-}  // namespace neutra::embedded
+}  // namespace neutra::serve::embedded

@@ -9,20 +9,20 @@
 #include <chrono>
 #include <optional>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/printable.h"
 #include "evaluators/statistics.h"
 #include "experiments/benchmark_checkout.h"
 #include "experiments/benchmark_store.h"
 #include "experiments/benchmark_views.h"
 #include "fl_adapters/registry.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/patch.h"
-#include "program/printable.h"
 #include "report/embedded.h"
 #include "serve/embedded.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 namespace fs = std::filesystem;
@@ -53,7 +53,7 @@ HttpResponse json_response(const Json& json, int status = 200) {
 std::string own_script() {
   std::string script = "(() => {\n\"use strict\";\n";
   for (const std::string_view part :
-       {embedded::report_elements_js, embedded::serve_parts_js, embedded::serve_searches_js,
+       {report::embedded::report_elements_js, embedded::serve_parts_js, embedded::serve_searches_js,
         embedded::serve_benchmark_js, embedded::serve_entry_js, embedded::serve_site_js}) {
     script += part;
     script += '\n';
@@ -65,7 +65,7 @@ std::string own_script() {
 std::optional<HttpResponse> fixed_file(const std::string& path) {
   static const std::string script = own_script();
   static const std::string style =
-      std::string(embedded::report_css) + std::string(embedded::serve_css);
+      std::string(report::embedded::report_css) + std::string(embedded::serve_css);
   if (path == "/site.js") return HttpResponse{200, "text/javascript; charset=utf-8", script};
   if (path == "/site.css") return HttpResponse{200, "text/css; charset=utf-8", style};
   for (const char* page : {"/", "/search", "/benchmark", "/entry"}) {
@@ -98,13 +98,13 @@ Json value_or_null(const std::optional<Value>& value) {
 }
 
 Json json_of(const ListedSearch& search) {
-  const BatchState& state = search.state;
+  const experiments::BatchState& state = search.state;
   return {{"name", search.name},
           {"fault", printable(state.fault)},
           {"title", printable(state.title)},
           {"state", state.state},
           {"note", state.note},
-          {"note_text", note_text(state)},
+          {"note_text", experiments::note_text(state)},
           {"metric", state.metric.empty() ? Json(nullptr) : Json(printable(state.metric))},
           {"goal", state.maximize ? "maximize" : "minimize"},
           {"buggy", value_or_null(state.buggy)},
@@ -118,7 +118,7 @@ Json json_of(const ListedSearch& search) {
           {"seconds", state.seconds},
           {"seconds_left", value_or_null(state.seconds_left)},
           {"budget_used", value_or_null(state.budget_used)},
-          {"age", value_or_null(saved_ago(state))},
+          {"age", value_or_null(experiments::saved_ago(state))},
           {"revision", digest(search.revision)}};
 }
 
@@ -132,20 +132,22 @@ Json json_of(const ListedBenchmark& listed) {
   if (!listed.content) return json;
   json["title"] =
       printable(listed.content->title.empty() ? listed.content->name : listed.content->title);
-  json["entries"] = std::count_if(listed.content->entries.begin(), listed.content->entries.end(),
-                                  [](const BenchmarkEntry& entry) { return !entry.deprecated; });
+  json["entries"] =
+      std::count_if(listed.content->entries.begin(), listed.content->entries.end(),
+                    [](const experiments::BenchmarkEntry& entry) { return !entry.deprecated; });
   json["subjects"] = listed.content->subjects.size();
   return json;
 }
 
 /// Names of the tools that have a message for one of an entry's faults.
-std::vector<std::string> supporting_tools(const BenchmarkEntry& entry) {
+std::vector<std::string> supporting_tools(const experiments::BenchmarkEntry& entry) {
   static const std::vector<std::pair<std::string, std::set<std::string>>> known = [] {
     std::vector<std::pair<std::string, std::set<std::string>>> list;
-    for (const Tool* tool : tools()) list.emplace_back(tool->name, fault_types_of(*tool));
+    for (const fl_adapters::Tool* tool : fl_adapters::tools())
+      list.emplace_back(tool->name, fl_adapters::fault_types_of(*tool));
     return list;
   }();
-  const std::set<std::string> types = types_of(entry.faults);
+  const std::set<std::string> types = program::types_of(entry.faults);
   std::vector<std::string> names;
   for (const auto& tool : known) {
     if (std::any_of(types.begin(), types.end(),
@@ -157,14 +159,14 @@ std::vector<std::string> supporting_tools(const BenchmarkEntry& entry) {
 
 Json tools_json() {
   Json list = Json::array();
-  for (const Tool* tool : tools()) {
+  for (const fl_adapters::Tool* tool : fl_adapters::tools()) {
     Json needs = Json::array();
-    for (const ToolNeed need : tool->needs) needs.push_back(to_string(need));
+    for (const fl_adapters::ToolNeed need : tool->needs) needs.push_back(to_string(need));
     list.push_back({{"tool", tool->name},
                     {"version", tool->version},
                     {"kind", to_string(tool->kind)},
                     {"needs", std::move(needs)},
-                    {"fault_types", fault_types_of(*tool)},
+                    {"fault_types", fl_adapters::fault_types_of(*tool)},
                     {"description", tool->description},
                     {"source", tool->source}});
   }
@@ -172,31 +174,35 @@ Json tools_json() {
 }
 
 /// The line of an entry in a list.
-Json summary(const Benchmark& benchmark, const BenchmarkEntry& entry) {
+Json summary(const experiments::Benchmark& benchmark, const experiments::BenchmarkEntry& entry) {
   Json operators = Json::array();
-  for (const Application& application : entry.applications) operators.push_back(application.op);
-  return {{"id", entry.id},
-          {"deprecated", entry.deprecated},
-          {"name", printable(entry.name)},
-          {"catalogue", printable(entry.catalogue)},
-          {"subject", printable(entry.subject)},
-          {"mutation", printable(mutation_text(entry))},
-          {"operators", std::move(operators)},
-          {"place", printable(entry.place)},
-          {"faults", to_string(entry.faults)},
-          {"fault_types", types_of(entry.faults)},
-          {"category", entry.category},
-          {"bug_type", entry.bug_type},
-          {"support", entry.support},
-          {"fixed_mean", exact_number(mean(subject_of(benchmark, entry).metrics))},
-          {"buggy_mean", all_finite(entry.metrics) ? Json(mean(entry.metrics)) : Json(nullptr)},
-          {"d", exact_number(entry.verdict.d)},
-          {"tools", supporting_tools(entry)}};
+  for (const mutators::Application& application : entry.applications)
+    operators.push_back(application.op);
+  return {
+      {"id", entry.id},
+      {"deprecated", entry.deprecated},
+      {"name", printable(entry.name)},
+      {"catalogue", printable(entry.catalogue)},
+      {"subject", printable(entry.subject)},
+      {"mutation", printable(experiments::mutation_text(entry))},
+      {"operators", std::move(operators)},
+      {"place", printable(entry.place)},
+      {"faults", to_string(entry.faults)},
+      {"fault_types", program::types_of(entry.faults)},
+      {"category", entry.category},
+      {"bug_type", entry.bug_type},
+      {"support", entry.support},
+      {"fixed_mean",
+       exact_number(evaluators::mean(experiments::subject_of(benchmark, entry).metrics))},
+      {"buggy_mean", evaluators::all_finite(entry.metrics) ? Json(evaluators::mean(entry.metrics))
+                                                           : Json(nullptr)},
+      {"d", exact_number(entry.verdict.d)},
+      {"tools", supporting_tools(entry)}};
 }
 
 Json type_names(const std::set<std::string>& types) {
   Json names = Json::object();
-  for (const auto& [type, meaning] : fault_types()) {
+  for (const auto& [type, meaning] : program::fault_types()) {
     if (types.contains(type)) names[type] = meaning;
   }
   return names;
@@ -320,14 +326,14 @@ HttpResponse FolderSite::benchmark(const HttpRequest& request) {
   const ListedBenchmark* found = name ? listing->find_benchmark(*name) : nullptr;
   if (found == nullptr) return failed(404, "name: no benchmark of this folder has that name");
   if (!found->content) return failed(422, found->problem);
-  const Benchmark& benchmark = *found->content;
+  const experiments::Benchmark& benchmark = *found->content;
   Json entries = Json::array(), subjects = Json::object();
   std::set<std::string> types;
-  for (const BenchmarkEntry& entry : benchmark.entries) {
+  for (const experiments::BenchmarkEntry& entry : benchmark.entries) {
     entries.push_back(summary(benchmark, entry));
-    types.merge(types_of(entry.faults));
+    types.merge(program::types_of(entry.faults));
   }
-  for (const BenchmarkSubject& subject : benchmark.subjects)
+  for (const experiments::BenchmarkSubject& subject : benchmark.subjects)
     subjects[printable(subject.id)] = printable(subject.title);
   return json_response(
       {{"format", "neutra-benchmark-listing"},
@@ -347,19 +353,21 @@ HttpResponse FolderSite::entry(const HttpRequest& request) {
   const ListedBenchmark* found = name ? listing->find_benchmark(*name) : nullptr;
   if (found == nullptr) return failed(404, "name: no benchmark of this folder has that name");
   if (!found->content) return failed(422, found->problem);
-  const Benchmark& benchmark = *found->content;
-  const auto at = std::find_if(benchmark.entries.begin(), benchmark.entries.end(),
-                               [&](const BenchmarkEntry& one) { return id && one.id == *id; });
+  const experiments::Benchmark& benchmark = *found->content;
+  const auto at =
+      std::find_if(benchmark.entries.begin(), benchmark.entries.end(),
+                   [&](const experiments::BenchmarkEntry& one) { return id && one.id == *id; });
   if (at == benchmark.entries.end()) return failed(404, "id: the benchmark has no such entry");
-  const Json fixed = subject_of(benchmark, *at).program.document;
-  const Json buggy = program_of(benchmark, *at, EntryVersion::kBuggy).document;
+  const Json fixed = experiments::subject_of(benchmark, *at).program.document;
+  const Json buggy =
+      experiments::program_of(benchmark, *at, experiments::EntryVersion::kBuggy).document;
   Json similar = Json::array();
-  for (const auto& [other, points] : similar_entries(benchmark, *at)) {
+  for (const auto& [other, points] : experiments::similar_entries(benchmark, *at)) {
     similar.push_back(summary(benchmark, *other));
     similar.back()["points"] = points;
   }
   Json fields = Json::array();
-  for (const EntryField& field : entry_fields(benchmark, *at))
+  for (const experiments::EntryField& field : experiments::entry_fields(benchmark, *at))
     fields.push_back({{"name", field.name}, {"value", printable(field.value)}});
   return json_response(
       {{"format", "neutra-entry"},
@@ -369,8 +377,8 @@ HttpResponse FolderSite::entry(const HttpRequest& request) {
        {"ids", {{"first", benchmark.entries.front().id}, {"last", benchmark.entries.back().id}}},
        {"entry", summary(benchmark, *at)},
        {"fields", std::move(fields)},
-       {"fault_types", type_names(types_of(at->faults))},
-       {"change", printable(patch_text(fixed, at->change), "\n")},
+       {"fault_types", type_names(program::types_of(at->faults))},
+       {"change", printable(program::patch_text(fixed, at->change), "\n")},
        {"fixed", printable(to_text(fixed), "\n")},
        {"buggy", printable(to_text(buggy), "\n")},
        {"similar", std::move(similar)},
@@ -426,9 +434,10 @@ HttpResponse FolderSite::localise(const HttpRequest& request) {
   const auto id = integer("entry"), runs = integer("runs");
   const auto& entries = found->content->entries;
   if (!id || std::none_of(entries.begin(), entries.end(),
-                          [&](const BenchmarkEntry& one) { return one.id == *id; }))
+                          [&](const experiments::BenchmarkEntry& one) { return one.id == *id; }))
     return failed(404, "entry: the benchmark has no such entry");
-  if (find_tool(text("tool")) == nullptr) return failed(404, "tool: there is no tool of that name");
+  if (fl_adapters::find_tool(text("tool")) == nullptr)
+    return failed(404, "tool: there is no tool of that name");
   if (!runs || *runs < 1 || *runs > kMostRuns)
     return failed(400, "runs: allowed: 1 to " + std::to_string(kMostRuns));
   const std::string version = text("program_version");
@@ -445,12 +454,14 @@ std::string FolderSite::write_fault(const ToolQuestion& question, const fs::path
   const ListedBenchmark* found = listing->find_benchmark(question.benchmark);
   if (found == nullptr || found->revision != question.revision)
     throw failure("the benchmark has changed meanwhile: ask again");
-  const Benchmark benchmark = load_benchmark(library_.path_of(question.benchmark));
-  const EntryAddress address = find_entry(benchmark, std::to_string(question.entry));
-  std::string file = fault_id(benchmark, *address.entry) + ".json";
-  write_file_atomically(folder / file, to_text(fault_file(benchmark, *address.entry)));
-  write_data(benchmark, &subject_of(benchmark, *address.entry), folder);
+  const experiments::Benchmark benchmark =
+      experiments::load_benchmark(library_.path_of(question.benchmark));
+  const experiments::EntryAddress address =
+      experiments::find_entry(benchmark, std::to_string(question.entry));
+  std::string file = experiments::fault_id(benchmark, *address.entry) + ".json";
+  write_file_atomically(folder / file, to_text(experiments::fault_file(benchmark, *address.entry)));
+  experiments::write_data(benchmark, &experiments::subject_of(benchmark, *address.entry), folder);
   return file;
 }
 
-}  // namespace neutra
+}  // namespace neutra::serve

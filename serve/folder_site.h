@@ -8,7 +8,7 @@
 #include "serve/library.h"
 #include "serve/tool_jobs.h"
 
-namespace neutra {
+namespace neutra::serve {
 
 /// What `neutra serve` shows of a folder (docs/formats/serve.md): pages, and the JSON that they
 /// are made of. Thread safe.
@@ -51,4 +51,4 @@ class FolderSite {
   ToolJobs jobs_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::serve

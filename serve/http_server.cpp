@@ -15,9 +15,9 @@
 #include <memory>
 #include <thread>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -368,4 +368,4 @@ void HttpServer::serve(Connection& connection) {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::serve

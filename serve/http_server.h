@@ -10,7 +10,7 @@
 
 #include "serve/request_head.h"
 
-namespace neutra {
+namespace neutra::serve {
 
 /// A request that has passed read_request_head().
 struct HttpRequest {
@@ -74,4 +74,4 @@ class HttpServer {
   std::atomic<int> busy_{0};
 };
 
-}  // namespace neutra
+}  // namespace neutra::serve

@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <set>
 
+#include "base/checksum.h"
+#include "base/error.h"
+#include "base/printable.h"
 #include "experiments/benchmark_store.h"
 #include "experiments/network_file.h"
-#include "program/error.h"
-#include "program/printable.h"
-#include "program/seal.h"
 #include "report/report.h"
 #include "search/search.h"
 #include "serve/request_head.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,7 +34,7 @@ std::string file_revision(const fs::path& file) {
 fs::path beside(const fs::path& store, const char* ending) { return store.string() + ending; }
 
 std::string search_revision(const fs::path& store) {
-  const std::optional<std::string> owner = store_owner(store);
+  const std::optional<std::string> owner = search::store_owner(store);
   return file_revision(store) + "|" + file_revision(beside(store, ".journal")) + "|" +
          owner.value_or("");
 }
@@ -76,7 +76,7 @@ class Library::Scan {
     for (const std::string& name : stores_) add_search(name);
     for (const std::string& name : waiting_) {
       if (stores_.contains(name)) continue;
-      BatchState state;
+      experiments::BatchState state;
       state.fault = fs::path(name).stem().string();
       state.state = "waiting";
       listing_->searches.push_back({name, std::move(state), ""});
@@ -132,7 +132,8 @@ class Library::Scan {
 
   /// A folder that is a benchmark, maybe a damaged one.
   static bool has_index(const fs::path& folder) {
-    return !is_link(folder / kBenchmarkIndex) && has_benchmark_name(folder);
+    return !is_link(folder / experiments::kBenchmarkIndex) &&
+           experiments::has_benchmark_name(folder);
   }
 
   void see_file(const std::string& folder, const std::string& leaf) {
@@ -171,7 +172,8 @@ class Library::Scan {
 
   void see_batch(const std::string& folder) {
     try {
-      const std::optional<SearchBatch> batch = read_batch(library_.path_of(folder));
+      const std::optional<experiments::SearchBatch> batch =
+          experiments::read_batch(library_.path_of(folder));
       for (const std::string& fault : batch ? batch->faults : std::vector<std::string>()) {
         if (is_plain_text(fault) && fault.find('/') == std::string::npos)
           waiting_.insert((folder.empty() ? "" : folder + "/") + fault + ".h5");
@@ -199,7 +201,7 @@ class Library::Scan {
       const auto begin = Clock::now();
       ++read_;
       try {
-        known.state = batch_states({store}).front();
+        known.state = experiments::batch_states({store}).front();
       } catch (const std::exception& error) {
         known.state = {};
         known.state.fault = store.stem().string();
@@ -220,13 +222,14 @@ class Library::Scan {
     const fs::path path = library_.path_of(name);
     std::error_code ignored;
     std::string revision = file_revision(path);
-    if (fs::is_directory(path, ignored)) revision += "|" + file_revision(path / kBenchmarkIndex);
+    if (fs::is_directory(path, ignored))
+      revision += "|" + file_revision(path / experiments::kBenchmarkIndex);
     if (known.listed.revision != revision) {
       known.listed = {name, nullptr, "", revision};
       try {
-        Benchmark content = load_benchmark(path);
+        experiments::Benchmark content = experiments::load_benchmark(path);
         content.data.clear();  // their bytes are asked for by tools alone
-        known.listed.content = std::make_shared<const Benchmark>(std::move(content));
+        known.listed.content = std::make_shared<const experiments::Benchmark>(std::move(content));
       } catch (const std::exception& error) {
         known.listed.problem = printable(library_.relative_text(error.what()));
       }
@@ -299,14 +302,15 @@ std::shared_ptr<const std::string> Library::report(const std::string& name, cons
     const fs::path store = path_of(one);
     if (is_link(store) || is_link(beside(store, ".journal")))
       throw input_error(describe(one, "", "a link", "a store"));
-    return read_network_file(store, std::nullopt);
+    return experiments::read_network_file(store, std::nullopt);
   };
-  ReportInput input;
+  report::ReportInput input;
   input.file = name;
   input.network = read(name);
   if (with) input.compared.emplace_back(read(*with), *with);
   input.provenance = provenance;
-  auto text = std::make_shared<const std::string>(report_page(report_document(input)));
+  auto text =
+      std::make_shared<const std::string>(report::report_page(report::report_document(input)));
   std::erase_if(pages_, [&](const Page& page) { return page.name == all; });
   pages_.insert(pages_.begin(), {all, revision, text});
   if (pages_.size() > kPages) pages_.pop_back();
@@ -320,4 +324,4 @@ std::string Library::relative_text(std::string text) const {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::serve

@@ -13,19 +13,20 @@
 #include "experiments/batch.h"
 #include "experiments/benchmark.h"
 
-namespace neutra {
+namespace neutra::serve {
 
 /// A search of the folder.
 struct ListedSearch {
   std::string name;  ///< of its store, from the folder on: "results/D7.h5"
-  BatchState state;
+  experiments::BatchState state;
   std::string revision;  ///< another one: the store has changed
 };
 
 /// A benchmark of the folder.
 struct ListedBenchmark {
   std::string name;
-  std::shared_ptr<const Benchmark> content;  ///< without the data files' bytes; nullptr: a problem
+  std::shared_ptr<const experiments::Benchmark>
+      content;  ///< without the data files' bytes; nullptr: a problem
   std::string problem;
   std::string revision;
 };
@@ -76,7 +77,7 @@ class Library {
   using Clock = std::chrono::steady_clock;
   struct KnownSearch {
     std::string revision;
-    BatchState state;
+    experiments::BatchState state;
     Clock::time_point next_look{};
     std::uint64_t seen = 0;  ///< number of the scan
   };
@@ -109,4 +110,4 @@ class Library {
   std::vector<Page> pages_;  ///< the latest first
 };
 
-}  // namespace neutra
+}  // namespace neutra::serve

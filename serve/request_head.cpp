@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 bool is_token(std::string_view text) {
@@ -202,4 +202,4 @@ std::string_view status_phrase(int status) {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::serve

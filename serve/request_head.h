@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace neutra {
+namespace neutra::serve {
 
 /// What a request may be at most.
 struct RequestLimits {
@@ -45,4 +45,4 @@ std::optional<std::string> percent_decoded(std::string_view text);
 /// The reason phrase of a status: "Not Found".
 std::string_view status_phrase(int status);
 
-}  // namespace neutra
+}  // namespace neutra::serve

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "fl_adapters/process.h"
+#include "base/error.h"
+#include "base/printable.h"
+#include "base/process.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
-#include "program/printable.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 namespace fs = std::filesystem;
@@ -139,7 +139,7 @@ void ToolJobs::run(Job& job) {
   };
   const ToolQuestion& question = job.question;  // never changes
   try {
-    const TemporaryFolder folder("neutra-serve");
+    const fl_adapters::TemporaryFolder folder("neutra-serve");
     const fs::path file = folder.path() / setup_.write_fault(question, folder.path());
     std::vector<std::string> words = setup_.command;
     words.insert(words.end(), {"localise", file.string(), "--tool", question.tool, "--runs",
@@ -166,4 +166,4 @@ void ToolJobs::run(Job& job) {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::serve

@@ -13,9 +13,9 @@
 #include <thread>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::serve {
 
 /// A fault-localisation tool to be asked about an entry of a benchmark.
 struct ToolQuestion {
@@ -85,4 +85,4 @@ class ToolJobs {
   std::thread thread_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::serve

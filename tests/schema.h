@@ -7,7 +7,7 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
-#include "program/json.h"
+#include "base/json.h"
 
 namespace neutra {
 

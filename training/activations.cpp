@@ -4,9 +4,9 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using at::Tensor;
@@ -115,4 +115,4 @@ std::vector<std::string> activation_names() {
   return names;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -5,7 +5,7 @@
 
 #include "training/torch.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// An activation function of tf.keras 2.4; nullptr is linear.
 using Activation = at::Tensor (*)(const at::Tensor&);
@@ -22,4 +22,4 @@ at::Tensor elu(const at::Tensor& x, double alpha);
 /// into NaN (a row of zeros that a categorical cross entropy divides by their sum).
 at::Tensor relu(const at::Tensor& x);
 
-}  // namespace neutra
+}  // namespace neutra::training

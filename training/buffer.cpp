@@ -8,7 +8,7 @@
 #include <cstring>
 #include <new>
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Below this, faulting pages in for each training would cost more than it saves.
@@ -55,4 +55,4 @@ void Buffer::Free::operator()(float* p) const {
   std::free(p);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

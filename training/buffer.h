@@ -4,7 +4,7 @@
 #include <memory>
 #include <span>
 
-namespace neutra {
+namespace neutra::training {
 
 constexpr std::size_t kLineFloats = 16;  ///< floats in a cache line
 
@@ -35,4 +35,4 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 
 EarlyStopping::EarlyStopping(const Json& config)
     : monitor_(config.value("monitor", "val_loss")),
@@ -63,4 +63,4 @@ bool Callbacks::monitors_validation() const {
                      [](const EarlyStopping& e) { return e.monitor().starts_with("val_"); });
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

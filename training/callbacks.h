@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// What Keras hands its callbacks at the end of an epoch: "loss", "accuracy", "val_loss", ...
 using Logs = std::map<std::string, double>;
@@ -51,4 +51,4 @@ struct Callbacks {
   bool monitors_validation() const;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

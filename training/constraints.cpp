@@ -7,14 +7,14 @@
 
 #include "program/layer.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr float kEpsilon = 1e-7F;  ///< keras.backend.epsilon()
 
 /// The number of the vector that each element belongs to, where vectors run along `axes`, or along
 /// all if that is null.
-std::vector<std::uint32_t> vectors_along(const Json& axes, const Shape& shape) {
+std::vector<std::uint32_t> vectors_along(const Json& axes, const program::Shape& shape) {
   std::set<std::size_t> along;
   for (const Json& axis : axes) {
     const std::int64_t at = axis;
@@ -28,8 +28,8 @@ std::vector<std::uint32_t> vectors_along(const Json& axes, const Shape& shape) {
     step[i] = count;
     count *= shape[i];
   }
-  std::vector<std::uint32_t> numbers(static_cast<std::size_t>(element_count(shape)));
-  Shape index(shape.size());
+  std::vector<std::uint32_t> numbers(static_cast<std::size_t>(program::element_count(shape)));
+  program::Shape index(shape.size());
   std::int64_t at = 0;
   for (std::uint32_t& number : numbers) {
     number = static_cast<std::uint32_t>(at);
@@ -45,11 +45,11 @@ std::vector<std::uint32_t> vectors_along(const Json& axes, const Shape& shape) {
 
 }  // namespace
 
-Constraints::Constraints(const ResolvedProgram& program, const Weights& weights) {
+Constraints::Constraints(const program::ResolvedProgram& program, const Weights& weights) {
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    const ResolvedLayer& layer = program.layers[i];
+    const program::ResolvedLayer& layer = program.layers[i];
     for (std::size_t k = 0; k < layer.weights.size(); ++k) {
-      const Json constraint = constraint_of(layer.config, layer.weights[k]);
+      const Json constraint = program::constraint_of(layer.config, layer.weights[k]);
       const Weights::Variable& variable = weights.of_layer(i)[k];
       if (!constraint.is_object() || !variable.updated) continue;
       One one{variable.extent, constraint.at("class_name") == "NonNeg", {}, {}, 0};
@@ -90,4 +90,4 @@ void Constraints::apply(std::span<float> weights) {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

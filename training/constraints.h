@@ -6,7 +6,7 @@
 
 #include "training/weights.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Keras's constraints of variables, which come after each update: MaxNorm, MinMaxNorm, NonNeg,
 /// UnitNorm. Norms are taken along the constraint's axes, and each vector is scaled to one that is
@@ -15,7 +15,7 @@ namespace neutra {
 class Constraints {
  public:
   /// Of the variables that the optimiser updates.
-  Constraints(const ResolvedProgram& program, const Weights& weights);
+  Constraints(const program::ResolvedProgram& program, const Weights& weights);
   /// `weights`: Weights::all(), or updated() alone.
   void apply(std::span<float> weights);
 
@@ -36,4 +36,4 @@ class Constraints {
   std::vector<float> scales_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 double seconds_since_1970() {
@@ -18,4 +18,4 @@ void CurveRecorder::epoch_end(const EpochEvent& event) {
   curves_.ends.push_back(seconds_since_1970());
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

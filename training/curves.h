@@ -3,7 +3,7 @@
 #include "evaluators/training_log.h"
 #include "training/observer.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Records the logs of each epoch. A program without a validation split is validated on its test
 /// rows.
@@ -13,10 +13,10 @@ class CurveRecorder : public Observer {
   void begin(const DataView& data, Probe& probe) override;
   void epoch_end(const EpochEvent& event) override;
 
-  const TrainingCurves& curves() const { return curves_; }
+  const evaluators::TrainingCurves& curves() const { return curves_; }
 
  private:
-  TrainingCurves curves_;
+  evaluators::TrainingCurves curves_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

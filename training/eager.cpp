@@ -5,21 +5,21 @@
 #include "program/layer.h"
 #include "training/on_torch.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Memory for a while: LibTorch convolves a single image by way of the matrix of its windows, and
 /// makes a gradient of a whole table. The largest one's size, in wrappers too.
-std::int64_t temporary_elements(const std::vector<ResolvedLayer>& layers) {
+std::int64_t temporary_elements(const std::vector<program::ResolvedLayer>& layers) {
   std::int64_t largest = 0;
-  for (const ResolvedLayer& layer : layers) {
-    largest = std::max(largest, temporary_elements(wrapped_layers(layer)));
+  for (const program::ResolvedLayer& layer : layers) {
+    largest = std::max(largest, temporary_elements(program::wrapped_layers(layer)));
     const bool table = layer.class_name == "Embedding";
     if (!table && !layer.config.contains("kernel_size")) continue;
     std::int64_t elements = element_product(layer.weights.front().shape);
     if (!table) {
       const bool transposed = layer.class_name == "Conv2DTranspose";
-      const Shape& output = transposed ? layer.input_shape : layer.output_shape;
+      const program::Shape& output = transposed ? layer.input_shape : layer.output_shape;
       elements =
           elements / layer.weights.front().shape.back() * (element_product(output) / output.back());
     }
@@ -30,11 +30,11 @@ std::int64_t temporary_elements(const std::vector<ResolvedLayer>& layers) {
 
 }  // namespace
 
-std::int64_t eager_evaluation_rows(const ResolvedProgram& program) {
+std::int64_t eager_evaluation_rows(const program::ResolvedProgram& program) {
   return std::clamp<std::int64_t>((16 << 20) / row_elements(program), 32, 8192);
 }
 
-std::uint64_t eager_bytes(const ResolvedProgram& program, const Rows& training) {
+std::uint64_t eager_bytes(const program::ResolvedProgram& program, const Rows& training) {
   const std::int64_t floats =
       kept_elements(program) +
       3 * std::min(program.batch_size, training.count()) * row_elements(program) +
@@ -43,9 +43,9 @@ std::uint64_t eager_bytes(const ResolvedProgram& program, const Rows& training) 
   return static_cast<std::uint64_t>(floats) * sizeof(float);
 }
 
-std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const Rows& training,
-                                          RandomKey key) {
+std::unique_ptr<Engine> make_eager_engine(const program::ResolvedProgram& program,
+                                          const Rows& training, RandomKey key) {
   return torch_functions().make_eager_engine(program, training, key);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -6,7 +6,7 @@
 #include "training/model.h"
 #include "training/on_torch.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// An array as a tensor that shares its memory.
@@ -49,7 +49,7 @@ at::Tensor gather(const at::Tensor& source, std::int64_t begin,
 
 class EagerEngine final : public Engine {
  public:
-  EagerEngine(const ResolvedProgram& program, const Rows& training, RandomKey key)
+  EagerEngine(const program::ResolvedProgram& program, const Rows& training, RandomKey key)
       : Engine(program, training, key),
         model_(program, weights_),
         loss_(program.loss, model_.output_activation(), program.loss_options),
@@ -59,7 +59,7 @@ class EagerEngine final : public Engine {
   }
 
   const char* backend() const override { return "eager"; }
-  std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
+  std::unique_ptr<Engine> twin(const program::ResolvedProgram& program, const Rows& training,
                                RandomKey key) const override {
     return make_eager_engine(program, training, key);
   }
@@ -204,12 +204,12 @@ class EagerEngine final : public Engine {
   /// makes of gradients, gives every row one, they are like all others.
   void add_tables() {
     for (std::size_t i = 0; i < program_.layers.size(); ++i) {
-      const ResolvedLayer& layer = program_.layers[i];
+      const program::ResolvedLayer& layer = program_.layers[i];
       if (layer.class_name != "Embedding") continue;
       const Weights::Variable& table = weights_.of_layer(i)[0];
       tables_[layer.index] = table.extent.begin;
       if (table.updated && table.reached &&
-          program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep &&
+          program_.loop.zero_grad == program::LoopStyle::ZeroGrad::kEachStep &&
           !regularizer(layer.config, "embeddings_regularizer").active()) {
         optimizer_->add_table(table.extent, static_cast<std::size_t>(table.shape[1]));
       }
@@ -228,10 +228,10 @@ class EagerEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> on_torch::make_eager_engine(const ResolvedProgram& program,
+std::unique_ptr<Engine> on_torch::make_eager_engine(const program::ResolvedProgram& program,
                                                     const Rows& training, RandomKey key) {
   at::set_num_threads(1);
   return std::make_unique<EagerEngine>(program, training, key);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

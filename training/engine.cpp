@@ -5,13 +5,14 @@
 #include <functional>
 #include <numeric>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/layer.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::training {
 
-Engine::Engine(const ResolvedProgram& program, const Rows& training, RandomKey key)
+Engine::Engine(const program::ResolvedProgram& program, const Rows& training, RandomKey key)
     : program_(program),
       training_(training),
       key_(key),
@@ -21,11 +22,11 @@ Engine::Engine(const ResolvedProgram& program, const Rows& training, RandomKey k
       kept_(adds_gradients(program.loop) ? weights_.gradients().size() : 0) {}
 
 void Engine::begin_epoch(std::int64_t epoch) {
-  const std::optional<RateSchedule>& schedule = program_.schedule;
+  const std::optional<program::RateSchedule>& schedule = program_.schedule;
   if (schedule && !schedule->every_batch) {
     optimizer_->scale_rate(std::pow(schedule->decay_rate, static_cast<double>(epoch)));
   }
-  if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) {
+  if (program_.loop.zero_grad == program::LoopStyle::ZeroGrad::kEachEpoch) {
     std::fill(kept_.floats().begin(), kept_.floats().end(), 0.0f);
   }
 }
@@ -41,7 +42,7 @@ double Engine::step(std::span<const std::int64_t> rows, std::uint32_t step, Want
   const double loss = gradients(rows, step, wanted);
   const std::span<float> grad = weights_.gradients(), kept = kept_gradients();
   for (std::size_t i = 0; i < kept.size(); ++i) grad[i] += kept[i];
-  if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kBeforeStep) {
+  if (program_.loop.zero_grad == program::LoopStyle::ZeroGrad::kBeforeStep) {
     std::fill(grad.begin(), grad.end(), 0.0f);
   }
   if (program_.loop.step) {
@@ -70,16 +71,16 @@ void weigh_rows(const std::vector<double>& class_weights, std::span<const float>
   }
 }
 
-bool adds_gradients(const LoopStyle& loop) {
-  return loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch ||
-         loop.zero_grad == LoopStyle::ZeroGrad::kNever;
+bool adds_gradients(const program::LoopStyle& loop) {
+  return loop.zero_grad == program::LoopStyle::ZeroGrad::kEachEpoch ||
+         loop.zero_grad == program::LoopStyle::ZeroGrad::kNever;
 }
 
-ResolvedProgram without_initial_values(ResolvedProgram program) {
+program::ResolvedProgram without_initial_values(program::ResolvedProgram program) {
   program.class_weights.clear();
-  for (ResolvedLayer& layer : program.layers) {
-    for (const Weight& weight : layer.weights) {
-      const Json::json_pointer settings(settings_path(layer.config, weight));
+  for (program::ResolvedLayer& layer : program.layers) {
+    for (const program::Weight& weight : layer.weights) {
+      const Json::json_pointer settings(program::settings_path(layer.config, weight));
       layer.config[settings][weight.initializer] = {{"class_name", "Zeros"},
                                                     {"config", Json::object()}};
     }
@@ -87,19 +88,19 @@ ResolvedProgram without_initial_values(ResolvedProgram program) {
   return program;
 }
 
-std::int64_t element_product(const Shape& shape) {
+std::int64_t element_product(const program::Shape& shape) {
   return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-std::int64_t weight_elements(const ResolvedProgram& program) {
+std::int64_t weight_elements(const program::ResolvedProgram& program) {
   std::int64_t sum = 0;
-  for (const ResolvedLayer& layer : program.layers) {
-    for (const Weight& weight : layer.weights) sum += element_product(weight.shape);
+  for (const program::ResolvedLayer& layer : program.layers) {
+    for (const program::Weight& weight : layer.weights) sum += element_product(weight.shape);
   }
   return sum;
 }
 
-std::int64_t kept_elements(const ResolvedProgram& program) {
+std::int64_t kept_elements(const program::ResolvedProgram& program) {
   const int gradients = adds_gradients(program.loop) ? 2 : 1;
   return weight_elements(program) * (1 + gradients + optimizer_states(program.optimizer));
 }
@@ -107,8 +108,8 @@ std::int64_t kept_elements(const ResolvedProgram& program) {
 namespace {
 
 /// What a transposed convolution makes before it cuts the padding off.
-std::int64_t transposed_elements(const ResolvedLayer& layer) {
-  const Shape kernel = layer.config.at("kernel_size").get<Shape>();
+std::int64_t transposed_elements(const program::ResolvedLayer& layer) {
+  const program::Shape kernel = layer.config.at("kernel_size").get<program::Shape>();
   std::int64_t whole = layer.output_shape.back();
   for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
     const std::int64_t dilation = layer.config.at("dilation_rate")[axis],
@@ -120,10 +121,10 @@ std::int64_t transposed_elements(const ResolvedLayer& layer) {
 
 /// What a convolution makes of its input: a copy with the cells that padding adds; behind a
 /// convolution by channel, its outputs.
-std::int64_t convolution_elements(const ResolvedLayer& layer) {
+std::int64_t convolution_elements(const program::ResolvedLayer& layer) {
   if (layer.class_name == "Conv2DTranspose") return transposed_elements(layer);
   const std::string padding = layer.config.at("padding");
-  const Shape kernel = layer.config.at("kernel_size").get<Shape>();
+  const program::Shape kernel = layer.config.at("kernel_size").get<program::Shape>();
   std::int64_t copy = padding == "valid" ? 0 : layer.input_shape.back();
   for (std::size_t axis = 0; axis < kernel.size(); ++axis) {
     const std::int64_t dilation = layer.config.at("dilation_rate")[axis];
@@ -135,7 +136,7 @@ std::int64_t convolution_elements(const ResolvedLayer& layer) {
 }
 
 /// What autograd keeps of each step: products, gates, states, and copies of inputs under masks.
-std::int64_t recurrent_elements(const ResolvedLayer& layer) {
+std::int64_t recurrent_elements(const program::ResolvedLayer& layer) {
   constexpr std::int64_t kOfGate = 5;
   const std::int64_t steps = layer.input_shape[0], width = layer.weights[1].shape[1];
   const std::int64_t gates = width / layer.config.at("units").get<std::int64_t>();
@@ -143,11 +144,11 @@ std::int64_t recurrent_elements(const ResolvedLayer& layer) {
 }
 
 /// Of a layer, with its output.
-std::int64_t layer_elements(const ResolvedLayer& layer) {
+std::int64_t layer_elements(const program::ResolvedLayer& layer) {
   std::int64_t sum = element_product(layer.output_shape);
   if (layer.config.contains("kernel_size")) sum += convolution_elements(layer);
-  if (find_layer(layer.class_name)->recurrent) sum += recurrent_elements(layer);
-  for (const ResolvedLayer& wrapped : wrapped_layers(layer)) {
+  if (program::find_layer(layer.class_name)->recurrent) sum += recurrent_elements(layer);
+  for (const program::ResolvedLayer& wrapped : program::wrapped_layers(layer)) {
     const std::int64_t steps =
         layer.class_name == "TimeDistributed" ? layer.input_shape.front() : 1;
     sum += steps * layer_elements(wrapped);
@@ -157,10 +158,10 @@ std::int64_t layer_elements(const ResolvedLayer& layer) {
 
 }  // namespace
 
-std::int64_t row_elements(const ResolvedProgram& program) {
+std::int64_t row_elements(const program::ResolvedProgram& program) {
   std::int64_t sum = element_product(program.input_shape);
-  for (const ResolvedLayer& layer : program.layers) sum += layer_elements(layer);
+  for (const program::ResolvedLayer& layer : program.layers) sum += layer_elements(layer);
   return sum;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

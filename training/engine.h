@@ -16,7 +16,7 @@
 #include "training/sparse_rows.h"
 #include "training/weights.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Rows begin .. end - 1 of a pair of arrays.
 struct Rows {
@@ -35,11 +35,11 @@ using OutputListener = std::function<void(const Batch& outputs, const Batch& tar
 class Engine {
  public:
   /// `training`: the rows that steps choose from; the arrays outlive the engine.
-  Engine(const ResolvedProgram& program, const Rows& training, RandomKey key);
+  Engine(const program::ResolvedProgram& program, const Rows& training, RandomKey key);
   virtual ~Engine() = default;
   /// One of the same back end for other rows, with weights of its own.
-  virtual std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
-                                       RandomKey key) const = 0;
+  virtual std::unique_ptr<Engine> twin(const program::ResolvedProgram& program,
+                                       const Rows& training, RandomKey key) const = 0;
 
   /// Before the steps of an epoch, counted from 0: what the loop does once an epoch.
   void begin_epoch(std::int64_t epoch);
@@ -103,7 +103,7 @@ class Engine {
     return program_.loop.sum ? static_cast<float>(rows) : 1.0f;
   }
 
-  const ResolvedProgram& program_;
+  const program::ResolvedProgram& program_;
   const Rows training_;
   const RandomKey key_;
   Weights weights_;
@@ -121,23 +121,23 @@ void weigh_rows(const std::vector<double>& class_weights, std::span<const float>
                 std::span<float> weights);
 
 /// Does a step add its gradients to those of steps before it?
-bool adds_gradients(const LoopStyle& loop);
+bool adds_gradients(const program::LoopStyle& loop);
 
 /// The program with zeros for initial values, for engines whose weights are set anyway, and without
 /// class weights: they evaluate.
-ResolvedProgram without_initial_values(ResolvedProgram program);
+program::ResolvedProgram without_initial_values(program::ResolvedProgram program);
 
 /// Elements of one row.
-std::int64_t element_product(const Shape& shape);
+std::int64_t element_product(const program::Shape& shape);
 
 /// Elements of all variables.
-std::int64_t weight_elements(const ResolvedProgram& program);
+std::int64_t weight_elements(const program::ResolvedProgram& program);
 
 /// Elements of what a training keeps for its variables: weights, gradients and optimiser states.
-std::int64_t kept_elements(const ResolvedProgram& program);
+std::int64_t kept_elements(const program::ResolvedProgram& program);
 
 /// Elements that one row takes in all layers' outputs, and in what convolutions and recurrent
 /// layers make of their inputs.
-std::int64_t row_elements(const ResolvedProgram& program);
+std::int64_t row_elements(const program::ResolvedProgram& program);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -5,10 +5,10 @@
 #include <map>
 #include <numeric>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Standard deviation of a unit normal truncated at two sigma: Keras divides by it so that the
@@ -17,7 +17,7 @@ constexpr double kTruncatedStddev = 0.87962566103423978;
 
 struct Request {
   const Json& config;
-  const Shape& shape;
+  const program::Shape& shape;
   RandomStream stream;
   std::span<float> values;
 
@@ -45,7 +45,8 @@ void scale_variance(const Request& r, double scale, const std::string& mode,
 
 void require_matrix(const Request& r, const std::string& name, bool exactly_two) {
   if (exactly_two ? r.shape.size() != 2 : r.shape.size() < 2) {
-    throw input_error("initializer " + name + ": found a variable of shape " + to_string(r.shape) +
+    throw input_error("initializer " + name + ": found a variable of shape " +
+                      program::to_string(r.shape) +
                       "; allowed: " + (exactly_two ? "matrices" : "two dimensions or more"));
   }
 }
@@ -156,7 +157,7 @@ Regularizer regularizer(const Json& config, const std::string& field) {
           static_cast<float>(number_or(values, "l2", 0))};
 }
 
-Fans compute_fans(const Shape& shape) {
+Fans compute_fans(const program::Shape& shape) {
   if (shape.empty()) return {};
   if (shape.size() == 1) return {static_cast<double>(shape[0]), static_cast<double>(shape[0])};
   double field = 1;
@@ -165,7 +166,7 @@ Fans compute_fans(const Shape& shape) {
           static_cast<double>(shape.back()) * field};
 }
 
-void initialize(const Json& initializer, const Shape& shape, const RandomStream& stream,
+void initialize(const Json& initializer, const program::Shape& shape, const RandomStream& stream,
                 std::span<float> values) {
   const std::string name = initializer.at("class_name");
   const auto it = registry().find(name);
@@ -181,4 +182,4 @@ std::vector<std::string> initializer_names() {
   return names;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

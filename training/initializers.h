@@ -7,11 +7,11 @@
 #include "program/program.h"
 #include "training/random.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Fills a variable of `shape` as the Keras initialiser {class_name, config} does (tf.keras 2.4,
 /// init_ops_v2). Throws input_error where Keras would refuse (identity or orthogonal for a vector).
-void initialize(const Json& initializer, const Shape& shape, const RandomStream& stream,
+void initialize(const Json& initializer, const program::Shape& shape, const RandomStream& stream,
                 std::span<float> values);
 
 /// Canonical class names that initialize() knows.
@@ -22,6 +22,6 @@ std::vector<std::string> initializer_names();
 struct Fans {
   double in = 1, out = 1;
 };
-Fans compute_fans(const Shape& shape);
+Fans compute_fans(const program::Shape& shape);
 
-}  // namespace neutra
+}  // namespace neutra::training

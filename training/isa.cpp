@@ -2,9 +2,9 @@
 
 #include <cstdlib>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 
 bool supports(InstructionSet isa) {
 #if defined(__x86_64__)
@@ -31,4 +31,4 @@ std::optional<InstructionSet> wanted_instruction_set() {
   return isa;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace neutra {
+namespace neutra::training {
 
 enum class InstructionSet { kAvx2, kAvx512 };
 
@@ -14,4 +14,4 @@ bool supports(InstructionSet isa);
 /// for other words and for what this processor lacks.
 std::optional<InstructionSet> wanted_instruction_set();
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -2,7 +2,7 @@
 
 #include <set>
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 const std::string kPrefix = "keras-2.2.4/";
@@ -30,4 +30,4 @@ bool takes_class_indices(const std::string& loss) {
   return loss.ends_with("sparse_categorical_crossentropy");
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-namespace neutra {
+namespace neutra::training {
 
 /// Which Keras's losses and accuracy a training has; all else is tf.keras 2.4's. A program is
 /// trained with tf.keras 2.4. Tools that ran on another Keras may watch a training of that one.
@@ -24,4 +24,4 @@ std::string metric_of(KerasRelease release, const std::string& metric, const std
 /// Are a loss's targets class indices? For names of every release.
 bool takes_class_indices(const std::string& loss);
 
-}  // namespace neutra
+}  // namespace neutra::training

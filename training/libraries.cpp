@@ -10,11 +10,11 @@
 #include <iostream>
 #include <mutex>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/isa.h"
 #include "training/on_torch.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 void choose_instruction_set() {
@@ -81,4 +81,4 @@ bool warn_of_slow_products(const TorchFunctions& functions) {
   return false;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

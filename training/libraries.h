@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace neutra {
+namespace neutra::training {
 
 struct TorchFunctions;
 
@@ -27,4 +27,4 @@ LibraryVersions library_versions(bool measure_speed);
 /// False and one warning line on stderr when LibTorch's sgemm_ is not answered by oneDNN.
 bool warn_of_slow_products(const TorchFunctions& functions);
 
-}  // namespace neutra
+}  // namespace neutra::training

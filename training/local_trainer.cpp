@@ -21,11 +21,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/warn_once.h"
 #include "program/compiled_metrics.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/normal.h"
-#include "program/warn_once.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/libraries.h"
@@ -35,7 +35,7 @@
 #include "training/prefix_cache.h"
 #include "training/trained_mutations.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -57,7 +57,7 @@ constexpr std::uint64_t kKeptModelBytes = std::uint64_t{64} << 20;
 /// A data set with what validation needs to know of it.
 struct Resident {
   std::shared_ptr<const Dataset> data;
-  DataInfo info;
+  program::DataInfo info;
   std::optional<std::string> left_out;  ///< left_out_classes()
   std::uint64_t bytes() const {
     std::uint64_t floats = 0;
@@ -127,7 +127,9 @@ class DataCache {
     entries_.add(text, made);
     return made;
   }
-  TargetScale target_scale(const Json& recipe) const { return neutra::target_scale(recipe, path_); }
+  TargetScale target_scale(const Json& recipe) const {
+    return training::target_scale(recipe, path_);
+  }
 
  private:
   std::vector<std::filesystem::path> path_;
@@ -142,7 +144,7 @@ class FinishedTrainings {
   using Key = std::tuple<Hash, std::uint64_t, int, std::int64_t>;
   struct Training {
     ReplicaResult result;  ///< without a metric
-    ModelWeights weights;
+    program::ModelWeights weights;
     std::int64_t epochs = 0;  ///< that were finished
     std::uint64_t bytes() const {
       std::uint64_t floats = 0;
@@ -244,30 +246,31 @@ std::string without_backtrace(const std::string& text) {
 }
 
 /// An Embedding over the rows themselves must have an embedding for each of their values.
-std::optional<Problem> index_problem(const ResolvedProgram& program, const Dataset& data) {
+std::optional<program::Problem> index_problem(const program::ResolvedProgram& program,
+                                              const Dataset& data) {
   static const std::set<std::string> kMovesValues{"InputLayer", "Flatten", "Reshape"};
   const auto first = std::find_if(
       program.layers.begin(), program.layers.end(),
-      [](const ResolvedLayer& layer) { return !kMovesValues.contains(layer.class_name); });
+      [](const program::ResolvedLayer& layer) { return !kMovesValues.contains(layer.class_name); });
   if (first == program.layers.end() || first->class_name != "Embedding") return std::nullopt;
   const std::int64_t count = first->weights[0].shape[0];
   for (const Array* x : {&data.x_train, &data.x_test, &data.x_validation}) {
     for (const float value : x->values) {
       if (value > -1 && value < static_cast<float>(count)) continue;  // not so NaN
-      return Problem{"/data", "the value " + shown(value),
-                     "indices from 0 to " + std::to_string(count - 1) + ", for the " +
-                         std::to_string(count) + " embeddings of layer " +
-                         std::to_string(first->index)};
+      return program::Problem{"/data", "the value " + program::shown(value),
+                              "indices from 0 to " + std::to_string(count - 1) + ", for the " +
+                                  std::to_string(count) + " embeddings of layer " +
+                                  std::to_string(first->index)};
     }
   }
   return std::nullopt;
 }
 
 /// Does a callback look at a metric that earlier versions didn't log, and so ignored?
-bool monitors_more(const Program& program) {
-  const std::vector<Problem> problems = validate(program.document);
+bool monitors_more(const program::Program& program) {
+  const std::vector<program::Problem> problems = program::validate(program.document);
   if (!problems.empty()) return false;
-  const Callbacks callbacks(resolve(program).callbacks);
+  const Callbacks callbacks(program::resolve(program).callbacks);
   return std::any_of(
       callbacks.early_stopping.begin(), callbacks.early_stopping.end(),
       [](const EarlyStopping& callback) {
@@ -277,10 +280,10 @@ bool monitors_more(const Program& program) {
       });
 }
 
-std::optional<std::string> refusal_by_keras(const Program& program, const Resident& data) {
-  std::vector<Problem> problems = validate(program.document, &data.info);
+std::optional<std::string> refusal_by_keras(const program::Program& program, const Resident& data) {
+  std::vector<program::Problem> problems = validate(program.document, &data.info);
   if (problems.empty()) {
-    const ResolvedProgram resolved = resolve(program, &data.info);
+    const program::ResolvedProgram resolved = program::resolve(program, &data.info);
     const auto problem = index_problem(resolved, *data.data);
     if (problem) problems.push_back(*problem);
     const Array& targets = data.data->y_holdout;
@@ -291,7 +294,8 @@ std::optional<std::string> refusal_by_keras(const Program& program, const Reside
   }
   if (problems.empty()) return std::nullopt;
   std::string text;
-  for (const Problem& problem : problems) text += (text.empty() ? "" : "; ") + to_string(problem);
+  for (const program::Problem& problem : problems)
+    text += (text.empty() ? "" : "; ") + to_string(problem);
   return text;
 }
 
@@ -300,23 +304,23 @@ struct Prepared {
   std::shared_ptr<const Resident> data;  ///< of the rows
   std::optional<std::string> refusal;    ///< Keras's
   std::optional<std::string> failure;  ///< what this version lacks; with either, the rest is empty
-  ResolvedProgram program;
+  program::ResolvedProgram program;
   TrainingRows rows;
   std::optional<std::string> fused_refusal;
   bool fused = false;
   std::uint64_t bytes = 0;
   Hash stream_hash, independent_hash;
   /// Where trained.mutations make another model of the trained one: that model.
-  std::optional<ModelStructure> structure;
+  std::optional<mutators::ModelStructure> structure;
   std::shared_ptr<const Prepared> evaluated;
 };
 
 /// The hash that keys independent samples.
-Hash independent_hash(const Program& program, bool mutated) {
-  if (!mutated) return program_hash(program);
-  Program trained = program;
+Hash independent_hash(const program::Program& program, bool mutated) {
+  if (!mutated) return program::program_hash(program);
+  program::Program trained = program;
   trained.document.erase("trained");
-  Hash hash = program_hash(trained);
+  Hash hash = program::program_hash(trained);
   hash.high = ~hash.high;  // other trainings than its own
   return hash;
 }
@@ -328,7 +332,7 @@ struct Demands {
   bool output_gradients = false;  ///< which the eager back end alone has
 };
 
-Prepared prepare(const Program& program, std::shared_ptr<const Resident> resident,
+Prepared prepare(const program::Program& program, std::shared_ptr<const Resident> resident,
                  const TargetScale& target_scale, const Demands& demands) {
   Prepared made;
   const Resident& data = *resident;
@@ -336,7 +340,7 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
   made.refusal = refusal_by_keras(program, data);
   if (made.refusal) return made;
   try {
-    made.program = resolve(program, &data.info);
+    made.program = program::resolve(program, &data.info);
     if (data.left_out && made.program.task == "classification") warn_once(*data.left_out);
   } catch (const Error& e) {
     if (e.exit() != Exit::kBadInput) throw;
@@ -348,7 +352,7 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
     made.refusal = "Keras 2.2.4 has no loss " + made.program.loss;
     return made;
   }
-  if (demands.keras == KerasRelease::k224 && made.program.loss_options != LossOptions{}) {
+  if (demands.keras == KerasRelease::k224 && made.program.loss_options != program::LossOptions{}) {
     made.refusal = "Keras 2.2.4 has no options of the loss " + made.program.loss;
     return made;
   }
@@ -386,7 +390,7 @@ Prepared prepare(const Program& program, std::shared_ptr<const Resident> residen
 /// The programs prepared last, by document and demands.
 class PreparedPrograms {
  public:
-  std::shared_ptr<const Prepared> get(const Program& program, DataCache& data,
+  std::shared_ptr<const Prepared> get(const program::Program& program, DataCache& data,
                                       const Demands& demands) {
     constexpr std::size_t kKept = 64;  // more than any machine trains at once
     std::string text = program.document.dump();
@@ -429,15 +433,16 @@ class PreparedPrograms {
   std::deque<std::string> oldest_first_;
 };
 
-std::unique_ptr<Engine> make_engine(const ResolvedProgram& program, const Rows& training,
+std::unique_ptr<Engine> make_engine(const program::ResolvedProgram& program, const Rows& training,
                                     RandomKey key, bool fused) {
   return fused ? make_fused_engine(program, training, key)
                : make_eager_engine(program, training, key);
 }
 
 /// The compiled metrics that can be taken of the program's outputs and targets.
-std::vector<std::string> logged_metrics(const Program& program, const DataInfo& data) {
-  std::vector<std::string> metrics = compiled_metrics(program.document);
+std::vector<std::string> logged_metrics(const program::Program& program,
+                                        const program::DataInfo& data) {
+  std::vector<std::string> metrics = program::compiled_metrics(program.document);
   std::erase_if(metrics, [&](const std::string& metric) {
     Json document = program.document;
     document["metric"] = {{"name", metric}};
@@ -451,15 +456,15 @@ class EnginePredictor final : public Predictor {
  public:
   /// `targets`: rows that the engine needs beside inputs that aren't a part of a data set.
   /// `key`: of the training whose evaluation this is. `owner`: of the data set.
-  EnginePredictor(ResolvedProgram program, Rows rows, Array targets, RandomKey key, bool fused,
-                  std::shared_ptr<const Prepared> owner)
+  EnginePredictor(program::ResolvedProgram program, Rows rows, Array targets, RandomKey key,
+                  bool fused, std::shared_ptr<const Prepared> owner)
       : owner_(std::move(owner)),
         program_(without_initial_values(std::move(program))),
         targets_(std::move(targets)),
         rows_(rows) {
     omp_set_num_threads(1);
     if (rows_.y == nullptr) rows_.y = &targets_;
-    LoopStyle loop;
+    program::LoopStyle loop;
     loop.eval_mode = program_.loop.eval_mode;  // the rest is about layers and updates
     program_.loop = loop;
     if (program_.loop.eval_mode) {
@@ -491,7 +496,7 @@ class EnginePredictor final : public Predictor {
   static constexpr std::int64_t kRows = 1024;       ///< ... but no more rows than this
 
   std::shared_ptr<const Prepared> owner_;
-  ResolvedProgram program_;
+  program::ResolvedProgram program_;
   Array targets_;
   Rows rows_;
   std::unique_ptr<Engine> engine_;
@@ -531,21 +536,22 @@ class Local final : public LocalTrainer {
     return model;
   }
 
-  std::shared_ptr<const Dataset> dataset(const Program& program) override {
+  std::shared_ptr<const Dataset> dataset(const program::Program& program) override {
     return cache_.get(program.document.at("data"))->data;
   }
 
-  ResolvedProgram resolved(const Program& program) override {
+  program::ResolvedProgram resolved(const program::Program& program) override {
     return prepare_to_look(program)->program;
   }
 
-  Evaluation evaluate(const Program& program, DataPart part, const ModelWeights& weights) override {
+  Evaluation evaluate(const program::Program& program, DataPart part,
+                      const program::ModelWeights& weights) override {
     constexpr std::int64_t kBatch = 32;  // of Keras's evaluate
     const FlushDenormals guard;
     omp_set_num_threads(1);
     const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
     require_backend(*prepared);
-    const ResolvedProgram resolved = without_initial_values(prepared->program);
+    const program::ResolvedProgram resolved = without_initial_values(prepared->program);
     const std::unique_ptr<Engine> engine =
         make_engine(resolved, prepared->rows.training, RandomKey{}, prepared->fused);
     engine->weights().assign(weights);
@@ -568,7 +574,7 @@ class Local final : public LocalTrainer {
     return result;
   }
 
-  DataRows rows(const Program& program, DataPart part) override {
+  DataRows rows(const program::Program& program, DataPart part) override {
     const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
     const Rows& rows = part_of(prepared->rows, part);
     const auto values = [&](const Array& array) {
@@ -577,26 +583,26 @@ class Local final : public LocalTrainer {
           .subspan(static_cast<std::size_t>(rows.begin) * width,
                    static_cast<std::size_t>(rows.count()) * width);
     };
-    const Shape& targets = rows.y->extents;
+    const program::Shape& targets = rows.y->extents;
     return {rows.count(),
             prepared->program.input_shape,
-            Shape(targets.begin() + 1, targets.end()),
+            program::Shape(targets.begin() + 1, targets.end()),
             values(*rows.x),
             values(*rows.y),
             prepared};
   }
 
-  std::unique_ptr<Predictor> predictor(const Program& program, DataPart part,
+  std::unique_ptr<Predictor> predictor(const program::Program& program, DataPart part,
                                        RandomKey key) override {
     const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
     return std::make_unique<EnginePredictor>(prepared->program, part_of(prepared->rows, part),
                                              Array{}, key, prepared->fused, prepared);
   }
 
-  std::unique_ptr<Predictor> predictor(const Program& program, std::size_t first,
+  std::unique_ptr<Predictor> predictor(const program::Program& program, std::size_t first,
                                        const Array& inputs) override {
     const std::shared_ptr<const Prepared> prepared = prepare_to_look(program);
-    ResolvedProgram rest = prepared->program;
+    program::ResolvedProgram rest = prepared->program;
     assert(first < rest.layers.size());
     rest.layers.erase(rest.layers.begin(),
                       rest.layers.begin() + static_cast<std::ptrdiff_t>(first));
@@ -611,11 +617,11 @@ class Local final : public LocalTrainer {
         prepared->fused, prepared);
   }
 
-  std::optional<std::string> refusal(const Program& program) override {
+  std::optional<std::string> refusal(const program::Program& program) override {
     return refusal_by_keras(program, *cache_.get(program.document.at("data")));
   }
 
-  std::string fingerprint(const Program& program) override {
+  std::string fingerprint(const program::Program& program) override {
     std::string text =
         std::string(to_string(options_.backend)) + " " + kSemantics + ", " + library_fingerprint();
     if (options_.backend != Backend::kEager) text += ", fused " + fused_fingerprint();
@@ -665,7 +671,7 @@ class Local final : public LocalTrainer {
     return result;
   }
 
-  std::shared_ptr<const Prepared> prepare_to_look(const Program& program) {
+  std::shared_ptr<const Prepared> prepare_to_look(const program::Program& program) {
     std::shared_ptr<const Prepared> prepared = prepared_.get(program, cache_, {options_.backend});
     if (prepared->refusal) throw input_error(*prepared->refusal);
     if (prepared->failure) throw input_error(*prepared->failure);
@@ -702,7 +708,7 @@ class Local final : public LocalTrainer {
     if (prepared.failure) throw input_error(*prepared.failure);
     require_backend(prepared);
     if (prepared.evaluated) require_backend(*prepared.evaluated);
-    const ResolvedProgram& program = prepared.program;
+    const program::ResolvedProgram& program = prepared.program;
     result.backend = to_string(prepared.fused ? Backend::kFused : Backend::kEager);
     if (job.memory_limit > 0 && prepared.bytes > job.memory_limit) {
       result.status = RunStatus::kOutOfMemory;
@@ -791,11 +797,11 @@ class Local final : public LocalTrainer {
   /// What trained.mutations make of a trained model, with its metric; any other as it is.
   static void evaluate(const Prepared& prepared, const FinishedTrainings::Training& training,
                        RandomKey key, ReplicaResult& result, TrainedModel* model) {
-    ModelWeights weights = training.weights;
+    program::ModelWeights weights = training.weights;
     if (prepared.evaluated) {
       mutate_weights(prepared.program, weights);
       weights = weights_of(*prepared.structure, weights);
-      const ResolvedProgram program = without_initial_values(prepared.evaluated->program);
+      const program::ResolvedProgram program = without_initial_values(prepared.evaluated->program);
       const TrainingRows& rows = prepared.evaluated->rows;
       const auto engine = make_engine(program, rows.training, key, prepared.evaluated->fused);
       engine->weights().assign(weights);
@@ -834,10 +840,10 @@ std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options) {
   return std::make_unique<Local>(std::move(options));
 }
 
-Array predict(const ResolvedProgram& program, const ModelWeights& weights, const Array& inputs,
-              Backend backend) {
+Array predict(const program::ResolvedProgram& program, const program::ModelWeights& weights,
+              const Array& inputs, Backend backend) {
   prepare_libraries();
-  ResolvedProgram model = program;
+  program::ResolvedProgram model = program;
   model.loss = "mean_squared_error";  // any that takes targets of the output's shape
   model.loop.eval_mode = true;
   Array targets;
@@ -859,4 +865,4 @@ Array predict(const ResolvedProgram& program, const ModelWeights& weights, const
   return outputs;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

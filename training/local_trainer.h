@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/dataset.h"
 #include "training/observer.h"
 #include "training/predictor.h"
 #include "training/trainer.h"
 
-namespace neutra {
+namespace neutra::training {
 
 enum class Backend {
   kAuto,   ///< fused where it knows the program, else eager
@@ -42,10 +42,10 @@ struct TrainerOptions {
 struct TrainedModel {
   ReplicaResult training;
   /// What was trained, with the layers that trained.mutations leave, and without these steps.
-  Program program;
-  ModelWeights weights;     ///< empty where no training came to its end
-  RandomKey key;            ///< of the training
-  std::int64_t epochs = 0;  ///< that were finished
+  program::Program program;
+  program::ModelWeights weights;  ///< empty where no training came to its end
+  RandomKey key;                  ///< of the training
+  std::int64_t epochs = 0;        ///< that were finished
   /// For the hold-out rows, row-major: what the metric is of. Empty where weights are.
   std::vector<float> outputs;
 };
@@ -74,34 +74,34 @@ class LocalTrainer : public Trainer {
   }
   /// The rows that a program is trained on; null where a trainer needs none. Throws Error like
   /// train().
-  virtual std::shared_ptr<const Dataset> dataset(const Program&) { return nullptr; }
+  virtual std::shared_ptr<const Dataset> dataset(const program::Program&) { return nullptr; }
 
   // What follows takes programs without a refusal(); trainers that only train throw Error.
 
   /// Its typed form, with the shapes that its data give.
-  virtual ResolvedProgram resolved(const Program& /*program*/) {
+  virtual program::ResolvedProgram resolved(const program::Program& /*program*/) {
     throw failure("this trainer resolves nothing");
   }
   /// The program's model with these weights, in inference mode whatever its loop says.
-  virtual Evaluation evaluate(const Program& /*program*/, DataPart /*part*/,
-                              const ModelWeights& /*weights*/) {
+  virtual Evaluation evaluate(const program::Program& /*program*/, DataPart /*part*/,
+                              const program::ModelWeights& /*weights*/) {
     throw failure("this trainer evaluates nothing");
   }
   /// Rows of the program's data.
-  virtual DataRows rows(const Program& /*program*/, DataPart /*part*/) {
+  virtual DataRows rows(const program::Program& /*program*/, DataPart /*part*/) {
     throw failure("this trainer shows no rows");
   }
   /// The program's model on rows of its data, on the back end that trains it. `key`: of the
   /// training that gave the model its weights; it counts where the program evaluates without
   /// inference mode. The predictor must not outlive the trainer.
-  virtual std::unique_ptr<Predictor> predictor(const Program& /*program*/, DataPart /*part*/,
-                                               RandomKey /*key*/) {
+  virtual std::unique_ptr<Predictor> predictor(const program::Program& /*program*/,
+                                               DataPart /*part*/, RandomKey /*key*/) {
     throw failure("this trainer predicts nothing");
   }
   /// Its layers from position `first` on, on rows of that layer's input. `inputs` outlives the
   /// predictor; its values may be changed between questions.
-  virtual std::unique_ptr<Predictor> predictor(const Program& /*program*/, std::size_t /*first*/,
-                                               const Array& /*inputs*/) {
+  virtual std::unique_ptr<Predictor> predictor(const program::Program& /*program*/,
+                                               std::size_t /*first*/, const Array& /*inputs*/) {
     throw failure("this trainer predicts nothing");
   }
 };
@@ -109,7 +109,7 @@ std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options);
 
 /// The outputs of a program's model with these weights for rows of inputs, in inference mode.
 /// Needs no data of the program. Precondition: weights and inputs have the program's shapes.
-Array predict(const ResolvedProgram& program, const ModelWeights& weights, const Array& inputs,
-              Backend backend);
+Array predict(const program::ResolvedProgram& program, const program::ModelWeights& weights,
+              const Array& inputs, Backend backend);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -6,10 +6,10 @@
 #include <limits>
 #include <numeric>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 std::span<const float> values(const Array& array, const Rows& rows) {
@@ -65,7 +65,7 @@ class TrainingLoop::EngineProbe final : public Probe {
   TrainingLoop& loop_;
 };
 
-TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
+TrainingRows training_rows(const program::ResolvedProgram& program, const Dataset& data,
                            const SparseDataset& sparse) {
   const auto view = [](const std::optional<SparseRows>& rows) { return rows ? &*rows : nullptr; };
   const std::int64_t n = data.x_train.rows();
@@ -100,8 +100,8 @@ std::size_t TrainingState::bytes() const {
   return floats * sizeof(float) + sizeof(TrainingState);
 }
 
-TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& rows, RandomKey key,
-                           Engine& engine, Options options, Observer* observer)
+TrainingLoop::TrainingLoop(const program::ResolvedProgram& program, const TrainingRows& rows,
+                           RandomKey key, Engine& engine, Options options, Observer* observer)
     : program_(program),
       rows_(rows),
       key_(key),
@@ -110,7 +110,7 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
       observer_(observer),
       callbacks_(program.callbacks),
       order_(static_cast<std::size_t>(rows.training.count())) {
-  for (const Entry& metric : entries(Vocabulary::kMetric)) {
+  for (const program::Entry& metric : program::entries(program::Vocabulary::kMetric)) {
     if (metric.name == "loss") continue;  // always there
     if (callbacks_.monitors(metric.name)) logged_.push_back(metric.name);
   }
@@ -135,8 +135,9 @@ TrainingLoop::TrainingLoop(const ResolvedProgram& program, const TrainingRows& r
     view.row = program_.input_shape;
     view.training = values(*rows_.training.x, rows_.training);
     view.training_targets = values(*rows_.training.y, rows_.training);
-    const Shape& targets = rows_.training.y->extents;
-    view.target = targets.size() > 1 ? Shape(targets.begin() + 1, targets.end()) : Shape{1};
+    const program::Shape& targets = rows_.training.y->extents;
+    view.target =
+        targets.size() > 1 ? program::Shape(targets.begin() + 1, targets.end()) : program::Shape{1};
     if (rows_.validation.count() > 0) {
       view.validation = values(*rows_.validation.x, rows_.validation);
       view.validation_targets = values(*rows_.validation.y, rows_.validation);
@@ -324,7 +325,7 @@ double TrainingLoop::evaluate(const Rows& rows, const OutputListener& listener,
   if (program_.loop.eval_mode || rows.count() == 0) {
     return engine_.evaluate(rows, listener, loss_rows);
   }
-  const ResolvedProgram program = without_initial_values(program_);
+  const program::ResolvedProgram program = without_initial_values(program_);
   const std::unique_ptr<Engine> twin = engine_.twin(program, rows, key);
   const std::span<float> weights = engine_.weights().all(), copies = twin->weights().all();
   std::copy(weights.begin(), weights.end(), copies.begin());
@@ -395,4 +396,4 @@ void TrainingLoop::measure(ReplicaResult& result, std::vector<float>* outputs) {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

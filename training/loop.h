@@ -10,7 +10,7 @@
 #include "training/observer.h"
 #include "training/trainer.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// The rows of a program's training, of the validation that callbacks and observers watch, and of
 /// the evaluation that gives the metric.
@@ -18,7 +18,7 @@ struct TrainingRows {
   Rows training, validation, test, holdout;
   TargetScale target_scale;
 };
-TrainingRows training_rows(const ResolvedProgram& program, const Dataset& data,
+TrainingRows training_rows(const program::ResolvedProgram& program, const Dataset& data,
                            const SparseDataset& sparse = {});
 
 /// A training as it stood after some epochs: what another one with the same key can go on from.
@@ -42,7 +42,7 @@ class TrainingLoop {
     KerasRelease keras = KerasRelease::kTf24;
     std::vector<std::string> compiled = {};  ///< metrics that an observer's logs have, too
   };
-  TrainingLoop(const ResolvedProgram& program, const TrainingRows& rows, RandomKey key,
+  TrainingLoop(const program::ResolvedProgram& program, const TrainingRows& rows, RandomKey key,
                Engine& engine, Options options, Observer* observer);
 
   /// Can another training with more epochs go on from this one's state, and one with fewer be read
@@ -82,7 +82,7 @@ class TrainingLoop {
   using Metrics = std::map<std::string, Metric>;
   Metrics logged_metrics() const;
 
-  const ResolvedProgram& program_;
+  const program::ResolvedProgram& program_;
   TrainingRows rows_;
   RandomKey key_;
   Engine& engine_;
@@ -99,4 +99,4 @@ class TrainingLoop {
   Metrics metrics_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/keras_release.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using at::Tensor;
@@ -193,7 +193,7 @@ Tensor squeezed(const Tensor& longer, const Tensor& shorter) {
 }  // namespace
 
 Loss::Loss(const std::string& name, const std::string& output_activation,
-           const LossOptions& options)
+           const program::LossOptions& options)
     : sparse_(takes_class_indices(name)),
       smoothing_(options.label_smoothing),
       binary_(name == "binary_crossentropy") {
@@ -242,4 +242,4 @@ std::vector<std::string> loss_names() {
   return names;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

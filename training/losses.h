@@ -7,7 +7,7 @@
 #include "program/program.h"
 #include "training/torch.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// A loss of tf.keras 2.4. Outputs, targets: tensors whose first extent is the batch; shapes
 /// broadcast as in NumPy after Keras's rule that a last dimension of 1 which only one side has is
@@ -19,7 +19,7 @@ class Loss {
   /// Cross entropies over a matching one are computed from its input, as TensorFlow does, also
   /// where `options` say that the output is logits.
   Loss(const std::string& name, const std::string& output_activation,
-       const LossOptions& options = {});
+       const program::LossOptions& options = {});
 
   /// Are `output` arguments the input of the output activation?
   bool on_logits() const { return on_logits_; }
@@ -52,4 +52,4 @@ class Loss {
 
 std::vector<std::string> loss_names();  ///< of tf.keras 2.4
 
-}  // namespace neutra
+}  // namespace neutra::training

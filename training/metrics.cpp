@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/words.h"
 #include "program/metric_name.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::training {
 
 class Metric::Sum {
  public:
@@ -33,8 +34,8 @@ constexpr float kEpsilon = 1e-7f;  ///< keras.backend.epsilon()
 
 [[noreturn]] void refuse(const std::string& name, const Batch& output, const Batch& target,
                          const std::string& allowed) {
-  throw input_error("metric" + name + ": found outputs " + to_string(output.extents) +
-                    " and targets " + to_string(target.extents) + "; allowed: " + allowed);
+  throw input_error("metric" + name + ": found outputs " + program::to_string(output.extents) +
+                    " and targets " + program::to_string(target.extents) + "; allowed: " + allowed);
 }
 
 // --- outputs and targets side by side
@@ -53,21 +54,21 @@ struct Numbers {
 };
 
 /// Keras drops a last dimension of 1 that only one side has.
-void squeeze(Shape& longer, const Shape& shorter) {
+void squeeze(program::Shape& longer, const program::Shape& shorter) {
   if (longer.size() == shorter.size() + 1 && longer.back() == 1) longer.pop_back();
 }
 
 /// What NumPy's broadcasting makes of the extents of two batches.
 struct Broadcast {
-  Shape common, output_stride, target_stride;
+  program::Shape common, output_stride, target_stride;
 
   Broadcast(const Batch& output, const Batch& target) {
-    Shape o = output.extents, t = target.extents;
+    program::Shape o = output.extents, t = target.extents;
     squeeze(o, t);
     squeeze(t, o);
     const std::size_t rank = std::max(o.size(), t.size());
-    common = output_stride = target_stride = Shape(rank);
-    const auto align = [&](const Shape& extents, Shape& stride) {
+    common = output_stride = target_stride = program::Shape(rank);
+    const auto align = [&](const program::Shape& extents, program::Shape& stride) {
       std::int64_t step = 1;
       for (std::size_t i = 0; i < extents.size(); ++i) {
         const std::size_t to = rank - 1 - i;
@@ -88,7 +89,7 @@ struct Broadcast {
   template <typename F>
   void each(F f) const {
     const std::size_t rank = common.size();
-    Shape index(rank);
+    program::Shape index(rank);
     std::int64_t count = 1;
     for (const std::int64_t n : common) count *= n;
     for (std::int64_t k = 0; k < count; ++k) {
@@ -106,8 +107,8 @@ struct Broadcast {
 /// Calls f(output value, target value) for every pair that broadcasting makes of two batches.
 template <typename F>
 void for_each_pair(const Numbers& output, const Numbers& target, F f) {
-  const Shape &o = output.batch.extents, &t = target.batch.extents;
-  Shape squeezed = o;
+  const program::Shape &o = output.batch.extents, &t = target.batch.extents;
+  program::Shape squeezed = o;
   squeeze(squeezed, t);
   if (squeezed == t) {  // most programs
     for (std::size_t i = 0; i < output.batch.values.size(); ++i) {
@@ -709,8 +710,8 @@ std::unique_ptr<Metric::Sum> make_sum(const std::string& name, std::int64_t k, T
     if (name == "rmse") return std::make_unique<RootMean>(it->second, std::move(scale));
     return std::make_unique<PairMean>(it->second, std::move(scale));
   }
-  throw input_error("metric: found " + name +
-                    "; allowed: " + allowed_words(name, words(Vocabulary::kMetric)));
+  throw input_error("metric: found " + name + "; allowed: " +
+                    allowed_words(name, program::words(program::Vocabulary::kMetric)));
 }
 
 std::unique_ptr<Metric::Sum> make_sum_of_logits(const std::string& name) {
@@ -739,8 +740,8 @@ std::size_t argmax(std::span<const float> values) {
 }
 
 Metric::Metric(const std::string& name, TargetScale scale) {
-  MetricName metric = parse_metric_name(name);
-  if (const Entry* entry = find(Vocabulary::kMetric, metric.name);
+  program::MetricName metric = program::parse_metric_name(name);
+  if (const program::Entry* entry = program::find(program::Vocabulary::kMetric, metric.name);
       entry != nullptr && metric.k == 0) {
     metric.k = entry->facts.value("k", std::int64_t{0});
   }
@@ -757,7 +758,7 @@ namespace {
 /// Values of the steps that count, each a row.
 struct Steps {
   std::vector<float> values;
-  Shape extents;
+  program::Shape extents;
   Batch batch() const { return {values, extents}; }
 };
 
@@ -789,7 +790,7 @@ bool Metric::sorts() const { return sum_->sorts(); }
 
 bool is_accuracy(const std::string& metric) { return metric.find("accuracy") != std::string::npos; }
 
-std::string undefined_metric(const ResolvedProgram& program, const Batch& targets) {
+std::string undefined_metric(const program::ResolvedProgram& program, const Batch& targets) {
   const std::int64_t rows = targets.extents.front();
   if (program.metric != "AUC" || rows == 0) return "";
   // Classes that differ from place to place are all that it needs.
@@ -807,4 +808,4 @@ std::string undefined_metric(const ResolvedProgram& program, const Batch& target
   return "AUC of rows of one class";
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -9,12 +9,12 @@
 #include "program/program.h"
 #include "training/data/target_scale.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// A batch of outputs or targets: row-major floats with extents that include the batch.
 struct Batch {
   std::span<const float> values;
-  Shape extents;
+  program::Shape extents;
   /// Of outputs with a mask: does a step of a row, extents[0] times extents[1] of them, count for
   /// metrics? Empty: all do.
   std::span<const bool> counts = {};
@@ -69,7 +69,7 @@ class Metric {
 };
 
 /// Why the metric has no value for these targets, whatever the outputs; empty: it has.
-std::string undefined_metric(const ResolvedProgram& program, const Batch& targets);
+std::string undefined_metric(const program::ResolvedProgram& program, const Batch& targets);
 
 /// Is it the share of rows or elements that are right?
 bool is_accuracy(const std::string& metric);
@@ -77,4 +77,4 @@ bool is_accuracy(const std::string& metric);
 /// Index of the largest value, ignoring NaN; the first of equal ones; 0 where there is none.
 std::size_t argmax(std::span<const float> values);
 
-}  // namespace neutra
+}  // namespace neutra::training

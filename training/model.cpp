@@ -2,12 +2,13 @@
 
 #include "program/layer.h"
 
-namespace neutra {
+namespace neutra::training {
 
-Model::Model(const ResolvedProgram& program, Weights& weights) : detached_(program.loop.detached) {
-  const std::vector<bool> masked = masked_inputs(program.layers);
+Model::Model(const program::ResolvedProgram& program, Weights& weights)
+    : detached_(program.loop.detached) {
+  const std::vector<bool> masked = program::masked_inputs(program.layers);
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    const ResolvedLayer& layer = program.layers[i];
+    const program::ResolvedLayer& layer = program.layers[i];
     Layer made;
     made.module = make_module(layer);
     made.masks_output = masked[i + 1];
@@ -68,4 +69,4 @@ Model::Result Model::forward(const at::Tensor& x, const Pass& pass,
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

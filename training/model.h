@@ -8,14 +8,14 @@
 #include "training/layers/module.h"
 #include "training/weights.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// The layers of a program as LibTorch tensors over its weights. The output activation is kept
 /// apart, so that a loss can work on its input.
 class Model {
  public:
   /// `weights` outlives the model.
-  Model(const ResolvedProgram& program, Weights& weights);
+  Model(const program::ResolvedProgram& program, Weights& weights);
 
   struct Result {
     at::Tensor raw;      ///< input of the output activation
@@ -50,4 +50,4 @@ class Model {
   Activation activation_ = nullptr;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -6,34 +6,35 @@
 #include "program/layer_titles.h"
 #include "training/weights.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
-std::optional<Property> property_of(const Weight& weight) {
+std::optional<evaluators::Property> property_of(const program::Weight& weight) {
   if (weight.name.starts_with("moving_")) return std::nullopt;
-  return weight.name == "bias" || weight.name == "beta" ? Property::kBiases : Property::kWeights;
+  return weight.name == "bias" || weight.name == "beta" ? evaluators::Property::kBiases
+                                                        : evaluators::Property::kWeights;
 }
 
-std::size_t at(Property property) { return static_cast<std::size_t>(property); }
+std::size_t at(evaluators::Property property) { return static_cast<std::size_t>(property); }
 
 }  // namespace
 
-TrainingMonitor::TrainingMonitor(const ResolvedProgram& program, double close_to_zero)
+TrainingMonitor::TrainingMonitor(const program::ResolvedProgram& program, double close_to_zero)
     : close_to_zero_(close_to_zero) {
   run_.loss = program.loss;
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    const ResolvedLayer& resolved = program.layers[i];
+    const program::ResolvedLayer& resolved = program.layers[i];
     Layer layer;
     layer.position = i;
-    MonitoredLayer monitored{resolved.index, resolved.class_name, {}};
-    for (const Weight& weight : resolved.weights) {
-      const std::optional<Property> property = property_of(weight);
+    evaluators::MonitoredLayer monitored{resolved.index, resolved.class_name, {}};
+    for (const program::Weight& weight : resolved.weights) {
+      const std::optional<evaluators::Property> property = property_of(weight);
       layer.properties.push_back(property);
       std::int64_t count = 1;
       for (const std::int64_t extent : weight.shape) count *= extent;
       if (property) monitored.counts[at(*property)] += count;
       if (!has_gradient(program, i, weight)) continue;
-      monitored.counts[at(Property::kGradients)] += count;
+      monitored.counts[at(evaluators::Property::kGradients)] += count;
       const auto last = weight.shape.empty() ? 1 : static_cast<std::size_t>(weight.shape.back());
       if (layer.by_neuron.empty()) layer.neurons = last;
       layer.by_neuron.push_back(last == layer.neurons);
@@ -58,12 +59,13 @@ BatchDetail TrainingMonitor::batch_detail(std::int64_t, std::int64_t step) const
   return step % steps_per_epoch_ == watched_step_ ? BatchDetail::kWeights : BatchDetail::kNone;
 }
 
-Aggregates TrainingMonitor::aggregates_of(const std::vector<std::span<const float>>& parts) {
+evaluators::Aggregates TrainingMonitor::aggregates_of(
+    const std::vector<std::span<const float>>& parts) {
   values_.clear();
   for (const std::span<const float> part : parts) {
     values_.insert(values_.end(), part.begin(), part.end());
   }
-  return aggregates(values_, close_to_zero_);
+  return evaluators::aggregates(values_, close_to_zero_);
 }
 
 double TrainingMonitor::dead_neurons(const Layer& layer, const LayerView& view, double largest) {
@@ -88,10 +90,10 @@ void TrainingMonitor::batch_end(const BatchEvent& event) {
   next_.layers.resize(layers_.size());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerView& view = event.layers[layers_[i].position];
-    const Aggregates gradients = aggregates_of(view.gradients);
-    const double largest =
-        std::fmax(std::abs(gradients[Aggregate::kMin]), std::abs(gradients[Aggregate::kMax]));
-    next_.layers[i][at(Property::kGradients)] = gradients;
+    const evaluators::Aggregates gradients = aggregates_of(view.gradients);
+    const double largest = std::fmax(std::abs(gradients[evaluators::Aggregate::kMin]),
+                                     std::abs(gradients[evaluators::Aggregate::kMax]));
+    next_.layers[i][at(evaluators::Property::kGradients)] = gradients;
     next_.dead.push_back(dead_neurons(layers_[i], view, std::isnan(largest) ? 0 : largest));
   }
 }
@@ -103,7 +105,8 @@ void TrainingMonitor::epoch_end(const EpochEvent& event) {
   next_.dead.resize(layers_.size(), std::numeric_limits<double>::quiet_NaN());
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const LayerView& view = event.layers[layers_[i].position];
-    for (const Property property : {Property::kWeights, Property::kBiases}) {
+    for (const evaluators::Property property :
+         {evaluators::Property::kWeights, evaluators::Property::kBiases}) {
       std::vector<std::span<const float>> parts;
       for (std::size_t v = 0; v < view.weights.size(); ++v) {
         if (layers_[i].properties[v] == property) parts.push_back(view.weights[v]);
@@ -114,10 +117,11 @@ void TrainingMonitor::epoch_end(const EpochEvent& event) {
   run_.epochs.push_back(std::exchange(next_, {}));
 }
 
-MonitoredRun TrainingMonitor::run(const TrainingJob& job, const ReplicaResult& result) const {
-  MonitoredRun run = run_;
-  const std::vector<std::string> names = LayerTitles(job.program->document).names();
-  for (MonitoredLayer& layer : run.layers) {
+evaluators::MonitoredRun TrainingMonitor::run(const TrainingJob& job,
+                                              const ReplicaResult& result) const {
+  evaluators::MonitoredRun run = run_;
+  const std::vector<std::string> names = program::LayerTitles(job.program->document).names();
+  for (evaluators::MonitoredLayer& layer : run.layers) {
     layer.name = names[static_cast<std::size_t>(layer.index)];
   }
   run.replica = job.replica;
@@ -127,4 +131,4 @@ MonitoredRun TrainingMonitor::run(const TrainingJob& job, const ReplicaResult& r
   return run;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-namespace neutra {
+namespace neutra::training {
 
 Statistics statistics(std::span<const float> values) {
   Statistics s;
@@ -41,4 +41,4 @@ Statistics statistics(std::span<const float> values) {
   return s;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

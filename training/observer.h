@@ -9,15 +9,15 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// The rows of a training; valid until it ends. Arrays are row-major, in the order of the data set.
 struct DataView {
-  Shape row;                          ///< extents of one row of features
+  program::Shape row;                 ///< extents of one row of features
   std::span<const float> training;    ///< features
   std::span<const float> validation;  ///< features of the rows seen after each epoch; empty: none
   std::int64_t batch_size = 0;        ///< of training and validation
-  Shape target;                       ///< extents of one row's target; {1} for a single value
+  program::Shape target;              ///< extents of one row's target; {1} for a single value
   std::span<const float> training_targets, validation_targets;
   std::int64_t epochs = 0;  ///< as programmed
 };
@@ -121,4 +121,4 @@ struct Statistics {
 };
 Statistics statistics(std::span<const float> values);
 
-}  // namespace neutra
+}  // namespace neutra::training

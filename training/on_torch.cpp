@@ -8,7 +8,7 @@
 /// Defined in sgemm.cpp, which is linked into the executable; null in one that lacks it.
 extern "C" __attribute__((weak)) std::uint64_t neutra_sgemm_calls();
 
-namespace neutra {
+namespace neutra::training {
 
 std::string on_torch::capability() {
   // It tells only in its summary of the configuration.
@@ -52,4 +52,4 @@ const TorchFunctions neutra_torch_functions{on_torch::make_eager_engine,
                                             on_torch::routed,
                                             on_torch::gflops};
 
-}  // namespace neutra
+}  // namespace neutra::training

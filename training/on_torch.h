@@ -8,17 +8,18 @@
 #include "training/eager.h"
 #include "training/torch_script.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// What needs LibTorch, which takes half a second to start. The command is not linked with it but
 /// loads neutra_torch.so with the first call (torch_loader.cpp); programs that test or measure
 /// trainings have it linked (torch_linked.cpp).
 struct TorchFunctions {
-  std::unique_ptr<Engine> (*make_eager_engine)(const ResolvedProgram&, const Rows&, RandomKey);
+  std::unique_ptr<Engine> (*make_eager_engine)(const program::ResolvedProgram&, const Rows&,
+                                               RandomKey);
   Array (*run_torch_script)(const std::filesystem::path&, const Array&);
-  Evaluation (*evaluate_outputs)(Array, const DataRows&, const std::string&, const LossOptions&,
-                                 const std::string&);
-  std::string (*torchscript)(const ResolvedProgram&, const ModelWeights&);
+  Evaluation (*evaluate_outputs)(Array, const DataRows&, const std::string&,
+                                 const program::LossOptions&, const std::string&);
+  std::string (*torchscript)(const program::ResolvedProgram&, const program::ModelWeights&);
   std::string (*capability)();
   bool (*routed)();
   double (*gflops)();
@@ -31,12 +32,13 @@ const TorchFunctions& torch_functions();
 /// The functions themselves; their public names are in eager.h, torch_script.h and libraries.h.
 namespace on_torch {
 
-std::unique_ptr<Engine> make_eager_engine(const ResolvedProgram& program, const Rows& training,
-                                          RandomKey key);
+std::unique_ptr<Engine> make_eager_engine(const program::ResolvedProgram& program,
+                                          const Rows& training, RandomKey key);
 Array run_torch_script(const std::filesystem::path& file, const Array& inputs);
 Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
-                            const LossOptions& options, const std::string& metric);
-std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights);
+                            const program::LossOptions& options, const std::string& metric);
+std::string torchscript(const program::ResolvedProgram& program,
+                        const program::ModelWeights& weights);
 
 /// The kernels that LibTorch chose: "AVX2", ...
 std::string capability();
@@ -50,4 +52,4 @@ double gflops();
 /// All of them, by a name for dlsym.
 extern "C" const TorchFunctions neutra_torch_functions;
 
-}  // namespace neutra
+}  // namespace neutra::training

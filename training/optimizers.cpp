@@ -8,11 +8,11 @@
 #include <map>
 #include <numeric>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/buffer.h"
 #include "training/clones.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr double kEpsilon = 1e-7;  ///< keras.backend.epsilon()
@@ -749,4 +749,4 @@ std::vector<std::string> optimizer_names() {
   return names;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "training/buffer.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// An optimiser of tf.keras 2.4 (OptimizerV2) on one flat buffer of weights: one vectorised pass a
 /// step. States are made at the first step.
@@ -160,4 +160,4 @@ std::unique_ptr<Optimizer> make_optimizer(const Json& optimizer, std::vector<Ext
 int optimizer_states(const Json& optimizer);
 std::vector<std::string> optimizer_names();
 
-}  // namespace neutra
+}  // namespace neutra::training

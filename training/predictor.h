@@ -8,7 +8,7 @@
 #include "training/data/dataset.h"
 #include "training/weights.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// The parts of a program's data: what it trains on and what it validates on, its test rows, and
 /// those of them that give the metric.
@@ -17,8 +17,8 @@ enum class DataPart { kTraining, kValidation, kTest, kHoldout };
 /// Rows of a program's data. Arrays are row-major.
 struct DataRows {
   std::int64_t count = 0;
-  Shape row;     ///< extents of one row of features
-  Shape target;  ///< extents of one row's target; {} where the source holds a plain vector
+  program::Shape row;     ///< extents of one row of features
+  program::Shape target;  ///< extents of one row's target; {} where the source holds a plain vector
   std::span<const float> features, targets;
   std::shared_ptr<const void> owner;  ///< of the arrays
 };
@@ -42,4 +42,4 @@ class Predictor {
   virtual std::vector<std::span<const float>> activations() = 0;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace neutra {
+namespace neutra::training {
 
 void PrefixCache::add_result(const Key& key, std::int64_t epochs, ReplicaResult result) {
   const std::lock_guard lock(mutex_);
@@ -39,4 +39,4 @@ std::shared_ptr<const TrainingState> PrefixCache::state(const Key& key, std::int
   return it->first.first == key ? it->second : nullptr;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

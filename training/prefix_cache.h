@@ -11,7 +11,7 @@
 #include "program/program.h"
 #include "training/loop.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// What is known of trainings that are prefixes of one another: programs that differ in their
 /// epochs only, with the same seed and replica, draw the same numbers. Thread safe.
@@ -48,4 +48,4 @@ class PrefixCache {
   std::uint64_t used_ = 0;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

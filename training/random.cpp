@@ -13,7 +13,7 @@
 
 #include "training/clones.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
@@ -277,4 +277,4 @@ double inverse_normal_cdf(double p) {
   return q < 0 ? -x : x;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

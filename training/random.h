@@ -6,7 +6,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Counter-based random numbers: Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy
 /// as 1, 2, 3", SC 2011). There is no state: a number is a function of key, stream, layer, step and
@@ -65,4 +65,4 @@ void fill_permutation(const RandomStream& stream, std::span<std::int64_t> order)
 /// Inverse of the standard normal distribution function, 0 < p < 1; relative error about 1e-16.
 double inverse_normal_cdf(double p);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -1,6 +1,6 @@
 #include "training/sparse_rows.h"
 
-namespace neutra {
+namespace neutra::training {
 
 std::optional<SparseRows> sparse_rows(const Array& array) {
   const auto width = static_cast<std::size_t>(array.rows() > 0 ? array.row_size() : 0);
@@ -33,4 +33,4 @@ SparseDataset::SparseDataset(const Dataset& data)
       x_holdout(sparse_rows(data.x_holdout)),
       x_validation(sparse_rows(data.x_validation)) {}
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -7,7 +7,7 @@
 
 #include "training/data/dataset.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Arrays with rows at least this wide are looked at ...
 constexpr std::int64_t kSparseFeatures = 1024;
@@ -32,4 +32,4 @@ struct SparseDataset {
   std::optional<SparseRows> x_train, x_test, x_holdout, x_validation;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -2,8 +2,8 @@
 
 #include "training/on_torch.h"
 
-namespace neutra {
+namespace neutra::training {
 
 const TorchFunctions& torch_functions() { return neutra_torch_functions; }
 
-}  // namespace neutra
+}  // namespace neutra::training

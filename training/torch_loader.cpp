@@ -7,12 +7,12 @@
 #include <filesystem>
 #include <string>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/libraries.h"
 #include "training/on_torch.h"
 #include "training/torch_build.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 namespace fs = std::filesystem;
@@ -65,4 +65,4 @@ const TorchFunctions& torch_functions() {
   return functions;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -1,10 +1,10 @@
 #include "training/torch_script.h"
 
-#include "program/file_kind.h"
-#include "program/zip_file.h"
+#include "base/file_kind.h"
+#include "base/zip_file.h"
 #include "training/on_torch.h"
 
-namespace neutra {
+namespace neutra::training {
 
 bool is_torch_script(const std::filesystem::path& file) {
   if (start_of_file(file, kZipStart.size()) != kZipStart) return false;
@@ -17,12 +17,13 @@ Array run_torch_script(const std::filesystem::path& file, const Array& inputs) {
 }
 
 Evaluation evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
-                            const LossOptions& options, const std::string& metric) {
+                            const program::LossOptions& options, const std::string& metric) {
   return torch_functions().evaluate_outputs(std::move(outputs), rows, loss, options, metric);
 }
 
-std::string torchscript(const ResolvedProgram& program, const ModelWeights& weights) {
+std::string torchscript(const program::ResolvedProgram& program,
+                        const program::ModelWeights& weights) {
   return torch_functions().torchscript(program, weights);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

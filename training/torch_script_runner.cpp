@@ -4,17 +4,18 @@
 #include <limits>
 #include <sstream>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/losses.h"
 #include "training/metrics.h"
 #include "training/on_torch.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr std::int64_t kRows = 256;  ///< given to a module at once
 
-at::Tensor rows_of(const float* values, Shape extents, std::int64_t begin, std::int64_t count) {
+at::Tensor rows_of(const float* values, program::Shape extents, std::int64_t begin,
+                   std::int64_t count) {
   std::int64_t width = 1;
   for (std::size_t i = 1; i < extents.size(); ++i) width *= extents[i];
   extents.front() = count;
@@ -57,7 +58,7 @@ Array on_torch::run_torch_script(const std::filesystem::path& file, const Array&
       if (!value.isTensor()) fail("an output of type " + value.tagKind(), "one tensor");
       const at::Tensor tensor = value.toTensor().to(at::kFloat).contiguous();
       if (tensor.numel() == 0 || tensor.dim() == 0 || tensor.size(0) != count) {
-        fail("an output of extents " + to_string(tensor.sizes().vec()) + " for " +
+        fail("an output of extents " + program::to_string(tensor.sizes().vec()) + " for " +
                  std::to_string(count) + " rows",
              "a row for each row");
       }
@@ -77,11 +78,12 @@ Array on_torch::run_torch_script(const std::filesystem::path& file, const Array&
 }
 
 Evaluation on_torch::evaluate_outputs(Array outputs, const DataRows& rows, const std::string& loss,
-                                      const LossOptions& options, const std::string& metric) {
+                                      const program::LossOptions& options,
+                                      const std::string& metric) {
   Evaluation result;
   result.rows = rows.count;
   result.backend = "torchscript";
-  Shape targets = rows.target;
+  program::Shape targets = rows.target;
   if (targets.empty()) targets = {1};  // Keras makes a column of a vector
   targets.insert(targets.begin(), rows.count);
   result.loss = std::numeric_limits<double>::quiet_NaN();
@@ -94,9 +96,10 @@ Evaluation on_torch::evaluate_outputs(Array outputs, const DataRows& rows, const
                               rows_of(rows.targets.data(), targets, 0, rows.count))
                         .item<double>();
     } catch (const c10::Error&) {
-      throw input_error(describe(
-          "", "", "outputs " + to_string(outputs.extents) + " for targets " + to_string(targets),
-          "those that the loss " + loss + " can compare"));
+      throw input_error(describe("", "",
+                                 "outputs " + program::to_string(outputs.extents) +
+                                     " for targets " + program::to_string(targets),
+                                 "those that the loss " + loss + " can compare"));
     }
   }
   if (metric == "loss") {
@@ -112,4 +115,4 @@ Evaluation on_torch::evaluate_outputs(Array outputs, const DataRows& rows, const
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

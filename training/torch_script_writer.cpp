@@ -7,7 +7,7 @@
 #include "training/on_torch.h"
 #include "training/torch.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// The parts as methods: a module has no functions beside it. Without their docstrings.
@@ -26,8 +26,9 @@ std::string as_methods(std::string parts) {
 
 }  // namespace
 
-std::string on_torch::torchscript(const ResolvedProgram& program, const ModelWeights& weights) {
-  const TorchProgram calls = torch_program(program);
+std::string on_torch::torchscript(const program::ResolvedProgram& program,
+                                  const program::ModelWeights& weights) {
+  const program::TorchProgram calls = program::torch_program(program);
   torch::jit::Module module("Model");
   auto variable = calls.variables.begin();
   for (const auto& layer : weights) {
@@ -40,20 +41,20 @@ std::string on_torch::torchscript(const ResolvedProgram& program, const ModelWei
       ++variable;
     }
   }
-  const TorchSyntax syntax{false, "self.", "self.", "False"};
+  const program::TorchSyntax syntax{false, "self.", "self.", "False"};
   std::string needs, forward = "def forward(self, x):\n";
-  const auto add = [&](const TorchCall& call) {
+  const auto add = [&](const program::TorchCall& call) {
     if (call.function == "activity" || call.function == "detach") return;  // about gradients only
     needs += call.function + " ";
     forward += "    x = " + syntax.text(call, "x", calls) + "\n";
   };
-  for (const TorchCall& call : calls.forward) add(call);
+  for (const program::TorchCall& call : calls.forward) add(call);
   if (calls.output) add(*calls.output);
-  module.define(as_methods(parts_for(embedded::pytorch_parts, needs)) + "\n" + forward +
-                "    return x\n");
+  module.define(as_methods(program::parts_for(program::embedded::pytorch_parts, needs)) + "\n" +
+                forward + "    return x\n");
   std::ostringstream file;
   module.save(file);
   return file.str();
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -9,13 +9,13 @@
 #include "program/trained_mutations.h"
 #include "training/random.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// A kernel of Dense (input, neuron) or Conv2D (height, width, input channel, filter), as `places`
 /// matrices of inputs and neurons.
 struct Kernel {
-  Kernel(const Shape& extents, std::vector<float>& all)
+  Kernel(const program::Shape& extents, std::vector<float>& all)
       : shape(extents),
         values(all),
         neurons(static_cast<std::size_t>(shape.back())),
@@ -26,7 +26,7 @@ struct Kernel {
     return values[(place * inputs + input) * neurons + neuron];
   }
 
-  const Shape& shape;
+  const program::Shape& shape;
   std::vector<float>& values;
   std::size_t neurons, inputs, places;
 };
@@ -104,7 +104,7 @@ void block(Kernel& kernel, Step& step) {
 
 void invert(Kernel& kernel, Step& step) {
   for (const std::size_t neuron : step.choose(kernel.neurons)) {
-    apply({0, static_cast<std::int64_t>(neuron), -1, 0}, kernel.shape, kernel.values);
+    mutators::apply({0, static_cast<std::int64_t>(neuron), -1, 0}, kernel.shape, kernel.values);
   }
 }
 
@@ -136,8 +136,9 @@ Operation operation(const std::string& op) {
 
 }  // namespace
 
-ModelStructure mutated_structure(const Program& program, const ResolvedProgram& resolved) {
-  ModelStructure structure(program, resolved.layers.size());
+mutators::ModelStructure mutated_structure(const program::Program& program,
+                                           const program::ResolvedProgram& resolved) {
+  mutators::ModelStructure structure(program, resolved.layers.size());
   Json& document = structure.program.document;
   document.erase("trained");
   // Layers that only the training names.
@@ -150,7 +151,7 @@ ModelStructure mutated_structure(const Program& program, const ResolvedProgram& 
     if (operation(op) != nullptr) continue;
     const std::size_t layer = step.at("layer");
     if (op == "activation_removal") {
-      set_layer_field(document, layer, "activation", "linear");
+      program::set_layer_field(document, layer, "activation", "linear");
       continue;
     }
     counts.emplace(layer, 1).first->second += op == "layer_copy" ? 1 : -1;
@@ -162,14 +163,14 @@ ModelStructure mutated_structure(const Program& program, const ResolvedProgram& 
   return structure;
 }
 
-void mutate_weights(const ResolvedProgram& program, ModelWeights& weights) {
+void mutate_weights(const program::ResolvedProgram& program, program::ModelWeights& weights) {
   for (std::size_t i = 0; i < program.trained_mutations.size(); ++i) {
     const Json& fields = program.trained_mutations[i];
     const Operation change = operation(fields.at("op"));
     if (change == nullptr) continue;
     Step step(fields, i);
     for (std::size_t layer = 0; layer < program.layers.size(); ++layer) {
-      const bool asked = fields.at("layer").is_null() ? has_kernel(program.layers[layer])
+      const bool asked = fields.at("layer").is_null() ? program::has_kernel(program.layers[layer])
                                                       : fields.at("layer") == layer;
       if (!asked) continue;
       Kernel kernel(program.layers[layer].weights.front().shape, weights[layer].front());
@@ -178,10 +179,11 @@ void mutate_weights(const ResolvedProgram& program, ModelWeights& weights) {
   }
 }
 
-ModelWeights weights_of(const ModelStructure& structure, const ModelWeights& weights) {
-  ModelWeights result;
+program::ModelWeights weights_of(const mutators::ModelStructure& structure,
+                                 const program::ModelWeights& weights) {
+  program::ModelWeights result;
   for (const std::size_t layer : structure.origin) result.push_back(weights[layer]);
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,9 +3,9 @@
 #include <array>
 #include <utility>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr std::array<std::pair<RunStatus, std::string_view>, 6> kWords{{
@@ -84,4 +84,4 @@ ReplicaResult replica_result_from_json(const Json& json) {
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "program/program.h"
 #include "training/keras_release.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// How a training ended. Anything but kOk is a value like any other: it is stored and never neutral
 /// unless it has a metric.
@@ -42,7 +42,7 @@ enum class StreamKey {
 
 /// One replica of one program to train.
 struct TrainingJob {
-  const Program* program = nullptr;
+  const program::Program* program = nullptr;
   std::uint64_t seed = 0;  ///< study seed
   int replica = 0;
   StreamKey stream = StreamKey::kPrefix;
@@ -86,10 +86,10 @@ class Trainer {
   /// file, a machine without memory) and, with Exit::kInterrupted, when the job's stop is set.
   virtual ReplicaResult train(const TrainingJob& job) = 0;
   /// Why Keras would refuse the program, without training it; nullopt: it would train.
-  virtual std::optional<std::string> refusal(const Program& program) = 0;
+  virtual std::optional<std::string> refusal(const program::Program& program) = 0;
   /// Part of the key of an evaluation: back end, instruction set, library versions, content of the
   /// program's data. Throws Error like train().
-  virtual std::string fingerprint(const Program& program) = 0;
+  virtual std::string fingerprint(const program::Program& program) = 0;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -4,9 +4,9 @@
 #include <span>
 #include <string>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Where a variable lies in the network's flat buffers.
 struct Extent {
@@ -29,4 +29,4 @@ struct Regularizer {
 /// `config[field]`; inactive where it is missing or null.
 Regularizer regularizer(const Json& config, const std::string& field);
 
-}  // namespace neutra
+}  // namespace neutra::training

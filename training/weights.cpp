@@ -7,12 +7,12 @@
 #include "program/layer.h"
 #include "training/initializers.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Does any gradient of the loss or of an activity regulariser come to the layer at `position`?
 /// None goes back through the output of a detached layer, or through the indices of an Embedding.
-bool is_reached(const ResolvedProgram& program, std::size_t position) {
+bool is_reached(const program::ResolvedProgram& program, std::size_t position) {
   for (std::size_t i = position; i < program.layers.size(); ++i) {
     if (i > position && program.layers[i].class_name == "Embedding") return false;
     if (regularizer(program.layers[i].config, "activity_regularizer").active()) return true;
@@ -22,18 +22,18 @@ bool is_reached(const ResolvedProgram& program, std::size_t position) {
 }
 
 /// The variable's own: "recurrent_regularizer" beside "recurrent_initializer".
-Regularizer own_regularizer(const Json& config, const Weight& weight) {
+Regularizer own_regularizer(const Json& config, const program::Weight& weight) {
   std::string field = weight.initializer;
   field.replace(field.rfind("initializer"), std::string::npos, "regularizer");
-  return regularizer(variable_settings(config, weight), field);
+  return regularizer(program::variable_settings(config, weight), field);
 }
 
 /// The initial values of a layer's variable `k`. With unit_forget_bias an LSTM draws its bias in
 /// two parts, those of the first gate and of the last two, and starts with ones between.
-void draw(const ResolvedLayer& layer, std::size_t k, const RandomStream& stream,
+void draw(const program::ResolvedLayer& layer, std::size_t k, const RandomStream& stream,
           std::span<float> values) {
-  const Weight& weight = layer.weights[k];
-  const Json& settings = variable_settings(layer.config, weight);
+  const program::Weight& weight = layer.weights[k];
+  const Json& settings = program::variable_settings(layer.config, weight);
   const Json& initializer = settings.at(weight.initializer);
   if (weight.initializer != "bias_initializer" || !flag_or(settings, "unit_forget_bias", false)) {
     return initialize(initializer, weight.shape, stream, values);
@@ -50,18 +50,20 @@ void draw(const ResolvedLayer& layer, std::size_t k, const RandomStream& stream,
 
 }  // namespace
 
-bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight) {
+bool has_gradient(const program::ResolvedProgram& program, std::size_t position,
+                  const program::Weight& weight) {
   const Json& config = program.layers[position].config;
   return weight.trainable && flag_or(config, "trainable", true) &&
-         flag_or(variable_settings(config, weight), "trainable", true) &&
+         flag_or(program::variable_settings(config, weight), "trainable", true) &&
          (is_reached(program, position) || own_regularizer(config, weight).active());
 }
 
-Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(program.layers.size()) {
+Weights::Weights(const program::ResolvedProgram& program, RandomKey key)
+    : layers_(program.layers.size()) {
   const std::vector<std::size_t>& left_out = program.loop.left_out;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const ResolvedLayer& layer = program.layers[i];
-    for (const Weight& weight : layer.weights) {
+    const program::ResolvedLayer& layer = program.layers[i];
+    for (const program::Weight& weight : layer.weights) {
       Variable variable{{}, weight.shape};
       variable.reached = is_reached(program, i);
       variable.trainable = has_gradient(program, i, weight);
@@ -75,7 +77,7 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
     for (std::vector<Variable>& variables : layers_) {
       for (Variable& variable : variables) {
         if (variable.trainable != trainable || variable.updated != updated) continue;
-        variable.extent = {end, static_cast<std::size_t>(element_count(variable.shape))};
+        variable.extent = {end, static_cast<std::size_t>(program::element_count(variable.shape))};
         if (updated) updated_variables_.push_back(variable.extent);
         end += whole_lines(variable.extent.size);
       }
@@ -88,7 +90,7 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
   place(false, false);
   weights_ = Buffer(end);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const ResolvedLayer& layer = program.layers[i];
+    const program::ResolvedLayer& layer = program.layers[i];
     for (std::size_t k = 0; k < layers_[i].size(); ++k) {
       draw(layer, k,
            {key, Stream::kInit, static_cast<std::uint32_t>(layer.index),
@@ -100,8 +102,8 @@ Weights::Weights(const ResolvedProgram& program, RandomKey key) : layers_(progra
   }
 }
 
-ModelWeights Weights::by_layer() {
-  ModelWeights copy;
+program::ModelWeights Weights::by_layer() {
+  program::ModelWeights copy;
   for (const std::vector<Variable>& variables : layers_) {
     auto& layer = copy.emplace_back();
     for (const Variable& variable : variables) {
@@ -112,7 +114,7 @@ ModelWeights Weights::by_layer() {
   return copy;
 }
 
-void Weights::assign(const ModelWeights& weights, std::size_t first,
+void Weights::assign(const program::ModelWeights& weights, std::size_t first,
                      std::span<const std::size_t> origin) {
   assert((origin.empty() ? weights.size() : origin.size()) == layers_.size() + first);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
@@ -165,4 +167,4 @@ bool Weights::all_finite() {
   return std::all_of(values.begin(), values.end(), [](float w) { return std::isfinite(w); });
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

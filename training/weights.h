@@ -10,12 +10,13 @@
 #include "training/random.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Does a gradient come to the variable of the layer at `position` in ResolvedProgram::layers? Not
 /// to a statistic, one of a frozen layer, or one that is cut off from the loss and from
 /// regularisers.
-bool has_gradient(const ResolvedProgram& program, std::size_t position, const Weight& weight);
+bool has_gradient(const program::ResolvedProgram& program, std::size_t position,
+                  const program::Weight& weight);
 
 /// The variables of a program on two flat buffers (weights, gradients): first those that the
 /// optimiser updates, then others with a gradient, then those without; each at a multiple of 64
@@ -24,14 +25,14 @@ class Weights {
  public:
   struct Variable {
     Extent extent;
-    Shape shape;
+    program::Shape shape;
     bool trainable = true;  ///< has_gradient()
     bool reached = true;    ///< the gradient isn't that of its own regulariser alone
     bool updated = true;    ///< the optimiser has it
   };
 
   /// Initial values drawn with `key`.
-  Weights(const ResolvedProgram& program, RandomKey key);
+  Weights(const program::ResolvedProgram& program, RandomKey key);
 
   std::span<float> all() { return weights_.floats(); }
   std::span<float> updated() { return all().first(updated_size_); }
@@ -41,10 +42,10 @@ class Weights {
   const std::vector<Variable>& of_layer(std::size_t position) const { return layers_[position]; }
   const std::vector<Extent>& updated_variables() const { return updated_variables_; }
 
-  ModelWeights by_layer();  ///< a copy of all
+  program::ModelWeights by_layer();  ///< a copy of all
   /// Gives layer i the weights of layer i + `first`; of layer origin[i + first] where a structure
   /// has its layers from there. Precondition: they have the same shapes.
-  void assign(const ModelWeights& weights, std::size_t first = 0,
+  void assign(const program::ModelWeights& weights, std::size_t first = 0,
               std::span<const std::size_t> origin = {});
 
   double penalty();              ///< of weight regularisers: l1 sum |w| + l2 sum w^2
@@ -66,4 +67,4 @@ class Weights {
   std::vector<Penalty> penalties_;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

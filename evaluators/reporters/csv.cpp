@@ -1,7 +1,8 @@
-#include "evaluators/csv_table.h"
+#include "base/csv_table.h"
+#include "base/numbers.h"
 #include "evaluators/result_table.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 
 std::string write_csv(const Report& report) {
   std::string text;
@@ -22,4 +23,4 @@ std::string write_csv(const Report& report) {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

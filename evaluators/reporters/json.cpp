@@ -2,7 +2,7 @@
 
 #include "evaluators/result_table.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 Json value(const Cell& cell) {
@@ -34,4 +34,4 @@ std::string write_json(const Report& report) {
   return to_text(json);
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

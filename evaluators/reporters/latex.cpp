@@ -1,10 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numbers.h"
+#include "base/printable.h"
 #include "evaluators/result_table.h"
-#include "program/printable.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 /// Sizes of a page of LaTeX's article in points, roughly: they only decide what goes where.
@@ -307,4 +308,4 @@ std::string write_latex(const Report& report) {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -1,9 +1,9 @@
 #include <algorithm>
 
+#include "base/text_layout.h"
 #include "evaluators/result_table.h"
-#include "program/text_layout.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr std::size_t kGap = 2;
@@ -171,4 +171,4 @@ std::string write_text(const Report& report, std::optional<std::size_t> columns)
 
 std::string write_text(const Report& report) { return write_text(report, std::nullopt); }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

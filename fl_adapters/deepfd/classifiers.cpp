@@ -5,7 +5,7 @@
 
 #include "fl_adapters/deepfd/monitor.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 namespace {
 
 int whole(const char* name) { return static_cast<int>(message_table().threshold(name)); }
@@ -85,4 +85,4 @@ std::array<Labels, kClassifiers> Classifiers::predict(std::span<const float> row
   return said;
 }
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 
 /// What the tool names: opt, lr, act, loss, epoch.
 inline constexpr std::size_t kLabels = 5;
@@ -42,4 +42,4 @@ class Classifiers {
   std::unique_ptr<const Models> models_;
 };
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

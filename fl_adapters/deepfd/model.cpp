@@ -4,7 +4,7 @@
 #include <cassert>
 #include <map>
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 namespace {
 
 /// Smallest and largest value of each column over some rows.
@@ -124,4 +124,4 @@ Evaluation evaluate(const Model& model, const Table& held_out) {
   return result;
 }
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

@@ -5,7 +5,7 @@
 
 #include "fl_adapters/deepfd/table.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 
 /// What the tool says about a program.
 struct Diagnosis {
@@ -52,4 +52,4 @@ struct Evaluation {
 /// Precondition: examples have the features of nine trainings at least.
 Evaluation evaluate(const Model& model, const Table& held_out);
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

@@ -7,7 +7,7 @@
 
 #include "fl_adapters/embedded.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 namespace {
 
 double limit(const char* name) { return message_table().threshold(name); }
@@ -223,10 +223,10 @@ void Monitor::batch_end(double loss, double accuracy) {
   if (variant_ == ToolVariant::kAsPublished) history_.push_back({loss, accuracy, {}, {}});
 }
 
-void Monitor::sample(std::span<const LayerView> layers) {
+void Monitor::sample(std::span<const training::LayerView> layers) {
   std::vector<Variables> gradients;
   Variables weights;
-  for (const LayerView& layer : layers) {
+  for (const training::LayerView& layer : layers) {
     weights.insert(weights.end(), layer.weights.begin(), layer.weights.end());
     if (!layer.gradients.empty()) gradients.push_back(layer.gradients);
   }
@@ -295,7 +295,7 @@ std::vector<float> features(std::span<const Row> rows, const Finals& finals, Too
   return result;
 }
 
-void Watcher::begin(const DataView& data, Probe&) {
+void Watcher::begin(const training::DataView& data, training::Probe&) {
   monitors_.clear();
   for (const ToolVariant variant : variants_) monitors_.emplace_back(data.epochs, variant);
   const std::int64_t width =
@@ -306,15 +306,15 @@ void Watcher::begin(const DataView& data, Probe&) {
   std::iota(first_batch_.begin(), first_batch_.end(), std::int64_t{0});
 }
 
-void Watcher::batch_end(const BatchEvent& event) {
+void Watcher::batch_end(const training::BatchEvent& event) {
   for (Monitor& monitor : monitors_) monitor.batch_end(event.loss, event.logs.at("accuracy"));
   const std::int64_t batch = event.step - event.epoch * steps_per_epoch_;
   if (batch % static_cast<std::int64_t>(limit("sample_every")) != 0) return;
-  const Probe::Answer answer = event.probe->backward(first_batch_);
+  const training::Probe::Answer answer = event.probe->backward(first_batch_);
   for (Monitor& monitor : monitors_) monitor.sample(answer.layers);
 }
 
-void Watcher::epoch_end(const EpochEvent& event) {
+void Watcher::epoch_end(const training::EpochEvent& event) {
   const auto& logs = event.logs;
   finals_ = {logs.at("val_loss"), logs.at("val_accuracy"), logs.at("loss"), logs.at("accuracy")};
   for (Monitor& monitor : monitors_) {
@@ -323,4 +323,4 @@ void Watcher::epoch_end(const EpochEvent& event) {
   }
 }
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

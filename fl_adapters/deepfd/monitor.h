@@ -14,7 +14,7 @@
 
 /// DeepFD (Cao et al., ICSE 2022), after its public behaviour: docs/methods/deepfd.md has every
 /// rule, and what `repaired` mends.
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 
 /// messages/deepfd.json.
 const MessageTable& message_table();
@@ -77,7 +77,7 @@ class Monitor {
   void batch_end(double loss, double accuracy);
   void epoch_end(const Record& record) { history_.push_back(record); }
   /// Adds a row, from what the probe says about the first batch.
-  void sample(std::span<const LayerView> layers);
+  void sample(std::span<const training::LayerView> layers);
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
@@ -107,14 +107,16 @@ std::vector<float> features(std::span<const Row> rows, const Finals& finals, Too
 std::array<double, 8> statistics_of(std::vector<double> values);
 
 /// Watches a training as the tool's callback does.
-class Watcher final : public Observer {
+class Watcher final : public training::Observer {
  public:
   explicit Watcher(std::vector<ToolVariant> variants) : variants_(std::move(variants)) {}
   bool wants_validation() const override { return true; }
-  void begin(const DataView& data, Probe&) override;
-  BatchDetail batch_detail(std::int64_t, std::int64_t) const override { return BatchDetail::kLogs; }
-  void batch_end(const BatchEvent& event) override;
-  void epoch_end(const EpochEvent& event) override;
+  void begin(const training::DataView& data, training::Probe&) override;
+  training::BatchDetail batch_detail(std::int64_t, std::int64_t) const override {
+    return training::BatchDetail::kLogs;
+  }
+  void batch_end(const training::BatchEvent& event) override;
+  void epoch_end(const training::EpochEvent& event) override;
 
   /// Of the variants asked for, in their order.
   const std::vector<Monitor>& monitors() const { return monitors_; }
@@ -128,4 +130,4 @@ class Watcher final : public Observer {
   Finals finals_{};
 };
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <map>
 
-#include "evaluators/counter_random.h"
+#include "base/counter_random.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/numbers.h"
 #include "evaluators/statistics.h"
 #include "fl_adapters/embedded.h"
-#include "program/error.h"
-#include "program/json.h"
 #include "training/metrics.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 namespace {
 
 constexpr std::size_t kOptLabel = 0, kLrLabel = 1, kActLabel = 2, kLossLabel = 3;  // and epoch
@@ -55,14 +56,15 @@ std::vector<std::string> chosen(const std::vector<std::string>& values, std::siz
 
 }  // namespace
 
-Seeder::Seeder(const Program& base) : space_(ProgramSpace::with_default_keys(base)) {}
+Seeder::Seeder(const program::Program& base)
+    : space_(program::ProgramSpace::with_default_keys(base)) {}
 
 std::string Seeder::key(std::size_t label) const {
-  static constexpr KeyKind kKinds[kLabels] = {KeyKind::kOptimizer, KeyKind::kLearningRate,
-                                              KeyKind::kActivation, KeyKind::kLoss,
-                                              KeyKind::kEpochs};
+  static constexpr program::KeyKind kKinds[kLabels] = {
+      program::KeyKind::kOptimizer, program::KeyKind::kLearningRate, program::KeyKind::kActivation,
+      program::KeyKind::kLoss, program::KeyKind::kEpochs};
   std::string name;  // of the last layer, where there are several
-  for (const Key& known : space_.keys()) {
+  for (const program::Key& known : space_.keys()) {
     if (known.kind == kKinds[label]) name = known.name;
   }
   return name;
@@ -114,14 +116,14 @@ std::vector<std::string> Seeder::values(std::size_t label) const {
     if (value == now || std::find(useful.begin(), useful.end(), value) != useful.end()) continue;
     std::array<std::string, kLabels> values;
     values[label] = value;
-    if (validate(seed(values).program.document).empty()) useful.push_back(value);
+    if (program::validate(seed(values).program.document).empty()) useful.push_back(value);
   }
   return useful;
 }
 
 Seeded Seeder::seed(const std::array<std::string, kLabels>& values) const {
   Seeded result;
-  Parameters changes;
+  program::Parameters changes;
   for (std::size_t label = 0; label < kLabels; ++label) {
     if (values[label].empty()) continue;
     changes[key(label)] = values[label];
@@ -134,8 +136,8 @@ Seeded Seeder::seed(const std::array<std::string, kLabels>& values) const {
   return result;
 }
 
-Program watched(const Program& program) {
-  Program result = program;
+program::Program watched(const program::Program& program) {
+  program::Program result = program;
   Json& document = result.document;
   document["compile"]["metrics"] = Json::array({"accuracy"});
   document["metric"] = {{"name", "accuracy"}, {"goal", "maximize"}};
@@ -153,11 +155,11 @@ Program watched(const Program& program) {
   return result;
 }
 
-Observation observe(LocalTrainer& trainer, TrainingJob job,
+Observation observe(training::LocalTrainer& trainer, training::TrainingJob job,
                     const std::vector<ToolVariant>& variants) {
-  const Program program = watched(*job.program);
+  const program::Program program = watched(*job.program);
   job.program = &program;
-  job.stream = StreamKey::kIndependent;
+  job.stream = training::StreamKey::kIndependent;
   Watcher watcher(variants);
   Observation observation;
   observation.result = trainer.train(job, &watcher);
@@ -185,12 +187,13 @@ struct Subject {
   }
   bool trained() const {
     return std::all_of(observations.begin(), observations.end(),
-                       [](const Observation& o) { return has_metric(o.result.status); });
+                       [](const Observation& o) { return training::has_metric(o.result.status); });
   }
 };
 
 /// Trains all of them, each as often as the tool does.
-void train(std::vector<Subject>& subjects, LocalTrainer& trainer, const SeedingOptions& options) {
+void train(std::vector<Subject>& subjects, training::LocalTrainer& trainer,
+           const SeedingOptions& options) {
   const auto trainings = static_cast<std::size_t>(message_table().threshold("trainings"));
   for (Subject& subject : subjects) subject.observations.resize(trainings);
   const std::size_t all = subjects.size() * trainings;
@@ -199,7 +202,7 @@ void train(std::vector<Subject>& subjects, LocalTrainer& trainer, const SeedingO
       all, options.workers, options.stop,
       [&](std::size_t i) {
         Subject& subject = subjects[i / trainings];
-        TrainingJob job;
+        training::TrainingJob job;
         job.program = &subject.seeded.program;
         job.seed = options.seed;
         job.replica = static_cast<int>(i % trainings);
@@ -213,16 +216,17 @@ void train(std::vector<Subject>& subjects, LocalTrainer& trainer, const SeedingO
 
 bool killed(const Subject& mutant, const Subject& origin) {
   const std::vector<double> before = origin.accuracies(), after = mutant.accuracies();
-  return mutant.trained() && glm_p(before, after) < message_table().threshold("kill_p") &&
-         cohens_d(before, after) >= message_table().threshold("kill_d");
+  return mutant.trained() &&
+         evaluators::glm_p(before, after) < message_table().threshold("kill_p") &&
+         evaluators::cohens_d(before, after) >= message_table().threshold("kill_d");
 }
 
 Example example_of(Subject subject, const std::string& base) {
   Example example{base,
                   subject.seeded.name,
-                  program_hash(subject.seeded.program),
+                  program::program_hash(subject.seeded.program),
                   subject.seeded.labels,
-                  mean(subject.accuracies()),
+                  evaluators::mean(subject.accuracies()),
                   {}};
   for (Observation& observation : subject.observations) {
     for (std::size_t v = 0; v < example.features.size(); ++v) {
@@ -247,10 +251,11 @@ std::vector<Labels> label_sets(std::size_t count) {
 
 }  // namespace
 
-void require_seedable(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer) {
+void require_seedable(const std::vector<FaultyProgram>& programs, training::LocalTrainer& trainer) {
   for (const FaultyProgram& program : programs) {
-    require_valid(program.program.document, program.id);
-    if (const ResolvedProgram resolved = resolve(program.program); !is_accuracy(resolved.metric)) {
+    program::require_valid(program.program.document, program.id);
+    if (const program::ResolvedProgram resolved = program::resolve(program.program);
+        !training::is_accuracy(resolved.metric)) {
       throw input_error(
           describe(program.id, "metric", resolved.metric, "an accuracy: mutants are killed by it"));
     }
@@ -260,7 +265,7 @@ void require_seedable(const std::vector<FaultyProgram>& programs, LocalTrainer& 
   }
 }
 
-Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer,
+Table make_table(const std::vector<FaultyProgram>& programs, training::LocalTrainer& trainer,
                  const SeedingOptions& options) {
   require_seedable(programs, trainer);
   Table table;
@@ -268,7 +273,8 @@ Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& train
   std::vector<Seeder> seeders;
   std::vector<Subject> singles;
   const auto key_of = [&](std::size_t base, std::uint64_t use) {
-    return mixed(options.seed ^ mixed(program_hash(programs[base].program).low ^ (use << 32)));
+    return mixed(options.seed ^
+                 mixed(program::program_hash(programs[base].program).low ^ (use << 32)));
   };
   for (std::size_t base = 0; base < programs.size(); ++base) {
     const FaultyProgram& program = programs[base];
@@ -334,7 +340,8 @@ Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& train
         }
         Seeded seeded = seeders[base].seed(values);
         if (std::find(names.begin(), names.end(), seeded.name) != names.end()) continue;
-        if (!validate(seeded.program.document).empty()) continue;  // a pair that Keras refuses
+        if (!program::validate(seeded.program.document).empty())
+          continue;  // a pair that Keras refuses
         names.push_back(seeded.name);
         several.push_back({base, values, std::move(seeded), {}});
       }
@@ -358,4 +365,4 @@ Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& train
   return table;
 }
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

@@ -6,25 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "base/parallel.h"
 #include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/tool.h"
 #include "program/parameters.h"
-#include "training/parallel.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 
 /// A program with faults seeded into it.
 struct Seeded {
   std::string name;  ///< the tool's: "lr_1e-12__epoch_2"; "origin" without faults
   Labels labels{};
-  Program program;
+  program::Program program;
 };
 
 /// Seeds faults into one correct program, from the tool's pools (faults.json): optimiser, learning
 /// rate, activation of the last layer, loss, epochs.
 class Seeder {
  public:
-  explicit Seeder(const Program& base);
+  explicit Seeder(const program::Program& base);
 
   /// Values that make a fault of this label: those of the pool that change the program. Empty: the
   /// program has no place for such a fault.
@@ -34,20 +34,20 @@ class Seeder {
 
  private:
   std::string key(std::size_t label) const;
-  ProgramSpace space_;
+  program::ProgramSpace space_;
 };
 
 /// The program as the tool trains it: watched on its test rows unless it has validation rows of its
 /// own, measured by accuracy, stopped early.
-Program watched(const Program& program);
+program::Program watched(const program::Program& program);
 
 /// What one training of the watched program gives.
 struct Observation {
-  ReplicaResult result;
+  training::ReplicaResult result;
   std::array<std::vector<float>, std::size(kVariants)> features;  ///< of those asked for
   double val_accuracy = 0;
 };
-Observation observe(LocalTrainer& trainer, TrainingJob job,
+Observation observe(training::LocalTrainer& trainer, training::TrainingJob job,
                     const std::vector<ToolVariant>& variants);
 
 /// How to make a table.
@@ -61,12 +61,12 @@ struct SeedingOptions {
 };
 
 /// Throws input_error for a program that isn't valid, isn't a classification or can't be trained.
-void require_seedable(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer);
+void require_seedable(const std::vector<FaultyProgram>& programs, training::LocalTrainer& trainer);
 
 /// Trains programs and their mutants 20 times each and keeps the programs and the mutants that are
 /// killed. Faults that were killed alone are combined to mutants with several. Throws what
 /// require_seedable() throws.
-Table make_table(const std::vector<FaultyProgram>& programs, LocalTrainer& trainer,
+Table make_table(const std::vector<FaultyProgram>& programs, training::LocalTrainer& trainer,
                  const SeedingOptions& options);
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

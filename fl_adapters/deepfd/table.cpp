@@ -4,10 +4,10 @@
 #include <charconv>
 #include <cmath>
 
-#include "program/json_section.h"
-#include "program/seal.h"
+#include "base/checksum.h"
+#include "base/json_section.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 namespace {
 
 constexpr const char* kFormat = "neutra-deepfd-model";
@@ -165,4 +165,4 @@ Table read_table(const std::filesystem::path& file) {
   return table_from_json(read_sealed_json(file, kFormat), file.string());
 }
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

@@ -9,7 +9,7 @@
 #include "fl_adapters/deepfd/monitor.h"
 #include "program/program.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
 
 /// The tool's words for its labels, in its order: opt, lr, act, loss, epoch.
 std::string_view label_name(std::size_t label);
@@ -52,4 +52,4 @@ Table table_from_json(const Json& json, const std::string& file);
 /// The table of a file, whose digest is checked where it has one.
 Table read_table(const std::filesystem::path& file);
 
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

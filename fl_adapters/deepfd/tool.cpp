@@ -3,15 +3,16 @@
 #include <map>
 #include <mutex>
 
+#include "base/error.h"
+#include "base/json.h"
+#include "base/numbers.h"
 #include "fl_adapters/deepfd/model.h"
 #include "fl_adapters/deepfd/seeding.h"
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/task_rules.h"
 #include "fl_adapters/watch.h"
-#include "program/error.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace deepfd {
 namespace {
 
@@ -62,15 +63,16 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
   const auto finish = [&](LocalisationStatus status, const std::string& reason) {
     return watch.finish(std::move(result), status, reason);
   };
-  if (const auto problems = validate(faulty.program.document); !problems.empty()) {
+  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
     return finish(LocalisationStatus::kNotApplicable, to_string(problems.front()));
   }
-  if (const Example* known = table_of(context.model).find(program_hash(faulty.program))) {
+  if (const Example* known = table_of(context.model).find(program::program_hash(faulty.program))) {
     return finish(
         LocalisationStatus::kNotApplicable,
         "the model was trained on this program (" + known->program + ", " + known->faults + ")");
   }
-  if (const auto problems = validate(watched(faulty.program).document); !problems.empty()) {
+  if (const auto problems = program::validate(watched(faulty.program).document);
+      !problems.empty()) {
     return finish(LocalisationStatus::kNotApplicable,
                   "can't be watched: " + to_string(problems.front()));
   }
@@ -78,7 +80,7 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
   const auto iterations = static_cast<int>(message_table().threshold("iterations"));
   std::vector<std::vector<float>> rows;
   for (int i = 0; i < iterations; ++i) {
-    std::optional<TrainingJob> job = watch.job(faulty.program);
+    std::optional<training::TrainingJob> job = watch.job(faulty.program);
     if (!job) {
       return finish(LocalisationStatus::kTimeout, "ran past its time limit in training " +
                                                       std::to_string(i + 1) + " of " +
@@ -120,4 +122,4 @@ extern const Tool deepfd_tool{
     deepfd::localise,
     deepfd::message_table};
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

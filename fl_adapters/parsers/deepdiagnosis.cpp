@@ -1,7 +1,7 @@
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/parsers/stop_line.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 namespace {
 
 const MessageTable& table() {
@@ -25,13 +25,13 @@ std::optional<ToolMessage> advice_of(const std::string& suggestion,
   ToolMessage advice = table().message(match->code);
   advice.text = suggestion;
   // Of what it names, these have a place.
-  for (FaultEntry& fault : advice.faults) {
+  for (program::FaultEntry& fault : advice.faults) {
     if (fault.type != "ACH" && fault.type != "WCI") continue;
     fault.layers = layers;
     advice.layers = layers;
   }
   if (match->code == "to_softmax" && !recorder.keep_misleading()) {
-    const Program* program = recorder.known();
+    const program::Program* program = recorder.known();
     if (program == nullptr) {
       advice.ignored = "the output may be a softmax already: the program isn't known";
     } else if (output_activation(*program) == "softmax") {
@@ -86,4 +86,4 @@ void read(const Section& section, Recorder& recorder) {
 extern const LogParser deepdiagnosis_parser{
     "deepdiagnosis", "lists of issues, console logs, and one line a program", read};
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

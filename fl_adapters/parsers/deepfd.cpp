@@ -3,7 +3,7 @@
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/parsers/parser.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 namespace {
 
 const MessageTable& table() {
@@ -120,4 +120,4 @@ void read(const Section& section, Recorder& recorder) {
 
 extern const LogParser deepfd_parser{"deepfd", "the report of each case", read};
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

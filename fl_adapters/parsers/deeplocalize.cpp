@@ -1,7 +1,7 @@
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/parsers/stop_line.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 namespace {
 
 const MessageTable& table() {
@@ -44,4 +44,4 @@ void read(const Section& section, Recorder& recorder) {
 extern const LogParser deeplocalize_parser{
     "deeplocalize", "lists of issues, console logs, and one line a program", read};
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -399,4 +399,4 @@ std::string_view noise_kind(std::string_view line) {
   return "";
 }
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Reading what a tool printed: console logs and collections of them, as they were recorded.
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 
 /// A piece of a line: what lies between line ends, carriage returns and runs of backspaces, without
 /// colour codes and other control characters.
@@ -80,4 +80,4 @@ class Scanner {
 /// "--- 10.09 seconds ---": the number, and the text without it.
 std::optional<double> take_seconds(std::string& text);
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

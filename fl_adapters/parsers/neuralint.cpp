@@ -4,7 +4,7 @@
 
 #include "fl_adapters/parsers/parser.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 namespace {
 
 constexpr std::string_view kNoFault = "There is no identified fault in the DNN script";
@@ -53,7 +53,7 @@ std::string take_message(std::string_view& text) {
 /// The message with layers over config.layers, as the study counts it.
 ToolMessage message_of(const std::string& code, const Component& about, Recorder& recorder,
                        std::string& problem) {
-  const Program* program = recorder.known();
+  const program::Program* program = recorder.known();
   std::set<int> layers;
   const bool about_output = neuralint::asks_for_activation(code);
   if (about.name == "Layer") {
@@ -193,4 +193,4 @@ void read(const Section& section, Recorder& recorder) {
 extern const LogParser neuralint_parser{"neuralint",
                                         "the report of each script, and tables of reports", read};
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

@@ -6,7 +6,7 @@
 
 #include "program/normal.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 
 // One line for each tool, sorted by name; NAME.cpp defines the object NAME_parser.
 #define NEUTRA_PARSERS(PARSER) \
@@ -77,7 +77,7 @@ Localisation& Recorder::run() {
   return run_;
 }
 
-const Program* Recorder::known() {
+const program::Program* Recorder::known() {
   return options_.program ? options_.program(name_.empty() ? options_.name : name_) : nullptr;
 }
 
@@ -199,13 +199,13 @@ std::string in_quotes(std::string_view line) {
   return "'" + text + (line.size() > kShown ? "...'" : "'");
 }
 
-int last_layer(const Program& program) {
-  const Json* layers = find_layers(program.document);
+int last_layer(const program::Program& program) {
+  const Json* layers = program::find_layers(program.document);
   return layers == nullptr ? -1 : static_cast<int>(layers->size()) - 1;
 }
 
-std::string output_activation(const Program& program) {
-  const ResolvedLayer last = resolve(program).layers.back();
+std::string output_activation(const program::Program& program) {
+  const program::ResolvedLayer last = program::resolve(program).layers.back();
   if (last.class_name == "Softmax") return "softmax";
   const Json* activation = member(last.config, "activation");
   return activation != nullptr ? activation->get<std::string>() : "linear";
@@ -246,4 +246,4 @@ std::optional<TableMatch> match_text(const MessageTable& table, std::string_view
   return std::nullopt;
 }
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

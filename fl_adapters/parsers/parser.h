@@ -11,7 +11,7 @@
 #include "fl_adapters/parsers/log.h"
 
 /// Recorded output of the real tools, as localisations (docs/formats/tool_outputs.md).
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 
 struct ParseOptions {
   /// Name of the program of a recording that names none: its file's name.
@@ -20,7 +20,7 @@ struct ParseOptions {
   bool keep_misleading = false;
   /// The program that a name stands for, nullptr where it isn't known. With it, layers are those of
   /// the program, and what it has already isn't asked of it.
-  std::function<const Program*(const std::string& name)> program;
+  std::function<const program::Program*(const std::string& name)> program;
 };
 
 struct RecordedProgram {
@@ -62,7 +62,7 @@ class Recorder {
   Localisation& run();
   bool in_run() const { return open_; }
   /// The known program of the run; nullptr: unknown.
-  const Program* known();
+  const program::Program* known();
   bool keep_misleading() const { return options_.keep_misleading; }
 
   void understood() { ++log_.understood; }
@@ -107,8 +107,8 @@ Localisation read_output(const LogParser& parser, std::string_view text,
 std::string in_quotes(std::string_view line);
 
 /// The last layer of a program, and its activation: "softmax", "linear".
-int last_layer(const Program& program);
-std::string output_activation(const Program& program);
+int last_layer(const program::Program& program);
+std::string output_activation(const program::Program& program);
 
 /// The message of a table that a text is, blanks aside. A table's text has places for numbers:
 /// "Batch {batch} layer {layer}: ...".
@@ -118,4 +118,4 @@ struct TableMatch {
 };
 std::optional<TableMatch> match_text(const MessageTable& table, std::string_view text);
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

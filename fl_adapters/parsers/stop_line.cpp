@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "program/normal.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 
 int layer_of(Recorder& recorder, std::int64_t number) {
-  const Program* program = recorder.known();
-  const Json* layers = program != nullptr ? find_layers(program->document) : nullptr;
+  const program::Program* program = recorder.known();
+  const Json* layers = program != nullptr ? program::find_layers(program->document) : nullptr;
   const Json* first =
       layers != nullptr && !layers->empty() ? member(layers->front(), "class_name") : nullptr;
   const bool counted = first == nullptr || *first != "InputLayer";
@@ -103,4 +103,4 @@ void read_stop_lines(const Section& section, Recorder& recorder,
   }
 }
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

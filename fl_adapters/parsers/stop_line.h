@@ -8,7 +8,7 @@
 
 /// What DeepLocalize and DeepDiagnosis print when they end a training:
 /// "Batch 0 layer 6: SYMPTOM, terminating training --- 18.9 seconds --- SUGGESTION".
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 
 struct StopLine {
   std::string before;   ///< text in front of "Batch": the name of a model, in collections
@@ -33,4 +33,4 @@ void read_stop_lines(const Section& section, Recorder& recorder,
                      const std::function<void(const LogLine&, const StopLine&)>& stopped,
                      const std::function<bool(const LogLine&)>& continued);
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

@@ -5,7 +5,7 @@
 
 #include "fl_adapters/parsers/parser.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
 namespace {
 
 /// A list of messages: "[<Critical: ...>, <Warning: ...>]"; brackets may be lost.
@@ -108,7 +108,7 @@ bool before_training(const std::string& code) {
 ToolMessage message_of(const std::string& code, const List& list, Recorder& recorder) {
   ToolMessage message = umlaut::message_table().message(code);
   if (!before_training(code)) return message;
-  if (const Program* program = recorder.known()) {
+  if (const program::Program* program = recorder.known()) {
     for (ToolMessage& own : umlaut::check_program(*program, ToolVariant::kAsPublished)) {
       if (own.code == code) message = std::move(own);
     }
@@ -264,4 +264,4 @@ extern const LogParser umlaut_parser{
                          [](const ToolMessage& message) { return before_training(message.code); });
     }};
 
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

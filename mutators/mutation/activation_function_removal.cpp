@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator activation_function_removal{
     .id = "activation_function_removal",
@@ -19,4 +19,4 @@ extern const MutationOperator activation_function_removal{
     },
     .edit = make_linear};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator activation_removal{
     .id = "activation_removal",
@@ -15,4 +15,4 @@ extern const MutationOperator activation_removal{
                   Site site) { return refuse_trained_step(target, site, "activation_removal"); },
     .edit = add_trained_layer_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

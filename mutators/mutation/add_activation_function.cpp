@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator add_activation_function{
     .id = "add_activation_function",
@@ -19,4 +19,4 @@ extern const MutationOperator add_activation_function{
     .values = [](const Target&, Site) { return operator_values("activation"); },
     .edit = set_field};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

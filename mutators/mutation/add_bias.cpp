@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator add_bias{
     .id = "add_bias",
@@ -20,4 +20,4 @@ extern const MutationOperator add_bias{
     },
     .edit = set_field_true};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

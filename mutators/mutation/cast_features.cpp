@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator cast_features{
     .id = "cast_features",
@@ -21,4 +21,4 @@ extern const MutationOperator cast_features{
           add_data_step(document, {{"op", "cast_features"}, {"percentage", 100}, {"type", value}});
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_batch_size{
     .id = "change_batch_size",
@@ -26,7 +26,8 @@ extern const MutationOperator change_batch_size{
           }
           return values;
         },
-    .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
-               std::uint64_t) { set_section_field(document, "fit", "batch_size", value); }};
+    .edit =
+        [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
+           std::uint64_t) { program::set_section_field(document, "fit", "batch_size", value); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

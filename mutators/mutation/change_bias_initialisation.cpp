@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_bias_initialisation{
     .id = "change_bias_initialisation",
@@ -22,4 +22,4 @@ extern const MutationOperator change_bias_initialisation{
     .values = [](const Target&, Site) { return operator_values("bias_initializer"); },
     .edit = set_field};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/layer.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_dropout_rate{
     .id = "change_dropout_rate",
@@ -17,10 +17,10 @@ extern const MutationOperator change_dropout_rate{
                   .values = "0.125, 0.25, 0.75, 1"},
     .field = "rate",
     .refusal = [](const Target& target, Site site) -> std::string {
-      if (is_dropout(layer_at(target, site).class_name)) return "";
+      if (program::is_dropout(layer_at(target, site).class_name)) return "";
       return layer_text(target, site, "is no Dropout layer");
     },
     .values = [](const Target&, Site) { return operator_values("dropout_rate"); },
     .edit = set_field};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 namespace {
 
 /// Of the first EarlyStopping.
@@ -44,4 +44,4 @@ extern const MutationOperator change_earlystopping_patience{
           }
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

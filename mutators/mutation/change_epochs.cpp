@@ -5,7 +5,7 @@
 
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_epochs{
     .id = "change_epochs",
@@ -26,6 +26,6 @@ extern const MutationOperator change_epochs{
       return {epochs, 1, std::max(1.0, std::floor(epochs / 10)), 0};
     },
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
-               std::uint64_t) { set_section_field(document, "fit", "epochs", value); }};
+               std::uint64_t) { program::set_section_field(document, "fit", "epochs", value); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_filter_size{
     .id = "change_filter_size",
@@ -25,7 +25,7 @@ extern const MutationOperator change_filter_size{
            const Json& value, std::uint64_t) {
           Json size = setting_at(target, site, "kernel_size");
           for (Json& extent : size) extent = value;
-          set_layer_field(document, static_cast<std::size_t>(site), "kernel_size", size);
+          program::set_layer_field(document, static_cast<std::size_t>(site), "kernel_size", size);
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 namespace {
 
 /// The bounds that the optimiser has.
@@ -32,7 +32,7 @@ extern const MutationOperator change_gradient_clip{
         [](const MutationOperator&, Json& document, const Target& target, Site, const Json& value,
            std::uint64_t) {
           for (const std::string_view clip : clips(target))
-            set_optimizer_field(document, clip, value);
+            program::set_optimizer_field(document, clip, value);
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

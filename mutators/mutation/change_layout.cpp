@@ -1,15 +1,15 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 namespace {
 
-const Shape& shape_of(const Target& target) {
+const program::Shape& shape_of(const Target& target) {
   return target.data ? target.data->x : target.resolved.input_shape;
 }
 
 /// Those that make other images.
 std::vector<Json> layouts(const Target& target) {
-  const Shape& shape = shape_of(target);
+  const program::Shape& shape = shape_of(target);
   if (shape.size() != 3) return {};
   std::vector<Json> values;
   if (shape[2] > 1) values = {"reversed_channels", "channels_first"};
@@ -34,7 +34,7 @@ extern const MutationOperator change_layout{
                   .closed = true},
     .refusal = [](const Target& target, Site) -> std::string {
       if (!layouts(target).empty()) return "";
-      return "features of the shape " + to_string(shape_of(target));
+      return "features of the shape " + program::to_string(shape_of(target));
     },
     .values = [](const Target& target, Site) { return layouts(target); },
     .edit =
@@ -44,4 +44,4 @@ extern const MutationOperator change_layout{
                         {{"op", "change_layout"}, {"percentage", 100}, {"layout", value}});
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

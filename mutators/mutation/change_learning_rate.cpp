@@ -6,7 +6,7 @@
 #include "mutators/neutrality_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 namespace {
 
 double learning_rate(const Target& target) {
@@ -36,6 +36,6 @@ extern const MutationOperator change_learning_rate{
       return {rate, decimal_clean(rate / 10), precision, decimals};
     },
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
-               std::uint64_t) { set_optimizer_field(document, "learning_rate", value); }};
+               std::uint64_t) { program::set_optimizer_field(document, "learning_rate", value); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_loss_function{
     .id = "change_loss_function",
@@ -16,6 +16,6 @@ extern const MutationOperator change_loss_function{
                   .values = "DeepCrime's list of losses"},
     .values = [](const Target&, Site) { return operator_values("loss"); },
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
-               std::uint64_t) { set_section_field(document, "compile", "loss", value); }};
+               std::uint64_t) { program::set_section_field(document, "compile", "loss", value); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -2,7 +2,7 @@
 #include "program/edit.h"
 #include "program/vocabulary.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_optimisation_function{
     .id = "change_optimisation_function",
@@ -20,7 +20,8 @@ extern const MutationOperator change_optimisation_function{
           // The same optimiser with other settings would be no replacement.
           std::vector<Json> values;
           for (const Json& word : operator_values("optimizer")) {
-            const Entry* entry = find(Vocabulary::kOptimizer, word.get<std::string>());
+            const program::Entry* entry =
+                program::find(program::Vocabulary::kOptimizer, word.get<std::string>());
             if (entry->name != target.resolved.optimizer.at("class_name")) values.push_back(word);
           }
           return values;
@@ -28,8 +29,10 @@ extern const MutationOperator change_optimisation_function{
     .edit =
         [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
            std::uint64_t) {
-          const Entry* entry = find(Vocabulary::kOptimizer, value.get<std::string>());
-          optimizer_of(document) = {{"class_name", entry != nullptr ? Json(entry->name) : value}};
+          const program::Entry* entry =
+              program::find(program::Vocabulary::kOptimizer, value.get<std::string>());
+          program::optimizer_of(document) = {
+              {"class_name", entry != nullptr ? Json(entry->name) : value}};
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

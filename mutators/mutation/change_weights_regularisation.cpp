@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator change_weights_regularisation{
     .id = "change_weights_regularisation",
@@ -16,4 +16,4 @@ extern const MutationOperator change_weights_regularisation{
     .values = [](const Target&, Site) { return operator_values("regularizer"); },
     .edit = set_field};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator class_conditional_noise{
     .id = "class_conditional_noise",
@@ -18,4 +18,4 @@ extern const MutationOperator class_conditional_noise{
     .range = percentages,
     .edit = add_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

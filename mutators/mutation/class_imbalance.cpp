@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator class_imbalance{
     .id = "class_imbalance",
@@ -29,4 +29,4 @@ extern const MutationOperator class_imbalance{
           add_data_step(document, std::move(step));
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

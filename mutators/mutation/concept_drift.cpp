@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator concept_drift{
     .id = "concept_drift",
@@ -17,4 +17,4 @@ extern const MutationOperator concept_drift{
     .range = percentages,
     .edit = add_percentage_step_on_targets};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator contradicting_duplicates{
     .id = "contradicting_duplicates",
@@ -18,4 +18,4 @@ extern const MutationOperator contradicting_duplicates{
     .range = percentages,
     .edit = add_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator data_missing{.id = "data_missing",
                                            .abbreviation = "DM",
@@ -13,4 +13,4 @@ extern const MutationOperator data_missing{.id = "data_missing",
                                            .range = percentages_of_removed,
                                            .edit = add_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

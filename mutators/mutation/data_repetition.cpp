@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator data_repetition{
     .id = "data_repetition",
@@ -14,4 +14,4 @@ extern const MutationOperator data_repetition{
     .range = percentages,
     .edit = add_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

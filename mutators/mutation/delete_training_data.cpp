@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator delete_training_data{
     .id = "delete_training_data",
@@ -14,4 +14,4 @@ extern const MutationOperator delete_training_data{
     .range = percentages_of_removed,
     .edit = add_percentage_step_on_targets};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

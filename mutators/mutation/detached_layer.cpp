@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator detached_layer{
     .id = "detached_layer",
@@ -24,6 +24,6 @@ extern const MutationOperator detached_layer{
       return layer_text(target, site, "is the last one that is trained");
     },
     .edit = [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
-               std::uint64_t) { set_loop_field(document, "detached", site); }};
+               std::uint64_t) { program::set_loop_field(document, "detached", site); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

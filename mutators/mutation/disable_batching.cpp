@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator disable_batching{
     .id = "disable_batching",
@@ -21,7 +21,7 @@ extern const MutationOperator disable_batching{
     .edit =
         [](const MutationOperator&, Json& document, const Target& target, Site, const Json&,
            std::uint64_t) {
-          set_section_field(document, "fit", "batch_size", target.data->training_rows);
+          program::set_section_field(document, "fit", "batch_size", target.data->training_rows);
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator disable_shuffle{
     .id = "disable_shuffle",
@@ -15,6 +15,6 @@ extern const MutationOperator disable_shuffle{
       return steps_per_epoch(target) == 1 ? "one batch of all rows" : "";
     },
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
-               std::uint64_t) { set_section_field(document, "fit", "shuffle", false); }};
+               std::uint64_t) { program::set_section_field(document, "fit", "shuffle", false); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator duplicate_layer{
     .id = "duplicate_layer",
@@ -17,7 +17,8 @@ extern const MutationOperator duplicate_layer{
       }
       return "";
     },
-    .edit = [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
-               std::uint64_t) { repeat_layer(document, static_cast<std::size_t>(site), 2); }};
+    .edit =
+        [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
+           std::uint64_t) { program::repeat_layer(document, static_cast<std::size_t>(site), 2); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator freeze_layer{
     .id = "freeze_layer",
@@ -14,4 +14,4 @@ extern const MutationOperator freeze_layer{
     .refusal = refuse_untrained_layer,
     .edit = set_field_false};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator gaussian_fuzz{
     .id = "gaussian_fuzz",
@@ -16,4 +16,4 @@ extern const MutationOperator gaussian_fuzz{
     .range = percentages,
     .edit = add_trained_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

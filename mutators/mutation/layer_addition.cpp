@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator layer_addition{
     .id = "layer_addition",
@@ -23,8 +23,8 @@ extern const MutationOperator layer_addition{
     .edit =
         [](const MutationOperator&, Json& document, const Target&, Site site, const Json& value,
            std::uint64_t) {
-          insert_layer(document, static_cast<std::size_t>(site) + 1,
-                       {{"class_name", value}, {"config", Json::object()}});
+          program::insert_layer(document, static_cast<std::size_t>(site) + 1,
+                                {{"class_name", value}, {"config", Json::object()}});
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator layer_copy{
     .id = "layer_copy",
@@ -14,4 +14,4 @@ extern const MutationOperator layer_copy{
                   Site site) { return refuse_trained_step(target, site, "layer_copy"); },
     .edit = add_trained_layer_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator layer_deactivation{
     .id = "layer_deactivation",
@@ -15,4 +15,4 @@ extern const MutationOperator layer_deactivation{
                   Site site) { return refuse_trained_step(target, site, "layer_deactivation"); },
     .edit = add_trained_layer_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

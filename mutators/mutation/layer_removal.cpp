@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator layer_removal{
     .id = "layer_removal",
@@ -13,7 +13,7 @@ extern const MutationOperator layer_removal{
         "Removes a Dense or BatchNormalization layer whose output has the shape of its input.",
     .source = kDeepMutation,
     .refusal = [](const Target& target, Site site) -> std::string {
-      const ResolvedLayer& layer = layer_at(target, site);
+      const program::ResolvedLayer& layer = layer_at(target, site);
       if (layer.class_name != "Dense" && layer.class_name != "BatchNormalization") {
         return layer_text(target, site, "is neither Dense nor BatchNormalization");
       }
@@ -23,11 +23,12 @@ extern const MutationOperator layer_removal{
       }
       if (layer.output_shape.empty()) return layer_text(target, site, "has an unknown shape");
       if (layer.output_shape == layer.input_shape) return "";
-      return layer_text(
-          target, site,
-          "makes " + to_string(layer.output_shape) + " of " + to_string(layer.input_shape));
+      return layer_text(target, site,
+                        "makes " + program::to_string(layer.output_shape) + " of " +
+                            program::to_string(layer.input_shape));
     },
-    .edit = [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
-               std::uint64_t) { repeat_layer(document, static_cast<std::size_t>(site), 0); }};
+    .edit =
+        [](const MutationOperator&, Json& document, const Target&, Site site, const Json&,
+           std::uint64_t) { program::repeat_layer(document, static_cast<std::size_t>(site), 0); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator misplaced_zero_grad{
     .id = "misplaced_zero_grad",
@@ -11,12 +11,12 @@ extern const MutationOperator misplaced_zero_grad{
     .description = "Zeroes gradients between the backward pass and the update.",
     .source = kSilentBugs,
     .refusal = [](const Target& target, Site site) -> std::string {
-      if (target.resolved.loop.zero_grad != LoopStyle::ZeroGrad::kEachStep) {
+      if (target.resolved.loop.zero_grad != program::LoopStyle::ZeroGrad::kEachStep) {
         return "a loop that doesn't zero gradients at each step";
       }
       return refuse_untrained(target, site);
     },
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
-               std::uint64_t) { set_loop_field(document, "zero_grad", "before_step"); }};
+               std::uint64_t) { program::set_loop_field(document, "zero_grad", "before_step"); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator missing_step{
     .id = "missing_step",
@@ -12,6 +12,6 @@ extern const MutationOperator missing_step{
     .source = kSilentBugs,
     .refusal = refuse_untrained,
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
-               std::uint64_t) { set_loop_field(document, "step", false); }};
+               std::uint64_t) { program::set_loop_field(document, "step", false); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator missing_values_nan{
     .id = "missing_values_nan",
@@ -19,4 +19,4 @@ extern const MutationOperator missing_values_nan{
           {{"op", "missing_values"}, {"percentage", value}, {"seed", seed}, {"fill", "nan"}});
     }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

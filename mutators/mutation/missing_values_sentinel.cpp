@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator missing_values_sentinel{
     .id = "missing_values_sentinel",
@@ -19,4 +19,4 @@ extern const MutationOperator missing_values_sentinel{
           {{"op", "missing_values"}, {"percentage", value}, {"seed", seed}, {"fill", -999}});
     }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator missing_zero_grad{
     .id = "missing_zero_grad",
@@ -15,7 +15,7 @@ extern const MutationOperator missing_zero_grad{
                   .search = ValueSearch::kExhaustive,
                   .values = "never, each_epoch"},
     .refusal = [](const Target& target, Site site) -> std::string {
-      if (target.resolved.loop.zero_grad != LoopStyle::ZeroGrad::kEachStep) {
+      if (target.resolved.loop.zero_grad != program::LoopStyle::ZeroGrad::kEachStep) {
         return "a loop that doesn't zero gradients at each step";
       }
       if (steps_per_epoch(target) == 1 && target.resolved.epochs == 1) return "a single step";
@@ -27,7 +27,7 @@ extern const MutationOperator missing_zero_grad{
            std::uint64_t) {
           // In an epoch of one step nothing adds up.
           if (value == "each_epoch" && steps_per_epoch(target) == 1) return;
-          set_loop_field(document, "zero_grad", value);
+          program::set_loop_field(document, "zero_grad", value);
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator neuron_activation_inverse{
     .id = "neuron_activation_inverse",
@@ -16,4 +16,4 @@ extern const MutationOperator neuron_activation_inverse{
     .range = percentages,
     .edit = add_trained_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

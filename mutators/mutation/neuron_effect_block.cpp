@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator neuron_effect_block{
     .id = "neuron_effect_block",
@@ -15,4 +15,4 @@ extern const MutationOperator neuron_effect_block{
     .range = percentages,
     .edit = add_trained_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

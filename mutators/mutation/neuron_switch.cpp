@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator neuron_switch{
     .id = "neuron_switch",
@@ -15,9 +15,9 @@ extern const MutationOperator neuron_switch{
     .refusal =
         [](const Target& target, Site) {
           return refuse_without_kernel(
-              target, [](const Shape& kernel) { return kernel[kernel.size() - 2] > 1; });
+              target, [](const program::Shape& kernel) { return kernel[kernel.size() - 2] > 1; });
         },
     .range = percentages,
     .edit = add_trained_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator out_of_distribution{
     .id = "out_of_distribution",
@@ -15,4 +15,4 @@ extern const MutationOperator out_of_distribution{
     .range = percentages,
     .edit = add_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

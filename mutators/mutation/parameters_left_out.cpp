@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator parameters_left_out{
     .id = "parameters_left_out",
@@ -16,7 +16,7 @@ extern const MutationOperator parameters_left_out{
                const Json&, std::uint64_t) {
       Json layers = target.resolved.loop.left_out;
       layers.push_back(site);
-      set_loop_field(document, "left_out", std::move(layers));
+      program::set_loop_field(document, "left_out", std::move(layers));
     }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

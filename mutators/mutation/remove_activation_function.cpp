@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator remove_activation_function{
     .id = "remove_activation_function",
@@ -14,4 +14,4 @@ extern const MutationOperator remove_activation_function{
     .refusal = refuse_linear,
     .edit = make_linear};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator remove_bias{
     .id = "remove_bias",
@@ -20,4 +20,4 @@ extern const MutationOperator remove_bias{
     },
     .edit = set_field_false};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

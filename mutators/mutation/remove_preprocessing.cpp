@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator remove_preprocessing{
     .id = "remove_preprocessing",
@@ -23,4 +23,4 @@ extern const MutationOperator remove_preprocessing{
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json& value,
                std::uint64_t) { document["data"]["preprocess"].erase(value.get<std::size_t>()); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator remove_validation_set{
     .id = "remove_validation_set",
@@ -22,4 +22,4 @@ extern const MutationOperator remove_validation_set{
           document["data"].erase("validation");
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator remove_weights_regularisation{
     .id = "remove_weights_regularisation",
@@ -14,4 +14,4 @@ extern const MutationOperator remove_weights_regularisation{
     .refusal = refuse_no_regularizer,
     .edit = set_field};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

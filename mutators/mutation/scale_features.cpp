@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator scale_features{
     .id = "scale_features",
@@ -14,4 +14,4 @@ extern const MutationOperator scale_features{
     .range = percentages,
     .edit = add_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

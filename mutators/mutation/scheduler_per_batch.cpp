@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator scheduler_per_batch{
     .id = "scheduler_per_batch",
@@ -10,7 +10,7 @@ extern const MutationOperator scheduler_per_batch{
     .description = "Decays the learning rate after every batch instead of every epoch.",
     .source = "PyTorch documentation, torch.optim: how to adjust the learning rate",
     .refusal = [](const Target& target, Site site) -> std::string {
-      const std::optional<RateSchedule>& schedule = target.resolved.schedule;
+      const std::optional<program::RateSchedule>& schedule = target.resolved.schedule;
       if (!schedule) return "no learning rate schedule";
       if (schedule->every_batch) return "a schedule for every batch";
       if (schedule->decay_rate == 1) return "a schedule that leaves the rate as it is";
@@ -20,4 +20,4 @@ extern const MutationOperator scheduler_per_batch{
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
                std::uint64_t) { document["fit"]["schedule"]["every"] = "batch"; }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

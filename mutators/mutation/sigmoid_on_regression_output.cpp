@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator sigmoid_on_regression_output{
     .id = "sigmoid_on_regression_output",
@@ -17,7 +17,8 @@ extern const MutationOperator sigmoid_on_regression_output{
     .edit =
         [](const MutationOperator&, Json& document, const Target& target, Site, const Json&,
            std::uint64_t) {
-          set_layer_field(document, target.resolved.layers.size() - 1, "activation", "sigmoid");
+          program::set_layer_field(document, target.resolved.layers.size() - 1, "activation",
+                                   "sigmoid");
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

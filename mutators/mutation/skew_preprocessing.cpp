@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 namespace {
 
 /// Those for both parts behind which no step changes the numbers of the same table: test rows stay
@@ -53,4 +53,4 @@ extern const MutationOperator skew_preprocessing{
           document["data"]["preprocess"][value.get<std::size_t>()]["part"] = "test";
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

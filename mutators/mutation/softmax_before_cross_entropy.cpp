@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator softmax_before_cross_entropy{
     .id = "softmax_before_cross_entropy",
@@ -27,8 +27,9 @@ extern const MutationOperator softmax_before_cross_entropy{
     .edit =
         [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
            std::uint64_t) {
-          insert_layer(document, layers_of(document).size(),
-                       {{"class_name", "Activation"}, {"config", {{"activation", "softmax"}}}});
+          program::insert_layer(
+              document, program::layers_of(document).size(),
+              {{"class_name", "Activation"}, {"config", {{"activation", "softmax"}}}});
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator sum_reduction{
     .id = "sum_reduction",
@@ -16,6 +16,6 @@ extern const MutationOperator sum_reduction{
       return refuse_untrained(target, site);
     },
     .edit = [](const MutationOperator&, Json& document, const Target&, Site, const Json&,
-               std::uint64_t) { set_loop_field(document, "reduction", "sum"); }};
+               std::uint64_t) { program::set_loop_field(document, "reduction", "sum"); }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator unbalance_train_data{
     .id = "unbalance_train_data",
@@ -19,4 +19,4 @@ extern const MutationOperator unbalance_train_data{
     .range = percentages,
     .edit = add_percentage_step_on_targets};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

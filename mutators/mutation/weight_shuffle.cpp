@@ -1,7 +1,7 @@
 #include "mutators/mutation_operator.h"
 #include "program/layer.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator weight_shuffle{
     .id = "weight_shuffle",
@@ -14,10 +14,11 @@ extern const MutationOperator weight_shuffle{
     .random = true,
     .refusal =
         [](const Target& target, Site) {
-          return refuse_without_kernel(
-              target, [](const Shape& kernel) { return element_count(kernel) > kernel.back(); });
+          return refuse_without_kernel(target, [](const program::Shape& kernel) {
+            return program::element_count(kernel) > kernel.back();
+          });
         },
     .range = percentages,
     .edit = add_trained_percentage_step};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

@@ -1,6 +1,6 @@
 #include "mutators/mutation_operator.h"
 
-namespace neutra::mutation {
+namespace neutra::mutators::mutation {
 
 extern const MutationOperator zero_sample_weights{
     .id = "zero_sample_weights",
@@ -22,4 +22,4 @@ extern const MutationOperator zero_sample_weights{
           add_data_step(document, {{"op", "zero_sample_weights"}});
         }};
 
-}  // namespace neutra::mutation
+}  // namespace neutra::mutators::mutation

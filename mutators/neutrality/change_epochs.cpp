@@ -1,15 +1,15 @@
 #include "mutators/neutrality_operator.h"
 
-namespace neutra::neutrality {
+namespace neutra::mutators::neutrality {
 
 extern const NeutralityOperator change_epochs{"change_epochs",
                                               "HNE",
                                               "Multiplies or divides the number of epochs.",
                                               kTable2,
-                                              KeyKind::kEpochs,
+                                              program::KeyKind::kEpochs,
                                               [](const std::string& current, Preset preset) {
                                                 return step_integer(current, preset,
-                                                                    KeyKind::kEpochs);
+                                                                    program::KeyKind::kEpochs);
                                               }};
 
-}  // namespace neutra::neutrality
+}  // namespace neutra::mutators::neutrality

@@ -1,15 +1,15 @@
 #include "mutators/neutrality_operator.h"
 
-namespace neutra::neutrality {
+namespace neutra::mutators::neutrality {
 
 extern const NeutralityOperator change_kernel_initialiser{
     "change_kernel_initialiser",
     "WCI",
     "Replaces the kernel initialiser of one layer.",
     kTable2,
-    KeyKind::kKernelInitializer,
+    program::KeyKind::kKernelInitializer,
     [](const std::string&, Preset preset) {
-      return preset_values(preset, KeyKind::kKernelInitializer);
+      return preset_values(preset, program::KeyKind::kKernelInitializer);
     }};
 
-}  // namespace neutra::neutrality
+}  // namespace neutra::mutators::neutrality

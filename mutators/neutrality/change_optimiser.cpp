@@ -1,6 +1,6 @@
 #include "mutators/neutrality_operator.h"
 
-namespace neutra::neutrality {
+namespace neutra::mutators::neutrality {
 
 extern const NeutralityOperator change_optimiser{
     "change_optimiser",
@@ -8,7 +8,9 @@ extern const NeutralityOperator change_optimiser{
     "Replaces the optimiser; the learning rate stays, its other settings are the new one's "
     "defaults.",
     kTable2,
-    KeyKind::kOptimizer,
-    [](const std::string&, Preset preset) { return preset_values(preset, KeyKind::kOptimizer); }};
+    program::KeyKind::kOptimizer,
+    [](const std::string&, Preset preset) {
+      return preset_values(preset, program::KeyKind::kOptimizer);
+    }};
 
-}  // namespace neutra::neutrality
+}  // namespace neutra::mutators::neutrality

@@ -10,7 +10,7 @@
 #include "program/normal.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 /// {class_name, config} in one of the spellings.
@@ -228,4 +228,4 @@ Json keras_compile_config(const Program& program, KerasSpelling spelling) {
           {"weighted_metrics", nullptr}};
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

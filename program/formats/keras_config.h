@@ -6,7 +6,7 @@
 #include "program/model_weights.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// How Keras spells a model in the JSON of a model file.
 enum class KerasSpelling {
@@ -43,4 +43,4 @@ std::string keras_loss_class(const std::string& word);
 /// (keras/src/utils/naming.py).
 std::string keras_snake_case(const std::string& class_name);
 
-}  // namespace neutra
+}  // namespace neutra::program

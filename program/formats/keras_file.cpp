@@ -2,12 +2,12 @@
 
 #include <map>
 
+#include "base/hdf5_file.h"
+#include "base/zip_file.h"
 #include "program/formats/keras_config.h"
-#include "program/hdf5_file.h"
 #include "program/layer.h"
-#include "program/zip_file.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr const char* kKerasVersion = "2.15.0";  ///< the last that all readers of the format know
@@ -73,4 +73,4 @@ std::string keras_file(const Program& program, const ResolvedProgram& resolved,
                       {"model.weights.h5", weights_file(resolved, weights)}});
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,7 +5,7 @@
 #include "program/model_weights.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// The bytes of a .keras file: model, what it was compiled with, weights. Keras 3 and tf.keras 2.13
 /// to 2.15 read it with load_model. Layout: keras/saving/saving_lib.py.
@@ -14,4 +14,4 @@ namespace neutra {
 std::string keras_file(const Program& program, const ResolvedProgram& resolved,
                        const ModelWeights& weights);
 
-}  // namespace neutra
+}  // namespace neutra::program

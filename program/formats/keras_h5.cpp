@@ -1,9 +1,9 @@
 #include "program/formats/keras_h5.h"
 
+#include "base/hdf5_file.h"
 #include "program/formats/keras_config.h"
-#include "program/hdf5_file.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr const char* kKerasVersion = "2.4.0";  ///< of tf.keras 2.4
@@ -52,4 +52,4 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
   return file.image();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,7 +5,7 @@
 #include "program/model_weights.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// The bytes of a Keras .h5 file: model, what it was compiled with, weights. Keras 2 and tf.keras
 /// up to 2.15 read it with load_model. Layout: keras/saving/hdf5_format.py.
@@ -14,4 +14,4 @@ namespace neutra {
 std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
                      const ModelWeights& weights);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,14 +5,14 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/error.h"
+#include "base/words.h"
 #include "program/embedded.h"
-#include "program/error.h"
 #include "program/layer.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 /// Names and settings of other Keras versions: program/formats/keras_history.json.
@@ -225,7 +225,7 @@ class Importer {
     const Layer* type = find_layer(class_name);
     if (type == nullptr) {
       std::vector<std::string> known;
-      for (const Layer* each : neutra::layers()) known.push_back(each->class_name);
+      for (const Layer* each : program::layers()) known.push_back(each->class_name);
       const std::vector<std::string> close = nearest_few(class_name, known);
       return refuse(place, "a layer class that neutra doesn't know",
                     "those of docs/formats/program.md" +
@@ -886,4 +886,4 @@ KerasImport import_keras(const KerasModel& model, const ImportSources& sources) 
   return Importer(model, sources).run();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -6,7 +6,7 @@
 #include "program/formats/keras_model.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// What an import had to fill in, change or leave out, and why.
 struct Assumption {
@@ -36,4 +36,4 @@ struct ImportSources {
 /// represent, one a line: layers, settings, losses, optimisers.
 KerasImport import_keras(const KerasModel& model, const ImportSources& sources);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -6,17 +6,17 @@
 #include <optional>
 #include <set>
 
-#include "program/error.h"
-#include "program/file_kind.h"
-#include "program/files.h"
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
+#include "base/hdf5_file.h"
+#include "base/words.h"
+#include "base/zip_file.h"
 #include "program/formats/keras_config.h"
-#include "program/hdf5_file.h"
 #include "program/layer.h"
 #include "program/normal.h"
-#include "program/words.h"
-#include "program/zip_file.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 namespace fs = std::filesystem;
@@ -891,4 +891,4 @@ ModelWeights KerasModelFile::weights(const ResolvedProgram& program,
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "program/model_weights.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// A Keras model as it is stored: nothing is interpreted.
 struct KerasModel {
@@ -71,4 +71,4 @@ bool is_keras_model_file(const std::filesystem::path& file);
 bool is_keras_json(const std::filesystem::path& file);
 bool is_keras_json(const Json& json);
 
-}  // namespace neutra
+}  // namespace neutra::program

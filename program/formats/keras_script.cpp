@@ -4,8 +4,10 @@
 #include <array>
 #include <set>
 
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/embedded.h"
-#include "program/error.h"
 #include "program/formats/keras_config.h"
 #include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
@@ -13,9 +15,8 @@
 #include "program/metric_name.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 /// A value as Python writes it; arrays are tuples.
@@ -390,7 +391,7 @@ class Writer {
 
   /// A word, or an object of its class where it has options.
   std::string loss(const Json& value) {
-    const std::string word = neutra::loss_word(value);
+    const std::string word = program::loss_word(value);
     Json options = value.is_object() ? value.at("config") : Json::object();
     if (is(KerasDialect::kKeras224) && !options.empty()) {
       refuse("/compile/loss/config", options.dump(), "{}: Keras 2.2.4 has no classes of losses");
@@ -562,4 +563,4 @@ std::string keras_script(const Program& program, const KerasScriptOptions& optio
   return Writer(program, options).script();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

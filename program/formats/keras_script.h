@@ -6,7 +6,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Which Keras a script is written for.
 enum class KerasDialect {
@@ -49,4 +49,4 @@ std::optional<std::string> keras_script_refusal(const Program& program);
 /// the program is valid. Throws input_error where there is a refusal.
 std::string keras_script(const Program& program, const KerasScriptOptions& options);
 
-}  // namespace neutra
+}  // namespace neutra::program

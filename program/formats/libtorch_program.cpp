@@ -1,11 +1,12 @@
 #include "program/formats/libtorch_program.h"
 
+#include "base/error.h"
+#include "base/numbers.h"
 #include "program/embedded.h"
-#include "program/error.h"
 #include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 class LibTorchWriter {
@@ -231,7 +232,7 @@ class LibTorchWriter {
     return "for (Tensor p : model.variables()) p.mutable_grad() = Tensor();\n";
   }
 
-  bool validates() const { return neutra::validates(torch_, program_, options_.validation); }
+  bool validates() const { return program::validates(torch_, program_, options_.validation); }
 
   std::string optimizer() const {
     std::string parameters;
@@ -259,4 +260,4 @@ std::string libtorch_program(const ResolvedProgram& program, const TorchScriptOp
   return LibTorchWriter(program, options).text();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,7 +5,7 @@
 #include "program/metric_name.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::program {
 
 bool is_streamed(const std::string& metric) {
   const std::string name = parse_metric_name(metric).name;
@@ -46,4 +46,4 @@ Json keras_metrics(const Json& given, const Json& names) {
   return result;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Is it one of the metrics that scripts and programs take batch by batch, as their libraries do?
 /// All others are functions of all rows (metric_parts.py).
@@ -26,4 +26,4 @@ std::string metric_label(const std::string& metric);
 /// neutra's alone. `names`: their canonical names. Left out: what Keras 2.4 doesn't measure.
 Json keras_metrics(const Json& given, const Json& names);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 /// Writes the operations of pickle's stack machine: Python's Lib/pickletools.py names them.
@@ -115,4 +115,4 @@ std::string pickle(const std::vector<std::pair<std::string, PickledArray>>& arra
   return pickler.done();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

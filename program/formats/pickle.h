@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// An array of float32 numbers in C order.
 struct PickledArray {
@@ -37,4 +37,4 @@ struct PickledLists {
 PickledLists unpickle_lists(std::string_view bytes, const std::string& file,
                             std::uint64_t offset = 0);
 
-}  // namespace neutra
+}  // namespace neutra::program

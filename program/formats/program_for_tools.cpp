@@ -3,7 +3,7 @@
 #include "program/layer.h"
 #include "program/normal.h"
 
-namespace neutra {
+namespace neutra::program {
 
 namespace {
 
@@ -53,4 +53,4 @@ Json program_for_tools(const Program& program, const DataInfo* data) {
   return document;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -1,10 +1,11 @@
 #include "program/formats/pytorch_script.h"
 
+#include "base/numbers.h"
 #include "program/embedded.h"
 #include "program/formats/metric_script.h"
 #include "program/formats/torch_program.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 class PyTorchWriter {
@@ -215,7 +216,7 @@ class PyTorchWriter {
 
   static std::string zero() { return "model.zero_grad(set_to_none=True)"; }
 
-  bool validates() const { return neutra::validates(torch_, program_, options_.validation); }
+  bool validates() const { return program::validates(torch_, program_, options_.validation); }
 
   std::string optimizer() const {
     std::string parameters;
@@ -245,4 +246,4 @@ std::string pytorch_script(const ResolvedProgram& program, const TorchScriptOpti
   return PyTorchWriter(program, options).script();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,7 +5,7 @@
 #include "program/formats/torch_script_options.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// A Python script that trains the program with PyTorch (1.13 and later) on the rows of x_train.npy
 /// and y_train.npy, with Keras's semantics: initialisers, losses, optimisers, metrics, layouts of
@@ -14,4 +14,4 @@ namespace neutra {
 /// Precondition: `program` has all shapes. Throws input_error for what the script can't do.
 std::string pytorch_script(const ResolvedProgram& program, const TorchScriptOptions& options);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -1,10 +1,10 @@
 #include "program/formats/tool_configs.h"
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/formats/keras_config.h"
 #include "program/formats/pickle.h"
 
-namespace neutra {
+namespace neutra::program {
 
 std::string tool_config(const Program& program, const std::string& dataset) {
   const Json fit = program.document.value("fit", Json::object());
@@ -41,4 +41,4 @@ std::string tool_config(const Program& program, const std::string& dataset) {
                  {"callbacks", Json::array()}});
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

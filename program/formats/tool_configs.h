@@ -4,7 +4,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// The config.pkl that DeepFD and AutoTrainer read beside a model.h5: a dict with optimizer (class
 /// name), opt_kwargs, loss, batchsize, epoch, callbacks and dataset. `dataset`: a word that the
@@ -12,4 +12,4 @@ namespace neutra {
 /// Sources: ArabelaTso/DeepFD, CodeBook/Utils/save_pkl.py; shiningrain/AUTOTRAINER, reproduce.py.
 std::string tool_config(const Program& program, const std::string& dataset);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/numbers.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 /// UMLAUT's callback is made with the model before it is compiled; it needs validation rows.
@@ -98,4 +99,4 @@ const ToolScript* find_tool_script(std::string_view name) {
   return it == tool_scripts().end() ? nullptr : &*it;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

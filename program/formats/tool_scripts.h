@@ -9,7 +9,7 @@
 #include "program/formats/keras_script.h"
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Scripts as published fault-localisation tools want them.
 struct ToolScript {
@@ -23,4 +23,4 @@ struct ToolScript {
 const std::vector<ToolScript>& tool_scripts();
 const ToolScript* find_tool_script(std::string_view name);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -5,14 +5,15 @@
 #include <cctype>
 #include <map>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/formats/keras_config.h"
 #include "program/layer.h"
 #include "program/layers/scaling.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 [[noreturn]] void refuse(const ResolvedLayer& layer, const std::string& allowed) {
@@ -478,4 +479,4 @@ std::string parts_for(std::string_view parts, const std::string& needs) {
   return text;
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

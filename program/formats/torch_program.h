@@ -9,7 +9,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// A program as calls of functions that have Keras's semantics: what scripts for PyTorch, programs
 /// for LibTorch and TorchScript have in common. The functions are the parts in
@@ -81,4 +81,4 @@ struct TorchSyntax {
 /// A part begins behind a line "# part: NAME" or "// part: NAME".
 std::string parts_for(std::string_view parts, const std::string& needs);
 
-}  // namespace neutra
+}  // namespace neutra::program

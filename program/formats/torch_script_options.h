@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace neutra {
+namespace neutra::program {
 
 /// What a script for PyTorch or a program for LibTorch needs to know besides the program.
 struct TorchScriptOptions {
@@ -10,4 +10,4 @@ struct TorchScriptOptions {
   std::uint32_t seed = 0;   ///< unless another one is given on the command line
 };
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -3,10 +3,10 @@
 #include <deque>
 #include <unordered_map>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/formats/pickle.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 // Bounds of what a pickle may make, so that a small file can't take gigabytes. Keras's largest data
@@ -607,4 +607,4 @@ PickledLists unpickle_lists(std::string_view bytes, const std::string& file, std
   return Unpickler(bytes, file, offset).lists();
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& activation() {
   static const Layer layer{
@@ -17,4 +17,4 @@ const Layer& activation() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

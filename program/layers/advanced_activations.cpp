@@ -1,7 +1,7 @@
 #include "program/layer.h"
 
 /// The activations that have a layer class of their own.
-namespace neutra::layer {
+namespace neutra::program::layer {
 namespace {
 
 std::variant<Shape, Refusal> same_shape(const Json&, const Shape& input) { return input; }
@@ -88,4 +88,4 @@ const Layer& softmax() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

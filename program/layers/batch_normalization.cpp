@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& batch_normalization() {
   using enum FieldType;
@@ -44,4 +44,4 @@ const Layer& batch_normalization() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -2,7 +2,7 @@
 
 #include "program/layers/windows.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 namespace {
 
 constexpr double kMost = static_cast<double>(kMaxElements);
@@ -235,4 +235,4 @@ const Layer& separable_conv_2d() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& dense() {
   static const Layer layer{
@@ -25,4 +25,4 @@ const Layer& dense() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

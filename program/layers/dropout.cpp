@@ -1,7 +1,7 @@
 #include "program/layer.h"
 
 /// Layers that drop or scale values at random in training.
-namespace neutra::layer {
+namespace neutra::program::layer {
 namespace {
 
 Field rate_field() {
@@ -72,4 +72,4 @@ const Layer& spatial_dropout_2d() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

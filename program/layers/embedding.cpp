@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& embedding() {
   using enum FieldType;
@@ -43,4 +43,4 @@ const Layer& embedding() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& flatten() {
   static const Layer layer{
@@ -13,4 +13,4 @@ const Layer& flatten() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& input_layer() {
   static const Layer layer{
@@ -15,4 +15,4 @@ const Layer& input_layer() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& layer_normalization() {
   using enum FieldType;
@@ -33,4 +33,4 @@ const Layer& layer_normalization() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& masking() {
   static const Layer layer{
@@ -15,4 +15,4 @@ const Layer& masking() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -3,7 +3,7 @@
 
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& permute() {
   static const Layer layer{
@@ -27,4 +27,4 @@ const Layer& permute() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -1,6 +1,6 @@
 #include "program/layers/windows.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 namespace {
 
 Layer pooling(const std::string& class_name, const std::string& alias, std::size_t axes) {
@@ -77,4 +77,4 @@ const Layer& global_max_pooling_2d() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

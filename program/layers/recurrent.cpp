@@ -1,7 +1,7 @@
 #include "program/layer.h"
 
 /// Layers that go through the steps of sequences (steps, features).
-namespace neutra::layer {
+namespace neutra::program::layer {
 namespace {
 
 void set_default(std::vector<Field>& fields, const std::string& name, const Json& fallback) {
@@ -129,4 +129,4 @@ const Layer& gru() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

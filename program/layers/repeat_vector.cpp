@@ -1,6 +1,6 @@
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& repeat_vector() {
   static const Layer layer{
@@ -17,4 +17,4 @@ const Layer& repeat_vector() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -2,7 +2,7 @@
 
 #include "program/layer.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& reshape() {
   static const Layer layer{
@@ -42,4 +42,4 @@ const Layer& reshape() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

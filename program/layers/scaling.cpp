@@ -3,7 +3,7 @@
 #include "program/layer.h"
 
 /// Layers that scale their input by numbers that no training changes.
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 /// The positions in a row's shape of the axes that have statistics of their own, ascending. Keras
@@ -129,4 +129,4 @@ const Layer& normalization() {
 }
 
 }  // namespace layer
-}  // namespace neutra
+}  // namespace neutra::program

@@ -4,7 +4,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::program {
 
 /// Numbers of a config, one or several, for `count` places: one is for all.
 std::vector<float> spread(const Json& numbers, std::int64_t count);
@@ -15,4 +15,4 @@ Shape statistics_shape(const Json& config, const Shape& input);
 /// they are taken.
 Shape statistics_extents(const Json& config, const Shape& input);
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -1,6 +1,6 @@
 #include "program/layers/windows.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& up_sampling_2d() {
   static const Layer layer{
@@ -20,4 +20,4 @@ const Layer& up_sampling_2d() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 Field window_field(const std::string& name, std::size_t axes, std::optional<Json> fallback) {
   if (fallback && !fallback->is_null()) fallback = Json(std::vector<Json>(axes, *fallback));
@@ -55,4 +55,4 @@ std::variant<Shape, Refusal> convolve(const Json& config, const Shape& input,
   return slide(config, "kernel_size", strides, dilation, input, filters);
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

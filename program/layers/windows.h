@@ -6,7 +6,7 @@
 
 /// What convolutions and poolings over images (height, width, channels) and sequences (steps,
 /// channels) share.
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 /// Largest kernel, stride or padding: keeps all products within 64 bits.
 constexpr double kMaxWindow = 1 << 20;
@@ -27,4 +27,4 @@ std::variant<Shape, Refusal> slide(const Json& config, const std::string& kernel
 /// The same for a convolution of `strides` and `dilation_rate`, one of which must be 1.
 std::variant<Shape, Refusal> convolve(const Json& config, const Shape& input, std::int64_t filters);
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -5,7 +5,7 @@
 
 /// Layers that run another one. Its {class_name, config} is their field "layer", as Keras stores
 /// them. Source: tf.keras 2.4 layers/wrappers.py.
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 constexpr std::string_view kForward = "forward_", kBackward = "backward_";
@@ -212,4 +212,4 @@ const Json& variable_settings(const Json& config, const Weight& weight) {
   return config.at(Json::json_pointer(settings_path(config, weight)));
 }
 
-}  // namespace neutra
+}  // namespace neutra::program

@@ -1,7 +1,7 @@
 #include "program/layer.h"
 #include "program/layers/windows.h"
 
-namespace neutra::layer {
+namespace neutra::program::layer {
 
 const Layer& zero_padding_2d() {
   static const Layer layer{
@@ -22,4 +22,4 @@ const Layer& zero_padding_2d() {
   return layer;
 }
 
-}  // namespace neutra::layer
+}  // namespace neutra::program::layer

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "program/files.h"
-#include "program/json.h"
+#include "base/files.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

@@ -85,30 +85,4 @@ Called call(const std::vector<std::string>& arguments, const std::filesystem::pa
   return Running(std::move(words), folder).wait(seconds);
 }
 
-Folder::Folder() {
-  std::string name = (std::filesystem::temp_directory_path() / "neutra_test_XXXXXX").string();
-  if (!mkdtemp(name.data())) throw std::runtime_error("mkdtemp");
-  path_ = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::filesystem::path Folder::write(const std::string& name, const std::string& content) const {
-  std::ofstream(path_ / name, std::ios::binary) << content;
-  return path_ / name;
-}
-
-std::string Folder::read(const std::string& name) const { return slurp(path_ / name); }
-
-std::vector<std::string> Folder::names() const {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(path_))
-    names.push_back(entry.path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 }  // namespace neutra::cli

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/test_folder.h"
+
 namespace neutra::cli {
 
 /// What a call of the built command gave.
@@ -13,19 +15,7 @@ struct Called {
   std::string out, err;
 };
 
-/// A folder of its own for one test, removed afterwards.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path write(const std::string& name, const std::string& content) const;
-  std::string read(const std::string& name) const;
-  std::vector<std::string> names() const;  ///< sorted
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = tests::TestFolder;
 
 /// A program that a test has started in `folder`; killed with it.
 class Running {

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/count.h"
 #include "tests/schema.h"

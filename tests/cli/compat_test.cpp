@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <regex>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

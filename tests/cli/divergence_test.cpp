@@ -2,7 +2,7 @@
 
 #include <regex>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "program/json.h"
+#include "base/json.h"
+#include "base/numbers.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <thread>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/processes.h"
 

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

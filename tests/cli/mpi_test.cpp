@@ -11,7 +11,7 @@
 #include <set>
 #include <thread>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

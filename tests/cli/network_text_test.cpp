@@ -7,11 +7,11 @@
 namespace neutra::cli {
 namespace {
 
-Network network_of(const std::vector<std::string>& statuses) {
-  Network network;
+search::Network network_of(const std::vector<std::string>& statuses) {
+  search::Network network;
   network.fault_id = "F";
   for (const std::string& status : statuses) {
-    Node node;
+    search::Node node;
     node.id = static_cast<std::int64_t>(network.nodes.size());
     node.status = status;
     network.nodes.push_back(std::move(node));

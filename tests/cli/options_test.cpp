@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/error.h"
 #include "cli/verbs.h"
-#include "program/error.h"
 
 namespace neutra::cli {
 namespace {

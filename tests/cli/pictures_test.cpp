@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/count.h"
 

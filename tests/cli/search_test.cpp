@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/serve/raw_client.h"
 
@@ -14,10 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using neutra::testing::body_of;
-using neutra::testing::get_once;
-using neutra::testing::raw_answer;
-using neutra::testing::status_of;
+using serve::tests::body_of;
+using serve::tests::get_once;
+using serve::tests::raw_answer;
+using serve::tests::status_of;
 
 /// The command on a folder of files that an earlier version wrote.
 class Serve : public ::testing::Test {

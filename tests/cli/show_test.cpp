@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "program/hdf5_file.h"
-#include "program/json.h"
+#include "base/hdf5_file.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/count.h"
 

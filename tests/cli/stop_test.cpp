@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 
 namespace neutra::cli {

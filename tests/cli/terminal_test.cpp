@@ -12,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "program/json.h"
+#include "base/json.h"
 #include "tests/cli/command.h"
 #include "tests/schema.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -88,4 +88,4 @@ TEST(Aggregates, MediansPassOverNan) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "evaluators/csv_table.h"
-#include "program/error.h"
+#include "base/csv_table.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 std::string error_of(const std::string& text) {
@@ -99,4 +99,4 @@ TEST(CsvTable, QuotedLinesCount) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

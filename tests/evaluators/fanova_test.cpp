@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 /// Every combination of the levels once, with a value of each.
@@ -91,4 +91,4 @@ TEST(Fanova, TheSameTableGivesTheSameShares) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

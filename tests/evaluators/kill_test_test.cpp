@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr KillOptions kPublished{true, KillVariant::kAsPublished};
@@ -281,4 +281,4 @@ TEST(Bisection, EndsWhereRoundingLeavesNothingBetween) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

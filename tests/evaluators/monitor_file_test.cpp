@@ -8,11 +8,11 @@
 #include <functional>
 #include <iterator>
 
+#include "base/error.h"
+#include "base/hdf5_file.h"
 #include "monitored.h"
-#include "program/error.h"
-#include "program/hdf5_file.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 class MonitorFiles : public testing::Test {
@@ -236,4 +236,4 @@ TEST_F(MonitorFiles, EachMistakeIsNamed) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

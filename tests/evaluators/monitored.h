@@ -5,7 +5,7 @@
 #include "evaluators/monitor_file.h"
 
 /// Monitored trainings made by hand.
-namespace neutra {
+namespace neutra::evaluators {
 
 inline constexpr std::size_t kMonitoredLayers = 6;
 
@@ -58,4 +58,4 @@ inline void set_log(MonitoredRun& run, const std::string& name, const std::vecto
   for (std::size_t i = 0; i < values.size(); ++i) run.epochs[i].logs[name] = values[i];
 }
 
-}  // namespace neutra
+}  // namespace neutra::evaluators

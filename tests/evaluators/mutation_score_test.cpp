@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 constexpr SearchRange kPercent{0, 100, 5, 0};
@@ -177,4 +177,4 @@ TEST(Redundancy, NotWithAnExceptionNorFromFewInputs) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

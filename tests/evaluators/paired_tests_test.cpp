@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 PairedCounts counts(std::int64_t first_only, std::int64_t second_only) {
@@ -83,4 +83,4 @@ TEST(PairedTests, AsManyOneWayAsTheOther) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <random>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 RankScore score_of(const std::string& ranking, const std::string& truth,
                    const ScoreOptions& options = {}) {
-  return rank_score(parse_ranking(ranking, "test"), parse_fault_set(truth, "test"), options);
+  return rank_score(parse_ranking(ranking, "test"), program::parse_fault_set(truth, "test"),
+                    options);
 }
 
 TEST(AveragePrecision, OfAPlainList) {
@@ -75,7 +76,7 @@ TEST(RankScore, LayersAsTheOptionsSay) {
 
 TEST(RankScore, TheBestOfAllGroundTruths) {
   const Ranking ranking = parse_ranking("OCH > HLR > ACH(1)", "test");
-  const auto truth = [](const char* text) { return parse_fault_set(text, "test"); };
+  const auto truth = [](const char* text) { return program::parse_fault_set(text, "test"); };
   const RankScore best =
       best_rank_score(ranking, {truth("ACH(1)"), truth("-"), truth("OCH, LCH, HNE")}, {});
   EXPECT_EQ(best.first, 1);
@@ -128,4 +129,4 @@ TEST(PerformanceDifference, AsPublishedForBugsOfDeepLearning) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

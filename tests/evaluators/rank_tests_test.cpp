@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "evaluators/studentized_range.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 using Values = std::vector<double>;
@@ -246,4 +246,4 @@ TEST(LeastBlocks, AreThoseWithWhichADifferenceCanBeSeen) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

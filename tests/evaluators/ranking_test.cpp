@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 Ranking ranking(const std::string& text) { return parse_ranking(text, "test"); }
@@ -90,4 +90,4 @@ TEST(Ranking, TiedPlacesComeByLayerAndType) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -6,7 +6,7 @@
 
 #include "tests/count.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 Report report() {
@@ -144,4 +144,4 @@ TEST(Reporters, AreFoundByName) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

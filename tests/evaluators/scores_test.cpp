@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
-FaultSet faults(const std::string& text) { return parse_fault_set(text, "test"); }
+program::FaultSet faults(const std::string& text) { return program::parse_fault_set(text, "test"); }
 
 Score score_of(const std::string& answer, const std::string& truth,
                const ScoreOptions& options = {}) {
@@ -81,9 +81,9 @@ TEST(Score, PublishedRecallsAreRoundedFirst) {
 }
 
 TEST(BestScore, MeansOverTheTruthsOfLargestRecall) {
-  const FaultSet answer = faults("OCH, HLR");
-  const std::vector<FaultSet> truths{faults("LCH, HLR"), faults("OCH"), faults("-"),
-                                     faults("HLR, OCH"), faults("LCH")};
+  const program::FaultSet answer = faults("OCH, HLR");
+  const std::vector<program::FaultSet> truths{faults("LCH, HLR"), faults("OCH"), faults("-"),
+                                              faults("HLR, OCH"), faults("LCH")};
   const BestScore best = best_score(answer, truths, {});
   EXPECT_EQ(best.truths, 4);
   EXPECT_EQ(best.attaining, 2);
@@ -99,7 +99,7 @@ TEST(BestScore, MeansOverTheTruthsOfLargestRecall) {
 TEST(BestScore, MoreTruthsNeverLowerRecall) {
   const std::vector<std::string> words{"ACH(0)", "ACH(1)", "LCH", "HLR", "OCH", "WCI(0,1)", "HNE"};
   // All answers and truths of up to three of these, in a fixed scrambled order.
-  std::vector<FaultSet> sets;
+  std::vector<program::FaultSet> sets;
   for (unsigned bits = 1; bits < 1u << words.size(); ++bits) {
     std::string text;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -108,10 +108,10 @@ TEST(BestScore, MoreTruthsNeverLowerRecall) {
     if (std::count(text.begin(), text.end(), ' ') < 3) sets.push_back(by_type(faults(text)));
   }
   ASSERT_GT(sets.size(), 60u);
-  for (const FaultSet& answer : sets) {
-    std::vector<FaultSet> truths;
+  for (const program::FaultSet& answer : sets) {
+    std::vector<program::FaultSet> truths;
     double recall = 0;
-    for (const FaultSet& truth : sets) {
+    for (const program::FaultSet& truth : sets) {
       truths.push_back(truth);
       const BestScore best = best_score(answer, truths, {});
       ASSERT_GE(best.score.recall, recall);
@@ -161,4 +161,4 @@ TEST(Words, OfTheOptions) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 using Values = std::vector<double>;
@@ -287,4 +287,4 @@ TEST(Compare, OneValueASideTellsNothing) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
 #include "monitored.h"
-#include "program/error.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 using enum Property;
@@ -550,4 +550,4 @@ TEST(SymptomRules, MistakesAreNamed) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -6,9 +6,9 @@
 #include <limits>
 #include <set>
 
-#include "evaluators/csv_table.h"
+#include "base/csv_table.h"
 
-namespace neutra {
+namespace neutra::evaluators {
 namespace {
 
 LoggedTraining training() {
@@ -161,4 +161,4 @@ TEST(TrainingLog, TrainingsThatFailedSaySo) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::evaluators

@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fl_adapters/process.h"
-#include "program/error.h"
+#include "base/error.h"
+#include "base/process.h"
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -61,7 +61,7 @@ TEST(SearchBatch, WordsComeBackFromTheShell) {
 }
 
 TEST(SearchBatch, HereSearchesGoOnUntilTheyAreThrough) {
-  TemporaryFolder folder;
+  search::tests::TemporaryFolder folder;
   SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "batch.sh", local_script(batch));
   const ProcessResult result = run_process({{"bash", "batch.sh"}, (folder / "")});
@@ -98,7 +98,7 @@ TEST(SearchBatch, HereSearchesGoOnUntilTheyAreThrough) {
 }
 
 TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
-  TemporaryFolder folder;
+  search::tests::TemporaryFolder folder;
   SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "search",
       "#!/bin/bash\ntrap 'echo saved >> \"$(dirname \"$0\")/saved\"; exit 75' USR2\n"
@@ -111,7 +111,7 @@ TEST(SearchBatch, AStopEndsTheSearchAndTheScript) {
 }
 
 TEST(SearchBatch, AKilledScriptTakesItsSearchAlong) {
-  TemporaryFolder folder;
+  search::tests::TemporaryFolder folder;
   SearchBatch batch = batch_in((folder / ""));
   put((folder / "") / "search",
       "#!/bin/bash\nfile=$(dirname \"$0\")/ended\n"
@@ -133,7 +133,7 @@ TEST(SearchBatch, AKilledScriptTakesItsSearchAlong) {
 }
 
 TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
-  TemporaryFolder folder;
+  search::tests::TemporaryFolder folder;
   const fs::path tools = (folder / "") / "tools";
   fs::create_directory(tools);
   put(tools / "srun",
@@ -196,7 +196,7 @@ TEST(SearchBatch, SlurmRequeuesWhatWasSavedOrKilled) {
 }
 
 TEST(SearchBatch, JoinsTheEarlierOneOfItsStudy) {
-  TemporaryFolder folder;
+  search::tests::TemporaryFolder folder;
   SearchBatch earlier = batch_in(folder / "");
   earlier.jobs = {{"13", {"D6", "it's"}}};
   put((folder / "") / "batch.json", to_text(to_json(earlier)));
@@ -237,7 +237,7 @@ TEST(SearchBatch, NamesOfLogsAreTakenAsTheyAre) {
 }
 
 TEST(SearchBatch, AFolderOfAnotherKindIsRefused) {
-  TemporaryFolder folder;
+  search::tests::TemporaryFolder folder;
   EXPECT_THROW(batch_states({(folder / "")}), Error);
   EXPECT_FALSE(read_batch(folder / ""));
   const SearchBatch batch = batch_in((folder / ""));
@@ -270,4 +270,4 @@ TEST(SearchBatch, AFolderOfAnotherKindIsRefused) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::experiments

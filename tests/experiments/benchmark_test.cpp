@@ -1,4 +1,5 @@
 #include "experiments/benchmark.h"
+#include "base/numbers.h"
 
 #include <gtest/gtest.h>
 
@@ -7,19 +8,19 @@
 #include <functional>
 #include <iterator>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "experiments/benchmark_build.h"
 #include "experiments/benchmark_store.h"
 #include "experiments/benchmark_views.h"
 #include "experiments/catalog.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/patch.h"
 #include "training/data/dataset.h"
 
 /// Documents, store and checks of benchmarks; no training.
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -59,9 +60,9 @@ void add_subject(Benchmark& benchmark, const std::string& id, std::size_t featur
   const std::string bytes = csv_of(features);
   subject.files = {{id + ".csv", bytes.size(), digest(bytes), true}};
   benchmark.data[id + ".csv"] = bytes;
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   write_file_atomically(folder.path() / (id + ".csv"), bytes);
-  const auto rows = load_dataset(data, {folder.path()});
+  const auto rows = training::load_dataset(data, {folder.path()});
   subject.rows = rows->info();
   subject.data = to_string(digest(*rows));
   subject.trainer = "none";
@@ -74,19 +75,20 @@ void add_entry(Benchmark& benchmark, const std::vector<std::string>& application
   const BenchmarkSubject& subject = benchmark.subjects.back();
   BenchmarkEntry entry;
   for (const std::string& text : applications) {
-    entry.applications.push_back(parse_application(text, 7));
+    entry.applications.push_back(mutators::parse_application(text, 7));
   }
-  const Mutant mutant = apply_all(subject.program, entry.applications, &subject.rows);
+  const mutators::Mutant mutant =
+      mutators::apply_all(subject.program, entry.applications, &subject.rows);
   entry.id = static_cast<int>(benchmark.entries.size()) + 1;
   entry.name = mutant.name();
   entry.subject = subject.id;
   entry.place = place_of(subject.program, entry.applications, &subject.rows);
   entry.faults = mutant.faults;
-  entry.change = json_patch(subject.program.document, mutant.program.document);
-  entry.buggy = program_hash(mutant.program);
-  entry.fixed = program_hash(subject.program);
+  entry.change = program::json_patch(subject.program.document, mutant.program.document);
+  entry.buggy = program::program_hash(mutant.program);
+  entry.fixed = program::program_hash(subject.program);
   entry.metrics = {0.5, 0.52, 0.51, 0.53};
-  entry.verdict = kill_test(subject.metrics, entry.metrics, {});
+  entry.verdict = evaluators::kill_test(subject.metrics, entry.metrics, {});
   entry.symptoms = {{"metric_drop", 0.45}, {"reduced_capacity", 0.8}};
   const FaultKind kind = fault_kind(entry);
   entry.category = kind.category;
@@ -149,8 +151,10 @@ TEST(Benchmark, ChangesAreTheMutationAlone) {
   EXPECT_EQ(mutation_text(both), "remove_preprocessing=0 + remove_layer@2");
   EXPECT_EQ(to_string(both.faults), "CPP, LRM(2)");
   for (const BenchmarkEntry& entry : benchmark.entries) {
-    EXPECT_EQ(program_hash(program_of(benchmark, entry, EntryVersion::kBuggy)), entry.buggy);
-    EXPECT_EQ(program_hash(program_of(benchmark, entry, EntryVersion::kFixed)), entry.fixed);
+    EXPECT_EQ(program::program_hash(program_of(benchmark, entry, EntryVersion::kBuggy)),
+              entry.buggy);
+    EXPECT_EQ(program::program_hash(program_of(benchmark, entry, EntryVersion::kFixed)),
+              entry.fixed);
   }
 }
 
@@ -206,14 +210,14 @@ TEST(Benchmark, Addresses) {
 
 TEST(Benchmark, FaultFilesLoad) {
   const Benchmark benchmark = sample();
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   for (const BenchmarkEntry& entry : benchmark.entries) {
     const fs::path file = folder.path() / (fault_id(benchmark, entry) + ".json");
     write_file_atomically(file, to_text(fault_file(benchmark, entry)));
     const Fault fault = load_fault(file.string());
     EXPECT_EQ(fault.id, fault_id(benchmark, entry));
-    EXPECT_EQ(program_hash(fault.buggy), entry.buggy);
-    EXPECT_EQ(program_hash(*fault.fixed), entry.fixed);
+    EXPECT_EQ(program::program_hash(fault.buggy), entry.buggy);
+    EXPECT_EQ(program::program_hash(*fault.fixed), entry.fixed);
     EXPECT_EQ(fault.declared, entry.faults);
     EXPECT_EQ(fault.actual, entry.faults);
   }
@@ -222,9 +226,9 @@ TEST(Benchmark, FaultFilesLoad) {
 TEST(Benchmark, EveryOperatorHasAKind) {
   const Json kinds = read_json(resource_directory() / "fault_kinds.json");
   std::set<std::string> groups, operators;
-  for (const MutationOperator* op : mutation_operators()) {
+  for (const mutators::MutationOperator* op : mutators::mutation_operators()) {
     BenchmarkEntry entry;
-    entry.applications = {{std::string(op->id), kWholeProgram, Json(), 0}};
+    entry.applications = {{std::string(op->id), mutators::kWholeProgram, Json(), 0}};
     const FaultKind kind = fault_kind(entry);
     EXPECT_TRUE(kinds["categories"].contains(kind.category)) << op->id;
     EXPECT_TRUE(kinds["bug_types"].contains(kind.bug_type)) << op->id;
@@ -235,7 +239,7 @@ TEST(Benchmark, EveryOperatorHasAKind) {
     EXPECT_TRUE(operators.contains(name)) << name;
   }
   BenchmarkEntry diverging;
-  diverging.applications = {{"change_optimisation_function", kWholeProgram, Json(), 0}};
+  diverging.applications = {{"change_optimisation_function", mutators::kWholeProgram, Json(), 0}};
   diverging.symptoms = {{"metric_drop", 0.5}, {"divergence", 0.25}};
   EXPECT_EQ(fault_kind(diverging).category, "training_configuration");
   diverging.symptoms.back().value = 0.75;
@@ -297,7 +301,7 @@ TEST(Benchmark, OperatorsOfAnotherVersionAreKept) {
 // --- the store ---
 
 TEST(BenchmarkStore, FolderAndFileHoldTheSame) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const BenchmarkFiles files = to_files(sample());
   for (const char* name : {"sample.h5", "sample"}) {
     const fs::path path = folder.path() / name;
@@ -314,7 +318,7 @@ TEST(BenchmarkStore, FolderAndFileHoldTheSame) {
 }
 
 TEST(BenchmarkStore, ASeparatorAtTheEndIsNoName) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const BenchmarkFiles files = to_files(sample());
   write_benchmark_files(files, folder.path() / "sample/");
   EXPECT_EQ(read_benchmark_files(folder.path() / "sample"), files);
@@ -329,10 +333,10 @@ TEST(BenchmarkStore, ASeparatorAtTheEndIsNoName) {
 }
 
 TEST(BenchmarkStore, AFolderThatCannotBeReplacedStays) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const fs::path path = folder.path() / "sample";
   write_benchmark_files(to_files(sample()), path);
-  TemporaryFolder fresh(folder.path(), "fresh");
+  fl_adapters::TemporaryFolder fresh(folder.path(), "fresh");
   fs::remove_all(fresh.path());
   EXPECT_THROW(fresh.become(path, [] {}), Error);
   EXPECT_EQ(read_benchmark_files(path), to_files(sample()));
@@ -340,7 +344,7 @@ TEST(BenchmarkStore, AFolderThatCannotBeReplacedStays) {
 }
 
 TEST(BenchmarkStore, EqualContentsGiveEqualBytes) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   std::string bytes[2];
   for (int i = 0; i < 2; ++i) {
     const fs::path path = folder.path() / (std::to_string(i) + ".h5");
@@ -354,7 +358,7 @@ TEST(BenchmarkStore, AnyChangedByteOfTheFileIsFound) {
   Benchmark benchmark = sample();
   benchmark.entries.resize(1);
   benchmark.entries[0].support = 1;
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const fs::path path = folder.path() / "a.h5";
   write_benchmark_files(to_files(benchmark), path);
   const std::string bytes = read_regular_file(path, "");
@@ -381,7 +385,7 @@ TEST(BenchmarkStore, AnyChangedByteOfTheFolderIsFound) {
   Benchmark benchmark = sample();
   benchmark.entries.resize(1);
   benchmark.entries[0].support = 1;
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const fs::path path = folder.path() / "a";
   write_benchmark_files(to_files(benchmark), path);
   std::size_t files = 0;
@@ -410,7 +414,7 @@ TEST(BenchmarkStore, AnyChangedByteOfTheFolderIsFound) {
 }
 
 TEST(BenchmarkStore, NeverOverwritesAnythingElse) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const BenchmarkFiles files = to_files(sample());
   std::ofstream(folder.path() / "text.h5") << "mine";
   fs::create_directories(folder.path() / "mine");
@@ -455,7 +459,8 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
       {"/test: found p = ",
        [](Benchmark& b) {
          b.entries[0].metrics = {0.95, 0.97, 0.96, 0.98};
-         b.entries[0].verdict = kill_test(b.subjects[0].metrics, b.entries[0].metrics, {});
+         b.entries[0].verdict =
+             evaluators::kill_test(b.subjects[0].metrics, b.entries[0].metrics, {});
        }},
       {"another program than change_activation_function@0=tanh makes",
        [](Benchmark& b) { b.entries[0].applications[0].value = "tanh"; }},
@@ -469,7 +474,8 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
       {"entries without gaps", [](Benchmark& b) { b.entries.erase(b.entries.begin() + 2); }},
       {"a subject of the benchmark", [](Benchmark& b) { b.entries[0].subject = "water"; }},
       {"/metric: found mae", [](Benchmark& b) { b.subjects[0].metric = "mae"; }},
-      {"/goal: found minimize", [](Benchmark& b) { b.subjects[0].goal = Goal::kMinimize; }},
+      {"/goal: found minimize",
+       [](Benchmark& b) { b.subjects[0].goal = program::Goal::kMinimize; }},
       {"/metrics: found 1 runs", [](Benchmark& b) { b.subjects[0].metrics.resize(1); }},
       {"/test/metrics: found 3 runs", [](Benchmark& b) { b.entries[0].metrics.pop_back(); }},
       {"/symptoms/0/value: found 0.4", [](Benchmark& b) { b.entries[0].symptoms[0].value = 0.4; }},
@@ -509,7 +515,7 @@ TEST(BenchmarkValidation, FindsEachKindOfMistake) {
   const auto diverged = problems_after([](Benchmark& b) {
     BenchmarkEntry& entry = b.entries[0];
     entry.metrics.assign(4, std::nan(""));
-    entry.verdict = kill_test(b.subjects[0].metrics, entry.metrics, {});
+    entry.verdict = evaluators::kill_test(b.subjects[0].metrics, entry.metrics, {});
     entry.symptoms = {{"divergence", 1}};
     entry.category = fault_kind(entry).category;
     entry.bug_type = fault_kind(entry).bug_type;
@@ -610,12 +616,12 @@ TEST(BenchmarkPlans, BundledOnesLoad) {
   }
   EXPECT_EQ(faults, 21u + 24 + 13);
   const BenchmarkPlan bundled = load_benchmark_plan("bundled");
-  EXPECT_EQ(bundled.subjects.front().operators, mutation_operators());
-  EXPECT_LT(bundled.subjects.back().operators.size(), mutation_operators().size());
+  EXPECT_EQ(bundled.subjects.front().operators, mutators::mutation_operators());
+  EXPECT_LT(bundled.subjects.back().operators.size(), mutators::mutation_operators().size());
 }
 
 TEST(BenchmarkPlans, MistakesAreSaid) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const auto message = [&](const std::string& fields) {
     const fs::path file = folder.path() / "plan.json";
     std::ofstream(file) << R"({"format": "neutra-benchmark-plan", "version": 1)" << fields << "}";
@@ -653,12 +659,13 @@ TEST(FaultCatalogue, EveryFaultAppliesToItsSubject) {
   std::size_t training_bugs = 0;
   for (const CatalogueSection& section : load_fault_catalogue(bundled_fault_catalogue()).sections) {
     for (const CatalogueFault& fault : section.faults) {
-      const Program program = load_subject(fault.subject).space.base();
-      const auto data = load_dataset(program.document.at("data"), {resource_directory() / "data"});
-      const DataInfo rows = data->info();
-      const Mutant mutant = apply_all(program, fault.applications, &rows);
+      const program::Program program = load_subject(fault.subject).space.base();
+      const auto data =
+          training::load_dataset(program.document.at("data"), {resource_directory() / "data"});
+      const program::DataInfo rows = data->info();
+      const mutators::Mutant mutant = mutators::apply_all(program, fault.applications, &rows);
       EXPECT_FALSE(mutant.faults.items.empty()) << fault.id;
-      EXPECT_TRUE(programs.insert(program_hash(mutant.program)).second) << fault.id;
+      EXPECT_TRUE(programs.insert(program::program_hash(mutant.program)).second) << fault.id;
       training_bugs += fault.id.starts_with("T21-");
     }
   }
@@ -669,12 +676,14 @@ TEST(FaultCatalogue, HasAllOperatorsOfLoopsAndOfDataFaults) {
   std::set<std::string> applied;
   for (const CatalogueSection& section : load_fault_catalogue(bundled_fault_catalogue()).sections) {
     for (const CatalogueFault& fault : section.faults) {
-      for (const Application& application : fault.applications) applied.insert(application.op);
+      for (const mutators::Application& application : fault.applications)
+        applied.insert(application.op);
     }
   }
-  for (const MutationOperator* op : mutation_operators()) {
+  for (const mutators::MutationOperator* op : mutators::mutation_operators()) {
     const std::string id(op->id);
-    if (op->group == OperatorGroup::kTrainingLoop || op->group == OperatorGroup::kPreprocessing) {
+    if (op->group == mutators::OperatorGroup::kTrainingLoop ||
+        op->group == mutators::OperatorGroup::kPreprocessing) {
       EXPECT_TRUE(applied.contains(id)) << id;
     }
   }
@@ -688,7 +697,7 @@ TEST(FaultCatalogue, ThePageIsMadeOfIt) {
 }
 
 TEST(FaultCatalogue, MistakesAreSaid) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const auto message = [&](const std::string& faults) {
     const fs::path file = folder.path() / "catalogue.json";
     std::ofstream(file) << R"({"format": "neutra-fault-catalogue", "version": 1, "title": "own",
@@ -714,4 +723,4 @@ TEST(FaultCatalogue, MistakesAreSaid) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

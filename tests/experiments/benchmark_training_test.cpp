@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "evaluators/statistics.h"
 #include "experiments/benchmark_build.h"
 #include "experiments/benchmark_checkout.h"
@@ -10,15 +12,15 @@
 #include "experiments/benchmark_test.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "search/search.h"
 #include "tests/training/programs.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"
 
 /// Benchmarks from real trainings.
-namespace neutra {
+namespace neutra::experiments {
+
+using namespace training;
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +30,7 @@ class BenchmarkTraining : public testing::Test {
  protected:
   BenchmarkTraining() {
     for (const char* id : {"one", "two"}) {
-      Program p = moons(15);
+      program::Program p = moons(15);
       p.document["fit"]["batch_size"] = 8;
       if (id == std::string("two")) p.document["data"]["arguments"]["noise"] = 0.2;
       write(std::string(id) + ".json", {{"format", "neutra-subject"},
@@ -54,7 +56,7 @@ class BenchmarkTraining : public testing::Test {
 
   BenchmarkBuild build(int workers = 1) const {
     BenchmarkBuild b;
-    b.trainer = [](const fs::path&) { return make_local_trainer({}); };
+    b.trainer = [](const fs::path&) { return training::make_local_trainer({}); };
     b.data_path = [](const fs::path& file) { return std::vector{file.parent_path()}; };
     b.environment = {{"neutra", "0"}, {"tensorflow", ">=2.4,<2.5"}};
     b.workers = workers;
@@ -66,7 +68,7 @@ class BenchmarkTraining : public testing::Test {
                            build(workers));
   }
 
-  const TemporaryFolder folder_{"neutra-test"};
+  const fl_adapters::TemporaryFolder folder_{"neutra-test"};
   Json plan_;
 };
 
@@ -94,7 +96,8 @@ TEST_F(BenchmarkTraining, EntriesAreWhatWasKilled) {
   EXPECT_EQ(to_string(labels.faults), "TCL");
   EXPECT_EQ(labels.symptoms.front().name, "metric_drop");
   EXPECT_NEAR(labels.symptoms.front().value,
-              mean(benchmark.subjects[0].metrics) - mean(labels.metrics), 1e-12);
+              evaluators::mean(benchmark.subjects[0].metrics) - evaluators::mean(labels.metrics),
+              1e-12);
   EXPECT_GE(std::abs(labels.verdict.d), 2);
   // All runs count, also where fewer would have settled the verdict.
   for (const BenchmarkEntry& entry : benchmark.entries) EXPECT_EQ(entry.metrics.size(), 6u);
@@ -159,7 +162,7 @@ TEST_F(BenchmarkTraining, ACatalogueSaysWhatIsApplied) {
   EXPECT_EQ(benchmark.without[1].reason.find("1 mutant: 1 refused"), 0u);
   EXPECT_EQ(to_files(benchmark_from_files(to_files(benchmark), "b")), to_files(benchmark));
 
-  const auto trainer = make_local_trainer({});
+  const auto trainer = training::make_local_trainer({});
   const BenchmarkTest test = test_entries(benchmark, {&benchmark.entries[0], &both}, {}, *trainer);
   for (const EntryTest& entry : test.entries) EXPECT_TRUE(test.passes(entry));
 }
@@ -249,7 +252,7 @@ TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
   Benchmark benchmark = create();
   std::vector<const BenchmarkEntry*> entries;
   for (const BenchmarkEntry& entry : benchmark.entries) entries.push_back(&entry);
-  const auto trainer = make_local_trainer({});
+  const auto trainer = training::make_local_trainer({});
   BenchmarkTestOptions options;
   options.workers = 2;
   const BenchmarkTest test = test_entries(benchmark, entries, options, *trainer);
@@ -281,11 +284,11 @@ TEST_F(BenchmarkTraining, BuggyFailsAndFixedPasses) {
   diverging.change = Json::array(
       {{{"op", "add"}, {"path", "/data/mutations"}, {"value", Json::array({weights})}}});
   const BenchmarkTest nan = test_entries(benchmark, {&diverging}, options, *trainer);
-  EXPECT_EQ(nan.entries.front().buggy.status, RunStatus::kDiverged);
+  EXPECT_EQ(nan.entries.front().buggy.status, training::RunStatus::kDiverged);
   EXPECT_TRUE(nan.entries.front().buggy.fails());
   VersionTest one;
   EXPECT_FALSE(one.fails());
-  one.status = RunStatus::kDiverged;
+  one.status = training::RunStatus::kDiverged;
   EXPECT_TRUE(one.fails());
   // A correct program that is measured against better ones fails.
   for (BenchmarkSubject& subject : benchmark.subjects) {
@@ -310,19 +313,19 @@ TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
     const fs::path folder = path(buggy ? "b" : "f");
     EXPECT_EQ(check_out(benchmark, entry, version, folder, {}), "");
     EXPECT_THROW(check_out(benchmark, entry, version, folder, {}), Error);  // in use
-    const Program program{read_json(folder / "program.json")};
-    require_valid(program.document, "program.json");
-    EXPECT_EQ(program_hash(program), buggy ? entry.buggy : entry.fixed);
+    const program::Program program{read_json(folder / "program.json")};
+    program::require_valid(program.document, "program.json");
+    EXPECT_EQ(program::program_hash(program), buggy ? entry.buggy : entry.fixed);
     const Json checkout = read_json(folder / "checkout.json");
-    const auto trainer = make_local_trainer({.data_path = {folder}});
+    const auto trainer = training::make_local_trainer({.data_path = {folder}});
     const std::vector<double>& recorded =
         buggy ? entry.metrics : subject_of(benchmark, entry).metrics;
     for (std::size_t run = 0; run < recorded.size(); ++run) {
-      TrainingJob job;
+      training::TrainingJob job;
       job.program = &program;
       job.seed = checkout["seed"];
       job.replica = static_cast<int>(run);
-      job.stream = StreamKey::kIndependent;
+      job.stream = training::StreamKey::kIndependent;
       EXPECT_EQ(trainer->train(job).metric, recorded[run]);
       EXPECT_EQ(checkout["metrics"][run], recorded[run]);
     }
@@ -331,7 +334,8 @@ TEST_F(BenchmarkTraining, CheckoutTrainsToTheRecordedMetrics) {
       EXPECT_TRUE(fs::exists(folder / name)) << name;
     }
     // The rows that the script measures are those that give the metric.
-    write_npy(path("holdout.npy"), load_dataset(program.document["data"], {})->x_holdout);
+    training::write_npy(path("holdout.npy"),
+                        training::load_dataset(program.document["data"], {})->x_holdout);
     EXPECT_EQ(read_regular_file(folder / "keras/x_test.npy", ""),
               read_regular_file(path("holdout.npy"), ""));
     // These two tell nothing of the fault.
@@ -360,7 +364,7 @@ TEST_F(BenchmarkTraining, DataFilesGoAlong) {
   plan_["operators"] = {"change_label"};
   BenchmarkBuild b = build();
   const std::vector<fs::path> here{folder_.path()};
-  b.trainer = [&](const fs::path&) { return make_local_trainer({.data_path = here}); };
+  b.trainer = [&](const fs::path&) { return training::make_local_trainer({.data_path = here}); };
   const auto made = [&] {
     write("plan.json", plan_);
     return build_benchmark(load_benchmark_plan(path("plan.json").string()), nullptr, b);
@@ -411,16 +415,16 @@ TEST_F(BenchmarkTraining, DataFilesGoAlong) {
 }
 
 /// A finished search whose alternatives have these hashes; without a fix it has a level.
-StoredRun search_of(const BenchmarkEntry& entry, const std::vector<Hash>& repairs, Json fixed,
-                    Json level) {
-  StoredRun run;
+search::StoredRun search_of(const BenchmarkEntry& entry, const std::vector<Hash>& repairs,
+                            Json fixed, Json level) {
+  search::StoredRun run;
   run.finished = true;
-  run.end = SearchEnd::kQueueEmpty;
+  run.end = search::SearchEnd::kQueueEmpty;
   run.header = {{"program", to_string(entry.buggy)},
                 {"fixed", std::move(fixed)},
                 {"config", {{"ground_truth_metric", std::move(level)}}}};
   for (const Hash& hash : repairs) {
-    Node node;
+    search::Node node;
     node.id = static_cast<std::int64_t>(run.network.nodes.size());
     node.hash = hash;
     node.alternative = true;
@@ -433,17 +437,17 @@ TEST_F(BenchmarkTraining, AlternativesAreRepairsBesidesTheKnownOne) {
   plan_["operators"] = {"change_label"};
   Benchmark benchmark = create();
   BenchmarkEntry& entry = benchmark.entries.front();
-  const Json fix = to_string(entry.fixed), level = mean(benchmark.subjects[0].metrics);
+  const Json fix = to_string(entry.fixed), level = evaluators::mean(benchmark.subjects[0].metrics);
   const Hash a{1, 2}, b{3, 4};
-  const auto found = [&](const std::vector<StoredRun>& searches) {
+  const auto found = [&](const std::vector<search::StoredRun>& searches) {
     entry.alternatives.reset();
     add_alternatives(benchmark, searches);
     return entry.alternatives;
   };
   EXPECT_EQ(found({search_of(entry, {entry.fixed, a}, fix, nullptr)}), (KnownRepairs{1, true}));
   // Several searches: what they found together.
-  StoredRun budget = search_of(entry, {a, b}, nullptr, level);
-  budget.end = SearchEnd::kEvaluationBudget;
+  search::StoredRun budget = search_of(entry, {a, b}, nullptr, level);
+  budget.end = search::SearchEnd::kEvaluationBudget;
   EXPECT_EQ(found({budget}), (KnownRepairs{2, false}));
   EXPECT_EQ(found({search_of(entry, {a}, fix, nullptr), budget}), (KnownRepairs{2, true}));
   // For another level, of another fix, of another program, unfinished: no searches of this entry.
@@ -458,4 +462,4 @@ TEST_F(BenchmarkTraining, AlternativesAreRepairsBesidesTheKnownOne) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,8 +82,8 @@ TEST(Catalog, FaultsAgreeWithTable3) {
     const Fault fault = load_fault(id);
     EXPECT_EQ(fault.id, id);
     EXPECT_EQ(fault.origin, row.at("origin")) << id;
-    EXPECT_EQ(fault.declared, parse_fault_set(row.at("declared"), "table3.csv")) << id;
-    EXPECT_EQ(resolve(fault.buggy).task, row.at("task")) << id;
+    EXPECT_EQ(fault.declared, program::parse_fault_set(row.at("declared"), "table3.csv")) << id;
+    EXPECT_EQ(program::resolve(fault.buggy).task, row.at("task")) << id;
     if (fault.origin == "real") {
       EXPECT_TRUE(fault.source.ends_with(row.at("source"))) << id;
     }
@@ -104,12 +104,12 @@ TEST(Catalog, EveryFixIsKnownAndChangesTheProgram) {
   for (const std::string& id : fault_ids()) {
     const Fault fault = load_fault(id);
     ASSERT_TRUE(fault.fixed) << id;
-    EXPECT_EQ(canonical(fault.buggy), canonical(fault.space.base())) << id;
-    EXPECT_NE(canonical(fault.buggy), canonical(*fault.fixed)) << id;
+    EXPECT_EQ(program::canonical(fault.buggy), program::canonical(fault.space.base())) << id;
+    EXPECT_NE(program::canonical(fault.buggy), program::canonical(*fault.fixed)) << id;
     EXPECT_EQ(fault.fixed_parameters.has_value(), !beyond_keys.contains(id)) << id;
     if (fault.fixed_parameters) {
-      EXPECT_EQ(canonical(fault.space.instantiate(*fault.fixed_parameters)),
-                canonical(*fault.fixed))
+      EXPECT_EQ(program::canonical(fault.space.instantiate(*fault.fixed_parameters)),
+                program::canonical(*fault.fixed))
           << id;
     }
   }
@@ -150,9 +150,9 @@ TEST(Catalog, DifferenceOfTheProgramsIsWhatIsDeclared) {
   for (const std::string& id : fault_ids()) {
     const Fault fault = load_fault(id);
     const auto exception = exceptions.find(id);
-    const FaultSet expected = exception == exceptions.end()
-                                  ? fault.declared
-                                  : parse_fault_set(exception->second, "exceptions");
+    const program::FaultSet expected =
+        exception == exceptions.end() ? fault.declared
+                                      : program::parse_fault_set(exception->second, "exceptions");
     EXPECT_EQ(to_string(fault.actual), to_string(expected)) << id;
     EXPECT_EQ(fault.actual == fault.declared, exception == exceptions.end()) << id;
   }
@@ -166,7 +166,8 @@ TEST(Catalog, ToolsProgramsBesideTheNetworksRoots) {
     const Fault fault = load_fault(id);
     const auto other = others.find(id);
     EXPECT_EQ(tools_difference(fault), other == others.end() ? "" : other->second) << id;
-    EXPECT_EQ(canonical(tools_program(fault)) == canonical(fault.buggy), other == others.end())
+    EXPECT_EQ(program::canonical(tools_program(fault)) == program::canonical(fault.buggy),
+              other == others.end())
         << id;
     EXPECT_EQ(fault.tools_reason.empty(), other == others.end()) << id;
   }
@@ -181,7 +182,7 @@ TEST(Catalog, FashionTwinsDifferInTheirDataOnly) {
     EXPECT_EQ(twin.declared, original.declared);
     EXPECT_EQ(twin.space.base_parameters(), original.space.base_parameters());
     EXPECT_EQ(repair("F" + number), repair("M" + number));
-    nlohmann::json a = canonical(twin.buggy), b = canonical(original.buggy);
+    nlohmann::json a = program::canonical(twin.buggy), b = program::canonical(original.buggy);
     for (const auto& [name, file] : b.at("data").at("arguments").items()) {
       EXPECT_EQ(a.at("data").at("arguments").at(name), "fashion-" + file.get<std::string>());
     }
@@ -193,7 +194,7 @@ TEST(Catalog, FashionTwinsDifferInTheirDataOnly) {
 
 TEST(Catalog, R1sFaultIsNoHyperparameter) {
   const Fault fault = load_fault("R1");
-  EXPECT_EQ(to_string(fault.space.base_parameters()),
+  EXPECT_EQ(program::to_string(fault.space.base_parameters()),
             to_string(load_subject("reuters_mlp").space.base_parameters()));
   const Json::json_pointer place("/model/config/layers/0/config/kernel_regularizer");
   EXPECT_TRUE(fault.buggy.document.contains(place));
@@ -222,8 +223,9 @@ TEST(Catalog, ASubjectIsAFaultWithoutAKnownFix) {
   EXPECT_EQ(fault.id, "iris");
   EXPECT_EQ(fault.subject, "iris");
   EXPECT_FALSE(fault.fixed);
-  EXPECT_EQ(program_hash(fault.buggy), program_hash(subject.space.base()));
-  EXPECT_EQ(to_string(fault.space.base_parameters()), to_string(subject.space.base_parameters()));
+  EXPECT_EQ(program::program_hash(fault.buggy), program::program_hash(subject.space.base()));
+  EXPECT_EQ(program::to_string(fault.space.base_parameters()),
+            program::to_string(subject.space.base_parameters()));
   EXPECT_NE(message("iri").find("did you mean iris"), std::string::npos);
 }
 
@@ -310,7 +312,7 @@ TEST_F(OwnFile, ToolsProgram) {
   EXPECT_EQ(tools_difference(read), "epochs=7 for 200");
   EXPECT_EQ(read.tools_reason, "shorter runs");
   // They start from the buggy program.
-  EXPECT_EQ(resolve(tools_program(read)).optimizer["config"]["learning_rate"], 0.5);
+  EXPECT_EQ(program::resolve(tools_program(read)).optimizer["config"]["learning_rate"], 0.5);
   fault["tools"].erase("reason");
   EXPECT_THROW(load_fault(write("tools.json", fault)), Error);
   fault["tools"] = {
@@ -434,4 +436,4 @@ TEST(Catalog, RefusesWrongPatchesAndIds) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <vector>
 
+#include "base/hdf5_file.h"
 #include "experiments/catalog.h"
-#include "program/hdf5_file.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 Hdf5File data(const std::string& id) {
@@ -92,4 +92,4 @@ TEST(Data, D8IsTheNumberModuloSeven) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -10,7 +10,7 @@
 #include "fl_adapters/registry.h"
 #include "tests/fl_adapters/tools_words.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,23 +27,25 @@ const std::map<std::string, std::string> kProblems{
     {"D8", "Batch 0 layer 2:  Out of Rang Problem, terminating training"}};
 
 void expect_published(const std::string& id, std::size_t runs, const fs::path& data) {
-  const auto trainer = make_local_trainer({{resource_directory() / "data", data}});
-  LocaliseContext context;
+  const auto trainer = training::make_local_trainer({{resource_directory() / "data", data}});
+  fl_adapters::LocaliseContext context;
   context.trainer = trainer.get();
-  const ToolAnswers answers =
-      localise_runs(*find_tool("deepdiagnosis"), {id, load_fault(id).buggy}, context, runs, 2);
-  const std::vector<Answer> published = read_answers(resource_directory() / "tables/answers.csv");
-  const auto row = std::find_if(published.begin(), published.end(), [&](const Answer& answer) {
-    return answer.fault == id && answer.tool == "deepdiagnosis";
-  });
+  const fl_adapters::ToolAnswers answers = fl_adapters::localise_runs(
+      *fl_adapters::find_tool("deepdiagnosis"), {id, load_fault(id).buggy}, context, runs, 2);
+  const std::vector<evaluators::Answer> published =
+      evaluators::read_answers(resource_directory() / "tables/answers.csv");
+  const auto row =
+      std::find_if(published.begin(), published.end(), [&](const evaluators::Answer& answer) {
+        return answer.fault == id && answer.tool == "deepdiagnosis";
+      });
   ASSERT_NE(row, published.end());
   const auto difference = kDifferences.find(id);
-  for (const Localisation& run : answers.runs) {
+  for (const fl_adapters::Localisation& run : answers.runs) {
     EXPECT_EQ(to_string(run.faults),
               difference != kDifferences.end() ? difference->second : to_string(row->faults))
         << id;
     const std::string said = run.messages.empty() ? "" : run.messages.front().text;
-    EXPECT_EQ(in_the_tools_words(said), kProblems.at(id)) << id;
+    EXPECT_EQ(fl_adapters::in_the_tools_words(said), kProblems.at(id)) << id;
   }
 }
 
@@ -60,4 +62,4 @@ TEST(DeepDiagnosisAnswers, OfAProgramOnMnist) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -15,7 +15,7 @@
 #include "experiments/catalog.h"
 #include "mutators/neighbours.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,12 +28,14 @@ TEST(Enumeration, RootsAndTheirNeighboursAsRecorded) {
   const Json roots = recorded_roots();
   for (const auto& [id, facts] : roots.items()) {
     const Fault fault = load_fault(id);
-    const Parameters& root = fault.space.base_parameters();
-    EXPECT_EQ(to_string(root), facts.at("root").get<std::string>()) << id;
-    const std::vector<Neighbour> all = neighbours(fault.space, root, Preset::kPaper);
+    const program::Parameters& root = fault.space.base_parameters();
+    EXPECT_EQ(program::to_string(root), facts.at("root").get<std::string>()) << id;
+    const std::vector<mutators::Neighbour> all =
+        mutators::neighbours(fault.space, root, mutators::Preset::kPaper);
     EXPECT_EQ(all.size(), facts.at("neighbours").get<std::size_t>()) << id;
     for (const auto& [node, change] : facts.at("kept").items()) {
-      const Mutation& mutation = all.at(std::stoul(node) - 1).mutation;  // the root is node 0
+      const mutators::Mutation& mutation =
+          all.at(std::stoul(node) - 1).mutation;  // the root is node 0
       EXPECT_EQ(mutation.key + "=" + mutation.after, change.get<std::string>())
           << id << " node " << node;
     }
@@ -84,10 +86,10 @@ int replay(const Fault& fault, const std::vector<Row>& rows, bool minimize) {
   for (const Row& row : rows) children[row.parent].push_back(row);
   struct Queued {
     std::int64_t id;
-    Parameters parameters;
+    program::Parameters parameters;
     int depth;
   };
-  const std::string root = to_string(fault.space.base_parameters());
+  const std::string root = program::to_string(fault.space.base_parameters());
   EXPECT_EQ(root, rows.front().parent_parameters);
   std::set<std::string> visited{root};
   std::vector<std::string> by_id{root};
@@ -96,8 +98,9 @@ int replay(const Fault& fault, const std::vector<Row>& rows, bool minimize) {
   while (!queue.empty() && !children.empty()) {
     const Queued node = queue.front();
     queue.pop_front();
-    for (const Neighbour& neighbour : neighbours(fault.space, node.parameters, Preset::kPaper)) {
-      std::string text = to_string(neighbour.parameters);
+    for (const mutators::Neighbour& neighbour :
+         mutators::neighbours(fault.space, node.parameters, mutators::Preset::kPaper)) {
+      std::string text = program::to_string(neighbour.parameters);
       if (visited.insert(text).second) by_id.push_back(std::move(text));
     }
     const auto kept = children.extract(node.id);
@@ -109,7 +112,7 @@ int replay(const Fault& fault, const std::vector<Row>& rows, bool minimize) {
       const double gain = (row.child_mean - row.parent_mean) * (minimize ? -1 : 1);
       if (gain > 1e-9 && node.depth < 3 && queued++ < 5) {
         queue.push_back(
-            {row.child, parse_parameters(row.child_parameters, "record"), node.depth + 1});
+            {row.child, program::parse_parameters(row.child_parameters, "record"), node.depth + 1});
       }
     }
   }
@@ -135,4 +138,4 @@ TEST(Enumeration, EveryRecordedNodeIdFollows) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -3,36 +3,38 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/error.h"
 #include "experiments/catalog.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/tool_answer.h"
-#include "program/error.h"
 #include "program/formats/keras_script.h"
 #include "program/formats/program_for_tools.h"
 #include "program/layer.h"
 #include "program/normal.h"
 #include "tests/schema.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 const std::filesystem::path kDocs = NEUTRA_SOURCE_DIR "/docs";
 
 /// Reads data, trains nothing.
-class Reader : public LocalTrainer {
+class Reader : public training::LocalTrainer {
  public:
-  ReplicaResult train(const TrainingJob&) override { return {}; }
-  ReplicaResult train(const TrainingJob&, Observer*) override { return {}; }
-  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
-  std::string fingerprint(const Program&) override { return "reader"; }
-  std::shared_ptr<const Dataset> dataset(const Program& program) override {
-    return load_dataset(program.document.at("data"), {resource_directory() / "data"});
+  training::ReplicaResult train(const training::TrainingJob&) override { return {}; }
+  training::ReplicaResult train(const training::TrainingJob&, training::Observer*) override {
+    return {};
+  }
+  std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
+  std::string fingerprint(const program::Program&) override { return "reader"; }
+  std::shared_ptr<const training::Dataset> dataset(const program::Program& program) override {
+    return training::load_dataset(program.document.at("data"), {resource_directory() / "data"});
   }
 };
 
-std::vector<std::string> names(Vocabulary vocabulary) {
+std::vector<std::string> names(program::Vocabulary vocabulary) {
   std::vector<std::string> names;
-  for (const Entry& entry : entries(vocabulary)) names.push_back(entry.name);
+  for (const program::Entry& entry : program::entries(vocabulary)) names.push_back(entry.name);
   return names;
 }
 
@@ -40,11 +42,11 @@ TEST(ProgramSchema, HoldsForAllFaultsAsToolsGetThem) {
   const Schema schema(kDocs / "schemas/program.schema.json");
   for (const std::string& id : fault_ids()) {
     const Fault fault = load_fault(id);
-    for (const Program& program : {fault.buggy, *fault.fixed}) {
-      const Json document = program_for_tools(program, nullptr);
+    for (const program::Program& program : {fault.buggy, *fault.fixed}) {
+      const Json document = program::program_for_tools(program, nullptr);
       EXPECT_EQ(schema.problem(document), "") << id;
-      EXPECT_EQ(program_hash({document}), program_hash(program)) << id;
-      EXPECT_TRUE(validate(document).empty()) << id;
+      EXPECT_EQ(program::program_hash({document}), program::program_hash(program)) << id;
+      EXPECT_TRUE(program::validate(document).empty()) << id;
     }
   }
 }
@@ -55,26 +57,26 @@ TEST(ProgramSchema, HasTheWordsOfTheProgram) {
     return schema.at(nlohmann::json::json_pointer(pointer)).get<std::vector<std::string>>();
   };
   std::vector<std::string> classes;
-  for (const Layer* layer : layers()) classes.push_back(layer->class_name);
+  for (const program::Layer* layer : program::layers()) classes.push_back(layer->class_name);
   EXPECT_EQ(words("/definitions/layer/properties/class_name/enum"), classes);
   EXPECT_EQ(words("/definitions/layer/properties/config/properties/activation/enum"),
-            names(Vocabulary::kActivation));
+            names(program::Vocabulary::kActivation));
   EXPECT_EQ(words("/definitions/initializer/properties/class_name/enum"),
-            names(Vocabulary::kInitializer));
+            names(program::Vocabulary::kInitializer));
   const std::string compile = "/properties/compile/properties/";
-  EXPECT_EQ(words((compile + "loss/anyOf/0/enum").c_str()), names(Vocabulary::kLoss));
-  EXPECT_EQ(words((compile + "metrics/items/enum").c_str()), names(Vocabulary::kMetric));
+  EXPECT_EQ(words((compile + "loss/anyOf/0/enum").c_str()), names(program::Vocabulary::kLoss));
+  EXPECT_EQ(words((compile + "metrics/items/enum").c_str()), names(program::Vocabulary::kMetric));
   EXPECT_EQ(words((compile + "optimizer/properties/class_name/enum").c_str()),
-            names(Vocabulary::kOptimizer));
+            names(program::Vocabulary::kOptimizer));
   EXPECT_EQ(words("/properties/fit/properties/callbacks/items/properties/class_name/enum"),
-            names(Vocabulary::kCallback));
+            names(program::Vocabulary::kCallback));
   EXPECT_EQ(words("/properties/trained/properties/mutations/items/properties/op/enum"),
-            names(Vocabulary::kTrainedMutation));
+            names(program::Vocabulary::kTrainedMutation));
 }
 
 /// D6 with steps on the trained model.
-Program with_steps() {
-  Program program = load_fault("D6").buggy;
+program::Program with_steps() {
+  program::Program program = load_fault("D6").buggy;
   program.document["trained"]["mutations"] =
       Json::array({{{"op", "gaussian_fuzz"}, {"percentage", 5}, {"seed", 3}},
                    {{"op", "activation_removal"}, {"layer", 0}}});
@@ -82,21 +84,21 @@ Program with_steps() {
 }
 
 TEST(ProgramSchema, HoldsForStepsOnTheTrainedModel) {
-  const Json document = program_for_tools(with_steps(), nullptr);
+  const Json document = program::program_for_tools(with_steps(), nullptr);
   EXPECT_EQ(Schema(kDocs / "schemas/program.schema.json").problem(document), "");
   // What tools get means the same.
-  EXPECT_EQ(program_hash({document}), program_hash(with_steps()));
+  EXPECT_EQ(program::program_hash({document}), program::program_hash(with_steps()));
 }
 
 TEST(KerasScript, HasNoStepsOnTheTrainedModel) {
-  EXPECT_EQ(keras_script_refusal(load_fault("D6").buggy), std::nullopt);
-  ASSERT_TRUE(keras_script_refusal(with_steps()));
-  EXPECT_THROW(keras_script(with_steps(), {}), Error);
+  EXPECT_EQ(program::keras_script_refusal(load_fault("D6").buggy), std::nullopt);
+  ASSERT_TRUE(program::keras_script_refusal(with_steps()));
+  EXPECT_THROW(program::keras_script(with_steps(), {}), Error);
 }
 
 TEST(ProgramSchema, RefusesWhatIsWrong) {
   const Schema schema(kDocs / "schemas/program.schema.json");
-  const Json good = program_for_tools(load_fault("D6").buggy, nullptr);
+  const Json good = program::program_for_tools(load_fault("D6").buggy, nullptr);
   for (
       const char* patch :
       {R"([{"op": "remove", "path": "/model"}])",
@@ -114,7 +116,7 @@ TEST(ProgramSchema, RefusesWhatIsWrong) {
 
 TEST(ToolSchema, AgreesWithTheReader) {
   const Schema schema(kDocs / "schemas/tool.schema.json");
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const Json good = read_json(kDocs / "examples/rate.json");
   ASSERT_EQ(schema.problem(good), "");
   for (const char* patch :
@@ -130,7 +132,7 @@ TEST(ToolSchema, AgreesWithTheReader) {
     std::ofstream(file) << json;
     bool accepted = true;
     try {
-      read_tool_description(file);
+      fl_adapters::read_tool_description(file);
     } catch (const Error&) {
       accepted = false;
     }
@@ -141,14 +143,14 @@ TEST(ToolSchema, AgreesWithTheReader) {
 TEST(AnswerSchema, AgreesWithTheReader) {
   const Schema schema(kDocs / "schemas/answer.schema.json");
   std::vector<std::string> types;
-  for (const auto& [type, meaning] : fault_types()) types.push_back(type);
+  for (const auto& [type, meaning] : program::fault_types()) types.push_back(type);
   EXPECT_EQ(schema.json().at("definitions").at("fault_type").at("enum"), types);
-  const Program program = load_fault("D6").buggy;
+  const program::Program program = load_fault("D6").buggy;
   const auto agree = [&](const std::string& text) {
     const Json json = Json::parse("{\"format\": \"neutra-answer\", \"version\": 1" + text + "}");
     bool accepted = true;
     try {
-      read_tool_answer(json, "", program);
+      fl_adapters::read_tool_answer(json, "", program);
     } catch (const Error&) {
       accepted = false;
     }
@@ -177,15 +179,15 @@ TEST(AnswerSchema, AgreesWithTheReader) {
 }
 
 TEST(KerasScript, OfAllFaultsIsPython) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   for (const std::string& id : fault_ids()) {
-    const Program program = load_fault(id).buggy;
-    const std::string script = keras_script(program, {});
+    const program::Program program = load_fault(id).buggy;
+    const std::string script = program::keras_script(program, {});
     std::size_t count = 0;
     for (std::size_t at = 0; (at = script.find("model.add(", at)) != std::string::npos; ++at) {
       ++count;
     }
-    EXPECT_EQ(count, find_layers(program.document)->size()) << id;
+    EXPECT_EQ(count, program::find_layers(program.document)->size()) << id;
     std::ofstream(folder.path() / (id + ".py")) << script;
   }
   ProcessCall call;
@@ -197,7 +199,7 @@ TEST(KerasScript, OfAllFaultsIsPython) {
 }
 
 TEST(KerasScript, ReadsAsPeopleWriteIt) {
-  EXPECT_EQ(keras_script(load_fault("D6").buggy, {std::nullopt, false, 5}),
+  EXPECT_EQ(program::keras_script(load_fault("D6").buggy, {std::nullopt, false, 5}),
             R"(import random
 import numpy as np
 import tensorflow as tf
@@ -250,20 +252,20 @@ std::vector<Json> further_layers() {
            layer("AveragePooling1D", Json::object()), layer("GlobalMaxPooling1D", Json::object()),
            layer("Dense", {{"units", 2}, {"activation", "softmax"}})})};
 }
-Program with_layers(Json layers, const Shape& input) {
-  Program program = load_fault("D6").buggy;
+program::Program with_layers(Json layers, const program::Shape& input) {
+  program::Program program = load_fault("D6").buggy;
   Json& shape = layers[0]["config"]["batch_input_shape"];
   shape = Json::array({nullptr});
   for (const std::int64_t extent : input) shape.push_back(extent);
   program.document["model"]["config"]["layers"] = std::move(layers);
-  require_valid(program.document, "case");
+  program::require_valid(program.document, "case");
   return program;
 }
 
 TEST(KerasScript, NamesFurtherLayers) {
   const std::vector<Json> layers = further_layers();
-  const auto lines = [](const Program& program) {
-    const std::string script = keras_script(program, {});
+  const auto lines = [](const program::Program& program) {
+    const std::string script = program::keras_script(program, {});
     const std::size_t begin = script.find("model.add");
     return script.substr(begin, script.find("\n\nmodel.compile") - begin);
   };
@@ -289,18 +291,19 @@ model.add(Dense(2, activation="softmax")))");
 TEST(ProgramSchema, HoldsForFurtherLayers) {
   const Schema schema(kDocs / "schemas/program.schema.json");
   const std::vector<Json> layers = further_layers();
-  for (const Program& program : {with_layers(layers[0], {8}), with_layers(layers[1], {9, 8, 3})}) {
-    const Json document = program_for_tools(program, nullptr);
+  for (const program::Program& program :
+       {with_layers(layers[0], {8}), with_layers(layers[1], {9, 8, 3})}) {
+    const Json document = program::program_for_tools(program, nullptr);
     EXPECT_EQ(schema.problem(document), "");
-    EXPECT_EQ(program_hash({document}), program_hash(program));
-    EXPECT_TRUE(validate(document).empty());
+    EXPECT_EQ(program::program_hash({document}), program::program_hash(program));
+    EXPECT_TRUE(program::validate(document).empty());
   }
 }
 
 TEST(KerasScript, TakesASeedAndPrintsTheMetric) {
-  Program program = load_fault("D6").buggy;
+  program::Program program = load_fault("D6").buggy;
   const auto has = [&](const std::string& text) {
-    const std::string script = keras_script(program, {std::nullopt, false, 5, true});
+    const std::string script = program::keras_script(program, {std::nullopt, false, 5, true});
     return script.find(text) != std::string::npos ? "" : "not in " + script;
   };
   const std::string evaluation = "model.evaluate(x_test, y_test, verbose=0)";
@@ -325,21 +328,21 @@ TEST(KerasScript, TakesASeedAndPrintsTheMetric) {
 }
 
 TEST(KerasScript, KeepsTheMetricsThatCallbacksName) {
-  Program program = load_fault("D6").buggy;
+  program::Program program = load_fault("D6").buggy;
   program.document["compile"]["metrics"] = {{"acc"}};
   program.document["fit"]["validation_split"] = 0.5;
   program.document["fit"]["callbacks"] = {
       {{"class_name", "EarlyStopping"}, {"config", {{"monitor", "val_acc"}}}}};
-  const std::string script = keras_script(program, {});
+  const std::string script = program::keras_script(program, {});
   EXPECT_NE(script.find("metrics=[\"acc\"]"), std::string::npos) << script;
   EXPECT_NE(script.find("EarlyStopping(monitor=\"val_acc\")"), std::string::npos) << script;
 }
 
 TEST(KerasScript, DoesWhatKerasCanOfALoop) {
-  Program program = load_fault("D6").buggy;
+  program::Program program = load_fault("D6").buggy;
   Json& fit = program.document["fit"];
   const auto line = [&](const std::string& word) {
-    const std::string script = keras_script(program, {});
+    const std::string script = program::keras_script(program, {});
     const auto at = script.find(word);
     if (at == std::string::npos) return "no " + word + " in " + script;
     const auto begin = script.rfind('\n', at) + 1;
@@ -368,7 +371,7 @@ TEST(KerasScript, DoesWhatKerasCanOfALoop) {
            {"zero_grad", "never"}, {"step", false}, {"eval_mode", false}, {"detached", 0}}) {
     fit["loop"] = {{field, value}};
     try {
-      keras_script(program, {});
+      program::keras_script(program, {});
       ADD_FAILURE() << field;
     } catch (const Error& error) {
       EXPECT_EQ(error.exit(), Exit::kBadInput);
@@ -379,7 +382,7 @@ TEST(KerasScript, DoesWhatKerasCanOfALoop) {
   Json& layers = program.document["model"]["config"]["layers"];
   layers.insert(layers.begin() + 1, Json{{"class_name", "BatchNormalization"}});
   fit["loop"] = {{"left_out", {1}}};
-  EXPECT_THROW(keras_script(program, {}), Error);
+  EXPECT_THROW(program::keras_script(program, {}), Error);
 }
 
 class ExampleTool : public testing::TestWithParam<const char*> {};
@@ -388,12 +391,13 @@ TEST_P(ExampleTool, Conforms) {
   const auto file = kDocs / "examples" / (std::string(GetParam()) + ".json");
   EXPECT_EQ(Schema(kDocs / "schemas/tool.schema.json").problem(read_json(file)), "");
   Reader reader;
-  LocaliseContext context;
+  fl_adapters::LocaliseContext context;
   context.trainer = &reader;
   const Fault fault = load_fault("D6");
-  const auto checks = check_tool(file, {fault.id, fault.buggy}, context);
-  for (const ToolCheck& check : checks) {
-    EXPECT_EQ(check.verdict, ToolCheck::Verdict::kOk) << check.what << ": " << check.detail;
+  const auto checks = fl_adapters::check_tool(file, {fault.id, fault.buggy}, context);
+  for (const fl_adapters::ToolCheck& check : checks) {
+    EXPECT_EQ(check.verdict, fl_adapters::ToolCheck::Verdict::kOk)
+        << check.what << ": " << check.detail;
   }
   EXPECT_EQ(checks.size(), 7u);
 }
@@ -401,27 +405,29 @@ TEST_P(ExampleTool, Conforms) {
 TEST_P(ExampleTool, FindsAWrongLearningRate) {
   const auto file = kDocs / "examples" / (std::string(GetParam()) + ".json");
   Reader reader;
-  LocaliseContext context;
+  fl_adapters::LocaliseContext context;
   context.trainer = &reader;
-  Program program = load_fault("D6").buggy;
-  EXPECT_EQ(to_string(load_tool(file)->localise({"D6", program}, context).faults), "-");
+  program::Program program = load_fault("D6").buggy;
+  EXPECT_EQ(to_string(fl_adapters::load_tool(file)->localise({"D6", program}, context).faults),
+            "-");
   program.document["compile"]["optimizer"]["config"]["learning_rate"] = 3.0;
-  EXPECT_EQ(to_string(load_tool(file)->localise({"D6", program}, context).faults), "HLR");
+  EXPECT_EQ(to_string(fl_adapters::load_tool(file)->localise({"D6", program}, context).faults),
+            "HLR");
 }
 
 INSTANTIATE_TEST_SUITE_P(Docs, ExampleTool, testing::Values("rate", "simple_checks"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(ToolCheck, SaysWhatIsWrong) {
-  const TemporaryFolder folder("neutra-test");
+  const fl_adapters::TemporaryFolder folder("neutra-test");
   const Fault fault = load_fault("D6");
   const auto last = [&](const Json& patch) {
     Json json = read_json(kDocs / "examples/rate.json");
     json.merge_patch(patch);
     const auto file = folder.path() / "tool.json";
     std::ofstream(file) << json;
-    const auto checks = check_tool(file, {fault.id, fault.buggy}, {});
-    EXPECT_EQ(checks.back().verdict, ToolCheck::Verdict::kFailed);
+    const auto checks = fl_adapters::check_tool(file, {fault.id, fault.buggy}, {});
+    EXPECT_EQ(checks.back().verdict, fl_adapters::ToolCheck::Verdict::kFailed);
     return checks.back().what + ": " + checks.back().detail;
   };
   EXPECT_NE(last({{"name", "a b"}}).find("description: "), std::string::npos);
@@ -433,4 +439,4 @@ TEST(ToolCheck, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

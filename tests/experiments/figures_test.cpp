@@ -10,11 +10,11 @@
 #include "experiments/score_tables.h"
 #include "tests/count.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
-Node node(std::int64_t id, bool alternative = false, bool significant = false) {
-  Node made;
+search::Node node(std::int64_t id, bool alternative = false, bool significant = false) {
+  search::Node made;
   made.id = id;
   made.parameters = {{"lr", std::to_string(id) + "&"}};
   made.alternative = alternative;
@@ -24,7 +24,7 @@ Node node(std::int64_t id, bool alternative = false, bool significant = false) {
 }
 
 TEST(NetworkFigure, DrawsTheRowsWithTheirRoles) {
-  Network network;
+  search::Network network;
   network.fault_id = "D4";
   network.nodes = {node(0), node(1), node(2, true), node(3, true, true), node(4)};
   network.edges = {{0, 1}, {1, 2}, {1, 3}};  // node 4 led nowhere
@@ -40,7 +40,7 @@ TEST(NetworkFigure, DrawsTheRowsWithTheirRoles) {
 }
 
 TEST(NetworkFigure, DepthIsTheColumn) {
-  Network network;
+  search::Network network;
   network.nodes = {node(0), node(1), node(2)};
   network.edges = {{0, 1}, {1, 2}, {0, 2}};
   const std::string picture = network_figure(network);
@@ -49,12 +49,12 @@ TEST(NetworkFigure, DepthIsTheColumn) {
 }
 
 TEST(NetworkFigure, MarksTheKnownFix) {
-  Network network;
+  search::Network network;
   network.nodes = {node(0), node(1, true), node(2, true)};
   network.edges = {{0, 1}, {0, 2}};
   const std::string before = network_figure(network);
   EXPECT_EQ(before.find("known fix"), std::string::npos);
-  network.fixed_parameters = Parameters{{"lr", "7"}};
+  network.fixed_parameters = program::Parameters{{"lr", "7"}};
   EXPECT_EQ(network_figure(network), before);  // it isn't there
   network.fixed_parameters = network.nodes[2].parameters;
   const std::string picture = network_figure(network);
@@ -64,7 +64,7 @@ TEST(NetworkFigure, MarksTheKnownFix) {
 }
 
 TEST(NetworkFigure, OfTheBuggyProgramAlone) {
-  Network network;
+  search::Network network;
   network.nodes = {node(0)};
   EXPECT_EQ(count(network_figure(network), "<line"), 0U);
 }
@@ -100,7 +100,7 @@ TEST(TimeFigure, PlacesToolsByMeanTimeAndF3) {
 }
 
 TEST(NetworkFigure, OfASmallNetworkByteForByte) {
-  Network network;
+  search::Network network;
   network.fault_id = "D4";
   network.nodes = {node(0), node(2, true)};
   network.edges = {{0, 2}};
@@ -131,7 +131,7 @@ TEST(NetworkFigure, OfASmallNetworkByteForByte) {
 ScoreSheet sheet_of(const std::vector<std::vector<double>>& recalls) {
   ScoreSheet sheet;
   sheet.tools = {"best", "a&b", "third", "last"};
-  sheet.order = {friedman(recalls), friedman(recalls)};
+  sheet.order = {evaluators::friedman(recalls), evaluators::friedman(recalls)};
   for (std::size_t i = 0; i < sheet.tools.size(); ++i) {
     for (std::size_t j = i + 1; j < sheet.tools.size(); ++j) {
       ToolComparison pair;
@@ -148,7 +148,7 @@ TEST(FriedmanTable, HasNoCriticalDifferenceOfTooFewFaults) {
   const auto row_of = [](std::size_t faults, std::string& title) {
     const std::vector<double> best(faults, 1), second(faults, 0.8), third(faults, 0.5),
         last(faults, 0);
-    const ResultTable table = friedman_table(sheet_of({best, second, third, last}));
+    const evaluators::ResultTable table = friedman_table(sheet_of({best, second, third, last}));
     title = table.title;
     return table.rows.front().cells;
   };
@@ -218,4 +218,4 @@ TEST(EfficiencyFigure, ALineForEachSeries) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -1,4 +1,5 @@
 #include "experiments/mutation_analysis.h"
+#include "base/numbers.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,32 +9,34 @@
 #include <limits>
 #include <mutex>
 
-#include "program/error.h"
-#include "search/journal.h"
+#include "base/error.h"
+#include "base/journal.h"
 #include "tests/training/programs.h"
 
-namespace neutra {
+namespace neutra::experiments {
+
+using namespace training;
 namespace {
 
 constexpr std::size_t kInputs = 40;
 
 /// A classification that is as good as its number of epochs says.
-Program original() { return moons(50); }
+program::Program original() { return moons(50); }
 
-Program with_epochs(const std::string& value) {
-  Program p = original();
+program::Program with_epochs(const std::string& value) {
+  program::Program p = original();
   p.document["fit"]["epochs"] = std::stoi(value);
   return p;
 }
-Program with_loss(const std::string& value) {
+program::Program with_loss(const std::string& value) {
   if (value == "huber") throw input_error("huber: no loss for this task");
-  Program p = original();
+  program::Program p = original();
   p.document["compile"]["loss"] = value;
   return p;
 }
 
 OperatorSite epochs_site() {
-  return {"change_epochs", "HNE", "", SearchRange{50, 1, 1, 0}, {}, with_epochs};
+  return {"change_epochs", "HNE", "", evaluators::SearchRange{50, 1, 1, 0}, {}, with_epochs};
 }
 OperatorSite loss_site() {
   return {"change_loss_function",
@@ -50,7 +53,7 @@ OperatorSite loss_site() {
 /// a bad and a good one; kullback_leibler_divergence runs out of time; logcosh is refused.
 class FakeTrainer final : public MutantTrainer {
  public:
-  MutantRun run(const Program& program, int run) override {
+  MutantRun run(const program::Program& program, int run) override {
     {
       const std::lock_guard lock(mutex_);
       if (trainings == limit) throw Error(Exit::kInterrupted, "interrupted");
@@ -73,18 +76,18 @@ class FakeTrainer final : public MutantTrainer {
       result.certainty.push_back(easy ? 1.0f : 0.6f);
     }
     if (loss == "poisson" || loss == "mean_absolute_error") {
-      result.status = RunStatus::kDiverged;
+      result.status = training::RunStatus::kDiverged;
       result.message = "weights are not finite";
     }
     if (loss == "kullback_leibler_divergence") {
-      result.status = RunStatus::kTimeout;
+      result.status = training::RunStatus::kTimeout;
       for (auto& [set, value] : result.metrics) value = std::nan("");
       result.right.clear();
     }
     result.seconds = 1;
     return result;
   }
-  std::optional<std::string> refusal(const Program& program) override {
+  std::optional<std::string> refusal(const program::Program& program) override {
     if (program.document["compile"]["loss"] == "logcosh") return "refused";
     return std::nullopt;
   }
@@ -161,12 +164,12 @@ TEST(MutationAnalysis, WhatIsNoVerdict) {
   EXPECT_EQ(mutant(analysis, "1:change_loss_function=huber").reason,
             "huber: no loss for this task");
   const AnalysedMutant& refused = mutant(analysis, "1:change_loss_function=logcosh");
-  EXPECT_EQ(refused.status, RunStatus::kInvalid);
+  EXPECT_EQ(refused.status, training::RunStatus::kInvalid);
   EXPECT_EQ(refused.reason, "refused");
   EXPECT_TRUE(refused.verdicts.at(TestSet::kTest).missing);
   const AnalysedMutant& slow =
       mutant(analysis, "1:change_loss_function=kullback_leibler_divergence");
-  EXPECT_EQ(slow.status, RunStatus::kTimeout);
+  EXPECT_EQ(slow.status, training::RunStatus::kTimeout);
   EXPECT_TRUE(slow.verdicts.at(TestSet::kTest).missing);
   EXPECT_FALSE(slow.verdicts.at(TestSet::kTest).killed);
   EXPECT_TRUE(mutant(analysis, "1:change_loss_function=hinge").verdicts.at(TestSet::kTest).killed);
@@ -177,7 +180,7 @@ TEST(MutationAnalysis, WhatDivergesButHasAnAccuracyIsJudgedByIt) {
   for (const auto& [loss, killed] : {std::pair{"poisson", true}, {"mean_absolute_error", false}}) {
     const AnalysedMutant& diverged =
         mutant(analysis, std::string("1:change_loss_function=") + loss);
-    EXPECT_EQ(diverged.status, RunStatus::kDiverged) << loss;
+    EXPECT_EQ(diverged.status, training::RunStatus::kDiverged) << loss;
     EXPECT_FALSE(diverged.verdicts.at(TestSet::kTest).missing) << loss;
     EXPECT_EQ(diverged.verdicts.at(TestSet::kTest).killed, killed) << loss;
   }
@@ -187,8 +190,8 @@ TEST(MutationAnalysis, WhatDivergesButHasAnAccuracyIsJudgedByIt) {
 /// diverge, or lets one run out of time (from 2 on).
 class FakeRegression final : public MutantTrainer {
  public:
-  static Program original() {
-    Program p = moons(50);
+  static program::Program original() {
+    program::Program p = moons(50);
     p.document["task"] = "regression";
     p.document["compile"]["loss"] = "mean_squared_error";
     p.document["metric"] = {{"name", "mae"}, {"goal", "minimize"}};
@@ -196,7 +199,7 @@ class FakeRegression final : public MutantTrainer {
   }
   static OperatorSite site() {
     const auto make = [](const std::string& value) {
-      Program p = original();
+      program::Program p = original();
       p.document["compile"]["optimizer"]["config"]["learning_rate"] = std::stod(value);
       return p;
     };
@@ -207,34 +210,34 @@ class FakeRegression final : public MutantTrainer {
             {"0.25", "0.5", "0.9", "1.5", "2.5"},
             make};
   }
-  static double rate(const Program& p) {
+  static double rate(const program::Program& p) {
     return p.document["compile"]["optimizer"]["config"]["learning_rate"];
   }
-  MutantRun run(const Program& program, int run) override {
+  MutantRun run(const program::Program& program, int run) override {
     const double lr = rate(program);
     MutantRun r;
     const double value = 2 + 0.1 * (run * 7 % 5);
     r.metrics = {{TestSet::kTrain, value}, {TestSet::kTest, value}};
     const bool slow = lr > 2 && run == 3;
     if (slow || lr > 1 || (lr > 0.4 && run < 10 * lr - 2)) {
-      r.status = slow ? RunStatus::kTimeout : RunStatus::kDiverged;
+      r.status = slow ? training::RunStatus::kTimeout : training::RunStatus::kDiverged;
       r.metrics = {{TestSet::kTrain, run % 2 == 0 ? std::nan("") : HUGE_VAL},
                    {TestSet::kTest, std::nan("")}};
     }
     return r;
   }
-  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
+  std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
 };
 
 TEST(MutationAnalysis, ADivergedRegressionIsKilledATimeoutIsNot) {
-  const auto analysis_by = [](KillVariant variant) {
+  const auto analysis_by = [](evaluators::KillVariant variant) {
     MutationOptions o = options();
     o.variant = variant;
     FakeRegression trainer;
     MutantRuns runs;
     return analyse_mutants(FakeRegression::original(), {FakeRegression::site()}, o, trainer, runs);
   };
-  const MutationAnalysis analysis = analysis_by(KillVariant::kCorrected);
+  const MutationAnalysis analysis = analysis_by(evaluators::KillVariant::kCorrected);
   struct Expected {
     const char* value;
     std::size_t diverged;
@@ -247,7 +250,7 @@ TEST(MutationAnalysis, ADivergedRegressionIsKilledATimeoutIsNot) {
                                                          {"2.5", 0, false, true}}) {
     const AnalysedMutant& m = mutant(analysis, std::string("0:change_learning_rate=") + value);
     for (const TestSet set : {TestSet::kTrain, TestSet::kTest}) {
-      const KillVerdict& v = m.verdicts.at(set);
+      const evaluators::KillVerdict& v = m.verdicts.at(set);
       EXPECT_EQ(v.killed, killed) << value;
       EXPECT_EQ(v.missing, missing) << value;
       EXPECT_EQ(m.diverged.contains(set), !missing) << value;
@@ -257,10 +260,10 @@ TEST(MutationAnalysis, ADivergedRegressionIsKilledATimeoutIsNot) {
       EXPECT_FALSE(std::isnan(v.d) || std::isnan(v.p)) << value;
     }
   }
-  EXPECT_EQ(mutant(analysis, "0:change_learning_rate=2.5").status, RunStatus::kTimeout);
+  EXPECT_EQ(mutant(analysis, "0:change_learning_rate=2.5").status, training::RunStatus::kTimeout);
   EXPECT_TRUE(mutant(analysis, "0:change_learning_rate=1.5").verdicts.at(TestSet::kTest).stable);
   // The study's own analysis has no verdict on what diverged.
-  const MutationAnalysis published = analysis_by(KillVariant::kAsPublished);
+  const MutationAnalysis published = analysis_by(evaluators::KillVariant::kAsPublished);
   for (const char* value : {"0.5", "0.9", "1.5", "2.5"}) {
     const AnalysedMutant& m = mutant(published, std::string("0:change_learning_rate=") + value);
     EXPECT_TRUE(m.verdicts.at(TestSet::kTest).missing) << value;
@@ -271,12 +274,12 @@ TEST(MutationAnalysis, ADivergedRegressionIsKilledATimeoutIsNot) {
 TEST(MutationAnalysis, TheMildestValueThatDivergesIsSearched) {
   OperatorSite site = FakeRegression::site();
   site.values.clear();
-  site.range = SearchRange{0.1, 1.9, 0.01, 2};
+  site.range = evaluators::SearchRange{0.1, 1.9, 0.01, 2};
   FakeRegression trainer;
   MutantRuns runs;
   const MutationAnalysis analysis =
       analyse_mutants(FakeRegression::original(), {site}, options(), trainer, runs);
-  const BinarySearch& search = analysis.sites[0].searches.at(TestSet::kTest);
+  const evaluators::BinarySearch& search = analysis.sites[0].searches.at(TestSet::kTest);
   EXPECT_TRUE(search.steps.front().verdict.killed);
   ASSERT_TRUE(search.killed && search.survived);
   // Six of ten diverge from rates above 0.7 on, five of ten may be chance (p = 0.033 of ranks).
@@ -290,7 +293,7 @@ TEST(MutationAnalysis, TheMildestValueThatDivergesIsSearched) {
 TEST(MutationAnalysis, ASevereEndWithoutAVerdictEndsNoSearch) {
   OperatorSite slow = epochs_site(), refused = epochs_site();
   slow.make = [](const std::string& value) {
-    Program p = with_epochs(value);
+    program::Program p = with_epochs(value);
     if (std::stoi(value) < 5) p.document["compile"]["loss"] = "kullback_leibler_divergence";
     return p;
   };
@@ -311,17 +314,17 @@ TEST(MutationAnalysis, PublishedKillsAgainstTheLastSurvivorWithThePowerAgainstTh
     static double metric(int epochs, int run) {
       return 0.9 + (run % 2 == 0 ? 0.01 : -0.01) - 0.0004 * (50 - epochs);
     }
-    MutantRun run(const Program& program, int run) override {
+    MutantRun run(const program::Program& program, int run) override {
       MutantRun r;
       const double value = metric(program.document["fit"]["epochs"], run);
       r.metrics = {{TestSet::kTrain, value}, {TestSet::kTest, value}};
       r.right = {true};
       return r;
     }
-    std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
+    std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
   } trainer;
   MutationOptions o = options();
-  o.variant = KillVariant::kAsPublished;
+  o.variant = evaluators::KillVariant::kAsPublished;
   MutantRuns runs;
   const MutationAnalysis analysis = analyse_mutants(original(), {epochs_site()}, o, trainer, runs);
   const auto values = [](int epochs) {
@@ -330,9 +333,12 @@ TEST(MutationAnalysis, PublishedKillsAgainstTheLastSurvivorWithThePowerAgainstTh
     return list;
   };
   // 1 and 26 are killed, 38 survives; 32 is compared with it.
-  const KillVerdict& v = mutant(analysis, "0:change_epochs=32").verdicts.at(TestSet::kTest);
-  const KillVerdict of_original = kill_test(values(50), values(32), {true, o.variant}),
-                    of_survivor = kill_test(values(38), values(32), {true, o.variant});
+  const evaluators::KillVerdict& v =
+      mutant(analysis, "0:change_epochs=32").verdicts.at(TestSet::kTest);
+  const evaluators::KillVerdict of_original = evaluators::kill_test(values(50), values(32),
+                                                                    {true, o.variant}),
+                                of_survivor = evaluators::kill_test(values(38), values(32),
+                                                                    {true, o.variant});
   ASSERT_NE(of_original.power, of_survivor.power);
   EXPECT_EQ(v.p, of_survivor.p);
   EXPECT_EQ(v.d, of_survivor.d);
@@ -380,7 +386,7 @@ TEST(MutationAnalysis, AVerdictAfterOneRunIsOne) {
           EXPECT_EQ(a.verdicts.at(set).killed, verdict.killed) << a.id();
           EXPECT_EQ(a.verdicts.at(set).missing, verdict.missing) << a.id();
         }
-        if (a.program && a.status == RunStatus::kOk) least = std::min(least, a.runs);
+        if (a.program && a.status == training::RunStatus::kOk) least = std::min(least, a.runs);
       }
       EXPECT_EQ(some.scores, all.scores);
     }
@@ -410,7 +416,8 @@ TEST(MutationAnalysis, InputsThatKill) {
 TEST(MutationAnalysis, WeakRowsAreTheCertainOnes) {
   MutationOptions o = options();
   o.sets = {TestSet::kTrain, TestSet::kTest, TestSet::kWeak};
-  for (const KillVariant variant : {KillVariant::kCorrected, KillVariant::kAsPublished}) {
+  for (const evaluators::KillVariant variant :
+       {evaluators::KillVariant::kCorrected, evaluators::KillVariant::kAsPublished}) {
     o.variant = variant;
     const MutationAnalysis analysis = analyse(o).analysis;
     EXPECT_EQ(analysis.original.at(TestSet::kWeak), std::vector<double>(10, 1.0));
@@ -559,10 +566,10 @@ TEST_F(KeptRuns, OfVersionOneAreTakenAndToldApart) {
 }
 
 TEST(MutationAnalysis, RunsThatAskedForOtherTrainingRowsAreMadeAgain) {
-  Program p = original();
+  program::Program p = original();
   p.document["data"]["preprocess"] = Json::array({{{"op", "scale"}, {"by", 2}}});
   const auto made = [&](const std::string& value) {
-    Program mutant = p;
+    program::Program mutant = p;
     Json& step = mutant.document["data"]["preprocess"][0];
     if (value == "test alone") step["part"] = "test";
     if (value == "none") step["by"] = 1;
@@ -573,11 +580,11 @@ TEST(MutationAnalysis, RunsThatAskedForOtherTrainingRowsAreMadeAgain) {
   const auto trainings = [&](int version) {
     FakeTrainer trainer;
     MutantRuns runs;
-    for (const Program& program : {p, made("test alone"), made("none")}) {
+    for (const program::Program& program : {p, made("test alone"), made("none")}) {
       for (int run = 0; run < 10; ++run) {
         MutantRun kept = FakeTrainer().run(program, run);
         kept.version = version;
-        runs.add(program_hash(program), run, kept);
+        runs.add(program::program_hash(program), run, kept);
       }
     }
     analyse_mutants(p, sites, options(false), trainer, runs);
@@ -617,7 +624,7 @@ TEST_F(KeptRuns, HaveOneWriter) {
 
 TEST(MutantRun, ReadsBack) {
   MutantRun run;
-  run.status = RunStatus::kDiverged;
+  run.status = training::RunStatus::kDiverged;
   run.message = "why";
   run.metrics = {{TestSet::kTrain, 0.1}, {TestSet::kTest, std::numeric_limits<double>::infinity()}};
   run.right = {true, false, true};
@@ -636,17 +643,17 @@ TEST(MutantRun, ReadsBack) {
 
 TEST(MutationAnalysis, AnOriginalThatCannotBeJudged) {
   struct Broken final : MutantTrainer {
-    MutantRun run(const Program&, int) override {
+    MutantRun run(const program::Program&, int) override {
       MutantRun r;
-      r.status = RunStatus::kTimeout;
+      r.status = training::RunStatus::kTimeout;
       r.message = "slow";
       return r;
     }
-    std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
+    std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
   } trainer;
   MutantRuns runs;
   EXPECT_THROW(analyse_mutants(original(), {}, options(), trainer, runs), Error);
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -4,11 +4,13 @@
 
 #include "tests/training/programs.h"
 
-namespace neutra {
+namespace neutra::experiments {
+
+using namespace training;
 namespace {
 
 TEST(LocatedText, IsTheDocumentsText) {
-  Program p = moons();
+  program::Program p = moons();
   p.document["name"] = "a \"quoted\" näme";
   p.document["fit"]["callbacks"] = Json::array();
   const LocatedText located = located_text(p.document);
@@ -33,8 +35,8 @@ TEST(LocatedText, KnowsPlaces) {
 }
 
 TEST(MutationReport, HoldsWhatTheSchemaAsks) {
-  const Program original = moons();
-  Program changed = original, longer = original;
+  const program::Program original = moons();
+  program::Program changed = original, longer = original;
   changed.document["compile"]["loss"] = "hinge";
   longer.document["data"]["mutations"] = Json::array({{{"op", "change_label"}}});
   const Json report = mutation_report(
@@ -73,4 +75,4 @@ TEST(MutationReport, HoldsWhatTheSchemaAsks) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

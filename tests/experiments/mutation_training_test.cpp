@@ -9,28 +9,30 @@
 #include "tests/training/programs.h"
 
 /// The mutation analysis on real trainings.
-namespace neutra {
+namespace neutra::experiments {
+
+using namespace training;
 namespace {
 
-Program original() {
-  Program p = moons(15);
+program::Program original() {
+  program::Program p = moons(15);
   p.document["fit"]["batch_size"] = 8;
   return p;
 }
 
-Program with_labels_changed(int percentage) {
-  Program p = original();
+program::Program with_labels_changed(int percentage) {
+  program::Program p = original();
   p.document["data"]["mutations"] =
       Json::array({{{"op", "change_label"}, {"percentage", percentage}, {"seed", 0}}});
   return p;
 }
 
 TEST(MutationTraining, ARunIsMeasuredOnCleanRows) {
-  const auto trainer = make_local_trainer({});
-  const Program p = original();
+  const auto trainer = training::make_local_trainer({});
+  const program::Program p = original();
   const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
   const MutantRun run = mutants->run(p, 3);
-  EXPECT_EQ(run.status, RunStatus::kOk) << run.message;
+  EXPECT_EQ(run.status, training::RunStatus::kOk) << run.message;
   EXPECT_GT(run.metrics.at(TestSet::kTrain), 0.9);
   // The rows that give the metric, one by one.
   const auto right = std::count(run.right.begin(), run.right.end(), true);
@@ -44,57 +46,63 @@ TEST(MutationTraining, ARunIsMeasuredOnCleanRows) {
   const MutantRun wrong = mutants->run(with_labels_changed(100), 3);
   EXPECT_LT(wrong.metrics.at(TestSet::kTrain), 0.75);
   // Independent draws: not the search's.
-  TrainingJob job;
+  training::TrainingJob job;
   job.program = &p;
   job.replica = 3;
-  job.stream = StreamKey::kIndependent;
+  job.stream = training::StreamKey::kIndependent;
   EXPECT_EQ(trainer->train(job).metric, run.metrics.at(TestSet::kTest));
 }
 
 TEST(MutationTraining, WithoutAFitSection) {
-  const auto trainer = make_local_trainer({});
-  Program p = original();
+  const auto trainer = training::make_local_trainer({});
+  program::Program p = original();
   p.document.erase("fit");
   const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
   for (const char* mutation : {"TCL=50", "HBS=8"}) {  // the second has a fit
-    const MutantRun run = mutants->run(apply_all(p, {parse_application(mutation, 0)}).program, 0);
-    EXPECT_EQ(run.status, RunStatus::kOk) << run.message;
+    const MutantRun run =
+        mutants->run(mutators::apply_all(p, {mutators::parse_application(mutation, 0)}).program, 0);
+    EXPECT_EQ(run.status, training::RunStatus::kOk) << run.message;
     EXPECT_GE(run.metrics.at(TestSet::kTrain), 0) << mutation;
   }
 }
 
 TEST(MutationTraining, TrainingRowsArePreparedAsTestRows) {
-  const auto trainer = make_local_trainer({});
-  Program p = original();
+  const auto trainer = training::make_local_trainer({});
+  program::Program p = original();
   p.document["data"]["preprocess"] =
       Json::array({{{"op", "standardize"}}, {{"op", "add"}, {"value", 9}}});
   const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
-  const auto metrics = [&](const Program& program) { return mutants->run(program, 0).metrics; };
+  const auto metrics = [&](const program::Program& program) {
+    return mutants->run(program, 0).metrics;
+  };
   // It learns the rows as they are and is asked about rows far from them.
-  const auto skewed = metrics(apply_all(p, {parse_application("SPP=1", 0)}).program);
+  const auto skewed =
+      metrics(mutators::apply_all(p, {mutators::parse_application("SPP=1", 0)}).program);
   EXPECT_LT(skewed.at(TestSet::kTest), 0.7);
   EXPECT_NEAR(skewed.at(TestSet::kTrain), skewed.at(TestSet::kTest), 0.15);
   // Without the step for both parts it is asked about what it learned.
-  const auto without = metrics(apply_all(p, {parse_application("CPP=1", 0)}).program);
+  const auto without =
+      metrics(mutators::apply_all(p, {mutators::parse_application("CPP=1", 0)}).program);
   EXPECT_GT(without.at(TestSet::kTrain), 0.85);
 }
 
 TEST(MutationTraining, ADivergedClassificationIsJudgedByItsAccuracy) {
-  const auto trainer = make_local_trainer({});
-  const Program p = original();
+  const auto trainer = training::make_local_trainer({});
+  const program::Program p = original();
   const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
   // A feature that is NaN makes every weight NaN, and the outputs for clean rows: class 0.
-  const MutantRun run = mutants->run(apply_all(p, {parse_application("TMN=50", 0)}).program, 0);
-  ASSERT_EQ(run.status, RunStatus::kDiverged) << run.message;
+  const MutantRun run =
+      mutants->run(mutators::apply_all(p, {mutators::parse_application("TMN=50", 0)}).program, 0);
+  ASSERT_EQ(run.status, training::RunStatus::kDiverged) << run.message;
   for (const auto& [set, value] : run.metrics) EXPECT_NEAR(value, 0.5, 0.15) << to_string(set);
   EXPECT_FALSE(run.right.empty());
 }
 
 TEST(MutationTraining, RowsAreAskedForAsTheProgramEvaluates) {
-  const auto trainer = make_local_trainer({});
-  const Program p = original();
+  const auto trainer = training::make_local_trainer({});
+  const program::Program p = original();
   const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
-  Program noisy = p;
+  program::Program noisy = p;
   noisy.document["fit"]["loop"] = {{"eval_mode", false}};
   noisy.document["model"]["config"]["layers"][1]["config"]["rate"] = 0.8;
   const auto share = [&](int replica) {
@@ -108,22 +116,22 @@ TEST(MutationTraining, RowsAreAskedForAsTheProgramEvaluates) {
   EXPECT_NE(share(0), share(1));
 }
 
-Program with_steps(std::vector<Json> steps) {
-  Program p = original();
+program::Program with_steps(std::vector<Json> steps) {
+  program::Program p = original();
   p.document["trained"]["mutations"] = steps;
   return p;
 }
 
 TEST(MutationTraining, TrainedModelsAreMeasuredAsMutated) {
-  const auto trainer = make_local_trainer({});
-  const Program p = original();
+  const auto trainer = training::make_local_trainer({});
+  const program::Program p = original();
   const auto mutants = make_mutant_trainer(p, *trainer, 0, {});
   for (const Json& step : {Json{{"op", "neuron_activation_inverse"}, {"percentage", 100}},
                            Json{{"op", "activation_removal"}, {"layer", 0}},
                            Json{{"op", "gaussian_fuzz"}, {"percentage", 100}, {"stddev", 5}}}) {
     const MutantRun run = mutants->run(with_steps({step}), 1);
     SCOPED_TRACE(step.dump());
-    ASSERT_EQ(run.status, RunStatus::kOk) << run.message;
+    ASSERT_EQ(run.status, training::RunStatus::kOk) << run.message;
     const auto right = std::count(run.right.begin(), run.right.end(), true);
     EXPECT_DOUBLE_EQ(static_cast<double>(right) / static_cast<double>(run.right.size()),
                      run.metrics.at(TestSet::kTest));
@@ -133,10 +141,10 @@ TEST(MutationTraining, TrainedModelsAreMeasuredAsMutated) {
 }
 
 TEST(MutationTraining, TrainedModelsHaveTrainingsApartFromTheOriginals) {
-  const auto trainer = make_local_trainer({});
-  Program p = moons(2);  // not learned yet: runs differ
+  const auto trainer = training::make_local_trainer({});
+  program::Program p = moons(2);  // not learned yet: runs differ
   const auto without_effect = [&](const char* op) {
-    Program mutant = p;
+    program::Program mutant = p;
     mutant.document["trained"]["mutations"] = Json::array({{{"op", op}, {"percentage", 0.1}}});
     return mutant;
   };
@@ -153,12 +161,12 @@ TEST(MutationTraining, TrainedModelsHaveTrainingsApartFromTheOriginals) {
 }
 
 TEST(MutationTraining, OperatorsEndToEnd) {
-  const auto trainer = make_local_trainer({});
-  const Program p = original();
-  const Target target = make_target(p, nullptr);
-  std::vector<const MutationOperator*> operators;
+  const auto trainer = training::make_local_trainer({});
+  const program::Program p = original();
+  const mutators::Target target = mutators::make_target(p, nullptr);
+  std::vector<const mutators::MutationOperator*> operators;
   for (const char* name : {"TCL", "HLR", "ARM", "RCP", "NAI", "AFRm"}) {
-    operators.push_back(&find_mutation_operator(name));
+    operators.push_back(&mutators::find_mutation_operator(name));
   }
   const MutationTask task = mutation_task(operators, target, {}, 0);
   ASSERT_EQ(task.left_out.size(), 1u);
@@ -181,7 +189,7 @@ TEST(MutationTraining, OperatorsEndToEnd) {
   const auto tcl = std::find_if(one.operators.begin(), one.operators.end(),
                                 [](const OperatorResult& o) { return o.abbreviation == "TCL"; });
   ASSERT_NE(tcl, one.operators.end());
-  const BinarySearch& search = one.sites[tcl->sites[0]].searches.at(TestSet::kTest);
+  const evaluators::BinarySearch& search = one.sites[tcl->sites[0]].searches.at(TestSet::kTest);
   ASSERT_TRUE(search.killed);
   EXPECT_LE(*search.killed, 100);
   EXPECT_LE(*search.killed - *search.survived, 5);
@@ -192,4 +200,4 @@ TEST(MutationTraining, OperatorsEndToEnd) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,7 +6,7 @@
 #include "experiments/catalog.h"
 #include "fl_adapters/neuralint.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// Where the rules give another answer than the study prints (docs/methods/neuralint.md says why).
@@ -19,21 +19,22 @@ const std::map<std::string, std::string> kDifferences{
     {"R3", "-"},
 };
 
-std::string answer(const Program& program, ToolVariant variant) {
-  if (neuralint::unreadable(program, variant)) return "N/A";
-  return to_string(answer_of(neuralint::check_program(program, variant)));
+std::string answer(const program::Program& program, fl_adapters::ToolVariant variant) {
+  if (fl_adapters::neuralint::unreadable(program, variant)) return "N/A";
+  return to_string(fl_adapters::answer_of(fl_adapters::neuralint::check_program(program, variant)));
 }
 
 TEST(NeuralintAnswers, AreThoseOfTable6) {
   int compared = 0;
-  for (const Answer& recorded : read_answers(resource_directory() / "tables" / "answers.csv")) {
+  for (const evaluators::Answer& recorded :
+       evaluators::read_answers(resource_directory() / "tables" / "answers.csv")) {
     if (recorded.tool != "neuralint") continue;
     ++compared;
     const std::string& id = recorded.fault;
     const auto difference = kDifferences.find(id);
     const std::string expected =
         difference != kDifferences.end() ? difference->second : to_string(recorded.faults);
-    EXPECT_EQ(answer(load_fault(id).buggy, ToolVariant::kAsPublished), expected) << id;
+    EXPECT_EQ(answer(load_fault(id).buggy, fl_adapters::ToolVariant::kAsPublished), expected) << id;
   }
   EXPECT_EQ(compared, 22);
 }
@@ -44,9 +45,9 @@ TEST(NeuralintAnswers, Repaired) {
       {"D1", "ACH(7), LCH"}, {"D4", "ACH(0), BCI(0,1)"}, {"D7", "-"},
       {"M2", "ACH(7)"},      {"R2", "ACH(2), LCH"},      {"R7", "ACH(2)"}};
   for (const auto& [id, faults] : expected) {
-    EXPECT_EQ(answer(load_fault(id).buggy, ToolVariant::kRepaired), faults) << id;
+    EXPECT_EQ(answer(load_fault(id).buggy, fl_adapters::ToolVariant::kRepaired), faults) << id;
   }
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -7,11 +7,11 @@
 #include <string>
 #include <thread>
 
-#include "evaluators/svg.h"
-#include "program/error.h"
+#include "base/error.h"
+#include "base/svg.h"
 #include "tests/count.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 std::string drawing() {
@@ -89,4 +89,4 @@ TEST(LaidOut, LargeNetworksAreLaidOutTheSameAgain) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -11,7 +11,7 @@
 #include "experiments/recorded_names.h"
 #include "fl_adapters/parsers/parser.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 TEST(RecordedNames, StandForFaults) {
@@ -39,19 +39,20 @@ std::map<std::string, std::string> answers_in(const std::string& tool,
   std::ifstream stream(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   std::map<std::string, std::optional<Fault>> faults;
-  parsers::ParseOptions options;
+  fl_adapters::parsers::ParseOptions options;
   options.name = file.stem().string();
-  options.program = [&](const std::string& name) -> const Program* {
+  options.program = [&](const std::string& name) -> const program::Program* {
     if (!faults.contains(name)) {
       const auto id = fault_of_recorded_name(name);
       faults[name] = id ? std::optional(load_fault(*id)) : std::nullopt;
     }
     return faults[name] ? &faults[name]->buggy : nullptr;
   };
-  const auto log = parsers::parse_log(*parsers::find_log_parser(tool), text, options);
+  const auto log =
+      fl_adapters::parsers::parse_log(*fl_adapters::parsers::find_log_parser(tool), text, options);
   EXPECT_TRUE(log.warnings.empty()) << file;
   std::map<std::string, std::string> answers;
-  for (const parsers::RecordedProgram& program : log.programs) {
+  for (const fl_adapters::parsers::RecordedProgram& program : log.programs) {
     if (const auto id = fault_of_recorded_name(program.name)) {
       answers[*id] = to_string(program.answers.answer());
     }
@@ -61,7 +62,8 @@ std::map<std::string, std::string> answers_in(const std::string& tool,
 
 std::map<std::string, std::string> published(const std::string& tool) {
   std::map<std::string, std::string> answers;
-  for (const Answer& answer : read_answers(resource_directory() / "tables" / "answers.csv")) {
+  for (const evaluators::Answer& answer :
+       evaluators::read_answers(resource_directory() / "tables" / "answers.csv")) {
     if (answer.tool == tool) answers[answer.fault] = to_string(answer.faults);
   }
   return answers;
@@ -88,4 +90,4 @@ TEST(RecordedOutputs, GiveTheAnswersOfTheStudy) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

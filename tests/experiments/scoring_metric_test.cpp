@@ -6,13 +6,13 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/error.h"
 #include "experiments/network_file.h"
 #include "experiments/search_task.h"
-#include "program/error.h"
 #include "search/search.h"
 #include "training/local_trainer.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -52,44 +52,46 @@ class ScoringMetric : public testing::Test {
     return load_fault(file.string());
   }
 
-  SearchConfig config(const Fault& fault) const {
-    SearchConfig config;
-    config.preset = Preset::kKeras;
+  search::SearchConfig config(const Fault& fault) const {
+    search::SearchConfig config;
+    config.preset = mutators::Preset::kKeras;
     config.replicas = 2;
     config.budget_evaluations = 40;
     config.fingerprint = search_fingerprint(fault, *trainer_);
     return config;
   }
-  SearchOutcome search(const Fault& fault, const std::string& store,
-                       const std::vector<fs::path>& reuse = {}) const {
-    RunOptions options;
+  search::SearchOutcome search(const Fault& fault, const std::string& store,
+                               const std::vector<fs::path>& reuse = {}) const {
+    search::RunOptions options;
     options.reuse = reuse;
-    return run_search(search_task(fault), config(fault), options, *trainer_, folder_ / store);
+    return search::run_search(search_task(fault), config(fault), options, *trainer_,
+                              folder_ / store);
   }
 
   fs::path folder_;
-  std::unique_ptr<LocalTrainer> trainer_ = make_local_trainer({});
+  std::unique_ptr<training::LocalTrainer> trainer_ = training::make_local_trainer({});
 };
 
 TEST_F(ScoringMetric, TheLossBecomesTheMetricOfItsName) {
   const Fault plain = fault("mean_absolute_error");
-  EXPECT_EQ(resolve(plain.buggy).metric, "loss");
+  EXPECT_EQ(program::resolve(plain.buggy).metric, "loss");
   EXPECT_EQ(scoring_text(plain), "scored by mean_absolute_error, the buggy program's loss");
   const Fault scored = scored_alike(plain);
   EXPECT_EQ(scoring_text(scored), scoring_text(plain));
-  for (const Program* program : {&scored.buggy, &*scored.fixed, &scored.space.base()}) {
-    EXPECT_EQ(resolve(*program).metric, "mae");
+  for (const program::Program* program : {&scored.buggy, &*scored.fixed, &scored.space.base()}) {
+    EXPECT_EQ(program::resolve(*program).metric, "mae");
   }
   EXPECT_EQ(scored.fixed_parameters, plain.fixed_parameters);
   EXPECT_EQ(scored.space.parameters_of(*scored.fixed), plain.fixed_parameters);
   // A candidate with another loss is scored by the same function.
-  Parameters other = scored.space.base_parameters();
+  program::Parameters other = scored.space.base_parameters();
   other["loss"] = "mean_squared_error";
-  EXPECT_EQ(resolve(scored.space.instantiate(other)).metric, "mae");
-  EXPECT_EQ(resolve(scored_by_name(plain.buggy)).metric, "mae");
+  EXPECT_EQ(program::resolve(scored.space.instantiate(other)).metric, "mae");
+  EXPECT_EQ(program::resolve(scored_by_name(plain.buggy)).metric, "mae");
   // The loss of the metric cosine_similarity has the other sign.
-  const ResolvedProgram cosine = resolve(scored_alike(fault("cosine_similarity")).buggy);
-  EXPECT_EQ(cosine.goal, Goal::kMaximize);
+  const program::ResolvedProgram cosine =
+      program::resolve(scored_alike(fault("cosine_similarity")).buggy);
+  EXPECT_EQ(cosine.goal, program::Goal::kMaximize);
 }
 
 TEST_F(ScoringMetric, OtherMetricsStayAndTheFixTakesTheBuggyPrograms) {
@@ -102,41 +104,42 @@ TEST_F(ScoringMetric, OtherMetricsStayAndTheFixTakesTheBuggyPrograms) {
   Json program = plain.buggy.document;
   program["compile"]["metrics"] = {"mse"};
   const Fault mixed = scored_alike(fault("mean_squared_error", {{"program", program}}, mae));
-  EXPECT_EQ(resolve(*mixed.fixed).metric, "mae");
+  EXPECT_EQ(program::resolve(*mixed.fixed).metric, "mae");
 }
 
 /// Without penalties, and by one function: what another loss makes of the numbers doesn't count.
 TEST_F(ScoringMetric, ASearchComparesOneFunction) {
   const Fault scored = scored_alike(fault("mean_squared_error"));
-  const SearchOutcome outcome = search(scored, "a.h5");
+  const search::SearchOutcome outcome = search(scored, "a.h5");
   EXPECT_EQ(outcome.network.metric, "mse");
   int other_losses = 0;
-  for (const Node& node : outcome.network.nodes) {
+  for (const search::Node& node : outcome.network.nodes) {
     if (node.parameters.at("loss") == "mean_squared_error" || node.metrics.empty()) continue;
-    Program alone = scored.space.instantiate(node.parameters);
+    program::Program alone = scored.space.instantiate(node.parameters);
     alone.document["metric"] = {{"name", "mse"}};
-    TrainingJob job;
+    training::TrainingJob job;
     job.program = &alone;
-    const ReplicaResult result = trainer_->train(job);
-    EXPECT_EQ(result.metric, node.metrics[0]) << to_string(node.parameters);
+    const training::ReplicaResult result = trainer_->train(job);
+    EXPECT_EQ(result.metric, node.metrics[0]) << program::to_string(node.parameters);
     ++other_losses;
   }
   EXPECT_GE(other_losses, 5);
   const NetworkFile read = read_network_file(folder_ / "a.h5", std::nullopt);
   ASSERT_TRUE(read.fault);
-  EXPECT_EQ(resolve(read.fault->buggy).metric, "mse");
+  EXPECT_EQ(program::resolve(read.fault->buggy).metric, "mse");
 }
 
 TEST_F(ScoringMetric, ReuseNeverMixesTwoLosses) {
   const Fault squared = scored_alike(fault("mean_squared_error"));
   const Fault absolute = scored_alike(fault("mean_absolute_error"));
-  const SearchOutcome first = search(squared, "squared.h5");
+  const search::SearchOutcome first = search(squared, "squared.h5");
   // Each search visits the other's buggy program.
-  Parameters other = absolute.space.base_parameters();
+  program::Parameters other = absolute.space.base_parameters();
   other["loss"] = "mean_squared_error";
-  EXPECT_NE(program_hash(absolute.space.instantiate(other)), program_hash(squared.buggy));
+  EXPECT_NE(program::program_hash(absolute.space.instantiate(other)),
+            program::program_hash(squared.buggy));
   EXPECT_EQ(search(absolute, "absolute.h5", {folder_ / "squared.h5"}).counters.trainings_reused, 0);
-  const SearchOutcome again = search(squared, "again.h5", {folder_ / "squared.h5"});
+  const search::SearchOutcome again = search(squared, "again.h5", {folder_ / "squared.h5"});
   EXPECT_EQ(again.counters.trainings_reused, first.counters.trainings);
   EXPECT_EQ(again.counters.trainings, 0);
 }
@@ -144,19 +147,25 @@ TEST_F(ScoringMetric, ReuseNeverMixesTwoLosses) {
 TEST_F(ScoringMetric, AStoreGoesOnAsItWasBegun) {
   const Fault plain = fault("mean_squared_error");
   std::string warning;
-  EXPECT_EQ(resolve(scored_as_begun(plain, folder_ / "none.h5", warning).buggy).metric, "mse");
+  EXPECT_EQ(program::resolve(scored_as_begun(plain, folder_ / "none.h5", warning).buggy).metric,
+            "mse");
   search(plain, "old.h5");  // as an earlier version did
-  EXPECT_EQ(resolve(scored_as_begun(plain, folder_ / "old.h5", warning).buggy).metric, "loss");
+  EXPECT_EQ(program::resolve(scored_as_begun(plain, folder_ / "old.h5", warning).buggy).metric,
+            "loss");
   EXPECT_NE(warning.find("can't be compared"), std::string::npos) << warning;
   warning.clear();
   search(scored_alike(plain), "new.h5");
-  EXPECT_EQ(resolve(scored_as_begun(plain, folder_ / "new.h5", warning).buggy).metric, "mse");
+  EXPECT_EQ(program::resolve(scored_as_begun(plain, folder_ / "new.h5", warning).buggy).metric,
+            "mse");
   EXPECT_EQ(warning, "");
   // Readers know both.
-  EXPECT_EQ(resolve(read_network_file(folder_ / "old.h5", std::nullopt).fault.value().buggy).metric,
-            "loss");
-  EXPECT_EQ(resolve(read_network_file(folder_ / "old.h5", plain).fault.value().buggy).metric,
-            "loss");
+  EXPECT_EQ(
+      program::resolve(read_network_file(folder_ / "old.h5", std::nullopt).fault.value().buggy)
+          .metric,
+      "loss");
+  EXPECT_EQ(
+      program::resolve(read_network_file(folder_ / "old.h5", plain).fault.value().buggy).metric,
+      "loss");
 }
 
 TEST_F(ScoringMetric, ACandidateThatCannotBeScoredIsInvalid) {
@@ -176,16 +185,16 @@ TEST_F(ScoringMetric, ACandidateThatCannotBeScoredIsInvalid) {
         {"split", {{"test_size", 0.2}, {"seed", 42}}}}}};
   Fault labels = fault("sparse_categorical_crossentropy", Json(), classes);
   labels.buggy.document["data"]["arguments"].erase("slope");
-  labels.space = ProgramSpace(labels.buggy, labels.space.keys(), "");
+  labels.space = program::ProgramSpace(labels.buggy, labels.space.keys(), "");
   const Fault scored = scored_alike(labels);
   EXPECT_EQ(trainer_->refusal(scored.buggy), std::nullopt);
-  Program wide = scored.buggy;
+  program::Program wide = scored.buggy;
   wide.document["compile"]["loss"] = "mean_squared_error";
   wide.document["model"]["config"]["layers"][0]["config"]["units"] = 1;  // no output for class 2
-  TrainingJob job;
+  training::TrainingJob job;
   job.program = &wide;
-  const ReplicaResult result = trainer_->train(job);
-  EXPECT_EQ(result.status, RunStatus::kInvalid);
+  const training::ReplicaResult result = trainer_->train(job);
+  EXPECT_EQ(result.status, training::RunStatus::kInvalid);
   EXPECT_NE(result.message.find("/metric/name"), std::string::npos) << result.message;
 }
 
@@ -210,4 +219,4 @@ TEST_F(ScoringMetric, WarnsOfScales) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -11,11 +11,11 @@
 #include <set>
 #include <sstream>
 
-#include "evaluators/csv_table.h"
+#include "base/csv_table.h"
+#include "base/error.h"
 #include "experiments/network_file.h"
-#include "program/error.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 namespace fs = std::filesystem;
@@ -47,17 +47,17 @@ std::vector<std::vector<Record>> answer_tables() {
   return {table("table4.csv"), table("table5.csv"), table("table6.csv"), table("table7.csv")};
 }
 
-std::vector<Answer> study_answers() {
-  return read_answers(resource_directory() / "tables/answers.csv");
+std::vector<evaluators::Answer> study_answers() {
+  return evaluators::read_answers(resource_directory() / "tables/answers.csv");
 }
 
-void add(Cells& cells, const std::string& row, const Score& score) {
+void add(Cells& cells, const std::string& row, const evaluators::Score& score) {
   cells[row + " recall"] = score.recall;
   cells[row + " precision"] = score.precision;
   cells[row + " f3"] = score.f;
 }
 
-Score score_of(const Record& record) {
+evaluators::Score score_of(const Record& record) {
   return {std::stod(record.at("recall")), std::stod(record.at("precision")),
           std::stod(record.at("f3"))};
 }
@@ -113,14 +113,15 @@ TEST(Tables, AnswersAreThoseOfTables4To7And12) {
     int count = 0;
     for (const Record& row : tables[tool]) {
       if (kAverages.contains(row.at("id"))) continue;
-      const auto found = std::find_if(answers.begin(), answers.end(), [&](const Answer& answer) {
-        return answer.fault == row.at("id") && answer.tool == kTools[tool];
-      });
+      const auto found =
+          std::find_if(answers.begin(), answers.end(), [&](const evaluators::Answer& answer) {
+            return answer.fault == row.at("id") && answer.tool == kTools[tool];
+          });
       ASSERT_NE(found, answers.end()) << row.at("id");
-      EXPECT_EQ(found->faults, parse_fault_set(row.at("output"), "table"));
+      EXPECT_EQ(found->faults, program::parse_fault_set(row.at("output"), "table"));
       const std::string& time = seconds.at(found->fault + found->tool);
       EXPECT_EQ(found->seconds ? *found->seconds : -1, time == "N/A" ? -1 : std::stod(time));
-      EXPECT_EQ(parse_fault_set(row.at("ground_truth"), "table"),
+      EXPECT_EQ(program::parse_fault_set(row.at("ground_truth"), "table"),
                 load_fault(row.at("id")).declared);
       ++count;
     }
@@ -134,11 +135,11 @@ TEST(Tables, MatchesOfTables4To7FollowFromTheirRows) {
   for (std::size_t tool = 0; tool < kTools.size(); ++tool) {
     for (const Record& row : tables[tool]) {
       if (kAverages.contains(row.at("id"))) continue;
-      const FaultSet truth = parse_fault_set(row.at("ground_truth"), "table");
-      const FaultSet answer = parse_fault_set(row.at("output"), "table");
+      const program::FaultSet truth = program::parse_fault_set(row.at("ground_truth"), "table");
+      const program::FaultSet answer = program::parse_fault_set(row.at("output"), "table");
       EXPECT_EQ(std::to_string(truth.items.size()), row.at("faults"));
       const double matched =
-          score(answer, truth, {}).recall * static_cast<double>(truth.items.size());
+          evaluators::score(answer, truth, {}).recall * static_cast<double>(truth.items.size());
       if (std::lround(matched) != std::stol(row.at("matched"))) {
         wrong.insert(row.at("id") + " " + kTools[tool]);
       }
@@ -149,15 +150,15 @@ TEST(Tables, MatchesOfTables4To7FollowFromTheirRows) {
   EXPECT_EQ(wrong, Names{"C3 neuralint"});
 }
 
-Cells scores_before(const ScoreOptions& options) {
+Cells scores_before(const evaluators::ScoreOptions& options) {
   Cells cells;
   const auto tables = answer_tables();
   for (std::size_t tool = 0; tool < kTools.size(); ++tool) {
     for (const Record& row : tables[tool]) {
       if (kAverages.contains(row.at("id"))) continue;
       add(cells, row.at("id") + " " + kTools[tool],
-          score(parse_fault_set(row.at("output"), "table"),
-                parse_fault_set(row.at("ground_truth"), "table"), options));
+          evaluators::score(program::parse_fault_set(row.at("output"), "table"),
+                            program::parse_fault_set(row.at("ground_truth"), "table"), options));
     }
   }
   return cells;
@@ -171,11 +172,11 @@ TEST(Tables, Table8FollowsFromTables4To7) {
   Names all = rounding;
   all.insert({"C3 neuralint recall", "C3 neuralint precision", "C3 neuralint f3"});
   EXPECT_EQ(disagreements(scores_before({}), cells), all);
-  ScoreOptions options;
-  options.variant = Variant::kAsPublished;
+  evaluators::ScoreOptions options;
+  options.variant = evaluators::Variant::kAsPublished;
   EXPECT_EQ(disagreements(scores_before(options), cells), Names{});
   // By type alone C3 follows, but the activations that D2 and D9 name are of other layers.
-  options.match = Match::kType;
+  options.match = evaluators::Match::kType;
   const Names by_type = disagreements(scores_before(options), cells);
   EXPECT_TRUE(by_type.contains("D9 umlaut recall"));
   EXPECT_FALSE(by_type.contains("C3 neuralint recall"));
@@ -238,7 +239,7 @@ TEST(Tables, WilcoxonOfTable10sRecalls) {
     }
   }
   const auto p = [&](const char* other) {
-    return wilcoxon_signed_rank(recalls.at("deepfd"), recalls.at(other)).p;
+    return evaluators::wilcoxon_signed_rank(recalls.at("deepfd"), recalls.at(other)).p;
   };
   EXPECT_NEAR(p("deepdiagnosis"), 0.0023, 0.00005);
   EXPECT_NEAR(p("neuralint"), 0.0663, 0.00005);
@@ -247,29 +248,31 @@ TEST(Tables, WilcoxonOfTable10sRecalls) {
 
 TEST(Tables, SensitivityToDeepFDsMissingLayers) {
   // Section 5.1: 0.31, 0.21, 0.26; the first doesn't follow from its rows (0.3045).
-  const std::map<Unlocated, double> expected{
-      {Unlocated::kCount, 0.3045}, {Unlocated::kExclude, 0.2136}, {Unlocated::kHalf, 0.2591}};
+  const std::map<evaluators::Unlocated, double> expected{{evaluators::Unlocated::kCount, 0.3045},
+                                                         {evaluators::Unlocated::kExclude, 0.2136},
+                                                         {evaluators::Unlocated::kHalf, 0.2591}};
   for (const auto& [unlocated, recall] : expected) {
-    ScoreOptions options;
+    evaluators::ScoreOptions options;
     options.unlocated = unlocated;
     EXPECT_NEAR(averages_of(scores_before(options)).at("all deepfd recall"), recall, 0.00005);
   }
 }
 
 /// The recorded network as far as scores need it: a start and the repairs.
-Network excerpt(const Fault& fault, const Json& record) {
+search::Network excerpt(const Fault& fault, const Json& record) {
   const auto changed = [&](const Json& changes) {
     const auto text = changes.get<std::string>();
-    return fault.space.with_changes(text.empty() ? Parameters() : parse_parameters(text, fault.id));
+    return fault.space.with_changes(text.empty() ? program::Parameters()
+                                                 : program::parse_parameters(text, fault.id));
   };
-  Network network;
+  search::Network network;
   network.fault_id = fault.id;
   network.nodes.resize(2);
   network.nodes[0].parameters = fault.space.base_parameters();
   network.nodes[1].id = 1;
   network.nodes[1].parameters = changed(record.at("start"));
   for (const Json& changes : record.at("repairs")) {
-    Node node;
+    search::Node node;
     node.id = std::ssize(network.nodes);
     node.parameters = changed(changes);
     node.alternative = true;
@@ -284,14 +287,14 @@ std::vector<ScoredFault> excerpts() {
   std::vector<ScoredFault> faults;
   for (const auto& [id, record] : file.at("faults").items()) {
     Fault fault = load_fault(id);
-    Network network = excerpt(fault, record);
+    search::Network network = excerpt(fault, record);
     faults.push_back({std::move(fault), std::move(network), "recorded_repairs.json"});
   }
   return faults;
 }
 
-Cells scores_after(const std::vector<ScoredFault>& faults, Variant variant) {
-  ScoreOptions options;
+Cells scores_after(const std::vector<ScoredFault>& faults, evaluators::Variant variant) {
+  evaluators::ScoreOptions options;
   options.variant = variant;
   Cells cells;
   for (const ScoreRow& row : score_answers(faults, study_answers(), options).rows) {
@@ -322,8 +325,8 @@ const Cells kCorrected{
 void expect_table10(const std::vector<ScoredFault>& faults) {
   const Cells cells = published_after(faults);
   ASSERT_EQ(cells.size(), faults.size() * 4 * 3);
-  EXPECT_EQ(disagreements(scores_after(faults, Variant::kAsPublished), cells), Names{});
-  const Cells corrected = scores_after(faults, Variant::kCorrected);
+  EXPECT_EQ(disagreements(scores_after(faults, evaluators::Variant::kAsPublished), cells), Names{});
+  const Cells corrected = scores_after(faults, evaluators::Variant::kCorrected);
   Names names;
   for (const auto& [name, value] : kCorrected) {
     names.insert(name);
@@ -342,7 +345,7 @@ fs::path record(const std::string& name) {
 }
 
 ScoredFault recorded(const std::string& id, const std::string& file) {
-  return {load_fault(id), read_network_tsv(record(file)), file + ".tsv"};
+  return {load_fault(id), search::read_network_tsv(record(file)), file + ".tsv"};
 }
 
 TEST(Table10, FromSevenRecordedNetworks) {
@@ -357,21 +360,22 @@ TEST(Table10, RowsOfMTakeTheNetworksThatTheRecordsCallSo) {
   // The records' M1 and M3 are networks of the faults M3 and M2. R1's has no repair.
   const std::vector<ScoredFault> faults{recorded("M1", "M1"), recorded("M3", "M3"),
                                         recorded("R1", "R1")};
-  EXPECT_EQ(disagreements(scores_after(faults, Variant::kAsPublished), published_after(faults)),
+  EXPECT_EQ(disagreements(scores_after(faults, evaluators::Variant::kAsPublished),
+                          published_after(faults)),
             Names{});
-  EXPECT_THROW(ground_truths(faults[0], Variant::kCorrected), Error);
-  EXPECT_EQ(ground_truths(recorded("M3", "M1"), Variant::kCorrected).size(), 241u);
+  EXPECT_THROW(ground_truths(faults[0], evaluators::Variant::kCorrected), Error);
+  EXPECT_EQ(ground_truths(recorded("M3", "M1"), evaluators::Variant::kCorrected).size(), 241u);
 }
 
 TEST(GroundTruths, KnownFaultsAreDeclaredOrFound) {
   const Fault d9 = load_fault("D9");
-  EXPECT_EQ(to_string(known_faults(d9, Variant::kAsPublished)), "ACH(5,6), CPP, HBS");
-  EXPECT_EQ(to_string(known_faults(d9, Variant::kCorrected)), "ACH(0,2), CPP, HBS");
+  EXPECT_EQ(to_string(known_faults(d9, evaluators::Variant::kAsPublished)), "ACH(5,6), CPP, HBS");
+  EXPECT_EQ(to_string(known_faults(d9, evaluators::Variant::kCorrected)), "ACH(0,2), CPP, HBS");
   const ScoredFault d4{load_fault("D4"), std::nullopt, ""};
-  const auto published = ground_truths(d4, Variant::kAsPublished);
+  const auto published = ground_truths(d4, evaluators::Variant::kAsPublished);
   ASSERT_EQ(published.size(), 1u);
   EXPECT_EQ(to_string(published[0]), "ACH(0), ACH(1), HLR, LCH");
-  EXPECT_EQ(to_string(ground_truths(d4, Variant::kCorrected)[0]), "ACH(0,1), HLR, LCH");
+  EXPECT_EQ(to_string(ground_truths(d4, evaluators::Variant::kCorrected)[0]), "ACH(0,1), HLR, LCH");
 }
 
 /// The published columns, with the recorded spelling of D9: unit2 and layer2 are those of the Dense
@@ -403,14 +407,14 @@ TEST(GroundTruths, ARecordOfD9) {
   const NetworkFile read = read_network_file(file, std::nullopt);
   ASSERT_TRUE(read.fault);
   EXPECT_EQ(read.fault->id, "D9");
-  EXPECT_EQ(to_string(read.fault->space.base_parameters()), root);
+  EXPECT_EQ(program::to_string(read.fault->space.base_parameters()), root);
   const auto truths =
-      ground_truths({*read.fault, read.network, file.string()}, Variant::kCorrected);
+      ground_truths({*read.fault, read.network, file.string()}, evaluators::Variant::kCorrected);
   ASSERT_EQ(truths.size(), 3u);
   EXPECT_EQ(to_string(truths[1]), "ACH(0)");
   EXPECT_EQ(to_string(truths[2]), "LAD(5)");
   const auto published =
-      ground_truths({*read.fault, read.network, file.string()}, Variant::kAsPublished);
+      ground_truths({*read.fault, read.network, file.string()}, evaluators::Variant::kAsPublished);
   ASSERT_EQ(published.size(), 3u);
 
   // Networks that were written with other numbers and words are read as well.
@@ -423,17 +427,19 @@ TEST(GroundTruths, ARecordOfD9) {
   }
   write(other);
   const NetworkFile older = read_network_file(file, load_fault("D9"));
-  EXPECT_EQ(to_string(ground_truths({*older.fault, older.network, ""}, Variant::kCorrected)[1]),
+  EXPECT_EQ(to_string(ground_truths({*older.fault, older.network, ""},
+                                    evaluators::Variant::kCorrected)[1]),
             "ACH(0)");
   fs::remove(file);
 }
 
 TEST(GroundTruths, OfEachVariant) {
   const ScoredFault d1{load_fault("D1"), std::nullopt, ""};
-  const Parameters changes = parse_parameters("act3=sigmoid,layer2=2,lr=0.01", "");
-  const Parameters& root = d1.fault.space.base_parameters();
-  EXPECT_EQ(to_string(changed_hyperparameters(d1.fault.space, root,
-                                              d1.fault.space.with_changes(changes))),
+  const program::Parameters changes =
+      program::parse_parameters("act3=sigmoid,layer2=2,lr=0.01", "");
+  const program::Parameters& root = d1.fault.space.base_parameters();
+  EXPECT_EQ(to_string(evaluators::changed_hyperparameters(d1.fault.space, root,
+                                                          d1.fault.space.with_changes(changes))),
             "ACH(7), HLR, LAD(3)|LRM(3)");
 }
 
@@ -463,7 +469,7 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
   EXPECT_EQ(real.faults, 3);
 
   answers.erase(std::remove_if(answers.begin(), answers.end(),
-                               [](const Answer& answer) {
+                               [](const evaluators::Answer& answer) {
                                  return answer.fault == "D4" && answer.tool == "umlaut";
                                }),
                 answers.end());
@@ -473,12 +479,13 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
   EXPECT_EQ(gap.find("D4", "umlaut"), nullptr);
   EXPECT_EQ(gap.order->before.blocks, 6u);  // the faults that all tools answered
 
-  const std::string text = write_text(score_report(gap, Layout::kWide));
+  const std::string text = evaluators::write_text(score_report(gap, Layout::kWide));
   EXPECT_NE(text.find("D4           3  0.00  0.00  0.00  0.33"), std::string::npos) << text;
   const CsvTable csv =
-      parse_csv_table(write_csv(score_report(gap, Layout::kOneTable)), "scores.csv");
+      parse_csv_table(evaluators::write_csv(score_report(gap, Layout::kOneTable)), "scores.csv");
   EXPECT_EQ(csv.rows.size(), 27u + 12);
-  const Json json = parse_json(write_json(score_report(gap, Layout::kLong)), "scores.json");
+  const Json json =
+      parse_json(evaluators::write_json(score_report(gap, Layout::kLong)), "scores.json");
   EXPECT_EQ(json.at("format"), "neutra-scores");
   EXPECT_EQ(json.at("scores").size(), 27u);
   EXPECT_EQ(json.at("averages").size(), 12u);
@@ -488,16 +495,16 @@ TEST(ScoreAnswers, SheetOfTheSevenNetworks) {
 }
 
 TEST(ScoreAnswers, AgainstSmallRepairsAlone) {
-  ScoredFault d7{load_fault("D7"), Network{}, "D7.h5"};
-  const ProgramSpace& space = d7.fault.space;
-  Network& network = *d7.network;
-  network.goal = Goal::kMinimize;
-  const auto add = [&](std::vector<Node>& nodes, std::int64_t id, const std::string& changes,
-                       bool repair) {
-    Node node;
+  ScoredFault d7{load_fault("D7"), search::Network{}, "D7.h5"};
+  const program::ProgramSpace& space = d7.fault.space;
+  search::Network& network = *d7.network;
+  network.goal = program::Goal::kMinimize;
+  const auto add = [&](std::vector<search::Node>& nodes, std::int64_t id,
+                       const std::string& changes, bool repair) {
+    search::Node node;
     node.id = id;
-    node.parameters =
-        space.with_changes(changes.empty() ? Parameters{} : parse_parameters(changes, ""));
+    node.parameters = space.with_changes(changes.empty() ? program::Parameters{}
+                                                         : program::parse_parameters(changes, ""));
     node.status = "ok";
     node.mean = repair ? 0.1 : 5;
     node.alternative = repair;
@@ -510,7 +517,7 @@ TEST(ScoreAnswers, AgainstSmallRepairsAlone) {
   add(network.nodes, 4, "epochs=400", false);
   const auto truths = [&] {
     std::vector<std::string> texts;
-    for (const FaultSet& truth : ground_truths(d7, Variant::kCorrected)) {
+    for (const program::FaultSet& truth : ground_truths(d7, evaluators::Variant::kCorrected)) {
       texts.push_back(to_string(truth));
     }
     return texts;
@@ -522,7 +529,7 @@ TEST(ScoreAnswers, AgainstSmallRepairsAlone) {
   EXPECT_EQ(truths(), (Texts{"HLR", "HLR", all[3]}));  // the fix, 1-minimal, not known
   add(network.subpatches, -1, "unit1=32", true);       // so 3 only adds a change to it
   EXPECT_EQ(truths(), (Texts{"HLR", "HLR", "LCN(0)"}));
-  Answer answer;
+  evaluators::Answer answer;
   answer.fault = "D7";
   answer.tool = "tool";
   const ScoreSheet sheet = score_answers({d7}, {answer}, {});
@@ -531,7 +538,8 @@ TEST(ScoreAnswers, AgainstSmallRepairsAlone) {
   EXPECT_EQ(sheet.repairs[1].node, "m1");
   EXPECT_FALSE(sheet.repairs[2].counts);
   EXPECT_EQ(sheet.repairs[2].size, Json::parse(R"({"minimal": false, "changes": 2, "within": 1})"));
-  const Json json = parse_json(write_json(score_report(sheet, Layout::kLong)), "scores");
+  const Json json =
+      parse_json(evaluators::write_json(score_report(sheet, Layout::kLong)), "scores");
   EXPECT_EQ(json["minimal"], true);
   EXPECT_EQ(json["repairs"][0]["minimal"], true);
 }
@@ -540,12 +548,12 @@ TEST(ScoreAnswers, ToolsInOrder) {
   const std::vector<ScoredFault> faults = {{load_fault("D7"), std::nullopt, ""},
                                            {load_fault("D4"), std::nullopt, ""},
                                            {load_fault("D6"), std::nullopt, ""}};
-  std::vector<Answer> answers;
+  std::vector<evaluators::Answer> answers;
   const auto add = [&](const char* fault, const char* tool, const char* text) {
-    Answer answer;
+    evaluators::Answer answer;
     answer.fault = fault;
     answer.tool = tool;
-    answer.faults = parse_fault_set(text, "");
+    answer.faults = program::parse_fault_set(text, "");
     answers.push_back(std::move(answer));
   };
   for (const char* fault : {"D7", "D4", "D6"}) {
@@ -576,4 +584,4 @@ TEST(ScoreAnswers, OneFaultHasNoAverages) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

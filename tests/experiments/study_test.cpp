@@ -8,49 +8,31 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "fl_adapters/registry.h"
-#include "program/error.h"
+#include "tests/test_folder.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "neutra_study_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
-  }
-  std::string read(const std::string& name) const {
-    std::ifstream in(path_ / name);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = tests::TestFolder;
 
 /// A metric that depends on the program alone.
-class FakeTrainer : public LocalTrainer {
+class FakeTrainer : public training::LocalTrainer {
  public:
   explicit FakeTrainer(std::atomic<int>& trainings) : trainings_(trainings) {}
-  ReplicaResult train(const TrainingJob& job) override {
+  training::ReplicaResult train(const training::TrainingJob& job) override {
     ++trainings_;
-    ReplicaResult result;
-    result.metric = static_cast<double>(program_hash(*job.program).low % 100) / 10;
+    training::ReplicaResult result;
+    result.metric = static_cast<double>(program::program_hash(*job.program).low % 100) / 10;
     result.backend = "fake";
     return result;
   }
-  ReplicaResult train(const TrainingJob& job, Observer*) override { return train(job); }
-  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
-  std::string fingerprint(const Program&) override { return "fake"; }
+  training::ReplicaResult train(const training::TrainingJob& job, training::Observer*) override {
+    return train(job);
+  }
+  std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
+  std::string fingerprint(const program::Program&) override { return "fake"; }
 
  private:
   std::atomic<int>& trainings_;
@@ -104,7 +86,7 @@ TEST(Study, SearchesAsksScoresAndGoesOnFromItsFolder) {
   EXPECT_EQ(wise->before.recall, 1);
   EXPECT_EQ(first.scores.find("D7", "deepfd")->before.recall, 0);
   // Who reads a table sees which answers were not found here.
-  const std::string text = write_text(study_report(study, first, Layout::kWide));
+  const std::string text = evaluators::write_text(study_report(study, first, Layout::kWide));
   EXPECT_NE(text.find("deepfd (recorded)"), std::string::npos) << text;
   EXPECT_EQ(text.find("umlaut-native (recorded)"), std::string::npos) << text;
   EXPECT_NE(folder.read("results/D7.tsv").find("parent_node_id"), std::string::npos);
@@ -114,7 +96,7 @@ TEST(Study, SearchesAsksScoresAndGoesOnFromItsFolder) {
   const StudyResult again = run_study(study, options);
   EXPECT_EQ(trainings - searched, 0);  // neither searched nor asked again
   const auto json = [&](const StudyResult& result) {
-    return write_json(study_report(study, result, Layout::kLong));
+    return evaluators::write_json(study_report(study, result, Layout::kLong));
   };
   EXPECT_EQ(json(first), json(again));  // times, too
   options.seed = 1;
@@ -126,22 +108,23 @@ TEST(Study, SearchesAsksScoresAndGoesOnFromItsFolder) {
 }
 
 /// A tool that the test makes.
-Tool fake_tool(const std::string& name, std::function<Localisation(int run)> answer) {
-  Tool tool;
+fl_adapters::Tool fake_tool(const std::string& name,
+                            std::function<fl_adapters::Localisation(int run)> answer) {
+  fl_adapters::Tool tool;
   tool.name = name;
   tool.version = "1";
-  tool.kind = ToolKind::kNative;
-  tool.needs = {ToolNeed::kTraining};
-  tool.localise = [answer = std::move(answer)](const FaultyProgram&,
-                                               const LocaliseContext& context) {
+  tool.kind = fl_adapters::ToolKind::kNative;
+  tool.needs = {fl_adapters::ToolNeed::kTraining};
+  tool.localise = [answer = std::move(answer)](const fl_adapters::FaultyProgram&,
+                                               const fl_adapters::LocaliseContext& context) {
     return answer(context.run);
   };
   return tool;
 }
 
-Localisation answer_of(const std::string& faults, double seconds) {
-  Localisation run;
-  run.faults = parse_fault_set(faults, "test");
+fl_adapters::Localisation answer_of(const std::string& faults, double seconds) {
+  fl_adapters::Localisation run;
+  run.faults = program::parse_fault_set(faults, "test");
   run.seconds = seconds;
   return run;
 }
@@ -154,22 +137,22 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
   json.erase("answers");
   Study study = load_study(folder.write("s.json", json.dump()));
   std::atomic<int> broken_calls{0}, wise_calls{0}, trainings{0};
-  const Tool broken = fake_tool("broken", [&](int) -> Localisation {
+  const fl_adapters::Tool broken = fake_tool("broken", [&](int) -> fl_adapters::Localisation {
     ++broken_calls;
     throw std::runtime_error("it broke");
   });
-  Tool wise = fake_tool("wise", [&](int run) {
+  fl_adapters::Tool wise = fake_tool("wise", [&](int run) {
     ++wise_calls;
     return answer_of(run == 0 ? "LCH" : "HLR", 2);
   });
-  const Tool places = fake_tool("places", [&](int) {
-    Localisation run = answer_of("-", 1);
+  const fl_adapters::Tool places = fake_tool("places", [&](int) {
+    fl_adapters::Localisation run = answer_of("-", 1);
     run.ranking = {{1, -1, "", 0.9}, {0, -1, "", 0.4}};
     return run;
   });
-  const Tool slow = fake_tool("slow", [&](int run) {
-    Localisation late = answer_of("HLR", 9);
-    if (run == 0) late.status = LocalisationStatus::kTimeout;
+  const fl_adapters::Tool slow = fake_tool("slow", [&](int run) {
+    fl_adapters::Localisation late = answer_of("HLR", 9);
+    if (run == 0) late.status = fl_adapters::LocalisationStatus::kTimeout;
     if (run == 0) late.reason = "9 seconds";
     return late;
   });
@@ -184,10 +167,10 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
   EXPECT_EQ(wise_calls, 6);
   ASSERT_EQ(first.troubles.size(), 4U);
   EXPECT_EQ(first.troubles.at(0).tool, "broken-native");
-  EXPECT_EQ(first.troubles.at(0).status, LocalisationStatus::kFailed);
+  EXPECT_EQ(first.troubles.at(0).status, fl_adapters::LocalisationStatus::kFailed);
   EXPECT_EQ(first.troubles.at(0).runs, 2);
   EXPECT_EQ(first.troubles.at(0).reason, "it broke");
-  EXPECT_EQ(first.troubles.at(1).status, LocalisationStatus::kTimeout);
+  EXPECT_EQ(first.troubles.at(1).status, fl_adapters::LocalisationStatus::kTimeout);
   EXPECT_EQ(first.troubles.at(1).of, 2);
   const ScoreRow* row = first.scores.find("D7", "wise-native");
   ASSERT_NE(row, nullptr);
@@ -209,7 +192,7 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
   EXPECT_EQ(broken_calls, 8);  // failed runs are tried again
   EXPECT_EQ(wise_calls, 6);
   const auto text = [&](const StudyResult& result) {
-    return write_csv(study_report(study, result, Layout::kOneTable));
+    return evaluators::write_csv(study_report(study, result, Layout::kOneTable));
   };
   EXPECT_EQ(text(first), text(again));
 
@@ -241,7 +224,7 @@ TEST(Study, LeavesOutFaultsWhoseDataAreAbsent) {
   class Empty final : public FakeTrainer {
    public:
     using FakeTrainer::FakeTrainer;
-    std::string fingerprint(const Program&) override { throw MissingData("no mnist"); }
+    std::string fingerprint(const program::Program&) override { throw MissingData("no mnist"); }
   };
   const Folder folder;
   Json json = small_study();
@@ -252,7 +235,7 @@ TEST(Study, LeavesOutFaultsWhoseDataAreAbsent) {
   StudyOptions options;
   options.folder = folder.path() / "results";
   std::filesystem::create_directory(options.folder);
-  options.trainer = [&](const Fault& fault) -> std::unique_ptr<LocalTrainer> {
+  options.trainer = [&](const Fault& fault) -> std::unique_ptr<training::LocalTrainer> {
     if (fault.id == "D4") return std::make_unique<Empty>(trainings);
     return std::make_unique<FakeTrainer>(trainings);
   };
@@ -261,7 +244,7 @@ TEST(Study, LeavesOutFaultsWhoseDataAreAbsent) {
   EXPECT_EQ(result.skipped.at(0).fault, "D4");
   EXPECT_EQ(result.skipped.at(0).reason, "no mnist");
   EXPECT_EQ(result.faults.size(), 1U);
-  EXPECT_NE(write_text(study_report(study, result, Layout::kWide)).find("no mnist"),
+  EXPECT_NE(evaluators::write_text(study_report(study, result, Layout::kWide)).find("no mnist"),
             std::string::npos);
   options.trainer = [&](const Fault&) { return std::make_unique<Empty>(trainings); };
   EXPECT_NE(message_of([&] { run_study(study, options); }).find("no mnist"), std::string::npos);
@@ -282,7 +265,7 @@ TEST(Study, QuickIsAPatchOfTheFile) {
   EXPECT_EQ(quick.name, "tiny");
   EXPECT_EQ(quick.faults.at(0).search.replicas, 2);  // stays
   EXPECT_EQ(quick.faults.at(0).search.top_k, 2);
-  EXPECT_EQ(quick.tools.size(), tools().size());
+  EXPECT_EQ(quick.tools.size(), fl_adapters::tools().size());
   EXPECT_EQ(quick.tools.at(0).runs, 1);
 }
 
@@ -294,22 +277,23 @@ TEST(Study, ToolsAreAskedAsTheirEntrySays) {
   json["tools"] = {
       "all", {{"tool", "umlaut"}, {"runs", 7}, {"memory_limit", 1000}, {"defects", "repaired"}}};
   const Study study = load_study(folder.write("s.json", json.dump()));
-  ASSERT_EQ(study.tools.size(), tools().size());
+  ASSERT_EQ(study.tools.size(), fl_adapters::tools().size());
   for (const StudyTool& asked : study.tools) {
     const bool own = asked.tool->name == "umlaut";
     EXPECT_EQ(asked.runs, own ? 7 : 3);
     EXPECT_EQ(asked.time_limit, 60);
     EXPECT_EQ(asked.memory_limit, own ? 1000U : 0U);
-    EXPECT_EQ(asked.variant == ToolVariant::kRepaired, own);
+    EXPECT_EQ(asked.variant == fl_adapters::ToolVariant::kRepaired, own);
   }
 }
 
 TEST(Study, ARecordedNetworkNeedsNoTraining) {
   const Folder folder;
   const Fault fault = load_fault("D7");
-  Parameters fixed = fault.space.base_parameters();
+  program::Parameters fixed = fault.space.base_parameters();
   fixed["lr"] = "0.1";
-  const std::string root = to_string(fault.space.base_parameters()), child = to_string(fixed);
+  const std::string root = program::to_string(fault.space.base_parameters()),
+                    child = program::to_string(fixed);
   folder.write("n.tsv",
                "parent_node_id\tcurrent_node_id\tparent_accs\tcurrent_node_accs\t"
                "parent_node_param_string\tcurrent_node_param_string\tis_gt\n0\t1\t[5]\t[0.1]\t" +
@@ -335,7 +319,7 @@ TEST(Study, TheBundledOnesLoad) {
   EXPECT_EQ(study.tools.size(), 1U);
   const Study whole = load_study(study_file("fl_study"));
   EXPECT_EQ(whole.faults.size(), 22U);
-  EXPECT_EQ(whole.tools.size(), tools().size());
+  EXPECT_EQ(whole.tools.size(), fl_adapters::tools().size());
   EXPECT_EQ(whole.tools.at(0).runs, 20);
   const Study quick = load_study(study_file("fl_study"), true);
   ASSERT_EQ(quick.faults.size(), 6U);
@@ -397,4 +381,4 @@ TEST(Study, MistakesNameTheirPlace) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "program/error.h"
+#include "base/error.h"
 
 namespace {
 bool disk_fails = false;
@@ -23,7 +23,7 @@ extern "C" int fdatasync(int descriptor) {
   return -1;
 }
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 class JournalFile {
@@ -46,9 +46,9 @@ class JournalFile {
   std::filesystem::path path_;
 };
 
-Localisation run_of(const std::string& answer, double seconds = 1) {
-  Localisation run;
-  run.faults = parse_fault_set(answer, "test");
+fl_adapters::Localisation run_of(const std::string& answer, double seconds = 1) {
+  fl_adapters::Localisation run;
+  run.faults = program::parse_fault_set(answer, "test");
   run.seconds = seconds;
   return run;
 }
@@ -57,11 +57,11 @@ Json key_of(int run) { return {{"fault", "D7"}, {"run", run}}; }
 
 TEST(RunJournal, KeepsRunsOverRestarts) {
   const JournalFile file;
-  Localisation said = run_of("ACH(1), LRM|LAD", 0.1);
-  said.status = LocalisationStatus::kTimeout;
+  fl_adapters::Localisation said = run_of("ACH(1), LRM|LAD", 0.1);
+  said.status = fl_adapters::LocalisationStatus::kTimeout;
   said.reason = "too slow\n\xff";
   said.ranking = {{1, 5, "ACH", 0.75}, {-1, -1, "HLR", 0.5}};
-  ToolMessage message;
+  fl_adapters::ToolMessage message;
   message.code = "c1";
   message.layers = {0, 2};
   message.text = "two layers";
@@ -78,7 +78,7 @@ TEST(RunJournal, KeepsRunsOverRestarts) {
   ASSERT_TRUE(read);
   EXPECT_EQ(read->faults, said.faults);
   EXPECT_EQ(read->seconds, 0.1);
-  EXPECT_EQ(read->status, LocalisationStatus::kTimeout);
+  EXPECT_EQ(read->status, fl_adapters::LocalisationStatus::kTimeout);
   EXPECT_EQ(read->reason, "too slow\n\xef\xbf\xbd");
   EXPECT_EQ(to_string(read->ranking), "ACH(1) > HLR");
   EXPECT_EQ(read->ranking.at(0).suspiciousness, 0.75);
@@ -170,8 +170,11 @@ TEST(RunJournal, HasOneWriter) {
   EXPECT_THROW(RunJournal(file.path()), Error);
 }
 
-Tool tool_that(std::function<Localisation(const FaultyProgram&, const LocaliseContext&)> localise) {
-  Tool tool;
+fl_adapters::Tool tool_that(
+    std::function<fl_adapters::Localisation(const fl_adapters::FaultyProgram&,
+                                            const fl_adapters::LocaliseContext&)>
+        localise) {
+  fl_adapters::Tool tool;
   tool.name = "fake";
   tool.version = "7";
   tool.localise = std::move(localise);
@@ -179,26 +182,31 @@ Tool tool_that(std::function<Localisation(const FaultyProgram&, const LocaliseCo
 }
 
 TEST(GuardedRun, AFailureIsAnAnswer) {
-  const Tool broken = tool_that([](const FaultyProgram&, const LocaliseContext&) -> Localisation {
-    throw std::runtime_error("it broke");
-  });
-  const Localisation run = run_guarded(broken, {}, {});
-  EXPECT_EQ(run.status, LocalisationStatus::kFailed);
+  const fl_adapters::Tool broken =
+      tool_that([](const fl_adapters::FaultyProgram&,
+                   const fl_adapters::LocaliseContext&) -> fl_adapters::Localisation {
+        throw std::runtime_error("it broke");
+      });
+  const fl_adapters::Localisation run = run_guarded(broken, {}, {});
+  EXPECT_EQ(run.status, fl_adapters::LocalisationStatus::kFailed);
   EXPECT_EQ(run.reason, "it broke");
   EXPECT_FALSE(run.faults.applicable);
-  const Tool lacking = tool_that([](const FaultyProgram&, const LocaliseContext&) -> Localisation {
-    throw MissingData("no model.json");
-  });
+  const fl_adapters::Tool lacking =
+      tool_that([](const fl_adapters::FaultyProgram&,
+                   const fl_adapters::LocaliseContext&) -> fl_adapters::Localisation {
+        throw MissingData("no model.json");
+      });
   EXPECT_EQ(run_guarded(lacking, {}, {}).reason, "no model.json");
 }
 
 TEST(GuardedRun, ARunThatWasGivenUpIsNone) {
   std::atomic<bool> stop{false};
-  const Tool tool = tool_that([&](const FaultyProgram&, const LocaliseContext&) {
-    stop = true;
-    return run_of("HLR");
-  });
-  LocaliseContext context;
+  const fl_adapters::Tool tool =
+      tool_that([&](const fl_adapters::FaultyProgram&, const fl_adapters::LocaliseContext&) {
+        stop = true;
+        return run_of("HLR");
+      });
+  fl_adapters::LocaliseContext context;
   context.stop = &stop;
   try {
     run_guarded(tool, {}, context);
@@ -209,10 +217,10 @@ TEST(GuardedRun, ARunThatWasGivenUpIsNone) {
 }
 
 TEST(Summary, TheMostFrequentAnswerOfTheRuns) {
-  const Tool tool = tool_that({});
-  Localisation failed = run_of("N/A", 100);
-  failed.status = LocalisationStatus::kFailed;
-  const Answer answer = summary_of_runs(
+  const fl_adapters::Tool tool = tool_that({});
+  fl_adapters::Localisation failed = run_of("N/A", 100);
+  failed.status = fl_adapters::LocalisationStatus::kFailed;
+  const evaluators::Answer answer = summary_of_runs(
       "D7", "fake-native", tool, {run_of("LCH", 1), run_of("HLR", 2), run_of("HLR", 6), failed});
   EXPECT_EQ(answer.fault, "D7");
   EXPECT_EQ(answer.tool, "fake-native");
@@ -227,13 +235,13 @@ TEST(Summary, TheMostFrequentAnswerOfTheRuns) {
 }
 
 TEST(Summary, RankingsAreMergedAndStableByTheirFirstPlace) {
-  const Tool tool = tool_that({});
-  const auto ranked = [](const Ranking& ranking) {
-    Localisation run = run_of("-");
+  const fl_adapters::Tool tool = tool_that({});
+  const auto ranked = [](const evaluators::Ranking& ranking) {
+    fl_adapters::Localisation run = run_of("-");
     run.ranking = ranking;
     return run;
   };
-  const Answer answer = summary_of_runs(
+  const evaluators::Answer answer = summary_of_runs(
       "D7", "x", tool,
       {ranked({{0, -1, "", 0.9}, {1, -1, "", 0.8}}), ranked({{1, -1, "", 0.9}, {0, -1, "", 0.2}}),
        ranked({{1, -1, "", 0.7}, {2, -1, "", 0.3}, {0, -1, "", 0.1}})});
@@ -243,4 +251,4 @@ TEST(Summary, RankingsAreMergedAndStableByTheirFirstPlace) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

@@ -6,7 +6,7 @@
 #include "experiments/catalog.h"
 #include "fl_adapters/umlaut.h"
 
-namespace neutra {
+namespace neutra::experiments {
 namespace {
 
 /// Where the program has it otherwise (docs/methods/umlaut.md).
@@ -15,18 +15,21 @@ const std::map<std::string, std::string> kDifferences{
     {"D9", "ACH(0,2)"},  // layer 4 is a Flatten
 };
 
-std::string answer(const Program& program, ToolVariant variant) {
-  std::vector<ToolMessage> messages = umlaut::check_program(program, variant);
-  umlaut::Epoch epoch;
-  epoch.learning_rate = resolve(program).optimizer.at("config").at("learning_rate");
-  for (ToolMessage& message : umlaut::check_epoch(epoch)) record(messages, std::move(message));
-  return to_string(answer_of(messages));
+std::string answer(const program::Program& program, fl_adapters::ToolVariant variant) {
+  std::vector<fl_adapters::ToolMessage> messages =
+      fl_adapters::umlaut::check_program(program, variant);
+  fl_adapters::umlaut::Epoch epoch;
+  epoch.learning_rate = program::resolve(program).optimizer.at("config").at("learning_rate");
+  for (fl_adapters::ToolMessage& message : fl_adapters::umlaut::check_epoch(epoch))
+    fl_adapters::record(messages, std::move(message));
+  return to_string(fl_adapters::answer_of(messages));
 }
 
 /// They follow from the rules on the program and the learning rate, which need no training.
 TEST(UmlautAnswers, AreThoseOfTable7) {
   int compared = 0;
-  for (const Answer& recorded : read_answers(resource_directory() / "tables" / "answers.csv")) {
+  for (const evaluators::Answer& recorded :
+       evaluators::read_answers(resource_directory() / "tables" / "answers.csv")) {
     if (recorded.tool != "umlaut") continue;
     ++compared;
     const std::string& id = recorded.fault;
@@ -34,9 +37,10 @@ TEST(UmlautAnswers, AreThoseOfTable7) {
     const std::string expected =
         difference != kDifferences.end() ? difference->second : to_string(recorded.faults);
     const Fault fault = load_fault(id);
-    EXPECT_EQ(answer(fault.buggy, ToolVariant::kAsPublished), expected) << id;
+    EXPECT_EQ(answer(fault.buggy, fl_adapters::ToolVariant::kAsPublished), expected) << id;
     // D2 has one sigmoid: no softmax is to take its place.
-    EXPECT_EQ(answer(fault.buggy, ToolVariant::kRepaired), id == "D2" ? "-" : expected) << id;
+    EXPECT_EQ(answer(fault.buggy, fl_adapters::ToolVariant::kRepaired), id == "D2" ? "-" : expected)
+        << id;
   }
   EXPECT_EQ(compared, 22);
 }
@@ -52,8 +56,8 @@ TEST(UmlautAnswers, MessagesBeforeTrainingAreThoseRecorded) {
       {"R5", plain}};
   for (const auto& [id, codes] : recorded) {
     std::vector<std::string> said;
-    for (const ToolMessage& message :
-         umlaut::check_program(load_fault(id).buggy, ToolVariant::kAsPublished)) {
+    for (const fl_adapters::ToolMessage& message : fl_adapters::umlaut::check_program(
+             load_fault(id).buggy, fl_adapters::ToolVariant::kAsPublished)) {
       said.push_back(message.code);
     }
     EXPECT_EQ(said, codes) << id;
@@ -61,4 +65,4 @@ TEST(UmlautAnswers, MessagesBeforeTrainingAreThoseRecorded) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::experiments

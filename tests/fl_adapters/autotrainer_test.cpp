@@ -9,7 +9,9 @@
 #include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
 
-namespace neutra::autotrainer {
+namespace neutra::fl_adapters::autotrainer {
+
+using namespace training;
 namespace {
 
 constexpr auto kPublished = ToolVariant::kAsPublished;
@@ -56,17 +58,17 @@ TEST(AutoTrainer, EveryRegressionHasAWrongLossUnlessRepaired) {
 }
 
 TEST(AutoTrainer, ReadsTheModel) {
-  const Model model = model_of(resolve(moons(7)));
+  const Model model = model_of(program::resolve(moons(7)));
   EXPECT_EQ(model.loss, "binary_crossentropy");
   EXPECT_EQ(model.outputs, 1);
   EXPECT_EQ(model.activation, "sigmoid");
   EXPECT_EQ(model.epochs, 7);
   EXPECT_FALSE(model.regression);
-  EXPECT_TRUE(model_of(resolve(line())).regression);
-  const Program own_layer =
-      program("moons", 2, Json::array({dense(2, "linear"), layer("Softmax", Json::object())}),
-              "categorical_crossentropy", "accuracy", optimizer("SGD", 0.1));
-  EXPECT_EQ(model_of(resolve(own_layer)).activation, "softmax");
+  EXPECT_TRUE(model_of(program::resolve(line())).regression);
+  const program::Program own_layer =
+      program_of("moons", 2, Json::array({dense(2, "linear"), layer("Softmax", Json::object())}),
+                 "categorical_crossentropy", "accuracy", optimizer("SGD", 0.1));
+  EXPECT_EQ(model_of(program::resolve(own_layer)).activation, "softmax");
 }
 
 TEST(AutoTrainer, SumOfTheOutputs) {
@@ -93,7 +95,7 @@ TEST(AutoTrainer, OutputsOfTheLayers) {
 
 TEST(AutoTrainer, SummaryOfOutputs) {
   const std::vector<float> hidden{1, -3, 2, 2}, output{0.5f, -0.5f, 2, 1};
-  std::vector<LayerView> layers(2);
+  std::vector<training::LayerView> layers(2);
   layers[0].activations = hidden;
   layers[1].activations = output;
   EXPECT_EQ(outputs_of(layers, 2).largest_sum, 3);
@@ -145,7 +147,7 @@ TEST(AutoTrainer, GradientsThatAreNoNumbers) {
 
 TEST(AutoTrainer, SummaryOfGradients) {
   const std::vector<float> a{3, 0, 4}, bias{0}, b{6, 8}, gamma{100};
-  std::vector<LayerView> layers(3);
+  std::vector<training::LayerView> layers(3);
   layers[0].gradients = {a, bias};
   layers[1].gradients = {b, bias};
   layers[2].gradients = {gamma};
@@ -364,11 +366,11 @@ struct Problem {
 };
 
 TEST(AutoTrainer, EachProblemAndItsRepairs) {
-  const ResolvedProgram p = resolve(
-      program("moons", 2,
-              Json::array({dense(4, "relu"), dense(4, "linear"),
-                           layer("Activation", {{"activation", "relu"}}), dense(1, "sigmoid")}),
-              "binary_crossentropy", "accuracy", optimizer("SGD", 0.01)));
+  const program::ResolvedProgram p = program::resolve(
+      program_of("moons", 2,
+                 Json::array({dense(4, "relu"), dense(4, "linear"),
+                              layer("Activation", {{"activation", "relu"}}), dense(1, "sigmoid")}),
+                 "binary_crossentropy", "accuracy", optimizer("SGD", 0.01)));
   const std::string any =
       "he_uniform, lecun_uniform, glorot_normal, glorot_uniform, he_normal or "
       "lecun_normal";
@@ -443,14 +445,14 @@ TEST(AutoTrainer, EachProblemAndItsRepairs) {
 }
 
 TEST(AutoTrainer, RepairsThatAreThereAlready) {
-  Program p = moons();
+  program::Program p = moons();
   p.document["fit"]["batch_size"] = 31;
   const auto has = [&](const std::string& problem, const std::string& code) {
-    const auto messages = messages_for(problem, resolve(p), 0);
+    const auto messages = messages_for(problem, program::resolve(p), 0);
     return std::any_of(messages.begin(), messages.end(),
                        [&](const ToolMessage& message) { return message.code == code; });
   };
-  for (const ToolMessage& message : messages_for("unstable", resolve(p), 0)) {
+  for (const ToolMessage& message : messages_for("unstable", program::resolve(p), 0)) {
     if (message.code != "repair:batch") continue;
     EXPECT_EQ(message.text, "Using 'batch_size 32, 64, 128 or 256' in model training.");
     EXPECT_EQ(message.detail, "tried 4 times for unstable");
@@ -468,17 +470,18 @@ TEST(AutoTrainer, RepairsThatAreThereAlready) {
 }
 
 /// What the repaired tool asks for.
-std::set<std::string> asked(const std::string& problem, const Program& p, bool scaled = false) {
+std::set<std::string> asked(const std::string& problem, const program::Program& p,
+                            bool scaled = false) {
   const Care care{TaskRules(p), scaled};
   std::set<std::string> texts;
-  for (const ToolMessage& message : messages_for(problem, resolve(p), 0, &care)) {
+  for (const ToolMessage& message : messages_for(problem, program::resolve(p), 0, &care)) {
     if (message.severity == "Repair") texts.insert(message.text);
   }
   return texts;
 }
 
 TEST(AutoTrainer, RepairedItAsksForNothingThatIsThere) {
-  Program p = moons();
+  program::Program p = moons();
   const auto names = [&](const std::string& problem, const std::string& word, bool scaled = false) {
     const auto texts = asked(problem, p, scaled);
     return std::any_of(texts.begin(), texts.end(), [&](const std::string& text) {
@@ -489,11 +492,11 @@ TEST(AutoTrainer, RepairedItAsksForNothingThatIsThere) {
   EXPECT_TRUE(names("vanish", "BatchNormalization"));
   EXPECT_TRUE(names("abnormal_data", "scaled"));
   EXPECT_FALSE(names("abnormal_data", "scaled", true));
-  p = program("moons", 2,
-              Json::array({dense(4, "relu"), layer("BatchNormalization", Json::object()),
-                           layer("GaussianNoise", {{"stddev", 0.1}}), dense(4, "relu"),
-                           dense(1, "sigmoid")}),
-              "binary_crossentropy", "accuracy", optimizer("SGD", 0.01));
+  p = program_of("moons", 2,
+                 Json::array({dense(4, "relu"), layer("BatchNormalization", Json::object()),
+                              layer("GaussianNoise", {{"stddev", 0.1}}), dense(4, "relu"),
+                              dense(1, "sigmoid")}),
+                 "binary_crossentropy", "accuracy", optimizer("SGD", 0.01));
   EXPECT_FALSE(names("vanish", "'ReLU'"));
   EXPECT_TRUE(names("vanish", "SeLU"));
   EXPECT_FALSE(names("vanish", "BatchNormalization"));
@@ -509,30 +512,33 @@ TEST(AutoTrainer, RepairedItAsksForNothingThatIsThere) {
 TEST(AutoTrainer, RepairedItAsksForNothingThatTheTaskForbids) {
   using Texts = std::set<std::string>;
   const auto with = [](const char* output, int units, const char* loss, const char* task) {
-    Program p = program("moons", 2, Json::array({dense(4, "relu"), dense(units, output)}), loss,
-                        "accuracy", optimizer("SGD", 0.01));
+    program::Program p =
+        program_of("moons", 2, Json::array({dense(4, "relu"), dense(units, output)}), loss,
+                   "accuracy", optimizer("SGD", 0.01));
     p.document["task"] = task;
     return p;
   };
-  const Program regression = with("relu", 1, "binary_crossentropy", "regression");
+  const program::Program regression = with("relu", 1, "binary_crossentropy", "regression");
   EXPECT_EQ(asked("loss_issue", regression), Texts{"Loss: mean_squared_error"});
   EXPECT_EQ(asked("activation_issue", regression), Texts{"Activation of the last layer: linear"});
-  const Program sparse = with("softmax", 3, "sparse_categorical_crossentropy", "classification");
+  const program::Program sparse =
+      with("softmax", 3, "sparse_categorical_crossentropy", "classification");
   EXPECT_EQ(asked("loss_issue", sparse), Texts{});
-  const Program one = with("softmax", 1, "binary_crossentropy", "classification");
+  const program::Program one = with("softmax", 1, "binary_crossentropy", "classification");
   EXPECT_EQ(asked("activation_issue", one), Texts{"Activation of the last layer: sigmoid"});
   // All is as the task asks for: nothing is said against it.
   const Care care{TaskRules(sparse), false};
-  EXPECT_EQ(to_string(answer_of(messages_for("loss_issue", resolve(sparse), 0, &care))), "-");
+  EXPECT_EQ(to_string(answer_of(messages_for("loss_issue", program::resolve(sparse), 0, &care))),
+            "-");
 }
 
 TEST(AutoTrainer, Ranking) {
-  const auto ranking = ranking_of(messages_for("relu", resolve(moons()), 0));
+  const auto ranking = ranking_of(messages_for("relu", program::resolve(moons()), 0));
   Words types;
-  for (const Suspect& suspect : ranking) types.push_back(suspect.type);
+  for (const evaluators::Suspect& suspect : ranking) types.push_back(suspect.type);
   EXPECT_EQ(types, (Words{"ACH", "LRM", "WCI"}));
   EXPECT_GT(ranking[0].suspiciousness, ranking[1].suspiciousness);
 }
 
 }  // namespace
-}  // namespace neutra::autotrainer
+}  // namespace neutra::fl_adapters::autotrainer

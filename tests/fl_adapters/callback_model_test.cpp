@@ -4,12 +4,14 @@
 
 #include "tests/training/programs.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
+
+using namespace training;
 namespace {
 
 CallbackModel model(Json layers, ToolVariant variant = ToolVariant::kAsPublished) {
-  return callback_model(program("moons", 2, std::move(layers), "categorical_crossentropy",
-                                "accuracy", optimizer("Adam", 0.001)),
+  return callback_model(program_of("moons", 2, std::move(layers), "categorical_crossentropy",
+                                   "accuracy", optimizer("Adam", 0.001)),
                         variant);
 }
 
@@ -104,4 +106,4 @@ TEST(CallbackModel, WeightsOtherThanKernelAndBias) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -5,13 +5,15 @@
 #include "tests/fl_adapters/tools_words.h"
 #include "tests/training/programs.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
+
+using namespace training;
 namespace {
 
 /// DeepDiagnosis and DeepLocalize on trainings.
 class CallbackTraining : public EachBackend {
  protected:
-  Localisation run(const std::string& tool, const Program& p,
+  Localisation run(const std::string& tool, const program::Program& p,
                    ToolVariant variant = ToolVariant::kAsPublished) const {
     const auto trained = trainer();
     LocaliseContext context;
@@ -31,8 +33,8 @@ std::vector<std::string> texts(const Localisation& found) {
 using Texts = std::vector<std::string>;
 
 /// A softmax of one unit: its output is 1 whatever goes in, so that no weight moves.
-Program constant_output(int epochs) {
-  return program(
+program::Program constant_output(int epochs) {
+  return program_of(
       "moons", 2,
       Json::array({dense(16, "linear"), layer("Activation", {{"activation", "tanh"}}),
                    dense(1, "linear"), layer("Activation", {{"activation", "softmax"}})}),
@@ -40,9 +42,9 @@ Program constant_output(int epochs) {
 }
 
 /// Its weights are infinite within a few steps.
-Program diverging() {
-  return program("linear", 1, Json::array({dense(4, "linear"), dense(1, "linear")}),
-                 "mean_squared_error", "mae", optimizer("SGD", 1e6), 1000000);
+program::Program diverging() {
+  return program_of("linear", 1, Json::array({dense(4, "linear"), dense(1, "linear")}),
+                    "mean_squared_error", "mae", optimizer("SGD", 1e6), 1000000);
 }
 
 TEST_P(CallbackTraining, DeepDiagnosisStopsAtTheFirstProblem) {
@@ -91,7 +93,7 @@ TEST_P(CallbackTraining, DeepLocalizeOfADivergedTraining) {
 
 TEST_P(CallbackTraining, DeepLocalizeSeesTheAccuracyOfEachBatch) {
   // Targets are 0 and 2, answers 1: never right.
-  Program p = program(
+  program::Program p = program_of(
       "moons", 2,
       Json::array({dense(
           1, "sigmoid",
@@ -111,11 +113,11 @@ TEST_P(CallbackTraining, DeepLocalizeHasNothingToSayOfAGoodTraining) {
 }
 
 TEST_P(CallbackTraining, LayersWithOtherWeightsEndThePublishedTools) {
-  const Program p =
-      program("moons", 2,
-              Json::array({dense(4, "relu"), layer("BatchNormalization", Json::object()),
-                           dense(1, "sigmoid")}),
-              "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 2);
+  const program::Program p =
+      program_of("moons", 2,
+                 Json::array({dense(4, "relu"), layer("BatchNormalization", Json::object()),
+                              dense(1, "sigmoid")}),
+                 "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 2);
   for (const std::string tool : {"deepdiagnosis", "deeplocalize"}) {
     const Localisation published = run(tool, p);
     EXPECT_EQ(published.status, LocalisationStatus::kNotApplicable);
@@ -132,7 +134,8 @@ TEST_P(CallbackTraining, SameRunSameMessages) {
   }
 }
 
-std::vector<deeplocalize::BatchTrace> traces_of(const Program& p, LocalTrainer& trainer) {
+std::vector<deeplocalize::BatchTrace> traces_of(const program::Program& p,
+                                                training::LocalTrainer& trainer) {
   std::vector<deeplocalize::BatchTrace> traces;
   const auto watcher =
       deeplocalize::make_watcher(callback_model(p, ToolVariant::kAsPublished),
@@ -140,21 +143,21 @@ std::vector<deeplocalize::BatchTrace> traces_of(const Program& p, LocalTrainer& 
                                    traces.push_back(trace);
                                    return {};
                                  });
-  TrainingJob job;
+  training::TrainingJob job;
   job.program = &p;
-  job.keras = KerasRelease::k224;
-  EXPECT_EQ(trainer.train(job, watcher.get()).status, RunStatus::kOk);
+  job.keras = training::KerasRelease::k224;
+  EXPECT_EQ(trainer.train(job, watcher.get()).status, training::RunStatus::kOk);
   return traces;
 }
 
 TEST_P(CallbackTraining, TracesOfEveryBatch) {
-  const Program p =
-      program("moons", 2,
-              Json::array({dense(16, "linear"), layer("Activation", {{"activation", "tanh"}}),
-                           layer("Reshape", {{"target_shape", {4, 4, 1}}}),
-                           layer("MaxPooling2D", Json::object()), layer("Flatten", Json::object()),
-                           dense(1, "sigmoid")}),
-              "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 2);
+  const program::Program p =
+      program_of("moons", 2,
+                 Json::array({dense(16, "linear"), layer("Activation", {{"activation", "tanh"}}),
+                              layer("Reshape", {{"target_shape", {4, 4, 1}}}),
+                              layer("MaxPooling2D", Json::object()),
+                              layer("Flatten", Json::object()), dense(1, "sigmoid")}),
+                 "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 2);
   const auto trained = trainer();
   const auto traces = traces_of(p, *trained);
   ASSERT_EQ(traces.size(), 26u);  // 400 rows in batches of 32, twice
@@ -177,12 +180,12 @@ TEST_P(CallbackTraining, TracesOfEveryBatch) {
 }
 
 /// One unit in all rows behind the softmax: inputs from about -60 to 110, a rate of 0.1.
-Program saturated() {
-  Program p =
-      program("moons", 2,
-              Json::array({dense(16, "linear"), layer("Activation", {{"activation", "relu"}}),
-                           dense(2, "linear"), layer("Activation", {{"activation", "softmax"}})}),
-              "categorical_crossentropy", "accuracy", optimizer("SGD", 0.1), 3);
+program::Program saturated() {
+  program::Program p = program_of(
+      "moons", 2,
+      Json::array({dense(16, "linear"), layer("Activation", {{"activation", "relu"}}),
+                   dense(2, "linear"), layer("Activation", {{"activation", "softmax"}})}),
+      "categorical_crossentropy", "accuracy", optimizer("SGD", 0.1), 3);
   p.document["data"]["preprocess"] =
       Json::parse(R"([{"op":"scale","by":0.02},{"op":"one_hot","on":"y","classes":2}])");
   return p;
@@ -194,7 +197,7 @@ TEST_P(CallbackTraining, PublishedToolsWatchATrainingOfKeras224) {
   EXPECT_EQ(published.status, LocalisationStatus::kOk) << published.reason;
   ASSERT_FALSE(published.messages.empty());
   EXPECT_EQ(published.messages[0].code, "numerical_delta_weights");
-  Program huber = line(2);
+  program::Program huber = line(2);
   huber.document["compile"]["loss"] = "huber";
   for (const char* tool : {"deepdiagnosis", "deeplocalize"}) {
     const Localisation refused = run(tool, huber);
@@ -205,4 +208,4 @@ TEST_P(CallbackTraining, PublishedToolsWatchATrainingOfKeras224) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

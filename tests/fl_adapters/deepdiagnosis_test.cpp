@@ -9,7 +9,9 @@
 #include "tests/fl_adapters/tools_words.h"
 #include "tests/training/programs.h"
 
-namespace neutra::deepdiagnosis {
+namespace neutra::fl_adapters::deepdiagnosis {
+
+using namespace training;
 namespace {
 
 constexpr auto kPublished = ToolVariant::kAsPublished;
@@ -43,8 +45,8 @@ struct Case {
   /// ", terminating training"; a failure as it is; "" for none.
   std::string said(int epochs) const {
     const CallbackModel model =
-        callback_model(program("moons", 2, layers, "categorical_crossentropy", "accuracy",
-                               optimizer("Adam", 0.001)),
+        callback_model(program_of("moons", 2, layers, "categorical_crossentropy", "accuracy",
+                                  optimizer("Adam", 0.001)),
                        variant);
     Checker checker(model, setting);
     for (int epoch = 0; epoch < epochs; ++epoch) {
@@ -687,4 +689,4 @@ TEST(DeepDiagnosis, FailsAtWeightsThatItCannotUnpack) {
 }
 
 }  // namespace
-}  // namespace neutra::deepdiagnosis
+}  // namespace neutra::fl_adapters::deepdiagnosis

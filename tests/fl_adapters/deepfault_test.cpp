@@ -7,7 +7,7 @@
 
 #include "fl_adapters/trained_model.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 using deepfault::LayerSpectrum;
@@ -75,7 +75,7 @@ TEST(DeepFaultSpectrum, AFilterIsActiveWhereItsMeanIs) {
 }
 
 TEST(DeepFaultRanking, ALayerIsAsSuspiciousAsItsWorstNeuron) {
-  const std::vector<Suspect> list = deepfault::ranking(
+  const std::vector<evaluators::Suspect> list = deepfault::ranking(
       {{0, {{1, 5, 3, 5}, {4, 0, 0, 10}}}, {3, {{3, 2, 1, 8}, {2, 2, 2, 8}}}}, Measure::kTarantula);
   ASSERT_EQ(list.size(), 6u);
   EXPECT_EQ(list[0].layer, 0);
@@ -92,4 +92,4 @@ TEST(DeepFaultRanking, ALayerIsAsSuspiciousAsItsWorstNeuron) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -5,16 +5,18 @@
 #include <functional>
 #include <limits>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "fl_adapters/deepfd/model.h"
 #include "fl_adapters/deepfd/monitor.h"
 #include "fl_adapters/deepfd/seeding.h"
 #include "fl_adapters/embedded.h"
-#include "program/error.h"
-#include "program/json.h"
 #include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
+
+using namespace training;
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -216,12 +218,12 @@ TEST(DeepFDRules, BatchesHaveNoValidationToJudge) {
 TEST(DeepFDMonitor, CountsGrowFromSampleToSample) {
   const Floats kernel{9, 9}, gradient{80, 0}, last{1, 0};
   const auto layer = [&](const Floats& g) {
-    LayerView view;
+    training::LayerView view;
     view.weights = {kernel};
     view.gradients = {g};
     return view;
   };
-  const std::vector<LayerView> layers{layer(gradient), layer(last)};
+  const std::vector<training::LayerView> layers{layer(gradient), layer(last)};
   for (const ToolVariant variant : kVariants) {
     Monitor monitor(3, variant);
     monitor.batch_end(1, 0.5);
@@ -503,19 +505,19 @@ TEST(DeepFDSeeding, PoolsWithoutWhatTheProgramHas) {
 }
 
 TEST(DeepFDSeeding, FaultsAreThoseOfTheirLabels) {
-  const Program base = moons(40);
+  const program::Program base = moons(40);
   const Seeded seeded = Seeder(base).seed({"sgd", "1e-12", "tanh", "mean_squared_error", "2"});
   EXPECT_EQ(seeded.name, "opt_sgd__lr_1e-12__act_tanh__loss_mean_squared_error__epoch_2");
   EXPECT_EQ(to_string(seeded.labels), "opt, lr, act, loss, epoch");
-  EXPECT_EQ(to_string(diff(seeded.program, base)), "ACH(3), HLR, HNE, LCH, OCH");
+  EXPECT_EQ(to_string(program::diff(seeded.program, base)), "ACH(3), HLR, HNE, LCH, OCH");
   const Seeded origin = Seeder(base).seed({});
   EXPECT_EQ(origin.name, "origin");
-  EXPECT_EQ(program_hash(origin.program), program_hash(base));
+  EXPECT_EQ(program::program_hash(origin.program), program::program_hash(base));
 }
 
 TEST(DeepFDSeeding, TrainsAsTheToolDoes) {
-  Program p = line();
-  const ResolvedProgram resolved = resolve(watched(p));
+  program::Program p = line();
+  const program::ResolvedProgram resolved = program::resolve(watched(p));
   EXPECT_EQ(resolved.metric, "accuracy");
   EXPECT_EQ(resolved.data.at("validation"), "test");
   ASSERT_EQ(resolved.callbacks.size(), 1u);
@@ -543,7 +545,7 @@ TEST(DeepFDBundledModel, IsInOrder) {
   for (const std::string& name : table.programs) {
     const Json program = read_json(std::filesystem::path(NEUTRA_SOURCE_DIR) /
                                    "experiments/programs" / (name + ".json"));
-    const Example* origin = table.find(program_hash({program}));
+    const Example* origin = table.find(program::program_hash({program}));
     ASSERT_NE(origin, nullptr) << name;
     EXPECT_EQ(origin->program, name);
     EXPECT_EQ(origin->faults, "origin");
@@ -551,4 +553,4 @@ TEST(DeepFDBundledModel, IsInOrder) {
 }
 
 }  // namespace
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

@@ -1,22 +1,24 @@
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "fl_adapters/deepfd/seeding.h"
 #include "fl_adapters/registry.h"
-#include "program/error.h"
 #include "tests/training/programs.h"
 
-namespace neutra::deepfd {
+namespace neutra::fl_adapters::deepfd {
+
+using namespace training;
 namespace {
 
 /// Learns within its few epochs.
-Program quick(int epochs = 20) {
-  return program("blobs", 2, Json::array({dense(8, "relu"), dense(1, "sigmoid")}),
-                 "binary_crossentropy", "accuracy", optimizer("Adam", 0.02), epochs);
+program::Program quick(int epochs = 20) {
+  return program_of("blobs", 2, Json::array({dense(8, "relu"), dense(1, "sigmoid")}),
+                    "binary_crossentropy", "accuracy", optimizer("Adam", 0.02), epochs);
 }
 
-Observation seen(const Program& p, int replica = 0) {
-  const auto trainer = make_local_trainer({});
-  TrainingJob job;
+Observation seen(const program::Program& p, int replica = 0) {
+  const auto trainer = training::make_local_trainer({});
+  training::TrainingJob job;
   job.program = &p;
   job.replica = replica;
   return observe(*trainer, job, {std::begin(kVariants), std::end(kVariants)});
@@ -30,9 +32,9 @@ double feature(const Observation& seen, ToolVariant variant, const std::string& 
 
 TEST(DeepFDTraining, FeaturesTellATrainingFromABrokenOne) {
   const Observation good = seen(quick());
-  EXPECT_EQ(good.result.status, RunStatus::kOk);
+  EXPECT_EQ(good.result.status, training::RunStatus::kOk);
   EXPECT_GT(good.val_accuracy, 0.95);
-  Program slow = quick();
+  program::Program slow = quick();
   slow.document["compile"]["optimizer"]["config"]["learning_rate"] = 1e-15;
   const Observation stuck = seen(slow);
   // Kernels never move, only biases, which start at zero: each sample after the first finds two
@@ -56,11 +58,11 @@ TEST(DeepFDTraining, SameReplicaSameFeatures) {
 
 TEST(DeepFDTraining, SamplesEvery256thBatchOfEachEpoch) {
   // A batch a row: 400 training rows make 400 batches, of which 0 and 256 are looked at.
-  Program p = quick(2);
+  program::Program p = quick(2);
   p.document["fit"]["batch_size"] = 1;
-  const auto trainer = make_local_trainer({});
-  const Program seen_as = watched(p);
-  TrainingJob job;
+  const auto trainer = training::make_local_trainer({});
+  const program::Program seen_as = watched(p);
+  training::TrainingJob job;
   job.program = &seen_as;
   Watcher watcher({ToolVariant::kAsPublished});
   trainer->train(job, &watcher);
@@ -71,7 +73,7 @@ TEST(DeepFDTraining, TableIsTheSameWithAnyNumberOfWorkers) {
   SeedingOptions options;
   options.singles = 1;
   options.several = {1, 0, 0, 0};
-  const auto trainer = make_local_trainer({});
+  const auto trainer = training::make_local_trainer({});
   const std::vector<FaultyProgram> programs{{"quick", quick()}};
   const auto text = [&](int workers) {
     options.workers = workers;
@@ -82,7 +84,7 @@ TEST(DeepFDTraining, TableIsTheSameWithAnyNumberOfWorkers) {
   const Table table = table_from_json(parse_json(one, "t"), "t");
   ASSERT_GE(table.examples.size(), 2u);
   EXPECT_EQ(table.examples.front().faults, "origin");
-  EXPECT_EQ(table.examples.front().hash, program_hash(quick()));
+  EXPECT_EQ(table.examples.front().hash, program::program_hash(quick()));
   for (std::size_t i = 1; i < table.examples.size(); ++i) {
     EXPECT_LT(table.examples[i].accuracy, table.examples.front().accuracy);  // killed
     EXPECT_NE(table.examples[i].labels, Labels{});
@@ -92,12 +94,12 @@ TEST(DeepFDTraining, TableIsTheSameWithAnyNumberOfWorkers) {
 }
 
 TEST(DeepFDTraining, LearnsFromClassificationsOnly) {
-  const auto trainer = make_local_trainer({});
+  const auto trainer = training::make_local_trainer({});
   EXPECT_THROW(make_table({{"line", line()}}, *trainer, {}), Error);
 }
 
-Localisation ask(const Program& p, double time_limit = 0) {
-  const auto trainer = make_local_trainer({});
+Localisation ask(const program::Program& p, double time_limit = 0) {
+  const auto trainer = training::make_local_trainer({});
   LocaliseContext context;
   context.trainer = trainer.get();
   context.time_limit = time_limit;
@@ -105,11 +107,11 @@ Localisation ask(const Program& p, double time_limit = 0) {
 }
 
 TEST(DeepFDTool, NamesFaultTypesWithoutLayers) {
-  Program p = quick(40);
+  program::Program p = quick(40);
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 1e-12;
   const Localisation found = ask(p);
   EXPECT_EQ(found.status, LocalisationStatus::kOk);
-  const FaultSet hlr = parse_fault_set("HLR", "");
+  const program::FaultSet hlr = program::parse_fault_set("HLR", "");
   EXPECT_NE(std::find(found.faults.items.begin(), found.faults.items.end(), hlr.items.front()),
             found.faults.items.end())
       << to_string(found.faults);
@@ -121,7 +123,7 @@ TEST(DeepFDTool, NamesFaultTypesWithoutLayers) {
 }
 
 TEST(DeepFDTool, RefusesProgramsThatItLearnedFrom) {
-  const Program known{
+  const program::Program known{
       read_json(std::filesystem::path(NEUTRA_SOURCE_DIR) / "experiments/programs/blobs_2.json")};
   const Localisation refused = ask(known);
   EXPECT_EQ(refused.status, LocalisationStatus::kNotApplicable);
@@ -136,10 +138,10 @@ TEST(DeepFDTool, RegressionsAreWatchedByAccuracy) {
 TEST(DeepFDTool, TimeLimit) { EXPECT_EQ(ask(quick(), 1e-6).status, LocalisationStatus::kTimeout); }
 
 TEST(DeepFDTool, ProgramsThatKerasRefusesAreNotApplicable) {
-  Program p = quick();
+  program::Program p = quick();
   p.document["model"]["config"]["layers"][1]["config"]["units"] = 0;
   EXPECT_EQ(ask(p).status, LocalisationStatus::kNotApplicable);
 }
 
 }  // namespace
-}  // namespace neutra::deepfd
+}  // namespace neutra::fl_adapters::deepfd

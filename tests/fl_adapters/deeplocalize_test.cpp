@@ -8,7 +8,9 @@
 #include "tests/fl_adapters/tools_words.h"
 #include "tests/training/programs.h"
 
-namespace neutra::deeplocalize {
+namespace neutra::fl_adapters::deeplocalize {
+
+using namespace training;
 namespace {
 
 constexpr auto kPublished = ToolVariant::kAsPublished;
@@ -21,11 +23,11 @@ constexpr float kHuge = std::numeric_limits<float>::max();
 /// Dense, Activation, Flatten, Dense; behind an InputLayer, so that places are numbers plus one.
 CallbackModel model(ToolVariant variant = kPublished) {
   return callback_model(
-      program("moons", 2,
-              Json::array({layer("InputLayer", Json::object()), dense(4, "linear"),
-                           layer("Activation", {{"activation", "relu"}}),
-                           layer("Flatten", Json::object()), dense(2, "softmax")}),
-              "categorical_crossentropy", "accuracy", optimizer("Adam", 0.001)),
+      program_of("moons", 2,
+                 Json::array({layer("InputLayer", Json::object()), dense(4, "linear"),
+                              layer("Activation", {{"activation", "relu"}}),
+                              layer("Flatten", Json::object()), dense(2, "softmax")}),
+                 "categorical_crossentropy", "accuracy", optimizer("Adam", 0.001)),
       variant);
 }
 
@@ -288,4 +290,4 @@ TEST(DeepLocalize, OutputGradientsOfASoftmaxMayStandStill) {
 }
 
 }  // namespace
-}  // namespace neutra::deeplocalize
+}  // namespace neutra::fl_adapters::deeplocalize

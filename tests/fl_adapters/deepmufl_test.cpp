@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 using deepmufl::Formula;
@@ -27,7 +27,7 @@ Results worked() {
 }
 
 double of_layer(int layer, const Formula& formula, ToolVariant variant) {
-  for (const Suspect& suspect : deepmufl::ranking(worked(), formula, variant)) {
+  for (const evaluators::Suspect& suspect : deepmufl::ranking(worked(), formula, variant)) {
     if (suspect.layer == layer) return suspect.suspiciousness;
   }
   ADD_FAILURE();
@@ -78,7 +78,7 @@ TEST(DeepmuflFormulas, NothingFailsNothingPassesNoMutantIsOne) {
     for (const Kind kind : {Kind::kMetallaxis1, Kind::kMetallaxis2, Kind::kMuse}) {
       for (const bool ochiai : {false, true}) {
         for (const ToolVariant variant : {kPublished, kRepaired}) {
-          for (const Suspect& suspect :
+          for (const evaluators::Suspect& suspect :
                deepmufl::ranking(results, {kind, ochiai, false}, variant)) {
             EXPECT_EQ(suspect.suspiciousness, 0);
           }
@@ -89,7 +89,7 @@ TEST(DeepmuflFormulas, NothingFailsNothingPassesNoMutantIsOne) {
 }
 
 TEST(DeepmuflFormulas, RanksLayers) {
-  const std::vector<Suspect> list =
+  const std::vector<evaluators::Suspect> list =
       deepmufl::ranking(worked(), {Kind::kMetallaxis1, false, false}, kPublished);
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[0].layer, 1);
@@ -119,4 +119,4 @@ TEST(DeepmuflVerdict, RegressionsAgreeWithinDelta) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -1,4 +1,5 @@
 #include "fl_adapters/external.h"
+#include "base/files.h"
 
 #include <gtest/gtest.h>
 
@@ -7,15 +8,17 @@
 #include <cstdlib>
 #include <thread>
 
+#include "base/error.h"
+#include "base/hdf5_file.h"
 #include "fl_adapters/localise_runs.h"
-#include "program/error.h"
 #include "program/formats/program_for_tools.h"
-#include "program/hdf5_file.h"
-#include "tests/fl_adapters/temporary.h"
 #include "tests/processes.h"
+#include "tests/test_folder.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
+
+using tests::TestFolder;
 
 FaultyProgram line() {
   return {"L1", {Json::parse(R"({
@@ -28,14 +31,16 @@ FaultyProgram line() {
 }
 
 /// Three training rows and two test rows.
-class Rows : public LocalTrainer {
+class Rows : public training::LocalTrainer {
  public:
-  ReplicaResult train(const TrainingJob&) override { return {}; }
-  ReplicaResult train(const TrainingJob&, Observer*) override { return {}; }
-  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
-  std::string fingerprint(const Program&) override { return "rows"; }
-  std::shared_ptr<const Dataset> dataset(const Program&) override {
-    auto data = std::make_shared<Dataset>();
+  training::ReplicaResult train(const training::TrainingJob&) override { return {}; }
+  training::ReplicaResult train(const training::TrainingJob&, training::Observer*) override {
+    return {};
+  }
+  std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
+  std::string fingerprint(const program::Program&) override { return "rows"; }
+  std::shared_ptr<const training::Dataset> dataset(const program::Program&) override {
+    auto data = std::make_shared<training::Dataset>();
     data->x_train = {{3, 1}, {1, 2, 3}};
     data->y_train = {{3}, {10, 20, 30}};
     data->x_test = {{2, 1}, {4, 5}};
@@ -362,18 +367,18 @@ TEST(External, AsAToolOfTheRegistrysKind) {
 }
 
 TEST(ProgramForTools, HasEveryFieldAndTheSameHash) {
-  const Program program = line().program;
-  const DataInfo info{{1}, {}, 3};
-  const Json document = program_for_tools(program, &info);
-  EXPECT_EQ(program_hash({document}), program_hash(program));
-  EXPECT_TRUE(validate(document).empty());
+  const program::Program program = line().program;
+  const program::DataInfo info{{1}, {}, 3};
+  const Json document = program::program_for_tools(program, &info);
+  EXPECT_EQ(program::program_hash({document}), program::program_hash(program));
+  EXPECT_TRUE(program::validate(document).empty());
   const Json& layer = document["model"]["config"]["layers"][0]["config"];
   EXPECT_EQ(layer["batch_input_shape"], Json::parse("[null, 1]"));
   EXPECT_EQ(layer["kernel_initializer"]["class_name"], "GlorotUniform");
   EXPECT_EQ(document["compile"]["optimizer"]["config"]["learning_rate"], 0.01);
   EXPECT_FALSE(
-      program_for_tools(program, nullptr)["model"]["config"]["layers"][0]["config"].contains(
-          "batch_input_shape"));
+      program::program_for_tools(program, nullptr)["model"]["config"]["layers"][0]["config"]
+          .contains("batch_input_shape"));
 }
 
 TEST(DataFilesOfTools, HoldTheRows) {
@@ -388,10 +393,10 @@ TEST(DataFilesOfTools, HoldTheRows) {
   const Hdf5File file = Hdf5File::open(folder.path() / "data.h5");
   EXPECT_EQ(file.read_floats("/x_train"), data.x_train.values);
   EXPECT_EQ(file.extents("/x_train"), (std::vector<std::uint64_t>{3, 1}));
-  const auto back =
-      load_dataset(Json::parse(R"({"source": "npy", "arguments": {"x_train": "x_train.npy",
+  const auto back = training::load_dataset(
+      Json::parse(R"({"source": "npy", "arguments": {"x_train": "x_train.npy",
         "y_train": "y_train.npy", "x_test": "x_test.npy", "y_test": "y_test.npy"}})"),
-                   {folder.path()});
+      {folder.path()});
   EXPECT_EQ(back->x_train.values, data.x_train.values);
   EXPECT_EQ(back->x_train.extents, data.x_train.extents);
   EXPECT_EQ(back->y_train.extents, data.y_train.extents);
@@ -402,4 +407,4 @@ TEST(DataFilesOfTools, HoldTheRows) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/json.h"
 #include "fl_adapters/umlaut.h"
-#include "program/error.h"
-#include "program/json.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 Json table() {
@@ -30,7 +30,7 @@ TEST(Messages, ReadsTable) {
   EXPECT_EQ(message.actionability, Actionability::kLocation);
   EXPECT_EQ(message.layers, (std::set<int>{1, 2}));
   EXPECT_EQ(message.detail, "why");
-  EXPECT_EQ(message.faults, (std::vector<FaultEntry>{{"LRM", {1, 2}}, {"LAD", {1, 2}}}));
+  EXPECT_EQ(message.faults, (std::vector<program::FaultEntry>{{"LRM", {1, 2}}, {"LAD", {1, 2}}}));
   EXPECT_TRUE(read.message("a").faults.empty());
 }
 
@@ -83,4 +83,4 @@ TEST(Messages, UmlautHasTwelveOfThreeSeverities) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

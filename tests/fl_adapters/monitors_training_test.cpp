@@ -3,15 +3,17 @@
 #include "fl_adapters/registry.h"
 #include "tests/training/programs.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
+
+using namespace training;
 namespace {
 
 /// Tools that check trainings as they go.
 class Monitors : public testing::TestWithParam<const char*> {
  protected:
-  Localisation run(const Program& p, ToolVariant variant = ToolVariant::kAsPublished,
+  Localisation run(const program::Program& p, ToolVariant variant = ToolVariant::kAsPublished,
                    double time_limit = 0) const {
-    const auto trainer = make_local_trainer({});
+    const auto trainer = training::make_local_trainer({});
     LocaliseContext context;
     context.trainer = trainer.get();
     context.variant = variant;
@@ -54,7 +56,7 @@ TEST_P(Monitors, Regressions) {
 }
 
 TEST_P(Monitors, ProgramsThatKerasRefusesAreNotApplicable) {
-  Program p = moons();
+  program::Program p = moons();
   p.document["model"]["config"]["layers"][2]["config"]["units"] = 0;
   const Localisation refused = run(p);
   EXPECT_EQ(refused.status, LocalisationStatus::kNotApplicable);
@@ -63,7 +65,7 @@ TEST_P(Monitors, ProgramsThatKerasRefusesAreNotApplicable) {
 }
 
 TEST_P(Monitors, TimeLimit) {
-  Program p = moons(1000000);
+  program::Program p = moons(1000000);
   const Localisation cut = run(p, ToolVariant::kAsPublished, 0.2);
   // AutoTrainer may have found a problem and stopped before.
   if (cut.status != LocalisationStatus::kOk) {
@@ -78,8 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Each, AutoTrainerTraining, testing::Values("autotrainer
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(AutoTrainerTraining, StopsAtTheFirstProblem) {
-  Program p = program("moons", 2, Json::array({dense(8, "relu"), dense(1, "linear")}),
-                      "mean_squared_error", "accuracy", optimizer("SGD", 0.01), 20);
+  program::Program p = program_of("moons", 2, Json::array({dense(8, "relu"), dense(1, "linear")}),
+                                  "mean_squared_error", "accuracy", optimizer("SGD", 0.01), 20);
   const Localisation found = run(p);
   ASSERT_FALSE(found.messages.empty());
   EXPECT_EQ(found.messages[0].severity, "Problem");
@@ -92,7 +94,7 @@ TEST_P(AutoTrainerTraining, StopsAtTheFirstProblem) {
 }
 
 TEST_P(AutoTrainerTraining, AGoodTrainingHasNoProblem) {
-  Program p = moons(60);
+  program::Program p = moons(60);
   p.document["data"]["arguments"]["noise"] = 0.05;
   const Localisation found = run(p);
   EXPECT_EQ(to_string(found.faults), "-") << found.messages[0].text;
@@ -103,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Each, TheDeepCheckerTraining, testing::Values("thedeepc
                          [](const auto& info) { return std::string(info.param); });
 
 TEST_P(TheDeepCheckerTraining, ConstantWeights) {
-  Program p = moons(2);
+  program::Program p = moons(2);
   p.document["model"]["config"]["layers"][2]["config"]["kernel_initializer"] = "zeros";
   const Localisation found = run(p);
   for (const ToolMessage& message : found.messages) {
@@ -116,7 +118,7 @@ TEST_P(TheDeepCheckerTraining, ConstantWeights) {
 }
 
 TEST_P(TheDeepCheckerTraining, UnscaledFeatures) {
-  Program p = moons(2);
+  program::Program p = moons(2);
   p.document["data"]["preprocess"] = Json::parse(R"([{"op":"scale","by":0.01}])");
   EXPECT_TRUE(says(run(p), "feature_unnormalized"));
   p.document["data"]["preprocess"] = Json::parse(R"([{"op":"standardize","part":"train"}])");
@@ -125,8 +127,9 @@ TEST_P(TheDeepCheckerTraining, UnscaledFeatures) {
 
 TEST_P(TheDeepCheckerTraining, StepsTooSmallOrTooLarge) {
   const auto with_rate = [&](double rate) {
-    Program p = program("moons", 2, Json::array({dense(16, "relu"), dense(1, "sigmoid")}),
-                        "binary_crossentropy", "accuracy", optimizer("SGD", rate), 2);
+    program::Program p =
+        program_of("moons", 2, Json::array({dense(16, "relu"), dense(1, "sigmoid")}),
+                   "binary_crossentropy", "accuracy", optimizer("SGD", rate), 2);
     return run(p);
   };
   EXPECT_TRUE(says(with_rate(1e-5), "fc_w_slow"));
@@ -138,7 +141,7 @@ TEST_P(TheDeepCheckerTraining, StepsTooSmallOrTooLarge) {
 
 TEST_P(TheDeepCheckerTraining, RegularisationThatOverwhelmsTheLoss) {
   const auto with_l2 = [&](double l2) {
-    Program p = moons(2);
+    program::Program p = moons(2);
     p.document["model"]["config"]["layers"][0]["config"]["kernel_regularizer"] =
         Json::parse(R"({"class_name":"L2","config":{}})");
     p.document["model"]["config"]["layers"][0]["config"]["kernel_regularizer"]["config"]["l2"] = l2;
@@ -150,7 +153,7 @@ TEST_P(TheDeepCheckerTraining, RegularisationThatOverwhelmsTheLoss) {
 
 TEST_P(TheDeepCheckerTraining, DropoutThatChangesTheLayers) {
   const auto with_rate = [&](double rate) {
-    Program p = moons(2);
+    program::Program p = moons(2);
     p.document["model"]["config"]["layers"][1]["config"]["rate"] = rate;
     return run(p);
   };
@@ -161,8 +164,8 @@ TEST_P(TheDeepCheckerTraining, DropoutThatChangesTheLayers) {
 /// Tools that watch logs see those of compile.metrics, whatever neutra measures.
 class CompiledMetrics : public testing::TestWithParam<const char*> {
  protected:
-  static Localisation run(const Program& p) {
-    const auto trainer = make_local_trainer({});
+  static Localisation run(const program::Program& p) {
+    const auto trainer = training::make_local_trainer({});
     LocaliseContext context;
     context.trainer = trainer.get();
     return find_tool(GetParam())->localise({"test", p}, context);
@@ -182,9 +185,10 @@ INSTANTIATE_TEST_SUITE_P(Each, CompiledMetrics,
                          [](const auto& info) { return std::string(info.param); });
 
 /// Never right, so that the accuracy is 0 and stands still: DeepDiagnosis and DeepLocalize say so.
-Program never_right() {
-  Program p = program("moons", 2, Json::array({dense(1, "relu", {{"bias_initializer", "ones"}})}),
-                      "mean_squared_error", "accuracy", optimizer("SGD", 0.0001), 6);
+program::Program never_right() {
+  program::Program p =
+      program_of("moons", 2, Json::array({dense(1, "relu", {{"bias_initializer", "ones"}})}),
+                 "mean_squared_error", "accuracy", optimizer("SGD", 0.0001), 6);
   p.document["data"]["preprocess"] = Json::parse(R"([{"op":"add","on":"y","value":8}])");
   p.document.erase("task");
   return p;
@@ -192,7 +196,7 @@ Program never_right() {
 
 TEST_P(CompiledMetrics, TheAnswerIsThatOfTheScript) {
   for (const Json& compiled : {Json{"accuracy"}, Json{"mae", "acc"}, Json{"mae"}, Json::array()}) {
-    Program p = never_right();
+    program::Program p = never_right();
     p.document["compile"]["metrics"] = compiled;
     const Localisation expected = run(p);
     for (const char* metric : {"mae", "mse", "loss"}) {
@@ -203,12 +207,12 @@ TEST_P(CompiledMetrics, TheAnswerIsThatOfTheScript) {
 }
 
 TEST(CompiledMetricsOfCallbacks, NoAccuracyIsNoTrouble) {
-  const auto trainer = make_local_trainer({});
+  const auto trainer = training::make_local_trainer({});
   LocaliseContext context;
   context.trainer = trainer.get();
   for (const char* tool : {"deepdiagnosis", "deeplocalize"}) {
     for (const bool compiled : {true, false}) {
-      Program p = never_right();
+      program::Program p = never_right();
       p.document["compile"]["metrics"] = compiled ? Json{"accuracy"} : Json{"mae"};
       const Localisation found = find_tool(tool)->localise({"test", p}, context);
       const bool accuracy = says(found, "invalid_accuracy") || says(found, "mdl");
@@ -218,4 +222,4 @@ TEST(CompiledMetricsOfCallbacks, NoAccuracyIsNoTrouble) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -9,7 +9,9 @@
 #include "fl_adapters/registry.h"
 #include "tests/training/programs.h"
 
-namespace neutra::neuralint {
+namespace neutra::fl_adapters::neuralint {
+
+using namespace training;
 namespace {
 
 constexpr auto kPublished = ToolVariant::kAsPublished;
@@ -29,26 +31,27 @@ Json batchnorm() { return layer("BatchNormalization", Json::object()); }
 Json activation(const std::string& name) { return layer("Activation", {{"activation", name}}); }
 Json no_bias() { return {{"use_bias", false}}; }
 
-Program model(Json layers, const std::string& loss, Json row) {
-  Program p = program("moons", 2, std::move(layers), loss, "accuracy", optimizer("Adam", 0.001));
+program::Program model(Json layers, const std::string& loss, Json row) {
+  program::Program p =
+      program_of("moons", 2, std::move(layers), loss, "accuracy", optimizer("Adam", 0.001));
   Json shape = Json::array({nullptr});
   for (const Json& extent : row) shape.push_back(extent);
   p.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] = shape;
   return p;
 }
 /// A classifier of rows of two features.
-Program mlp(Json layers, const std::string& loss = "categorical_crossentropy") {
+program::Program mlp(Json layers, const std::string& loss = "categorical_crossentropy") {
   return model(std::move(layers), loss, {2});
 }
 /// A classifier of images: `layers` before a flatten and a softmax over ten classes.
-Program cnn(Json layers, int side = 28) {
+program::Program cnn(Json layers, int side = 28) {
   layers.push_back(flatten());
   layers.push_back(dense(10, "softmax"));
   return model(std::move(layers), "categorical_crossentropy", {side, side, 1});
 }
 
 /// "code(layers) -> answer" of each message.
-Lines said(const Program& program, ToolVariant variant = kPublished) {
+Lines said(const program::Program& program, ToolVariant variant = kPublished) {
   EXPECT_EQ(unreadable(program, variant), std::nullopt);
   Lines lines;
   for (const ToolMessage& message : check_program(program, variant)) {
@@ -60,9 +63,9 @@ Lines said(const Program& program, ToolVariant variant = kPublished) {
   }
   return lines;
 }
-Lines repaired(const Program& program) { return said(program, kRepaired); }
+Lines repaired(const program::Program& program) { return said(program, kRepaired); }
 
-std::set<std::string> codes_of(const Program& program, ToolVariant variant) {
+std::set<std::string> codes_of(const program::Program& program, ToolVariant variant) {
   std::set<std::string> codes;
   for (const ToolMessage& message : check_program(program, variant)) codes.insert(message.code);
   return codes;
@@ -75,10 +78,11 @@ TEST(Neuralint, FaultlessPrograms) {
 }
 
 TEST(Neuralint, CountsActivationsAsLayers) {
-  const Program p = mlp(Json::array({layer("InputLayer", Json::object()), dense(4, "relu"),
-                                     dense(4, "linear"), activation("tanh"), dense(2, "softmax")}));
+  const program::Program p =
+      mlp(Json::array({layer("InputLayer", Json::object()), dense(4, "relu"), dense(4, "linear"),
+                       activation("tanh"), dense(2, "softmax")}));
   EXPECT_EQ(layer_numbers(p, kPublished), (std::vector<int>{1, 1, 2, 3, 4, 4}));
-  const Program faulty =
+  const program::Program faulty =
       mlp(Json::array({dense(4, "relu"), dense(4, "relu", {{"kernel_initializer", "zeros"}}),
                        dense(2, "softmax")}));
   ASSERT_EQ(check_program(faulty, kPublished).size(), 1u);
@@ -88,7 +92,7 @@ TEST(Neuralint, CountsActivationsAsLayers) {
 
 TEST(Neuralint, F001MissingReshape) {
   // A dense layer on images; the published tool takes its output for a row.
-  const Program p = cnn(Json::array({dense(16, "relu")}));
+  const program::Program p = cnn(Json::array({dense(16, "relu")}));
   EXPECT_EQ(said(p), Lines{});
   EXPECT_EQ(repaired(cnn(Json::array({dropout(), dense(16, "relu")}))), Lines{"f001(0) -> -"});
   EXPECT_EQ(repaired(cnn(Json::array({dropout(), flatten(), dense(16, "relu")}))), Lines{});
@@ -106,7 +110,7 @@ TEST(Neuralint, F003RedundantActivations) {
   EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(4, "tanh"), dense(2, "softmax")}))),
             Lines{});
   // linear counts as an activation unless repaired.
-  const Program linear =
+  const program::Program linear =
       mlp(Json::array({dense(4, "relu"), activation("linear"), dense(2, "softmax")}));
   EXPECT_EQ(said(linear), Lines{"f003(0) -> LAD(0)"});
   EXPECT_EQ(repaired(linear), Lines{});
@@ -149,7 +153,7 @@ TEST(Neuralint, F006DropoutBeforeBatchNormalisation) {
 }
 
 TEST(Neuralint, F008MissingSoftmax) {
-  const Program p =
+  const program::Program p =
       mlp(Json::array({dense(4, "relu"), dense(2, "sigmoid")}), "sparse_categorical_crossentropy");
   EXPECT_EQ(said(p), Lines{});
   EXPECT_EQ(repaired(p), Lines{"f008(1) -> ACH(1)"});
@@ -170,7 +174,7 @@ TEST(Neuralint, F009NoActivation) {
   Json open = dense(1, "linear");
   open["config"].erase("activation");
   EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), open}), "mean_squared_error")), Lines{});
-  const Program spelled = mlp(Json::array(
+  const program::Program spelled = mlp(Json::array(
       {dense(4, "linear"), activation("linear"), dropout(), dropout(), dense(2, "softmax")}));
   EXPECT_EQ(said(spelled), Lines{});
   EXPECT_EQ(repaired(spelled), Lines{"f009(0) -> ACH(0)"});
@@ -188,7 +192,7 @@ TEST(Neuralint, F011MissingFlatten) {
   // Two layers between are still near enough, three are too many.
   EXPECT_EQ(said(head(Json::array({dropout(), dropout()}))), Lines{"f011(1) -> LRM(1)"});
   EXPECT_EQ(said(head(Json::array({dropout(), dropout(), dropout()}))), Lines{});
-  const Program global = head(Json::array({layer("GlobalMaxPooling2D", Json::object())}));
+  const program::Program global = head(Json::array({layer("GlobalMaxPooling2D", Json::object())}));
   EXPECT_EQ(said(global), (Lines{"f011(0) -> LRM(0)", "f011(1) -> LRM(1)"}));
   EXPECT_EQ(repaired(global), Lines{});
 }
@@ -221,9 +225,9 @@ TEST(Neuralint, F013BehindLayersThatArePassedOver) {
   // Keras takes both: the tool doesn't see that the shape has changed.
   const Json reshape = layer("Reshape", {{"target_shape", {2, 2, 1}}});
   const Json padding = layer("ZeroPadding2D", {{"padding", 1}});
-  for (const Program& p : {cnn(Json::array({conv(4, 2), reshape, pool()}), 2),
-                           cnn(Json::array({conv(4, 2), padding, pool()}), 2)}) {
-    EXPECT_EQ(validate(p.document).size(), 0u);
+  for (const program::Program& p : {cnn(Json::array({conv(4, 2), reshape, pool()}), 2),
+                                    cnn(Json::array({conv(4, 2), padding, pool()}), 2)}) {
+    EXPECT_EQ(program::validate(p.document).size(), 0u);
     EXPECT_EQ(said(p), Lines{"f013(2) -> -"});
     EXPECT_EQ(repaired(p), Lines{});
   }
@@ -234,7 +238,7 @@ TEST(Neuralint, F015ActivationUnderARegressionLoss) {
     EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), loss)),
               Lines{"f015() -> LCH"});
     // `linear` spelled out is an activation to the published tool; a model file always spells it.
-    const Program spelled = mlp(Json::array({dense(4, "relu"), dense(2, "linear")}), loss);
+    const program::Program spelled = mlp(Json::array({dense(4, "relu"), dense(2, "linear")}), loss);
     EXPECT_EQ(said(spelled), Lines{"f015() -> LCH"});
     EXPECT_EQ(repaired(spelled), Lines{});
     EXPECT_EQ(
@@ -244,7 +248,8 @@ TEST(Neuralint, F015ActivationUnderARegressionLoss) {
     open["config"].erase("activation");
     EXPECT_EQ(said(mlp(Json::array({dense(4, "relu"), open}), loss)), Lines{});
     // With a layer of its own it is the same.
-    const Program own = mlp(Json::array({dense(4, "relu"), open, activation("linear")}), loss);
+    const program::Program own =
+        mlp(Json::array({dense(4, "relu"), open, activation("linear")}), loss);
     EXPECT_EQ(said(own), Lines{"f015() -> LCH"});
     EXPECT_EQ(repaired(own), Lines{});
   }
@@ -252,17 +257,18 @@ TEST(Neuralint, F015ActivationUnderARegressionLoss) {
 
 TEST(Neuralint, ARegressionKeepsItsLossWhenRepaired) {
   const auto regression = [](const char* output) {
-    Program p = mlp(Json::array({dense(4, "relu"), dense(1, output)}), "mean_squared_error");
+    program::Program p =
+        mlp(Json::array({dense(4, "relu"), dense(1, output)}), "mean_squared_error");
     p.document["task"] = "regression";
     return p;
   };
-  DataInfo small;
+  program::DataInfo small;
   small.y = {1};
   small.y_min = 0.1;
   small.y_max = 0.9;
-  DataInfo large = small;
+  program::DataInfo large = small;
   large.y_max = 9;
-  const auto answer = [&](const char* output, std::optional<DataInfo> data) {
+  const auto answer = [&](const char* output, std::optional<program::DataInfo> data) {
     return to_string(answer_of(check_program(regression(output), kRepaired, std::move(data))));
   };
   EXPECT_EQ(answer("sigmoid", large), "ACH(1)");
@@ -276,17 +282,17 @@ TEST(Neuralint, ARegressionKeepsItsLossWhenRepaired) {
 
 TEST(Neuralint, TheSizeOfALabelIsThatOfTheTargets) {
   // A column of class numbers is a label of size 1 to the tool, however many classes there are.
-  const Program sparse =
+  const program::Program sparse =
       mlp(Json::array({dense(4, "relu"), dense(3, "softmax")}), "sparse_categorical_crossentropy");
   EXPECT_EQ(said(sparse), Lines{"f017(1) -> -"});
   EXPECT_EQ(repaired(sparse), Lines{});
   // Two outputs for one column of zeros and ones.
-  DataInfo column;
+  program::DataInfo column;
   column.y_is_integer = true;
   column.y_max = 1;
-  const Program two =
+  const program::Program two =
       mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), "binary_crossentropy");
-  const auto codes = [&](std::optional<DataInfo> data) {
+  const auto codes = [&](std::optional<program::DataInfo> data) {
     std::set<std::string> codes;
     for (const ToolMessage& message : check_program(two, kPublished, std::move(data))) {
       codes.insert(message.code);
@@ -305,7 +311,8 @@ TEST(Neuralint, F016ShrinkingWindows) {
 }
 
 TEST(Neuralint, F017SoftmaxOverOneLabel) {
-  const Program p = mlp(Json::array({dense(4, "relu"), dense(1, "softmax")}), "mean_squared_error");
+  const program::Program p =
+      mlp(Json::array({dense(4, "relu"), dense(1, "softmax")}), "mean_squared_error");
   EXPECT_EQ(said(p), (Lines{"f015() -> LCH", "f017(1) -> -"}));
   EXPECT_EQ(repaired(p), (Lines{"f015() -> LCH", "f017(1) -> ACH(1)"}));
   EXPECT_EQ(repaired(mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}))), Lines{});
@@ -335,7 +342,7 @@ TEST(Neuralint, F020LossAndActivation) {
                      "sparse_categorical_crossentropy")),
             Lines{});
   // A Softmax layer isn't the activation softmax to the published tool.
-  const Program own =
+  const program::Program own =
       mlp(Json::array({dense(4, "relu"), dense(2, "linear"), layer("Softmax", Json::object())}));
   EXPECT_EQ(said(own), Lines{"f020() -> LCH"});
   EXPECT_EQ(repaired(own), Lines{});
@@ -428,7 +435,7 @@ TEST(Neuralint, F027IneffectivePooling) {
 
 /// "Learner f012; Layer 1 f016" as the tool reported it (outputs recorded with deepmufl's
 /// programs).
-std::string report(const Program& program) {
+std::string report(const program::Program& program) {
   std::string text;
   for (const ToolMessage& message : check_program(program, kPublished)) {
     const std::string about = message.severity == "Layer"
@@ -491,7 +498,7 @@ TEST(Neuralint, RecordedReports) {
 struct Rule {
   std::string code, said;  ///< "what it is about: message"
   std::set<int> layers;
-  Program broken, kept;
+  program::Program broken, kept;
   ToolVariant variant = kPublished;
 };
 std::vector<Rule> rules() {
@@ -694,7 +701,7 @@ TEST(Neuralint, EachRule) {
 }
 
 /// Programs of layers drawn from a list, most of which make no sense; every other one for images.
-std::vector<Program> drawn_programs(int count) {
+std::vector<program::Program> drawn_programs(int count) {
   const Json same = {{"padding", "same"}};
   const std::vector<Json> layers{conv(8, 3, "relu", same),
                                  conv(8, 3, "relu", same),
@@ -729,7 +736,7 @@ std::vector<Program> drawn_programs(int count) {
   };
   std::mt19937 numbers(1);
   const auto any = [&](const auto& list) { return list[numbers() % list.size()]; };
-  std::vector<Program> programs;
+  std::vector<program::Program> programs;
   for (int i = 0; i < count; ++i) {
     Json drawn = Json::array();
     for (auto size = 2 + numbers() % 14; size > 0; --size) drawn.push_back(any(layers));
@@ -742,7 +749,7 @@ std::vector<Program> drawn_programs(int count) {
 
 TEST(Neuralint, RulesThatNoProgramBreaks) {
   std::set<std::string> published, mended;
-  for (const Program& p : drawn_programs(500)) {
+  for (const program::Program& p : drawn_programs(500)) {
     if (unreadable(p, kRepaired)) continue;
     mended.merge(codes_of(p, kRepaired));
     if (unreadable(p, kPublished)) continue;
@@ -750,7 +757,8 @@ TEST(Neuralint, RulesThatNoProgramBreaks) {
     if (said.contains("f013")) {
       // Keras refuses the program, or the tool has passed over a layer.
       const std::string text = p.document.dump();
-      EXPECT_TRUE(!validate(p.document).empty() || text.find("Reshape") != std::string::npos ||
+      EXPECT_TRUE(!program::validate(p.document).empty() ||
+                  text.find("Reshape") != std::string::npos ||
                   text.find("ZeroPadding2D") != std::string::npos)
           << text;
     }
@@ -766,7 +774,7 @@ TEST(Neuralint, RulesThatNoProgramBreaks) {
 }
 
 TEST(Neuralint, WhatTheToolCannotRead) {
-  const Program single = mlp(Json::array({dense(2, "softmax")}));
+  const program::Program single = mlp(Json::array({dense(2, "softmax")}));
   EXPECT_EQ(unreadable(single, kPublished), "the tool reads no model of a single layer");
   EXPECT_EQ(
       unreadable(mlp(Json::array({layer("InputLayer", Json::object()),
@@ -775,13 +783,14 @@ TEST(Neuralint, WhatTheToolCannotRead) {
       "the tool reads no model of a single layer, and of these 3 layers it knows one, layer "
       "2");
   EXPECT_EQ(unreadable(single, kRepaired), std::nullopt);
-  const Program alias = mlp(Json::array({dense(4, "relu"), dense(1, "linear")}), "mse");
+  const program::Program alias = mlp(Json::array({dense(4, "relu"), dense(1, "linear")}), "mse");
   EXPECT_EQ(unreadable(alias, kPublished)->substr(0, 8), "loss mse");
   EXPECT_EQ(unreadable(alias, kRepaired), std::nullopt);
-  const Program poisson = mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), "poisson");
+  const program::Program poisson =
+      mlp(Json::array({dense(4, "relu"), dense(2, "softmax")}), "poisson");
   EXPECT_NE(unreadable(poisson, kPublished), std::nullopt);
   EXPECT_EQ(repaired(poisson), Lines{});
-  Program broken = single;
+  program::Program broken = single;
   broken.document["model"]["config"]["layers"][0]["class_name"] = "LSTMish";
   EXPECT_NE(unreadable(broken, kRepaired), std::nullopt);
 }
@@ -799,4 +808,4 @@ TEST(Neuralint, AnswersWithoutATrainer) {
 }
 
 }  // namespace
-}  // namespace neutra::neuralint
+}  // namespace neutra::fl_adapters::neuralint

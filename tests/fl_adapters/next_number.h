@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// The next number of a type: what a bound is tried with.
 template <typename Number>
@@ -15,4 +15,4 @@ Number below(Number value) {
   return std::nextafter(value, -std::numeric_limits<Number>::infinity());
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 std::vector<float> repeated(float value, std::size_t times) {
@@ -74,4 +74,4 @@ TEST(Numpy, ZerosAndMeansOfZero) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

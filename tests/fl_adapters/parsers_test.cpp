@@ -9,7 +9,9 @@
 
 #include "tests/training/programs.h"
 
-namespace neutra::parsers {
+namespace neutra::fl_adapters::parsers {
+
+using namespace training;
 namespace {
 
 const std::filesystem::path kData = NEUTRA_SOURCE_DIR "/tests/fl_adapters/data";
@@ -55,11 +57,11 @@ std::vector<std::string> warnings(const ParsedLog& log) {
 using Lines = std::vector<std::string>;
 
 /// A classifier whose last layer has this activation.
-Program classifier(const std::string& output) {
-  return program("moons", 2, Json::array({dense(4, "relu"), dense(2, output)}),
-                 "categorical_crossentropy", "accuracy", optimizer("Adam", 0.001));
+program::Program classifier(const std::string& output) {
+  return program_of("moons", 2, Json::array({dense(4, "relu"), dense(2, output)}),
+                    "categorical_crossentropy", "accuracy", optimizer("Adam", 0.001));
 }
-ParseOptions knowing(const Program& program) {
+ParseOptions knowing(const program::Program& program) {
   ParseOptions options;
   options.program = [&](const std::string&) { return &program; };
   return options;
@@ -188,7 +190,7 @@ TEST(UmlautLog, MisleadingMessages) {
   ParseOptions keep;
   keep.keep_misleading = true;
   EXPECT_EQ(answers(parse("umlaut", both, keep)), Lines{"log x 1: ACH"});
-  const Program softmax = classifier("softmax"), sigmoid = classifier("sigmoid");
+  const program::Program softmax = classifier("softmax"), sigmoid = classifier("sigmoid");
   EXPECT_EQ(answers(parse("umlaut", both, knowing(softmax))), Lines{"log x 1: -"});
   EXPECT_EQ(answers(parse("umlaut", both, knowing(sigmoid))), Lines{"log x 1: ACH(1)"});
   // Alone it means an output without any activation.
@@ -278,7 +280,7 @@ TEST(DeepDiagnosisLog, Issues) {
 
 TEST(StopLines, AnInputLayerIsNotCounted) {
   for (const bool input : {false, true}) {
-    Program program;
+    program::Program program;
     Json layers = Json::array();
     if (input) layers.push_back({{"class_name", "InputLayer"}, {"config", Json::object()}});
     for (int i = 0; i < 3; ++i) {
@@ -326,7 +328,7 @@ TEST(DeepDiagnosisLog, SoftmaxIsDroppedWhereThereMayBeOne) {
   ParseOptions keep;
   keep.keep_misleading = true;
   EXPECT_EQ(answers(parse("deepdiagnosis", text, keep)), Lines{"log x 1: ACH(1)"});
-  const Program softmax = classifier("softmax"), linear = classifier("linear");
+  const program::Program softmax = classifier("softmax"), linear = classifier("linear");
   EXPECT_EQ(answers(parse("deepdiagnosis", text, knowing(softmax))), Lines{"log x 1: -"});
   EXPECT_EQ(answers(parse("deepdiagnosis", text, knowing(linear))), Lines{"log x 1: ACH(1)"});
 }
@@ -444,7 +446,7 @@ TEST(NeuralintLog, Reports) {
 
 TEST(NeuralintLog, LayersOfAKnownProgram) {
   // The tool counts dense, relu, dense, softmax.
-  const Program known = classifier("softmax");
+  const program::Program known = classifier("softmax");
   const std::string text =
       "x.py\n\rLearner ==> A last layer activation is required to transform the logits into "
       "probabilities for classification problem(bin missing sigmoid).\n\rLayer 3 ==> The "
@@ -562,4 +564,4 @@ TEST(RecordedOutputs, EveryLineIsUnderstoodOrNoise) {
 }
 
 }  // namespace
-}  // namespace neutra::parsers
+}  // namespace neutra::fl_adapters::parsers

@@ -6,16 +6,18 @@
 #include <filesystem>
 #include <map>
 
+#include "base/error.h"
+#include "base/hdf5_file.h"
 #include "fl_adapters/deepfault.h"
 #include "fl_adapters/deepmufl.h"
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
-#include "program/error.h"
-#include "program/hdf5_file.h"
 #include "tests/training/programs.h"
 
 /// Tools that rank, on models that are trained or made by hand.
-namespace neutra {
+namespace neutra::fl_adapters {
+
+using namespace training;
 namespace {
 
 constexpr auto kPublished = ToolVariant::kAsPublished;
@@ -40,21 +42,21 @@ class RankingTools : public EachBackend {
     context.variant = variant;
     return context;
   }
-  std::unique_ptr<LocalTrainer> trainer_;
+  std::unique_ptr<training::LocalTrainer> trainer_;
 };
 NEUTRA_EACH_BACKEND(RankingTools);
 
 /// y = 5 x for x in [-1, 1]: the positive and the negative half go their own ways.
-Program halves() {
-  Program p =
-      program("linear", 1, Json::array({dense(2, "relu"), dense(3, "relu"), dense(1, "linear")}),
-              "mean_squared_error", "mae", optimizer("SGD", 0.1), 1);
+program::Program halves() {
+  program::Program p =
+      program_of("linear", 1, Json::array({dense(2, "relu"), dense(3, "relu"), dense(1, "linear")}),
+                 "mean_squared_error", "mae", optimizer("SGD", 0.1), 1);
   p.document["data"]["arguments"]["slope"] = 5;
   p.document["data"]["arguments"]["low"] = -1;
   return p;
 }
 /// Right weights for it. The third neuron of layer 1 is never active.
-ModelWeights right_weights() {
+program::ModelWeights right_weights() {
   return {{{1, -1}, {0, 0}},
           {{1, 0, 0, 0, 1, 0}, {0, 0, -1}},  // kernel (2, 3), row by row
           {{5, -5, 1}, {0}}};
@@ -62,7 +64,7 @@ ModelWeights right_weights() {
 
 TEST_P(RankingTools, DeepFaultFindsTheBrokenNeuron) {
   const FaultyProgram faulty{"broken", halves()};
-  ModelWeights weights = right_weights();
+  program::ModelWeights weights = right_weights();
   // The neuron is active, and takes 3 (x - 0.3) off the output, where x > 0.3.
   weights[1] = {{1, 0, 1, 0, 1, 0}, {0, 0, -0.3f}};
   weights[2] = {{5, -5, -3}, {0}};
@@ -74,10 +76,11 @@ TEST_P(RankingTools, DeepFaultFindsTheBrokenNeuron) {
   EXPECT_EQ(broken.active_passed + broken.idle_failed, 0);
   for (const auto measure :
        {deepfault::Measure::kTarantula, deepfault::Measure::kOchiai, deepfault::Measure::kDStar}) {
-    const std::vector<Suspect> ranking = deepfault::ranking(layers, measure);
+    const std::vector<evaluators::Suspect> ranking = deepfault::ranking(layers, measure);
     EXPECT_EQ(first_layers(ranking), std::set<int>{1});
-    const auto neuron = std::find_if(ranking.begin(), ranking.end(),
-                                     [](const Suspect& suspect) { return suspect.neuron >= 0; });
+    const auto neuron =
+        std::find_if(ranking.begin(), ranking.end(),
+                     [](const evaluators::Suspect& suspect) { return suspect.neuron >= 0; });
     ASSERT_NE(neuron, ranking.end());
     EXPECT_EQ(std::pair(neuron->layer, neuron->neuron), std::pair(1, std::int64_t{2}));
   }
@@ -89,13 +92,14 @@ TEST_P(RankingTools, DeepFaultFindsTheBrokenNeuron) {
 
 TEST_P(RankingTools, DeepFaultOfARightModelSuspectsNothing) {
   const auto layers = deepfault::spectra({"right", halves()}, context(kRepaired), right_weights());
-  for (const Suspect& suspect : deepfault::ranking(layers, deepfault::Measure::kOchiai)) {
+  for (const evaluators::Suspect& suspect :
+       deepfault::ranking(layers, deepfault::Measure::kOchiai)) {
     EXPECT_EQ(suspect.suspiciousness, 0);
   }
 }
 
 deepmufl::Results run_mutants(const FaultyProgram& faulty, const LocaliseContext& context,
-                              const ModelWeights& weights) {
+                              const program::ModelWeights& weights) {
   Trouble trouble;
   deepmufl::Results results =
       deepmufl::run_mutants(faulty, context, weights, std::chrono::steady_clock::now(), trouble);
@@ -107,7 +111,7 @@ TEST_P(RankingTools, DeepmuflFindsTheBrokenLayer) {
   using Kind = deepmufl::Formula::Kind;
   const FaultyProgram faulty{"broken", halves()};
   for (const std::size_t broken : {0, 1}) {
-    ModelWeights weights = right_weights();
+    program::ModelWeights weights = right_weights();
     // A weight twice what it should be, where x > 0: halving it mends all failing tests.
     weights[broken][0][0] *= 2;
     for (const ToolVariant variant : {kPublished, kRepaired}) {
@@ -122,7 +126,7 @@ TEST_P(RankingTools, DeepmuflFindsTheBrokenLayer) {
     }
   }
   // A bias: no mutant of another layer mends it.
-  ModelWeights weights = right_weights();
+  program::ModelWeights weights = right_weights();
   weights[1][1][0] = 1;
   const deepmufl::Results results = run_mutants(faulty, context(), weights);
   for (const deepmufl::Formula& formula : {deepmufl::Formula{Kind::kMetallaxis1, false, false},
@@ -174,7 +178,7 @@ TEST_P(RankingTools, LayersOnImages) {
   file.write("/x", x, {kRows, 8, 7, 2});
   file.write("/y", y, {kRows});
   file.close();
-  Program p = program(
+  program::Program p = program_of(
       "moons", 2,
       Json::array({layer("Conv2D", {{"filters", 3}, {"kernel_size", 3}, {"activation", "relu"}}),
                    layer("BatchNormalization", Json::object()),
@@ -186,15 +190,15 @@ TEST_P(RankingTools, LayersOnImages) {
   p.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] = {nullptr, 8, 7, 2};
   p.document["data"]["source"] = "hdf5";
   p.document["data"]["arguments"] = {{"file", "images.h5"}};
-  TrainerOptions options;
+  training::TrainerOptions options;
   options.data_path = {folder};
   const auto trainer = this->trainer(options);
   LocaliseContext own = context(kRepaired);
   own.trainer = trainer.get();
   const FaultyProgram faulty{"images", p};
 
-  const TrainedModel model = trainer->train_model(training_job(p, own));
-  ASSERT_EQ(model.training.status, RunStatus::kOk) << model.training.message;
+  const training::TrainedModel model = trainer->train_model(training_job(p, own));
+  ASSERT_EQ(model.training.status, training::RunStatus::kOk) << model.training.message;
   const deepmufl::Results results = run_mutants(faulty, own, model.weights);
   std::filesystem::remove_all(folder);
   std::map<int, std::pair<int, int>> mutants;  // by layer: all, viable
@@ -219,9 +223,9 @@ TEST_P(RankingTools, LayersOnImages) {
 
 TEST_P(RankingTools, AnswerAfterATraining) {
   // Constant weights: no neuron learns anything of its own.
-  const Program p =
-      program("moons", 2, Json::array({dense(8, "relu"), dense(4, "relu"), dense(2, "softmax")}),
-              "sparse_categorical_crossentropy", "accuracy", optimizer("Adam", 0.01), 3);
+  const program::Program p =
+      program_of("moons", 2, Json::array({dense(8, "relu"), dense(4, "relu"), dense(2, "softmax")}),
+                 "sparse_categorical_crossentropy", "accuracy", optimizer("Adam", 0.01), 3);
   const FaultyProgram faulty{"moons", p};
   std::vector<std::string> names = deepmufl_names();
   EXPECT_EQ(names.size(), 9u);
@@ -243,8 +247,9 @@ TEST_P(RankingTools, AnswerAfterATraining) {
       EXPECT_EQ(message.text, "Suspicious layers");
       EXPECT_TRUE(message.detail.ends_with("of 100 tests fail")) << message.detail;
     }
-    const auto layers = std::count_if(found.ranking.begin(), found.ranking.end(),
-                                      [](const Suspect& suspect) { return suspect.neuron < 0; });
+    const auto layers =
+        std::count_if(found.ranking.begin(), found.ranking.end(),
+                      [](const evaluators::Suspect& suspect) { return suspect.neuron < 0; });
     EXPECT_EQ(layers, 3) << name;
     EXPECT_EQ(found.ranking.size(), name.starts_with("deepfault") ? 3u + 14 : 3u) << name;
     const std::set<int> first = first_layers(found.ranking);
@@ -252,26 +257,27 @@ TEST_P(RankingTools, AnswerAfterATraining) {
       EXPECT_EQ(to_string(found.faults), "-") << name;
     } else {
       ASSERT_EQ(found.faults.items.size(), 1u) << name;
-      for (const FaultEntry& fault : found.faults.items[0]) EXPECT_EQ(fault.layers, first);
+      for (const program::FaultEntry& fault : found.faults.items[0]) EXPECT_EQ(fault.layers, first);
     }
   }
 }
 
 TEST_P(RankingTools, AskTheModelThatTrainedMutationsLeave) {
-  Program p =
-      program("moons", 2, Json::array({dense(8, "relu"), dense(8, "relu"), dense(1, "sigmoid")}),
-              "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 3);
+  program::Program p =
+      program_of("moons", 2, Json::array({dense(8, "relu"), dense(8, "relu"), dense(1, "sigmoid")}),
+                 "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), 3);
   const auto mutated = [&](Json step) {
-    Program mutant = p;
+    program::Program mutant = p;
     mutant.document["trained"]["mutations"] = Json::array({std::move(step)});
     return mutant;
   };
   for (const std::string name : {"deepfault-tarantula", "deepmufl-muse"}) {
-    const auto ranking = [&](const Program& asked) {
+    const auto ranking = [&](const program::Program& asked) {
       const Localisation found = find_tool(name)->localise({"moons", asked}, context(kRepaired));
       EXPECT_EQ(found.status, LocalisationStatus::kOk) << found.reason;
       std::vector<double> values;
-      for (const Suspect& suspect : found.ranking) values.push_back(suspect.suspiciousness);
+      for (const evaluators::Suspect& suspect : found.ranking)
+        values.push_back(suspect.suspiciousness);
       return values;
     };
     const auto original = ranking(p);
@@ -303,8 +309,8 @@ TEST_P(RankingTools, AlikeForAnyNumberOfWorkers) {
       answers.push_back(localise_runs(*find_tool(name), faulty, own, 4, workers));
     }
     for (std::size_t run = 0; run < 4; ++run) {
-      const std::vector<Suspect>& a = answers[0].runs[run].ranking;
-      const std::vector<Suspect>& b = answers[1].runs[run].ranking;
+      const std::vector<evaluators::Suspect>& a = answers[0].runs[run].ranking;
+      const std::vector<evaluators::Suspect>& b = answers[1].runs[run].ranking;
       ASSERT_FALSE(a.empty());
       ASSERT_EQ(a.size(), b.size());
       for (std::size_t i = 0; i < a.size(); ++i) {
@@ -316,9 +322,9 @@ TEST_P(RankingTools, AlikeForAnyNumberOfWorkers) {
 }
 
 TEST_P(RankingTools, NotApplicableTimeoutAndStop) {
-  Program refused = moons(1);
+  program::Program refused = moons(1);
   refused.document["model"]["config"]["layers"][0]["config"]["units"] = 0;
-  const Program endless = moons(1000000);
+  const program::Program endless = moons(1000000);
   for (const std::string name : {"deepfault-tarantula", "deepmufl-muse"}) {
     const Tool& tool = *find_tool(name);
     EXPECT_EQ(tool.localise({"refused", refused}, context()).status,
@@ -348,4 +354,4 @@ TEST_P(RankingTools, MutantsKeepToTheTimeLimitToo) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

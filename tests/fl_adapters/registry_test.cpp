@@ -9,7 +9,7 @@
 
 #include "fl_adapters/messages.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 const std::filesystem::path kSource = NEUTRA_SOURCE_DIR;
@@ -43,7 +43,7 @@ TEST(Tools, NativeOnesTellWhatTheyMaySay) {
     if (!tool->messages) continue;
     EXPECT_FALSE(tool->messages().codes().empty()) << tool->name;
     for (const std::string& type : fault_types_of(*tool)) {
-      EXPECT_EQ(std::count_if(fault_types().begin(), fault_types().end(),
+      EXPECT_EQ(std::count_if(program::fault_types().begin(), program::fault_types().end(),
                               [&](const auto& known) { return known.first == type; }),
                 1)
           << tool->name << ' ' << type;
@@ -64,4 +64,4 @@ TEST(Tools, EachHasItsPageInTheIndex) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -9,37 +9,40 @@
 #include "tests/training/programs.h"
 #include "training/monitor.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
+
+using namespace training;
 namespace {
 
 /// With a learning rate that ruins its weights.
-Program shaken() {
-  Program p = moons(6);
+program::Program shaken() {
+  program::Program p = moons(6);
   p.document["compile"]["optimizer"] = optimizer("Adam", 10);
   return p;
 }
 
-Localisation ask(const Program& p, double time_limit = 0) {
-  const auto trainer = make_local_trainer({});
+Localisation ask(const program::Program& p, double time_limit = 0) {
+  const auto trainer = training::make_local_trainer({});
   LocaliseContext context;
   context.trainer = trainer.get();
   context.time_limit = time_limit;
   return find_tool("symptoms")->localise({"test", p}, context);
 }
 
-std::vector<DataFaultScore> scores_of(const Program& p, std::vector<std::string>& symptoms) {
-  const auto trainer = make_local_trainer({});
-  TrainingMonitor monitor(trainer->resolved(p));
-  const TrainingJob job{&p};
-  const MonitoredRun run = monitor.run(job, trainer->train(job, &monitor));
-  const std::vector<Symptom> found = find_symptoms(run);
-  for (const Symptom& symptom : found) symptoms.push_back(symptom.rule->id);
-  return rank_data_faults(found);
+std::vector<evaluators::DataFaultScore> scores_of(const program::Program& p,
+                                                  std::vector<std::string>& symptoms) {
+  const auto trainer = training::make_local_trainer({});
+  training::TrainingMonitor monitor(trainer->resolved(p));
+  const training::TrainingJob job{&p};
+  const evaluators::MonitoredRun run = monitor.run(job, trainer->train(job, &monitor));
+  const std::vector<evaluators::Symptom> found = evaluators::find_symptoms(run);
+  for (const evaluators::Symptom& symptom : found) symptoms.push_back(symptom.rule->id);
+  return evaluators::rank_data_faults(found);
 }
 
 TEST(SymptomsTool, SaysSymptomsAndTheLikeliestFaultOfTheData) {
   std::vector<std::string> expected;
-  const std::vector<DataFaultScore> scores = scores_of(shaken(), expected);
+  const std::vector<evaluators::DataFaultScore> scores = scores_of(shaken(), expected);
   const Localisation found = ask(shaken());
   ASSERT_EQ(found.status, LocalisationStatus::kOk) << found.reason;
   EXPECT_NE(std::find(expected.begin(), expected.end(), "abnormal_weights"), expected.end());
@@ -66,13 +69,13 @@ TEST(SymptomsTool, SaysNothingWithoutSymptoms) {
 
 TEST(SymptomsTool, EveryFaultOfTheDataHasFaultTypes) {
   const MessageTable table(embedded::symptoms_messages, "symptoms.json");
-  for (const DataFault& fault : SymptomRules::bundled().data_faults()) {
+  for (const evaluators::DataFault& fault : evaluators::SymptomRules::bundled().data_faults()) {
     EXPECT_FALSE(table.message(fault.id, {}, "").faults.empty()) << fault.id;
   }
 }
 
 TEST(SymptomsTool, ProgramsThatKerasRefusesAndTrainingsCutOff) {
-  Program p = moons();
+  program::Program p = moons();
   p.document["model"]["config"]["layers"][2]["config"]["units"] = 0;
   EXPECT_EQ(ask(p).status, LocalisationStatus::kNotApplicable);
   const Localisation cut = ask(moons(100000), 0.05);
@@ -81,4 +84,4 @@ TEST(SymptomsTool, ProgramsThatKerasRefusesAndTrainingsCutOff) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -4,17 +4,19 @@
 
 #include "tests/training/programs.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
+
+using namespace training;
 namespace {
 
-Program with_output(Json output, const std::string& loss, const std::string& task) {
-  Program p = program("moons", 2, Json::array({dense(4, "relu"), std::move(output)}), loss,
-                      "accuracy", optimizer("Adam", 0.01));
+program::Program with_output(Json output, const std::string& loss, const std::string& task) {
+  program::Program p = program_of("moons", 2, Json::array({dense(4, "relu"), std::move(output)}),
+                                  loss, "accuracy", optimizer("Adam", 0.01));
   p.document["task"] = task;
   return p;
 }
-DataInfo targets(Shape y, double low, double high, bool whole = false) {
-  DataInfo data;
+program::DataInfo targets(program::Shape y, double low, double high, bool whole = false) {
+  program::DataInfo data;
   data.y = std::move(y);
   data.y_min = low;
   data.y_max = high;
@@ -23,7 +25,7 @@ DataInfo targets(Shape y, double low, double high, bool whole = false) {
 }
 
 TEST(TaskRules, ARegressionTakesWhatReachesItsTargets) {
-  const Program p = with_output(dense(1, "linear"), "mean_squared_error", "regression");
+  const program::Program p = with_output(dense(1, "linear"), "mean_squared_error", "regression");
   const TaskRules unknown(p), small(p, targets({1}, 0, 1)), large(p, targets({1}, -3, 40));
   for (const TaskRules* rules : {&unknown, &small, &large}) {
     EXPECT_TRUE(rules->regression());
@@ -67,7 +69,7 @@ TEST(TaskRules, OneOutputOfAClassifier) {
 }
 
 TEST(TaskRules, ClassNumbers) {
-  const Program p =
+  const program::Program p =
       with_output(dense(3, "softmax"), "sparse_categorical_crossentropy", "classification");
   const TaskRules unknown(p), known(p, targets({}, 0, 4, true));
   EXPECT_EQ(unknown.label_width(), 1);
@@ -86,10 +88,10 @@ TEST(TaskRules, ClassNumbers) {
 }
 
 TEST(TaskRules, TheOutputsActivationMayHaveALayerOfItsOwn) {
-  Program p = program("moons", 2,
-                      Json::array({dense(4, "relu"), dense(1, "linear"),
-                                   layer("Activation", {{"activation", "softmax"}})}),
-                      "binary_crossentropy", "accuracy", optimizer("Adam", 0.01));
+  program::Program p = program_of("moons", 2,
+                                  Json::array({dense(4, "relu"), dense(1, "linear"),
+                                               layer("Activation", {{"activation", "softmax"}})}),
+                                  "binary_crossentropy", "accuracy", optimizer("Adam", 0.01));
   const TaskRules rules(p);
   EXPECT_EQ(rules.activation(), "softmax");
   EXPECT_EQ(rules.output_layer(), 2);
@@ -98,7 +100,7 @@ TEST(TaskRules, TheOutputsActivationMayHaveALayerOfItsOwn) {
 }
 
 TEST(TaskRules, TakeProgramsThatKerasRefuses) {
-  Program p = with_output(dense(0, "softmax"), "no_such_loss", "classification");
+  program::Program p = with_output(dense(0, "softmax"), "no_such_loss", "classification");
   EXPECT_NO_THROW(TaskRules{p});
   p.document["model"]["config"]["layers"] = Json::array();
   EXPECT_NO_THROW(TaskRules{p});
@@ -106,7 +108,7 @@ TEST(TaskRules, TakeProgramsThatKerasRefuses) {
 
 TEST(TaskRules, AdviceToChangeWhatIsSettledIsTakenOut) {
   const TaskRules rules(with_output(dense(1, "sigmoid"), "binary_crossentropy", "classification"));
-  const auto kept = [&](std::vector<FaultEntry> faults) {
+  const auto kept = [&](std::vector<program::FaultEntry> faults) {
     ToolMessage message;
     message.faults = std::move(faults);
     std::vector<ToolMessage> messages{message};
@@ -126,4 +128,4 @@ TEST(TaskRules, WithoutATrainerNothingIsKnownOfTheRows) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -9,7 +9,7 @@
 #include "evaluators/rank_tests.h"
 #include "tests/fl_adapters/next_number.h"
 
-namespace neutra::thedeepchecker {
+namespace neutra::fl_adapters::thedeepchecker {
 namespace {
 
 constexpr auto kPublished = ToolVariant::kAsPublished;
@@ -334,7 +334,7 @@ TEST(TheDeepChecker, DataDependence) {
       real.push_back(i);
       zeroed.push_back(i + places + 0.5);
     }
-    EXPECT_EQ(mann_whitney_u(real, zeroed).p <= 0.05, places > 7);
+    EXPECT_EQ(evaluators::mann_whitney_u(real, zeroed).p <= 0.05, places > 7);
     return said(check_data_dependence(real, zeroed));
   };
   EXPECT_EQ(said_of(7),
@@ -971,4 +971,4 @@ TEST(TheDeepChecker, Saturation) {
 }
 
 }  // namespace
-}  // namespace neutra::thedeepchecker
+}  // namespace neutra::fl_adapters::thedeepchecker

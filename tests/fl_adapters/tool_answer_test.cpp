@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
-Program two_layers() {
+program::Program two_layers() {
   return {Json::parse(R"({
     "format": "neutra-program", "version": 1,
     "model": {"class_name": "Sequential", "config": {"layers": [
@@ -35,7 +35,7 @@ std::string refusal(const std::string& text) {
 TEST(ToolAnswer, FaultsInTheStudysNotation) {
   const Localisation answer = read(R"({"faults": "LRM|LAD|ACH(0), HLR"})");
   EXPECT_EQ(answer.status, LocalisationStatus::kOk);
-  EXPECT_EQ(answer.faults, parse_fault_set("LRM|LAD|ACH(0), HLR", ""));
+  EXPECT_EQ(answer.faults, program::parse_fault_set("LRM|LAD|ACH(0), HLR", ""));
   EXPECT_EQ(to_string(read(R"({"faults": "-"})").faults), "-");
 }
 
@@ -51,7 +51,7 @@ TEST(ToolAnswer, FaultsFollowFromMessages) {
     {"text": "late", "epochs": [4, 2], "layers": [1, 0], "actionability": "location",
      "faults": "LRM|ACH(1)", "detail": "0.7", "severity": "Warning", "code": "L1"},
     {"text": "ignored", "ignored": "why"}]})~");
-  EXPECT_EQ(answer.faults, parse_fault_set("LRM|ACH(1)", ""));
+  EXPECT_EQ(answer.faults, program::parse_fault_set("LRM|ACH(1)", ""));
   ASSERT_EQ(answer.messages.size(), 2u);
   EXPECT_EQ(answer.messages[0].epochs, (std::vector<std::int64_t>{2, 4}));
   EXPECT_EQ(answer.messages[0].layers, (std::set<int>{0, 1}));
@@ -123,4 +123,4 @@ TEST(ToolAnswer, EachMistakeIsNamed) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

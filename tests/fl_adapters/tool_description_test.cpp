@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "fl_adapters/parsers/parser.h"
-#include "program/error.h"
-#include "tests/fl_adapters/temporary.h"
+#include "tests/test_folder.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
+
+using tests::TestFolder;
 
 Json good() {
   return Json::parse(
@@ -111,4 +113,4 @@ TEST(ToolDescription, EachMistakeIsNamed) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

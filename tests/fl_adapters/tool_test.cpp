@@ -2,34 +2,35 @@
 
 #include <gtest/gtest.h>
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
-ToolMessage message(std::vector<FaultEntry> faults) {
+ToolMessage message(std::vector<program::FaultEntry> faults) {
   ToolMessage m;
   m.faults = std::move(faults);
   return m;
 }
 
 TEST(Answer, FaultsOfOneTypeBecomeOne) {
-  const FaultSet answer = answer_of({message({{"HLR", {}}}), message({{"ACH", {1}}}), message({}),
-                                     message({{"ACH", {0}}}), message({{"HLR", {}}})});
+  const program::FaultSet answer =
+      answer_of({message({{"HLR", {}}}), message({{"ACH", {1}}}), message({}),
+                 message({{"ACH", {0}}}), message({{"HLR", {}}})});
   EXPECT_EQ(to_string(answer), "ACH(0,1), HLR");
-  EXPECT_EQ(answer, parse_fault_set("ACH(0,1), HLR", ""));
+  EXPECT_EQ(answer, program::parse_fault_set("ACH(0,1), HLR", ""));
 }
 
 TEST(Answer, ChoicesStayApart) {
-  const FaultSet answer =
+  const program::FaultSet answer =
       answer_of({message({{"LRM", {}}, {"LAD", {}}, {"ACH", {0}}}), message({{"ACH", {2}}}),
                  message({{"ACH", {0}}, {"LAD", {}}, {"LRM", {}}})});
-  EXPECT_EQ(answer, parse_fault_set("LRM|LAD|ACH(0), ACH(2)", ""));
+  EXPECT_EQ(answer, program::parse_fault_set("LRM|LAD|ACH(0), ACH(2)", ""));
 }
 
 TEST(Answer, ChoicesBetweenTheSameTypesBecomeOne) {
-  const FaultSet answer =
+  const program::FaultSet answer =
       answer_of({message({{"ACH", {0}}, {"HLR", {}}}), message({{"HLR", {}}, {"ACH", {2}}}),
                  message({{"ACH", {4}}, {"WCI", {4}}}), message({{"ACH", {1}}})});
-  EXPECT_EQ(answer, parse_fault_set("ACH(0,2)|HLR, ACH(4)|WCI(4), ACH(1)", ""));
+  EXPECT_EQ(answer, program::parse_fault_set("ACH(0,2)|HLR, ACH(4)|WCI(4), ACH(1)", ""));
 }
 
 TEST(Answer, NothingSaidIsNothingFound) {
@@ -66,4 +67,4 @@ TEST(Record, OneMessageForAllItsEpochs) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

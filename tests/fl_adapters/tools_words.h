@@ -3,7 +3,7 @@
 #include <regex>
 #include <string>
 
-namespace neutra {
+namespace neutra::fl_adapters {
 
 /// A message with layers as the tool tells them: "layer 3, dense_2 (the tool's layer 2)" is its
 /// "layer 2".
@@ -13,4 +13,4 @@ inline std::string in_the_tools_words(const std::string& text) {
   return std::regex_replace(std::regex_replace(text, other, "$1$2"), same, "$1$2");
 }
 
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-namespace neutra {
+namespace neutra::fl_adapters {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -39,11 +39,12 @@ TEST(Verdict, NumbersAreEqualWithinDelta) {
 
 TEST(Ranking, LayersThenNeuronsEachByValueThenPlace) {
   const double inf = std::numeric_limits<double>::infinity();
-  std::vector<Suspect> list{
+  std::vector<evaluators::Suspect> list{
       {1, 4, "", 9}, {1, -1, "", 2}, {0, -1, "", 2}, {2, 0, "", inf}, {2, -1, "", inf}};
   sort_ranking(list);
   std::vector<std::pair<int, std::int64_t>> places;
-  for (const Suspect& suspect : list) places.emplace_back(suspect.layer, suspect.neuron);
+  for (const evaluators::Suspect& suspect : list)
+    places.emplace_back(suspect.layer, suspect.neuron);
   EXPECT_EQ(places,
             (std::vector<std::pair<int, std::int64_t>>{{2, -1}, {0, -1}, {1, -1}, {2, 0}, {1, 4}}));
   EXPECT_EQ(first_layers(list), std::set<int>{2});
@@ -81,4 +82,4 @@ TEST(SharedWork, FailuresAndWhatIsNotToBeKeptAreTriedAgain) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

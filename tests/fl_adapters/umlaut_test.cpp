@@ -7,16 +7,18 @@
 
 #include "tests/training/programs.h"
 
-namespace neutra::umlaut {
+namespace neutra::fl_adapters::umlaut {
+
+using namespace training;
 namespace {
 
 constexpr auto kPublished = ToolVariant::kAsPublished;
 constexpr auto kRepaired = ToolVariant::kRepaired;
 
 /// A classifier with these layers.
-Program classifier(Json layers) {
-  return program("moons", 2, std::move(layers), "categorical_crossentropy", "accuracy",
-                 optimizer("Adam", 0.001));
+program::Program classifier(Json layers) {
+  return program_of("moons", 2, std::move(layers), "categorical_crossentropy", "accuracy",
+                    optimizer("Adam", 0.001));
 }
 
 Json named(Json layer, const std::string& name) {
@@ -40,39 +42,40 @@ std::vector<std::string> said(const std::vector<ToolMessage>& messages) {
 }
 using Lines = std::vector<std::string>;
 
-Lines published(const Program& p) { return said(check_program(p, kPublished)); }
-Lines repaired(const Program& p) { return said(check_program(p, kRepaired)); }
+Lines published(const program::Program& p) { return said(check_program(p, kPublished)); }
+Lines repaired(const program::Program& p) { return said(check_program(p, kRepaired)); }
 
 TEST(Umlaut, SoftmaxLayerOfItsOwnIsFine) {
-  const Program p = classifier(
+  const program::Program p = classifier(
       Json::array({dense(4, "relu"), dense(2, "linear"), layer("Softmax", Json::object())}));
   EXPECT_EQ(published(p), Lines{});
   EXPECT_EQ(repaired(p), Lines{});
 }
 
 TEST(Umlaut, NoSoftmax) {
-  const Program p = classifier(Json::array({dense(4, "relu"), dense(2, "linear")}));
+  const program::Program p = classifier(Json::array({dense(4, "relu"), dense(2, "linear")}));
   EXPECT_EQ(published(p), Lines{"no_softmax(1) -> ACH(1)"});
   EXPECT_EQ(repaired(p), published(p));
 }
 
 TEST(Umlaut, LooksForSoftmaxInTheNameOnly) {
-  const Program in_dense = classifier(Json::array({dense(4, "relu"), dense(2, "softmax")}));
+  const program::Program in_dense =
+      classifier(Json::array({dense(4, "relu"), dense(2, "softmax")}));
   EXPECT_EQ(published(in_dense), (Lines{"no_softmax(1) -> -", "activation_final_layer(1) -> -"}));
   EXPECT_EQ(repaired(in_dense), Lines{});
 
-  const Program own_layer =
+  const program::Program own_layer =
       classifier(Json::array({dense(4, "relu"), dense(2, "linear"),
                               named(layer("Activation", {{"activation", "softmax"}}), "act")}));
   EXPECT_EQ(published(own_layer), (Lines{"no_softmax(2) -> -", "missing_activations(1) -> -",
                                          "activation_final_layer(2) -> -"}));
   EXPECT_EQ(repaired(own_layer), Lines{});
 
-  const Program misnamed =
+  const program::Program misnamed =
       classifier(Json::array({dense(4, "relu"), named(dense(2, "linear"), "softmax_out")}));
   EXPECT_EQ(published(misnamed), Lines{"activation_final_layer(0) -> ACH(0)"});
   EXPECT_EQ(repaired(misnamed), Lines{"no_softmax(1) -> ACH(1)"});
-  const Program renamed = classifier(Json::array(
+  const program::Program renamed = classifier(Json::array(
       {dense(4, "relu"), dense(2, "linear"), named(layer("Softmax", Json::object()), "out")}));
   EXPECT_EQ(published(renamed), (Lines{"no_softmax(2) -> -", "missing_activations(1) -> -"}));
   EXPECT_EQ(repaired(renamed), Lines{});
@@ -85,8 +88,8 @@ TEST(Umlaut, RegressionNeedsNoSoftmax) {
 
 TEST(Umlaut, RepairedItAsksForNothingThatTheTaskForbids) {
   const auto binary = [](const char* output, const char* loss) {
-    return program("moons", 2, Json::array({dense(4, "relu"), dense(1, output)}), loss, "accuracy",
-                   optimizer("Adam", 0.001));
+    return program_of("moons", 2, Json::array({dense(4, "relu"), dense(1, output)}), loss,
+                      "accuracy", optimizer("Adam", 0.001));
   };
   // A softmax over one unit is no repair, and cross entropy needs the sigmoid that is there.
   for (const char* output : {"sigmoid", "linear", "softmax"}) {
@@ -112,27 +115,28 @@ TEST(Umlaut, ActivationInALayerOfItsOwn) {
   const Json relu = layer("Activation", {{"activation", "relu"}});
   const Json none = layer("Activation", {{"activation", "linear"}});
   const Json softmax = layer("Softmax", Json::object());
-  const Program held = classifier(
+  const program::Program held = classifier(
       Json::array({dense(4, "linear"), layer("BatchNormalization", Json::object()),
                    layer("Dropout", {{"rate", 0.1}}), relu, dense(2, "linear"), softmax}));
   EXPECT_EQ(published(held), Lines{"missing_activations(0) -> -"});
   EXPECT_EQ(repaired(held), Lines{});
-  const Program mixed = classifier(Json::array({dense(4, "linear"), layer("ReLU", Json::object()),
-                                                dense(4, "linear"), dense(2, "linear"), softmax}));
+  const program::Program mixed =
+      classifier(Json::array({dense(4, "linear"), layer("ReLU", Json::object()), dense(4, "linear"),
+                              dense(2, "linear"), softmax}));
   EXPECT_EQ(published(mixed), Lines{"missing_activations(0,2) -> ACH(2)"});
   EXPECT_EQ(repaired(mixed), Lines{"missing_activations(2) -> ACH(2)"});
-  const Program linear =
+  const program::Program linear =
       classifier(Json::array({dense(4, "linear"), none, dense(2, "linear"), softmax}));
   EXPECT_EQ(published(linear), Lines{"missing_activations(0,1) -> ACH(0,1)"});
   EXPECT_EQ(repaired(linear), published(linear));
 }
 
 TEST(Umlaut, ActivationOfTheFinalLayer) {
-  const Program p = classifier(Json::array({dense(4, "relu"), dense(2, "softsign")}));
+  const program::Program p = classifier(Json::array({dense(4, "relu"), dense(2, "softsign")}));
   EXPECT_EQ(published(p),
             (Lines{"no_softmax(1) -> ACH(1)", "activation_final_layer(1) -> ACH(1)"}));
   EXPECT_EQ(repaired(p), published(p));
-  const Program before = classifier(
+  const program::Program before = classifier(
       Json::array({dense(4, "relu"), dense(2, "tanh"), layer("Softmax", Json::object())}));
   EXPECT_EQ(published(before), Lines{"activation_final_layer(1) -> ACH(1)"});
   EXPECT_EQ(repaired(before), published(before));
@@ -151,8 +155,9 @@ TEST(Umlaut, HighDropoutRate) {
 }
 
 TEST(Umlaut, LayersAreCountedWithTheInputLayer) {
-  Program p = classifier(Json::array({layer("InputLayer", Json::object()), dense(4, "linear"),
-                                      dense(2, "linear"), layer("Softmax", Json::object())}));
+  program::Program p =
+      classifier(Json::array({layer("InputLayer", Json::object()), dense(4, "linear"),
+                              dense(2, "linear"), layer("Softmax", Json::object())}));
   EXPECT_EQ(published(p), Lines{"missing_activations(1) -> ACH(1)"});
 }
 
@@ -313,4 +318,4 @@ TEST(Umlaut, OrderOfTheTool) {
 }
 
 }  // namespace
-}  // namespace neutra::umlaut
+}  // namespace neutra::fl_adapters::umlaut

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "fl_adapters/registry.h"
-#include "program/error.h"
 #include "tests/training/programs.h"
 
-namespace neutra {
+namespace neutra::fl_adapters {
+
+using namespace training;
 namespace {
 
-Localisation run(const Program& p, int replica = 0, ToolVariant variant = ToolVariant::kAsPublished,
-                 double time_limit = 0) {
-  const auto trainer = make_local_trainer({});
+Localisation run(const program::Program& p, int replica = 0,
+                 ToolVariant variant = ToolVariant::kAsPublished, double time_limit = 0) {
+  const auto trainer = training::make_local_trainer({});
   LocaliseContext context;
   context.trainer = trainer.get();
   context.run = replica;
@@ -28,9 +30,9 @@ const ToolMessage* message(const Localisation& localisation, const std::string& 
 }
 
 /// Two classes, one output, no activations, a large rate, features up to about 2.
-Program faulty(int epochs = 6) {
-  return program("moons", 2, Json::array({dense(8, "linear"), dense(1, "linear")}),
-                 "mean_squared_error", "accuracy", optimizer("SGD", 0.05), epochs);
+program::Program faulty(int epochs = 6) {
+  return program_of("moons", 2, Json::array({dense(8, "linear"), dense(1, "linear")}),
+                    "mean_squared_error", "accuracy", optimizer("SGD", 0.05), epochs);
 }
 
 TEST(UmlautTraining, FindsTheFaultsOfATrainedProgram) {
@@ -55,7 +57,7 @@ TEST(UmlautTraining, SameRunSameMessages) {
 
 TEST(UmlautTraining, ValidationRowsAreSeen) {
   // Training targets of the other sign: the better the training, the worse the validation.
-  Program p = faulty(8);
+  program::Program p = faulty(8);
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 0.005;
   p.document["data"]["arguments"]["noise"] = 0;
   const Localisation good = run(p);
@@ -69,7 +71,7 @@ TEST(UmlautTraining, ValidationRowsAreSeen) {
 
 TEST(UmlautTraining, InputIsTheLastValidationBatchUnlessRepaired) {
   // Training rows are made small, test rows aren't.
-  Program p = faulty(2);
+  program::Program p = faulty(2);
   p.document["data"]["preprocess"] =
       Json::parse(R"([{"op":"scale","on":"x","by":100,"part":"train"}])");
   EXPECT_NE(message(run(p), "input_normalization"), nullptr);
@@ -77,7 +79,7 @@ TEST(UmlautTraining, InputIsTheLastValidationBatchUnlessRepaired) {
 }
 
 TEST(UmlautTraining, WithoutAnAccuracyThePublishedToolBreaksInTheFourthEpoch) {
-  Program p = line(6);
+  program::Program p = line(6);
   p.document["data"]["preprocess"] =
       Json::parse(R"([{"op":"scale","on":"x","by":0.001,"part":"test"}])");
   const Localisation broken = run(p);
@@ -91,7 +93,7 @@ TEST(UmlautTraining, WithoutAnAccuracyThePublishedToolBreaksInTheFourthEpoch) {
 }
 
 TEST(UmlautTraining, ProgramsThatKerasRefusesAreNotApplicable) {
-  Program p = faulty();
+  program::Program p = faulty();
   p.document["model"]["config"]["layers"][1]["config"]["units"] = 0;
   const Localisation refused = run(p);
   EXPECT_EQ(refused.status, LocalisationStatus::kNotApplicable);
@@ -107,10 +109,10 @@ TEST(UmlautTraining, TimeLimitKeepsWhatWasSaid) {
 }
 
 TEST(UmlautTraining, MissingDataIsAnError) {
-  Program p = faulty();
+  program::Program p = faulty();
   p.document["data"] = {{"source", "hdf5"}, {"arguments", {{"file", "nowhere.h5"}}}};
   EXPECT_THROW(run(p), Error);
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::fl_adapters

@@ -6,17 +6,18 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "evaluators/answers.h"
-#include "program/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   std::string written;
   try {
-    written = neutra::to_csv(neutra::parse_answers(text, "input"));
+    written = neutra::evaluators::to_csv(neutra::evaluators::parse_answers(text, "input"));
   } catch (const neutra::Error&) {
     return 0;
   }
-  if (neutra::to_csv(neutra::parse_answers(written, "written")) != written) std::abort();
+  if (neutra::evaluators::to_csv(neutra::evaluators::parse_answers(written, "written")) != written)
+    std::abort();
   return 0;
 }

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "experiments/benchmark.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "program/patch.h"
 
 namespace {
@@ -26,46 +26,47 @@ constexpr std::string_view kProgram = R"({
            "split": {"test_size": 0.2, "seed": 1}},
   "metric": {"name": "mae", "goal": "minimize"}})";
 
-BenchmarkFiles base() {
-  Benchmark benchmark;
+experiments::BenchmarkFiles base() {
+  experiments::Benchmark benchmark;
   benchmark.name = "base";
   benchmark.environment = Json::object();
-  BenchmarkSubject subject;
+  experiments::BenchmarkSubject subject;
   subject.id = "line";
   subject.title = subject.source = subject.licence = subject.trainer = "-";
   subject.program.document = parse_json(kProgram, "base");
   subject.rows = {{1}, {1}, 80, false, 0, 5};
   subject.data = std::string(32, '0');
   subject.metric = "mae";
-  subject.goal = Goal::kMinimize;
+  subject.goal = program::Goal::kMinimize;
   subject.metrics = {0.1, 0.11, 0.12};
-  BenchmarkEntry entry;
+  experiments::BenchmarkEntry entry;
   entry.id = 1;
-  entry.applications = {parse_application("HNE=1", 0)};
-  const Mutant mutant = apply_all(subject.program, entry.applications, &subject.rows);
+  entry.applications = {mutators::parse_application("HNE=1", 0)};
+  const mutators::Mutant mutant =
+      mutators::apply_all(subject.program, entry.applications, &subject.rows);
   entry.name = mutant.name();
   entry.subject = subject.id;
   entry.place = "program";
   entry.faults = mutant.faults;
-  entry.change = json_patch(subject.program.document, mutant.program.document);
-  entry.buggy = program_hash(mutant.program);
-  entry.fixed = program_hash(subject.program);
+  entry.change = program::json_patch(subject.program.document, mutant.program.document);
+  entry.buggy = program::program_hash(mutant.program);
+  entry.fixed = program::program_hash(subject.program);
   entry.metrics = {0.5, 0.51, 0.52};
-  entry.verdict = kill_test(subject.metrics, entry.metrics, {false});
+  entry.verdict = evaluators::kill_test(subject.metrics, entry.metrics, {false});
   benchmark.subjects.push_back(subject);
   benchmark.entries.push_back(entry);
-  count_support(benchmark.entries);
-  return to_files(benchmark);
+  experiments::count_support(benchmark.entries);
+  return experiments::to_files(benchmark);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const BenchmarkFiles kBase = base();
+  static const experiments::BenchmarkFiles kBase = base();
   static const char* const kNames[] = {"benchmark.json", "entries/0001.json", "subjects/line.json"};
   if (size == 0) return 0;
   const std::string name = kNames[data[0] % 3];
-  BenchmarkFiles files = kBase;
+  experiments::BenchmarkFiles files = kBase;
   files[name].assign(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (std::string& index = files["benchmark.json"]; name != "benchmark.json") {
     Json json = parse_json(index, "index");
@@ -77,10 +78,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     index = to_text(json);
   }
   std::vector<std::string> problems;
-  const Benchmark benchmark = benchmark_from_files(files, "input", &problems);
+  const experiments::Benchmark benchmark =
+      experiments::benchmark_from_files(files, "input", &problems);
   if (!problems.empty()) return 0;
-  check_benchmark(benchmark);
-  const BenchmarkFiles written = to_files(benchmark);
-  if (to_files(benchmark_from_files(written, "own output")) != written) std::abort();
+  experiments::check_benchmark(benchmark);
+  const experiments::BenchmarkFiles written = experiments::to_files(benchmark);
+  if (experiments::to_files(experiments::benchmark_from_files(written, "own output")) != written)
+    std::abort();
   return 0;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/cifar10.h"
 
 namespace {
@@ -13,9 +13,9 @@ namespace {
 void read(std::string_view bytes) {
   using namespace neutra;
   ByteReader reader = ByteReader::of(bytes, "input");
-  Part part;
+  training::Part part;
   try {
-    read_cifar10(reader, part);
+    training::read_cifar10(reader, part);
     const std::size_t rows = bytes.size() / 3073;
     if (bytes.size() % 3073 != 0 || part.y.values.size() != rows ||
         part.x.values.size() != 3072 * rows) {

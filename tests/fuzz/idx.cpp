@@ -5,14 +5,14 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/idx.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace neutra;
   ByteReader reader = ByteReader::of({reinterpret_cast<const char*>(data), size}, "input");
   try {
-    const Table table = read_idx(reader);
+    const training::Table table = training::read_idx(reader);
     const auto count = static_cast<std::size_t>(table.rows() * table.row_size());
     if (table.values.size() != count || count > size) std::abort();
   } catch (const Error&) {

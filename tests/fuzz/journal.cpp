@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "search/journal.h"
+#include "base/journal.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace neutra;

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/json.h"
 #include "program/faults.h"
-#include "program/json.h"
 #include "program/parameters.h"
 #include "program/program.h"
 
@@ -22,17 +22,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (parse_json(to_text(document), "own output") != document) std::abort();
 
-  const Program program{document};
-  const nlohmann::json identity = canonical(program);  // wrong documents have one too
+  const program::Program program{document};
+  const nlohmann::json identity = program::canonical(program);  // wrong documents have one too
   diff(program, program);
-  const DataInfo rows{{28, 28, 1}, {}, 100, true, 0, 9};
-  if (validate(document, &rows).empty()) resolve(program, &rows);
-  if (!validate(document).empty()) return 0;
-  resolve(program);
-  if (canonical({Json(identity)}) != identity) std::abort();
-  program_hash(program);
-  stream_hash(program);
-  const ProgramSpace space = ProgramSpace::with_default_keys(program);
+  const program::DataInfo rows{{28, 28, 1}, {}, 100, true, 0, 9};
+  if (program::validate(document, &rows).empty()) program::resolve(program, &rows);
+  if (!program::validate(document).empty()) return 0;
+  program::resolve(program);
+  if (program::canonical({Json(identity)}) != identity) std::abort();
+  program::program_hash(program);
+  program::stream_hash(program);
+  const program::ProgramSpace space = program::ProgramSpace::with_default_keys(program);
   if (space.instantiate(space.base_parameters()).document != document) std::abort();
   return 0;
 }

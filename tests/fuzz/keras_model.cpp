@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/hdf5_file.h"
 #include "program/formats/keras_import.h"
-#include "program/hdf5_file.h"
 #include "program/layer.h"
 
 namespace {
@@ -35,30 +35,31 @@ class MemoryFile {
   int descriptor_;
 };
 
-Program imported(const KerasModel& model, const Json& training) {
-  ImportSources sources;
+program::Program imported(const program::KerasModel& model, const Json& training) {
+  program::ImportSources sources;
   sources.name = "model";
   sources.training = training;
   sources.training_file = "training";
-  const KerasImport import = import_keras(model, sources);
-  if (!validate(import.document).empty()) std::abort();
+  const program::KerasImport import = program::import_keras(model, sources);
+  if (!program::validate(import.document).empty()) std::abort();
   return {import.document};
 }
 
 void read(const std::string& file) {
-  const KerasModelFile model(file);
-  const ResolvedProgram program = resolve(imported(model.model(), Json()));
+  const program::KerasModelFile model(file);
+  const program::ResolvedProgram program = program::resolve(imported(model.model(), Json()));
   std::int64_t elements = 0;
-  for (const ResolvedLayer& layer : program.layers) {
-    for (const Weight& weight : layer.weights) elements += element_count(weight.shape);
+  for (const program::ResolvedLayer& layer : program.layers) {
+    for (const program::Weight& weight : layer.weights)
+      elements += program::element_count(weight.shape);
   }
   if (elements > 1 << 20) return;
-  const ModelWeights weights = model.weights(program);
+  const program::ModelWeights weights = model.weights(program);
   if (weights.size() != program.layers.size()) std::abort();
   for (std::size_t i = 0; i < weights.size(); ++i) {
     for (std::size_t k = 0; k < weights[i].size(); ++k) {
       const auto wanted =
-          static_cast<std::size_t>(element_count(program.layers[i].weights[k].shape));
+          static_cast<std::size_t>(program::element_count(program.layers[i].weights[k].shape));
       if (weights[i][k].size() != wanted) std::abort();
     }
   }
@@ -111,7 +112,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     switch (data[0] % 3) {
       case 0: {  // version, model, training configuration and options, a line each
-        KerasModel model{"input", "", "", Json(), Json()};
+        program::KerasModel model{"input", "", "", Json(), Json()};
         model.version = line_of(rest);
         model.model = parse_json(line_of(rest), "model");
         const std::string_view training = line_of(rest), options = line_of(rest);

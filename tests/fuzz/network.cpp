@@ -6,14 +6,14 @@
 #include <sstream>
 #include <string_view>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "search/network_reader.h"
 
 namespace {
 
-std::string written(const neutra::Network& network) {
+std::string written(const neutra::search::Network& network) {
   std::ostringstream text;
-  neutra::write_tsv(network, text);
+  neutra::search::write_tsv(network, text);
   return text.str();
 }
 
@@ -21,13 +21,13 @@ std::string written(const neutra::Network& network) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace neutra;
-  Network network;
+  search::Network network;
   try {
-    network = parse_network_tsv({reinterpret_cast<const char*>(data), size}, "input");
+    network = search::parse_network_tsv({reinterpret_cast<const char*>(data), size}, "input");
   } catch (const Error&) {
     return 0;
   }
   const std::string text = written(network);
-  if (written(parse_network_tsv(text, "own output")) != text) std::abort();
+  if (written(search::parse_network_tsv(text, "own output")) != text) std::abort();
   return 0;
 }

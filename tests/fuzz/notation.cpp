@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/faults.h"
 #include "program/parameters.h"
 
@@ -14,7 +14,7 @@ namespace {
 template <typename Read>
 void check_round_trip(std::string_view text, Read read) {
   try {
-    using neutra::to_string;
+    using neutra::program::to_string;
     const auto value = read(text);
     if (read(to_string(value)) != value) std::abort();
   } catch (const neutra::Error&) {
@@ -25,7 +25,9 @@ void check_round_trip(std::string_view text, Read read) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  check_round_trip(text, [](std::string_view t) { return neutra::parse_parameters(t, "input"); });
-  check_round_trip(text, [](std::string_view t) { return neutra::parse_fault_set(t, "input"); });
+  check_round_trip(
+      text, [](std::string_view t) { return neutra::program::parse_parameters(t, "input"); });
+  check_round_trip(text,
+                   [](std::string_view t) { return neutra::program::parse_fault_set(t, "input"); });
   return 0;
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/npy.h"
 
 namespace {
@@ -15,7 +15,7 @@ void read(std::string_view bytes) {
   using namespace neutra;
   ByteReader reader = ByteReader::of(bytes, "input");
   try {
-    const Table table = read_npy(reader);
+    const training::Table table = training::read_npy(reader);
     const auto count = static_cast<std::size_t>(table.rows() * table.row_size());
     if (table.values.size() != count || count > bytes.size()) std::abort();
   } catch (const Error&) {

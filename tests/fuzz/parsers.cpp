@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "fl_adapters/parsers/parser.h"
-#include "program/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace neutra::parsers;
+  using namespace neutra::fl_adapters::parsers;
   if (size == 0) return 0;
   const LogParser& parser = *log_parsers()[data[0] % log_parsers().size()];
   ParseOptions options;
@@ -20,9 +20,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   neutra::Json json;
   for (const RecordedProgram& program : log.programs) {
     if (program.answers.runs.empty()) std::abort();
-    json.push_back(program.name + ": " + neutra::to_string(program.answers.answer()));
-    for (const neutra::Localisation& run : program.answers.runs) {
-      for (const neutra::ToolMessage& message : run.messages) json.push_back(message.detail);
+    json.push_back(program.name + ": " + neutra::program::to_string(program.answers.answer()));
+    for (const neutra::fl_adapters::Localisation& run : program.answers.runs) {
+      for (const neutra::fl_adapters::ToolMessage& message : run.messages)
+        json.push_back(message.detail);
     }
   }
   for (const ParseWarning& warning : log.warnings) {

@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
-ProgramSpace space_of(const std::string& task, int units, const std::string& activation) {
-  Program program{parse_json(R"({
+program::ProgramSpace space_of(const std::string& task, int units, const std::string& activation) {
+  program::Program program{parse_json(R"({
     "format": "neutra-program", "version": 1,
     "model": {"class_name": "Sequential", "config": {"name": "m", "layers": [
       {"class_name": "Dense", "config": {"units": 4, "activation": "sigmoid", "batch_input_shape": [null, 3]}},
@@ -14,20 +14,21 @@ ProgramSpace space_of(const std::string& task, int units, const std::string& act
     "compile": {"optimizer": "SGD", "loss": "hinge", "metrics": ["accuracy"]},
     "fit": {"batch_size": 16, "epochs": 1},
     "data": {"source": "hdf5", "arguments": {"file": "small.h5"}}})",
-                             "m.json")};
+                                      "m.json")};
   program.document["task"] = task;
   Json& output = program.document["model"]["config"]["layers"][1]["config"];
   output["units"] = units;
   output["activation"] = activation;
-  return ProgramSpace::with_default_keys(program);
+  return program::ProgramSpace::with_default_keys(program);
 }
 
-Likelihood of(const ProgramSpace& space, const char* key, const char* before, const char* after) {
+Likelihood of(const program::ProgramSpace& space, const char* key, const char* before,
+              const char* after) {
   return LikelyChanges(space).of({"", key, before, after});
 }
 
 TEST(LikelyChanges, KnowWhatTheTaskAsksFor) {
-  const ProgramSpace binary = space_of("classification", 1, "softmax");
+  const program::ProgramSpace binary = space_of("classification", 1, "softmax");
   EXPECT_TRUE(of(binary, "act2", "softmax", "sigmoid").mends);
   EXPECT_FALSE(of(binary, "act2", "softmax", "relu").mends);
   EXPECT_TRUE(of(binary, "loss", "hinge", "binary_crossentropy").mends);
@@ -36,18 +37,18 @@ TEST(LikelyChanges, KnowWhatTheTaskAsksFor) {
   EXPECT_LT(of(binary, "loss", "hinge", "binary_crossentropy").value,
             of(binary, "loss", "hinge", "mean_squared_error").value);
 
-  const ProgramSpace classes = space_of("classification", 3, "sigmoid");
+  const program::ProgramSpace classes = space_of("classification", 3, "sigmoid");
   EXPECT_TRUE(of(classes, "act2", "relu", "softmax").mends);
   EXPECT_TRUE(of(classes, "loss", "hinge", "categorical_crossentropy").mends);
 
   // The same where the program names no input shape.
-  Program shapeless = classes.base();
+  program::Program shapeless = classes.base();
   shapeless.document["model"]["config"]["layers"][0]["config"].erase("batch_input_shape");
-  const ProgramSpace unknown = ProgramSpace::with_default_keys(shapeless);
+  const program::ProgramSpace unknown = program::ProgramSpace::with_default_keys(shapeless);
   EXPECT_TRUE(of(unknown, "act2", "relu", "softmax").mends);
   EXPECT_TRUE(of(unknown, "loss", "hinge", "categorical_crossentropy").mends);
 
-  const ProgramSpace regression = space_of("regression", 1, "sigmoid");
+  const program::ProgramSpace regression = space_of("regression", 1, "sigmoid");
   EXPECT_TRUE(of(regression, "act2", "sigmoid", "linear").mends);
   EXPECT_TRUE(of(regression, "loss", "hinge", "mean_squared_error").mends);
 
@@ -57,7 +58,7 @@ TEST(LikelyChanges, KnowWhatTheTaskAsksFor) {
 }
 
 TEST(LikelyChanges, NumbersMoveTowardsTheUsualOnes) {
-  const ProgramSpace space = space_of("classification", 1, "sigmoid");
+  const program::ProgramSpace space = space_of("classification", 1, "sigmoid");
   EXPECT_TRUE(of(space, "lr", "10.0", "1.0").mends);
   EXPECT_FALSE(of(space, "lr", "10.0", "100.0").mends);
   EXPECT_FALSE(of(space, "lr", "0.01", "0.001").mends);
@@ -67,11 +68,11 @@ TEST(LikelyChanges, NumbersMoveTowardsTheUsualOnes) {
 }
 
 TEST(LikelyChanges, KindsAreOrdered) {
-  const ProgramSpace space = space_of("classification", 1, "sigmoid");
+  const program::ProgramSpace space = space_of("classification", 1, "sigmoid");
   EXPECT_LT(of(space, "loss", "hinge", "huber").kind, of(space, "act1", "relu", "elu").kind);
   EXPECT_LT(of(space, "lr", "0.1", "0.01").kind, of(space, "bi1", "zeros", "ones").kind);
   EXPECT_FALSE(of(space, "no_such_key", "1", "2").mends);
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::mutators

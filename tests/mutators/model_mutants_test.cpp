@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <map>
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 using Kind = ModelMutant::Kind;
 
-Program cnn() {
+program::Program cnn() {
   const auto layer = [](const char* name, Json config) {
     return Json{{"class_name", name}, {"config", std::move(config)}};
   };
-  Program p;
+  program::Program p;
   p.document = {
       {"format", "neutra-program"},
       {"version", 1},
@@ -70,8 +70,8 @@ TEST(WeightChange, OfOneUnitOrOfAll) {
 }
 
 TEST(DeepmuflMutants, OfEachLayer) {
-  const Program p = cnn();
-  const auto counts = count(deepmufl_mutants(p, resolve(p), true));
+  const program::Program p = cnn();
+  const auto counts = count(deepmufl_mutants(p, program::resolve(p), true));
   const std::map<std::pair<std::size_t, std::string>, int> expected{
       {{0, "MATH_WEIGHT_CONV"}, 4}, {{0, "MATH_CONV_BIAS"}, 4}, {{0, "MATH_FILTERS"}, 2},
       {{0, "MATH_KERNEL_SZ"}, 2},   {{0, "MATH_STRIDES"}, 2},   {{0, "PADDING"}, 1},
@@ -81,16 +81,16 @@ TEST(DeepmuflMutants, OfEachLayer) {
       {{5, "MATH_WEIGHT"}, 20},     {{5, "ACT_FUNC_REP"}, 10},  {{5, "DEL_LAYER"}, 1},
       {{5, "DUP_LAYER"}, 1},        {{6, "ACT_FUNC_REP"}, 10}};
   EXPECT_EQ(counts, expected);
-  auto repaired = count(deepmufl_mutants(p, resolve(p), false));
+  auto repaired = count(deepmufl_mutants(p, program::resolve(p), false));
   // Shapes that never fit the weights are left out.
   EXPECT_EQ((repaired.count({0, "MATH_FILTERS"})), 0u);
   EXPECT_EQ(repaired.size(), expected.size() - 2);
 }
 
 TEST(DeepmuflMutants, WindowsGrowAndShrinkByOneOrAsPublishedByTwo) {
-  const Program p = cnn();
-  const auto published = deepmufl_mutants(p, resolve(p), true);
-  const auto repaired = deepmufl_mutants(p, resolve(p), false);
+  const program::Program p = cnn();
+  const auto published = deepmufl_mutants(p, program::resolve(p), true);
+  const auto repaired = deepmufl_mutants(p, program::resolve(p), false);
   const auto config = [](const ModelMutant& mutant) {
     return mutant.structure->program.document["model"]["config"]["layers"][1]["config"];
   };
@@ -104,36 +104,36 @@ TEST(DeepmuflMutants, WindowsGrowAndShrinkByOneOrAsPublishedByTwo) {
 }
 
 TEST(DeepmuflMutants, DeletionAndDuplication) {
-  const Program p = cnn();
-  const auto repaired = deepmufl_mutants(p, resolve(p), false);
+  const program::Program p = cnn();
+  const auto repaired = deepmufl_mutants(p, program::resolve(p), false);
   const ModelMutant& deleted = find(repaired, 5, "DEL_LAYER");
   EXPECT_EQ(deleted.structure->origin, (std::vector<std::size_t>{0, 1, 2, 3, 4, 6}));
   EXPECT_EQ(deleted.first, 5u);
-  EXPECT_TRUE(validate(deleted.structure->program.document).empty());
+  EXPECT_TRUE(program::validate(deleted.structure->program.document).empty());
   const ModelMutant& doubled = find(repaired, 5, "DUP_LAYER");
   EXPECT_EQ(doubled.structure->origin, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5, 5, 6}));
-  EXPECT_TRUE(validate(doubled.structure->program.document).empty());
-  EXPECT_EQ(resolve(doubled.structure->program).layers.size(), 8u);
+  EXPECT_TRUE(program::validate(doubled.structure->program.document).empty());
+  EXPECT_EQ(program::resolve(doubled.structure->program).layers.size(), 8u);
   // As published, the fifth layer is deleted, and nothing is doubled.
-  const auto published = deepmufl_mutants(p, resolve(p), true);
+  const auto published = deepmufl_mutants(p, program::resolve(p), true);
   EXPECT_EQ(find(published, 5, "DEL_LAYER").structure->origin,
             (std::vector<std::size_t>{0, 1, 2, 3, 5, 6}));
   EXPECT_EQ(find(published, 5, "DUP_LAYER").kind, Kind::kEquivalent);
-  Program small = cnn();
+  program::Program small = cnn();
   Json& layers = small.document["model"]["config"]["layers"];
   layers.erase(layers.begin(), layers.begin() + 4);
   layers[0]["config"]["batch_input_shape"] = {nullptr, 5};
   ASSERT_EQ(layers.size(), 3u);
-  EXPECT_EQ(find(deepmufl_mutants(small, resolve(small), true), 1, "DEL_LAYER").kind,
+  EXPECT_EQ(find(deepmufl_mutants(small, program::resolve(small), true), 1, "DEL_LAYER").kind,
             Kind::kEquivalent);
 }
 
 TEST(DeepmuflMutants, ActivationsAreAllOthers) {
-  const Program p = cnn();
+  const program::Program p = cnn();
   std::set<std::string> activations;
-  for (const ModelMutant& mutant : deepmufl_mutants(p, resolve(p), true)) {
+  for (const ModelMutant& mutant : deepmufl_mutants(p, program::resolve(p), true)) {
     if (mutant.layer != 6) continue;
-    EXPECT_TRUE(validate(mutant.structure->program.document).empty());
+    EXPECT_TRUE(program::validate(mutant.structure->program.document).empty());
     EXPECT_EQ(mutant.first, 6u);
     activations.insert(
         mutant.structure->program.document["model"]["config"]["layers"][6]["config"]["activation"]);
@@ -143,4 +143,4 @@ TEST(DeepmuflMutants, ActivationsAreAllOthers) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <set>
 
+#include "base/error.h"
 #include "mutators/registry.h"
-#include "program/error.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
-Program classifier() {
+program::Program classifier() {
   return {read_json(std::filesystem::path(NEUTRA_TEST_DATA) / "classifier.json")};
 }
 
@@ -78,7 +78,7 @@ TEST(ApplyAll, OneToFive) {
 }
 
 TEST(FirstOrder, EveryOperatorOrItsReason) {
-  const DataInfo data{{6, 6, 1}, {3}, 1000, true, 0, 1};
+  const program::DataInfo data{{6, 6, 1}, {3}, 1000, true, 0, 1};
   const MutantList list =
       first_order_mutants(make_target(classifier(), &data), mutation_operators(), 2);
   std::set<std::string> seen, names;
@@ -86,7 +86,7 @@ TEST(FirstOrder, EveryOperatorOrItsReason) {
     ASSERT_EQ(mutant.applications.size(), 1u);
     seen.insert(mutant.applications.front().op);
     EXPECT_TRUE(names.insert(mutant.name()).second) << mutant.name();
-    EXPECT_TRUE(validate(mutant.program.document).empty()) << mutant.name();
+    EXPECT_TRUE(program::validate(mutant.program.document).empty()) << mutant.name();
   }
   std::set<std::string> reasons;
   for (const auto& [what, reason] : list.skipped) {
@@ -113,10 +113,10 @@ TEST(RandomMutants, AreOfTheirOrderAndTheSameAgain) {
     std::set<Hash> hashes;
     for (const Mutant& mutant : mutants) {
       EXPECT_EQ(mutant.applications.size(), static_cast<std::size_t>(order));
-      EXPECT_TRUE(validate(mutant.program.document).empty());
-      EXPECT_TRUE(hashes.insert(program_hash(mutant.program)).second);
+      EXPECT_TRUE(program::validate(mutant.program.document).empty());
+      EXPECT_TRUE(hashes.insert(program::program_hash(mutant.program)).second);
       // Each operator leaves a fault of its own.
-      EXPECT_EQ(mutant.faults, diff(mutant.program, target.program));
+      EXPECT_EQ(mutant.faults, program::diff(mutant.program, target.program));
       EXPECT_GE(mutant.faults.items.size(), static_cast<std::size_t>(order));
       // The recipe makes the same program.
       EXPECT_EQ(apply_all(target.program, mutant.applications).program.document,
@@ -141,7 +141,8 @@ TEST(RandomMutants, AreNeverWhatOperatorsThatUndoEachOtherLeave) {
     // WRB at 0, 5 or 6 and WAB at 4; RAW at 0, 5 or 6 and RRW at 4.
     for (const auto& pair : {operators({"WRB", "WAB"}), operators({"RAW", "RRW"})}) {
       for (const Mutant& mutant : random_mutants(target, pair, 2, 3, seed)) {
-        EXPECT_NE(program_hash(mutant.program), program_hash(target.program)) << mutant.name();
+        EXPECT_NE(program::program_hash(mutant.program), program::program_hash(target.program))
+            << mutant.name();
         EXPECT_EQ(mutant.faults.items.size(), 2u) << mutant.name();
       }
     }
@@ -175,7 +176,7 @@ std::string reason(const MutantList& list, const std::string& what) {
 }
 
 TEST(FirstOrder, OperatorsWithoutAValueHaveAReason) {
-  Program program = classifier();
+  program::Program program = classifier();
   program.document["compile"]["optimizer"]["config"]["clipnorm"] = 0.5;
   const MutantList list = first_order_mutants(make_target(program), operators({"OCG"}));
   EXPECT_TRUE(list.mutants.empty());
@@ -205,4 +206,4 @@ TEST(RandomMutants, SayWhenThereAreNotEnough) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -4,31 +4,32 @@
 #include <random>
 #include <set>
 
+#include "base/error.h"
 #include "mutators/mutants.h"
 #include "mutators/registry.h"
-#include "program/error.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
-Program read_program(const std::string& name) {
+program::Program read_program(const std::string& name) {
   return {read_json(std::filesystem::path(NEUTRA_TEST_DATA) / (name + ".json"))};
 }
-Program classifier() { return read_program("classifier"); }
-Program regressor() { return read_program("regressor"); }
+program::Program classifier() { return read_program("classifier"); }
+program::Program regressor() { return read_program("regressor"); }
 
-DataInfo images() { return {{6, 6, 1}, {3}, 1000, true, 0, 1}; }
+program::DataInfo images() { return {{6, 6, 1}, {3}, 1000, true, 0, 1}; }
 
 /// What the mutation changes in the document, as a JSON patch.
-Json patch(const Program& program, const std::string& mutation, const DataInfo* data = nullptr) {
+Json patch(const program::Program& program, const std::string& mutation,
+           const program::DataInfo* data = nullptr) {
   const Mutant mutant = apply_all(program, {parse_application(mutation, 7)}, data);
   return Json::diff(program.document, mutant.program.document);
 }
 Json json(const char* text) { return Json::parse(text); }
 
 /// The message of the refusal.
-std::string refusal(const Program& program, const std::string& mutation,
-                    const DataInfo* data = nullptr) {
+std::string refusal(const program::Program& program, const std::string& mutation,
+                    const program::DataInfo* data = nullptr) {
   try {
     apply_all(program, {parse_application(mutation, 0)}, data);
   } catch (const Error& error) {
@@ -38,7 +39,7 @@ std::string refusal(const Program& program, const std::string& mutation,
   return "accepted";
 }
 
-std::vector<Json> values(const Program& program, const char* op, Site site = kWholeProgram,
+std::vector<Json> values(const program::Program& program, const char* op, Site site = kWholeProgram,
                          const std::string& subject = "") {
   std::vector<Json> list;
   for (const Candidate& candidate :
@@ -49,15 +50,15 @@ std::vector<Json> values(const Program& program, const char* op, Site site = kWh
 }
 using Values = std::vector<Json>;
 
-std::vector<Site> sites(const Program& program, const char* op) {
+std::vector<Site> sites(const program::Program& program, const char* op) {
   return find_sites(find_mutation_operator(op), make_target(program)).sites;
 }
-std::string nowhere(const Program& program, const char* op) {
+std::string nowhere(const program::Program& program, const char* op) {
   return find_sites(find_mutation_operator(op), make_target(program)).reason;
 }
 using Layers = std::vector<Site>;
 
-ValueRange range(const Program& program, const char* op, const std::string& subject = "") {
+ValueRange range(const program::Program& program, const char* op, const std::string& subject = "") {
   return search_range(find_mutation_operator(op), make_target(program, nullptr, subject));
 }
 
@@ -84,7 +85,7 @@ TEST(TrainingDataOperators, AppendStepsOfTheirOwn) {
 }
 
 /// The one step of data.mutations that a mutation makes.
-Json step_of(const Program& program, const std::string& mutation) {
+Json step_of(const program::Program& program, const std::string& mutation) {
   const Json added = patch(program, mutation);
   EXPECT_EQ(added.size(), 1u);
   return added.at(0).at("value").at(0);
@@ -129,7 +130,7 @@ TEST(ChangeLayout, WhatImagesCanHold) {
   EXPECT_EQ(refusal(classifier(), "change_layout=reversed_channels"),
             "change_layout=reversed_channels: found the layout \"reversed_channels\"; allowed: "
             "transposed");
-  Program coloured = classifier();
+  program::Program coloured = classifier();
   Json& shape = coloured.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"];
   shape = {nullptr, 6, 8, 3};
   EXPECT_EQ(values(coloured, "change_layout"), (Values{"reversed_channels", "channels_first"}));
@@ -154,7 +155,7 @@ TEST(TrainingDataOperators, RangeEnds) {
 }
 
 TEST(ZeroSampleWeights, NotWhereTargetsAreClasses) {
-  Program program = classifier();
+  program::Program program = classifier();
   EXPECT_EQ(refusal(program, "zero_sample_weights"), "accepted");
   program.document["compile"]["loss"] = "sparse_categorical_crossentropy";
   EXPECT_NE(refusal(program, "zero_sample_weights").find("sparse_categorical_crossentropy"),
@@ -165,9 +166,9 @@ TEST(TrainingDataOperators, WantClasses) {
   for (const char* op : {"label_error=50", "class_conditional_noise=50"}) {
     EXPECT_NE(refusal(regressor(), op).find("a regression"), std::string::npos) << op;
   }
-  Program program = classifier();
+  program::Program program = classifier();
   program.document["compile"]["loss"] = "sparse_categorical_crossentropy";
-  DataInfo one_class{{6, 6, 1}, {}, 1000, true, 2, 2};
+  program::DataInfo one_class{{6, 6, 1}, {}, 1000, true, 2, 2};
   for (const char* op : {"TCL=50", "TCO=50", "LE=50", "CCN=50", "TCD=50", "TCI=50", "TCN=50"}) {
     EXPECT_NE(refusal(program, op, &one_class).find("one class"), std::string::npos) << op;
   }
@@ -197,7 +198,7 @@ TEST(TrainingDataOperators, UnbalanceWantsASmallClass) {
 TEST(ChangeBatchSize, QuarterHalfDoubleFourfold) {
   EXPECT_EQ(values(classifier(), "HBS"), (Values{16, 32, 128, 256}));
   EXPECT_EQ(values(classifier(), "HBS", kWholeProgram, "mnist"), (Values{32, 256, 512}));
-  Program tiny = classifier();
+  program::Program tiny = classifier();
   tiny.document["fit"]["batch_size"] = 1;
   EXPECT_EQ(values(tiny, "HBS"), (Values{2, 4}));
   EXPECT_EQ(patch(classifier(), "HBS=32"),
@@ -216,14 +217,14 @@ TEST(ChangeLearningRate, DownToATenth) {
             json(R"({"clipnorm": 1.0, "learning_rate": 0.0001})"));
   EXPECT_EQ(patch(regressor(), "HLR=0.5"), json(R"([{"op":"replace","path":"/compile/optimizer",
       "value":{"class_name":"sgd","config":{"learning_rate":0.5}}}])"));
-  Program still = classifier();
+  program::Program still = classifier();
   still.document["compile"]["optimizer"]["config"]["lr"] = 0;
   EXPECT_EQ(nowhere(still, "HLR"), "does not apply: the learning rate 0");
 }
 
 TEST(ChangeEpochs, DownToOne) {
   EXPECT_EQ(range(classifier(), "HNE"), (ValueRange{12, 1, 1, 0}));
-  Program longer = classifier();
+  program::Program longer = classifier();
   longer.document["fit"]["epochs"] = 50;
   EXPECT_EQ(range(longer, "HNE"), (ValueRange{50, 1, 5, 0}));
   EXPECT_EQ(patch(classifier(), "HNE=1"),
@@ -232,11 +233,11 @@ TEST(ChangeEpochs, DownToOne) {
 }
 
 TEST(DisableBatching, NeedsTheData) {
-  const DataInfo data = images();
+  const program::DataInfo data = images();
   EXPECT_EQ(patch(classifier(), "HDB", &data),
             json(R"([{"op":"replace","path":"/fit/batch_size","value":1000}])"));
   EXPECT_NE(refusal(classifier(), "HDB").find("data are not at hand"), std::string::npos);
-  Program whole = classifier();
+  program::Program whole = classifier();
   whole.document["fit"]["batch_size"] = 1000;
   EXPECT_NE(refusal(whole, "HDB", &data).find("one batch of all rows"), std::string::npos);
   // A fifth of the rows is watched: 900 hold the other 800.
@@ -389,7 +390,7 @@ TEST(OptimisationOperators, Clip) {
 }
 
 TEST(RemoveValidationSet, TakesBoth) {
-  Program program = classifier();
+  program::Program program = classifier();
   program.document["data"]["validation"] = "test";
   EXPECT_EQ(patch(program, "VRM"), json(R"([{"op":"remove","path":"/fit/validation_split"},
                                             {"op":"remove","path":"/data/validation"}])"));
@@ -403,7 +404,7 @@ TEST(LayerOperators, RemoveAndDuplicate) {
   Json layers = classifier().document["model"]["config"]["layers"];
   layers.erase(2);
   EXPECT_EQ(without.program.document["model"]["config"]["layers"], layers);
-  const DataInfo data = images();
+  const program::DataInfo data = images();
   const Mutant first = apply_all(classifier(), {parse_application("LRM@0", 0)}, &data);
   EXPECT_EQ(first.program.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"],
             json("[null, 6, 6, 1]"));
@@ -445,12 +446,12 @@ Json loop_of(const std::string& mutation) {
   EXPECT_EQ(document, classifier().document);
   return loop;
 }
-Program with_loop(Program program, const char* loop) {
+program::Program with_loop(program::Program program, const char* loop) {
   program.document["fit"]["loop"] = json(loop);
   return program;
 }
-DataInfo pairs_of_numbers(std::int64_t rows) { return {{2}, {1}, rows, false, -1, 1}; }
-Program with_batch(Program program, int rows) {
+program::DataInfo pairs_of_numbers(std::int64_t rows) { return {{2}, {1}, rows, false, -1, 1}; }
+program::Program with_batch(program::Program program, int rows) {
   program.document["fit"]["batch_size"] = rows;
   return program;
 }
@@ -468,8 +469,8 @@ TEST(LoopOperators, GradientsThatAddUp) {
   }
   EXPECT_NE(refusal(classifier(), "GMZ=often").find("each_epoch"), std::string::npos);
   // Within an epoch of one step nothing adds up.
-  const DataInfo rows = pairs_of_numbers(50);
-  Program whole = with_batch(regressor(), 50);
+  const program::DataInfo rows = pairs_of_numbers(50);
+  program::Program whole = with_batch(regressor(), 50);
   EXPECT_NE(refusal(whole, "GMZ=never", &rows).find("a single step"), std::string::npos);
   whole.document["fit"]["epochs"] = 2;
   EXPECT_EQ(refusal(whole, "GMZ=never", &rows), "accepted");
@@ -486,7 +487,7 @@ TEST(LoopOperators, Updates) {
   EXPECT_EQ(loop_of("missing_step"), json(R"({"step": false})"));
   EXPECT_EQ(nowhere(with_loop(classifier(), R"({"step": false})"), "GMS"),
             "does not apply: a loop without an update");
-  const Program untrained = with_loop(regressor(), R"({"left_out": [1, 3, 4]})");
+  const program::Program untrained = with_loop(regressor(), R"({"left_out": [1, 3, 4]})");
   for (const char* op : {"GMS", "GMZ", "GBZ", "GSR"}) {
     EXPECT_EQ(nowhere(untrained, op), "does not apply: no layer that is trained") << op;
   }
@@ -499,10 +500,10 @@ TEST(LoopOperators, Updates) {
 TEST(LoopOperators, MissingEvalMode) {
   EXPECT_EQ(loop_of("missing_eval_mode"), json(R"({"eval_mode": false})"));
   EXPECT_EQ(refusal(regressor(), "GME"), "accepted");  // batch normalisation
-  Program plain = classifier();
+  program::Program plain = classifier();
   plain.document["model"]["config"]["layers"][2]["config"]["rate"] = 0;
   EXPECT_EQ(nowhere(plain, "GME"), "does not apply: no layer that does something else in training");
-  Program frozen = regressor();
+  program::Program frozen = regressor();
   frozen.document["model"]["config"][3]["config"]["trainable"] = false;
   EXPECT_NE(nowhere(frozen, "GME"), "");
   EXPECT_EQ(nowhere(with_loop(classifier(), R"({"eval_mode": false})"), "GME"),
@@ -525,11 +526,11 @@ TEST(LoopOperators, LayersWithoutUpdateOrGradient) {
   EXPECT_NE(refusal(classifier(), "GDT@6").find("is the last one that is trained"),
             std::string::npos);
   // A second one comes to the first; the last trained layer stays.
-  const Program left_out = with_loop(regressor(), R"({"left_out": [4]})");
+  const program::Program left_out = with_loop(regressor(), R"({"left_out": [4]})");
   EXPECT_EQ(sites(left_out, "GLO"), (Layers{1, 3}));
   EXPECT_EQ(patch(left_out, "GLO@1"),
             json(R"([{"op":"add","path":"/fit/loop/left_out/-","value":1}])"));
-  const Program one = with_loop(regressor(), R"({"left_out": [3, 4]})");
+  const program::Program one = with_loop(regressor(), R"({"left_out": [3, 4]})");
   for (const char* op : {"GLO", "LFZ", "GDT"}) {
     EXPECT_NE(nowhere(one, op).find("applies to no layer"), std::string::npos) << op;
     EXPECT_NE(refusal(one, op + std::string("@1")).find("is the only one that is trained"),
@@ -539,7 +540,7 @@ TEST(LoopOperators, LayersWithoutUpdateOrGradient) {
   EXPECT_NE(nowhere(with_loop(classifier(), R"({"detached": 0})"), "GDT").find("cut already"),
             std::string::npos);
   // Shapes aren't needed.
-  Program unknown = classifier();
+  program::Program unknown = classifier();
   unknown.document["model"]["config"]["layers"][0]["config"].erase("batch_input_shape");
   EXPECT_EQ(sites(unknown, "GLO"), (Layers{0, 4, 5, 6}));
 }
@@ -568,14 +569,14 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
   EXPECT_EQ(twice.program.document["model"]["config"]["layers"], layers);
   EXPECT_EQ(to_string(twice.faults), "ACH(7)");
   EXPECT_EQ(nowhere(regressor(), "ADS"), "does not apply: the loss mean_squared_error");
-  Program linear = classifier();
+  program::Program linear = classifier();
   linear.document["model"]["config"]["layers"][6]["config"]["activation"] = "relu";
   EXPECT_EQ(nowhere(linear, "ADS"), "does not apply: layer 6, out (Dense), which makes no softmax");
   // Softmax may be a layer, with some behind it that do nothing.
   for (const char* last :
        {R"({"class_name": "Softmax", "config": {}})",
         R"({"class_name": "Activation", "config": {"activation": "softmax"}})"}) {
-    Program own = linear;
+    program::Program own = linear;
     Json& all = own.document["model"]["config"]["layers"];
     all.push_back(json(last));
     all.push_back(json(R"({"class_name": "Activation", "config": {"activation": null}})"));
@@ -586,7 +587,7 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
   EXPECT_EQ(patch(regressor(), "sigmoid_on_regression_output"),
             json(R"([{"op":"add","path":"/model/config/4/config/activation","value":"sigmoid"}])"));
   EXPECT_EQ(nowhere(classifier(), "ASR"), "does not apply: a classification");
-  Program positive = regressor();
+  program::Program positive = regressor();
   positive.document["model"]["config"][4]["config"]["activation"] = "relu";
   EXPECT_EQ(nowhere(positive, "ASR"),
             "does not apply: layer 4, dense_1 (Dense), which has the activation relu");
@@ -598,14 +599,14 @@ TEST(LoopOperators, OutputsThatTheLossDoesNotExpect) {
 TEST(LoopOperators, ShuffleAndSchedule) {
   EXPECT_EQ(patch(classifier(), "disable_shuffle"),
             json(R"([{"op":"add","path":"/fit/shuffle","value":false}])"));
-  const DataInfo rows = pairs_of_numbers(50);
+  const program::DataInfo rows = pairs_of_numbers(50);
   EXPECT_NE(refusal(with_batch(regressor(), 50), "HSF", &rows).find("one batch of all rows"),
             std::string::npos);
-  Program still = classifier();
+  program::Program still = classifier();
   still.document["fit"]["shuffle"] = false;
   EXPECT_EQ(nowhere(still, "HSF"), "does not apply: rows that are not shuffled");
 
-  Program slowing = with_batch(regressor(), 25);
+  program::Program slowing = with_batch(regressor(), 25);
   slowing.document["fit"]["schedule"] = json(R"({"decay_rate": 0.9})");
   EXPECT_EQ(patch(slowing, "scheduler_per_batch"),
             json(R"([{"op":"add","path":"/fit/schedule/every","value":"batch"}])"));
@@ -660,7 +661,7 @@ TEST(TrainedModelOperators, Layers) {
 }
 
 TEST(TrainedModelOperators, WantKernels) {
-  Program program = regressor();
+  program::Program program = regressor();
   Json& model = program.document["model"]["config"];
   const Json input = {{"batch_input_shape", {nullptr, 1}}};
   Json one = Json::array({{{"class_name", "Dense"}, {"config", input}}});
@@ -678,7 +679,7 @@ TEST(TrainedModelOperators, WantKernels) {
 
 TEST(RemovePreprocessing, ScalingStepsOnly) {
   EXPECT_EQ(values(classifier(), "CPP"), (Values{1}));
-  const DataInfo data = images();
+  const program::DataInfo data = images();
   const Mutant mutant = apply_all(classifier(), {parse_application("CPP=1", 0)}, &data);
   EXPECT_EQ(mutant.program.document["data"]["preprocess"].size(), 2u);
   EXPECT_EQ(to_string(mutant.faults), "CPP");
@@ -691,7 +692,7 @@ TEST(SkewPreprocessing, LastScalingStepOfATable) {
   EXPECT_EQ(patch(classifier(), "skew_preprocessing=1"),
             json(R"([{"op":"add","path":"/data/preprocess/1/part","value":"test"}])"));
   EXPECT_EQ(to_string(apply_all(classifier(), {parse_application("SPP=1", 0)}).faults), "CPP");
-  Program program = classifier();
+  program::Program program = classifier();
   Json& steps = program.document["data"]["preprocess"];
   steps = json(R"([{"op": "scale", "by": 255}, {"op": "standardize"}, {"op": "flatten"},
                    {"op": "scale", "on": "y", "by": 2}, {"op": "shuffle", "seed": 1}])");
@@ -727,7 +728,7 @@ TEST(Subjects, HaveBounds) {
 }
 
 TEST(Subjects, HaveBoundsForProgramsThatBeginThere) {
-  const auto reason = [](const Program& program, const char* op, const char* subject) {
+  const auto reason = [](const program::Program& program, const char* op, const char* subject) {
     return find_sites(find_mutation_operator(op), make_target(program, nullptr, subject)).reason;
   };
   // The severe end would be the program itself.
@@ -751,10 +752,10 @@ class RandomPrograms {
  public:
   explicit RandomPrograms(unsigned seed) : random_(seed) {}
 
-  Program next() {
+  program::Program next() {
     while (true) {
-      Program program{make()};
-      if (validate(program.document).empty()) return program;
+      program::Program program{make()};
+      if (program::validate(program.document).empty()) return program;
     }
   }
 
@@ -823,40 +824,42 @@ class RandomPrograms {
   std::mt19937 random_;
 };
 
-std::set<std::string> types(const FaultSet& faults) {
+std::set<std::string> types(const program::FaultSet& faults) {
   std::set<std::string> result;
   for (const auto& choice : faults.items) result.insert(choice.front().type);
   return result;
 }
 
 // What apply does, diff names: for each operator, at each site, with each value.
-void check_mutants(const Program& program, std::set<std::string_view>& seen) {
-  const DataInfo rows{resolve(program).input_shape, {3}, 500, false, -1, 1};
-  const DataInfo* data = validate(program.document, &rows).empty() ? &rows : nullptr;
+void check_mutants(const program::Program& program, std::set<std::string_view>& seen) {
+  const program::DataInfo rows{program::resolve(program).input_shape, {3}, 500, false, -1, 1};
+  const program::DataInfo* data =
+      program::validate(program.document, &rows).empty() ? &rows : nullptr;
   const Target target = make_target(program, data);
   for (const MutationOperator* op : mutation_operators()) {
     for (const Site site : find_sites(*op, target).sites) {
       for (const Candidate& candidate : candidates(*op, target, site)) {
         auto result = apply(*op, target, site, candidate.value, 3);
-        const Program* mutant = std::get_if<Program>(&result);
+        const program::Program* mutant = std::get_if<program::Program>(&result);
         ASSERT_EQ(mutant == nullptr, candidate.refusal.has_value());
         if (mutant == nullptr) continue;
         SCOPED_TRACE(to_string(Application{std::string(op->id), site, candidate.value, 3}) +
                      " on " + program.document.dump());
         seen.insert(op->id);
-        EXPECT_NE(program_hash(*mutant), program_hash(program));
-        EXPECT_TRUE(validate(mutant->document).empty());
+        EXPECT_NE(program::program_hash(*mutant), program::program_hash(program));
+        EXPECT_TRUE(program::validate(mutant->document).empty());
         EXPECT_EQ(target.program.document, program.document);
-        const Program again = std::get<Program>(apply(*op, target, site, candidate.value, 3));
+        const program::Program again =
+            std::get<program::Program>(apply(*op, target, site, candidate.value, 3));
         EXPECT_EQ(again.document, mutant->document);
-        std::set<std::string> found = types(diff(*mutant, program));
+        std::set<std::string> found = types(program::diff(*mutant, program));
         if (op->id == "change_optimisation_function") found.erase("HLR");
         ASSERT_EQ(found.size(), 1u);
         EXPECT_NE(("|" + std::string(op->fault_type) + "|").find("|" + *found.begin() + "|"),
                   std::string::npos)
             << *found.begin();
         // Validation rows that only the buggy program has are no fault.
-        EXPECT_EQ(diff(program, *mutant).items.empty(), op->id == "remove_validation_set");
+        EXPECT_EQ(program::diff(program, *mutant).items.empty(), op->id == "remove_validation_set");
       }
     }
   }
@@ -870,7 +873,7 @@ TEST(MutationOperators, DiffNamesWhatApplyDid) {
 }
 
 TEST(MutationOperators, TakeWrappersForLayers) {
-  Program program{regressor().document};
+  program::Program program{regressor().document};
   Json& model = program.document["model"]["config"];
   const Json layers = Json::parse(R"([
       {"class_name": "TimeDistributed", "config": {"batch_input_shape": [null, 6, 2], "layer":
@@ -882,7 +885,7 @@ TEST(MutationOperators, TakeWrappersForLayers) {
       {"class_name": "GaussianDropout", "config": {"rate": 0.25}},
       {"class_name": "Dense", "config": {"units": 3}}])");
   (model.is_array() ? model : model["layers"]) = layers;
-  ASSERT_TRUE(validate(program.document).empty());
+  ASSERT_TRUE(program::validate(program.document).empty());
   std::set<std::string_view> seen;
   check_mutants(program, seen);
   for (const char* op :
@@ -892,7 +895,7 @@ TEST(MutationOperators, TakeWrappersForLayers) {
 }
 
 TEST(LoopOperators, MissingEvalModeLooksIntoWrappers) {
-  Program program{regressor().document};
+  program::Program program{regressor().document};
   Json& model = program.document["model"]["config"];
   Json layers = Json::parse(R"([
       {"class_name": "Bidirectional", "config": {"batch_input_shape": [null, 6, 2], "layer":
@@ -908,4 +911,4 @@ TEST(LoopOperators, MissingEvalModeLooksIntoWrappers) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 /// A hidden layer that may be doubled, a dropout rate and an output without activation.
-ProgramSpace small_space() {
-  Program program{parse_json(R"({
+program::ProgramSpace small_space() {
+  program::Program program{parse_json(R"({
     "format": "neutra-program", "version": 1, "task": "regression",
     "model": {"class_name": "Sequential", "config": {"name": "small", "layers": [
       {"class_name": "Dense", "config": {"name": "a", "units": 4, "activation": "relu",
@@ -24,25 +24,26 @@ ProgramSpace small_space() {
     "compile": {"optimizer": {"class_name": "SGD", "config": {"learning_rate": 0.1}}, "loss": "mse", "metrics": ["mae"]},
     "fit": {"batch_size": 16, "epochs": 1},
     "data": {"source": "hdf5", "arguments": {"file": "small.h5"}}})",
-                             "small.json")};
+                                      "small.json")};
   const std::string layer = "/model/config/layers/";
-  std::vector<Key> keys{
-      {"layer1", KeyKind::kRepeat, {layer + "0"}, {}},
-      {"act1", KeyKind::kActivation, {layer + "0/config/activation"}, {}},
-      {"act2", KeyKind::kActivation, {layer + "2/config/activation"}, {}},
-      {"ki1", KeyKind::kKernelInitializer, {layer + "0/config/kernel_initializer"}, {}},
-      {"unit1", KeyKind::kUnits, {layer + "0/config/units"}, {}},
-      {"dropout1", KeyKind::kDropout, {layer + "1/config/rate"}, {}},
-      {"loss", KeyKind::kLoss, {"/compile/loss"}, {}},
-      {"optimizer", KeyKind::kOptimizer, {"/compile/optimizer"}, {}},
-      {"lr", KeyKind::kLearningRate, {"/compile/optimizer/config/learning_rate"}, {}},
-      {"batch_size", KeyKind::kBatchSize, {"/fit/batch_size"}, {}},
-      {"epochs", KeyKind::kEpochs, {"/fit/epochs"}, {}}};
-  return ProgramSpace(program, keys, "small.json");
+  std::vector<program::Key> keys{
+      {"layer1", program::KeyKind::kRepeat, {layer + "0"}, {}},
+      {"act1", program::KeyKind::kActivation, {layer + "0/config/activation"}, {}},
+      {"act2", program::KeyKind::kActivation, {layer + "2/config/activation"}, {}},
+      {"ki1", program::KeyKind::kKernelInitializer, {layer + "0/config/kernel_initializer"}, {}},
+      {"unit1", program::KeyKind::kUnits, {layer + "0/config/units"}, {}},
+      {"dropout1", program::KeyKind::kDropout, {layer + "1/config/rate"}, {}},
+      {"loss", program::KeyKind::kLoss, {"/compile/loss"}, {}},
+      {"optimizer", program::KeyKind::kOptimizer, {"/compile/optimizer"}, {}},
+      {"lr", program::KeyKind::kLearningRate, {"/compile/optimizer/config/learning_rate"}, {}},
+      {"batch_size", program::KeyKind::kBatchSize, {"/fit/batch_size"}, {}},
+      {"epochs", program::KeyKind::kEpochs, {"/fit/epochs"}, {}}};
+  return program::ProgramSpace(program, keys, "small.json");
 }
 
-std::vector<std::string> changes(const ProgramSpace& space, const Parameters& parameters,
-                                 const std::string& key, Preset preset) {
+std::vector<std::string> changes(const program::ProgramSpace& space,
+                                 const program::Parameters& parameters, const std::string& key,
+                                 Preset preset) {
   std::vector<std::string> result;
   for (const Neighbour& neighbour : neighbours(space, parameters, preset)) {
     if (neighbour.mutation.key == key) result.push_back(neighbour.mutation.after);
@@ -53,7 +54,7 @@ std::vector<std::string> changes(const ProgramSpace& space, const Parameters& pa
 using Words = std::vector<std::string>;
 
 TEST(Neighbours, ChangeExactlyOneKey) {
-  const ProgramSpace space = small_space();
+  const program::ProgramSpace space = small_space();
   for (const Preset preset : {Preset::kPaper, Preset::kKeras}) {
     std::set<std::string> seen;
     for (const Neighbour& neighbour : neighbours(space, space.base_parameters(), preset)) {
@@ -66,15 +67,16 @@ TEST(Neighbours, ChangeExactlyOneKey) {
         EXPECT_EQ(space.base_parameters().at(key), neighbour.mutation.before);
       }
       EXPECT_EQ(changed, 1);
-      EXPECT_TRUE(seen.insert(to_string(neighbour.parameters)).second);
-      EXPECT_NE(canonical(space.instantiate(neighbour.parameters)), canonical(space.base()))
+      EXPECT_TRUE(seen.insert(program::to_string(neighbour.parameters)).second);
+      EXPECT_NE(program::canonical(space.instantiate(neighbour.parameters)),
+                program::canonical(space.base()))
           << neighbour.mutation.key << "=" << neighbour.mutation.after;
     }
   }
 }
 
 TEST(Neighbours, KeysInTheSpacesOrder) {
-  const ProgramSpace space = small_space();
+  const program::ProgramSpace space = small_space();
   std::vector<std::string> order;
   for (const Neighbour& neighbour : neighbours(space, space.base_parameters(), Preset::kPaper)) {
     if (order.empty() || order.back() != neighbour.mutation.key)
@@ -85,12 +87,12 @@ TEST(Neighbours, KeysInTheSpacesOrder) {
 }
 
 TEST(Neighbours, SkipTheCurrentValueByMeaning) {
-  const ProgramSpace space = small_space();
-  const Parameters& base = space.base_parameters();
+  const program::ProgramSpace space = small_space();
+  const program::Parameters& base = space.base_parameters();
   EXPECT_EQ(changes(space, base, "act1", Preset::kPaper),
             (Words{"sigmoid", "exponential", "softmax"}));
   EXPECT_EQ(changes(space, base, "ki1", Preset::kPaper), (Words{"he_normal", "glorot_normal"}));
-  Parameters spelled = base;
+  program::Parameters spelled = base;
   spelled["act2"] = "None";
   spelled["ki1"] = "normal";
   spelled["loss"] = "mse";
@@ -100,22 +102,22 @@ TEST(Neighbours, SkipTheCurrentValueByMeaning) {
 }
 
 TEST(Neighbours, OwnSpellingsKeepTheirMeaning) {
-  const ProgramSpace small = small_space();
-  std::vector<Key> keys = small.keys();
-  Program program = small.base();
+  const program::ProgramSpace small = small_space();
+  std::vector<program::Key> keys = small.keys();
+  program::Program program = small.base();
   const Json wide = parse_json(
       R"({"class_name": "RandomNormal", "config": {"mean": 0.0, "stddev": 1.0}})", "wide");
   program.document["model"]["config"]["layers"][0]["config"]["kernel_initializer"] = wide;
   keys[3].values = {{"RandomNormal", wide}};
-  const ProgramSpace space(program, keys, "small.json");
+  const program::ProgramSpace space(program, keys, "small.json");
   EXPECT_EQ(space.base_parameters().at("ki1"), "RandomNormal");
   EXPECT_EQ(changes(space, space.base_parameters(), "ki1", Preset::kPaper),
             (Words{"he_normal", "glorot_normal", "random_normal"}));
 }
 
 TEST(Neighbours, LayersComeAndGo) {
-  const ProgramSpace space = small_space();
-  Parameters parameters = space.base_parameters();
+  const program::ProgramSpace space = small_space();
+  program::Parameters parameters = space.base_parameters();
   EXPECT_EQ(changes(space, parameters, "layer1", Preset::kPaper), (Words{"0", "2"}));
   parameters["layer1"] = "0";
   EXPECT_EQ(changes(space, parameters, "layer1", Preset::kPaper), (Words{"1", "2"}));
@@ -124,8 +126,8 @@ TEST(Neighbours, LayersComeAndGo) {
 }
 
 TEST(Neighbours, MissingKeyIsTheUsersMistake) {
-  const ProgramSpace space = small_space();
-  Parameters parameters = space.base_parameters();
+  const program::ProgramSpace space = small_space();
+  program::Parameters parameters = space.base_parameters();
   parameters.erase("loss");
   try {
     neighbours(space, parameters, Preset::kPaper);
@@ -137,4 +139,4 @@ TEST(Neighbours, MissingKeyIsTheUsersMistake) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::mutators

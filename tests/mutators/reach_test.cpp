@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
-Program buggy() {
+program::Program buggy() {
   return {parse_json(R"({
     "format": "neutra-program", "version": 1, "task": "regression",
     "model": {"class_name": "Sequential", "config": {"name": "m", "layers": [
@@ -18,9 +18,9 @@ Program buggy() {
                      "m.json")};
 }
 
-Reach reach(const Parameters& changes, Preset preset) {
-  const ProgramSpace space = ProgramSpace::with_default_keys(buggy());
-  const Parameters parameters = space.with_changes(changes);
+Reach reach(const program::Parameters& changes, Preset preset) {
+  const program::ProgramSpace space = program::ProgramSpace::with_default_keys(buggy());
+  const program::Parameters parameters = space.with_changes(changes);
   return reach_of(space, space.instantiate(parameters), parameters, preset);
 }
 
@@ -75,8 +75,8 @@ TEST(Reach, NoOperatorChangesADropoutRate) {
 }
 
 TEST(Reach, NamesWhatBelongsToNoKey) {
-  const ProgramSpace space = ProgramSpace::with_default_keys(buggy());
-  Program fixed = buggy();
+  const program::ProgramSpace space = program::ProgramSpace::with_default_keys(buggy());
+  program::Program fixed = buggy();
   fixed.document["compile"]["loss"] = "mae";
   fixed.document["model"]["config"]["layers"][2]["config"]["activation"] = "linear";
   fixed.document["data"]["preprocess"] = {{{"op", "standardize"}}};
@@ -93,7 +93,7 @@ TEST(Reach, NamesWhatBelongsToNoKey) {
   EXPECT_EQ(to_json(paper.missing)[0]["key"], "act2");
   EXPECT_TRUE(to_json(paper.missing)[1]["key"].is_null());
 
-  Program other = buggy();
+  program::Program other = buggy();
   other.document["model"]["config"]["layers"].insert(
       other.document["model"]["config"]["layers"].begin() + 1,
       Json{{"class_name", "BatchNormalization"}, {"config", Json::object()}});
@@ -105,4 +105,4 @@ TEST(Reach, NamesWhatBelongsToNoKey) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -9,10 +9,10 @@
 #include <set>
 #include <string>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/faults.h"
 
-namespace neutra {
+namespace neutra::mutators {
 namespace {
 
 const std::filesystem::path kSource = NEUTRA_SOURCE_DIR;
@@ -37,7 +37,7 @@ std::string page_of(std::string_view id) {
 TEST(NeutralityRegistry, SortedAndWithoutRepetition) {
   const auto& operators = neutrality_operators();
   EXPECT_EQ(operators.size(), 10u);  // Table 2
-  std::set<KeyKind> kinds;
+  std::set<program::KeyKind> kinds;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     if (i > 0) {
       EXPECT_LT(operators[i - 1]->id, operators[i]->id);
@@ -63,9 +63,9 @@ TEST(NeutralityRegistry, EveryOperatorHasItsPage) {
 }
 
 TEST(NeutralityRegistry, FindsByKind) {
-  EXPECT_EQ(find_operator(KeyKind::kActivation)->id, "change_activation_function");
-  EXPECT_EQ(find_operator(KeyKind::kRepeat)->abbreviation, "LRM|LAD");
-  EXPECT_EQ(find_operator(KeyKind::kDropout), nullptr);
+  EXPECT_EQ(find_operator(program::KeyKind::kActivation)->id, "change_activation_function");
+  EXPECT_EQ(find_operator(program::KeyKind::kRepeat)->abbreviation, "LRM|LAD");
+  EXPECT_EQ(find_operator(program::KeyKind::kDropout), nullptr);
 }
 
 TEST(MutationRegistry, SortedAndWithoutRepetition) {
@@ -95,7 +95,7 @@ TEST(MutationRegistry, OperatorsAreComplete) {
     EXPECT_EQ(parameter.search == ValueSearch::kBinary, op->range != nullptr);
     EXPECT_EQ(parameter.type != ValueType::kNone, op->range != nullptr || op->values != nullptr);
     // Its fault types are known.
-    EXPECT_NO_THROW(parse_fault_set(op->fault_type, std::string(op->id)));
+    EXPECT_NO_THROW(program::parse_fault_set(op->fault_type, std::string(op->id)));
   }
 }
 
@@ -125,4 +125,4 @@ TEST(MutationRegistry, FindsByIdAndAbbreviation) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::mutators

@@ -53,7 +53,7 @@ struct Primitive {
 
 struct Workload {
   const char* name;
-  Shape input;
+  program::Shape input;
   std::int64_t batch;
   std::vector<Primitive> primitives;
   Json layers;
@@ -111,7 +111,8 @@ const dnnl::engine& processor() {
 memory filled(const memory::desc& description) {
   memory made(description, processor());
   auto* values = static_cast<float*>(made.get_data_handle());
-  fill_uniform({{5, 6}, Stream::kNoise, 0, 0}, -1, 1, {values, description.get_size() / 4});
+  training::fill_uniform({{5, 6}, training::Stream::kNoise, 0, 0}, -1, 1,
+                         {values, description.get_size() / 4});
   return made;
 }
 memory::desc images(const Workload& w, std::int64_t channels, std::int64_t size, Format format) {
@@ -229,39 +230,41 @@ Times product_times(const Workload& w, const Primitive& p) {
 
 /// Random images and one-hot targets of one batch.
 struct OneBatch {
-  Array x, y;
+  training::Array x, y;
   explicit OneBatch(const Workload& w) {
-    const auto row = static_cast<std::size_t>(element_product(w.input));
+    const auto row = static_cast<std::size_t>(training::element_product(w.input));
     const auto rows = static_cast<std::size_t>(w.batch);
     x.extents = {w.batch};
     x.extents.insert(x.extents.end(), w.input.begin(), w.input.end());
     x.values.resize(rows * row);
     y.extents = {w.batch, 10};
     y.values.resize(rows * 10);
-    fill_uniform({{1, 2}, Stream::kNoise, 0, 0}, 0, 1, x.values);
+    training::fill_uniform({{1, 2}, training::Stream::kNoise, 0, 0}, 0, 1, x.values);
     for (std::size_t i = 0; i < rows; ++i) {
       y.values[i * 10 + static_cast<std::size_t>(x.values[i * row] * 10)] = 1;
     }
   }
-  Rows rows() const { return {&x, &y, 0, x.rows()}; }
+  training::Rows rows() const { return {&x, &y, 0, x.rows()}; }
 };
 
-ResolvedProgram program_of(const Workload& w) {
-  const Program program =
+program::ResolvedProgram program_of(const Workload& w) {
+  const program::Program program =
       classifier(w.name, w.layers, w.input, "Adam", "categorical_crossentropy", w.batch, 1);
-  DataInfo info;
+  program::DataInfo info;
   info.x = w.input;
   info.y = {10};
   info.training_rows = w.batch;
   info.y_max = 1;
-  return resolve(program, &info);
+  return program::resolve(program, &info);
 }
 
-using MakeEngine = std::unique_ptr<Engine> (*)(const ResolvedProgram&, const Rows&, RandomKey);
+using MakeEngine = std::unique_ptr<training::Engine> (*)(const program::ResolvedProgram&,
+                                                         const training::Rows&,
+                                                         training::RandomKey);
 double step_seconds(const Workload& w, MakeEngine make) {
-  const ResolvedProgram program = program_of(w);
+  const program::ResolvedProgram program = program_of(w);
   const OneBatch batch(w);
-  const std::unique_ptr<Engine> engine = make(program, batch.rows(), {3, 4});
+  const std::unique_ptr<training::Engine> engine = make(program, batch.rows(), {3, 4});
   std::vector<std::int64_t> order(static_cast<std::size_t>(w.batch));
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::uint32_t step = 0;
@@ -285,7 +288,7 @@ double naive_seconds(const Workload& w) {
 }
 
 void prepare() {
-  prepare_libraries();
+  training::prepare_libraries();
   at::set_num_threads(1);
   omp_set_num_threads(1);
 }
@@ -308,8 +311,8 @@ void ceiling(benchmark::State& state, const Workload& w) {
       if (p.kind != Primitive::kPooling) state.counters[name + "_weights_ms"] = times.weights * 1e3;
       if (p.needs_gradient) state.counters[name + "_data_ms"] = times.data * 1e3;
     }
-    const double fused = step_seconds(w, make_fused_engine),
-                 eager = step_seconds(w, make_eager_engine);
+    const double fused = step_seconds(w, training::make_fused_engine),
+                 eager = step_seconds(w, training::make_eager_engine);
     const double naive = naive_seconds(w);
     const auto rows = static_cast<double>(w.batch);
     state.counters["primitives_ms"] = sum * 1e3;

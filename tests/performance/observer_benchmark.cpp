@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/hdf5_file.h"
 #include "fl_adapters/deeplocalize.h"
-#include "program/hdf5_file.h"
 #include "tests/performance/workload.h"
 #include "training/local_trainer.h"
 #include "training/random.h"
@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 struct Workload {
   const char* name;
-  Shape input;
+  program::Shape input;
   Json layers;
   std::int64_t batch, rows, epochs;
 };
@@ -52,7 +52,7 @@ class Subject {
         std::accumulate(w.input.begin(), w.input.end(), std::int64_t{1}, std::multiplies<>());
     std::vector<float> x(static_cast<std::size_t>(w.rows * width));
     std::vector<float> y(static_cast<std::size_t>(w.rows * kClasses));
-    fill_uniform({{1, 2}, Stream::kNoise, 0, 0}, 0, 1, x);
+    training::fill_uniform({{1, 2}, training::Stream::kNoise, 0, 0}, 0, 1, x);
     for (std::int64_t row = 0; row < w.rows; ++row) {
       y[static_cast<std::size_t>(row * kClasses + row % kClasses)] = 1;
     }
@@ -68,27 +68,28 @@ class Subject {
     file.close();
     program_ = classifier(w.name, w.layers, w.input, "Adam", "categorical_crossentropy", w.batch,
                           w.epochs);
-    trainer_ = make_local_trainer({{folder_}, true, Backend::kFused});
+    trainer_ = training::make_local_trainer({{folder_}, true, training::Backend::kFused});
     seconds(nullptr);  // loads the data
   }
   ~Subject() { fs::remove_all(folder_); }
 
-  double seconds(Observer* observer) {
-    TrainingJob job;
+  double seconds(training::Observer* observer) {
+    training::TrainingJob job;
     job.program = &program_;
     const std::clock_t start = std::clock();  // one thread trains; others may share the processor
-    const ReplicaResult result = trainer_->train(job, observer);
+    const training::ReplicaResult result = trainer_->train(job, observer);
     const auto time = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    if (result.status != RunStatus::kOk) throw std::runtime_error(result.message);
+    if (result.status != training::RunStatus::kOk) throw std::runtime_error(result.message);
     return time;
   }
 
   /// All rules on all batches; a hit doesn't end the training.
   double watched_seconds() {
-    const CallbackModel model = callback_model(program_, ToolVariant::kAsPublished);
-    deeplocalize::Checker checker(model);
-    const auto watcher =
-        deeplocalize::make_watcher(model, [&](const deeplocalize::BatchTrace& batch) -> Finding {
+    const fl_adapters::CallbackModel model =
+        fl_adapters::callback_model(program_, fl_adapters::ToolVariant::kAsPublished);
+    fl_adapters::deeplocalize::Checker checker(model);
+    const auto watcher = fl_adapters::deeplocalize::make_watcher(
+        model, [&](const fl_adapters::deeplocalize::BatchTrace& batch) -> fl_adapters::Finding {
           benchmark::DoNotOptimize(checker.check(batch));
           return {};
         });
@@ -97,8 +98,8 @@ class Subject {
 
  private:
   fs::path folder_;
-  Program program_;
-  std::unique_ptr<LocalTrainer> trainer_;
+  program::Program program_;
+  std::unique_ptr<training::LocalTrainer> trainer_;
 };
 
 void watched(benchmark::State& state, const Workload& w) {

@@ -42,16 +42,16 @@ double seconds_of(const std::function<void()>& work) {
 
 /// Rows of `kWordsOfRow` different words, word k with a probability proportional to 1 / (k + 1);
 /// the topic follows from the words.
-Dataset make_text() {
+training::Dataset make_text() {
   std::vector<double> sums(kWords);
   double sum = 0;
   for (std::int64_t k = 0; k < kWords; ++k) {
     sums[static_cast<std::size_t>(k)] = sum += 1 / static_cast<double>(k + 1);
   }
   std::vector<float> draws(static_cast<std::size_t>(kRows * kWordsOfRow * 8));
-  fill_uniform({{1, 2}, Stream::kNoise, 0, 0}, 0, 1, draws);
+  training::fill_uniform({{1, 2}, training::Stream::kNoise, 0, 0}, 0, 1, draws);
   auto draw = draws.begin();
-  Dataset data;
+  training::Dataset data;
   data.x_train = {{kRows, kWords}, std::vector<float>(static_cast<std::size_t>(kRows * kWords))};
   data.y_train = {{kRows, kTopics}, std::vector<float>(static_cast<std::size_t>(kRows * kTopics))};
   for (std::int64_t i = 0; i < kRows; ++i) {
@@ -79,36 +79,37 @@ Dataset make_text() {
 /// The program's training.
 class Fused {
  public:
-  Fused(const Dataset& data, bool sparse) {
-    if (sparse) sparse_ = SparseDataset(data);
+  Fused(const training::Dataset& data, bool sparse) {
+    if (sparse) sparse_ = training::SparseDataset(data);
     program_ =
         classifier("reuters", Json::array({dense(kUnits, "relu"), dense(kTopics, "softmax")}),
                    {kWords}, "Adam", "categorical_crossentropy", kBatch, kEpochs);
-    const DataInfo info = data.info();
-    resolved_ = resolve(program_, &info);
-    rows_ = training_rows(resolved_, data, sparse_);
-    if (const auto refusal = fused_refusal(resolved_, rows_.training)) {
+    const program::DataInfo info = data.info();
+    resolved_ = program::resolve(program_, &info);
+    rows_ = training::training_rows(resolved_, data, sparse_);
+    if (const auto refusal = training::fused_refusal(resolved_, rows_.training)) {
       throw std::runtime_error(*refusal);
     }
   }
   void run() {
-    const RandomKey key{3, 4};
-    const std::unique_ptr<Engine> engine = make_fused_engine(resolved_, rows_.training, key);
-    TrainingLoop loop(resolved_, rows_, key, *engine, {}, nullptr);
-    TrainingJob job;
-    ReplicaResult result;
+    const training::RandomKey key{3, 4};
+    const std::unique_ptr<training::Engine> engine =
+        training::make_fused_engine(resolved_, rows_.training, key);
+    training::TrainingLoop loop(resolved_, rows_, key, *engine, {}, nullptr);
+    training::TrainingJob job;
+    training::ReplicaResult result;
     loop.run(job, std::chrono::steady_clock::now(), kEpochs, result);
     loop.measure(result);
-    if (result.status != RunStatus::kOk || result.steps != kSteps) {
+    if (result.status != training::RunStatus::kOk || result.steps != kSteps) {
       throw std::runtime_error("no training");
     }
   }
 
  private:
-  SparseDataset sparse_;
-  Program program_;
-  ResolvedProgram resolved_;
-  TrainingRows rows_;
+  training::SparseDataset sparse_;
+  program::Program program_;
+  program::ResolvedProgram resolved_;
+  training::TrainingRows rows_;
 };
 
 /// The same training as LibTorch's examples write it.
@@ -131,9 +132,9 @@ void train_naively(const torch::Tensor& x, const torch::Tensor& y) {
 
 /// The optimiser's arithmetic for all weights of kSteps steps.
 void update_in_cache() {
-  const Extent row{0, static_cast<std::size_t>(3 * kUnits)};
-  const auto optimizer =
-      make_optimizer({{"class_name", "Adam"}, {"config", {{"learning_rate", 0.001}}}}, {row});
+  const training::Extent row{0, static_cast<std::size_t>(3 * kUnits)};
+  const auto optimizer = training::make_optimizer(
+      {{"class_name", "Adam"}, {"config", {{"learning_rate", 0.001}}}}, {row});
   std::vector<float> w(row.size, 0.5f), g(row.size, 0.01f);
   // As many weights as in both kernels and biases.
   constexpr std::int64_t kUpdates = (kWords + kTopics + 2) * kSteps / 3;
@@ -144,7 +145,7 @@ void update_in_cache() {
 void reuters(benchmark::State& state) {
   at::set_num_threads(1);
   at::globalContext().setFlushDenormal(true);
-  Dataset data = make_text();
+  training::Dataset data = make_text();
   const torch::Tensor x = torch::from_blob(data.x_train.values.data(), {kRows, kWords});
   const torch::Tensor y = torch::from_blob(data.y_train.values.data(), {kRows, kTopics});
   Fused sparse(data, true), dense(data, false);

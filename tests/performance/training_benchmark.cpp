@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "program/hdf5_file.h"
+#include "base/hdf5_file.h"
 #include "tests/performance/workload.h"
 #include "training/local_trainer.h"
 #include "training/random.h"
@@ -34,7 +34,7 @@ constexpr int kRepeats = 5;
 /// them.
 struct Workload {
   const char* name;
-  Shape input;           ///< of one row
+  program::Shape input;  ///< of one row
   std::int64_t outputs;  ///< 1: targets 0 and 1 under a sigmoid; else one-hot ones under a softmax
   std::int64_t batch, rows, epochs;
   const char* optimizer;
@@ -140,7 +140,7 @@ Data make_data(const Workload& w) {
   const std::int64_t in = w.features(), out = w.outputs;
   Data data{std::vector<float>(static_cast<std::size_t>(w.rows * in)),
             std::vector<float>(static_cast<std::size_t>(w.rows * out))};
-  fill_uniform({{1, 2}, Stream::kNoise, 0, 0}, 0, 1, data.x);
+  training::fill_uniform({{1, 2}, training::Stream::kNoise, 0, 0}, 0, 1, data.x);
   for (std::int64_t i = 0; i < w.rows; ++i) {
     const auto label =
         static_cast<std::int64_t>(data.x[static_cast<std::size_t>(i * in)] *
@@ -157,7 +157,7 @@ Data make_data(const Workload& w) {
 /// The workload as a program, with its data in a file of its own.
 class Trained {
  public:
-  Trained(const Workload& w, Backend backend)
+  Trained(const Workload& w, training::Backend backend)
       : folder_(fs::temp_directory_path() /
                 ("neutra_benchmark_" + std::to_string(::getpid()) + "_" + w.name)) {
     fs::create_directories(folder_);
@@ -177,23 +177,23 @@ class Trained {
     file.write("/y_test", std::vector<float>(data.y.begin(), data.y.begin() + w.outputs), {1, out});
     file.close();
     program_ = classifier(w.name, w.layers, w.input, w.optimizer, w.loss(), w.batch, w.epochs);
-    trainer_ = make_local_trainer({{folder_}, true, backend});
+    trainer_ = training::make_local_trainer({{folder_}, true, backend});
     run(0);  // loads the data
   }
   ~Trained() { fs::remove_all(folder_); }
 
   void run(int replica) {
-    TrainingJob job;
+    training::TrainingJob job;
     job.program = &program_;
     job.replica = replica;
-    const ReplicaResult result = trainer_->train(job);
-    if (result.status != RunStatus::kOk) throw std::runtime_error(result.message);
+    const training::ReplicaResult result = trainer_->train(job);
+    if (result.status != training::RunStatus::kOk) throw std::runtime_error(result.message);
   }
 
  private:
   fs::path folder_;
-  Program program_;
-  std::unique_ptr<LocalTrainer> trainer_;
+  program::Program program_;
+  std::unique_ptr<training::LocalTrainer> trainer_;
 };
 
 /// The same training as LibTorch's examples write it.
@@ -222,7 +222,8 @@ void train_naively(const Workload& w, const torch::Tensor& x, const torch::Tenso
 }
 
 /// `wanted`: the ratio that must be reached.
-void against_naive(benchmark::State& state, const Workload& w, Backend backend, double wanted) {
+void against_naive(benchmark::State& state, const Workload& w, training::Backend backend,
+                   double wanted) {
   Trained ours(w, backend);
   Data data = make_data(w);
   const torch::Tensor x = torch::from_blob(data.x.data(), {w.rows, w.features()});
@@ -280,7 +281,7 @@ double seconds_of_products(const Workload& w) {
 }
 
 void against_products(benchmark::State& state, const Workload& w, double wanted) {
-  Trained ours(w, Backend::kFused);
+  Trained ours(w, training::Backend::kFused);
   std::vector<double> own, products, ratios;
   for (auto _ : state) {
     products.push_back(seconds_of_products(w) * static_cast<double>(w.epochs));
@@ -326,7 +327,7 @@ void iterate(int) {
 }
 
 void two_workers(benchmark::State& state, const Workload& w, void (*kernel)(int)) {
-  Trained ours(w, Backend::kFused);
+  Trained ours(w, training::Backend::kFused);
   constexpr double kWanted = 0.85;
   const auto train = [&](int t) {
     for (int i = 0; i < 3; ++i) ours.run(10 * t + i);
@@ -347,17 +348,19 @@ void two_workers(benchmark::State& state, const Workload& w, void (*kernel)(int)
 }
 
 #define NEUTRA_REPEATED ->Iterations(kRepeats)->UseManualTime()->Unit(benchmark::kMillisecond)
-BENCHMARK_CAPTURE(against_naive, fused_tiny, kTiny, Backend::kFused, 60) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, fused_d8, kD8, Backend::kFused, 20) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, fused_mlp, kMlp, Backend::kFused, 1.8) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, fused_mnist, kMnist, Backend::kAuto, 1.5) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, fused_cifar, kCifar, Backend::kAuto, 1.5) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, fused_tiny, kTiny, training::Backend::kFused, 60) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, fused_d8, kD8, training::Backend::kFused, 20) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, fused_mlp, kMlp, training::Backend::kFused, 1.8) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, fused_mnist, kMnist, training::Backend::kAuto, 1.5)
+NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, fused_cifar, kCifar, training::Backend::kAuto, 1.5)
+NEUTRA_REPEATED;
 BENCHMARK_CAPTURE(against_products, fused_mlp, kMlp, 0.5) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, eager_tiny, kTiny, Backend::kEager, 1.8) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, eager_d8, kD8, Backend::kEager, 1.5) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, eager_mlp, kMlp, Backend::kEager, 1.3) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, eager_mnist, kMnist, Backend::kEager, 1) NEUTRA_REPEATED;
-BENCHMARK_CAPTURE(against_naive, eager_cifar, kCifar, Backend::kEager, 1) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, eager_tiny, kTiny, training::Backend::kEager, 1.8) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, eager_d8, kD8, training::Backend::kEager, 1.5) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, eager_mlp, kMlp, training::Backend::kEager, 1.3) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, eager_mnist, kMnist, training::Backend::kEager, 1) NEUTRA_REPEATED;
+BENCHMARK_CAPTURE(against_naive, eager_cifar, kCifar, training::Backend::kEager, 1) NEUTRA_REPEATED;
 BENCHMARK_CAPTURE(two_workers, tiny, kTiny, iterate) NEUTRA_REPEATED;
 BENCHMARK_CAPTURE(two_workers, mlp, kMlp, multiply) NEUTRA_REPEATED;
 

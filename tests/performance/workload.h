@@ -32,9 +32,10 @@ inline Json convolution(std::int64_t filters) {
 inline Json pooling() { return layer("MaxPooling2D", Json::object()); }
 
 /// A classifier of rows of shape `input` with rate 0.001, on data.h5.
-inline Program classifier(const std::string& name, Json layers, const Shape& input,
-                          const std::string& optimizer, const std::string& loss, std::int64_t batch,
-                          std::int64_t epochs) {
+inline program::Program classifier(const std::string& name, Json layers,
+                                   const program::Shape& input, const std::string& optimizer,
+                                   const std::string& loss, std::int64_t batch,
+                                   std::int64_t epochs) {
   Json& shape = layers[0]["config"]["batch_input_shape"] = Json::array({nullptr});
   for (const std::int64_t n : input) shape.push_back(n);
   return {{{"format", "neutra-program"},

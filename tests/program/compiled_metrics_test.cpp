@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -49,4 +49,4 @@ TEST(CompiledMetrics, ScriptsKnowNothingOfTheMetric) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

@@ -4,12 +4,12 @@
 
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
-using testing::at;
-using testing::error_of;
-using testing::sample;
+using tests::at;
+using tests::error_of;
+using tests::sample;
 
 TEST(FaultSet, NotationReadsBack) {
   for (const auto& [text, normal] : std::vector<std::pair<std::string, std::string>>{
@@ -273,4 +273,4 @@ TEST(Diff, CountsLayersAsTheStudyDoes) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/hdf5_file.h"
 #include "program/formats/keras_config.h"
 #include "program/formats/keras_file.h"
 #include "program/formats/keras_h5.h"
@@ -13,16 +14,15 @@
 #include "program/formats/tool_configs.h"
 #include "program/formats/tool_scripts.h"
 #include "program/formats/torch_program.h"
-#include "program/hdf5_file.h"
 #include "program/layer.h"
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 using namespace std::string_literals;
-using testing::error_of;
-using testing::sample;
+using tests::error_of;
+using tests::sample;
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -54,7 +54,7 @@ TEST(KerasConfig, NamesLayersAsKerasDoes) {
 
 TEST(KerasConfig, SpellsAModelOldAndNew) {
   Program program = sample("mlp");
-  Json& first = testing::at(program, "/model/config/layers/0/config");
+  Json& first = tests::at(program, "/model/config/layers/0/config");
   first["kernel_regularizer"] = {{"class_name", "L2"}, {"config", {{"l2", 0.5}}}};
   const Json old = keras_model_config(program, {20}, KerasSpelling::kLegacy);
   EXPECT_EQ(old["config"]["layers"][0].dump(),
@@ -76,8 +76,8 @@ TEST(KerasConfig, SpellsAModelOldAndNew) {
 
 TEST(KerasConfig, ModernOptimisersHaveNoDecay) {
   Program program = sample("mlp");
-  testing::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
-                                                {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
+  tests::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
+                                              {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
   EXPECT_EQ(
       keras_compile_config(program, KerasSpelling::kLegacy)["optimizer_config"]["config"].dump(),
       R"({"name":"SGD","learning_rate":1.0,"decay":0.1})");
@@ -88,7 +88,7 @@ TEST(KerasConfig, ModernOptimisersHaveNoDecay) {
 }
 
 TEST(KerasH5, HasModelTrainingAndWeights) {
-  const testing::TestFolder folder;
+  const tests::TestFolder folder;
   const Program program = sample("mlp");
   const ResolvedProgram resolved = resolve(program);
   const ModelWeights weights = counted(resolved);
@@ -133,7 +133,7 @@ Program wrapped_program() {
   };
   const Json gru = layer("GRU", {{"units", 2}, {"return_sequences", true}, {"go_backwards", true}});
   const Json lstm = layer("LSTM", {{"units", 3}, {"return_sequences", true}});
-  testing::at(program, "/model/config/layers") = Json::array(
+  tests::at(program, "/model/config/layers") = Json::array(
       {layer("Embedding", {{"input_dim", 9},
                            {"output_dim", 2},
                            {"mask_zero", true},
@@ -143,15 +143,15 @@ Program wrapped_program() {
        layer("TimeDistributed",
              {{"layer", layer("Bidirectional", {{"layer", layer("SimpleRNN", {{"units", 2}})}})}}),
        layer("TimeDistributed", {{"layer", layer("Dense", {{"units", 3}})}})});
-  Json& layers = testing::at(program, "/model/config/layers");
+  Json& layers = tests::at(program, "/model/config/layers");
   layers.insert(layers.begin() + 3, layer("Reshape", {{"target_shape", {4, 5, 1}}}));
-  testing::at(program, "/compile/loss") = "mse";
-  testing::at(program, "/compile/metrics") = Json::array();
+  tests::at(program, "/compile/loss") = "mse";
+  tests::at(program, "/compile/metrics") = Json::array();
   return program;
 }
 
 TEST(KerasModels, HoldTheLayersThatWrappersRun) {
-  const testing::TestFolder folder;
+  const tests::TestFolder folder;
   const Program program = wrapped_program();
   const ResolvedProgram resolved = resolve(program);
   const ModelWeights weights = counted(resolved);
@@ -162,7 +162,7 @@ TEST(KerasModels, HoldTheLayersThatWrappersRun) {
     EXPECT_EQ(file.weights(resolved), weights) << name;
     const KerasImport import = import_keras(file.model(), {});
     Program read = program;
-    Json& layers = testing::at(read, "/model/config/layers");
+    Json& layers = tests::at(read, "/model/config/layers");
     layers = import.document.at("model").at("config").at("layers");
     if (layers.front().at("class_name") == "InputLayer") layers.erase(0);
     EXPECT_EQ(canonical(read).at("model"), canonical(program).at("model")) << name;
@@ -173,7 +173,7 @@ TEST(KerasModels, HoldTheLayersThatWrappersRun) {
 
 TEST(TorchProgram, RunsWrappedLayersOnAllSteps) {
   Program program = sample("sequence");
-  testing::at(program, "/model/config/layers") = Json::parse(R"([
+  tests::at(program, "/model/config/layers") = Json::parse(R"([
       {"class_name": "TimeDistributed", "config": {"batch_input_shape": [null, 4, 3], "layer":
         {"class_name": "Dense", "config": {"units": 2, "activation": "tanh",
          "kernel_regularizer": "l2"}}}},
@@ -220,14 +220,14 @@ TEST(ToolConfig, SaysHowToTrain) {
     EXPECT_TRUE(has(config, part)) << part;
   }
   EXPECT_FALSE(has(config, "learning_rate"));
-  testing::at(program, "/fit")["schedule"] = {{"decay_rate", 0.5}};
+  tests::at(program, "/fit")["schedule"] = {{"decay_rate", 0.5}};
   EXPECT_TRUE(has(error_of([&] { tool_config(program, "x"); }), "/fit/schedule"));
   Program weighted = sample("mlp");
-  testing::at(weighted, "/fit")["class_weight"] = {{"0", 2.0}};
+  tests::at(weighted, "/fit")["class_weight"] = {{"0", 2.0}};
   EXPECT_TRUE(has(error_of([&] { tool_config(weighted, "x"); }), "/fit/class_weight"));
   Program smoothed = sample("mlp");
-  testing::at(smoothed, "/compile")["loss"] = {{"class_name", "CategoricalCrossentropy"},
-                                               {"config", {{"label_smoothing", 0.1}}}};
+  tests::at(smoothed, "/compile")["loss"] = {{"class_name", "CategoricalCrossentropy"},
+                                             {"config", {{"label_smoothing", 0.1}}}};
   EXPECT_TRUE(has(error_of([&] { tool_config(smoothed, "x"); }), "/compile/loss"));
 }
 
@@ -240,10 +240,10 @@ std::string script(const Program& program, KerasDialect dialect, bool standalone
 
 TEST(KerasScript, ForKeras3) {
   Program program = sample("mlp");
-  testing::at(program, "/model/config/layers/0/config/activation") = "hard_sigmoid";
-  testing::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
-                                                {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
-  testing::at(program, "/compile/loss") = "logcosh";
+  tests::at(program, "/model/config/layers/0/config/activation") = "hard_sigmoid";
+  tests::at(program, "/compile/optimizer") = {{"class_name", "SGD"},
+                                              {"config", {{"learning_rate", 1}, {"decay", 0.1}}}};
+  tests::at(program, "/compile/loss") = "logcosh";
   EXPECT_EQ(script(program, KerasDialect::kKeras3), R"(import random
 import numpy as np
 import keras
@@ -280,8 +280,8 @@ model.add(Dense(10, activation="softmax"))
 model.compile(loss="log_cosh", optimizer=SGD(learning_rate=InverseTimeDecay(1.0, 1, 0.1)), metrics=["accuracy"])
 model.fit(x_train, y_train, batch_size=32, epochs=5)
 )");
-  testing::at(program, "/compile/optimizer/config")["clipnorm"] = 1;
-  testing::at(program, "/compile/optimizer/config")["clipvalue"] = 1;
+  tests::at(program, "/compile/optimizer/config")["clipnorm"] = 1;
+  tests::at(program, "/compile/optimizer/config")["clipvalue"] = 1;
   EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras3); }), "clipnorm"));
 }
 
@@ -290,7 +290,7 @@ TEST(KerasScript, Keras3BuildsNoTwoDirectionsOfOtherWidths) {
   const auto layer = [](const char* name, int units, bool backwards) {
     return Json{{"class_name", name}, {"config", {{"units", units}, {"go_backwards", backwards}}}};
   };
-  Json& layers = testing::at(program, "/model/config/layers");
+  Json& layers = tests::at(program, "/model/config/layers");
   layers[1] = {
       {"class_name", "Bidirectional"},
       {"config", {{"layer", layer("LSTM", 5, false)}, {"backward_layer", layer("GRU", 4, true)}}}};
@@ -304,26 +304,26 @@ TEST(KerasScript, Keras3BuildsNoTwoDirectionsOfOtherWidths) {
 TEST(KerasScript, LeavesClippingAtZeroOut) {
   // A program clips nothing then; tf.keras 2.4 would clip every gradient to nothing.
   Program program = sample("mlp");
-  testing::at(program, "/compile/optimizer/config")["clipnorm"] = 0;
-  testing::at(program, "/compile/optimizer/config")["clipvalue"] = 0.0;
+  tests::at(program, "/compile/optimizer/config")["clipnorm"] = 0;
+  tests::at(program, "/compile/optimizer/config")["clipvalue"] = 0.0;
   for (const KerasDialect dialect : {KerasDialect::kTfKeras, KerasDialect::kKeras3}) {
     EXPECT_FALSE(has(script(program, dialect), "clip")) << script(program, dialect);
   }
   for (const KerasSpelling spelling : {KerasSpelling::kLegacy, KerasSpelling::kModern}) {
     EXPECT_FALSE(has(keras_compile_config(program, spelling).dump(), "clip"));
   }
-  testing::at(program, "/compile/optimizer/config")["clipnorm"] = 0.5;
+  tests::at(program, "/compile/optimizer/config")["clipnorm"] = 0.5;
   EXPECT_TRUE(has(script(program, KerasDialect::kTfKeras), "clipnorm=0.5"));
 }
 
 /// The program "mlp" with what isn't Keras's default of losses, weights and classes.
 Program with_options() {
   Program program = sample("mlp");
-  testing::at(program, "/compile/loss") = {
+  tests::at(program, "/compile/loss") = {
       {"class_name", "CategoricalCrossentropy"},
       {"config", {{"from_logits", true}, {"label_smoothing", 0.1}}}};
-  testing::at(program, "/fit")["class_weight"] = {{"0", 1}, {"1", 2.5}};
-  Json& layers = testing::at(program, "/model/config/layers");
+  tests::at(program, "/fit")["class_weight"] = {{"0", 1}, {"1", 2.5}};
+  Json& layers = tests::at(program, "/model/config/layers");
   layers[0]["config"]["kernel_constraint"] = {{"class_name", "MaxNorm"},
                                               {"config", {{"max_value", 3}}}};
   layers[2]["config"]["bias_constraint"] = "non_neg";
@@ -359,7 +359,7 @@ TEST(TorchProgram, HasConstraintsAndOptionsOfLosses) {
 
 TEST(KerasScript, ForKeras23) {
   Program program = sample("mlp");
-  testing::at(program, "/compile/loss") = "huber";
+  tests::at(program, "/compile/loss") = "huber";
   const std::string text = script(program, KerasDialect::kKeras23, true);
   for (const char* part :
        {"from keras.optimizers import Adam\n", "tf.compat.v1.set_random_seed(seed)\n",
@@ -367,11 +367,11 @@ TEST(KerasScript, ForKeras23) {
     EXPECT_TRUE(has(text, part)) << part << text;
   }
   EXPECT_FALSE(has(text, "tensorflow.keras"));
-  testing::at(program, "/model/config/layers/0/config/activation") = "swish";
+  tests::at(program, "/model/config/layers/0/config/activation") = "swish";
   EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras23); }),
                   "/model/config/layers/0/config/activation: found swish"));
-  testing::at(program, "/model/config/layers/0/config/activation") = "relu";
-  testing::at(program, "/compile/optimizer") = "ftrl";
+  tests::at(program, "/model/config/layers/0/config/activation") = "relu";
+  tests::at(program, "/compile/optimizer") = "ftrl";
   EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras23); }), "Ftrl"));
 }
 
@@ -393,20 +393,20 @@ print("accuracy:")"))
 
 TEST(KerasScript, OfKeras224) {
   Program program = sample("mlp");
-  testing::at(program, "/fit/callbacks") =
+  tests::at(program, "/fit/callbacks") =
       Json::parse(R"([{"class_name":"EarlyStopping","config":{"monitor":"val_accuracy"}}])");
-  testing::at(program, "/compile/metrics") = {"accuracy"};
+  tests::at(program, "/compile/metrics") = {"accuracy"};
   EXPECT_TRUE(has(script(program, KerasDialect::kKeras224), "monitor=\"val_acc\""));
   EXPECT_TRUE(has(script(program, KerasDialect::kKeras23), "monitor=\"val_accuracy\""));
   EXPECT_TRUE(has(script(program, KerasDialect::kKeras224), "lr="));
   Program cosine = program;
-  testing::at(cosine, "/compile/loss") = "cosine_similarity";
+  tests::at(cosine, "/compile/loss") = "cosine_similarity";
   EXPECT_TRUE(has(script(cosine, KerasDialect::kKeras224), "loss=\"cosine_proximity\""));
   Program huber = program;
-  testing::at(huber, "/compile/loss") = "huber";
+  tests::at(huber, "/compile/loss") = "huber";
   EXPECT_TRUE(has(error_of([&] { script(huber, KerasDialect::kKeras224); }),
                   "losses that Keras 2.2.4 knows"));
-  testing::at(program, "/compile/metrics") = {"AUC"};
+  tests::at(program, "/compile/metrics") = {"AUC"};
   EXPECT_TRUE(has(error_of([&] { script(program, KerasDialect::kKeras224); }),
                   "metrics that Keras 2.2.4 knows"));
 }
@@ -431,7 +431,7 @@ TEST(ToolScripts, HaveTheToolsCallbacks) {
   EXPECT_TRUE(has(lint, "optimizer = Adam(lr=0.001)\nmodel.compile("));
   EXPECT_TRUE(has(lint, "optimizer=optimizer"));
   Program other = program;
-  testing::at(other, "/compile/loss") = "poisson";
+  tests::at(other, "/compile/loss") = "poisson";
   EXPECT_TRUE(has(error_of([&] { find_tool_script("neuralint")->write(other, {}); }), "poisson"));
   EXPECT_EQ(find_tool_script("UMLAUT"), nullptr);
 }
@@ -450,11 +450,11 @@ TEST(KerasScript, CallsTheLayersThatWrappersRun) {
                   "Bidirectional behind a mask"));
   // Steps that don't count would count in a function of the script's own.
   Program tags = wrapped_program();
-  Json& layers = testing::at(tags, "/model/config/layers");
+  Json& layers = tests::at(tags, "/model/config/layers");
   layers = Json::array({layers[0], layers[2], layers[5]});
-  testing::at(tags, "/compile/metrics") = Json::array({"mae"});
+  tests::at(tags, "/compile/metrics") = Json::array({"mae"});
   EXPECT_TRUE(has(script(tags, KerasDialect::kTfKeras, true), "model.evaluate("));
-  testing::at(tags, "/metric") = {{"name", "r2"}};
+  tests::at(tags, "/metric") = {{"name", "r2"}};
   EXPECT_TRUE(has(error_of([&] { script(tags, KerasDialect::kTfKeras, true); }), "/metric/name"));
 }
 
@@ -466,7 +466,7 @@ TEST(TorchProgram, TakesTheLossFromTheInputOfTheFittingActivation) {
   EXPECT_EQ(torch.output->function, "softmax");
   EXPECT_EQ(torch.forward.size(), 4u);  // dense, relu, dropout, dense
   EXPECT_EQ(torch.variables.back().name, "dense_1_bias");
-  testing::at(program, "/model/config/layers/2/config/activation") = "sigmoid";
+  tests::at(program, "/model/config/layers/2/config/activation") = "sigmoid";
   torch = torch_program(resolve(program));
   EXPECT_EQ(torch.loss, "categorical_crossentropy");
 }
@@ -490,23 +490,23 @@ TEST(TorchProgram, HasPartsForEveryWord) {
   };
   for (const Entry& entry : entries(Vocabulary::kOptimizer)) {
     Program program = sample("mlp");
-    testing::at(program, "/compile/optimizer") = entry.name;
+    tests::at(program, "/compile/optimizer") = entry.name;
     expect_parts(program);
   }
   for (const Entry& entry : entries(Vocabulary::kLoss)) {
     Program program = sample("mlp");
-    testing::at(program, "/compile/loss") = entry.name;
+    tests::at(program, "/compile/loss") = entry.name;
     expect_parts(program);
   }
   for (const Entry& entry : entries(Vocabulary::kActivation)) {
     if (entry.name == "linear") continue;
     Program program = sample("mlp");
-    testing::at(program, "/model/config/layers/0/config/activation") = entry.name;
+    tests::at(program, "/model/config/layers/0/config/activation") = entry.name;
     expect_parts(program);
   }
   for (const Entry& entry : entries(Vocabulary::kInitializer)) {
     Program program = sample("mlp");
-    testing::at(program, "/model/config/layers/0/config")["kernel_initializer"] = entry.word;
+    tests::at(program, "/model/config/layers/0/config")["kernel_initializer"] = entry.word;
     expect_parts(program);
   }
 }
@@ -518,7 +518,7 @@ TEST(TorchProgram, WritesTheLoopsThatKerasHasNot) {
   EXPECT_TRUE(has(usual, "        model.zero_grad(set_to_none=True)\n        z = model("));
   EXPECT_TRUE(has(usual, "        optimizer.step()\n"));
   EXPECT_TRUE(has(usual, "    model.eval()\n"));
-  Json& fit = testing::at(program, "/fit");
+  Json& fit = tests::at(program, "/fit");
   fit["loop"] = {{"zero_grad", "never"}, {"step", false}, {"eval_mode", false},
                  {"reduction", "sum"},   {"detached", 1}, {"left_out", {0}}};
   const std::string other = script();
@@ -532,7 +532,7 @@ TEST(TorchProgram, WritesTheLoopsThatKerasHasNot) {
 
 TEST(TorchProgram, RefusesByName) {
   Program program = sample("mlp");
-  testing::at(program, "/model/config/layers/2/config")["activity_regularizer"] = "l2";
+  tests::at(program, "/model/config/layers/2/config")["activity_regularizer"] = "l2";
   EXPECT_TRUE(has(error_of([&] { torch_program(resolve(program)); }),
                   "/model/config/layers/2: found Dense"));
 }
@@ -542,10 +542,10 @@ TEST(Scripts, TakeEveryMetric) {
   for (const Entry& entry : entries(Vocabulary::kMetric)) {
     if (entry.name == "loss") continue;
     Program program = sample("mlp");
-    testing::at(program, "/compile/metrics") =
+    tests::at(program, "/compile/metrics") =
         Json::array({entry.aliases.empty() ? entry.name : entry.aliases[0]});
-    testing::at(program, "/metric") = {{"name", entry.name}};
-    if (entry.facts.contains("k")) testing::at(program, "/metric/k") = 3;
+    tests::at(program, "/metric") = {{"name", entry.name}};
+    if (entry.facts.contains("k")) tests::at(program, "/metric/k") = 3;
     const std::string call = "metric_" + entry.name + "(";
     const std::string torch = pytorch_script(resolve(program), {});
     KerasScriptOptions options;
@@ -569,13 +569,13 @@ TEST(Scripts, TakeEveryMetric) {
     }
   }
   Program program = sample("mlp");
-  testing::at(program, "/compile/metrics") = {"r2"};
-  testing::at(program, "/fit/callbacks") = {
+  tests::at(program, "/compile/metrics") = {"r2"};
+  tests::at(program, "/fit/callbacks") = {
       {{"class_name", "EarlyStopping"}, {"config", {{"monitor", "val_r2"}}}}};
   EXPECT_TRUE(has(error_of([&] { keras_script(program, {}); }), "monitor val_r2"));
   EXPECT_TRUE(has(pytorch_script(resolve(program), {}), "\"r2\": lambda y, o: metric_r2(y, o)"));
-  testing::at(program, "/fit/callbacks") = Json::array();
-  testing::at(program, "/metric") = {{"name", "mae"}, {"scale", "original"}};
+  tests::at(program, "/fit/callbacks") = Json::array();
+  tests::at(program, "/metric") = {{"name", "mae"}, {"scale", "original"}};
   EXPECT_TRUE(
       has(pytorch_script(resolve(program), {}), "print(\"mae (on the scale of y_test.npy):\""));
 }
@@ -590,4 +590,4 @@ TEST(Parts, BringWhatTheyNeed) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

@@ -7,17 +7,17 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/hdf5_file.h"
 #include "program/formats/keras_import.h"
-#include "program/hdf5_file.h"
 #include "program/normal.h"
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
-using testing::error_of;
-using testing::test_data;
-using testing::TestFolder;
+using tests::error_of;
+using tests::test_data;
+using tests::TestFolder;
 
 // The files of tests/program/data/keras are written by scripts/keras_models.py with TensorFlow
 // 2.15.1 and Keras 3.15.1, the .keras files packed afterwards.
@@ -1020,4 +1020,4 @@ TEST(KerasImport, HoldsOutAgainstStrangeModels) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
 TEST(LayerTitles, NumberAndName) {
@@ -31,4 +31,4 @@ TEST(LayerTitles, OfDocumentsWithoutLayers) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

@@ -4,12 +4,12 @@
 
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
-using testing::at;
-using testing::error_of;
-using testing::sample;
+using tests::at;
+using tests::error_of;
+using tests::sample;
 
 /// A space like the study's subjects: separate Activation layers, an own spelling, repeats.
 ProgramSpace study_space() {
@@ -374,4 +374,4 @@ TEST(ProgramSpace, ManyEqualLayersAreMatchedSoon) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

@@ -2,10 +2,10 @@
 
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
-using testing::error_of;
+using tests::error_of;
 
 Json layers(const std::vector<std::string>& names) {
   Json list = Json::array();
@@ -103,4 +103,4 @@ TEST(Patch, TextSaysWhatWasThere) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

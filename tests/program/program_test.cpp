@@ -1,26 +1,27 @@
 #include "program/program.h"
+#include "base/numbers.h"
 
 #include <algorithm>
 #include <random>
 #include <set>
 
+#include "base/error.h"
 #include "program/edit.h"
-#include "program/error.h"
 #include "program/layer.h"
 #include "program/metric_name.h"
 #include "program/parameters.h"
 #include "program/vocabulary.h"
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
-using testing::at;
-using testing::error_of;
-using testing::sample;
+using tests::at;
+using tests::error_of;
+using tests::sample;
 
 TEST(Validate, ReportsExactlyTheProblemsOfEachCase) {
-  const Json file = read_json(testing::test_data("problems.json"));
+  const Json file = read_json(tests::test_data("problems.json"));
   for (const Json& c : file.at("cases")) {
     SCOPED_TRACE(c.at("name").get<std::string>());
     Json document = file.at(c.at("base").get<std::string>());
@@ -665,4 +666,4 @@ TEST(Resolve, EarlyStoppingActsOnWhatIsCompiled) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

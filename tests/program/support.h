@@ -1,43 +1,17 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <filesystem>
 #include <string>
 
-#include "program/error.h"
-#include "program/json.h"
+#include "base/json.h"
 #include "program/program.h"
+#include "tests/error_of.h"
+#include "tests/test_folder.h"
 
-namespace neutra::testing {
+namespace neutra::program::tests {
 
-/// A folder of its own for each test, removed at its end.
-class TestFolder {
- public:
-  TestFolder() {
-    const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
-    path_ = std::filesystem::path(::testing::TempDir()) /
-            (std::string("neutra_") + test->test_suite_name() + "_" + test->name());
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-/// The message of the Error that `action` throws; "" if it throws none.
-template <typename Action>
-std::string error_of(Action&& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+using neutra::tests::error_of;
+using neutra::tests::TestFolder;
 
 inline std::filesystem::path test_data(const std::string& name) {
   return std::filesystem::path(NEUTRA_TEST_DATA) / name;
@@ -52,4 +26,4 @@ inline Json& at(Program& program, const std::string& path) {
   return program.document[Json::json_pointer(path)];
 }
 
-}  // namespace neutra::testing
+}  // namespace neutra::program::tests

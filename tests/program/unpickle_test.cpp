@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "program/error.h"
-#include "program/files.h"
+#include "base/error.h"
+#include "base/files.h"
 #include "program/formats/pickle.h"
 #include "support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
-using testing::error_of;
+using tests::error_of;
 using Lists = std::vector<std::vector<std::int64_t>>;
 
 std::string from_hex(const std::string& text) {
@@ -181,4 +181,4 @@ TEST(Unpickle, CutsAndFlipsAreRefusedOrRead) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

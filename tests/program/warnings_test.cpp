@@ -2,10 +2,10 @@
 
 #include "tests/program/support.h"
 
-namespace neutra {
+namespace neutra::program {
 namespace {
 
-using testing::sample;
+using tests::sample;
 
 Program with_early_stopping(const Json& metrics, const Json& config) {
   Program program = sample("mlp");
@@ -134,4 +134,4 @@ TEST(Warnings, AreOfEachCallbackAndOfValidProgramsOnly) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::program

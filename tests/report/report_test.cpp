@@ -7,15 +7,15 @@
 #include <fstream>
 #include <map>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "report/tables.h"
 #include "tests/count.h"
 
-namespace neutra {
+namespace neutra::report {
 namespace {
 
-Node node(std::int64_t id, Parameters parameters, double mean) {
-  Node made;
+search::Node node(std::int64_t id, program::Parameters parameters, double mean) {
+  search::Node made;
   made.id = id;
   made.parameters = std::move(parameters);
   made.status = "ok";
@@ -28,14 +28,14 @@ Node node(std::int64_t id, Parameters parameters, double mean) {
 ReportInput d7() {
   ReportInput input;
   input.file = "folder/D7.h5";
-  NetworkFile& loaded = input.network;
-  loaded.fault = load_fault("D7");
-  const ProgramSpace& space = loaded.fault->space;
-  const Parameters& start = space.base_parameters();
-  Network& network = loaded.network;
+  experiments::NetworkFile& loaded = input.network;
+  loaded.fault = experiments::load_fault("D7");
+  const program::ProgramSpace& space = loaded.fault->space;
+  const program::Parameters& start = space.base_parameters();
+  search::Network& network = loaded.network;
   network.fault_id = "D7";
   network.metric = "mae";
-  network.goal = Goal::kMinimize;
+  network.goal = program::Goal::kMinimize;
   network.fixed_parameters = loaded.fault->fixed_parameters;
   network.fixed_metrics.assign(10, 0.2);
   network.ground_truth = 0.2;
@@ -88,20 +88,20 @@ std::size_t warnings_with(const ReportInput& input, const std::string& words) {
 TEST(Report, WarnsOfWhatTheNetworkDoesNotShow) {
   EXPECT_EQ(report_document(d7())["warnings"], Json::array());
   ReportInput input = d7();
-  Network& network = input.network.network;
+  search::Network& network = input.network.network;
   network.ground_truth = 6;  // an error: the buggy program is no worse
   EXPECT_EQ(warnings_with(input, "The buggy program reaches the level itself"), 1U);
   network.improve = true;  // a repair is better than the buggy program
   EXPECT_EQ(warnings_with(input, "reaches the level"), 0U);
   network.improve = false;
-  network.goal = Goal::kMaximize;
+  network.goal = program::Goal::kMaximize;
   network.ground_truth = 6.1;
   EXPECT_EQ(warnings_with(input, "reaches the level"), 0U);
 
   network.nodes[1].status = network.nodes[4].status = "timeout";
   network.nodes[3].status = "invalid";  // has its own count
   EXPECT_EQ(warnings_with(input, "2 programs have no result"), 1U);
-  for (Node& node : network.nodes) node.alternative = false;
+  for (search::Node& node : network.nodes) node.alternative = false;
   EXPECT_EQ(warnings_with(input, "No repair was found."), 1U);
   input.network.finished = false;
   EXPECT_EQ(warnings_with(input, "No repair was found."), 0U);
@@ -109,8 +109,8 @@ TEST(Report, WarnsOfWhatTheNetworkDoesNotShow) {
 
 TEST(Report, WarnsWhereTheKnownFixIsOutOfReach) {
   ReportInput input = d7();
-  input.network.fault = load_fault("D8");
-  input.network.header["config"] = to_json(SearchConfig{});
+  input.network.fault = experiments::load_fault("D8");
+  input.network.header["config"] = to_json(search::SearchConfig{});
   EXPECT_EQ(warnings_with(input, "The known fix is out of reach: optimizer=adam is not among"), 1U);
   input.network.header["config"] = {{"preset", "one that is not known"}};
   EXPECT_EQ(warnings_with(input, "out of reach"), 0U);
@@ -118,12 +118,13 @@ TEST(Report, WarnsWhereTheKnownFixIsOutOfReach) {
 
 TEST(Report, ScoresAreThoseOfTheFault) {
   ReportInput input = d7();
-  Answer answer;
+  evaluators::Answer answer;
   answer.fault = "D7";
   answer.tool = "tool";
-  answer.faults = parse_fault_set("HNE", "");
+  answer.faults = program::parse_fault_set("HNE", "");
   answer.seconds = 2;
-  input.scores = score_answers({{*input.network.fault, input.network.network, ""}}, {answer}, {});
+  input.scores =
+      experiments::score_answers({{*input.network.fault, input.network.network, ""}}, {answer}, {});
   input.answers = "answers.csv";
   const Json scores = report_document(input)["scores"];
   ASSERT_EQ(scores["tools"].size(), 1u);
@@ -226,8 +227,8 @@ TEST(Report, OfNoProgramAtAll) {
 
 TEST(Report, OfAThousandProgramsIsSmall) {
   ReportInput input = d7();
-  Network& network = input.network.network;
-  const ProgramSpace& space = input.network.fault->space;
+  search::Network& network = input.network.network;
+  const program::ProgramSpace& space = input.network.fault->space;
   for (std::int64_t id = 10; id < 1006; ++id) {
     network.nodes.push_back(
         node(id, space.with_changes({{"lr", "0." + std::to_string(id)}}), 1.0 / 3));
@@ -239,12 +240,12 @@ TEST(Report, OfAThousandProgramsIsSmall) {
 }
 
 /// A program of a search from D7 that came from `parent` by one change.
-Node changed(std::int64_t id, const Node& parent, const std::string& key, const std::string& value,
-             double mean) {
-  Parameters parameters = parent.parameters;
+search::Node changed(std::int64_t id, const search::Node& parent, const std::string& key,
+                     const std::string& value, double mean) {
+  program::Parameters parameters = parent.parameters;
   const std::string before = parameters[key];
   parameters[key] = value;
-  Node made = node(id, std::move(parameters), mean);
+  search::Node made = node(id, std::move(parameters), mean);
   made.parent = parent.id;
   made.depth = parent.depth + 1;
   made.mutation = {"op", key, before, value};
@@ -254,28 +255,28 @@ Node changed(std::int64_t id, const Node& parent, const std::string& key, const 
 /// d7() with the programs that led nowhere, one for each reason.
 ReportInput d7_with_rejected() {
   ReportInput input = d7();
-  Network& network = input.network.network;
-  const Node root = network.nodes[0];
+  search::Network& network = input.network.network;
+  const search::Node root = network.nodes[0];
   network.nodes = {root};
   network.nodes.push_back(changed(1, root, "epochs", "400", 5));
   network.nodes.back().queued = network.nodes.back().neutral = true;
-  const Node neutral = network.nodes.back();
+  const search::Node neutral = network.nodes.back();
   network.nodes.push_back(changed(2, root, "epochs", "100", 7));  // worse
-  Node early = changed(3, root, "batch_size", "64", std::nan(""));
+  search::Node early = changed(3, root, "batch_size", "64", std::nan(""));
   early.status = "curtailed";
   early.metrics = {9, 8};
   network.nodes.push_back(early);
   network.nodes.push_back(changed(4, root, "batch_size", "16", 6));  // neutral, not among the best
   network.nodes.back().neutral = true;
-  Node wild = changed(5, root, "loss", "poisson", std::nan(""));
+  search::Node wild = changed(5, root, "loss", "poisson", std::nan(""));
   wild.status = "diverged";
   wild.metrics.back() = std::nan("");
   network.nodes.push_back(wild);
-  Node refused = changed(6, root, "loss", "no_such_loss", std::nan(""));
+  search::Node refused = changed(6, root, "loss", "no_such_loss", std::nan(""));
   refused.status = "invalid";
   refused.metrics.clear();
   network.nodes.push_back(refused);
-  Node late = refused;
+  search::Node late = refused;
   late.id = 7;
   late.status = "timeout";
   network.nodes.push_back(late);
@@ -284,7 +285,7 @@ ReportInput d7_with_rejected() {
   network.nodes.push_back(changed(9, neutral, "lr", "0.01", 0.1));
   network.nodes.back().alternative = network.nodes.back().significant = true;
   network.nodes.push_back(changed(10, neutral, "act1", "relu", 5));  // as good as its parent
-  Node waits = changed(11, neutral, "act1", "tanh", std::nan(""));
+  search::Node waits = changed(11, neutral, "act1", "tanh", std::nan(""));
   waits.status = "pending";
   waits.metrics.clear();
   network.nodes.push_back(waits);
@@ -301,7 +302,7 @@ TEST(Report, CourseIsTheBestSoFarAndTheRepairs) {
       {"evaluation": 10, "id": 9, "best": 0.1, "repairs": 2},
       {"evaluation": 11, "id": 10, "best": 0.1, "repairs": 2}])"));
   ReportInput maximised = d7_with_rejected();
-  maximised.network.network.goal = Goal::kMaximize;
+  maximised.network.network.goal = program::Goal::kMaximize;
   EXPECT_EQ(report_document(maximised)["course"][1]["best"], 7);
 }
 
@@ -423,10 +424,10 @@ TEST(Report, SearchesSideBySideHaveRepairsInCommonAndApart) {
   EXPECT_EQ(report_document(d7())["compared"], nullptr);
   ReportInput input = d7();
   ReportInput other = d7();
-  Network& its = other.network.network;
+  search::Network& its = other.network.network;
   its.nodes[3].alternative = false;  // it was neutral there
   its.nodes[3].queued = true;
-  const ProgramSpace& space = other.network.fault->space;
+  const program::ProgramSpace& space = other.network.fault->space;
   its.nodes.push_back(node(9, space.with_changes({{"lr", "0.01"}}), 0.15));
   its.nodes.back().alternative = true;
   other.network.header["config"]["top_k"] = 3;
@@ -466,13 +467,14 @@ TEST(Report, OnlySearchesOfOneProgramStandSideBySide) {
     }
     return "";
   };
-  EXPECT_NE(message([](Network& network) { network.metric = "mse"; }).find("other.h5: metric"),
-            std::string::npos);
-  EXPECT_NE(message([](Network& network) {
+  EXPECT_NE(
+      message([](search::Network& network) { network.metric = "mse"; }).find("other.h5: metric"),
+      std::string::npos);
+  EXPECT_NE(message([](search::Network& network) {
               network.nodes[0].parameters["lr"] = "7";
             }).find("other.h5: root"),
             std::string::npos);
-  EXPECT_NE(message([](Network& network) { network.nodes.clear(); }).find("other.h5"),
+  EXPECT_NE(message([](search::Network& network) { network.nodes.clear(); }).find("other.h5"),
             std::string::npos);
 }
 
@@ -556,4 +558,4 @@ TEST(StudyTimes, ReadsWhatAStudyLeaves) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::report

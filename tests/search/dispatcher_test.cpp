@@ -8,7 +8,7 @@
 #include "search/store.h"
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 /// Processes that keep what they are sent.
@@ -256,4 +256,4 @@ TEST(Dispatcher, SuspectsTrainApartAndTheDeadNotAtAll) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

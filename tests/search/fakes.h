@@ -18,10 +18,11 @@
 #include <thread>
 #include <vector>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "search/search.h"
+#include "tests/test_folder.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 
 inline std::uint64_t mixed(std::uint64_t x) {  // splitmix64
   x += 0x9e3779b97f4a7c15ULL;
@@ -39,33 +40,34 @@ inline std::uint64_t text_hash(const std::string& text, std::uint64_t seed) {
 class FakeSpace : public SearchSpace {
  public:
   explicit FakeSpace(int keys = 4, int values = 3) : keys_(keys), values_(values) {}
-  std::vector<Neighbour> neighbours(const Parameters& parameters) const override {
-    std::vector<Neighbour> result;
+  std::vector<mutators::Neighbour> neighbours(
+      const program::Parameters& parameters) const override {
+    std::vector<mutators::Neighbour> result;
     for (const auto& [key, before] : parameters) {
       for (int value = 0; value < values_; ++value) {
         const std::string after = std::to_string(value);
         if (after == before) continue;
-        Neighbour neighbour{{"change", key, before, after}, parameters};
+        mutators::Neighbour neighbour{{"change", key, before, after}, parameters};
         neighbour.parameters[key] = after;
         result.push_back(std::move(neighbour));
       }
     }
     return result;
   }
-  Program program(const Parameters& parameters) const override {
+  program::Program program(const program::Parameters& parameters) const override {
     if (parameters.at("a") == "2" && parameters.count("c") && parameters.at("c") == "2") {
       throw input_error("a and c are both 2");
     }
-    Parameters meaning = parameters;
+    program::Parameters meaning = parameters;
     if (meaning.at("a") == "0") meaning["b"] = "any";
-    return {{{"meaning", to_string(meaning)}}};
+    return {{{"meaning", program::to_string(meaning)}}};
   }
-  Hash hash(const Program& program) const override {
+  Hash hash(const program::Program& program) const override {
     const auto text = program.document.at("meaning").get<std::string>();
     return {text_hash(text, 1), text_hash(text, 2)};
   }
-  Parameters start() const {
-    Parameters parameters;
+  program::Parameters start() const {
+    program::Parameters parameters;
     for (int key = 0; key < keys_; ++key)
       parameters[std::string(1, static_cast<char>('a' + key))] = "0";
     return parameters;
@@ -87,32 +89,32 @@ struct Landscape {
   bool additive = false;
 };
 
-class FakeTrainer : public Trainer {
+class FakeTrainer : public training::Trainer {
  public:
   explicit FakeTrainer(Landscape landscape) : landscape_(std::move(landscape)) {}
-  ReplicaResult train(const TrainingJob& job) override {
+  training::ReplicaResult train(const training::TrainingJob& job) override {
     const auto text = job.program->document.at("meaning").get<std::string>();
     if (text == landscape_.deadly) std::abort();
     if (landscape_.microseconds > 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(landscape_.microseconds));
     }
-    ReplicaResult result = result_of(text, job.replica);
+    training::ReplicaResult result = result_of(text, job.replica);
     // Together: the other worker must not begin another training between the two.
     const std::lock_guard lock(mutex_);
     if (++trainings == stop_after) stop = true;
     return result;
   }
-  ReplicaResult result_of(const std::string& text, int replica) const {
+  training::ReplicaResult result_of(const std::string& text, int replica) const {
     const std::uint64_t quality =
         landscape_.additive ? sum_of_values(text) : text_hash(text, landscape_.seed);
     const std::uint64_t noise =
         mixed(text_hash(text, landscape_.seed) + static_cast<std::uint64_t>(replica) + 1);
-    ReplicaResult result;
+    training::ReplicaResult result;
     result.backend = "fake";
     result.seconds = landscape_.microseconds * 1e-6;
     result.samples = 10;
     if (share(mixed(noise)) < landscape_.not_a_number) {
-      result.status = RunStatus::kDiverged;
+      result.status = training::RunStatus::kDiverged;
       result.metric = std::numeric_limits<double>::quiet_NaN();
     } else if (landscape_.counts) {
       result.total = 20;
@@ -124,12 +126,12 @@ class FakeTrainer : public Trainer {
     }
     return result;
   }
-  std::optional<std::string> refusal(const Program& program) override {
+  std::optional<std::string> refusal(const program::Program& program) override {
     const auto text = program.document.at("meaning").get<std::string>();
     if (share(text_hash(text, landscape_.seed + 99)) < landscape_.refused) return "refused";
     return std::nullopt;
   }
-  std::string fingerprint(const Program&) override { return "fake"; }
+  std::string fingerprint(const program::Program&) override { return "fake"; }
 
   std::atomic<int> trainings = 0;
   int stop_after = -1;
@@ -139,7 +141,7 @@ class FakeTrainer : public Trainer {
   /// From 0 to 17; that of the buggy program is 6.
   std::uint64_t sum_of_values(const std::string& text) const {
     int sum = 6;
-    for (const auto& [key, value] : parse_parameters(text, "")) {
+    for (const auto& [key, value] : program::parse_parameters(text, "")) {
       if (value == "0" || value == "any") continue;
       sum += static_cast<int>(text_hash(key + value, landscape_.seed) % 4) - 1;
     }
@@ -150,24 +152,13 @@ class FakeTrainer : public Trainer {
   std::mutex mutex_;
 };
 
-/// A folder of its own that goes away; in memory where possible, since stores sync often.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
+/// In memory where possible, since stores sync often.
+struct TemporaryFolder : neutra::tests::TestFolder {
+  TemporaryFolder() : TestFolder(root()) {}
+  static std::filesystem::path root() {
     const std::filesystem::path memory = "/dev/shm";
-    const auto root =
-        ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
-    std::string name = (root / "neutra_search_XXXXXX").string();
-    path_ = mkdtemp(name.data());
+    return ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
   }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
 };
 
 struct Case {
@@ -195,10 +186,10 @@ inline Case random_case(std::uint64_t seed) {
   c.config.fingerprint = "fake";
   c.task.fault_id = "F" + std::to_string(seed);
   c.task.start = c.space.start();
-  c.task.goal = c.landscape.counts ? Goal::kMaximize : Goal::kMinimize;
+  c.task.goal = c.landscape.counts ? program::Goal::kMaximize : program::Goal::kMinimize;
   c.task.metric = c.landscape.counts ? "accuracy" : "mae";
   c.task.metric_bound = c.landscape.counts ? 1 : 0;
-  Parameters fixed = c.task.start;
+  program::Parameters fixed = c.task.start;
   fixed["c"] = "1";
   c.task.fixed = c.space.program(fixed);
   c.task.fixed_parameters = fixed;
@@ -220,7 +211,7 @@ inline Case plain_case(std::uint64_t seed) {
   c.task.start = c.space.start();
   c.task.metric = "accuracy";
   c.task.metric_bound = 1;
-  Parameters fixed = c.task.start;
+  program::Parameters fixed = c.task.start;
   fixed["c"] = "1";
   c.task.fixed = c.space.program(fixed);
   c.task.fixed_parameters = fixed;
@@ -232,7 +223,7 @@ inline Case wide_case() {
   Case c = plain_case(2);
   c.space = FakeSpace(20, 4);  // 60 neighbours
   c.task.start = c.space.start();
-  Parameters fixed = c.task.start;
+  program::Parameters fixed = c.task.start;
   fixed["c"] = "1";
   c.task.fixed = c.space.program(fixed);
   c.task.fixed_parameters = fixed;
@@ -255,7 +246,7 @@ inline SearchOutcome run(const Case& c, const RunOptions& options, FakeTrainer& 
 inline std::string reference_tsv(const Case& c) {
   FakeTrainer trainer(c.landscape);
   struct Seen {
-    Parameters parameters;
+    program::Parameters parameters;
     std::vector<double> metrics;
     std::int64_t correct = 0;
     double sum = 0;
@@ -276,9 +267,9 @@ inline std::string reference_tsv(const Case& c) {
     return counts ? static_cast<double>(a.correct) / (20.0 * c.config.replicas) >= level
                   : a.sum / c.config.replicas <= level;
   };
-  const auto evaluate = [&](const Parameters& parameters, int depth) {
+  const auto evaluate = [&](const program::Parameters& parameters, int depth) {
     Seen seen{parameters, {}, 0, 0, true, depth};
-    std::optional<Program> program;
+    std::optional<program::Program> program;
     try {
       program = c.space.program(parameters);
     } catch (const Error&) {
@@ -301,7 +292,7 @@ inline std::string reference_tsv(const Case& c) {
   const std::int64_t budget = c.config.budget_evaluations.value_or(1'000'000);
   const int deepest = c.config.max_depth.value_or(c.config.rule == Rule::kRecorded ? 4 : 1'000'000);
   std::vector<Seen> nodes = {evaluate(c.task.start, 0)};
-  std::set<std::string> visited = {to_string(c.task.start)};
+  std::set<std::string> visited = {program::to_string(c.task.start)};
   std::vector<std::size_t> queue = {0};
   std::int64_t evaluations = 1;
   Network network;
@@ -311,9 +302,9 @@ inline std::string reference_tsv(const Case& c) {
     if (nodes[parent].depth == deepest) continue;
     std::vector<std::size_t> neutral, kept;
     const std::size_t first = nodes.size();
-    std::vector<Parameters> fresh;
+    std::vector<program::Parameters> fresh;
     for (const auto& neighbour : c.space.neighbours(nodes[parent].parameters)) {
-      if (visited.insert(to_string(neighbour.parameters)).second) {
+      if (visited.insert(program::to_string(neighbour.parameters)).second) {
         fresh.push_back(neighbour.parameters);
       }
     }
@@ -335,7 +326,7 @@ inline std::string reference_tsv(const Case& c) {
       const int order = better(nodes[a], nodes[b]);
       if (order != 0) return order > 0;
       return c.config.rule == Rule::kAlgorithm1
-                 ? to_string(nodes[a].parameters) < to_string(nodes[b].parameters)
+                 ? program::to_string(nodes[a].parameters) < program::to_string(nodes[b].parameters)
                  : a < b;
     });
     std::set<std::size_t> top(
@@ -362,4 +353,4 @@ inline std::string reference_tsv(const Case& c) {
   return tsv(network);
 }
 
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

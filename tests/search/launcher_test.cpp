@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 class LauncherTest : public ::testing::Test {
@@ -63,4 +63,4 @@ TEST_F(LauncherTest, SlurmWithPmixAndWithout) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

@@ -6,18 +6,18 @@
 
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
-ReplicaResult counted(std::int64_t correct, std::int64_t total) {
-  ReplicaResult result;
+training::ReplicaResult counted(std::int64_t correct, std::int64_t total) {
+  training::ReplicaResult result;
   result.metric = static_cast<double>(correct) / static_cast<double>(total);
   result.correct = correct;
   result.total = total;
   return result;
 }
 
-MetricMean score_of(const std::vector<ReplicaResult>& results) {
+MetricMean score_of(const std::vector<training::ReplicaResult>& results) {
   MetricMean score;
   for (const auto& result : results) score.add(result);
   return score;
@@ -28,15 +28,15 @@ TEST(MetricMean, CountsCompareExactlyWhereDoublesDoNot) {
   const MetricMean a = score_of({counted(1, 10), counted(2, 10), counted(3, 10)});
   const MetricMean b = score_of({counted(3, 10), counted(2, 10), counted(1, 10)});
   ASSERT_NE(a.sum, b.sum);
-  EXPECT_EQ(compare_means(a, b, Goal::kMaximize), 0);
-  EXPECT_EQ(compare_means(a, mean_of_level(0.2), Goal::kMaximize), 0);
-  EXPECT_GT(compare_means(score_of({counted(11, 20)}), a, Goal::kMaximize), 0);
+  EXPECT_EQ(compare_means(a, b, program::Goal::kMaximize), 0);
+  EXPECT_EQ(compare_means(a, mean_of_level(0.2), program::Goal::kMaximize), 0);
+  EXPECT_GT(compare_means(score_of({counted(11, 20)}), a, program::Goal::kMaximize), 0);
 }
 
 TEST(MetricMean, NotANumberIsWorstForBothGoals) {
-  ReplicaResult nan;
+  training::ReplicaResult nan;
   nan.metric = std::numeric_limits<double>::quiet_NaN();
-  for (const Goal goal : {Goal::kMaximize, Goal::kMinimize}) {
+  for (const program::Goal goal : {program::Goal::kMaximize, program::Goal::kMinimize}) {
     EXPECT_LT(compare_means(score_of({counted(9, 9), nan}), score_of({counted(1, 9)}), goal), 0);
   }
   EXPECT_TRUE(std::isnan(score_of({nan}).mean()));
@@ -47,7 +47,7 @@ TEST(MetricMean, CompletedIsTheBestThatCanCome) {
   ASSERT_TRUE(best);
   EXPECT_EQ(best->correct, 25);
   EXPECT_EQ(best->total, 30);
-  ReplicaResult error;
+  training::ReplicaResult error;
   error.metric = 0.5;
   EXPECT_EQ(score_of({error}).completed(3, 0)->sum, 0.5);
   EXPECT_FALSE(score_of({counted(5, 10)}).completed(3, 0.9));
@@ -164,7 +164,7 @@ TEST(Search, TimeRunsOut) {
 /// Trains until it is told to stop.
 struct Endless : FakeTrainer {
   using FakeTrainer::FakeTrainer;
-  ReplicaResult train(const TrainingJob& job) override {
+  training::ReplicaResult train(const training::TrainingJob& job) override {
     if (trainings < finish) return FakeTrainer::train(job);
     ++begun;
     while (!job.stop->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -201,13 +201,13 @@ TEST(Search, TrainingsInFlightAreGivenUpWhenTimeRunsOut) {
 /// Metrics by a table, else those of the buggy program.
 struct Told : FakeTrainer {
   using FakeTrainer::FakeTrainer;
-  ReplicaResult train(const TrainingJob& job) override {
+  training::ReplicaResult train(const training::TrainingJob& job) override {
     const auto text = job.program->document.at("meaning").get<std::string>();
     const auto found = metrics.find(text);
-    ReplicaResult result;
+    training::ReplicaResult result;
     result.metric =
         (found == metrics.end() ? buggy : found->second).at(static_cast<std::size_t>(job.replica));
-    if (!std::isfinite(result.metric)) result.status = RunStatus::kDiverged;
+    if (!std::isfinite(result.metric)) result.status = training::RunStatus::kDiverged;
     const std::lock_guard lock(mutex);
     ++trained[text];
     ++trainings;
@@ -235,7 +235,7 @@ TEST(Improve, ARepairIsSignificantlyBetterThanTheBuggyProgram) {
   Told trainer(c.landscape);
   trainer.buggy = {0.5, 0.52, 0.48, 0.5, 0.5};
   const auto name = [](const std::string& key, const std::string& value) {
-    Parameters parameters = FakeSpace(4, 3).start();
+    program::Parameters parameters = FakeSpace(4, 3).start();
     parameters[key] = value;
     return FakeSpace(4, 3).program(parameters).document.at("meaning").get<std::string>();
   };
@@ -302,9 +302,9 @@ TEST(Improve, CurtailmentIsExact) {
 TEST(Improve, ABuggyProgramWithoutResultsIsNothingToImproveOn) {
   struct Failing : FakeTrainer {
     using FakeTrainer::FakeTrainer;
-    ReplicaResult train(const TrainingJob& job) override {
-      ReplicaResult result = FakeTrainer::train(job);
-      result.status = RunStatus::kTimeout;
+    training::ReplicaResult train(const training::TrainingJob& job) override {
+      training::ReplicaResult result = FakeTrainer::train(job);
+      result.status = training::RunStatus::kTimeout;
       result.metric = std::nan("");
       return result;
     }
@@ -316,7 +316,7 @@ TEST(Improve, ABuggyProgramWithoutResultsIsNothingToImproveOn) {
   // Nor is one that Keras would refuse.
   struct Refusing : FakeTrainer {
     using FakeTrainer::FakeTrainer;
-    std::optional<std::string> refusal(const Program&) override { return "refused"; }
+    std::optional<std::string> refusal(const program::Program&) override { return "refused"; }
   };
   Refusing refusing(c.landscape);
   EXPECT_THROW(run(c, {}, refusing, folder / "r.h5"), Error);
@@ -360,11 +360,11 @@ TEST(Search, AKnownFixThatDoesNotTrainNeedsALevel) {
 class LimitedTrainer : public FakeTrainer {
  public:
   using FakeTrainer::FakeTrainer;
-  ReplicaResult train(const TrainingJob& job) override {
-    ReplicaResult result = FakeTrainer::train(job);
+  training::ReplicaResult train(const training::TrainingJob& job) override {
+    training::ReplicaResult result = FakeTrainer::train(job);
     const auto text = job.program->document.at("meaning").get<std::string>();
-    for (const auto& [part, status] :
-         {std::pair{"b=1", RunStatus::kTimeout}, std::pair{"b=2", RunStatus::kOutOfMemory}}) {
+    for (const auto& [part, status] : {std::pair{"b=1", training::RunStatus::kTimeout},
+                                       std::pair{"b=2", training::RunStatus::kOutOfMemory}}) {
       if (text.find(part) != std::string::npos) result.status = status;
     }
     return result;
@@ -391,24 +391,25 @@ TEST(Search, FailedProgramsAreThoseWithoutAResultThatKerasWouldTrain) {
 TEST(Search, RepairsOfAFaultWhoseKnownFixDivergesAreBetterThanIt) {
   struct OtherFix : FakeTrainer {
     using FakeTrainer::FakeTrainer;
-    ReplicaResult train(const TrainingJob& job) override {
-      ReplicaResult result = FakeTrainer::train(job);
+    training::ReplicaResult train(const training::TrainingJob& job) override {
+      training::ReplicaResult result = FakeTrainer::train(job);
       if (job.program->document == fix.document &&
-          (job.replica > 0 || status == RunStatus::kDiverged)) {
-        result.status = job.replica == 1 ? status : RunStatus::kDiverged;
+          (job.replica > 0 || status == training::RunStatus::kDiverged)) {
+        result.status = job.replica == 1 ? status : training::RunStatus::kDiverged;
         result.metric = std::numeric_limits<double>::quiet_NaN();
         result.correct = result.total = -1;
       }
       return result;
     }
-    Program fix;
-    RunStatus status = RunStatus::kDiverged;
+    program::Program fix;
+    training::RunStatus status = training::RunStatus::kDiverged;
   };
   for (const bool maximize : {true, false}) {
-    for (const RunStatus status : {RunStatus::kDiverged, RunStatus::kTimeout}) {
+    for (const training::RunStatus status :
+         {training::RunStatus::kDiverged, training::RunStatus::kTimeout}) {
       TemporaryFolder folder;
       Case c = plain_case(2);
-      c.task.goal = maximize ? Goal::kMaximize : Goal::kMinimize;
+      c.task.goal = maximize ? program::Goal::kMaximize : program::Goal::kMinimize;
       c.task.metric_bound = maximize ? 1 : 0;
       c.config.ground_truth_metric = 0.5;
       OtherFix trainer(c.landscape);
@@ -417,7 +418,7 @@ TEST(Search, RepairsOfAFaultWhoseKnownFixDivergesAreBetterThanIt) {
       const Network network = run(c, {}, trainer, folder / "s.h5").network;
       const auto repairs = network.alternatives();
       ASSERT_FALSE(repairs.empty());
-      const bool diverged = status == RunStatus::kDiverged;
+      const bool diverged = status == training::RunStatus::kDiverged;
       // What was cut off is compared with nothing.
       EXPECT_EQ(network.fixed_metrics.size(),
                 diverged ? static_cast<std::size_t>(c.config.replicas) : 0u);
@@ -436,7 +437,7 @@ TEST(Search, RepairsOfAFaultWhoseKnownFixDivergesAreBetterThanIt) {
 TEST(Search, ProgressAndErrorsOfWorkersComeOut) {
   struct Failing : FakeTrainer {
     using FakeTrainer::FakeTrainer;
-    ReplicaResult train(const TrainingJob& job) override {
+    training::ReplicaResult train(const training::TrainingJob& job) override {
       if (trainings >= 30) throw input_error("data.csv is missing");
       return FakeTrainer::train(job);
     }
@@ -461,4 +462,4 @@ TEST(Search, ProgressAndErrorsOfWorkersComeOut) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

@@ -8,11 +8,11 @@
 #include "search/store.h"
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 /// What a program does; nullopt: the parameters make none.
-std::optional<std::string> meaning(const Case& c, const Parameters& parameters) {
+std::optional<std::string> meaning(const Case& c, const program::Parameters& parameters) {
   try {
     return c.space.program(parameters).document.at("meaning").get<std::string>();
   } catch (const Error&) {
@@ -30,24 +30,24 @@ class Truth {
       level_ = mean(metrics(*c.task.fixed_parameters));
     }
   }
-  bool repairs(const Parameters& parameters) {
+  bool repairs(const program::Parameters& parameters) {
     const auto [known, is_new] = known_.emplace(parameters, false);
     if (!is_new) return known->second;
     const std::vector<double> own = metrics(parameters);
     if (own.empty() || !std::isfinite(mean(own))) return false;
-    const bool maximize = c_.task.goal == Goal::kMaximize;
+    const bool maximize = c_.task.goal == program::Goal::kMaximize;
     const auto better = [&](double level) {
       return maximize ? mean(own) - level : level - mean(own);
     };
     if (level_ && better(*level_) < 0) return false;
-    known->second = !c_.config.improve ||
-                    (better(mean(buggy_)) > 0 && compare(own, buggy_, maximize).significant);
+    known->second = !c_.config.improve || (better(mean(buggy_)) > 0 &&
+                                           evaluators::compare(own, buggy_, maximize).significant);
     return known->second;
   }
 
  private:
   /// Empty: it can't be trained.
-  std::vector<double> metrics(const Parameters& parameters) {
+  std::vector<double> metrics(const program::Parameters& parameters) {
     std::vector<double> result;
     const auto text = meaning(c_, parameters);
     if (!text || trainer_.refusal(c_.space.program(parameters))) return result;
@@ -69,11 +69,11 @@ class Truth {
   FakeTrainer trainer_;
   std::optional<double> level_;
   const std::vector<double> buggy_;
-  std::map<Parameters, bool> known_;
+  std::map<program::Parameters, bool> known_;
 };
 
-std::vector<Parameters> sub_patches(const Case& c, const Parameters& parameters) {
-  std::vector<Parameters> result;
+std::vector<program::Parameters> sub_patches(const Case& c, const program::Parameters& parameters) {
+  std::vector<program::Parameters> result;
   for (const std::string& key : changed_keys(c.task.start, parameters)) {
     result.push_back(taken_back(c.task.start, parameters, key));
   }
@@ -81,19 +81,19 @@ std::vector<Parameters> sub_patches(const Case& c, const Parameters& parameters)
 }
 
 /// The definition, from everything that can be trained.
-bool is_minimal(const Case& c, Truth& truth, const Parameters& parameters) {
+bool is_minimal(const Case& c, Truth& truth, const program::Parameters& parameters) {
   const auto smaller = sub_patches(c, parameters);
   return !truth.repairs(c.task.start) &&
          std::none_of(smaller.begin(), smaller.end(),
-                      [&](const Parameters& one) { return truth.repairs(one); });
+                      [&](const program::Parameters& one) { return truth.repairs(one); });
 }
 
 /// The definition, from what a search has evaluated.
 std::optional<bool> known_minimal(const Case& c, Truth& truth, const Network& network,
-                                  const Parameters& parameters) {
+                                  const program::Parameters& parameters) {
   bool open = false;
   if (truth.repairs(c.task.start)) return false;
-  for (const Parameters& smaller : sub_patches(c, parameters)) {
+  for (const program::Parameters& smaller : sub_patches(c, parameters)) {
     const auto program = meaning(c, smaller);
     if (!program) continue;
     if (program == meaning(c, parameters)) return false;
@@ -125,7 +125,7 @@ Case level_case(std::uint64_t seed) {
   Case c = random_case(seed);
   c.space = FakeSpace(7, 3);
   c.task.start = c.space.start();
-  Parameters fixed = c.task.start;
+  program::Parameters fixed = c.task.start;
   fixed["c"] = fixed["d"] = "1";
   c.task.fixed = c.space.program(fixed);
   c.task.fixed_parameters = fixed;
@@ -158,9 +158,9 @@ TEST(Minimal, EqualsTheDefinitionOnWhatTheSearchEvaluated) {
     options.fresh = true;
     const auto outcome = run(c, options, trainer, folder / "s.h5");
     for (const RepairSize& size : repair_sizes(outcome.network, &c.space)) {
-      const Parameters& parameters = size.node->parameters;
+      const program::Parameters& parameters = size.node->parameters;
       ASSERT_EQ(size.minimal, known_minimal(c, truth, outcome.network, parameters))
-          << "seed " << seed << ": " << to_string(parameters);
+          << "seed " << seed << ": " << program::to_string(parameters);
       ASSERT_EQ(size.changes, static_cast<int>(changed_keys(c.task.start, parameters).size()));
       ASSERT_EQ(size.minimal.value_or(is_minimal(c, truth, parameters)),
                 is_minimal(c, truth, parameters))
@@ -185,10 +185,10 @@ TEST(Minimal, MinimisingDecidesAllByTheDefinition) {
     const auto outcome = run(c, options, trainer, folder / "s.h5");
     ASSERT_EQ(outcome.minimising->end, SearchEnd::kQueueEmpty) << seed;
     const auto sizes = repair_sizes(outcome.network, &c.space);
-    std::set<Parameters> listed;
+    std::set<program::Parameters> listed;
     for (const RepairSize& size : sizes) {
       ASSERT_EQ(size.minimal, is_minimal(c, truth, size.node->parameters))
-          << "seed " << seed << ": " << to_string(size.node->parameters);
+          << "seed " << seed << ": " << program::to_string(size.node->parameters);
       ASSERT_TRUE(truth.repairs(size.node->parameters)) << seed;
       minimal += *size.minimal;
       found += size.node->id < 0;
@@ -198,7 +198,7 @@ TEST(Minimal, MinimisingDecidesAllByTheDefinition) {
     for (const RepairSize& size : sizes) {
       if (*size.minimal || truth.repairs(c.task.start)) continue;
       const auto smaller = sub_patches(c, size.node->parameters);
-      EXPECT_TRUE(std::any_of(smaller.begin(), smaller.end(), [&](const Parameters& one) {
+      EXPECT_TRUE(std::any_of(smaller.begin(), smaller.end(), [&](const program::Parameters& one) {
         return listed.contains(one);
       })) << seed;
       EXPECT_NE(size.within, nullptr) << seed;
@@ -218,7 +218,7 @@ TEST(Minimal, ListIsByChangesThenMetricAndFoldsUnderTheSmallest) {
     options.fresh = true;
     const auto outcome = run(c, options, trainer, folder / "s.h5");
     const auto sizes = repair_sizes(outcome.network, &c.space);
-    const bool maximize = c.task.goal == Goal::kMaximize;
+    const bool maximize = c.task.goal == program::Goal::kMaximize;
     std::int64_t counted = 0;
     for (const RepairSize& size : sizes) {
       counted += size.folded;
@@ -443,7 +443,7 @@ TEST(Minimal, HasABudgetOfItsOwn) {
 }
 
 /// A network as read from a file of rows alone.
-Network rows(const std::vector<std::pair<Parameters, bool>>& programs) {
+Network rows(const std::vector<std::pair<program::Parameters, bool>>& programs) {
   Network network;
   for (const auto& [parameters, alternative] : programs) {
     Node node;
@@ -460,8 +460,8 @@ Network rows(const std::vector<std::pair<Parameters, bool>>& programs) {
 
 TEST(Minimal, OfRowsAloneWhatIsNotThereIsNotKnown) {
   const FakeSpace space(3, 3);
-  const auto with = [&](Parameters changes) {
-    Parameters parameters = space.start();
+  const auto with = [&](program::Parameters changes) {
+    program::Parameters parameters = space.start();
     for (const auto& [key, value] : changes) parameters[key] = value;
     return parameters;
   };
@@ -507,4 +507,4 @@ TEST(Minimal, NothingIsWhereTheBuggyProgramReachesTheLevel) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

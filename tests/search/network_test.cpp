@@ -4,11 +4,11 @@
 
 #include <sstream>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "search/network_reader.h"
 #include "search/options.h"
 
-namespace neutra {
+namespace neutra::search {
 namespace {
 
 Network small_network() {
@@ -18,7 +18,7 @@ Network small_network() {
     node.id = id;
     node.parent = parent;
     node.depth = parent < 0 ? 0 : 1;
-    node.parameters = parse_parameters(parameters, "");
+    node.parameters = program::parse_parameters(parameters, "");
     node.metrics = std::move(metrics);
     node.mean = (node.metrics[0] + node.metrics[1]) / 2;
     node.status = "ok";
@@ -27,7 +27,7 @@ Network small_network() {
   Network network;
   network.fault_id = "F\"1";
   network.ground_truth = 0.5;
-  network.fixed_parameters = parse_parameters("act1=relu,lr=0.1", "");
+  network.fixed_parameters = program::parse_parameters("act1=relu,lr=0.1", "");
   network.nodes = {node(0, -1, "act1=relu,lr=0.001", {0.1, 0.52}),
                    node(1, 0, "act1=sigmoid,lr=0.001", {0.25, 0.5}),
                    node(2, 0, "act1=relu,lr=0.01", {1, 1}),
@@ -94,7 +94,7 @@ TEST(Network, DotOfAPictureHasWordsOnItsEdges) {
 
 TEST(Network, DotMarksTheKnownFix) {
   Network network = small_network();
-  network.fixed_parameters = parse_parameters("act1=relu,lr=0.01", "");
+  network.fixed_parameters = program::parse_parameters("act1=relu,lr=0.01", "");
   const std::string text = text_of(write_picture_dot, network);
   EXPECT_NE(text.find("n2 [label=\"2\\n1\\nknown fix\", tooltip=\"act1=relu,lr=0.01\", "
                       "style=\"filled,dashed\", fillcolor=\"#0072b2\", fontcolor=\"#ffffff\", "
@@ -104,7 +104,7 @@ TEST(Network, DotMarksTheKnownFix) {
   EXPECT_NE(text.find("<td style=\"dashed\">known fix</td>"), std::string::npos);
   EXPECT_EQ(text.find("style=\"filled,dashed\""), text.rfind("style=\"filled,dashed\""));
 
-  network.fixed_parameters = parse_parameters("act1=relu,lr=5", "");
+  network.fixed_parameters = program::parse_parameters("act1=relu,lr=5", "");
   const std::string without = text_of(write_picture_dot, network);
   EXPECT_NE(without.find("the known fix is not among these programs"), std::string::npos);
   EXPECT_EQ(without.find("dashed"), std::string::npos);
@@ -115,7 +115,7 @@ TEST(Network, DotOfALargeNetworkIsAMap) {
   for (std::int64_t id = 4; id < 60; ++id) {
     Node node = network.nodes[2];
     node.id = id;
-    node.parameters = parse_parameters("act1=relu,lr=" + std::to_string(id), "");
+    node.parameters = program::parse_parameters("act1=relu,lr=" + std::to_string(id), "");
     node.alternative = node.significant = false;
     network.nodes.push_back(node);
     network.edges.push_back({0, id});
@@ -163,7 +163,7 @@ TEST(Network, ReadsWhatItWrites) {
   const Network read = parse_network_tsv(text, "n.tsv");
   EXPECT_EQ(text_of(write_tsv, read), text);
   ASSERT_EQ(read.nodes.size(), 3U);
-  EXPECT_EQ(read.find(3)->mutation, (Mutation{"", "act1", "relu", "<new>"}));
+  EXPECT_EQ(read.find(3)->mutation, (mutators::Mutation{"", "act1", "relu", "<new>"}));
   EXPECT_EQ(read.find(2)->mean, 1);
   EXPECT_EQ(read.alternatives().size(), 2U);
   EXPECT_EQ(read.find(1), nullptr);
@@ -226,7 +226,7 @@ TEST(Network, ComplexityCountsKeysThatDifferFromTheFix) {
   EXPECT_EQ(result->mean, (1 + 2) / 2.0);
   EXPECT_EQ(result->hyperparameters, 2);
   EXPECT_NEAR(*result->improvement, 0.78125 - 0.5, 1e-12);
-  network.goal = Goal::kMinimize;
+  network.goal = program::Goal::kMinimize;
   EXPECT_NEAR(*complexity(network)->improvement, 0.5 - 0.78125, 1e-12);
   network.ground_truth.reset();
   EXPECT_FALSE(complexity(network)->improvement);
@@ -251,7 +251,7 @@ TEST(Network, ComplexityOfTheRecordsIsThatOfTheStudy) {
         Row{"M1", "lr=1.0", 3.54, 21}, Row{"M3", "act4=softmax", 2.01, 21}}) {
     Network network = read_network_tsv(folder / (std::string(file) + ".tsv"));
     network.fixed_parameters = network.find(0)->parameters;
-    for (const auto& [key, value] : parse_parameters(fix, "")) {
+    for (const auto& [key, value] : program::parse_parameters(fix, "")) {
       (*network.fixed_parameters)[key] = value;
     }
     const auto result = complexity(network);
@@ -264,7 +264,7 @@ TEST(Network, ComplexityOfTheRecordsIsThatOfTheStudy) {
 TEST(SearchConfig, JsonReadsBack) {
   SearchConfig config;
   config.rule = Rule::kRecorded;
-  config.preset = Preset::kKeras;
+  config.preset = mutators::Preset::kKeras;
   config.ties = TieOrder::kSpread;
   config.improve = true;
   config.budget_seconds = 0.1;
@@ -290,4 +290,4 @@ TEST(SearchConfig, JsonReadsBack) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::search

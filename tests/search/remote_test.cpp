@@ -11,7 +11,7 @@
 #include "search/store.h"
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 Json setup() { return {{"fake", true}}; }
@@ -19,10 +19,10 @@ Json setup() { return {{"fake", true}}; }
 /// As FakeTrainer, but with whatever a test wants to happen.
 class TestTrainer : public FakeTrainer {
  public:
-  using Hook = std::function<void(const TrainingJob&)>;
+  using Hook = std::function<void(const training::TrainingJob&)>;
   explicit TestTrainer(Landscape landscape, Hook hook = {})
       : FakeTrainer(std::move(landscape)), hook_(std::move(hook)) {}
-  ReplicaResult train(const TrainingJob& job) override {
+  training::ReplicaResult train(const training::TrainingJob& job) override {
     if (hook_) hook_(job);
     return FakeTrainer::train(job);
   }
@@ -59,11 +59,11 @@ class FakeProcesses : public RemoteWorkers {
           EXPECT_EQ(given, setup());
           if (process->prepare) process->prepare(given);
           TrainingSite site;
-          site.trainer =
-              std::make_unique<TestTrainer>(landscape_, [process](const TrainingJob& job) {
-                ++process->trainings;
-                if (process->hook) process->hook(job);
-              });
+          site.trainer = std::make_unique<TestTrainer>(landscape_,
+                                                       [process](const training::TrainingJob& job) {
+                                                         ++process->trainings;
+                                                         if (process->hook) process->hook(job);
+                                                       });
           site.threads = process->threads;
           return site;
         };
@@ -151,7 +151,7 @@ class FakeProcesses : public RemoteWorkers {
 
 /// Waits until a process has begun so many trainings, so that it does before all others are done.
 TestTrainer::Hook wait_for(const FakeProcesses::Process& process, int trainings) {
-  return [&process, trainings](const TrainingJob&) {
+  return [&process, trainings](const training::TrainingJob&) {
     for (int i = 0; i < 50000 && process.trainings < trainings; ++i) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
@@ -168,21 +168,23 @@ RunOptions options_with(FakeProcesses& processes) {
 
 // --- messages ---
 
-RemoteTask task_of(const Program& program, std::uint64_t id) {
+RemoteTask task_of(const program::Program& program, std::uint64_t id) {
   RemoteTask task;
   task.id = id;
   task.hash = FakeSpace().hash(program);
-  task.program = std::make_shared<const Program>(program);
+  task.program = std::make_shared<const program::Program>(program);
   task.job.seed = 7;
   task.job.replica = 3;
-  task.job.stream = StreamKey::kIndependent;
+  task.job.stream = training::StreamKey::kIndependent;
   task.job.time_limit = 0.1;
   task.job.memory_limit = std::uint64_t{1} << 40;
   task.apart = id % 2 == 1;
   return task;
 }
 
-Program program_named(int number) { return {{{"meaning", std::to_string(number)}, {"x", 0.1}}}; }
+program::Program program_named(int number) {
+  return {{{"meaning", std::to_string(number)}, {"x", 0.1}}};
+}
 
 TEST(RemoteMessages, TasksArriveWhole) {
   OrderWriter writer;
@@ -199,7 +201,7 @@ TEST(RemoteMessages, TasksArriveWhole) {
   EXPECT_EQ(task.hash, FakeSpace().hash(program_named(2)));
   EXPECT_EQ(task.job.seed, 7U);
   EXPECT_EQ(task.job.replica, 3);
-  EXPECT_EQ(task.job.stream, StreamKey::kIndependent);
+  EXPECT_EQ(task.job.stream, training::StreamKey::kIndependent);
   EXPECT_EQ(task.job.time_limit, 0.1);
   EXPECT_EQ(task.job.memory_limit, std::uint64_t{1} << 40);
 }
@@ -229,14 +231,14 @@ TEST(RemoteMessages, AProgramIsWrittenOnceAmongTheLastOnes) {
 TEST(RemoteMessages, ReportsArriveWhole) {
   RemoteReport report{.kind = RemoteReport::Kind::kFinished, .ids = {12}};
   report.result.metric = std::numeric_limits<double>::quiet_NaN();
-  report.result.status = RunStatus::kDiverged;
+  report.result.status = training::RunStatus::kDiverged;
   report.result.seconds = 0.1;
   report.result.epochs_reused = 4;
   report.result.samples_reused = 5;
   const RemoteReport result = report_from_text(report_text(report));
   EXPECT_EQ(result.ids, std::vector<std::uint64_t>{12});
   EXPECT_TRUE(std::isnan(result.result.metric));
-  EXPECT_EQ(result.result.status, RunStatus::kDiverged);
+  EXPECT_EQ(result.result.status, training::RunStatus::kDiverged);
   EXPECT_EQ(result.result.seconds, 0.1);
   EXPECT_EQ(result.result.epochs_reused, 4);
   EXPECT_EQ(result.result.samples_reused, 5);
@@ -263,7 +265,7 @@ TEST(Remote, ProcessesDontShow) {
     options.workers = 1 + static_cast<int>(seed / 3 % 2);
     options.speculate = seed % 5 != 0;
     options.fresh = true;
-    TestTrainer trainer(c.landscape, [&](const TrainingJob&) {
+    TestTrainer trainer(c.landscape, [&](const training::TrainingJob&) {
       while (!begun) std::this_thread::yield();
       std::this_thread::yield();
     });
@@ -313,16 +315,16 @@ void expect_rest_gives_the_same(const Case& c, const std::filesystem::path& stor
 TEST(Remote, ErrorsOfATrainingArrive) {
   const Case c = plain_case(4);
   const std::vector<std::pair<TestTrainer::Hook, std::pair<Exit, std::string>>> kinds = {
-      {[](const TrainingJob&) { throw input_error("x.csv: no such file"); },
+      {[](const training::TrainingJob&) { throw input_error("x.csv: no such file"); },
        {Exit::kBadInput, "process 1: x.csv: no such file"}},
-      {[](const TrainingJob&) { throw std::bad_alloc(); },
+      {[](const training::TrainingJob&) { throw std::bad_alloc(); },
        {Exit::kFailed, "process 1: out of memory"}},
-      {[](const TrainingJob&) { throw std::runtime_error("broken"); },
+      {[](const training::TrainingJob&) { throw std::runtime_error("broken"); },
        {Exit::kFailed, "process 1: broken"}}};
   for (const auto& [hook, expected] : kinds) {
     TemporaryFolder folder;
     FakeProcesses processes(c, 2);
-    processes[1].hook = [&processes, hook = hook](const TrainingJob& job) {
+    processes[1].hook = [&processes, hook = hook](const training::TrainingJob& job) {
       if (processes[1].trainings == 4) hook(job);
     };
     processes[0].hook = wait_for(processes[1], 4);
@@ -344,7 +346,7 @@ TEST(Remote, AProcessThatCannotTrainAlikeIsRefused) {
     refused = true;
     throw failure("another instruction set");
   };
-  const auto here = [&](const TrainingJob&) {
+  const auto here = [&](const training::TrainingJob&) {
     while (!refused) std::this_thread::yield();
   };
   EXPECT_EQ(message_of_failed_search(processes, c, folder / "s.h5", Exit::kFailed, here),
@@ -359,7 +361,7 @@ TEST(Remote, StoppedAnywhereItEndsInTheSameNetwork) {
       FakeProcesses processes(c, 2);
       std::atomic<bool> stop = false;
       // A training that ends at a stop only, as long ones do.
-      processes[1].hook = [&, after](const TrainingJob& job) {
+      processes[1].hook = [&, after](const training::TrainingJob& job) {
         if (processes[1].trainings < after) return;
         (elsewhere ? processes[1].stop : stop) = true;
         while (!job.stop->load()) std::this_thread::yield();
@@ -400,4 +402,4 @@ TEST(Remote, ALostProcessCountsADeathForWhatItTrained) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

@@ -6,16 +6,17 @@
 #include <fstream>
 #include <map>
 
-#include "program/json.h"
+#include "base/json.h"
+#include "base/numbers.h"
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 struct Record {
   std::vector<std::string> keys;  ///< in the order of enumeration
-  Goal goal = Goal::kMaximize;
-  Parameters root;
+  program::Goal goal = program::Goal::kMaximize;
+  program::Parameters root;
   std::map<std::string, std::vector<double>> metrics;           ///< by parameter string
   std::map<std::int64_t, std::string> programs;                 ///< by id
   std::set<std::tuple<std::int64_t, std::int64_t, bool>> rows;  ///< parent, child, is_gt
@@ -25,8 +26,9 @@ struct Record {
 class RecordedSpace : public SearchSpace {
  public:
   explicit RecordedSpace(std::vector<std::string> keys) : keys_(std::move(keys)) {}
-  std::vector<Neighbour> neighbours(const Parameters& parameters) const override {
-    std::vector<Neighbour> result;
+  std::vector<mutators::Neighbour> neighbours(
+      const program::Parameters& parameters) const override {
+    std::vector<mutators::Neighbour> result;
     for (const std::string& key : keys_) {
       const std::string& before = parameters.at(key);
       for (const std::string& after : values(key, before)) {
@@ -37,10 +39,10 @@ class RecordedSpace : public SearchSpace {
     }
     return result;
   }
-  Program program(const Parameters& parameters) const override {
-    return {{{"meaning", to_string(parameters)}}};
+  program::Program program(const program::Parameters& parameters) const override {
+    return {{{"meaning", program::to_string(parameters)}}};
   }
-  Hash hash(const Program& program) const override { return FakeSpace().hash(program); }
+  Hash hash(const program::Program& program) const override { return FakeSpace().hash(program); }
 
  private:
   static std::vector<std::string> values(const std::string& key, const std::string& value) {
@@ -77,11 +79,11 @@ class RecordedSpace : public SearchSpace {
   std::vector<std::string> keys_;
 };
 
-class ReplayTrainer : public Trainer {
+class ReplayTrainer : public training::Trainer {
  public:
   explicit ReplayTrainer(const Record& record) : record_(record) {}
-  ReplicaResult train(const TrainingJob& job) override {
-    ReplicaResult result;
+  training::ReplicaResult train(const training::TrainingJob& job) override {
+    training::ReplicaResult result;
     result.metric = std::numeric_limits<double>::quiet_NaN();
     const auto found = record_.metrics.find(job.program->document.at("meaning").get<std::string>());
     if (found != record_.metrics.end()) {
@@ -92,8 +94,8 @@ class ReplayTrainer : public Trainer {
     }
     return result;
   }
-  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
-  std::string fingerprint(const Program&) override { return "replay"; }
+  std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
+  std::string fingerprint(const program::Program&) override { return "replay"; }
 
  private:
   const Record& record_;
@@ -101,7 +103,7 @@ class ReplayTrainer : public Trainer {
 
 /// The worst mean among the recorded repairs: a level that separates them from the others.
 double level_of(const Record& record) {
-  const bool larger = record.goal == Goal::kMaximize;
+  const bool larger = record.goal == program::Goal::kMaximize;
   double level = larger ? 1e9 : -1e9;  // nothing reaches it
   for (const auto& [parent, child, repaired] : record.rows) {
     if (!repaired) continue;
@@ -134,7 +136,7 @@ void expect_replayed(const Record& record) {
   for (const auto& [id, program] : record.programs) {
     const Node* node = outcome.network.find(id);
     ASSERT_NE(node, nullptr) << id;
-    EXPECT_EQ(to_string(node->parameters), program);
+    EXPECT_EQ(program::to_string(node->parameters), program);
     EXPECT_LE(node->depth, 4);
   }
   std::set<std::tuple<std::int64_t, std::int64_t, bool>> rows;
@@ -155,7 +157,7 @@ Record read_extract(const std::filesystem::path& file) {
     return values;
   };
   Record record;
-  std::map<std::int64_t, Parameters> parameters;
+  std::map<std::int64_t, program::Parameters> parameters;
   for (std::string text; std::getline(in, text);) {
     std::istringstream line(text);
     std::string word, rest;
@@ -164,21 +166,22 @@ Record read_extract(const std::filesystem::path& file) {
       while (line >> rest) record.keys.push_back(rest);
     } else if (word == "goal") {
       line >> rest;
-      record.goal = *parse_goal(rest);
+      record.goal = *program::parse_goal(rest);
     } else {
       std::int64_t id = 0;
       if (word == "root") {
         line >> rest;
-        parameters[0] = record.root = parse_parameters(rest, "");
+        parameters[0] = record.root = program::parse_parameters(rest, "");
       } else {
         const std::int64_t parent = std::stoll(word);
         std::string change, repaired;
         line >> id >> change >> repaired;
         parameters[id] = parameters.at(parent);
-        for (const auto& [key, value] : parse_parameters(change, "")) parameters[id][key] = value;
+        for (const auto& [key, value] : program::parse_parameters(change, ""))
+          parameters[id][key] = value;
         record.rows.insert({parent, id, repaired == "True"});
       }
-      record.programs[id] = to_string(parameters[id]);
+      record.programs[id] = program::to_string(parameters[id]);
       record.metrics[record.programs[id]] = numbers(line);
     }
   }
@@ -189,7 +192,7 @@ TEST(Replay, D7) { expect_replayed(read_extract(NEUTRA_TEST_DATA "/recorded_d7.t
 TEST(Replay, R4) { expect_replayed(read_extract(NEUTRA_TEST_DATA "/recorded_r4.txt")); }
 
 /// The key order of a subject, by the family of its records.
-std::vector<std::string> keys_of(const std::string& name, const Parameters& root) {
+std::vector<std::string> keys_of(const std::string& name, const program::Parameters& root) {
   std::vector<std::string> keys;
   const auto add = [&](const std::vector<std::string>& prefixes) {
     for (int number = 1; number < 10; ++number) {
@@ -228,11 +231,11 @@ TEST(Replay, EveryPublishedNetwork) {
     const Network network = read_network_tsv(entry.path());
     const std::string name = entry.path().stem();
     Record record;
-    record.goal = name == "51181393" ? Goal::kMinimize : Goal::kMaximize;
+    record.goal = name == "51181393" ? program::Goal::kMinimize : program::Goal::kMaximize;
     record.root = network.find(0)->parameters;
     record.keys = keys_of(name, record.root);
     for (const Node& node : network.nodes) {
-      record.programs[node.id] = to_string(node.parameters);
+      record.programs[node.id] = program::to_string(node.parameters);
       record.metrics[record.programs[node.id]] = node.metrics;
     }
     for (const Edge& edge : network.edges) {
@@ -245,4 +248,4 @@ TEST(Replay, EveryPublishedNetwork) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

@@ -5,7 +5,7 @@
 #include "search/recorded_search.h"
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 /// Trains in no time, but says it took some.
@@ -14,8 +14,8 @@ class TimedTrainer : public FakeTrainer {
   using Cost = std::function<double(const Hash& program, int replica)>;
   TimedTrainer(Landscape landscape, Cost cost)
       : FakeTrainer(std::move(landscape)), cost_(std::move(cost)) {}
-  ReplicaResult train(const TrainingJob& job) override {
-    ReplicaResult result = FakeTrainer::train(job);
+  training::ReplicaResult train(const training::TrainingJob& job) override {
+    training::ReplicaResult result = FakeTrainer::train(job);
     result.seconds = cost_(FakeSpace().hash(*job.program), job.replica);
     return result;
   }
@@ -237,11 +237,11 @@ TEST(RecordedSearch, EstimatesAreOfTheSameProgram) {
   int estimated = 0;
   for (const Node& node : recorded.network().nodes) {
     if (node.status != "curtailed") continue;
-    const Program program = recorded.program(node.parameters);
-    TrainingJob job;
+    const program::Program program = recorded.program(node.parameters);
+    training::TrainingJob job;
     job.program = &program;
     for (job.replica = 0; job.replica < c.config.replicas; ++job.replica) {
-      const ReplicaResult result = recorded.train(job);
+      const training::ReplicaResult result = recorded.train(job);
       const bool known = job.replica < static_cast<int>(node.metrics.size());
       if (known) {
         EXPECT_NE(result.backend, RecordedSearch::kEstimated);
@@ -286,4 +286,4 @@ TEST(RecordedSearch, OthersAreRefused) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

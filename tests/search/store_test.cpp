@@ -11,10 +11,10 @@
 
 #include <fstream>
 
-#include "program/last_act.h"
+#include "base/last_act.h"
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 std::string bytes_of(const std::filesystem::path& file) {
@@ -279,7 +279,7 @@ TEST(Store, ABudgetThatIsTakenAwayIsAnotherSearch) {
 
 TEST(Store, AnEditedProgramIsAnotherSearch) {
   struct Edited : FakeSpace {
-    Hash hash(const Program& program) const override {
+    Hash hash(const program::Program& program) const override {
       const Hash hash = FakeSpace::hash(program);
       return {hash.high + 1, hash.low};
     }
@@ -380,7 +380,7 @@ void leave_unfinished(const Case& c, const std::filesystem::path& store) {
   struct Copying : FakeTrainer {
     using FakeTrainer::FakeTrainer;
     std::filesystem::path from, to;
-    ReplicaResult train(const TrainingJob& job) override {
+    training::ReplicaResult train(const training::TrainingJob& job) override {
       auto result = FakeTrainer::train(job);
       if (trainings == 9) std::filesystem::copy_file(from, to);
       return result;
@@ -452,7 +452,7 @@ TEST(Store, AVanishedFolderIsReportedAtOnce) {
   struct Removing : FakeTrainer {
     using FakeTrainer::FakeTrainer;
     std::filesystem::path folder;
-    ReplicaResult train(const TrainingJob& job) override {
+    training::ReplicaResult train(const training::TrainingJob& job) override {
       if (trainings == 5) std::filesystem::remove_all(folder);
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
       while (trainings >= 5 && !job.stop->load() && std::chrono::steady_clock::now() < end) {
@@ -489,7 +489,7 @@ TEST(Store, AVanishedFolderIsReportedAtOnce) {
 TEST(Store, AStopGivesUpTheTrainingInFlight) {
   struct Patient : FakeTrainer {
     using FakeTrainer::FakeTrainer;
-    ReplicaResult train(const TrainingJob& job) override {
+    training::ReplicaResult train(const training::TrainingJob& job) override {
       while (!job.stop->load()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       throw Error(Exit::kInterrupted, "interrupted");
     }
@@ -574,7 +574,7 @@ TEST(Store, AJournalCutAnywhereResumes) {
   struct Copying : FakeTrainer {
     using FakeTrainer::FakeTrainer;
     std::filesystem::path from, to;
-    ReplicaResult train(const TrainingJob& job) override {
+    training::ReplicaResult train(const training::TrainingJob& job) override {
       auto result = FakeTrainer::train(job);
       std::filesystem::copy_file(from, to, std::filesystem::copy_options::overwrite_existing);
       return result;
@@ -612,7 +612,7 @@ TEST(Store, AStaleJournalBesideAFoldedFileCountsNothingTwice) {
                        {"start", "a=0"},
                        {"fixed", nullptr},
                        {"config", to_json(c.config)}};
-  ReplicaResult result;
+  training::ReplicaResult result;
   result.metric = 0.5;
   std::string journal;
   {
@@ -726,7 +726,7 @@ struct Stopped {
       using FakeTrainer::FakeTrainer;
       std::filesystem::path from, to;
       int count = 0, after = 0;
-      ReplicaResult train(const TrainingJob& job) override {
+      training::ReplicaResult train(const training::TrainingJob& job) override {
         if (++count == after) std::filesystem::copy_file(from, to);
         return FakeTrainer::train(job);
       }
@@ -1011,7 +1011,7 @@ Case child_case(const std::string& mode) {
   Case c = plain_case(11);
   if (mode == "killed") c.landscape.microseconds = 1500;
   if (mode.rfind("deadly", 0) == 0) {
-    Parameters deadly = c.task.start;
+    program::Parameters deadly = c.task.start;
     deadly["d"] = "1";
     c.landscape.deadly = c.space.program(deadly).document.at("meaning").get<std::string>();
     c.landscape.microseconds = 300;
@@ -1020,7 +1020,8 @@ Case child_case(const std::string& mode) {
 }
 
 /// Trains in a forked process, as the command does by running itself.
-std::optional<ReplicaResult> train_forked(FakeTrainer& trainer, const TrainingJob& job) {
+std::optional<training::ReplicaResult> train_forked(FakeTrainer& trainer,
+                                                    const training::TrainingJob& job) {
   int ends[2];
   if (pipe(ends) != 0) return std::nullopt;
   const pid_t child = fork();
@@ -1029,7 +1030,7 @@ std::optional<ReplicaResult> train_forked(FakeTrainer& trainer, const TrainingJo
     _exit(write(ends[1], &metric, sizeof metric) == sizeof metric ? 0 : 1);
   }
   close(ends[1]);
-  ReplicaResult result;
+  training::ReplicaResult result;
   const bool answered = read(ends[0], &result.metric, sizeof result.metric) == sizeof result.metric;
   close(ends[0]);
   waitpid(child, nullptr, 0);
@@ -1048,7 +1049,7 @@ TEST(StoreDeath, DISABLED_Child) {
   RunOptions options;
   options.workers = 2;
   if (mode != "deadly") {
-    options.isolated = [&](const TrainingJob& job) { return train_forked(trainer, job); };
+    options.isolated = [&](const training::TrainingJob& job) { return train_forked(trainer, job); };
   }
   if (mode.rfind("full ", 0) == 0) {
     signal(SIGXFSZ, SIG_IGN);
@@ -1059,7 +1060,7 @@ TEST(StoreDeath, DISABLED_Child) {
   if (mode == "deaf") {
     struct Deaf : FakeTrainer {
       using FakeTrainer::FakeTrainer;
-      ReplicaResult train(const TrainingJob& job) override {
+      training::ReplicaResult train(const training::TrainingJob& job) override {
         if (trainings >= 6) std::this_thread::sleep_for(std::chrono::hours(1));
         return FakeTrainer::train(job);
       }
@@ -1109,8 +1110,8 @@ TEST(StoreDeath, KilledAtRandomMomentsItEndsInTheSameNetwork) {
 std::string without_the_deadly(Case c) {
   struct Space : FakeSpace {
     std::string deadly;
-    Program program(const Parameters& parameters) const override {
-      const Program program = FakeSpace::program(parameters);
+    program::Program program(const program::Parameters& parameters) const override {
+      const program::Program program = FakeSpace::program(parameters);
       if (program.document.at("meaning") == deadly) throw input_error("deadly");
       return program;
     }
@@ -1196,4 +1197,4 @@ TEST(StoreDeath, AFullDiskKeepsWhatWasDone) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

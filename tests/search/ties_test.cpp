@@ -5,62 +5,63 @@
 
 #include "tests/search/fakes.h"
 
-namespace neutra::testing {
+namespace neutra::search::tests {
 namespace {
 
 /// A plateau: every program is exactly as good as the buggy one, but for the two-step repair and
 /// for those that make its second step without the first, which are worse.
-class Plateau : public SearchSpace, public Trainer {
+class Plateau : public SearchSpace, public training::Trainer {
  public:
   struct Property {
     std::string key, op;
     std::vector<std::string> values;  ///< the first is the buggy program's
-    Likelihood likelihood;
+    mutators::Likelihood likelihood;
   };
   /// The first and the second step: a key and the value that it gets.
   using Steps = std::vector<std::pair<std::string, std::string>>;
   Plateau(std::vector<Property> keys, Steps steps)
       : keys_(std::move(keys)), steps_(std::move(steps)) {}
 
-  std::vector<Neighbour> neighbours(const Parameters& parameters) const override {
-    std::vector<Neighbour> result;
+  std::vector<mutators::Neighbour> neighbours(
+      const program::Parameters& parameters) const override {
+    std::vector<mutators::Neighbour> result;
     for (const Property& key : keys_) {
       for (const std::string& value : key.values) {
         if (parameters.at(key.key) == value) continue;
-        Neighbour neighbour{{key.op, key.key, parameters.at(key.key), value}, parameters};
+        mutators::Neighbour neighbour{{key.op, key.key, parameters.at(key.key), value}, parameters};
         neighbour.parameters[key.key] = value;
         result.push_back(std::move(neighbour));
       }
     }
     return result;
   }
-  Program program(const Parameters& parameters) const override {
-    return {{{"meaning", to_string(parameters)}}};
+  program::Program program(const program::Parameters& parameters) const override {
+    return {{{"meaning", program::to_string(parameters)}}};
   }
-  Hash hash(const Program& program) const override {
+  Hash hash(const program::Program& program) const override {
     const auto text = program.document.at("meaning").get<std::string>();
     return {text_hash(text, 1), text_hash(text, 2)};
   }
-  Likelihood likelihood(const Mutation& mutation) const override {
+  mutators::Likelihood likelihood(const mutators::Mutation& mutation) const override {
     for (const Property& key : keys_) {
       if (key.key == mutation.key) return key.likelihood;
     }
     return {};
   }
-  ReplicaResult train(const TrainingJob& job) override {
-    const Parameters parameters =
-        parse_parameters(job.program->document.at("meaning").get<std::string>(), "");
+  training::ReplicaResult train(const training::TrainingJob& job) override {
+    const program::Parameters parameters =
+        program::parse_parameters(job.program->document.at("meaning").get<std::string>(), "");
     const auto made = [&](std::size_t step) {
       return steps_.size() > step && parameters.at(steps_[step].first) == steps_[step].second;
     };
-    ReplicaResult result;
+    training::ReplicaResult result;
     result.total = 20;
     result.correct = made(0) && made(1) ? 20 : made(1) ? 5 : 10;
     result.metric = static_cast<double>(result.correct) / 20;
     return result;
   }
-  std::optional<std::string> refusal(const Program&) override { return std::nullopt; }
-  std::string fingerprint(const Program&) override { return "fake"; }
+  std::optional<std::string> refusal(const program::Program&) override { return std::nullopt; }
+  std::string fingerprint(const program::Program&) override { return "fake"; }
 
   SearchOutcome search(TieOrder ties, int workers = 1, Rule rule = Rule::kAlgorithm1) {
     SearchTask task;
@@ -125,8 +126,9 @@ TEST(Ties, SpreadOverTheHyperparametersFindWhatStarvesByName) {
   for (const Plateau::Steps& repair : repairs) {
     before += finds_two_steps(plateau(repair).search(TieOrder::kParameters).network);
     const SearchOutcome spread = plateau(repair).search(TieOrder::kSpread);
-    after += finds_two_steps(spread.network);
-    EXPECT_EQ(tsv(plateau(repair).search(TieOrder::kSpread, 3).network), tsv(spread.network));
+    after += finds_two_steps(program::spread.network);
+    EXPECT_EQ(tsv(plateau(repair).search(TieOrder::kSpread, 3).network),
+              tsv(program::spread.network));
   }
   EXPECT_EQ(before, 0);
   EXPECT_EQ(after, 5);
@@ -173,4 +175,4 @@ TEST(Ties, RuleRecordedTakesEqualsAsTheyWereGenerated) {
 }
 
 }  // namespace
-}  // namespace neutra::testing
+}  // namespace neutra::search::tests

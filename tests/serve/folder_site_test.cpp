@@ -4,13 +4,13 @@
 
 #include <thread>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
-#include "program/files.h"
 #include "search/store.h"
 #include "tests/serve/raw_client.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,7 +66,7 @@ class FolderSiteTest : public ::testing::Test {
             {"program_version", "buggy"}};
   }
 
-  TemporaryFolder folder{"neutra-site-test"};
+  fl_adapters::TemporaryFolder folder{"neutra-site-test"};
 
  private:
   std::unique_ptr<FolderSite> site_;
@@ -257,19 +257,19 @@ TEST_F(FolderSiteTest, AGrowingStoreIsReadWhole) {
   HttpServer server("127.0.0.1", 0,
                     [&](const HttpRequest& request) { return shown.answer(request); });
   std::thread serving([&] { server.run(stop); });
-  SearchConfig config;
+  search::SearchConfig config;
   config.budget_evaluations = kSaves;
   const Json header = {{"format", "neutra-store"}, {"version", 1},
                        {"fault", "growing"},       {"metric", "accuracy"},
                        {"goal", "maximize"},       {"start", "a=0"},
                        {"fixed", nullptr},         {"config", to_json(config)}};
   std::thread writer([&] {
-    Store store(folder.path() / "growing.h5", header, false);
-    Network network;
+    search::Store store(folder.path() / "growing.h5", header, false);
+    search::Network network;
     network.fault_id = "growing";
-    SearchCounters counters;
+    search::SearchCounters counters;
     for (int i = 0; i < kSaves; ++i) {
-      Node node;
+      search::Node node;
       node.id = i;
       node.parent = i - 1;
       node.parameters = {{"a", std::to_string(i)}};
@@ -279,12 +279,13 @@ TEST_F(FolderSiteTest, AGrowingStoreIsReadWhole) {
       node.alternative = i % 2 == 1;
       network.nodes.push_back(node);
       if (i > 0) network.edges.push_back({i - 1, i});
-      const EvaluationKey key{{1, static_cast<std::uint64_t>(i)}, 0};
+      const search::EvaluationKey key{{1, static_cast<std::uint64_t>(i)}, 0};
       store.started(key, false);
       store.finished(key, {});
       counters.evaluations = i + 1;
-      store.save(network, counters,
-                 i + 1 < kSaves ? std::nullopt : std::optional(SearchEnd::kEvaluationBudget));
+      store.save(
+          network, counters,
+          i + 1 < kSaves ? std::nullopt : std::optional(search::SearchEnd::kEvaluationBudget));
     }
     written = true;
   });
@@ -292,10 +293,9 @@ TEST_F(FolderSiteTest, AGrowingStoreIsReadWhole) {
     std::int64_t evaluations = 0, programs = 0, repairs = 0;
     for (bool finished = false; !finished;) {
       const bool last = written;
-      const std::string answer =
-          testing::raw_answer(server.port(), testing::get_once("/api/listing"));
-      ASSERT_EQ(testing::status_of(answer), 200) << answer;
-      const Json listing = Json::parse(testing::body_of(answer));
+      const std::string answer = tests::raw_answer(server.port(), tests::get_once("/api/listing"));
+      ASSERT_EQ(tests::status_of(answer), 200) << answer;
+      const Json listing = Json::parse(tests::body_of(answer));
       for (const Json& search : listing["searches"]) {
         if (search["name"] != "growing.h5") continue;
         ASSERT_NE(search["state"], "damaged") << search;
@@ -309,8 +309,8 @@ TEST_F(FolderSiteTest, AGrowingStoreIsReadWhole) {
         ASSERT_EQ(programs, evaluations);
       }
       const std::string page =
-          testing::raw_answer(server.port(), testing::get_once("/report?name=growing.h5"));
-      if (testing::status_of(page) == 200) {
+          tests::raw_answer(server.port(), tests::get_once("/report?name=growing.h5"));
+      if (tests::status_of(page) == 200) {
         ASSERT_TRUE(page.ends_with("</html>\n"));
       }
       // What is finished is shown as such at last; the store may have rested a moment.
@@ -328,4 +328,4 @@ TEST_F(FolderSiteTest, AGrowingStoreIsReadWhole) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::serve

@@ -5,17 +5,17 @@
 
 #include <thread>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "tests/serve/raw_client.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
-using testing::body_of;
-using testing::get_once;
-using testing::raw_answer;
-using testing::RawClient;
-using testing::status_of;
+using tests::body_of;
+using tests::get_once;
+using tests::raw_answer;
+using tests::RawClient;
+using tests::status_of;
 
 HttpResponse echo(const HttpRequest& request) {
   if (request.path == "/throws") throw std::runtime_error("thrown");
@@ -211,4 +211,4 @@ TEST(HttpServer, SaysWhereItCannotListen) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::serve

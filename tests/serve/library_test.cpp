@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <fstream>
 
+#include "base/error.h"
+#include "base/files.h"
+#include "base/journal.h"
 #include "experiments/catalog.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
-#include "program/files.h"
-#include "search/journal.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 namespace fs = std::filesystem;
@@ -43,7 +43,7 @@ class LibraryTest : public ::testing::Test {
     return false;
   }
 
-  TemporaryFolder folder{"neutra-library-test"};
+  fl_adapters::TemporaryFolder folder{"neutra-library-test"};
   std::shared_ptr<const Listing> listing;
 };
 
@@ -71,8 +71,8 @@ TEST_F(LibraryTest, ManySearchesAreReadOneLookAfterTheOther) {
 TEST_F(LibraryTest, ASearchSaysWhatItFound) {
   copy("batch/D6.h5", "D6.h5");
   names();
-  const BatchState& state = listing->find_search("D6.h5")->state;
-  EXPECT_EQ(state.title, load_fault("D6").title);
+  const experiments::BatchState& state = listing->find_search("D6.h5")->state;
+  EXPECT_EQ(state.title, experiments::load_fault("D6").title);
   EXPECT_EQ(state.metric, "accuracy");
   EXPECT_TRUE(state.maximize);
   ASSERT_TRUE(state.buggy && state.level);
@@ -103,11 +103,11 @@ TEST_F(LibraryTest, RateAndTimeLeftAreThoseOfTheLastSave) {
   copy("unfinished.h5", "half.h5");
   copy("unfinished.h5.journal", "half.h5.journal");
   names();
-  const BatchState before = listing->searches.front().state;
+  const experiments::BatchState before = listing->searches.front().state;
   std::ofstream(root() / "half.h5.journal", std::ios::app | std::ios::binary)
       << journal_frame({{"type", "elapsed"}, {"seconds", 1e6}});
   names();
-  const BatchState after = listing->searches.front().state;
+  const experiments::BatchState after = listing->searches.front().state;
   EXPECT_EQ(after.seconds, 1e6);
   ASSERT_TRUE(before.evaluations_an_hour && before.seconds_left && before.budget_used);
   EXPECT_EQ(after.evaluations_an_hour, before.evaluations_an_hour);
@@ -120,9 +120,9 @@ TEST_F(LibraryTest, RateAndTimeLeftAreThoseOfTheLastSave) {
 TEST_F(LibraryTest, HowASearchEndedIsSaidInWords) {
   copy("batch/D6.h5", "D6.h5");
   names();
-  const BatchState& state = listing->searches.front().state;
+  const experiments::BatchState& state = listing->searches.front().state;
   EXPECT_EQ(state.note, "evaluation_budget");
-  EXPECT_EQ(note_text(state), "evaluation budget used up");
+  EXPECT_EQ(experiments::note_text(state), "evaluation budget used up");
   EXPECT_EQ(state.budget_used, 1);
   EXPECT_FALSE(state.saved);  // of running ones alone
 }
@@ -252,4 +252,4 @@ TEST_F(LibraryTest, AsksForAFolder) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::serve

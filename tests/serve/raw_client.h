@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace neutra::testing {
+namespace neutra::serve::tests {
 
 /// A connection to a server on this machine, for bytes that no client would send.
 class RawClient {
@@ -76,4 +76,4 @@ inline std::string get_once(const std::string& target) {
   return "GET " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 }
 
-}  // namespace neutra::testing
+}  // namespace neutra::serve::tests

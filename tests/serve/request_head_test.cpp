@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 using namespace std::string_literals;
@@ -122,4 +122,4 @@ TEST(RequestHead, EveryStatusHasAPhrase) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::serve

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <functional>
 
+#include "base/error.h"
+#include "base/files.h"
 #include "fl_adapters/tool_folder.h"
-#include "program/error.h"
-#include "program/files.h"
 
-namespace neutra {
+namespace neutra::serve {
 namespace {
 
 /// Jobs whose command is a script for the shell; "$2" is the fault's file, "$4" the tool.
@@ -41,7 +41,7 @@ class ToolJobsTest : public ::testing::Test {
   static constexpr const char* kOver = "done failed cancelled";
   std::filesystem::path flag() const { return folder.path() / "flag"; }
 
-  TemporaryFolder folder{"neutra-jobs-test"};
+  fl_adapters::TemporaryFolder folder{"neutra-jobs-test"};
   std::unique_ptr<ToolJobs> jobs;
 };
 
@@ -150,4 +150,4 @@ TEST_F(ToolJobsTest, OldAnswersGo) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::serve

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Epoch (from 0) at which a sequence of values stops the training; -1: never.
@@ -62,4 +62,4 @@ TEST(Callbacks, KnowsWhatIsMonitored) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

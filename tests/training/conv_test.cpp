@@ -9,9 +9,9 @@
 #include <set>
 #include <thread>
 
+#include "base/error.h"
+#include "base/hdf5_file.h"
 #include "image_programs.h"
-#include "program/error.h"
-#include "program/hdf5_file.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/fused/images.h"
@@ -21,7 +21,7 @@
 
 /// Layers on images and sequences. conv_cases.json and layer_cases.json hold what tf.keras
 /// computes, made by make_conv_cases.py and make_layer_cases.py.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// The cases "layers" or "trainings" of both files.
@@ -58,11 +58,11 @@ void expect_near(const at::Tensor& actual, const Json& expected, double toleranc
 }
 
 /// A program whose first layer is tested; the Dense layer behind it makes a program of it.
-ResolvedProgram with_layer(const Json& tested, const Shape& input) {
+program::ResolvedProgram with_layer(const Json& tested, const program::Shape& input) {
   return resolved(Json::array({tested, layer("Flatten", Json::object()), dense(1, "linear")}),
                   input, optimizer("SGD", 0.1), "mean_squared_error", {1}, 2);
 }
-ResolvedLayer single(const Json& tested, const Shape& input) {
+program::ResolvedLayer single(const Json& tested, const program::Shape& input) {
   return with_layer(tested, input).layers.front();
 }
 
@@ -70,9 +70,9 @@ TEST(Conv, LayersAgreeWithKeras) {
   ASSERT_GE(golden("layers").size(), 90u);
   for (const Json& c : golden("layers")) {
     const std::string name = c.at("name");
-    const Shape input = c.at("input_shape"), output = c.at("output_shape");
+    const program::Shape input = c.at("input_shape"), output = c.at("output_shape");
     const std::int64_t rows = c.at("rows");
-    const ResolvedLayer layer = single(c.at("layer"), input);
+    const program::ResolvedLayer layer = single(c.at("layer"), input);
     ASSERT_EQ(layer.output_shape, output) << name;
 
     const auto module = make_module(layer);
@@ -109,7 +109,8 @@ TEST(Conv, LayersAgreeWithKeras) {
 /// both in Keras's order.
 class FusedLayer {
  public:
-  FusedLayer(const ResolvedProgram& program, Weights& weights, std::size_t rows) : rows_(rows) {
+  FusedLayer(const program::ResolvedProgram& program, Weights& weights, std::size_t rows)
+      : rows_(rows) {
     fused::Builder measured(rows, rows, nullptr, nullptr);
     build(program, measured);
     memory_ = Buffer(measured.used());
@@ -132,8 +133,8 @@ class FusedLayer {
   }
 
  private:
-  void build(const ResolvedProgram& program, fused::Builder& builder) {
-    const ResolvedLayer& layer = program.layers.front();
+  void build(const program::ResolvedProgram& program, fused::Builder& builder) {
+    const program::ResolvedLayer& layer = program.layers.front();
     x_ = builder.tensor(layer.input_shape, fused::Layout::kRows, true);
     builder.set_current(x_);
     builder.begin_layer(0, layer, true);
@@ -157,7 +158,7 @@ TEST(Conv, FusedLayersAgreeWithKeras) {
     const std::string name = c.at("name");
     if (fused::find_layer_steps(c.at("layer").at("class_name")) == nullptr) continue;
     ++known;
-    const ResolvedProgram program = with_layer(c.at("layer"), c.at("input_shape"));
+    const program::ResolvedProgram program = with_layer(c.at("layer"), c.at("input_shape"));
     const auto rows = c.at("rows").get<std::size_t>();
     const bool normalises = program.layers.front().class_name == "BatchNormalization";
     const bool training = c.at("training").get<bool>() || !normalises;
@@ -197,9 +198,9 @@ TEST(Conv, FusedLayersAgreeWithKeras) {
 TEST(Conv, TrainingAgreesWithKeras) {
   ASSERT_EQ(golden("trainings").size(), 25u);
   for (const Json& c : golden("trainings")) {
-    const Shape input = c.at("input_shape");
+    const program::Shape input = c.at("input_shape");
     const std::int64_t rows = c.at("rows"), batch = c.at("batch_size"), epochs = c.at("epochs");
-    const ResolvedProgram program =
+    const program::ResolvedProgram program =
         resolved(c.at("layers"), input, c.at("optimizer"), c.at("loss"), {3}, rows, batch);
     const Array x{with_rows(rows, input), c.at("x").get<std::vector<float>>()};
     const Array y{{rows, 3}, c.at("y").get<std::vector<float>>()};
@@ -277,7 +278,8 @@ TEST(Conv, MaximumIgnoresNaNAndItsGradientGoesToOneCell) {
 }
 
 TEST(Conv, GlobalMaximumSharesTheGradientOfTies) {
-  const ResolvedLayer pooling = single(layer("GlobalMaxPooling2D", Json::object()), {2, 2, 1});
+  const program::ResolvedLayer pooling =
+      single(layer("GlobalMaxPooling2D", Json::object()), {2, 2, 1});
   at::Tensor x = tensor({1, 4, 4, 2}, {1, 2, 2, 1}).set_requires_grad(true);
   make_module(pooling)->forward(x, {}, {}).sum().backward();
   expect_near(x.grad(), {0, 0.5, 0.5, 0}, 0, "gradient");
@@ -289,7 +291,7 @@ std::vector<float> masked_steps(const std::string& class_name, Json config,
                                 const std::vector<std::vector<float>>& weights,
                                 std::uint32_t step) {
   config.update({{"units", 1}, {"activation", "linear"}, {"return_sequences", true}});
-  const ResolvedLayer tested = single(layer(class_name, config), {8, 1});
+  const program::ResolvedLayer tested = single(layer(class_name, config), {8, 1});
   std::vector<at::Tensor> variables;
   for (std::size_t k = 0; k < weights.size(); ++k) {
     variables.push_back(tensor(weights[k], tested.weights[k].shape));
@@ -362,7 +364,7 @@ TEST(Recurrent, GatesHaveMasksOfTheirOwnWithRecurrentDropout) {
 }
 
 TEST(Embedding, RefusesIndicesThatItHasNoRowFor) {
-  const ResolvedLayer tested =
+  const program::ResolvedLayer tested =
       single(layer("Embedding", {{"input_dim", 3}, {"output_dim", 2}}), {2});
   std::vector<at::Tensor> table{at::ones({3, 2})};
   const auto module = make_module(tested);
@@ -411,7 +413,7 @@ class ImageNetwork : public ::testing::TestWithParam<Backend> {
     file.write("/x", x, {kRows, 8, 7, 2});
     file.write("/y", y, {kRows});
     file.close();
-    program_ = program(
+    program_ = program_of(
         "moons", 2,
         Json::array(
             {layer("Conv2D", {{"filters", 8},
@@ -469,7 +471,7 @@ class ImageNetwork : public ::testing::TestWithParam<Backend> {
   }
 
   std::filesystem::path folder_;
-  Program program_;
+  program::Program program_;
   std::unique_ptr<LocalTrainer> trainer_;
 };
 
@@ -485,7 +487,7 @@ TEST_P(ImageNetwork, PredictsFromALayerOnWithThatLayersInputs) {
   const std::vector<float> outputs = copy(whole->outputs(0, count));
   std::vector<std::vector<float>> activations;
   for (const auto values : whole->activations()) activations.push_back(copy(values));
-  const ResolvedProgram resolved = trainer_->resolved(program_);
+  const program::ResolvedProgram resolved = trainer_->resolved(program_);
   for (std::size_t first = 1; first < resolved.layers.size(); ++first) {
     Array inputs{resolved.layers[first].input_shape, activations[first - 1]};
     inputs.extents.insert(inputs.extents.begin(), count);
@@ -556,4 +558,4 @@ INSTANTIATE_TEST_SUITE_P(BackEnds, ImageNetwork,
                          [](const auto& info) { return std::string(to_string(info.param)); });
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

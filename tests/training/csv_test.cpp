@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 Part read(const std::string& text, const Json& arguments = Json::object()) {
@@ -201,4 +201,4 @@ TEST(Csv, RefusesWrongOptions) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -10,7 +10,7 @@
 #include "training/data/columns.h"
 #include "training/data/dataset.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -431,4 +431,4 @@ TEST(DataFaults, FieldsBelongToTheirOperations) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -13,14 +13,14 @@
 #include <random>
 #include <string>
 
-#include "program/error.h"
-#include "program/hdf5_file.h"
-#include "program/zip_file.h"
+#include "base/error.h"
+#include "base/hdf5_file.h"
+#include "base/zip_file.h"
 #include "training/data/data_header.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 namespace fs = std::filesystem;
@@ -171,4 +171,4 @@ TEST_F(Damage, Reuters) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -5,7 +5,7 @@
 #include "training/data/data_header.h"
 #include "training/data/dataset.h"
 
-namespace neutra::testing {
+namespace neutra::training::tests {
 
 /// Headers tell the same as the rows, where they tell it.
 inline void expect_header(const Json& data, const Dataset& dataset,
@@ -22,4 +22,4 @@ inline void expect_header(const Json& data, const Dataset& dataset,
   EXPECT_EQ(header.holdout, dataset.x_holdout.rows()) << data;
 }
 
-}  // namespace neutra::testing
+}  // namespace neutra::training::tests

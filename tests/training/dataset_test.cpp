@@ -10,11 +10,11 @@
 #include <numeric>
 #include <tuple>
 
-#include "program/error.h"
-#include "program/hdf5_file.h"
+#include "base/error.h"
+#include "base/hdf5_file.h"
 #include "tests/training/data_headers.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ class Data : public ::testing::Test {
   }
   std::shared_ptr<const Dataset> load(const Json& data) const {
     const auto dataset = load_dataset(data, {folder_ / "nowhere", folder_});
-    testing::expect_header(data, *dataset, {folder_ / "nowhere", folder_});
+    tests::expect_header(data, *dataset, {folder_ / "nowhere", folder_});
     return dataset;
   }
   std::string message(const Json& data) const {
@@ -150,9 +150,9 @@ TEST_F(Data, CsvIsPreprocessedSplitAndHeldOut) {
   EXPECT_EQ(data->x_holdout.values[1], data->x_test.values[17]);
   EXPECT_EQ(data->y_test.values[0], 0);
   EXPECT_EQ(data->y_test.values[1], 1);
-  const DataInfo info = data->info();
-  EXPECT_EQ(info.x, Shape{1});
-  EXPECT_EQ(info.y, Shape{2});
+  const program::DataInfo info = data->info();
+  EXPECT_EQ(info.x, program::Shape{1});
+  EXPECT_EQ(info.y, program::Shape{2});
   EXPECT_EQ(info.training_rows, 80);
   EXPECT_TRUE(info.y_is_integer);
   EXPECT_EQ(info.y_max, 1);
@@ -168,14 +168,14 @@ TEST_F(Data, HeadersTellShapesWithoutTheRows) {
       "preprocess":[{"op":"add","value":-1,"on":"y"},{"op":"one_hot","on":"y","classes":3},
                     {"op":"reshape","shape":[1,2]}],
       "split":{"test_size":0.2,"seed":42}})");
-  EXPECT_EQ(csv.x, (Shape{1, 2}));
-  EXPECT_EQ(csv.y, Shape{3});
+  EXPECT_EQ(csv.x, (program::Shape{1, 2}));
+  EXPECT_EQ(csv.y, program::Shape{3});
   EXPECT_EQ(csv.training, std::nullopt);
   write("b.csv", "1,2,3");
   csv = header(R"({"source":"csv","arguments":{"file":"b.csv","target":[0,1]},
       "split":{"test_size":0.2,"seed":42}})");
-  EXPECT_EQ(csv.x, Shape{1});
-  EXPECT_EQ(csv.y, Shape{2});
+  EXPECT_EQ(csv.x, program::Shape{1});
+  EXPECT_EQ(csv.y, program::Shape{2});
 
   {
     Hdf5File file = Hdf5File::create(folder_ / "nan.h5");
@@ -186,8 +186,8 @@ TEST_F(Data, HeadersTellShapesWithoutTheRows) {
   const DataHeader hdf5 = header(R"({"source":"hdf5","arguments":{"file":"nan.h5"},
       "preprocess":[{"op":"take","rows":3},{"op":"flatten"}],
       "split":{"test_size":0.4,"seed":1}})");
-  EXPECT_EQ(hdf5.x, Shape{6});
-  EXPECT_EQ(hdf5.y, Shape{});
+  EXPECT_EQ(hdf5.x, program::Shape{6});
+  EXPECT_EQ(hdf5.y, program::Shape{});
   EXPECT_EQ(hdf5.training, 1);
   EXPECT_EQ(hdf5.test, 2);
   EXPECT_EQ(hdf5.holdout, 2);
@@ -467,4 +467,4 @@ TEST_F(Data, LabelsThatAreNaNHaveNoRange) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -12,10 +12,10 @@
 /// Gradients of the steps that oneDNN computes (convolutions, pooling, large products) against
 /// LibTorch's autograd in double precision, with formulas written out here: nothing is shared with
 /// the eager back end.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
-at::Tensor in_double(std::span<const float> values, const Shape& shape) {
+at::Tensor in_double(std::span<const float> values, const program::Shape& shape) {
   return at::from_blob(const_cast<float*>(values.data()), shape, at::kFloat).to(at::kDouble);
 }
 
@@ -42,10 +42,10 @@ at::Tensor activated(const at::Tensor& x, const Json& config) {
 }
 
 /// Layers on channels-first images in double precision. `weights` by layer and variable.
-at::Tensor forward(const ResolvedProgram& program, at::Tensor x,
+at::Tensor forward(const program::ResolvedProgram& program, at::Tensor x,
                    const std::vector<std::vector<at::Tensor>>& weights) {
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    const ResolvedLayer& layer = program.layers[i];
+    const program::ResolvedLayer& layer = program.layers[i];
     const Json& config = layer.config;
     const auto pair = [&](const char* name) {
       // Strides of a pooling are its window unless given.
@@ -76,7 +76,7 @@ at::Tensor forward(const ResolvedProgram& program, at::Tensor x,
 struct Case {
   const char* name;
   Json layers;
-  Shape input;
+  program::Shape input;
   double tolerance;  ///< of a gradient's norm
 };
 
@@ -139,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(Steps, DoubleAutograd, testing::ValuesIn(cases()),
 TEST_P(DoubleAutograd, GradientsAgree) {
   constexpr std::int64_t kRows = 32;
   const Case& subject = GetParam();
-  const ResolvedProgram program = resolved(subject.layers, subject.input, optimizer("SGD", 0.01),
-                                           "mean_squared_error", {3}, kRows);
+  const program::ResolvedProgram program = resolved(
+      subject.layers, subject.input, optimizer("SGD", 0.01), "mean_squared_error", {3}, kRows);
   std::mt19937 random(7);
   const auto number = [&] { return static_cast<float>(random() >> 8) * 0x1p-23f - 1; };
   Array x{with_rows(kRows, subject.input), {}}, y{{kRows, 3}, {}};
@@ -188,4 +188,4 @@ TEST_P(DoubleAutograd, GradientsAgree) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

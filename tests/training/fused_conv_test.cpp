@@ -12,7 +12,7 @@
 #include "training/fused/images.h"
 
 /// Images in the fused back end, against the eager one and against the loops that it uses.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using Random = std::mt19937;
@@ -36,7 +36,7 @@ constexpr double kTolerance = 1e-5;  ///< of a vector's norm
 
 struct Subject {
   Json layers;
-  Shape input;
+  program::Shape input;
   std::int64_t batch = 8, rows = 13;  ///< a last batch of 5
 };
 
@@ -78,7 +78,7 @@ double distance(std::span<const float> a, std::span<const float> b) {
 /// moving statistics, evaluation. Each is compared by its norm. A gradient can't be known better
 /// than it changes when the weights do by rounding: so much is taken off the difference. Before a
 /// normalisation, where gradients cancel (a bias has none), it is measured by all of them.
-Difference compare(const ResolvedProgram& program, const Subject& subject, unsigned seed) {
+Difference compare(const program::ResolvedProgram& program, const Subject& subject, unsigned seed) {
   Random random(seed);
   Array x{with_rows(subject.rows, subject.input), {}};
   x.values =
@@ -95,9 +95,10 @@ Difference compare(const ResolvedProgram& program, const Subject& subject, unsig
   std::vector<std::int64_t> order(static_cast<std::size_t>(subject.rows));
   std::iota(order.rbegin(), order.rend(), std::int64_t{0});
 
-  const bool normalises = std::any_of(
-      program.layers.begin(), program.layers.end(),
-      [](const ResolvedLayer& layer) { return layer.class_name.ends_with("Normalization"); });
+  const bool normalises = std::any_of(program.layers.begin(), program.layers.end(),
+                                      [](const program::ResolvedLayer& layer) {
+                                        return layer.class_name.ends_with("Normalization");
+                                      });
   Difference difference;
   std::uint32_t step = 0;
   for (std::int64_t begin = 0; begin < subject.rows; begin += subject.batch, ++step) {
@@ -157,7 +158,7 @@ void expect_agreement(const Subject& subject) {
     layers.push_back(plain("Flatten"));
     layers.push_back(dense(3, "softmax"));
   }
-  const ResolvedProgram program =
+  const program::ResolvedProgram program =
       resolved(layers, subject.input, optimizer("Adam", 0.01), "categorical_crossentropy", {3},
                subject.rows, subject.batch);
   Difference difference;
@@ -165,8 +166,8 @@ void expect_agreement(const Subject& subject) {
     difference = compare(program, subject, seed);
     if (difference.worst <= kTolerance || ::testing::Test::HasFailure()) break;
   }
-  EXPECT_LE(difference.worst, kTolerance)
-      << difference.where << " of " << subject.layers << " on " << to_string(subject.input);
+  EXPECT_LE(difference.worst, kTolerance) << difference.where << " of " << subject.layers << " on "
+                                          << program::to_string(subject.input);
 }
 
 TEST(FusedConv, AgreesWithEager) {
@@ -262,8 +263,9 @@ TEST(FusedConv, ValuesThatNobodyLooksAtChangeNothing) {
                          plain("MaxPooling2D"), plain("Flatten"), dense(3, "softmax")},
                         {20, 20, 8}};
   constexpr std::int64_t kRows = 70;
-  const ResolvedProgram program = resolved(subject.layers, subject.input, optimizer("SGD", 0.01),
-                                           "categorical_crossentropy", {3}, kRows, 64);
+  const program::ResolvedProgram program =
+      resolved(subject.layers, subject.input, optimizer("SGD", 0.01), "categorical_crossentropy",
+               {3}, kRows, 64);
   Random random(9);
   Array x{with_rows(kRows, subject.input), numbers(random, kRows * 20 * 20 * 8)}, y{{kRows, 3}, {}};
   for (int i = 0; i < kRows; ++i) y.values.insert(y.values.end(), {1, 0, 0});
@@ -345,8 +347,8 @@ TEST(FusedConv, NamesWhatItDoesNotKnow) {
     Json layers = Json::array({unknown});
     if (table) layers.push_back(plain("Flatten"));
     layers.push_back(dense(3, "softmax"));
-    const Shape input = table ? Shape{4} : Shape{5, 2};
-    const ResolvedProgram program =
+    const program::Shape input = table ? program::Shape{4} : program::Shape{5, 2};
+    const program::ResolvedProgram program =
         resolved(layers, input, optimizer("Adam", 0.01), "categorical_crossentropy", {3}, 8);
     Array x{with_rows(8, input),
             std::vector<float>(static_cast<std::size_t>(8 * element_product(input)))};
@@ -490,7 +492,7 @@ TEST(FusedConv, PoolingIncludesARelu) {
                                {"strides", 1 + below(random, 3)},
                                {"padding", below(random, 2) == 0 ? "same" : "valid"}});
     const std::int64_t channels = pick(random, {1, 3, 8, 11, 16});
-    const ResolvedLayer resolved_layer =
+    const program::ResolvedLayer resolved_layer =
         resolved(Json::array({pooling, plain("Flatten"), dense(1, "linear")}),
                  {size, size + 1, channels}, optimizer("SGD", 0.1), "mean_squared_error", {1}, 2)
             .layers.front();
@@ -527,8 +529,8 @@ TEST(FusedConv, NaNGoesThroughAsInEager) {
       {conv(16, 3, {{"activation", "relu"}}), plain("MaxPooling2D"),
        conv(8, 2, {{"activation", "relu"}}), plain("Flatten"), dense(3, "softmax")},
       {8, 8, 3}};
-  const ResolvedProgram program = resolved(subject.layers, subject.input, optimizer("SGD", 0.01),
-                                           "categorical_crossentropy", {3}, 8, 8);
+  const program::ResolvedProgram program = resolved(
+      subject.layers, subject.input, optimizer("SGD", 0.01), "categorical_crossentropy", {3}, 8, 8);
   Random random(9);
   Array x{with_rows(8, subject.input), numbers(random, 8 * 8 * 8 * 3)}, y{{8, 3}, {}};
   x.values[5] = std::numeric_limits<float>::quiet_NaN();
@@ -552,4 +554,4 @@ TEST(FusedConv, NaNGoesThroughAsInEager) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

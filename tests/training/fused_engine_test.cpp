@@ -25,7 +25,7 @@
 #include "training/torch.h"
 
 /// The fused engine against the eager one: both train the same program from the same weights.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr double kTolerance = 1e-5;  ///< of a vector's norm
@@ -75,7 +75,7 @@ Json& layers_of(Json& document) { return document["model"]["config"]["layers"]; 
 
 Subject subject(int inputs, Json layers, const std::string& loss = "mean_squared_error",
                 const Json& how = optimizer("SGD", 0.05), int batch = 16, int steps = 5) {
-  Program p = program("moons", inputs, std::move(layers), loss, "mae", how);
+  program::Program p = program_of("moons", inputs, std::move(layers), loss, "mae", how);
   p.document["fit"]["batch_size"] = batch;
   return {std::move(p.document), 30, 1, steps};
 }
@@ -113,7 +113,7 @@ Array targets(const std::string& loss, std::int64_t rows, std::int64_t width, Ra
 }
 
 struct Made {
-  ResolvedProgram program;
+  program::ResolvedProgram program;
   Array x, y;
 };
 
@@ -134,9 +134,9 @@ std::optional<Made> make(const Subject& subject) {
   Dataset data;
   data.x_train = made.x;
   data.y_train = made.y;
-  const DataInfo info = data.info();
-  if (!validate(document, &info).empty()) return std::nullopt;
-  made.program = resolve({document}, &info);
+  const program::DataInfo info = data.info();
+  if (!program::validate(document, &info).empty()) return std::nullopt;
+  made.program = program::resolve({document}, &info);
   made.program.loss = *loss_of(subject.keras, made.program.loss);
   return made;
 }
@@ -145,7 +145,7 @@ std::optional<Made> make(const Subject& subject) {
 
 using Observation = std::vector<std::pair<std::string, std::vector<float>>>;
 
-void observe_weights(Engine& engine, const ResolvedProgram& program, bool gradients,
+void observe_weights(Engine& engine, const program::ResolvedProgram& program, bool gradients,
                      Observation& seen) {
   Weights& weights = engine.weights();
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
@@ -164,8 +164,8 @@ void observe_weights(Engine& engine, const ResolvedProgram& program, bool gradie
 }
 
 /// One pass in training.
-Observation pass(Engine& engine, const ResolvedProgram& program, std::span<const std::int64_t> rows,
-                 std::uint32_t step, bool everything) {
+Observation pass(Engine& engine, const program::ResolvedProgram& program,
+                 std::span<const std::int64_t> rows, std::uint32_t step, bool everything) {
   const double loss = engine.gradients(rows, step, {true, everything, everything});
   Observation seen{{"loss", {static_cast<float>(loss)}}};
   observe_weights(engine, program, true, seen);
@@ -278,11 +278,11 @@ Doubt doubt(Engine& engine, Array& x, const std::vector<float>& weights, const O
 
 /// Slopes such as 1 - y^2 are made of outputs near their bound, whose distance to it has few
 /// digits.
-double slope_error(const ResolvedProgram& program,
+double slope_error(const program::ResolvedProgram& program,
                    const std::vector<std::span<const float>>& activations) {
   double largest = 0;
   for (std::size_t i = 0; i < activations.size(); ++i) {
-    const ResolvedLayer& layer = program.layers[i];
+    const program::ResolvedLayer& layer = program.layers[i];
     std::string name = layer.config.value("activation", "");
     if (layer.class_name == "Softmax") name = "softmax";
     if (layer.class_name == "ELU") name = "elu";
@@ -301,7 +301,7 @@ double slope_error(const ResolvedProgram& program,
 
 /// Likewise the distance of a normalisation's inputs to their mean, over a batch's rows or a row's
 /// features.
-double centring_error(const ResolvedProgram& program,
+double centring_error(const program::ResolvedProgram& program,
                       const std::vector<std::span<const float>>& activations, std::size_t rows) {
   double largest = 0;
   for (std::size_t i = 1; i < activations.size(); ++i) {
@@ -368,7 +368,7 @@ bool overflowing(const std::vector<float>& weights) {
 std::optional<std::string> disagreement(const Subject& subject, Counts& counts) {
   std::optional<Made> made = make(subject);
   if (!made) return std::nullopt;  // not a program
-  const ResolvedProgram& program = made->program;
+  const program::ResolvedProgram& program = made->program;
   const Rows rows{&made->x, &made->y, 0, subject.rows};
   if (fused_refusal(program, rows)) return std::nullopt;
   const RandomKey key{subject.seed, 5};
@@ -1044,4 +1044,4 @@ TEST_F(FusedEngine, AgreesOnRandomPrograms) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

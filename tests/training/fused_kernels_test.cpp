@@ -15,7 +15,7 @@
 /// Every kernel for every instruction set, and for vectors of 16, 8 and 4 lanes that the compiler
 /// makes of smaller ones, against plain loops in double. The kernels in double precision are
 /// checked by central differences.
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -894,4 +894,4 @@ TEST(FusedKernels, ProductGradientsAreCentralDifferences) {
 }
 
 }  // namespace
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
-std::vector<float> draw(const Json& initializer, const Shape& shape) {
+std::vector<float> draw(const Json& initializer, const program::Shape& shape) {
   std::size_t size = 1;
   for (const std::int64_t n : shape) size *= static_cast<std::size_t>(n);
   std::vector<float> values(size, -7);
@@ -84,7 +84,8 @@ TEST(Initializers, Constants) {
 }
 
 TEST(Initializers, OrthogonalRowsOrColumns) {
-  for (const Shape& shape : {Shape{6, 4}, Shape{4, 6}, Shape{2, 3, 4}}) {
+  for (const program::Shape& shape :
+       {program::Shape{6, 4}, program::Shape{4, 6}, program::Shape{2, 3, 4}}) {
     const auto v = draw(named("Orthogonal", {{"gain", 2}}), shape);
     const auto columns = static_cast<std::size_t>(shape.back());
     const std::size_t rows = v.size() / columns;
@@ -110,4 +111,4 @@ TEST(Initializers, RefusesWhatKerasRefuses) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -7,7 +7,7 @@
 #include "program/formats/keras_import.h"
 #include "training/local_trainer.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 class KerasPredictions : public testing::TestWithParam<const char*> {};
@@ -15,10 +15,11 @@ class KerasPredictions : public testing::TestWithParam<const char*> {};
 TEST_P(KerasPredictions, AreTheSame) {
   const std::filesystem::path folder = NEUTRA_TEST_DATA "/../../program/data/keras";
   const Json expected = read_json(folder / "expected.json").at(GetParam());
-  const KerasModelFile file(folder / GetParam());
-  ImportSources sources;
+  const program::KerasModelFile file(folder / GetParam());
+  program::ImportSources sources;
   sources.name = "model";
-  const ResolvedProgram program = resolve({import_keras(file.model(), sources).document});
+  const program::ResolvedProgram program =
+      program::resolve({program::import_keras(file.model(), sources).document});
   Array inputs{{3}, expected["x"].get<std::vector<float>>()};
   for (const Json& extent : expected["shape"]) inputs.extents.push_back(extent);
   const auto wanted = expected["y"].get<std::vector<float>>();
@@ -43,4 +44,4 @@ INSTANTIATE_TEST_SUITE_P(Files, KerasPredictions,
                          });
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

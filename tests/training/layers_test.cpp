@@ -9,7 +9,7 @@
 #include "training/layers/module.h"
 #include "training/local_trainer.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// What the layers put out for the first training batch, and the weights before the first update
@@ -40,8 +40,8 @@ struct FirstBatch final : Observer {
 /// Trains one epoch with learning rate 0 on points of the plane.
 FirstBatch first_batch(LocalTrainer& trainer, Json layers) {
   layers.push_back(dense(1, "linear"));
-  const Program p =
-      program("moons", 2, std::move(layers), "mean_squared_error", "mae", optimizer("SGD", 0), 1);
+  const program::Program p = program_of("moons", 2, std::move(layers), "mean_squared_error", "mae",
+                                        optimizer("SGD", 0), 1);
   FirstBatch result;
   const ReplicaResult outcome = trainer.train({&p}, &result);
   EXPECT_EQ(outcome.status, RunStatus::kOk) << outcome.message;
@@ -51,7 +51,7 @@ FirstBatch first_batch(LocalTrainer& trainer, Json layers) {
 class Layers : public EachBackend {
  protected:
   FirstBatch first_batch(Json layers) const {
-    return neutra::first_batch(*trainer(), std::move(layers));
+    return training::first_batch(*trainer(), std::move(layers));
   }
 
   /// The layer's output must be f of the Dense layer's output before it.
@@ -68,7 +68,7 @@ NEUTRA_EACH_BACKEND(Layers);
 
 TEST(EagerLayers, EveryLayerOfAProgramHasAModule) {
   std::set<std::string> known;
-  for (const Layer* layer : layers()) known.insert(layer->class_name);
+  for (const program::Layer* layer : program::layers()) known.insert(layer->class_name);
   const std::vector<std::string> made = module_names();
   EXPECT_EQ(known, std::set<std::string>(made.begin(), made.end()));
 }
@@ -139,8 +139,8 @@ TEST_P(Layers, GaussianNoiseIsAddedInTrainingAlone) {
     Json all = tested;
     all.push_back(dense(1, "linear", {{"kernel_initializer", "ones"}}));
     all[0]["config"]["kernel_initializer"] = "ones";
-    const Program program =
-        neutra::program("moons", 2, all, "mean_squared_error", "mae", optimizer("SGD", 0), 1);
+    const program::Program program =
+        program_of("moons", 2, all, "mean_squared_error", "mae", optimizer("SGD", 0), 1);
     metric[tested == without] = trainer()->train({&program}).metric;
   }
   EXPECT_EQ(metric[0], metric[1]);
@@ -212,8 +212,8 @@ TEST(EagerLayers, IndicesWithoutAnEmbeddingAreKerasError) {
   const auto train = [&](Json layers, double shift) {
     layers.push_back(layer("Flatten", Json::object()));
     layers.push_back(dense(1, "sigmoid"));
-    Program p = program("moons", 2, std::move(layers), "binary_crossentropy", "accuracy",
-                        optimizer("SGD", 0.1), 1);
+    program::Program p = program_of("moons", 2, std::move(layers), "binary_crossentropy",
+                                    "accuracy", optimizer("SGD", 0.1), 1);
     p.document["data"]["preprocess"] = {{{"op", "add"}, {"value", shift}}};
     return trainer->train({&p});
   };
@@ -245,9 +245,9 @@ TEST_P(Layers, WeightRegularisersAddToLossAndGradient) {
   // network instead.
   const Json last = dense(1, "linear", {{"kernel_initializer", "ones"}});
   auto fixed = [&](const Json& first) {
-    const Program p = program("moons", 2, Json::array({first, last}), "mean_squared_error", "mae",
-                              optimizer("SGD", 0), 1);
-    Program still = p;
+    const program::Program p = program_of("moons", 2, Json::array({first, last}),
+                                          "mean_squared_error", "mae", optimizer("SGD", 0), 1);
+    program::Program still = p;
     still.document["fit"]["shuffle"] = false;
     FirstBatch result;
     trainer()->train({&still}, &result);
@@ -266,8 +266,8 @@ TEST(EagerLayers, ActivityRegulariserIsDividedByTheBatch) {
     if (regularised) {
       last["config"]["activity_regularizer"] = {{"class_name", "L2"}, {"config", {{"l2", 0.5}}}};
     }
-    Program p = program("moons", 2, Json::array({last}), "mean_squared_error", "mae",
-                        optimizer("SGD", 0), 1);
+    program::Program p = program_of("moons", 2, Json::array({last}), "mean_squared_error", "mae",
+                                    optimizer("SGD", 0), 1);
     p.document["fit"]["shuffle"] = false;
     FirstBatch result;
     const ReplicaResult outcome =
@@ -284,4 +284,4 @@ TEST(EagerLayers, ActivityRegulariserIsDividedByTheBatch) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -12,17 +12,17 @@
 #include <set>
 #include <sstream>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/parallel.h"
 #include "programs.h"
 #include "training/fused/engine.h"
 #include "training/isa.h"
 #include "training/optimizers.h"
-#include "training/parallel.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
-TrainingJob job(const Program& program, int replica = 0) {
+TrainingJob job(const program::Program& program, int replica = 0) {
   TrainingJob made;
   made.program = &program;
   made.replica = replica;
@@ -37,20 +37,21 @@ std::string essence(const ReplicaResult& result) {
          result.backend + " " + result.message;
 }
 
-Json& layers_of(Program& p) { return p.document["model"]["config"]["layers"]; }
+Json& layers_of(program::Program& p) { return p.document["model"]["config"]["layers"]; }
 
-Program with_epochs(Program p, int epochs) {
+program::Program with_epochs(program::Program p, int epochs) {
   p.document["fit"]["epochs"] = epochs;
   return p;
 }
 
 /// Every layer of the fused back end that has a state or draws numbers.
-Program stateful(Json how) {
-  Program p = program("moons", 2,
-                      Json::array({dense(8, "relu"), layer("BatchNormalization", Json::object()),
-                                   layer("Dropout", {{"rate", 0.25}}), dense(5, "tanh"),
-                                   layer("Dropout", {{"rate", 0.1}}), dense(1, "sigmoid")}),
-                      "binary_crossentropy", "loss", std::move(how), 6);
+program::Program stateful(Json how) {
+  program::Program p =
+      program_of("moons", 2,
+                 Json::array({dense(8, "relu"), layer("BatchNormalization", Json::object()),
+                              layer("Dropout", {{"rate", 0.25}}), dense(5, "tanh"),
+                              layer("Dropout", {{"rate", 0.1}}), dense(1, "sigmoid")}),
+                 "binary_crossentropy", "loss", std::move(how), 6);
   p.document["compile"]["metrics"] = Json::array({"accuracy"});
   p.document["fit"]["batch_size"] = 100;
   return p;
@@ -83,26 +84,26 @@ TEST(Backends, Words) {
 }
 
 TEST(Backends, AutoTakesFusedWhereItCovers) {
-  const Program p = moons();
+  const program::Program p = moons();
   EXPECT_EQ(make_local_trainer({})->train(job(p)).backend, "fused");
   EXPECT_EQ(make_local_trainer(trained_by(Backend::kFused))->train(job(p)).backend, "fused");
   EXPECT_EQ(make_local_trainer(trained_by(Backend::kEager))->train(job(p)).backend, "eager");
 }
 
 /// Programs that only the eager back end trains, and what the other one says.
-std::vector<std::pair<Program, std::string>> uncovered() {
-  std::vector<std::pair<Program, std::string>> found;
-  Program activity = moons();
+std::vector<std::pair<program::Program, std::string>> uncovered() {
+  std::vector<std::pair<program::Program, std::string>> found;
+  program::Program activity = moons();
   layers_of(activity)[0]["config"]["activity_regularizer"] = "l2";
   found.emplace_back(activity, "activity regularizer of layer 0");
-  Program steps = moons();
+  program::Program steps = moons();
   layers_of(steps)[1] = layer("Reshape", {{"target_shape", {8, 2}}});
   layers_of(steps)[2] = layer("LSTM", {{"units", 3}, {"dropout", 0.2}});
   found.emplace_back(steps, "layer LSTM");
-  Program elu = moons();
+  program::Program elu = moons();
   layers_of(elu)[1] = layer("ELU", {{"alpha", -0.5}});
   found.emplace_back(elu, "ELU with alpha");
-  Program broadcast = moons();
+  program::Program broadcast = moons();
   layers_of(broadcast)[3] = dense(3, "linear");
   broadcast.document["compile"]["loss"] = "cosine_similarity";
   broadcast.document["compile"]["metrics"] = Json::array({"mae"});
@@ -133,7 +134,7 @@ TEST(Backends, FusedSaysWhatItDoesNotKnow) {
 }
 
 TEST(Backends, FingerprintsDiffer) {
-  const Program p = moons();
+  const program::Program p = moons();
   std::set<std::string> seen;
   for (const Backend backend : {Backend::kAuto, Backend::kEager, Backend::kFused}) {
     seen.insert(make_local_trainer(trained_by(backend))->fingerprint(p));
@@ -144,7 +145,7 @@ TEST(Backends, FingerprintsDiffer) {
 }
 
 TEST(Backends, AgreeOnWhatIsLearnt) {
-  const Program p = moons(40);
+  const program::Program p = moons(40);
   const double eager = make_local_trainer(trained_by(Backend::kEager))->train(job(p)).metric;
   const double fused = make_local_trainer(trained_by(Backend::kFused))->train(job(p)).metric;
   EXPECT_NEAR(fused, eager, 0.05);
@@ -163,8 +164,8 @@ NEUTRA_EACH_BACKEND(Prefixes);
 TEST_P(Prefixes, ReuseChangesNoBit) {
   const auto plain = trainer();
   for (const Json& how : optimizers()) {
-    const Program p = stateful(how);
-    std::map<int, Program> programs;
+    const program::Program p = stateful(how);
+    std::map<int, program::Program> programs;
     std::map<int, std::string> alone;
     for (const int epochs : {3, 6, 12}) {
       programs[epochs] = with_epochs(p, epochs);
@@ -199,7 +200,7 @@ TEST_P(Prefixes, ReuseChangesNoBit) {
 
 TEST_P(Prefixes, OnlyTheSameProgramSeedAndReplica) {
   const auto reusing = trainer(with_reuse());
-  const Program p = moons(4), longer = moons(8);
+  const program::Program p = moons(4), longer = moons(8);
   reusing->train(job(p));
   EXPECT_EQ(reusing->train(job(longer, 1)).epochs_reused, 0);
   TrainingJob other_seed = job(longer);
@@ -208,7 +209,7 @@ TEST_P(Prefixes, OnlyTheSameProgramSeedAndReplica) {
   TrainingJob independent = job(longer);
   independent.stream = StreamKey::kIndependent;
   EXPECT_EQ(reusing->train(independent).epochs_reused, 0);
-  Program wider = longer;
+  program::Program wider = longer;
   layers_of(wider)[0]["config"]["units"] = 17;
   EXPECT_EQ(reusing->train(job(wider)).epochs_reused, 0);
   EXPECT_EQ(reusing->train(job(longer)).epochs_reused, 4);
@@ -216,21 +217,21 @@ TEST_P(Prefixes, OnlyTheSameProgramSeedAndReplica) {
 
 TEST_P(Prefixes, NotWhereCallbacksOrObserversLook) {
   const auto reusing = trainer(with_reuse());
-  Program p = moons(4), longer = moons(8);
-  for (Program* one : {&p, &longer}) {
+  program::Program p = moons(4), longer = moons(8);
+  for (program::Program* one : {&p, &longer}) {
     one->document["fit"]["callbacks"] =
         Json::parse(R"([{"class_name":"TerminateOnNaN","config":{}}])");
   }
   reusing->train(job(p));
   EXPECT_EQ(reusing->train(job(longer)).epochs_reused, 0);
-  const Program q = moons(4), longer_q = moons(8);
+  const program::Program q = moons(4), longer_q = moons(8);
   Observer nobody;
   reusing->train(job(q), &nobody);
   EXPECT_EQ(reusing->train(job(longer_q), &nobody).epochs_reused, 0);
 }
 
 TEST_P(Prefixes, StatesHaveABound) {
-  const Program p = moons(4), longer = moons(8);
+  const program::Program p = moons(4), longer = moons(8);
   TrainerOptions small = with_reuse();
   small.state_bytes = 0;
   const auto none = trainer(small);
@@ -242,7 +243,7 @@ TEST_P(Prefixes, StatesHaveABound) {
 }
 
 TEST_P(Prefixes, DivergedTrainingsAreNoDifferentWithReuse) {
-  Program p = moons(8);
+  program::Program p = moons(8);
   layers_of(p) =
       Json::array({dense(4, "relu", {{"bias_initializer", "ones"}}), dense(1, "linear")});
   layers_of(p)[0]["config"]["batch_input_shape"] = Json::array({nullptr, 2});
@@ -251,7 +252,7 @@ TEST_P(Prefixes, DivergedTrainingsAreNoDifferentWithReuse) {
     p.document["compile"]["optimizer"] = optimizer("SGD", rate);
     const auto reusing = trainer(with_reuse());
     for (const int epochs : {8, 4, 16, 2, 1}) {
-      const Program q = with_epochs(p, epochs);
+      const program::Program q = with_epochs(p, epochs);
       const ReplicaResult alone = trainer()->train(job(q));
       EXPECT_EQ(alone.status, RunStatus::kDiverged);
       EXPECT_EQ(essence(reusing->train(job(q))), essence(alone)) << rate << ", " << epochs;
@@ -260,8 +261,8 @@ TEST_P(Prefixes, DivergedTrainingsAreNoDifferentWithReuse) {
 }
 
 TEST(Backends, ResultsDependOnTheJobAlone) {
-  std::vector<Program> programs{moons(), line(), stateful(optimizer("Nadam", 0.01))};
-  Program wide = moons(1);
+  std::vector<program::Program> programs{moons(), line(), stateful(optimizer("Nadam", 0.01))};
+  program::Program wide = moons(1);
   layers_of(wide)[0]["config"]["units"] = 200;
   layers_of(wide)[2]["config"]["units"] = 150;  // a kernel for sgemm
   programs.push_back(wide);
@@ -304,7 +305,7 @@ std::string in_child(const std::string& isa, const std::string& test) {
 
 TEST(Backends, DISABLED_PrintsResults) {
   std::cout << "result " << fused_fingerprint() << '\n';
-  const Program p = stateful(optimizer("Adam", 0.01));
+  const program::Program p = stateful(optimizer("Adam", 0.01));
   const auto trainer = make_local_trainer(trained_by(Backend::kFused));
   for (int replica = 0; replica < 3; ++replica) {
     std::cout << "result " << essence(trainer->train(job(p, replica))) << '\n';
@@ -326,4 +327,4 @@ TEST(Backends, AnInstructionSetCanBeAskedFor) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -8,16 +8,16 @@
 #include <numeric>
 #include <set>
 
+#include "base/parallel.h"
 #include "programs.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
-#include "training/parallel.h"
 
 /// Loops written by hand: what each style makes of a training, to the number, with both back ends.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
-using enum LoopStyle::ZeroGrad;
+using enum program::LoopStyle::ZeroGrad;
 
 Json loop_field(const char* field, Json value) { return {{field, std::move(value)}}; }
 
@@ -31,13 +31,13 @@ struct Tiny {
     const auto width = static_cast<std::int64_t>(xs.size()) / rows;
     x = {{rows, width}, xs};
     y = {{rows, 1}, ys};
-    Program p = neutra::program("moons", static_cast<int>(width), std::move(layers),
-                                "mean_squared_error", "mae", how);
+    program::Program p = program_of("moons", static_cast<int>(width), std::move(layers),
+                                    "mean_squared_error", "mae", how);
     p.document["fit"]["loop"] = std::move(loop);
     p.document["fit"]["schedule"] = std::move(schedule);
     p.document["fit"]["batch_size"] = batch;
-    const DataInfo info{{width}, {1}, rows, false, -10, 10};
-    program = resolve(p, &info);
+    const program::DataInfo info{{width}, {1}, rows, false, -10, 10};
+    program = program::resolve(p, &info);
     engine = make();
   }
   std::unique_ptr<Engine> make() const {
@@ -60,7 +60,7 @@ struct Tiny {
 
   Backend backend;
   Array x, y;
-  ResolvedProgram program;
+  program::ResolvedProgram program;
   std::unique_ptr<Engine> engine;
   std::uint32_t steps = 0;
 };
@@ -345,14 +345,14 @@ TEST_P(Loops, WithoutInferenceModeTheEvaluationTakesBatchStatisticsAndMovesAvera
   EXPECT_EQ(frozen.weight(0, 2), 0);
 }
 
-Program with_loop(Program p, Json loop) {
+program::Program with_loop(program::Program p, Json loop) {
   p.document["fit"]["loop"] = std::move(loop);
   return p;
 }
 
 /// Everything that has a state or draws numbers, and rows that are watched.
-Program restless(int epochs = 4) {
-  Program p = moons(epochs);
+program::Program restless(int epochs = 4) {
+  program::Program p = moons(epochs);
   Json& layers = p.document["model"]["config"]["layers"];
   layers.insert(layers.begin() + 2, layer("BatchNormalization", Json::object()));
   p.document["fit"]["validation_split"] = 0.1;
@@ -381,7 +381,7 @@ TEST_P(Loops, EachStyleIsAnotherTraining) {
   const auto trainer = this->trainer();
   std::set<std::string> seen;
   for (const Json& style : styles()) {
-    const Program p = with_loop(restless(), style);
+    const program::Program p = with_loop(restless(), style);
     const ReplicaResult result = trainer->train({&p});
     EXPECT_NE(result.status, RunStatus::kFailed) << result.message;
     EXPECT_TRUE(seen.insert(essence(result)).second) << style;
@@ -389,7 +389,7 @@ TEST_P(Loops, EachStyleIsAnotherTraining) {
 }
 
 TEST_P(Loops, WorkersChangeNothing) {
-  std::vector<Program> programs;
+  std::vector<program::Program> programs;
   for (const Json& style : styles()) programs.push_back(with_loop(restless(), style));
   programs.push_back(restless());
   programs.back().document["fit"]["schedule"] = {{"decay_rate", 0.9}, {"every", "batch"}};
@@ -407,13 +407,13 @@ TEST_P(Loops, WorkersChangeNothing) {
 TEST_P(Loops, ReusedEpochsChangeNothing) {
   TrainerOptions reuse;
   reuse.reuse_epochs = true;
-  std::vector<Program> programs;
+  std::vector<program::Program> programs;
   for (const Json& style : styles()) programs.push_back(with_loop(restless(), style));
   for (const char* every : {"epoch", "batch"}) {
     programs.push_back(restless());
     programs.back().document["fit"]["schedule"] = {{"decay_rate", 0.7}, {"every", every}};
   }
-  for (Program& p : programs) {
+  for (program::Program& p : programs) {
     const auto reusing = trainer(reuse), fresh = trainer();
     for (const int epochs : {4, 2, 8, 6}) {
       p.document["fit"]["epochs"] = epochs;
@@ -462,7 +462,7 @@ TEST_P(Loops, BeingWatchedChangesNothing) {
   const auto trainer = this->trainer();
   for (const bool own_rows : {true, false}) {
     for (const Json& style : styles()) {
-      Program p = with_loop(restless(), style);
+      program::Program p = with_loop(restless(), style);
       if (!own_rows) p.document["fit"].erase("validation_split");
       Watcher watcher;
       const ReplicaResult watched = trainer->train({&p}, &watcher);
@@ -474,17 +474,18 @@ TEST_P(Loops, BeingWatchedChangesNothing) {
 }
 
 TEST_P(Loops, DeadEpochsAreSavedWhereNothingCanCome) {
-  Program p = program("moons", 2,
-                      Json::array({dense(4, "relu", {{"bias_initializer", "ones"}}),
-                                   layer("Dropout", {{"rate", 0.5}}), dense(2, "linear")}),
-                      "mean_squared_error", "accuracy", optimizer("SGD", 1e12), 20);
+  program::Program p =
+      program_of("moons", 2,
+                 Json::array({dense(4, "relu", {{"bias_initializer", "ones"}}),
+                              layer("Dropout", {{"rate", 0.5}}), dense(2, "linear")}),
+                 "mean_squared_error", "accuracy", optimizer("SGD", 1e12), 20);
   p.document["data"]["preprocess"] = Json::parse(R"([{"op":"one_hot","on":"y","classes":2}])");
   TrainerOptions full;
   full.skip_dead_epochs = false;
   for (const Json& style :
        {Json::object(), loop_field("zero_grad", "never"), loop_field("reduction", "sum"),
         loop_field("eval_mode", false), loop_field("left_out", {2})}) {
-    const Program q = with_loop(p, style);
+    const program::Program q = with_loop(p, style);
     const ReplicaResult saved = trainer()->train({&q}), whole = trainer(full)->train({&q});
     const bool can_be = style.value("eval_mode", true) && !style.contains("left_out");
     EXPECT_EQ(saved.epochs_saved > 0, can_be) << style;
@@ -504,7 +505,7 @@ TEST_P(Loops, ThePredictorIsAskedAsTheProgramEvaluates) {
     }
   } kept;
   const auto trainer = this->trainer();
-  Program p = with_loop(restless(), loop_field("eval_mode", false));
+  program::Program p = with_loop(restless(), loop_field("eval_mode", false));
   p.document["metric"] = {{"name", "mae"}, {"goal", "minimize"}};
   TrainingJob job;
   job.program = &p;
@@ -532,9 +533,9 @@ TEST_P(Loops, ThePredictorIsAskedAsTheProgramEvaluates) {
     }
     return mean.value();
   };
-  EXPECT_EQ(metric(random_key(0, program_hash(p), 3)), result.metric);
+  EXPECT_EQ(metric(random_key(0, program::program_hash(p), 3)), result.metric);
   EXPECT_NE(metric({}), result.metric);
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <limits>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/activations.h"
 #include "training/keras_release.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr double kEps = 1e-7;
@@ -248,4 +248,4 @@ TEST(Activations, GradientsAtTheEdgesAreTensorFlows) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -4,8 +4,8 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/error.h"
 #include "image_programs.h"
-#include "program/error.h"
 #include "program/layer.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
@@ -16,7 +16,7 @@
 
 /// Masks of steps, wrappers, and layers that move steps. mask_cases.json holds what tf.keras
 /// computes, made by make_mask_cases.py.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 const Json& cases() {
@@ -27,18 +27,19 @@ const Json& cases() {
   return all;
 }
 
-ResolvedProgram resolved_case(const Json& json) {
+program::ResolvedProgram resolved_case(const Json& json) {
   const std::string loss = json.at("loss");
-  Program made = program("moons", 2, json.at("layers"), loss,
-                         loss == "mean_squared_error" ? "mae" : "accuracy", optimizer("SGD", 0.1));
+  program::Program made =
+      program_of("moons", 2, json.at("layers"), loss,
+                 loss == "mean_squared_error" ? "mae" : "accuracy", optimizer("SGD", 0.1));
   made.document["model"]["config"]["layers"][0]["config"].erase("batch_input_shape");
-  DataInfo data;
-  data.x = json.at("input_shape").get<Shape>();
-  data.y = json.at("target_shape").get<Shape>();
+  program::DataInfo data;
+  data.x = json.at("input_shape").get<program::Shape>();
+  data.y = json.at("target_shape").get<program::Shape>();
   data.training_rows = json.at("rows");
   data.y_max = 1;
-  require_valid(made.document, json.at("name"), &data);
-  return resolve(made, &data);
+  program::require_valid(made.document, json.at("name"), &data);
+  return program::resolve(made, &data);
 }
 
 /// One of them as a program with its rows.
@@ -52,7 +53,7 @@ struct Case {
 
   std::string name;
   std::int64_t rows;
-  ResolvedProgram program;
+  program::ResolvedProgram program;
   Array x, y;
 };
 
@@ -98,7 +99,7 @@ TEST(Masks, NetworksAgreeWithKeras) {
     expect_near(values(output.detach().contiguous()), json.at("output"), 1e-5, c.name + ": output");
 
     ASSERT_EQ(result.mask.defined(), !json.at("mask").empty()) << c.name;
-    ASSERT_EQ(masked_inputs(c.program.layers).back(), result.mask.defined()) << c.name;
+    ASSERT_EQ(program::masked_inputs(c.program.layers).back(), result.mask.defined()) << c.name;
     if (result.mask.defined()) {
       expect_near(values(result.mask.to(at::kFloat).contiguous()), json.at("mask"), 0,
                   c.name + ": mask");
@@ -172,8 +173,8 @@ TEST(Masks, LossAndMetricsLeaveStepsOutThatDontCount) {
 }
 
 /// What a layer makes of ones in training.
-at::Tensor of_ones(const Json& tested, const Shape& input, std::uint32_t step) {
-  const ResolvedProgram program =
+at::Tensor of_ones(const Json& tested, const program::Shape& input, std::uint32_t step) {
+  const program::ResolvedProgram program =
       resolved(Json::array({tested, layer("Flatten", Json::object()), dense(1, "linear")}), input,
                optimizer("SGD", 0.1), "mean_squared_error", {1}, 2);
   Pass pass{true, {3, 4}, step};
@@ -181,8 +182,9 @@ at::Tensor of_ones(const Json& tested, const Shape& input, std::uint32_t step) {
 }
 
 TEST(Dropouts, SpatialOnesDropWholeChannels) {
-  for (const auto& [name, shape] : {std::pair<std::string, Shape>{"SpatialDropout1D", {5, 30}},
-                                    {"SpatialDropout2D", {3, 4, 30}}}) {
+  for (const auto& [name, shape] :
+       {std::pair<std::string, program::Shape>{"SpatialDropout1D", {5, 30}},
+        {"SpatialDropout2D", {3, 4, 30}}}) {
     const at::Tensor y = of_ones(layer(name, {{"rate", 0.25}}), shape, 0);
     const at::Tensor channels = y.reshape({40, -1, 30});
     EXPECT_TRUE(at::equal(channels.amax(1), channels.amin(1))) << name;
@@ -208,9 +210,9 @@ TEST(Dropouts, BothBackEndsDrawTheSame) {
                                   layer("SpatialDropout1D", {{"rate", 0.4}}),
                                   layer("Flatten", Json::object()), dense(2, "linear")});
   for (const auto& [layers, shape] :
-       {std::pair<Json, Shape>{dropped, {4, 5, 2}}, {steps, {6, 2}}}) {
+       {std::pair<Json, program::Shape>{dropped, {4, 5, 2}}, {steps, {6, 2}}}) {
     const std::int64_t rows = 7;
-    const ResolvedProgram program =
+    const program::ResolvedProgram program =
         resolved(layers, shape, optimizer("SGD", 0.1), "mean_squared_error", {2}, rows, 4);
     Array x{with_rows(rows, shape), {}}, y{{rows, 2}, {}};
     x.values.resize(static_cast<std::size_t>(rows * element_product(shape)));
@@ -233,4 +235,4 @@ TEST(Dropouts, BothBackEndsDrawTheSame) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -5,18 +5,18 @@
 #include <cmath>
 #include <limits>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "program/metric_name.h"
 #include "program/vocabulary.h"
 #include "training/keras_release.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-Metric measured(const char* name, const std::vector<float>& o, const Shape& os,
-                const std::vector<float>& t, const Shape& ts) {
+Metric measured(const char* name, const std::vector<float>& o, const program::Shape& os,
+                const std::vector<float>& t, const program::Shape& ts) {
   Metric metric(name);
   metric.add({o, os}, {t, ts});
   return metric;
@@ -73,14 +73,14 @@ TEST(Metrics, RefusesWhatDoesNotFit) {
 }
 
 TEST(Metrics, EveryNameIsMeasuredAndEveryLossHasOne) {
-  for (const Entry& entry : entries(Vocabulary::kMetric)) {
+  for (const program::Entry& entry : program::entries(program::Vocabulary::kMetric)) {
     EXPECT_TRUE(entry.facts.contains("goal")) << entry.name;
     if (entry.name != "loss") {
       EXPECT_TRUE(std::isnan(Metric(entry.name).value())) << entry.name;
     }
   }
-  for (const Entry& loss : entries(Vocabulary::kLoss)) {
-    EXPECT_NE(find(Vocabulary::kMetric, loss.name), nullptr) << loss.name;
+  for (const program::Entry& loss : program::entries(program::Vocabulary::kLoss)) {
+    EXPECT_NE(program::find(program::Vocabulary::kMetric, loss.name), nullptr) << loss.name;
   }
 }
 
@@ -148,10 +148,10 @@ TEST(Metrics, TopK) {
   const std::vector<float> scores{0.1f, 0.9f, 0.8f, 0.05f, 0.95f, 0, 0.3f, 0.3f, 0.3f};
   const std::vector<float> hot{0, 0, 1, 0, 1, 0, 0, 0, 1}, labels{2, 1, 2};
   for (const auto& [k, correct] : std::vector<std::pair<int, int>>{{1, 2}, {2, 3}, {5, 3}}) {
-    Metric categorical(to_string(MetricName{"top_k_categorical_accuracy", k}));
+    Metric categorical(to_string(program::MetricName{"top_k_categorical_accuracy", k}));
     categorical.add({scores, {3, 3}}, {hot, {3, 3}});
     EXPECT_EQ(categorical.correct(), correct) << k;  // equal scores are as good as one another
-    Metric sparse(to_string(MetricName{"sparse_top_k_categorical_accuracy", k}));
+    Metric sparse(to_string(program::MetricName{"sparse_top_k_categorical_accuracy", k}));
     sparse.add({scores, {3, 3}}, {labels, {3, 1}});
     EXPECT_EQ(sparse.correct(), correct) << k;
     EXPECT_EQ(sparse.total(), 3);
@@ -216,7 +216,7 @@ TEST(Metrics, BatchesMakeNoDifference) {
     for (int c = 0; c < 3; ++c) targets.push_back(c == (row * row) % 3 ? 1 : 0);
     labels.push_back(static_cast<float>((row * row) % 3));
   }
-  for (const Entry& entry : entries(Vocabulary::kMetric)) {
+  for (const program::Entry& entry : program::entries(program::Vocabulary::kMetric)) {
     if (entry.name == "loss") continue;
     const bool sparse = entry.name.starts_with("sparse");
     const std::vector<float>& y = sparse ? labels : targets;
@@ -279,4 +279,4 @@ TEST(Metrics, AccuracyOfKeras224) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

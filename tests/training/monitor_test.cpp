@@ -8,12 +8,13 @@
 #include "evaluators/symptoms.h"
 #include "programs.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 class Monitoring : public EachBackend {
  protected:
-  MonitoredRun record(const Program& p, ReplicaResult* result = nullptr) const {
+  evaluators::MonitoredRun record(const program::Program& p,
+                                  ReplicaResult* result = nullptr) const {
     const auto trainer = this->trainer();
     TrainingMonitor monitor(trainer->resolved(p));
     const TrainingJob job{&p};
@@ -24,16 +25,17 @@ class Monitoring : public EachBackend {
 };
 NEUTRA_EACH_BACKEND(Monitoring);
 
-const Aggregates& of(const MonitoredEpoch& epoch, std::size_t layer, Property property) {
+const evaluators::Aggregates& of(const evaluators::MonitoredEpoch& epoch, std::size_t layer,
+                                 evaluators::Property property) {
   return epoch.layers[layer][static_cast<std::size_t>(property)];
 }
 
-void expect_same(const Aggregates& a, const Aggregates& b) {
-  for (std::size_t i = 0; i < kAggregates; ++i) {
+void expect_same(const evaluators::Aggregates& a, const evaluators::Aggregates& b) {
+  for (std::size_t i = 0; i < evaluators::kAggregates; ++i) {
     if (std::isnan(a.values[i])) {
       EXPECT_TRUE(std::isnan(b.values[i])) << i;
     } else {
-      EXPECT_EQ(a.values[i], b.values[i]) << to_string(static_cast<Aggregate>(i));
+      EXPECT_EQ(a.values[i], b.values[i]) << to_string(static_cast<evaluators::Aggregate>(i));
     }
   }
 }
@@ -45,8 +47,8 @@ std::vector<float> joined(const std::vector<std::span<const float>>& parts) {
 }
 
 /// Dense, BatchNormalization, Dropout, Dense, Dense.
-Program normalised() {
-  Program p = moons();
+program::Program normalised() {
+  program::Program p = moons();
   Json& layers = p.document["model"]["config"]["layers"];
   layers.insert(layers.begin() + 1, layer("BatchNormalization", Json::object()));
   return p;
@@ -86,11 +88,11 @@ TEST_P(Monitoring, RecordsWhatTheTrainingDoes) {
     std::vector<double> dead_shares;
     std::vector<std::map<std::string, double>> logs;
   } by_hand;
-  Program p = normalised();
+  program::Program p = normalised();
   Json& layers = p.document["model"]["config"]["layers"];
   layers.insert(layers.begin() + 3, layer("Activation", {{"activation", "relu"}}));
   ReplicaResult result;
-  const MonitoredRun run = record(p, &result);
+  const evaluators::MonitoredRun run = record(p, &result);
   EXPECT_EQ(trainer()->train({&p}, &by_hand).metric, result.metric);
   EXPECT_EQ(trainer()->train(TrainingJob{&p}).metric, result.metric);  // nothing is changed
 
@@ -98,31 +100,34 @@ TEST_P(Monitoring, RecordsWhatTheTrainingDoes) {
   EXPECT_EQ(run.metric, result.metric);
   EXPECT_EQ(run.loss, "binary_crossentropy");
   ASSERT_EQ(run.layers.size(), 4U);
-  EXPECT_EQ(run.layers[0], (MonitoredLayer{0, "Dense", {48, 32, 16}, "dense"}));
-  EXPECT_EQ(run.layers[1],
-            (MonitoredLayer{1, "BatchNormalization", {32, 16, 16}, "batch_normalization"}));
-  EXPECT_EQ(run.layers[2], (MonitoredLayer{4, "Dense", {136, 128, 8}, "dense_1"}));
-  EXPECT_EQ(run.layers[3], (MonitoredLayer{5, "Dense", {9, 8, 1}, "dense_2"}));
+  EXPECT_EQ(run.layers[0], (evaluators::MonitoredLayer{0, "Dense", {48, 32, 16}, "dense"}));
+  EXPECT_EQ(run.layers[1], (evaluators::MonitoredLayer{
+                               1, "BatchNormalization", {32, 16, 16}, "batch_normalization"}));
+  EXPECT_EQ(run.layers[2], (evaluators::MonitoredLayer{4, "Dense", {136, 128, 8}, "dense_1"}));
+  EXPECT_EQ(run.layers[3], (evaluators::MonitoredLayer{5, "Dense", {9, 8, 1}, "dense_2"}));
   ASSERT_EQ(run.epochs.size(), 3U);
   ASSERT_EQ(by_hand.gradients.size(), 3U);
   for (std::size_t e = 0; e < 3; ++e) {
-    const MonitoredEpoch& epoch = run.epochs[e];
+    const evaluators::MonitoredEpoch& epoch = run.epochs[e];
     EXPECT_EQ(epoch.logs, by_hand.logs[e]);
     EXPECT_TRUE(epoch.logs.contains("val_loss") && epoch.logs.contains("val_accuracy"));
-    expect_same(of(epoch, 2, Property::kGradients), aggregates(by_hand.gradients[e]));
-    expect_same(of(epoch, 1, Property::kWeights), aggregates(by_hand.weights[e]));
-    expect_same(of(epoch, 1, Property::kBiases), aggregates(by_hand.biases[e]));
+    expect_same(of(epoch, 2, evaluators::Property::kGradients),
+                evaluators::aggregates(by_hand.gradients[e]));
+    expect_same(of(epoch, 1, evaluators::Property::kWeights),
+                evaluators::aggregates(by_hand.weights[e]));
+    expect_same(of(epoch, 1, evaluators::Property::kBiases),
+                evaluators::aggregates(by_hand.biases[e]));
     EXPECT_EQ(epoch.dead[2], by_hand.dead_shares[e]);
   }
 }
 
 TEST_P(Monitoring, CurvesAreTheLogsOfAllEpochs) {
-  const Program p = normalised();
+  const program::Program p = normalised();
   CurveRecorder recorder;
   const ReplicaResult result = trainer()->train({&p}, &recorder);
   EXPECT_EQ(trainer()->train(TrainingJob{&p}).metric, result.metric);  // nothing is changed
-  const MonitoredRun run = record(p);
-  const TrainingCurves& curves = recorder.curves();
+  const evaluators::MonitoredRun run = record(p);
+  const evaluators::TrainingCurves& curves = recorder.curves();
   ASSERT_EQ(curves.ends.size(), 3U);
   EXPECT_EQ(curves.series.size(), 4U);
   for (const auto& [name, values] : curves.series) {
@@ -135,46 +140,48 @@ TEST_P(Monitoring, CurvesAreTheLogsOfAllEpochs) {
 }
 
 TEST_P(Monitoring, SeesDeadNeurons) {
-  Program p = moons();
+  program::Program p = moons();
   p.document["model"]["config"]["layers"][0]["config"]["bias_initializer"] = {
       {"class_name", "Constant"}, {"config", {{"value", -100}}}};
-  const MonitoredRun run = record(p);
-  for (const MonitoredEpoch& epoch : run.epochs) {
+  const evaluators::MonitoredRun run = record(p);
+  for (const evaluators::MonitoredEpoch& epoch : run.epochs) {
     EXPECT_EQ(epoch.dead[0], 1);
-    EXPECT_EQ(of(epoch, 0, Property::kGradients)[Aggregate::kSpar], 1);
+    EXPECT_EQ(of(epoch, 0, evaluators::Property::kGradients)[evaluators::Aggregate::kSpar], 1);
     // Its input is zero, so that only the bias learns: its neurons live.
     EXPECT_EQ(epoch.dead[1], 0);
   }
 }
 
 TEST_P(Monitoring, LayersWithoutAGradient) {
-  const auto gradients = [](const MonitoredRun& run) {
+  const auto gradients = [](const evaluators::MonitoredRun& run) {
     std::vector<std::int64_t> counts;
-    for (const MonitoredLayer& layer : run.layers) {
-      counts.push_back(layer.counts[static_cast<std::size_t>(Property::kGradients)]);
+    for (const evaluators::MonitoredLayer& layer : run.layers) {
+      counts.push_back(layer.counts[static_cast<std::size_t>(evaluators::Property::kGradients)]);
     }
     return counts;
   };
-  Program frozen = moons();
+  program::Program frozen = moons();
   frozen.document["model"]["config"]["layers"][0]["config"]["trainable"] = false;
-  MonitoredRun run = record(frozen);
+  evaluators::MonitoredRun run = record(frozen);
   EXPECT_EQ(gradients(run), (std::vector<std::int64_t>{0, 136, 9}));
-  EXPECT_EQ(run.layers[0].counts[static_cast<std::size_t>(Property::kWeights)], 32);
-  EXPECT_TRUE(std::isnan(of(run.epochs[0], 0, Property::kGradients)[Aggregate::kMeanAbs]));
+  EXPECT_EQ(run.layers[0].counts[static_cast<std::size_t>(evaluators::Property::kWeights)], 32);
+  EXPECT_TRUE(std::isnan(
+      of(run.epochs[0], 0, evaluators::Property::kGradients)[evaluators::Aggregate::kMeanAbs]));
   EXPECT_TRUE(std::isnan(run.epochs[0].dead[0]));
 
-  Program detached = moons();
+  program::Program detached = moons();
   detached.document["fit"]["loop"]["detached"] = 2;
   EXPECT_EQ(gradients(record(detached)), (std::vector<std::int64_t>{0, 0, 9}));
   // A regulariser's gradient comes there all the same.
   detached.document["model"]["config"]["layers"][2]["config"]["kernel_regularizer"] = "l2";
   run = record(detached);
   EXPECT_EQ(gradients(run), (std::vector<std::int64_t>{0, 128, 9}));
-  EXPECT_GT(of(run.epochs[0], 1, Property::kGradients)[Aggregate::kMeanAbs], 0);
+  EXPECT_GT(of(run.epochs[0], 1, evaluators::Property::kGradients)[evaluators::Aggregate::kMeanAbs],
+            0);
 }
 
 TEST_P(Monitoring, VanishingGradientsShowBehindAFrozenLayer) {
-  Program p = moons();
+  program::Program p = moons();
   Json& layers = p.document["model"]["config"]["layers"];
   layers[0]["config"]["trainable"] = false;
   // Sigmoids at their ends let next to nothing through.
@@ -182,28 +189,31 @@ TEST_P(Monitoring, VanishingGradientsShowBehindAFrozenLayer) {
       dense(8, "sigmoid",
             {{"bias_initializer", {{"class_name", "Constant"}, {"config", {{"value", 20}}}}}});
   std::set<std::string> found;
-  for (const Symptom& symptom : find_symptoms(record(p))) found.insert(symptom.rule->id);
+  for (const evaluators::Symptom& symptom : evaluators::find_symptoms(record(p)))
+    found.insert(symptom.rule->id);
   EXPECT_TRUE(found.contains("vanishing_gradients"));
 }
 
 TEST_P(Monitoring, DivergedTrainings) {
-  Program p = line();
+  program::Program p = line();
   p.document["compile"]["optimizer"] = optimizer("SGD", 1e30);
-  const MonitoredRun run = record(p);
+  const evaluators::MonitoredRun run = record(p);
   EXPECT_EQ(run.status, "diverged");
   ASSERT_EQ(run.epochs.size(), 3U);
-  const MonitoredEpoch& last = run.epochs.back();
-  EXPECT_EQ(of(last, 0, Property::kWeights)[Aggregate::kNonfinite], 1);
-  EXPECT_TRUE(std::isnan(of(last, 0, Property::kWeights)[Aggregate::kMean]));
+  const evaluators::MonitoredEpoch& last = run.epochs.back();
+  EXPECT_EQ(of(last, 0, evaluators::Property::kWeights)[evaluators::Aggregate::kNonfinite], 1);
+  EXPECT_TRUE(
+      std::isnan(of(last, 0, evaluators::Property::kWeights)[evaluators::Aggregate::kMean]));
   EXPECT_EQ(last.dead[0], 0);
 }
 
 TEST_P(Monitoring, ShortEpochsAndCutOffOnes) {
-  Program p = line(2);
+  program::Program p = line(2);
   p.document["fit"]["batch_size"] = 1000;  // one batch, not a full one
-  MonitoredRun run = record(p);
+  evaluators::MonitoredRun run = record(p);
   ASSERT_EQ(run.epochs.size(), 2U);
-  EXPECT_TRUE(std::isfinite(of(run.epochs[1], 0, Property::kGradients)[Aggregate::kMean]));
+  EXPECT_TRUE(std::isfinite(
+      of(run.epochs[1], 0, evaluators::Property::kGradients)[evaluators::Aggregate::kMean]));
 
   p = line(2);
   p.document["compile"]["optimizer"] = optimizer("SGD", 1e30);
@@ -211,20 +221,22 @@ TEST_P(Monitoring, ShortEpochsAndCutOffOnes) {
       Json::array({{{"class_name", "TerminateOnNaN"}, {"config", Json::object()}}});
   run = record(p);
   ASSERT_EQ(run.epochs.size(), 1U);  // cut off before the watched batch
-  EXPECT_TRUE(std::isnan(of(run.epochs[0], 0, Property::kGradients)[Aggregate::kNonfinite]));
+  EXPECT_TRUE(std::isnan(
+      of(run.epochs[0], 0, evaluators::Property::kGradients)[evaluators::Aggregate::kNonfinite]));
   EXPECT_TRUE(std::isnan(run.epochs[0].dead[0]));
-  EXPECT_EQ(of(run.epochs[0], 0, Property::kBiases)[Aggregate::kNonfinite], 1);
+  EXPECT_EQ(of(run.epochs[0], 0, evaluators::Property::kBiases)[evaluators::Aggregate::kNonfinite],
+            1);
 }
 
 TEST_P(Monitoring, ASecondTimeIsTheSame) {
-  const Program p = normalised();
-  const MonitoredRun a = record(p), b = record(p);
+  const program::Program p = normalised();
+  const evaluators::MonitoredRun a = record(p), b = record(p);
   ASSERT_EQ(a.epochs.size(), b.epochs.size());
   for (std::size_t e = 0; e < a.epochs.size(); ++e) {
     EXPECT_EQ(a.epochs[e].logs, b.epochs[e].logs);
     EXPECT_EQ(a.epochs[e].dead, b.epochs[e].dead);
     for (std::size_t i = 0; i < a.layers.size(); ++i) {
-      for (std::size_t k = 0; k < kProperties; ++k) {
+      for (std::size_t k = 0; k < evaluators::kProperties; ++k) {
         expect_same(a.epochs[e].layers[i][k], b.epochs[e].layers[i][k]);
       }
     }
@@ -232,8 +244,8 @@ TEST_P(Monitoring, ASecondTimeIsTheSame) {
 }
 
 TEST(Monitors, BackEndsAgree) {
-  const Program p = normalised();
-  std::vector<MonitoredRun> runs;
+  const program::Program p = normalised();
+  std::vector<evaluators::MonitoredRun> runs;
   for (const Backend backend : {Backend::kEager, Backend::kFused}) {
     const auto trainer = make_local_trainer(trained_by(backend));
     TrainingMonitor monitor(trainer->resolved(p));
@@ -241,11 +253,14 @@ TEST(Monitors, BackEndsAgree) {
     runs.push_back(monitor.run(job, trainer->train(job, &monitor)));
   }
   EXPECT_EQ(runs[0].layers, runs[1].layers);
-  const MonitoredEpoch &a = runs[0].epochs.front(), &b = runs[1].epochs.front();
+  const evaluators::MonitoredEpoch &a = runs[0].epochs.front(), &b = runs[1].epochs.front();
   for (std::size_t i = 0; i < runs[0].layers.size(); ++i) {
-    for (const Property property : {Property::kGradients, Property::kWeights, Property::kBiases}) {
-      for (const Aggregate aggregate :
-           {Aggregate::kMax, Aggregate::kMedian, Aggregate::kStd, Aggregate::kMeanAbs}) {
+    for (const evaluators::Property property :
+         {evaluators::Property::kGradients, evaluators::Property::kWeights,
+          evaluators::Property::kBiases}) {
+      for (const evaluators::Aggregate aggregate :
+           {evaluators::Aggregate::kMax, evaluators::Aggregate::kMedian,
+            evaluators::Aggregate::kStd, evaluators::Aggregate::kMeanAbs}) {
         const double x = of(a, i, property)[aggregate], y = of(b, i, property)[aggregate];
         EXPECT_NEAR(x, y, 1e-3 * std::max(1e-3, std::abs(x))) << i << to_string(property);
       }
@@ -254,4 +269,4 @@ TEST(Monitors, BackEndsAgree) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/sources.h"
 
 // What tests of steps of data.mutations share.
 
-namespace neutra {
+namespace neutra::training {
 
 using Numbers = std::vector<double>;
 
@@ -58,4 +58,4 @@ inline double deviation_of(const Numbers& values) {
   return std::sqrt(sum / static_cast<double>(values.size()));
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -8,7 +8,7 @@
 #include "mutation_steps.h"
 #include "training/data/dataset.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 std::int64_t count(const Part& part, double label) {
@@ -290,15 +290,15 @@ TEST(Mutations, ArePartOfTheIdentity) {
   Json document = Json::parse(R"({"model":{"class_name":"Sequential","config":{"layers":[
       {"class_name":"Dense","config":{"units":1}}]}},"compile":{"loss":"mse"},
       "data":{"source":"generator"}})");
-  const Hash hash = program_hash({document});
+  const Hash hash = program::program_hash({document});
   document["data"]["mutations"] = Json::array();
-  EXPECT_EQ(program_hash({document}), hash);
+  EXPECT_EQ(program::program_hash({document}), hash);
   document["data"]["mutations"] = Json::array({step("add_noise", 50)});
-  const Hash mutant = program_hash({document});
+  const Hash mutant = program::program_hash({document});
   EXPECT_NE(mutant, hash);
   document["data"]["mutations"] = Json::array({step("add_noise", 50, 2)});
-  EXPECT_NE(program_hash({document}), mutant);
+  EXPECT_NE(program::program_hash({document}), mutant);
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

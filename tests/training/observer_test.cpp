@@ -7,7 +7,7 @@
 
 #include "programs.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 class Observers : public EachBackend {};
@@ -30,8 +30,8 @@ std::vector<std::int64_t> first_rows(std::int64_t count) {
 }
 
 /// Every random stream, and averages that move.
-Program restless() {
-  Program p = moons();
+program::Program restless() {
+  program::Program p = moons();
   Json& layers = p.document["model"]["config"]["layers"];
   layers.insert(layers.begin() + 2, layer("BatchNormalization", Json::object()));
   return p;
@@ -62,7 +62,7 @@ TEST_P(Observers, ProbesChangeNothing) {
     std::vector<float> weights;
   };
   const auto trainer = this->trainer();
-  const Program p = restless();
+  const program::Program p = restless();
   Curious curious(true), plain(false);
   const ReplicaResult asked = trainer->train({&p}, &curious);
   const ReplicaResult watched = trainer->train({&p}, &plain);
@@ -76,7 +76,7 @@ TEST_P(Observers, ProbesChangeNothing) {
 TEST_P(Observers, ProbesSeeWhatAStepSees) {
   struct Comparing final : Observer {
     void begin(const DataView& data, Probe& probe) override {
-      EXPECT_EQ(data.target, (Shape{1}));
+      EXPECT_EQ(data.target, (program::Shape{1}));
       EXPECT_EQ(data.epochs, 1);
       EXPECT_EQ(data.training_targets.size() * 2, data.training.size());
       EXPECT_EQ(probe.max_rows(), 32);
@@ -109,7 +109,7 @@ TEST_P(Observers, ProbesSeeWhatAStepSees) {
     int batches = 0;
     std::vector<std::vector<float>> outputs, gradients;
   } comparing;
-  Program p = restless();
+  program::Program p = restless();
   p.document["fit"]["epochs"] = 1;
   p.document["fit"]["shuffle"] = false;
   EXPECT_EQ(trainer()->train({&p}, &comparing).status, RunStatus::kOk);
@@ -133,7 +133,7 @@ TEST_P(Observers, ForwardIsInference) {
     }
     std::vector<float> weights, dropped, kept;
   } forward;
-  const Program p = moons();
+  const program::Program p = moons();
   EXPECT_EQ(trainer()->train({&p}, &forward).status, RunStatus::kOk);
   EXPECT_EQ(forward.dropped, forward.kept);
 }
@@ -156,7 +156,7 @@ TEST_P(Observers, LessDetailIsWhatWasAsked) {
     }
     int batches = 0;
   } asking;
-  const Program p = moons(3);
+  const program::Program p = moons(3);
   EXPECT_EQ(trainer()->train({&p}, &asking).status, RunStatus::kOk);
   EXPECT_EQ(asking.batches, 2 * 13);
 }
@@ -188,12 +188,12 @@ struct OfALastBatch final : Observer {
 };
 
 TEST_P(Observers, OutputGradientsOfEveryLayer) {
-  Program p =
-      program("moons", 2,
-              Json::array({dense(16, "tanh"), layer("Reshape", {{"target_shape", {4, 4, 1}}}),
-                           layer("MaxPooling2D", Json::object()), layer("Flatten", Json::object()),
-                           dense(3, "linear"), layer("Activation", {{"activation", "softmax"}})}),
-              "mean_squared_error", "accuracy", optimizer("SGD", 0), 1);  // weights stay
+  program::Program p = program_of(
+      "moons", 2,
+      Json::array({dense(16, "tanh"), layer("Reshape", {{"target_shape", {4, 4, 1}}}),
+                   layer("MaxPooling2D", Json::object()), layer("Flatten", Json::object()),
+                   dense(3, "linear"), layer("Activation", {{"activation", "softmax"}})}),
+      "mean_squared_error", "accuracy", optimizer("SGD", 0), 1);  // weights stay
   p.document["data"]["preprocess"] = Json::parse(R"([{"op":"one_hot","on":"y","classes":3}])");
   OfALastBatch seen;
   TrainingJob job;
@@ -229,7 +229,7 @@ TEST_P(Observers, OutputGradientsOfEveryLayer) {
 }
 
 TEST_P(Observers, LossesOnLogitsGiveTheLastOutputsNoGradient) {
-  Program p = moons(1);
+  program::Program p = moons(1);
   TrainingJob job;
   job.program = &p;
   for (const KerasRelease keras : {KerasRelease::kTf24, KerasRelease::k224}) {
@@ -242,7 +242,7 @@ TEST_P(Observers, LossesOnLogitsGiveTheLastOutputsNoGradient) {
 }
 
 TEST_P(Observers, LogsHaveWhatIsCompiled) {
-  Program p = moons(1);
+  program::Program p = moons(1);
   TrainingJob job;
   job.program = &p;
   p.document["compile"]["metrics"] = {"mse", "acc", "AUC"};
@@ -257,7 +257,7 @@ TEST_P(Observers, LogsHaveWhatIsCompiled) {
 }
 
 TEST_P(Observers, LossesThatKeras224LacksAreRefused) {
-  Program p = line(1);
+  program::Program p = line(1);
   p.document["compile"]["loss"] = "huber";
   TrainingJob job;
   job.program = &p;
@@ -269,4 +269,4 @@ TEST_P(Observers, LossesThatKeras224LacksAreRefused) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

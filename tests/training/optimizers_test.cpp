@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 struct Case {
@@ -184,4 +184,4 @@ TEST(Optimizers, StatesAndUnknownNames) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

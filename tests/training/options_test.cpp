@@ -5,8 +5,8 @@
 #include <memory>
 #include <numeric>
 
+#include "base/error.h"
 #include "image_programs.h"
-#include "program/error.h"
 #include "training/constraints.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
@@ -16,7 +16,7 @@
 
 /// Constraints, class weights, losses of logits and smoothed labels. option_cases.json holds what
 /// tf.keras computes, made by make_option_cases.py; conv_test.cpp has its layers.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 const Json& fits() {
@@ -29,14 +29,14 @@ const Json& fits() {
 
 /// What a case trains.
 struct Case {
-  ResolvedProgram program;
+  program::ResolvedProgram program;
   Array x, y;
   Rows rows;
 
   explicit Case(const Json& c) {
-    const Shape input = c.at("input_shape"), target = c.at("target_shape");
+    const program::Shape input = c.at("input_shape"), target = c.at("target_shape");
     const std::int64_t count = c.at("rows");
-    Program p = neutra::program("moons", 2, c.at("layers"), "mse", "loss", c.at("optimizer"));
+    program::Program p = program_of("moons", 2, c.at("layers"), "mse", "loss", c.at("optimizer"));
     Json& document = p.document;
     document["compile"]["loss"] = c.at("loss");
     document["fit"]["class_weight"] = c.at("class_weight");
@@ -46,20 +46,20 @@ struct Case {
     for (const std::int64_t extent : input) first["batch_input_shape"].push_back(extent);
     x = {with_rows(count, input), c.at("x").get<std::vector<float>>()};
     y = {with_rows(count, target), c.at("y").get<std::vector<float>>()};
-    DataInfo data;
+    program::DataInfo data;
     data.x = input;
     data.y = target;
     data.training_rows = count;
     const auto [low, high] = std::minmax_element(y.values.begin(), y.values.end());
     data.y_min = *low;
     data.y_max = *high;
-    require_valid(document, c.at("name"), &data);
-    program = resolve(p, &data);
+    program::require_valid(document, c.at("name"), &data);
+    program = program::resolve(p, &data);
     rows = {&x, &y, 0, count};
   }
 };
 
-void set_weights(Engine& engine, const ResolvedProgram& program, const Json& values) {
+void set_weights(Engine& engine, const program::ResolvedProgram& program, const Json& values) {
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
     for (std::size_t k = 0; k < program.layers[i].weights.size(); ++k) {
       const auto floats = values.at(i).at(k).get<std::vector<float>>();
@@ -73,7 +73,7 @@ TEST(Options, TrainingAgreesWithKeras) {
   ASSERT_EQ(fits().size(), 21u);
   for (const Json& c : fits()) {
     const Case made(c);
-    const ResolvedProgram& program = made.program;
+    const program::ResolvedProgram& program = made.program;
     EXPECT_EQ(fused_refusal(program, made.rows), std::nullopt) << c.at("name");
     for (const auto make : {make_eager_engine, make_fused_engine}) {
       const std::unique_ptr<Engine> engine = make(program, made.rows, {1, 2});
@@ -177,4 +177,4 @@ TEST(Options, ClassesWithoutAWeightAreRefused) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "tests/training/programs.h"
 #include "training/metrics.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 class Predicting : public EachBackend {};
@@ -18,7 +18,7 @@ std::vector<float> copy(std::span<const float> values) { return {values.begin(),
 
 TEST_P(Predicting, GivesTheMetricOfTheTraining) {
   const auto trainer = this->trainer();
-  for (const Program& p : {moons(5), line(20)}) {
+  for (const program::Program& p : {moons(5), line(20)}) {
     const TrainedModel model = trainer->train_model({&p});
     ASSERT_EQ(model.training.status, RunStatus::kOk) << model.training.message;
     EXPECT_EQ(model.training.metric, trainer->train({&p}).metric);
@@ -41,14 +41,14 @@ TEST_P(Predicting, GivesTheMetricOfTheTraining) {
 
 TEST_P(Predicting, FromALayerOnWithThatLayersInputs) {
   const auto trainer = this->trainer();
-  const Program p = moons(4);
+  const program::Program p = moons(4);
   const TrainedModel model = trainer->train_model({&p});
   ASSERT_EQ(model.training.status, RunStatus::kOk);
   const auto whole = trainer->predictor(p, DataPart::kTest, {});
   whole->weights().assign(model.weights);
   const std::int64_t count = std::min<std::int64_t>(whole->max_rows(), 50);
   const std::vector<float> outputs = copy(whole->outputs(3, count));
-  const ResolvedProgram resolved = trainer->resolved(p);
+  const program::ResolvedProgram resolved = trainer->resolved(p);
   std::vector<std::vector<float>> activations;
   for (const auto values : whole->activations()) activations.push_back(copy(values));
   ASSERT_EQ(activations.size(), resolved.layers.size());
@@ -65,7 +65,7 @@ TEST_P(Predicting, FromALayerOnWithThatLayersInputs) {
 
 TEST_P(Predicting, WeightsAreZeroAtFirstAndMayChange) {
   const auto trainer = this->trainer();
-  const Program p = line(1);
+  const program::Program p = line(1);
   const auto predictor = trainer->predictor(p, DataPart::kTest, {});
   EXPECT_EQ(predictor->outputs(0, 2)[1], 0);
   Weights& weights = predictor->weights();
@@ -73,13 +73,13 @@ TEST_P(Predicting, WeightsAreZeroAtFirstAndMayChange) {
   weights.of_layer(0)[1].extent.of(weights.all())[0] = -1;
   const DataRows rows = trainer->rows(p, DataPart::kTest);
   EXPECT_EQ(rows.count, 100);
-  EXPECT_EQ(rows.row, Shape{1});
+  EXPECT_EQ(rows.row, program::Shape{1});
   EXPECT_FLOAT_EQ(predictor->outputs(5, 3)[2], 2 * rows.features[7] - 1);
   EXPECT_EQ(trainer->rows(p, DataPart::kTraining).count, 400);
 }
 
 TEST(Predictor, ProgramsThatKerasRefusesAreErrors) {
-  Program p = moons();
+  program::Program p = moons();
   p.document["model"]["config"]["layers"][0]["config"]["units"] = 0;
   const auto trainer = make_local_trainer({});
   EXPECT_THROW(trainer->predictor(p, DataPart::kTest, {}), Error);
@@ -88,4 +88,4 @@ TEST(Predictor, ProgramsThatKerasRefusesAreErrors) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 std::shared_ptr<const TrainingState> state(std::int64_t epochs, std::size_t weights = 10) {
@@ -85,4 +85,4 @@ TEST(PrefixCache, BytesCountWeightsAndAccumulators) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

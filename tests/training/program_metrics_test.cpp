@@ -6,12 +6,12 @@
 #include "programs.h"
 #include "training/metrics.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// A line of slope 5 whose targets are scaled by 1/100 and moved, learnt by one unit.
-Program scaled_line(const Json& metric) {
-  Program p = line();
+program::Program scaled_line(const Json& metric) {
+  program::Program p = line();
   p.document["data"]["preprocess"] = {{{"op", "scale"}, {"on", "y"}, {"by", 100}},
                                       {{"op", "add"}, {"on", "y"}, {"value", 3}}};
   p.document["metric"] = metric;
@@ -19,10 +19,11 @@ Program scaled_line(const Json& metric) {
 }
 
 /// Three classes, with labels or rows of zeros and a one for targets.
-Program blobs(const std::string& metric, bool labels) {
-  Program p = program("blobs", 2, Json::array({dense(8, "relu"), dense(3, "softmax")}),
-                      labels ? "sparse_categorical_crossentropy" : "categorical_crossentropy",
-                      "accuracy", optimizer("Adam", 0.01));
+program::Program blobs(const std::string& metric, bool labels) {
+  program::Program p =
+      program_of("blobs", 2, Json::array({dense(8, "relu"), dense(3, "softmax")}),
+                 labels ? "sparse_categorical_crossentropy" : "categorical_crossentropy",
+                 "accuracy", optimizer("Adam", 0.01));
   p.document["data"]["arguments"]["classes"] = 3;
   if (!labels)
     p.document["data"]["preprocess"] = {{{"op", "one_hot"}, {"on", "y"}, {"classes", 3}}};
@@ -30,7 +31,7 @@ Program blobs(const std::string& metric, bool labels) {
   return p;
 }
 
-TrainingJob job(const Program& program) {
+TrainingJob job(const program::Program& program) {
   TrainingJob made;
   made.program = &program;
   return made;
@@ -38,14 +39,16 @@ TrainingJob job(const Program& program) {
 
 class ProgramMetrics : public EachBackend {
  protected:
-  ReplicaResult train(const Program& program) const { return trainer()->train(job(program)); }
+  ReplicaResult train(const program::Program& program) const {
+    return trainer()->train(job(program));
+  }
 };
 NEUTRA_EACH_BACKEND(ProgramMetrics);
 
 TEST_P(ProgramMetrics, EveryNameOfAClassification) {
-  for (const Entry& entry : entries(Vocabulary::kMetric)) {
+  for (const program::Entry& entry : program::entries(program::Vocabulary::kMetric)) {
     const std::string takes = entry.facts.value("targets", "");
-    const Program p = blobs(entry.name, takes == "labels" || takes == "outputs");
+    const program::Program p = blobs(entry.name, takes == "labels" || takes == "outputs");
     const ReplicaResult result = train(p);
     EXPECT_EQ(result.status, RunStatus::kOk) << entry.name << ": " << result.message;
     EXPECT_TRUE(std::isfinite(result.metric)) << entry.name;
@@ -59,14 +62,14 @@ TEST_P(ProgramMetrics, EveryNameOfAClassification) {
 /// The same training under another name: the loss without penalties.
 TEST_P(ProgramMetrics, ALossAsMetricIsTheLoss) {
   for (const bool labels : {false, true}) {
-    Program p =
+    program::Program p =
         blobs(labels ? "sparse_categorical_crossentropy" : "categorical_crossentropy", labels);
     const std::unique_ptr<LocalTrainer> trainer = this->trainer();
     const TrainedModel model = trainer->train_model(job(p));
     const Evaluation evaluation = trainer->evaluate(p, DataPart::kHoldout, model.weights);
     EXPECT_NEAR(evaluation.metric, evaluation.loss, 1e-5 * evaluation.loss);
     EXPECT_NEAR(model.training.metric, evaluation.metric, 1e-6);
-    Program penalised = p;
+    program::Program penalised = p;
     penalised.document["model"]["config"]["layers"][0]["config"]["kernel_regularizer"] = "l2";
     const Evaluation more = trainer->evaluate(penalised, DataPart::kHoldout, model.weights);
     EXPECT_GT(more.loss, evaluation.loss + 1e-3);
@@ -76,7 +79,7 @@ TEST_P(ProgramMetrics, ALossAsMetricIsTheLoss) {
 
 TEST_P(ProgramMetrics, OriginalScale) {
   const std::unique_ptr<LocalTrainer> trainer = this->trainer();
-  const Program plain = scaled_line({{"name", "mae"}});
+  const program::Program plain = scaled_line({{"name", "mae"}});
   const TrainedModel model = trainer->train_model(job(plain));
   const auto value = [&](const Json& metric) {
     return trainer->evaluate(scaled_line(metric), DataPart::kHoldout, model.weights).metric;
@@ -119,7 +122,7 @@ TEST_P(ProgramMetrics, WhatCannotBeComputedIsInvalid) {
     EXPECT_EQ(result.status, RunStatus::kInvalid);
     EXPECT_NE(result.message.find(reason), std::string::npos) << result.message;
   }
-  Program one_class = line();
+  program::Program one_class = line();
   one_class.document["data"]["arguments"]["slope"] = 0;
   one_class.document["metric"] = {{"name", "AUC"}};
   const ReplicaResult result = train(one_class);
@@ -128,7 +131,7 @@ TEST_P(ProgramMetrics, WhatCannotBeComputedIsInvalid) {
 }
 
 TEST_P(ProgramMetrics, CallbacksHearEveryCompiledMetric) {
-  Program p = line(50);
+  program::Program p = line(50);
   const auto stops = [&](const std::string& metric, const std::string& mode) {
     p.document["compile"]["metrics"] = Json::array({metric});
     p.document["fit"]["validation_split"] = 0.2;
@@ -146,4 +149,4 @@ TEST_P(ProgramMetrics, CallbacksHearEveryCompiledMetric) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -8,7 +8,7 @@
 #include "program/program.h"
 #include "training/local_trainer.h"
 
-namespace neutra {
+namespace neutra::training {
 
 inline Json layer(const std::string& class_name, Json config) {
   return {{"class_name", class_name}, {"config", std::move(config)}};
@@ -22,11 +22,11 @@ inline Json dense(int units, const std::string& activation, Json more = Json::ob
 
 /// A program on a generated data set; `input` = features of a row. Fields may be changed
 /// afterwards.
-inline Program program(const std::string& data_name, int input, Json layers,
-                       const std::string& loss, const std::string& metric, Json optimizer,
-                       int epochs = 3) {
+inline program::Program program_of(const std::string& data_name, int input, Json layers,
+                                   const std::string& loss, const std::string& metric,
+                                   Json optimizer, int epochs = 3) {
   layers[0]["config"]["batch_input_shape"] = Json::array({nullptr, input});
-  Program p;
+  program::Program p;
   p.document = {
       {"format", "neutra-program"},
       {"version", 1},
@@ -49,17 +49,17 @@ inline Json optimizer(const std::string& name, double rate) {
 }
 
 /// Two classes in the plane, with dropout: uses every random stream.
-inline Program moons(int epochs = 3) {
-  return program("moons", 2,
-                 Json::array({dense(16, "relu"), layer("Dropout", {{"rate", 0.25}}),
-                              dense(8, "tanh"), dense(1, "sigmoid")}),
-                 "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), epochs);
+inline program::Program moons(int epochs = 3) {
+  return program_of("moons", 2,
+                    Json::array({dense(16, "relu"), layer("Dropout", {{"rate", 0.25}}),
+                                 dense(8, "tanh"), dense(1, "sigmoid")}),
+                    "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), epochs);
 }
 
 /// A straight line that one unit learns.
-inline Program line(int epochs = 3) {
-  Program p = program("linear", 1, Json::array({dense(1, "linear")}), "mean_squared_error", "mae",
-                      optimizer("SGD", 0.1), epochs);
+inline program::Program line(int epochs = 3) {
+  program::Program p = program_of("linear", 1, Json::array({dense(1, "linear")}),
+                                  "mean_squared_error", "mae", optimizer("SGD", 0.1), epochs);
   p.document["data"]["arguments"]["slope"] = 5;
   return p;
 }
@@ -87,4 +87,4 @@ class EachBackend : public testing::TestWithParam<Backend> {
   INSTANTIATE_TEST_SUITE_P(With, Suite, testing::Values(Backend::kEager, Backend::kFused), \
                            EachBackend::name)
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr RandomKey kKey{0x12345678, 0x9abcdef0};
@@ -148,4 +148,4 @@ TEST(Random, DropoutMask) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

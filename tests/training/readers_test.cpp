@@ -11,15 +11,15 @@
 #include <numeric>
 #include <sstream>
 
-#include "program/error.h"
-#include "program/zip_file.h"
+#include "base/error.h"
+#include "base/zip_file.h"
 #include "tests/training/data_headers.h"
 #include "training/data/cifar10.h"
 #include "training/data/dataset.h"
 #include "training/data/idx.h"
 #include "training/data/npy.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 namespace fs = std::filesystem;
@@ -219,7 +219,7 @@ TEST_F(Files, IdxSourceFindsFilesPackedOrNot) {
   EXPECT_NE(text.find("MNIST's four files"), std::string::npos);
   write("mnist/t10k-labels-idx1-ubyte", idx(0x08, {1}, "\x02"));
   const auto loaded = load_dataset(data, {folder_});
-  testing::expect_header(data, *loaded, {folder_});
+  tests::expect_header(data, *loaded, {folder_});
   EXPECT_EQ(loaded->x_train.extents, (Extents{3, 1, 2}));
   EXPECT_EQ(loaded->y_train.values, (std::vector<float>{7, 0, 9}));
   EXPECT_EQ(loaded->x_test.values, (std::vector<float>{9, 8}));
@@ -255,7 +255,7 @@ TEST_F(Files, Cifar10IsPlanesOfColours) {
       "train": ["cifar-10-batches-bin/data_batch_1.bin", "cifar-10-batches-bin/data_batch_2.bin"],
       "test": ["cifar-10-batches-bin/test_batch.bin"]}})");
   const auto loaded = load_dataset(data, {folder_});
-  testing::expect_header(data, *loaded, {folder_});
+  tests::expect_header(data, *loaded, {folder_});
   EXPECT_EQ(loaded->x_train.extents, (Extents{3, 32, 32, 3}));
   EXPECT_EQ(loaded->y_train.values, (std::vector<float>{9, 8, 9}));
   EXPECT_EQ(loaded->y_test.values, std::vector<float>{8});
@@ -386,7 +386,7 @@ TEST(Npy, RefusesWhatIsMalformed) {
 TEST_F(Files, NpzSource) {
   const Json data = {{"source", "npz"}, {"arguments", {{"file", "parts.npz"}}}};
   const auto loaded = load_dataset(data, {kArrays});
-  testing::expect_header(data, *loaded, {kArrays});
+  tests::expect_header(data, *loaded, {kArrays});
   EXPECT_EQ(loaded->x_train.extents, (Extents{500, 4}));
   EXPECT_EQ(loaded->x_train.values[1999], 1999);
   EXPECT_EQ(loaded->y_train.values[499], 9);
@@ -458,7 +458,7 @@ void check_images(const fs::path& folder, const std::string& name, double mean,
   data["preprocess"] = Json::parse(R"([{"op":"scale","by":255}])");
   data["holdout"] = {{"test_size", 0.2}, {"seed", 42}};
   const auto loaded = load_dataset(data, {folder});
-  testing::expect_header(data, *loaded, {folder});
+  tests::expect_header(data, *loaded, {folder});
   EXPECT_EQ(loaded->x_train.extents, (Extents{60000, 28, 28}));
   EXPECT_EQ(loaded->x_test.extents, (Extents{10000, 28, 28}));
   EXPECT_EQ(loaded->x_holdout.extents, (Extents{2000, 28, 28}));
@@ -483,4 +483,4 @@ TEST(Images, FashionMnist) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

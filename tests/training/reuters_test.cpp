@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "program/error.h"
-#include "program/zip_file.h"
+#include "base/error.h"
+#include "base/zip_file.h"
 #include "tests/training/data_headers.h"
 #include "training/data/dataset.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ class Reuters : public ::testing::Test {
   }
   std::shared_ptr<const Dataset> load(const Json& data) const {
     const auto dataset = load_dataset(data, {folder_});
-    testing::expect_header(data, *dataset, {folder_});
+    tests::expect_header(data, *dataset, {folder_});
     return dataset;
   }
   std::string message(const Json& data) const {
@@ -137,4 +137,4 @@ TEST_F(Reuters, RunsNothingOfTheFile) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

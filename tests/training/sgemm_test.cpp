@@ -11,7 +11,7 @@ extern "C" void sgemm_(const char* transa, const char* transb, const int* m, con
                        const int* k, const float* alpha, const float* a, const int* lda,
                        const float* b, const int* ldb, const float* beta, float* c, const int* ldc);
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 float entry(int i, int salt) { return static_cast<float>((i * 7 + salt * 3) % 11 - 5); }
@@ -78,4 +78,4 @@ TEST(Sgemm, LibTorchUsesIt) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

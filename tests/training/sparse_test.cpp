@@ -12,7 +12,7 @@
 #include <random>
 #include <thread>
 
-#include "program/hdf5_file.h"
+#include "base/hdf5_file.h"
 #include "programs.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
@@ -21,7 +21,7 @@
 #include "training/loop.h"
 
 /// Sparse inputs: the same trainings as on dense ones.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -345,7 +345,7 @@ TEST(DeferralMemory, MissedStepsAreMadeUpForInTheEnd) {
 
 /// A program on rows of words.
 struct Subject {
-  ResolvedProgram program;
+  program::ResolvedProgram program;
   Array x, y;
   std::optional<SparseRows> rows;
 
@@ -353,17 +353,17 @@ struct Subject {
           std::int64_t batch = 32) {
     Random random(3);
     const int outputs = layers.back()["config"]["units"];
-    Program p = neutra::program("moons", static_cast<int>(words), std::move(layers),
-                                "mean_squared_error", "mae", how);
+    program::Program p = program_of("moons", static_cast<int>(words), std::move(layers),
+                                    "mean_squared_error", "mae", how);
     p.document["fit"]["batch_size"] = batch;
     x = text(count, words, random);
     y = {{count, outputs}, std::vector<float>(static_cast<std::size_t>(count * outputs))};
     for (float& v : y.values) v = number(random);
-    DataInfo info;
+    program::DataInfo info;
     info.x = {words};
     info.y = {outputs};
     info.training_rows = count;
-    program = resolve(p, &info);
+    program = program::resolve(p, &info);
     rows = sparse_rows(x);
     EXPECT_TRUE(rows);
   }
@@ -492,10 +492,10 @@ TEST(SparseEngine, LayersAreThereForObservers) {
 
 // Whatever the loop does, rows without words have the updates that they would have.
 TEST(SparseEngine, EqualsDenseBatchesInEveryLoop) {
-  std::vector<LoopStyle> loops(7);
-  loops[0].zero_grad = LoopStyle::ZeroGrad::kNever;
-  loops[1].zero_grad = LoopStyle::ZeroGrad::kEachEpoch;
-  loops[2].zero_grad = LoopStyle::ZeroGrad::kBeforeStep;
+  std::vector<program::LoopStyle> loops(7);
+  loops[0].zero_grad = program::LoopStyle::ZeroGrad::kNever;
+  loops[1].zero_grad = program::LoopStyle::ZeroGrad::kEachEpoch;
+  loops[2].zero_grad = program::LoopStyle::ZeroGrad::kBeforeStep;
   loops[3].step = false;
   loops[4].sum = true;
   loops[5].left_out = {0};
@@ -621,8 +621,8 @@ class SparseTraining : public testing::Test {
   }
   ~SparseTraining() override { std::filesystem::remove_all(folder_); }
 
-  Program words(int epochs, const Json& how = optimizer("Adam", 0.01)) const {
-    Program p = program(
+  program::Program words(int epochs, const Json& how = optimizer("Adam", 0.01)) const {
+    program::Program p = program_of(
         "moons", 1300,
         Json::array({dense(32, "relu"), layer("Dropout", {{"rate", 0.5}}), dense(4, "softmax")}),
         "categorical_crossentropy", "accuracy", how, epochs);
@@ -637,7 +637,7 @@ class SparseTraining : public testing::Test {
     return make_local_trainer(std::move(options));
   }
   /// The weights at the end.
-  static std::vector<float> train(LocalTrainer& trainer, const Program& p, int replica) {
+  static std::vector<float> train(LocalTrainer& trainer, const program::Program& p, int replica) {
     struct Last final : Observer {
       void epoch_end(const EpochEvent& event) override {
         weights.clear();
@@ -660,7 +660,7 @@ class SparseTraining : public testing::Test {
 };
 
 TEST_F(SparseTraining, LearnsLikeTheEagerBackEnd) {
-  const Program p = words(20);
+  const program::Program p = words(20);
   const ReplicaResult a = trainer(Backend::kFused)->train({&p}),
                       b = trainer(Backend::kEager)->train({&p});
   EXPECT_EQ(a.backend, "fused");
@@ -670,7 +670,7 @@ TEST_F(SparseTraining, LearnsLikeTheEagerBackEnd) {
 }
 
 TEST_F(SparseTraining, ThreadsShareTheRows) {
-  const Program p = words(4);
+  const program::Program p = words(4);
   const auto one = trainer(Backend::kFused), shared = trainer(Backend::kFused);
   std::vector<std::vector<float>> alone, together(4);
   for (int t = 0; t < 4; ++t) alone.push_back(train(*one, p, t));
@@ -684,9 +684,9 @@ TEST_F(SparseTraining, ThreadsShareTheRows) {
 }
 
 TEST_F(SparseTraining, ReusedEpochsChangeNothing) {
-  const Program four = words(4), eight = words(8), six = words(6);
+  const program::Program four = words(4), eight = words(8), six = words(6);
   const auto reusing = trainer(Backend::kFused, true), fresh = trainer(Backend::kFused);
-  for (const Program* p : {&four, &eight, &six}) {
+  for (const program::Program* p : {&four, &eight, &six}) {
     const ReplicaResult a = reusing->train({p}), b = fresh->train({p});
     EXPECT_EQ(a.correct, b.correct);
     EXPECT_EQ(a.total, b.total);
@@ -700,7 +700,7 @@ TEST_F(SparseTraining, DivergesLikeTheEagerBackEnd) {
   for (const char* name : kOptimizers) {
     for (const double rate : {1e8, 1e30, 1e39}) {
       SCOPED_TRACE(name + std::to_string(rate));
-      Program p = words(3, optimizer(name, rate));
+      program::Program p = words(3, optimizer(name, rate));
       p.document["compile"]["loss"] = "mean_squared_error";
       p.document["model"]["config"]["layers"][2]["config"]["activation"] = "linear";
       const ReplicaResult a = fused->train({&p}), b = eager->train({&p});
@@ -714,4 +714,4 @@ TEST_F(SparseTraining, DivergesLikeTheEagerBackEnd) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <fstream>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 std::filesystem::path module_with(const std::string& name, const std::string& code) {
@@ -73,4 +73,4 @@ TEST(TorchScript, OutputsAreJudgedByKerasRules) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

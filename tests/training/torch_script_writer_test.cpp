@@ -8,7 +8,7 @@
 #include "image_programs.h"
 #include "program/vocabulary.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Outputs of the file for the rows of a predictor.
@@ -24,7 +24,7 @@ std::vector<float> outputs_of(const std::string& bytes, const DataRows& rows) {
 }
 
 /// What LibTorch makes of the file is what the trained model says.
-void expect_same(const Program& program) {
+void expect_same(const program::Program& program) {
   const auto trainer = make_local_trainer({});
   const TrainedModel model = trainer->train_model({&program});
   ASSERT_EQ(model.training.status, RunStatus::kOk) << model.training.message;
@@ -61,8 +61,8 @@ TEST(TorchScriptWriter, KnowsEveryLayer) {
        layer("Activation", {{"activation", "swish"}}), layer("Dropout", {{"rate", 0.25}}),
        layer("BatchNormalization", {{"scale", false}, {"center", false}}), dense(2, "linear"),
        layer("Softmax", Json::object())});
-  Program program = neutra::program("moons", 2, images, "sparse_categorical_crossentropy",
-                                    "accuracy", optimizer("Adam", 0.01), 1);
+  program::Program program = program_of("moons", 2, images, "sparse_categorical_crossentropy",
+                                        "accuracy", optimizer("Adam", 0.01), 1);
   expect_same(program);
   Json& layers = program.document["model"]["config"]["layers"];
   for (const char* pooling : {"GlobalMaxPooling2D", "GlobalAveragePooling2D"}) {
@@ -85,17 +85,17 @@ TEST(TorchScriptWriter, KnowsLayersThatScaleAndEnlarge) {
        layer("Conv2DTranspose", {{"filters", 2}, {"kernel_size", 2}, {"strides", 3}}),
        layer("UpSampling2D", Json::object()), layer("GlobalAveragePooling2D", Json::object()),
        dense(2, "softmax")});
-  expect_same(program("moons", 2, enlarging, "sparse_categorical_crossentropy", "accuracy",
-                      optimizer("Adam", 0.01), 1));
+  expect_same(program_of("moons", 2, enlarging, "sparse_categorical_crossentropy", "accuracy",
+                         optimizer("Adam", 0.01), 1));
 }
 
 TEST(TorchScriptWriter, KnowsEveryActivation) {
-  for (const Entry& entry : entries(Vocabulary::kActivation)) {
+  for (const program::Entry& entry : program::entries(program::Vocabulary::kActivation)) {
     SCOPED_TRACE(entry.name);
-    expect_same(program("moons", 2, Json::array({dense(5, entry.name), dense(1, "sigmoid")}),
-                        "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 1));
+    expect_same(program_of("moons", 2, Json::array({dense(5, entry.name), dense(1, "sigmoid")}),
+                           "binary_crossentropy", "accuracy", optimizer("SGD", 0.1), 1));
   }
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -10,7 +10,7 @@
 #include "programs.h"
 #include "training/metrics.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 Json step(const char* op, double percentage, Json more = Json::object()) {
@@ -20,14 +20,14 @@ Json step(const char* op, double percentage, Json more = Json::object()) {
 }
 Json layer_step(const char* op, int layer) { return {{"op", op}, {"layer", layer}}; }
 
-Program with_steps(Program p, std::vector<Json> steps) {
+program::Program with_steps(program::Program p, std::vector<Json> steps) {
   p.document["trained"]["mutations"] = steps;
   return p;
 }
 
 /// A convolution of 2 channels by 4 filters, 8 neurons, 3 outputs.
-Program images(std::vector<Json> steps) {
-  Program p = program(
+program::Program images(std::vector<Json> steps) {
+  program::Program p = program_of(
       "moons", 2,
       Json::array({layer("Conv2D", {{"filters", 4}, {"kernel_size", {3, 2}}}),
                    layer("BatchNormalization", Json::object()), layer("Flatten", Json::object()),
@@ -38,12 +38,12 @@ Program images(std::vector<Json> steps) {
 }
 
 /// Every weight another number, from 1 on.
-ModelWeights numbered(const ResolvedProgram& program) {
-  ModelWeights weights;
+program::ModelWeights numbered(const program::ResolvedProgram& program) {
+  program::ModelWeights weights;
   float next = 1;
-  for (const ResolvedLayer& layer : program.layers) {
+  for (const program::ResolvedLayer& layer : program.layers) {
     auto& own = weights.emplace_back();
-    for (const Weight& weight : layer.weights) {
+    for (const program::Weight& weight : layer.weights) {
       std::vector<float> values(1);
       for (const std::int64_t extent : weight.shape) values.resize(values.size() * extent);
       std::iota(values.begin(), values.end(), next);
@@ -55,7 +55,7 @@ ModelWeights numbered(const ResolvedProgram& program) {
 }
 
 struct Mutated {
-  ModelWeights before, after;
+  program::ModelWeights before, after;
   /// Kernels that differ, by layer; fails if anything else does.
   std::set<std::size_t> layers() const {
     std::set<std::size_t> found;
@@ -71,8 +71,8 @@ struct Mutated {
   const std::vector<float>& old_kernel(std::size_t i) const { return before[i][0]; }
   const std::vector<float>& kernel(std::size_t i) const { return after[i][0]; }
 };
-Mutated mutated(const Program& p) {
-  const ResolvedProgram resolved = resolve(p);
+Mutated mutated(const program::Program& p) {
+  const program::ResolvedProgram resolved = program::resolve(p);
   Mutated result{numbered(resolved), numbered(resolved)};
   mutate_weights(resolved, result.after);
   return result;
@@ -217,8 +217,8 @@ TEST(TrainedWeights, SeedsAndPlacesGiveOtherNumbers) {
 }
 
 /// Layers of equal shapes.
-Program square(int epochs = 3) {
-  return program(
+program::Program square(int epochs = 3) {
+  return program_of(
       "moons", 2,
       Json::array({dense(8, "relu"), dense(8, "tanh"), dense(8, "relu"), dense(1, "sigmoid")}),
       "binary_crossentropy", "accuracy", optimizer("Adam", 0.01), epochs);
@@ -226,10 +226,10 @@ Program square(int epochs = 3) {
 
 TEST(TrainedStructure, LayersLeaveAndAreCopied) {
   const auto structure = [](std::vector<Json> steps) {
-    const Program p = with_steps(square(), std::move(steps));
-    const ModelStructure made = mutated_structure(p, resolve(p));
+    const program::Program p = with_steps(square(), std::move(steps));
+    const mutators::ModelStructure made = mutated_structure(p, program::resolve(p));
     EXPECT_FALSE(made.program.document.contains("trained"));
-    EXPECT_TRUE(validate(made.program.document).empty());
+    EXPECT_TRUE(program::validate(made.program.document).empty());
     return made;
   };
   const auto origin = [&](std::vector<Json> steps) { return structure(std::move(steps)).origin; };
@@ -243,38 +243,40 @@ TEST(TrainedStructure, LayersLeaveAndAreCopied) {
   EXPECT_EQ(origin({layer_step("layer_copy", 1), layer_step("layer_deactivation", 1)}),
             (Origin{0, 1, 2, 3}));
   EXPECT_EQ(origin({step("gaussian_fuzz", 5)}), (Origin{0, 1, 2, 3}));
-  Program left_out = with_steps(square(), {layer_step("layer_deactivation", 1)});
+  program::Program left_out = with_steps(square(), {layer_step("layer_deactivation", 1)});
   left_out.document["fit"]["loop"] = {{"left_out", {3}}, {"detached", 3}, {"eval_mode", false}};
-  const Program rest = mutated_structure(left_out, resolve(left_out)).program;
-  EXPECT_TRUE(validate(rest.document).empty());
+  const program::Program rest = mutated_structure(left_out, program::resolve(left_out)).program;
+  EXPECT_TRUE(program::validate(rest.document).empty());
   EXPECT_EQ(rest.document["fit"]["loop"], Json::parse(R"({"eval_mode": false})"));
   // Steps name the program's layers, whatever others did.
-  const ModelStructure linear =
+  const mutators::ModelStructure linear =
       structure({layer_step("layer_deactivation", 1), layer_step("activation_removal", 2),
                  layer_step("layer_copy", 2)});
   EXPECT_EQ(linear.origin, (Origin{0, 2, 2, 3}));
   std::vector<std::string> activations;
-  for (const ResolvedLayer& layer : resolve(linear.program).layers) {
+  for (const program::ResolvedLayer& layer : program::resolve(linear.program).layers) {
     activations.push_back(layer.config.at("activation"));
   }
   EXPECT_EQ(activations, (std::vector<std::string>{"relu", "linear", "linear", "sigmoid"}));
 }
 
 /// A convolution of equal shapes.
-Program convolution() {
-  return program("moons", 2,
-                 Json::array({dense(256, "relu"), layer("Reshape", {{"target_shape", {4, 4, 16}}}),
-                              layer("Conv2D", {{"filters", 16},
-                                               {"kernel_size", {3, 3}},
-                                               {"padding", "same"},
-                                               {"activation", "relu"}}),
-                              layer("Flatten", Json::object()), dense(1, "sigmoid")}),
-                 "binary_crossentropy", "accuracy", optimizer("Adam", 0.002), 2);
+program::Program convolution() {
+  return program_of(
+      "moons", 2,
+      Json::array({dense(256, "relu"), layer("Reshape", {{"target_shape", {4, 4, 16}}}),
+                   layer("Conv2D", {{"filters", 16},
+                                    {"kernel_size", {3, 3}},
+                                    {"padding", "same"},
+                                    {"activation", "relu"}}),
+                   layer("Flatten", Json::object()), dense(1, "sigmoid")}),
+      "binary_crossentropy", "accuracy", optimizer("Adam", 0.002), 2);
 }
 
 class TrainedMutations : public EachBackend {
  protected:
-  static TrainingJob job(const Program& p, int replica = 0, StreamKey stream = StreamKey::kPrefix) {
+  static TrainingJob job(const program::Program& p, int replica = 0,
+                         StreamKey stream = StreamKey::kPrefix) {
     TrainingJob made;
     made.program = &p;
     made.replica = replica;
@@ -299,8 +301,8 @@ NEUTRA_EACH_BACKEND(TrainedMutations);
 TEST_P(TrainedMutations, AReplicaIsTheOriginalsThenMutated) {
   const auto trainer = this->trainer();
   std::set<double> metrics;
-  const auto check = [&](const Program& original, const std::vector<Json>& steps) {
-    const Program mutant = with_steps(original, steps);
+  const auto check = [&](const program::Program& original, const std::vector<Json>& steps) {
+    const program::Program mutant = with_steps(original, steps);
     SCOPED_TRACE(steps[0].dump());
     const TrainedModel before = trainer->train_model(job(original, 2));
     const TrainedModel after = trainer->train_model(job(mutant, 2));
@@ -308,10 +310,10 @@ TEST_P(TrainedMutations, AReplicaIsTheOriginalsThenMutated) {
     EXPECT_EQ(after.training.backend, before.training.backend);
     EXPECT_EQ(after.training.steps, before.training.steps);
     EXPECT_EQ(before.program.document, original.document);
-    ModelWeights expected = before.weights;
-    const ResolvedProgram resolved = resolve(mutant);
+    program::ModelWeights expected = before.weights;
+    const program::ResolvedProgram resolved = program::resolve(mutant);
     mutate_weights(resolved, expected);
-    const ModelStructure structure = mutated_structure(mutant, resolved);
+    const mutators::ModelStructure structure = mutated_structure(mutant, resolved);
     EXPECT_EQ(after.weights, weights_of(structure, expected));
     EXPECT_EQ(after.program.document, structure.program.document);
     EXPECT_EQ(after.training.metric, metric(*trainer, after));
@@ -341,14 +343,14 @@ TEST_P(TrainedMutations, AReplicaIsTheOriginalsThenMutated) {
 
 TEST_P(TrainedMutations, StepsWithoutEffectLeaveTheMetricAsItIs) {
   const auto trainer = this->trainer();
-  Program penalised = moons(4), images = convolution();
+  program::Program penalised = moons(4), images = convolution();
   penalised.document["model"]["config"]["layers"][0]["config"]["kernel_regularizer"] = "l2";
-  for (Program* p : {&penalised, &images}) {
+  for (program::Program* p : {&penalised, &images}) {
     p->document["metric"] = {{"name", "loss"}, {"goal", "minimize"}};
   }
-  for (const Program& p : {moons(4), penalised, images}) {
-    const Program same = with_steps(p, {step("neuron_activation_inverse", 0.1)});
-    const Program other = with_steps(p, {step("neuron_activation_inverse", 100)});
+  for (const program::Program& p : {moons(4), penalised, images}) {
+    const program::Program same = with_steps(p, {step("neuron_activation_inverse", 0.1)});
+    const program::Program other = with_steps(p, {step("neuron_activation_inverse", 100)});
     const ReplicaResult original = trainer->train(job(p));
     const ReplicaResult result = trainer->train(job(same));
     EXPECT_EQ(result.metric, original.metric);
@@ -358,7 +360,7 @@ TEST_P(TrainedMutations, StepsWithoutEffectLeaveTheMetricAsItIs) {
 }
 
 TEST_P(TrainedMutations, EarlyStoppingRestoresFirst) {
-  Program p = moons(30);
+  program::Program p = moons(30);
   p.document["fit"]["validation_split"] = 0.2;
   p.document["fit"]["callbacks"] = Json::array(
       {{{"class_name", "EarlyStopping"},
@@ -366,7 +368,7 @@ TEST_P(TrainedMutations, EarlyStoppingRestoresFirst) {
   const auto trainer = this->trainer();
   const TrainedModel before = trainer->train_model(job(p));
   EXPECT_LT(before.epochs, 30);
-  const Program mutant = with_steps(p, {step("neuron_activation_inverse", 100)});
+  const program::Program mutant = with_steps(p, {step("neuron_activation_inverse", 100)});
   for (int time = 0; time < 2; ++time) {  // trained, then known
     const TrainedModel after = trainer->train_model(job(mutant));
     EXPECT_EQ(after.epochs, before.epochs);
@@ -380,9 +382,9 @@ TEST_P(TrainedMutations, EarlyStoppingRestoresFirst) {
 
 TEST_P(TrainedMutations, IndependentOnesShareTrainingsOfTheirOwn) {
   const auto trainer = this->trainer();
-  const Program p = moons(4);
-  const Program one = with_steps(p, {step("neuron_activation_inverse", 1)});
-  const Program two = with_steps(p, {step("neuron_effect_block", 2)});
+  const program::Program p = moons(4);
+  const program::Program one = with_steps(p, {step("neuron_activation_inverse", 1)});
+  const program::Program two = with_steps(p, {step("neuron_effect_block", 2)});
   const StreamKey independent = StreamKey::kIndependent;
   const TrainedModel original = trainer->train_model(job(p, 1, independent));
   const TrainedModel first = trainer->train_model(job(one, 1, independent));
@@ -396,7 +398,7 @@ TEST_P(TrainedMutations, IndependentOnesShareTrainingsOfTheirOwn) {
   EXPECT_NE(trainer->train_model(job(one, 2, independent)).weights, first.weights);
   EXPECT_NE(trainer->train_model(job(one, 1)).weights, first.weights);
   // Another training is another program's.
-  Program longer = two;
+  program::Program longer = two;
   longer.document["fit"]["epochs"] = 5;
   EXPECT_EQ(trainer->train_model(job(longer, 1, independent)).training.epochs_reused, 0);
   // With a time limit each has its own, and the same result.
@@ -410,21 +412,21 @@ TEST_P(TrainedMutations, IndependentOnesShareTrainingsOfTheirOwn) {
 TEST_P(TrainedMutations, RememberedTrainingsAreTheOriginals) {
   TrainerOptions options;
   options.reuse_epochs = true;
-  const auto epochs = [](Program p, int count) {
+  const auto epochs = [](program::Program p, int count) {
     p.document["fit"]["epochs"] = count;
     return p;
   };
-  const Program original = moons(8);
-  const Program mutant = with_steps(original, {step("neuron_activation_inverse", 100)});
+  const program::Program original = moons(8);
+  const program::Program mutant = with_steps(original, {step("neuron_activation_inverse", 100)});
   const auto plain = this->trainer();
-  const std::vector<Program> programs{
+  const std::vector<program::Program> programs{
       original, mutant, epochs(mutant, 4), epochs(original, 4), epochs(mutant, 16), original};
   for (const bool backwards : {false, true}) {
     const auto trainer = this->trainer(options);
-    std::vector<Program> order = programs;
+    std::vector<program::Program> order = programs;
     if (backwards) std::reverse(order.begin(), order.end());
     std::vector<std::int64_t> reused;
-    for (const Program& p : order) {
+    for (const program::Program& p : order) {
       const ReplicaResult result = trainer->train(job(p));
       const ReplicaResult expected = plain->train(job(p));
       EXPECT_EQ(result.metric, expected.metric);
@@ -438,7 +440,7 @@ TEST_P(TrainedMutations, RememberedTrainingsAreTheOriginals) {
 }
 
 TEST_P(TrainedMutations, ADivergedModelStaysSo) {
-  Program p = square(3);
+  program::Program p = square(3);
   p.document["compile"]["optimizer"] = optimizer("SGD", 1e30);
   const ReplicaResult result =
       this->trainer()->train(job(with_steps(p, {step("gaussian_fuzz", 10)})));
@@ -446,7 +448,7 @@ TEST_P(TrainedMutations, ADivergedModelStaysSo) {
 }
 
 TEST_P(TrainedMutations, WrongStepsAreRefused) {
-  const Program p = with_steps(moons(1), {layer_step("layer_copy", 2)});
+  const program::Program p = with_steps(moons(1), {layer_step("layer_copy", 2)});
   const auto trainer = this->trainer();
   EXPECT_NE(
       trainer->refusal(p)->find("/trained/mutations/0/layer: found layer 2, dense_1 (Dense), which "
@@ -457,4 +459,4 @@ TEST_P(TrainedMutations, WrongStepsAreRefused) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <thread>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "programs.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 class Training : public EachBackend {
  protected:
-  ReplicaResult train(const Program& p, std::uint64_t seed = 0, int replica = 0,
+  ReplicaResult train(const program::Program& p, std::uint64_t seed = 0, int replica = 0,
                       StreamKey stream = StreamKey::kPrefix, TrainerOptions options = {}) const {
     TrainingJob job;
     job.program = &p;
@@ -76,7 +76,7 @@ TEST_P(Training, LearnsTwoClassesAndCountsExactly) {
 
 TEST_P(Training, OneStepByHand) {
   // One batch of all rows, w = b = 0: the gradients are -2 mean(x y) and -2 mean(y).
-  Program p = line(1);
+  program::Program p = line(1);
   p.document["fit"]["batch_size"] = 400;
   p.document["model"]["config"]["layers"][0]["config"]["kernel_initializer"] = "zeros";
   p.document["data"]["arguments"]["slope"] = 0;
@@ -89,7 +89,7 @@ TEST_P(Training, OneStepByHand) {
 }
 
 TEST_P(Training, SeedsAndReplicasDiffer) {
-  const Program p = line();
+  const program::Program p = line();
   const double base = train(p).metric;
   EXPECT_TRUE(same_bits(train(p).metric, base));
   EXPECT_NE(train(p, 1).metric, base);
@@ -99,7 +99,7 @@ TEST_P(Training, SeedsAndReplicasDiffer) {
 
 TEST_P(Training, FewerEpochsAreAPrefix) {
   Recorder shorter, longer;
-  const Program two = moons(2), four = moons(4);
+  const program::Program two = moons(2), four = moons(4);
   const auto trainer = this->trainer();
   trainer->train({&two}, &shorter);
   trainer->train({&four}, &longer);
@@ -110,13 +110,13 @@ TEST_P(Training, FewerEpochsAreAPrefix) {
 }
 
 TEST_P(Training, BitwiseEqualAloneAndAmongOthers) {
-  const Program p = moons(), q = line(), big = [] {
-    Program wide = moons();
+  const program::Program p = moons(), q = line(), big = [] {
+    program::Program wide = moons();
     wide.document["model"]["config"]["layers"][0]["config"]["units"] = 200;
     return wide;
   }();
   const auto trainer = this->trainer();
-  auto bits = [&](const Program& program, int replica) {
+  auto bits = [&](const program::Program& program, int replica) {
     Recorder seen;
     TrainingJob job;
     job.program = &program;
@@ -141,7 +141,7 @@ TEST_P(Training, BitwiseEqualAloneAndAmongOthers) {
 }
 
 TEST_P(Training, ObserverSeesBatchesAndEpochsAndChangesNothing) {
-  const Program p = moons();
+  const program::Program p = moons();
   Recorder seen;
   const ReplicaResult watched = trainer()->train({&p}, &seen);
   EXPECT_TRUE(same_bits(watched.metric, train(p).metric));
@@ -154,14 +154,14 @@ TEST_P(Training, ObserverSeesBatchesAndEpochsAndChangesNothing) {
 }
 
 TEST_P(Training, ObserverCanStop) {
-  const Program p = line(10);
+  const program::Program p = line(10);
   Recorder seen;
   seen.epochs_wanted = 2;
   EXPECT_EQ(trainer()->train({&p}, &seen).steps, 26);
 }
 
 TEST_P(Training, ValidationTakesTheLastRows) {
-  Program p = line();
+  program::Program p = line();
   p.document["fit"]["validation_split"] = 0.3;
   Recorder seen;
   const ReplicaResult r = trainer()->train({&p}, &seen);
@@ -187,15 +187,15 @@ TEST_P(Training, ObserverMayWantTestRowsForValidation) {
       validation = view.validation.size();
     }
     void epoch_end(const EpochEvent& event) override { logs.push_back(event.logs); }
-    Shape row;
+    program::Shape row;
     std::size_t training = 0, validation = 0;
     std::vector<std::map<std::string, double>> logs;
   };
   const auto trainer = this->trainer();
-  Program p = moons();
+  program::Program p = moons();
   Wanting seen;
   const ReplicaResult watched = trainer->train({&p}, &seen);
-  EXPECT_EQ(seen.row, (Shape{2}));
+  EXPECT_EQ(seen.row, (program::Shape{2}));
   EXPECT_EQ(seen.training, 800u);
   EXPECT_EQ(seen.validation, 200u);
   // No hold-out of its own: the metric is that of the test rows.
@@ -221,7 +221,7 @@ TEST_P(Training, ObserverMayWantTestRowsForValidation) {
 }
 
 TEST_P(Training, EarlyStoppingStopsAndRestores) {
-  Program p = line(50);
+  program::Program p = line(50);
   p.document["fit"]["validation_split"] = 0.2;
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 1.2;  // gets worse every epoch
   p.document["fit"]["callbacks"] = Json::parse(
@@ -229,19 +229,19 @@ TEST_P(Training, EarlyStoppingStopsAndRestores) {
            "config":{"monitor":"val_loss","patience":2,"restore_best_weights":true}}])");
   const ReplicaResult stopped = train(p);
   EXPECT_EQ(stopped.steps, 3 * 10);
-  Program once = p;
+  program::Program once = p;
   once.document["fit"].erase("callbacks");
   once.document["fit"]["epochs"] = 1;
   // The canonical program differs, so the random streams do: only the size of the error can be
   // compared.
   EXPECT_TRUE(std::isfinite(stopped.metric));
-  Program unrestored = p;
+  program::Program unrestored = p;
   unrestored.document["fit"]["callbacks"][0]["config"]["restore_best_weights"] = false;
   EXPECT_GT(train(unrestored).metric, 10 * stopped.metric);
 }
 
 TEST_P(Training, TerminateOnNaNStops) {
-  Program p = line(50);
+  program::Program p = line(50);
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 1e20;
   p.document["fit"]["callbacks"] = Json::parse(R"([{"class_name":"TerminateOnNaN","config":{}}])");
   const ReplicaResult r = train(p);
@@ -250,7 +250,7 @@ TEST_P(Training, TerminateOnNaNStops) {
 }
 
 TEST_P(Training, DivergedIsAValueAndDeadEpochsAreSaved) {
-  Program p = moons(20);
+  program::Program p = moons(20);
   p.document["model"]["config"]["layers"] = Json::array({dense(4, "relu"), dense(2, "linear")});
   p.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"] =
       Json::array({nullptr, 2});
@@ -272,7 +272,7 @@ TEST_P(Training, DivergedIsAValueAndDeadEpochsAreSaved) {
 }
 
 TEST_P(Training, NaNErrorIsDiverged) {
-  Program p = line(3);
+  program::Program p = line(3);
   p.document["compile"]["optimizer"]["config"]["learning_rate"] = 1e20;
   const ReplicaResult r = train(p);
   EXPECT_EQ(r.status, RunStatus::kDiverged);
@@ -280,7 +280,7 @@ TEST_P(Training, NaNErrorIsDiverged) {
 }
 
 TEST_P(Training, Limits) {
-  const Program p = moons(100000);
+  const program::Program p = moons(100000);
   TrainingJob job{&p};
   job.time_limit = 0.05;
   const auto trainer = this->trainer();
@@ -299,21 +299,21 @@ TEST_P(Training, Refusals) {
   const auto trainer = this->trainer();
   EXPECT_EQ(trainer->refusal(moons()), std::nullopt);
 
-  Program bad = moons();
+  program::Program bad = moons();
   bad.document["model"]["config"]["layers"][0]["config"]["batch_input_shape"][1] = 3;
   EXPECT_TRUE(trainer->refusal(bad).has_value());
   const ReplicaResult invalid = train(bad);
   EXPECT_EQ(invalid.status, RunStatus::kInvalid);
   EXPECT_NE(invalid.message, "");
 
-  Program missing = moons();
+  program::Program missing = moons();
   missing.document["data"] = {{"source", "csv"}, {"arguments", {{"file", "absent.csv"}}}};
   EXPECT_THROW(trainer->refusal(missing), Error);
   EXPECT_THROW(train(missing), Error);
 }
 
 TEST_P(Training, LabelsOutsideTheClassesAreInvalid) {
-  Program p = moons();
+  program::Program p = moons();
   auto& layers = p.document["model"]["config"]["layers"];
   layers = Json::array({dense(1, "relu", {{"batch_input_shape", {nullptr, 2}}})});
   p.document["compile"]["loss"] = "sparse_categorical_crossentropy";
@@ -321,7 +321,7 @@ TEST_P(Training, LabelsOutsideTheClassesAreInvalid) {
 }
 
 TEST_P(Training, LossMetricAndFingerprint) {
-  Program p = moons();
+  program::Program p = moons();
   p.document["metric"] = {{"name", "loss"}, {"goal", "minimize"}};
   const ReplicaResult r = train(p);
   EXPECT_GT(r.metric, 0);
@@ -330,7 +330,7 @@ TEST_P(Training, LossMetricAndFingerprint) {
 }
 
 TEST_P(Training, AnotherDataSetIsAnotherFingerprint) {
-  Program p = moons();
+  program::Program p = moons();
   const auto trainer = this->trainer();
   const std::string before = trainer->fingerprint(p);
   EXPECT_EQ(this->trainer()->fingerprint(p), before);
@@ -339,7 +339,7 @@ TEST_P(Training, AnotherDataSetIsAnotherFingerprint) {
 }
 
 TEST_P(Training, AStopIsNoResult) {
-  Program p = moons();
+  program::Program p = moons();
   const std::atomic<bool> stop{true};
   TrainingJob job;
   job.program = &p;
@@ -355,7 +355,7 @@ TEST_P(Training, AStopIsNoResult) {
 TEST_P(Training, EveryOptimizerTrains) {
   for (const char* name :
        {"SGD", "RMSprop", "Adagrad", "Adadelta", "Adam", "Adamax", "Nadam", "Ftrl"}) {
-    Program p = line(20);
+    program::Program p = line(20);
     p.document["compile"]["optimizer"] = optimizer(name, 0.1);
     p.document["model"]["config"]["layers"][0]["config"]["kernel_initializer"] = "zeros";
     Recorder seen;
@@ -372,7 +372,7 @@ TEST_P(Training, EveryLossTrainsOnOneHotTargets) {
         "huber", "cosine_similarity", "categorical_crossentropy", "binary_crossentropy",
         "kullback_leibler_divergence", "poisson"}) {
     for (const char* activation : {"softmax", "sigmoid", "linear"}) {
-      Program p = moons(2);
+      program::Program p = moons(2);
       p.document["data"]["preprocess"] = Json::parse(R"([{"op":"one_hot","on":"y","classes":2}])");
       p.document["model"]["config"]["layers"][3] = dense(2, activation);
       p.document["compile"]["loss"] = loss;
@@ -385,4 +385,4 @@ TEST_P(Training, EveryLossTrainsOnOneHotTargets) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::training

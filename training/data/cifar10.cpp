@@ -2,9 +2,9 @@
 
 #include <array>
 
-#include "program/error.h"
+#include "base/error.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr std::size_t kSide = 32, kPixels = kSide * kSide, kChannels = 3;
@@ -72,4 +72,4 @@ RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path
           read_files(arguments, "test", search_path, reading), true};
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

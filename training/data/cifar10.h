@@ -1,10 +1,10 @@
 #pragma once
 
-#include "training/data/byte_reader.h"
+#include "base/byte_reader.h"
 #include "training/data/sources.h"
 #include "training/data/table.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Reads one batch of the binary version of CIFAR-10 (A. Krizhevsky, Learning multiple layers of
 /// features from tiny images, 2009; https://www.cs.toronto.edu/~kriz/cifar.html) and appends its
@@ -15,4 +15,4 @@ void read_cifar10(ByteReader& reader, Part& part);
 /// Source `cifar10`: {train: [files], test: [files]}.
 RawData read_cifar10_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace neutra {
+namespace neutra::training {
 
 Columns describe_columns(const Table& table) {
   const auto width = static_cast<std::size_t>(table.row_size());
@@ -28,4 +28,4 @@ Columns describe_columns(const Table& table) {
   return c;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

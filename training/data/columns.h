@@ -4,7 +4,7 @@
 
 #include "training/data/table.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Mean, population standard deviation and extent of each column of a table, over the numbers that
 /// are finite: NaN is a missing value, as for scikit-learn's scalers. A column without any has the
@@ -14,4 +14,4 @@ struct Columns {
 };
 Columns describe_columns(const Table& table);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -9,10 +9,10 @@
 #include <regex>
 #include <tuple>
 
-#include "program/error.h"
-#include "program/files.h"
+#include "base/error.h"
+#include "base/files.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 struct Field {
@@ -468,4 +468,4 @@ RawData read_csv_source(const Json& arguments, const SearchPath& search_path, Re
   return {std::move(part), {}, false};
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

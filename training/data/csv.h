@@ -9,7 +9,7 @@
 #include "training/data/sources.h"
 #include "training/data/table.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// How to read a CSV file (docs/formats/data.md).
 struct CsvOptions {
@@ -36,4 +36,4 @@ Part parse_csv(std::string_view text, const CsvOptions& options, const std::stri
 /// Source `csv`: {file, ...}. Its header is its first lines: how many rows there are isn't known.
 RawData read_csv_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/columns.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Class means are compared in pairs.
@@ -226,8 +226,8 @@ void change_layout(Part& part, MutationStep& step) {
       step.word("layout", {"reversed_channels", "channels_first", "transposed"});
   const std::vector<std::int64_t>& extents = part.x.extents;
   const bool images = extents.size() == 4;
-  const std::string found =
-      "features of the shape " + to_string(Shape(extents.begin() + 1, extents.end()));
+  const std::string found = "features of the shape " +
+                            program::to_string(program::Shape(extents.begin() + 1, extents.end()));
   if (layout == "transposed" && !(images && extents[1] == extents[2])) {
     step.refuse(found, "square images");
   }
@@ -254,4 +254,4 @@ void change_layout(Part& part, MutationStep& step) {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

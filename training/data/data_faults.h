@@ -2,7 +2,7 @@
 
 #include "training/data/mutation_step.h"
 
-namespace neutra {
+namespace neutra::training {
 
 // Steps of data.mutations for the faults of data that studies of real faults name
 // (docs/reference/fault_catalogue.md). Each is described in docs/mutators/NAME.md, with its source.
@@ -42,4 +42,4 @@ void scale_features(Part& part, MutationStep& step);
 /// reversed_channels, channels_first, transposed.
 void change_layout(Part& part, MutationStep& step);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -7,11 +7,11 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// What the headers of a program's data tell of the rows, before any of them is read.
 struct DataHeader {
-  Shape x, y;  ///< of one row, as DataInfo has them
+  program::Shape x, y;  ///< of one row, as DataInfo has them
   /// Rows of each part; nullopt where only reading the file would tell. Training rows are those
   /// before `mutations`; `validation` is nullopt, too, where the section names no such rows.
   std::optional<std::int64_t> training, validation, test, holdout;
@@ -21,4 +21,4 @@ struct DataHeader {
 DataHeader read_data_header(const Json& data,
                             const std::vector<std::filesystem::path>& search_path);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,13 +3,13 @@
 #include <map>
 #include <string_view>
 
-#include "program/error.h"
-#include "program/words.h"
+#include "base/error.h"
+#include "base/words.h"
 #include "training/data/dataset.h"
 #include "training/data/idx.h"
 #include "training/data/sources.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace embedded {
 
 extern const std::string_view data_origins;
@@ -131,4 +131,4 @@ std::vector<std::pair<std::string, fs::path>> data_files(const Json& data,
   return files;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

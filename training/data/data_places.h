@@ -6,7 +6,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// A file that a `data` section names: where it is, or where it was looked for.
 struct DataPlace {
@@ -21,4 +21,4 @@ struct DataPlace {
 std::vector<DataPlace> data_places(const Json& data,
                                    const std::vector<std::filesystem::path>& search_path);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -10,12 +10,13 @@
 #include <tuple>
 #include <utility>
 
-#include "program/error.h"
-#include "program/words.h"
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "training/data/data_header.h"
 #include "training/data/sources.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 std::int64_t product_behind_first(const std::vector<std::int64_t>& extents) {
@@ -52,7 +53,9 @@ SplitRequest split_request(const Json& data, const std::string& name) {
   return {test_size, static_cast<std::uint32_t>(field("seed", 0, 4294967295.0))};
 }
 
-Shape row_shape(const Table& table) { return {table.extents.begin() + 1, table.extents.end()}; }
+program::Shape row_shape(const Table& table) {
+  return {table.extents.begin() + 1, table.extents.end()};
+}
 
 bool has(const Json& data, const char* name) {
   return data.contains(name) && !data[name].is_null();
@@ -89,8 +92,8 @@ void require_same_rows(const RawData& raw) {
                                           std::tuple{"targets", &raw.train.y, &raw.test.y}}) {
     if (row_shape(*train) == row_shape(*test)) continue;
     throw input_error("data: found " + std::string(name) + " of the shape " +
-                      to_string(row_shape(*train)) + " in a training row and " +
-                      to_string(row_shape(*test)) + " in a test row; allowed: the same");
+                      program::to_string(row_shape(*train)) + " in a training row and " +
+                      program::to_string(row_shape(*test)) + " in a test row; allowed: the same");
   }
 }
 
@@ -116,8 +119,8 @@ Table Table::select(const std::vector<std::int64_t>& order) const {
   return result;
 }
 
-DataInfo Dataset::info() const {
-  DataInfo info;
+program::DataInfo Dataset::info() const {
+  program::DataInfo info;
   info.x.assign(x_train.extents.begin() + 1, x_train.extents.end());
   info.y.assign(y_train.extents.begin() + 1, y_train.extents.end());
   info.training_rows = x_train.rows();
@@ -341,4 +344,4 @@ Hash digest(const Dataset& data) {
   return {hash.high64, hash.low64};
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -9,7 +9,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Dense float32 array, row-major, first extent = rows.
 struct Array {
@@ -26,7 +26,7 @@ struct Dataset {
   Array x_test, y_test;
   Array x_holdout, y_holdout;
   Array x_validation, y_validation;  ///< rows to watch while training; empty without a `validation`
-  DataInfo info() const;
+  program::DataInfo info() const;
 };
 
 /// Is a class of the training rows (of a regression: one of the buckets of
@@ -62,4 +62,4 @@ struct Split {
 };
 Split train_test_split(std::int64_t rows, double test_size, std::uint32_t seed);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -1,11 +1,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/sources.h"
 #include "training/random.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Draws for one data set; each call takes its own counter range.
@@ -138,4 +138,4 @@ RawData generate(const Json& arguments, Reading reading) {
   return data;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -2,7 +2,7 @@
 
 #include "training/data/numbers.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 std::string hex(std::uint64_t byte) {
@@ -74,4 +74,4 @@ RawData read_idx_source(const Json& arguments, const SearchPath& search_path, Re
   return reading == Reading::kHeader ? headers : all(reading);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

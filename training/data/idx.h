@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "training/data/byte_reader.h"
+#include "base/byte_reader.h"
 #include "training/data/sources.h"
 #include "training/data/table.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Reads an IDX file, the format of MNIST (Y. LeCun, C. Cortes, C. Burges, The MNIST database of
 /// handwritten digits): two zero bytes, the type of the numbers, the number of extents, the extents
@@ -21,4 +21,4 @@ std::vector<std::string> idx_spellings(const std::string& file);
 /// found with or without ".gz".
 RawData read_idx_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -6,12 +6,13 @@
 #include <map>
 #include <numeric>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 #include "training/data/sources.h"
 
-namespace neutra {
+namespace neutra::training {
 
 std::string step_place(std::size_t index) {
   return "data.mutations[" + std::to_string(index) + "]";
@@ -190,4 +191,4 @@ void set_target(Part& part, std::int64_t row, const std::vector<double>& target)
   std::copy(target.begin(), target.end(), row_of(part.y, row).begin());
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -10,7 +10,7 @@
 #include "training/data/table.h"
 #include "training/random.h"
 
-namespace neutra {
+namespace neutra::training {
 
 using Rows = std::vector<std::int64_t>;
 
@@ -88,4 +88,4 @@ void remove_rows(Part& part, Rows gone);
 void append_rows(const MutationStep& step, Part& part, const Rows& rows);
 void set_target(Part& part, std::int64_t row, const std::vector<double>& target);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -2,15 +2,16 @@
 #include <map>
 #include <set>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 #include "training/data/data_faults.h"
 #include "training/data/dataset.h"
 #include "training/data/mutation_step.h"
 #include "training/data/sources.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 void add_normal(std::span<double> values, MutationStep& step, double stddev) {
@@ -254,4 +255,4 @@ void mutate(const Json& steps, Part& train) {
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <optional>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/numbers.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr std::uint64_t kMaxHeader = 1U << 16;  ///< bytes; NumPy writes a few hundred at most
@@ -261,13 +261,13 @@ Table read_npy(ByteReader& reader, Reading reading) {
   return header.fortran_order && table.extents.size() > 1 ? row_major(table) : table;
 }
 
-PickledLists read_npy_lists(ByteReader& reader) {
+program::PickledLists read_npy_lists(ByteReader& reader) {
   const Header header = read_header(reader);
   const std::uint64_t start = reader.offset();
-  PickledLists lists;
+  program::PickledLists lists;
   if (header.objects) {
     require_extents(reader, header.extents);
-    lists = unpickle_lists(reader.rest(kMaxPickle, "a pickle"), reader.file(), start);
+    lists = program::unpickle_lists(reader.rest(kMaxPickle, "a pickle"), reader.file(), start);
     if (lists.ends.size() != header.extents.front()) {
       reader.fail(std::to_string(lists.ends.size()) + " pickled lists",
                   std::to_string(header.extents.front()) + ", as the header says");
@@ -306,7 +306,7 @@ Table NpzFile::read(const std::string& array, Reading reading) const {
   return read_member(array, [&](ByteReader& reader) { return read_npy(reader, reading); });
 }
 
-PickledLists NpzFile::read_lists(const std::string& array) const {
+program::PickledLists NpzFile::read_lists(const std::string& array) const {
   return read_member(array, read_npy_lists);
 }
 
@@ -351,4 +351,4 @@ RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Re
       reading);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,14 +3,14 @@
 #include <filesystem>
 #include <string>
 
+#include "base/byte_reader.h"
+#include "base/zip_file.h"
 #include "program/formats/pickle.h"
-#include "program/zip_file.h"
-#include "training/data/byte_reader.h"
 #include "training/data/dataset.h"
 #include "training/data/sources.h"
 #include "training/data/table.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Reads NumPy's .npy format, versions 1 to 3 (NumPy Enhancement Proposal 1 and
 /// numpy.lib.format): booleans, integers and floats of 1 to 8 bytes of either byte order, in C or
@@ -19,7 +19,7 @@ Table read_npy(ByteReader& reader, Reading reading = Reading::kAll);
 
 /// Reads an .npy file of pickled Python objects that are lists of whole numbers, and runs nothing
 /// (program/formats/pickle.h). Rows of whole numbers are such lists, too.
-PickledLists read_npy_lists(ByteReader& reader);
+program::PickledLists read_npy_lists(ByteReader& reader);
 /// Number of rows that the header of such a file gives.
 std::int64_t read_npy_rows(ByteReader& reader);
 
@@ -36,7 +36,7 @@ class NpzFile {
   bool has(const std::string& array) const { return zip_.has(array + ".npy"); }
   /// Throws input_error: no such array, encrypted, packed in another way, damaged.
   Table read(const std::string& array, Reading reading = Reading::kAll) const;
-  PickledLists read_lists(const std::string& array) const;
+  program::PickledLists read_lists(const std::string& array) const;
   std::int64_t read_rows(const std::string& array) const;
 
  private:
@@ -52,4 +52,4 @@ RawData read_npy_source(const Json& arguments, const SearchPath& search_path, Re
 /// Source `npz`: {file}, with arrays x and y, or x_train, y_train, x_test and y_test.
 RawData read_npz_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -8,7 +8,7 @@
 
 #include "training/data/sources.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 constexpr std::size_t kChunk = 1U << 16;  ///< numbers decoded at once
@@ -86,4 +86,4 @@ Table read_table(ByteReader& reader, NumberType type, const std::vector<std::uin
   return table;
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

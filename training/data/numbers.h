@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "training/data/byte_reader.h"
+#include "base/byte_reader.h"
 #include "training/data/table.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// How a binary file stores a number.
 struct NumberType {
@@ -25,4 +25,4 @@ std::uint64_t require_extents(const ByteReader& reader, const std::vector<std::u
 Table read_table(ByteReader& reader, NumberType type, const std::vector<std::uint64_t>& extents,
                  Reading reading = Reading::kAll);
 
-}  // namespace neutra
+}  // namespace neutra::training

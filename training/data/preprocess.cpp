@@ -3,12 +3,13 @@
 #include <map>
 #include <numeric>
 
-#include "program/error.h"
+#include "base/error.h"
+#include "base/numbers.h"
 #include "training/data/columns.h"
 #include "training/data/sources.h"
 #include "training/random.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// One step on the tables it names. `fit` is where statistics come from: the training rows (or all,
@@ -224,4 +225,4 @@ void preprocess(const Json& steps, RawData& data, bool after_split, TargetScale*
   }
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/npy.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 // Defaults of load_data().
@@ -47,14 +47,14 @@ Request request_of(const Json& arguments) {
 }
 
 /// Where the words of row `i` are in `numbers`.
-std::span<const std::int64_t> words_of(const PickledLists& texts, std::size_t i) {
+std::span<const std::int64_t> words_of(const program::PickledLists& texts, std::size_t i) {
   const std::size_t begin = i == 0 ? 0 : texts.ends[i - 1];
   return std::span(texts.numbers).subspan(begin, texts.ends[i] - begin);
 }
 
 /// Texts and topics of some rows.
-Part bag(const PickledLists& texts, const PickledLists& topics, const Request& request,
-         std::int64_t known, std::span<const std::int64_t> order) {
+Part bag(const program::PickledLists& texts, const program::PickledLists& topics,
+         const Request& request, std::int64_t known, std::span<const std::int64_t> order) {
   const auto rows = static_cast<std::int64_t>(order.size());
   Part part{{{rows, request.words}, {}}, {{rows}, {}}};
   part.x.values.assign(static_cast<std::size_t>(rows * request.words), 0);
@@ -114,7 +114,7 @@ RawData read_reuters_source(const Json& arguments, const SearchPath& search_path
     };
     return {part(train), part(rows - train), true};
   }
-  const PickledLists texts = file.read_lists("x"), topics = file.read_lists("y");
+  const program::PickledLists texts = file.read_lists("x"), topics = file.read_lists("y");
   if (topics.numbers.size() != static_cast<std::size_t>(rows) ||
       std::adjacent_find(topics.ends.begin(), topics.ends.end(), std::greater_equal<>()) !=
           topics.ends.end()) {
@@ -138,4 +138,4 @@ RawData read_reuters_source(const Json& arguments, const SearchPath& search_path
           bag(texts, topics, request, known, std::span(order).subspan(first.size())), true};
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

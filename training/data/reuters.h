@@ -3,7 +3,7 @@
 #include "training/data/sources.h"
 #include "training/data/table.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// Source `reuters`: {file, num_words, test_split, seed, oov}, Keras's reuters.npz: array x of
 /// lists of words, array y of topics. Makes of them what keras.datasets.reuters.load_data() of
@@ -14,4 +14,4 @@ namespace neutra {
 /// load_data(num_words=None) has it, only the rarest of all words is.
 RawData read_reuters_source(const Json& arguments, const SearchPath& search_path, Reading reading);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,17 +3,18 @@
 #include <cmath>
 #include <map>
 
-#include "program/error.h"
-#include "program/hdf5_file.h"
+#include "base/error.h"
+#include "base/hdf5_file.h"
+#include "base/numbers.h"
+#include "base/words.h"
 #include "program/vocabulary.h"
-#include "program/words.h"
 #include "training/data/cifar10.h"
 #include "training/data/csv.h"
 #include "training/data/idx.h"
 #include "training/data/npy.h"
 #include "training/data/reuters.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 namespace fs = std::filesystem;
@@ -199,4 +200,4 @@ RawData read_source(const Json& data, const SearchPath& search_path, Reading rea
   return reader->second(data.value("arguments", Json::object()), search_path, reading);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

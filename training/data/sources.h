@@ -10,7 +10,7 @@
 #include "training/data/table.h"
 #include "training/data/target_scale.h"
 
-namespace neutra {
+namespace neutra::training {
 
 using SearchPath = std::vector<std::filesystem::path>;
 
@@ -76,4 +76,4 @@ void mutate(const Json& steps, Part& train);
 /// Named synthetic data sets: linear, sine, blobs, xor, circles, moons.
 RawData generate(const Json& arguments, Reading reading = Reading::kAll);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,11 +3,11 @@
 #include <random>
 #include <utility>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/data/dataset.h"
 #include "training/data/sources.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// NumPy's legacy random_interval: a uniform draw from 0..max by masked rejection of 32-bit words.
@@ -58,4 +58,4 @@ Split train_test_split(std::int64_t rows, double test_size, std::uint32_t seed) 
   return {{order.begin() + count, order.end()}, {order.begin(), order.begin() + count}};
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -7,7 +7,7 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// How much of a source is read. Of its header only, tables have their extents and no numbers; 0
 /// rows where the header doesn't say how many there are.
@@ -34,4 +34,4 @@ struct RawData {
   bool parted = false;
 };
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,9 +3,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "program/json.h"
+#include "base/json.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// What takes targets back to the scale that they had before data.preprocess, element by element of
 /// a row: value * factor + offset. Empty: they have it.
@@ -16,4 +16,4 @@ struct TargetScale {
 /// Of the test rows of a `data` section. Reads the data; throws like load_dataset().
 TargetScale target_scale(const Json& data, const std::vector<std::filesystem::path>& search_path);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -9,35 +9,36 @@
 #include "training/fused/plan.h"
 #include "training/keras_release.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using namespace fused;
 
 /// Rows of a forward pass when evaluating: a batch whose values stay in the second cache, within
 /// reason. A function of the program alone, since the rounding of a product may depend on its size.
-std::size_t evaluation_rows(const ResolvedProgram& program) {
+std::size_t evaluation_rows(const program::ResolvedProgram& program) {
   constexpr std::int64_t kValues = 1 << 18, kMultiple = 32;
   const std::int64_t rows = kValues / row_elements(program) / kMultiple * kMultiple;
   return static_cast<std::size_t>(std::clamp<std::int64_t>(rows, kMultiple, 1024));
 }
 
-std::size_t batch_rows(const ResolvedProgram& program, const Rows& training) {
+std::size_t batch_rows(const program::ResolvedProgram& program, const Rows& training) {
   return static_cast<std::size_t>(std::min(program.batch_size, training.count()));
 }
 
-std::size_t capacity(const ResolvedProgram& program, const Rows& training) {
+std::size_t capacity(const program::ResolvedProgram& program, const Rows& training) {
   return std::max(batch_rows(program, training), evaluation_rows(program));
 }
 
-Shape target_shape(const Rows& rows) {
-  const Shape& extents = rows.y->extents;
-  return extents.size() > 1 ? Shape(extents.begin() + 1, extents.end()) : Shape{1};
+program::Shape target_shape(const Rows& rows) {
+  const program::Shape& extents = rows.y->extents;
+  return extents.size() > 1 ? program::Shape(extents.begin() + 1, extents.end())
+                            : program::Shape{1};
 }
 
 class FusedEngine final : public Engine {
  public:
-  FusedEngine(const ResolvedProgram& program, const Rows& training, RandomKey key)
+  FusedEngine(const program::ResolvedProgram& program, const Rows& training, RandomKey key)
       : Engine(program, training, key),
         evaluation_rows_(evaluation_rows(program)),
         plan_(program, target_shape(training), batch_rows(program, training),
@@ -46,7 +47,7 @@ class FusedEngine final : public Engine {
         class_targets_(takes_class_indices(program.loss)) {
     // Every kernel row has a gradient where a regulariser or earlier steps give it one.
     if (!training.sparse || !plan_.sparse_layer() || adds_gradients(program.loop)) return;
-    const ResolvedLayer& layer = program.layers[*plan_.sparse_layer()];
+    const program::ResolvedLayer& layer = program.layers[*plan_.sparse_layer()];
     const Weights::Variable& kernel = weights_.of_layer(*plan_.sparse_layer())[0];
     if (kernel.trainable && (regularizer(layer.config, "kernel_regularizer").active() ||
                              layer.config.at("kernel_constraint").is_object() || !kernel.updated ||
@@ -59,7 +60,7 @@ class FusedEngine final : public Engine {
   }
 
   const char* backend() const override { return "fused"; }
-  std::unique_ptr<Engine> twin(const ResolvedProgram& program, const Rows& training,
+  std::unique_ptr<Engine> twin(const program::ResolvedProgram& program, const Rows& training,
                                RandomKey key) const override {
     return make_fused_engine(program, training, key);
   }
@@ -367,7 +368,8 @@ class FusedEngine final : public Engine {
 
 }  // namespace
 
-std::optional<std::string> fused_refusal(const ResolvedProgram& program, const Rows& training) {
+std::optional<std::string> fused_refusal(const program::ResolvedProgram& program,
+                                         const Rows& training) {
   try {
     Plan::measure(program, target_shape(training), batch_rows(program, training),
                   capacity(program, training));
@@ -377,12 +379,12 @@ std::optional<std::string> fused_refusal(const ResolvedProgram& program, const R
   return std::nullopt;
 }
 
-std::unique_ptr<Engine> make_fused_engine(const ResolvedProgram& program, const Rows& training,
-                                          RandomKey key) {
+std::unique_ptr<Engine> make_fused_engine(const program::ResolvedProgram& program,
+                                          const Rows& training, RandomKey key) {
   return std::make_unique<FusedEngine>(program, training, key);
 }
 
-std::uint64_t fused_bytes(const ResolvedProgram& program, const Rows& training) {
+std::uint64_t fused_bytes(const program::ResolvedProgram& program, const Rows& training) {
   return static_cast<std::uint64_t>(kept_elements(program)) * sizeof(float) +
          Plan::measure(program, target_shape(training), batch_rows(program, training),
                        capacity(program, training));
@@ -396,4 +398,4 @@ std::string fused_fingerprint() {
   return name + ", glibc " + gnu_get_libc_version();
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

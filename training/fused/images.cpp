@@ -7,7 +7,7 @@
 #include "training/clones.h"
 #include "training/fused/vectors.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 /// One value or a vector of them, so that a loop is written once for both.
@@ -155,8 +155,8 @@ Tensor to_images(Builder& builder) {
   return x.layout == Layout::kColumns ? to_rows(builder) : x;
 }
 
-void over_sequences(Builder& builder, const ResolvedLayer& layer, AddLayer images) {
-  const ResolvedLayer image_layer = as_image_layer(layer);
+void over_sequences(Builder& builder, const program::ResolvedLayer& layer, AddLayer images) {
+  const program::ResolvedLayer image_layer = as_image_layer(layer);
   rename(builder, image_layer.input_shape);
   images(builder, image_layer);
   rename(builder, layer.output_shape);
@@ -247,4 +247,4 @@ NEUTRA_CLONES void combine_channels(const Extents& e, const float* x, const floa
   });
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -8,14 +8,14 @@
 
 /// Loops over batches of images (rows, height, width, channels), compiled for several instruction
 /// sets; results don't depend on the choice.
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 /// The current tensor in rows; adds a step if it lies otherwise.
 Tensor to_images(Builder& builder);
 /// Steps of a layer over sequences, by those of the one over images.
-void over_sequences(Builder& builder, const ResolvedLayer& layer, AddLayer images);
+void over_sequences(Builder& builder, const program::ResolvedLayer& layer, AddLayer images);
 /// Steps of a Conv2D over the current tensor, whose variables need not be the first of its layer.
-void add_convolution(Builder& builder, const ResolvedLayer& layer, Parameter kernel,
+void add_convolution(Builder& builder, const program::ResolvedLayer& layer, Parameter kernel,
                      Parameter bias);
 
 /// max_pool of training/layers/windows.h, over relu(x) if `relu`. `winners`, unless null, gets
@@ -54,4 +54,4 @@ void scale_channels(const Extents& extents, const float* x, const float* mean, c
 void combine_channels(const Extents& extents, const float* x, const float* mean, const float* slope,
                       const float* along, const float* offset, float* dy);
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -2,7 +2,7 @@
 
 #include "training/isa.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 bool needs_input(Function function) {
   switch (function) {
@@ -51,4 +51,4 @@ const KernelTable<float>& kernels() {
   return chosen;
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

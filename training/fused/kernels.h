@@ -12,7 +12,7 @@
 /// the stride is the number of rows rounded up to whole vectors. A kernel thus runs over the rows
 /// of a batch and has no tails over features, however few there are. What lies in the lanes past
 /// the last row is arbitrary: kernels that add over rows mask it.
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 /// Rows of one batch of columns.
 struct Lanes {
@@ -155,4 +155,4 @@ const KernelTable<float>* avx512_kernels();
 const KernelTable<float>* avx2_kernels();
 const KernelTable<float>* generic_kernels();
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

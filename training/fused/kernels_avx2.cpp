@@ -1,10 +1,10 @@
 #include "training/fused/kernels_impl.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 const KernelTable<float>* avx2_kernels() {
   static constexpr KernelTable<float> kTable = KernelsOf<float, 8>::table();
   return &kTable;
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -35,7 +35,7 @@ NEUTRA_MVEC(_ZGVeN16v, __m512)
 #undef NEUTRA_MVEC
 #endif
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 #define NEUTRA_INLINE inline __attribute__((always_inline))
@@ -1175,4 +1175,4 @@ struct KernelsOf {
 #undef NEUTRA_INLINE
 
 }  // namespace
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -10,7 +10,7 @@
 #include "training/fused/layers/dense.h"
 #include "training/keras_release.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 const std::map<std::string, AddLayer>& registry() {
@@ -93,20 +93,20 @@ const LossEntry& find_loss(const std::string& name) {
 }
 
 /// Does the layer return its input?
-bool is_identity(const ResolvedLayer& layer) {
+bool is_identity(const program::ResolvedLayer& layer) {
   return layer.class_name == "InputLayer" ||
          (layer.class_name == "Activation" && layer.config.at("activation") == "linear");
 }
 
 /// The name of the activation at the layer's end; "" where it has none.
-std::string last_activation(const ResolvedLayer& layer) {
+std::string last_activation(const program::ResolvedLayer& layer) {
   if (layer.class_name == "Softmax") return "softmax";
   return layer.config.value("activation", "");
 }
 
 /// The layer without it.
-ResolvedLayer without_activation(const ResolvedLayer& layer) {
-  ResolvedLayer bare = layer;
+program::ResolvedLayer without_activation(const program::ResolvedLayer& layer) {
+  program::ResolvedLayer bare = layer;
   if (bare.class_name == "Softmax") bare.class_name = "Activation";
   bare.config["activation"] = "linear";
   return bare;
@@ -162,7 +162,7 @@ float* Builder::floats(std::size_t size) {
   return at;
 }
 
-Tensor Builder::tensor(const Shape& shape, Layout layout, bool needs_gradient) {
+Tensor Builder::tensor(const program::Shape& shape, Layout layout, bool needs_gradient) {
   Tensor made;
   made.shape = shape;
   made.features = static_cast<std::size_t>(element_product(shape));
@@ -184,7 +184,7 @@ std::size_t value_count(const Tensor& tensor, const Pass& pass) {
   return (tensor.features * pass.lanes.rows + width - 1) / width * width;
 }
 
-void Builder::begin_layer(std::size_t position, const ResolvedLayer& layer, bool reached) {
+void Builder::begin_layer(std::size_t position, const program::ResolvedLayer& layer, bool reached) {
   position_ = position;
   layer_ = &layer;
   reached_ = reached;
@@ -201,7 +201,7 @@ Parameter Builder::parameter(std::size_t k) const {
 bool Builder::has_trainable() const {
   return reached_ && flag_or(layer_->config, "trainable", true) &&
          std::any_of(layer_->weights.begin(), layer_->weights.end(),
-                     [](const Weight& weight) { return weight.trainable; });
+                     [](const program::Weight& weight) { return weight.trainable; });
 }
 
 bool Builder::take_sparse_input() {
@@ -214,7 +214,8 @@ bool Builder::take_sparse_input() {
 Tensor to_columns(Builder& builder) { return transpose(builder, Layout::kColumns); }
 Tensor to_rows(Builder& builder) { return transpose(builder, Layout::kRows); }
 
-std::vector<std::uint32_t> broadcast_places(const Shape& shape, const Shape& extents) {
+std::vector<std::uint32_t> broadcast_places(const program::Shape& shape,
+                                            const program::Shape& extents) {
   std::vector<std::uint32_t> places(static_cast<std::size_t>(element_product(shape)));
   for (std::size_t f = 0; f < places.size(); ++f) {
     auto rest = static_cast<std::int64_t>(f);
@@ -229,13 +230,14 @@ std::vector<std::uint32_t> broadcast_places(const Shape& shape, const Shape& ext
   return places;
 }
 
-void rename(Builder& builder, const Shape& shape) {
+void rename(Builder& builder, const program::Shape& shape) {
   Tensor tensor = builder.current();
   tensor.shape = shape;
   builder.set_current(std::move(tensor));
 }
 
-void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& builder) {
+void Plan::build(const program::ResolvedProgram& program, const program::Shape& target,
+                 Builder& builder) {
   std::size_t output_layer = program.layers.size();  // the one whose activation makes the output
   while (output_layer > 0 && is_identity(program.layers[output_layer - 1])) --output_layer;
   output_position_ = output_layer > 0 ? output_layer - 1 : 0;
@@ -258,9 +260,9 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
   input_ = builder.tensor(program.input_shape, input_layout(program), false);
   builder.set_current(input_);
   for (std::size_t i = 0; i < program.layers.size(); ++i) {
-    std::optional<ResolvedLayer> stripped;
+    std::optional<program::ResolvedLayer> stripped;
     if (bare == i) stripped = without_activation(program.layers[i]);
-    const ResolvedLayer& layer = stripped ? *stripped : program.layers[i];
+    const program::ResolvedLayer& layer = stripped ? *stripped : program.layers[i];
     const Json& config = layer.config;
     if (config.contains("activity_regularizer") && config["activity_regularizer"].is_object()) {
       throw NotCovered{"activity regularizer of layer " + std::to_string(layer.index)};
@@ -282,7 +284,7 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
               builder.current());
   }
   if (output().layout != Layout::kColumns || output().shape.size() != 1) {
-    throw NotCovered{"outputs of shape " + to_string(output().shape)};
+    throw NotCovered{"outputs of shape " + program::to_string(output().shape)};
   }
   steps_ = builder.take_steps();
   sparse_layer_ = builder.sparse_layer();
@@ -295,8 +297,8 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
   const bool broadcasts = !sparse && outputs != target_features_;
   if (target.size() != 1 || (sparse && target_features_ != 1) ||
       (broadcasts && (std::min(outputs, target_features_) != 1 || !is_pointwise(loss_)))) {
-    throw NotCovered{"targets of shape " + to_string(target) + " for outputs of shape " +
-                     to_string(output().shape)};
+    throw NotCovered{"targets of shape " + program::to_string(target) + " for outputs of shape " +
+                     program::to_string(output().shape)};
   }
   const std::size_t capacity = builder.capacity();
   targets_ = builder.floats(Builder::batch_floats(sparse ? 1 : loss_features_, capacity));
@@ -310,19 +312,19 @@ void Plan::build(const ResolvedProgram& program, const Shape& target, Builder& b
   }
 }
 
-std::size_t Plan::measure(const ResolvedProgram& program, const Shape& target, std::size_t batch,
-                          std::size_t capacity) {
+std::size_t Plan::measure(const program::ResolvedProgram& program, const program::Shape& target,
+                          std::size_t batch, std::size_t capacity) {
   Builder builder(batch, capacity, nullptr, nullptr);
   Plan plan;
   plan.build(program, target, builder);
   return builder.used() * sizeof(float);
 }
 
-Plan::Plan(const ResolvedProgram& program, const Shape& target, std::size_t batch,
+Plan::Plan(const program::ResolvedProgram& program, const program::Shape& target, std::size_t batch,
            std::size_t capacity, Weights& weights)
     : memory_(measure(program, target, batch, capacity) / sizeof(float)) {
   Builder builder(batch, capacity, &weights, memory_.data());
   build(program, target, builder);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

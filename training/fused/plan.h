@@ -14,7 +14,7 @@
 #include "training/random.h"
 #include "training/weights.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 /// How the values of a batch lie in memory.
 enum class Layout {
@@ -24,7 +24,7 @@ enum class Layout {
 
 /// A batch between two steps: values of the forward, gradients of the backward pass.
 struct Tensor {
-  Shape shape;  ///< of one row
+  program::Shape shape;  ///< of one row
   std::size_t features = 0;
   Layout layout = Layout::kColumns;
   float* values = nullptr;
@@ -94,7 +94,7 @@ class Builder {
   Step* last() const { return steps_.empty() ? nullptr : steps_.back().get(); }
 
   /// A batch with memory of its own. One that needs no gradient has none.
-  Tensor tensor(const Shape& shape, Layout layout, bool needs_gradient);
+  Tensor tensor(const program::Shape& shape, Layout layout, bool needs_gradient);
   /// Whole cache lines; null while memory is measured.
   float* floats(std::size_t size);
   /// At least that many shared floats; the plan provides them when all layers are there.
@@ -115,7 +115,7 @@ class Builder {
 
   // For the plan.
   /// `reached`: does a gradient of the loss come to the layer?
-  void begin_layer(std::size_t position, const ResolvedLayer& layer, bool reached);
+  void begin_layer(std::size_t position, const program::ResolvedLayer& layer, bool reached);
   std::vector<std::unique_ptr<Step>> take_steps() { return std::move(steps_); }
   std::size_t used() const { return used_; }
   std::optional<std::size_t> sparse_layer() const { return sparse_layer_; }
@@ -128,7 +128,7 @@ class Builder {
   std::size_t used_ = 0;
   std::shared_ptr<Scratch> scratch_ = std::make_shared<Scratch>();
   std::size_t position_ = 0;
-  const ResolvedLayer* layer_ = nullptr;
+  const program::ResolvedLayer* layer_ = nullptr;
   bool reached_ = true;
   std::optional<std::size_t> sparse_layer_;
   Tensor current_;
@@ -147,10 +147,11 @@ void settle_relu(Builder& builder);
 Tensor to_columns(Builder& builder);
 Tensor to_rows(Builder& builder);  ///< the other way
 /// The current tensor's values as those of another shape of as many features.
-void rename(Builder& builder, const Shape& shape);
+void rename(Builder& builder, const program::Shape& shape);
 /// For each feature of rows of `shape`, its place in an array of `extents`, which are the shape's
 /// or 1 and of the same rank, in row-major order.
-std::vector<std::uint32_t> broadcast_places(const Shape& shape, const Shape& extents);
+std::vector<std::uint32_t> broadcast_places(const program::Shape& shape,
+                                            const program::Shape& extents);
 /// tf.keras's function of that name.
 Activation named_activation(const std::string& name);
 
@@ -158,11 +159,11 @@ Activation named_activation(const std::string& name);
 class Plan {
  public:
   /// `target`: shape of one row's target. Throws NotCovered.
-  Plan(const ResolvedProgram& program, const Shape& target, std::size_t batch, std::size_t capacity,
-       Weights& weights);
+  Plan(const program::ResolvedProgram& program, const program::Shape& target, std::size_t batch,
+       std::size_t capacity, Weights& weights);
   /// Bytes of the block, and whether there can be one: nothing is allocated. Throws NotCovered.
-  static std::size_t measure(const ResolvedProgram& program, const Shape& target, std::size_t batch,
-                             std::size_t capacity);
+  static std::size_t measure(const program::ResolvedProgram& program, const program::Shape& target,
+                             std::size_t batch, std::size_t capacity);
 
   const Tensor& input() const { return input_; }
   const Tensor& output() const { return outputs_.back(); }
@@ -198,7 +199,8 @@ class Plan {
 
  private:
   Plan() = default;
-  void build(const ResolvedProgram& program, const Shape& target, Builder& builder);
+  void build(const program::ResolvedProgram& program, const program::Shape& target,
+             Builder& builder);
 
   Buffer memory_;
   Tensor input_;
@@ -214,44 +216,44 @@ class Plan {
 };
 
 /// Adds a layer's steps; one file of fused/layers/ each, and one line of the registry.
-using AddLayer = void (*)(Builder& builder, const ResolvedLayer& layer);
+using AddLayer = void (*)(Builder& builder, const program::ResolvedLayer& layer);
 /// Null for a class that isn't there.
 AddLayer find_layer_steps(const std::string& class_name);
 std::vector<std::string> fused_layer_names();
 
 namespace layers {
-void activation(Builder&, const ResolvedLayer&);
-void average_pooling_1d(Builder&, const ResolvedLayer&);
-void average_pooling_2d(Builder&, const ResolvedLayer&);
-void batch_normalization(Builder&, const ResolvedLayer&);
-void conv_1d(Builder&, const ResolvedLayer&);
-void conv_2d(Builder&, const ResolvedLayer&);
-void conv_2d_transpose(Builder&, const ResolvedLayer&);
-void dense(Builder&, const ResolvedLayer&);
-void depthwise_conv_2d(Builder&, const ResolvedLayer&);
-void dropout(Builder&, const ResolvedLayer&);
-void elu(Builder&, const ResolvedLayer&);
-void flatten(Builder&, const ResolvedLayer&);
-void gaussian_dropout(Builder&, const ResolvedLayer&);
-void gaussian_noise(Builder&, const ResolvedLayer&);
-void global_average_pooling_1d(Builder&, const ResolvedLayer&);
-void global_average_pooling_2d(Builder&, const ResolvedLayer&);
-void global_max_pooling_1d(Builder&, const ResolvedLayer&);
-void global_max_pooling_2d(Builder&, const ResolvedLayer&);
-void input_layer(Builder&, const ResolvedLayer&);
-void layer_normalization(Builder&, const ResolvedLayer&);
-void leaky_relu(Builder&, const ResolvedLayer&);
-void max_pooling_1d(Builder&, const ResolvedLayer&);
-void max_pooling_2d(Builder&, const ResolvedLayer&);
-void normalization(Builder&, const ResolvedLayer&);
-void prelu(Builder&, const ResolvedLayer&);
-void relu(Builder&, const ResolvedLayer&);
-void rescaling(Builder&, const ResolvedLayer&);
-void separable_conv_2d(Builder&, const ResolvedLayer&);
-void softmax(Builder&, const ResolvedLayer&);
-void spatial_dropout(Builder&, const ResolvedLayer&);
-void up_sampling_2d(Builder&, const ResolvedLayer&);
-void zero_padding_2d(Builder&, const ResolvedLayer&);
+void activation(Builder&, const program::ResolvedLayer&);
+void average_pooling_1d(Builder&, const program::ResolvedLayer&);
+void average_pooling_2d(Builder&, const program::ResolvedLayer&);
+void batch_normalization(Builder&, const program::ResolvedLayer&);
+void conv_1d(Builder&, const program::ResolvedLayer&);
+void conv_2d(Builder&, const program::ResolvedLayer&);
+void conv_2d_transpose(Builder&, const program::ResolvedLayer&);
+void dense(Builder&, const program::ResolvedLayer&);
+void depthwise_conv_2d(Builder&, const program::ResolvedLayer&);
+void dropout(Builder&, const program::ResolvedLayer&);
+void elu(Builder&, const program::ResolvedLayer&);
+void flatten(Builder&, const program::ResolvedLayer&);
+void gaussian_dropout(Builder&, const program::ResolvedLayer&);
+void gaussian_noise(Builder&, const program::ResolvedLayer&);
+void global_average_pooling_1d(Builder&, const program::ResolvedLayer&);
+void global_average_pooling_2d(Builder&, const program::ResolvedLayer&);
+void global_max_pooling_1d(Builder&, const program::ResolvedLayer&);
+void global_max_pooling_2d(Builder&, const program::ResolvedLayer&);
+void input_layer(Builder&, const program::ResolvedLayer&);
+void layer_normalization(Builder&, const program::ResolvedLayer&);
+void leaky_relu(Builder&, const program::ResolvedLayer&);
+void max_pooling_1d(Builder&, const program::ResolvedLayer&);
+void max_pooling_2d(Builder&, const program::ResolvedLayer&);
+void normalization(Builder&, const program::ResolvedLayer&);
+void prelu(Builder&, const program::ResolvedLayer&);
+void relu(Builder&, const program::ResolvedLayer&);
+void rescaling(Builder&, const program::ResolvedLayer&);
+void separable_conv_2d(Builder&, const program::ResolvedLayer&);
+void softmax(Builder&, const program::ResolvedLayer&);
+void spatial_dropout(Builder&, const program::ResolvedLayer&);
+void up_sampling_2d(Builder&, const program::ResolvedLayer&);
+void zero_padding_2d(Builder&, const program::ResolvedLayer&);
 }  // namespace layers
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

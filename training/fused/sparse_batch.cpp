@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 void SparseBatch::take(const SparseRows& source, std::int64_t begin,
                        std::span<const std::int64_t> rows) {
@@ -51,4 +51,4 @@ void SparseBatch::sort() {
   }
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -7,7 +7,7 @@
 #include "training/fused/kernels.h"
 #include "training/sparse_rows.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 /// A batch of sparse rows, by row for a product with a kernel and by column for its gradient.
 class SparseBatch {
@@ -46,4 +46,4 @@ class SparseBatch {
   std::vector<std::uint64_t> seen_;    ///< a bit for each column
 };
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

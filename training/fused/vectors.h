@@ -6,7 +6,7 @@
 /// Vectors for loops over the channels of images, in files that are compiled for several
 /// instruction sets (NEUTRA_CLONES) without contraction, so that results don't depend on the
 /// choice.
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 #define NEUTRA_INLINE inline __attribute__((always_inline))
@@ -26,4 +26,4 @@ NEUTRA_INLINE void add(double* to, Floats v) {
 }
 
 }  // namespace
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

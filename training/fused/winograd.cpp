@@ -6,7 +6,7 @@
 #include "training/fused/vectors.h"
 #include "training/isa.h"
 
-namespace neutra::fused::winograd {
+namespace neutra::training::fused::winograd {
 namespace {
 
 constexpr std::size_t kPatch = 6, kTile = 4, kKernel = 3;
@@ -418,4 +418,4 @@ void kernel_gradients(std::size_t size, const float* u, float* dg) {
   (wide(size) ? kernel_gradients_wide : kernel_gradients_narrow)(size, u, dg);
 }
 
-}  // namespace neutra::fused::winograd
+}  // namespace neutra::training::fused::winograd

@@ -11,7 +11,7 @@
 /// matrices, one for each of the 36 points; a point's matrices lie one after the other. The
 /// backward passes are the exact gradients of these formulas. Source: Lavin and Gray, "Fast
 /// algorithms for convolutional neural networks", CVPR 2016.
-namespace neutra::fused::winograd {
+namespace neutra::training::fused::winograd {
 
 constexpr std::size_t kPoints = 36;
 
@@ -52,4 +52,4 @@ void input_gradients(const Tiling& tiling, Range range, std::size_t channels, co
 void kernels(std::size_t size, const float* g, float* result);
 void kernel_gradients(std::size_t size, const float* u, float* dg);
 
-}  // namespace neutra::fused::winograd
+}  // namespace neutra::training::fused::winograd

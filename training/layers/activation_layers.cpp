@@ -3,7 +3,7 @@
 
 /// Activation and the activations that have a class of their own. Source: tf.keras 2.4
 /// layers/advanced_activations.py and backend.py (relu, elu).
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using at::Tensor;
@@ -45,39 +45,39 @@ std::unique_ptr<Module> function(F f) {
 /// apply.
 Tensor general_relu(const Tensor& x, double slope, double threshold, std::optional<double> max) {
   if (slope != 0 && !max && threshold == 0) return at::leaky_relu(x, slope);
-  Tensor y = threshold != 0 ? x * (x > threshold).to(x.scalar_type()) : neutra::relu(x);
+  Tensor y = threshold != 0 ? x * (x > threshold).to(x.scalar_type()) : training::relu(x);
   if (max) y = at::clamp(y, 0, *max);
-  if (slope != 0) y = y - slope * neutra::relu(threshold != 0 ? threshold - x : -x);
+  if (slope != 0) y = y - slope * training::relu(threshold != 0 ? threshold - x : -x);
   return y;
 }
 
 /// max(x, 0) - alpha max(-x, 0), alpha a weight of each element of a row but along shared axes.
 class PRelu final : public Module {
  public:
-  explicit PRelu(const ResolvedLayer& layer) : shape_(layer.weights[0].shape) {}
+  explicit PRelu(const program::ResolvedLayer& layer) : shape_(layer.weights[0].shape) {}
   Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass&) const override {
-    return neutra::relu(x) - weights[0].view(shape_) * neutra::relu(-x);
+    return training::relu(x) - weights[0].view(shape_) * training::relu(-x);
   }
 
  private:
-  Shape shape_;
+  program::Shape shape_;
 };
 
 }  // namespace
 
-std::unique_ptr<Module> module::prelu(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::prelu(const program::ResolvedLayer& layer) {
   return std::make_unique<PRelu>(layer);
 }
 
-std::unique_ptr<Module> module::activation(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::activation(const program::ResolvedLayer& layer) {
   return std::make_unique<ActivationModule>(layer.config.at("activation"));
 }
 
-std::unique_ptr<Module> module::softmax(const ResolvedLayer&) {  // over the last axis only
+std::unique_ptr<Module> module::softmax(const program::ResolvedLayer&) {  // over the last axis only
   return std::make_unique<ActivationModule>("softmax");
 }
 
-std::unique_ptr<Module> module::relu(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::relu(const program::ResolvedLayer& layer) {
   const double slope = number_or(layer.config, "negative_slope", 0);
   const double threshold = number_or(layer.config, "threshold", 0);
   std::optional<double> max;
@@ -85,14 +85,14 @@ std::unique_ptr<Module> module::relu(const ResolvedLayer& layer) {
   return function([=](const Tensor& x) { return general_relu(x, slope, threshold, max); });
 }
 
-std::unique_ptr<Module> module::leaky_relu(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::leaky_relu(const program::ResolvedLayer& layer) {
   const double alpha = number_or(layer.config, "alpha", 0.3);
   return function([=](const Tensor& x) { return at::leaky_relu(x, alpha); });
 }
 
-std::unique_ptr<Module> module::elu(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::elu(const program::ResolvedLayer& layer) {
   const double alpha = number_or(layer.config, "alpha", 1);
-  return function([=](const Tensor& x) { return neutra::elu(x, alpha); });
+  return function([=](const Tensor& x) { return training::elu(x, alpha); });
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -4,7 +4,7 @@
 #include "training/layers/module.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// gamma (x - mean) / sqrt(variance + epsilon) + beta over the last axis, with the batch's
@@ -14,7 +14,7 @@ namespace {
 /// layers/normalization.py, TensorFlow's nn_impl.py fused_batch_norm.
 class BatchNormalization final : public Module {
  public:
-  explicit BatchNormalization(const ResolvedLayer& layer)
+  explicit BatchNormalization(const program::ResolvedLayer& layer)
       : momentum_(number_or(layer.config, "momentum", 0.99)),
         epsilon_(std::max(number_or(layer.config, "epsilon", 0.001),
                           layer.input_shape.size() == 3 ? 1.001e-5 : 0.0)),
@@ -60,8 +60,8 @@ class BatchNormalization final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::batch_normalization(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::batch_normalization(const program::ResolvedLayer& layer) {
   return std::make_unique<BatchNormalization>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,14 +3,14 @@
 #include "training/layers/module.h"
 #include "training/layers/windows.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// activation(x * kernel + bias) over images (rows, height, width, channels) with a kernel (height,
 /// width, input channels of a group, filters). Source: tf.keras 2.4 layers/convolutional.py.
 class Conv2D final : public Module {
  public:
-  explicit Conv2D(const ResolvedLayer& layer)
+  explicit Conv2D(const program::ResolvedLayer& layer)
       : kernel_(layer.weights[0].shape),
         windows_(sliding_windows(layer, "kernel_size")),
         groups_(layer.config.at("groups")),
@@ -53,7 +53,7 @@ class Conv2D final : public Module {
   }
 
  private:
-  Shape kernel_;
+  program::Shape kernel_;
   Windows windows_;
   std::int64_t groups_;
   std::string name_;
@@ -83,7 +83,7 @@ class SeparableConv2D final : public Module {
 /// backend.py (conv2d_transpose).
 class Conv2DTranspose final : public Module {
  public:
-  explicit Conv2DTranspose(const ResolvedLayer& layer)
+  explicit Conv2DTranspose(const program::ResolvedLayer& layer)
       : kernel_(layer.weights[0].shape),
         windows_(transposed_windows(layer)),
         name_(layer.config.at("activation")),
@@ -121,7 +121,7 @@ class Conv2DTranspose final : public Module {
   }
 
  private:
-  Shape kernel_;
+  program::Shape kernel_;
   Windows windows_;
   std::string name_;
   Activation activation_;
@@ -129,20 +129,20 @@ class Conv2DTranspose final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::conv_2d_transpose(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::conv_2d_transpose(const program::ResolvedLayer& layer) {
   return std::make_unique<Conv2DTranspose>(layer);
 }
-std::unique_ptr<Module> module::conv_1d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::conv_1d(const program::ResolvedLayer& layer) {
   return over_sequences(layer, conv_2d);
 }
-std::unique_ptr<Module> module::conv_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::conv_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<Conv2D>(layer);
 }
-std::unique_ptr<Module> module::depthwise_conv_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::depthwise_conv_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<Conv2D>(as_grouped(layer));
 }
-std::unique_ptr<Module> module::separable_conv_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::separable_conv_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<SeparableConv2D>(separable_parts(layer));
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -1,12 +1,12 @@
 #include "training/layers/module.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// activation(x kernel + bias) along the last axis. Source: tf.keras 2.4 layers/ops/core.py.
 class Dense final : public Module {
  public:
-  explicit Dense(const ResolvedLayer& layer)
+  explicit Dense(const program::ResolvedLayer& layer)
       : name_(layer.config.at("activation")), activation_(find_activation(name_)) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
@@ -35,8 +35,8 @@ class Dense final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::dense(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::dense(const program::ResolvedLayer& layer) {
   return std::make_unique<Dense>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,7 +3,7 @@
 #include "training/layers/module.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// Numbers of a mask drawn for a layer in one step.
@@ -20,7 +20,7 @@ at::Tensor drawn(const std::vector<std::int64_t>& extents, const Pass& pass, Str
 /// tf.nn.dropout.
 class Dropout final : public Module {
  public:
-  explicit Dropout(const ResolvedLayer& layer, std::vector<std::size_t> shared = {})
+  explicit Dropout(const program::ResolvedLayer& layer, std::vector<std::size_t> shared = {})
       : rate_(static_cast<float>(number_or(layer.config, "rate", 0))),
         index_(layer.index),
         shared_(std::move(shared)) {}
@@ -45,7 +45,7 @@ class Dropout final : public Module {
 /// rate). Source: tf.keras 2.4 layers/noise.py.
 class GaussianDropout final : public Module {
  public:
-  explicit GaussianDropout(const ResolvedLayer& layer)
+  explicit GaussianDropout(const program::ResolvedLayer& layer)
       : rate_(number_or(layer.config, "rate", 0)), index_(layer.index) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass& pass) const override {
@@ -64,17 +64,17 @@ class GaussianDropout final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::dropout(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::dropout(const program::ResolvedLayer& layer) {
   return std::make_unique<Dropout>(layer);
 }
-std::unique_ptr<Module> module::spatial_dropout_1d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::spatial_dropout_1d(const program::ResolvedLayer& layer) {
   return std::make_unique<Dropout>(layer, std::vector<std::size_t>{1});
 }
-std::unique_ptr<Module> module::spatial_dropout_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::spatial_dropout_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<Dropout>(layer, std::vector<std::size_t>{1, 2});
 }
-std::unique_ptr<Module> module::gaussian_dropout(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::gaussian_dropout(const program::ResolvedLayer& layer) {
   return std::make_unique<GaussianDropout>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -1,17 +1,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/layers/module.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// The rows of a table that inputs, cut to whole numbers, name. Source: tf.keras 2.4
 /// layers/embeddings.py, tf.nn.embedding_lookup.
 class Embedding final : public Module {
  public:
-  explicit Embedding(const ResolvedLayer& layer) : index_(layer.index) {}
+  explicit Embedding(const program::ResolvedLayer& layer) : index_(layer.index) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
                      const Pass& pass) const override {
@@ -41,8 +41,8 @@ class Embedding final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::embedding(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::embedding(const program::ResolvedLayer& layer) {
   return std::make_unique<Embedding>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -1,13 +1,13 @@
 #include "training/layers/module.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// x plus normal numbers of mean 0 in training. Source: tf.keras 2.4 layers/noise.py.
 class GaussianNoise final : public Module {
  public:
-  explicit GaussianNoise(const ResolvedLayer& layer)
+  explicit GaussianNoise(const program::ResolvedLayer& layer)
       : stddev_(static_cast<float>(number_or(layer.config, "stddev", 0))), index_(layer.index) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass& pass) const override {
@@ -25,8 +25,8 @@ class GaussianNoise final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::gaussian_noise(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::gaussian_noise(const program::ResolvedLayer& layer) {
   return std::make_unique<GaussianNoise>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

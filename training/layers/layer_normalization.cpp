@@ -1,14 +1,14 @@
 #include "training/layers/module.h"
 #include "training/variables.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 /// gamma (x - mean) / sqrt(variance + epsilon) + beta, with mean and population variance of the
 /// last axis. Source: tf.keras 2.4 layers/normalization.py.
 class LayerNormalization final : public Module {
  public:
-  explicit LayerNormalization(const ResolvedLayer& layer)
+  explicit LayerNormalization(const program::ResolvedLayer& layer)
       : epsilon_(number_or(layer.config, "epsilon", 0.001)),
         scale_(flag_or(layer.config, "scale", true)),
         center_(flag_or(layer.config, "center", true)) {}
@@ -32,8 +32,8 @@ class LayerNormalization final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::layer_normalization(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::layer_normalization(const program::ResolvedLayer& layer) {
   return std::make_unique<LayerNormalization>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -13,7 +13,7 @@
 #include "training/random.h"
 #include "training/torch.h"
 
-namespace neutra {
+namespace neutra::training {
 
 /// One forward pass.
 struct Pass {
@@ -46,57 +46,58 @@ class Module {
 };
 
 /// Every class of program/layer.h has one.
-std::unique_ptr<Module> make_module(const ResolvedLayer& layer);
+std::unique_ptr<Module> make_module(const program::ResolvedLayer& layer);
 std::vector<std::string> module_names();
 /// For a layer over sequences (steps, channels): `images` makes the module of the one over images.
-std::unique_ptr<Module> over_sequences(const ResolvedLayer& layer,
-                                       std::unique_ptr<Module> (*images)(const ResolvedLayer&));
+std::unique_ptr<Module> over_sequences(
+    const program::ResolvedLayer& layer,
+    std::unique_ptr<Module> (*images)(const program::ResolvedLayer&));
 
 /// Makers, one for each class; the registry lists them.
 namespace module {
-std::unique_ptr<Module> activation(const ResolvedLayer&);
-std::unique_ptr<Module> average_pooling_1d(const ResolvedLayer&);
-std::unique_ptr<Module> average_pooling_2d(const ResolvedLayer&);
-std::unique_ptr<Module> batch_normalization(const ResolvedLayer&);
-std::unique_ptr<Module> bidirectional(const ResolvedLayer&);
-std::unique_ptr<Module> conv_1d(const ResolvedLayer&);
-std::unique_ptr<Module> conv_2d(const ResolvedLayer&);
-std::unique_ptr<Module> conv_2d_transpose(const ResolvedLayer&);
-std::unique_ptr<Module> dense(const ResolvedLayer&);
-std::unique_ptr<Module> depthwise_conv_2d(const ResolvedLayer&);
-std::unique_ptr<Module> dropout(const ResolvedLayer&);
-std::unique_ptr<Module> elu(const ResolvedLayer&);
-std::unique_ptr<Module> embedding(const ResolvedLayer&);
-std::unique_ptr<Module> flatten(const ResolvedLayer&);
-std::unique_ptr<Module> gaussian_dropout(const ResolvedLayer&);
-std::unique_ptr<Module> gaussian_noise(const ResolvedLayer&);
-std::unique_ptr<Module> global_average_pooling_1d(const ResolvedLayer&);
-std::unique_ptr<Module> global_average_pooling_2d(const ResolvedLayer&);
-std::unique_ptr<Module> global_max_pooling_1d(const ResolvedLayer&);
-std::unique_ptr<Module> global_max_pooling_2d(const ResolvedLayer&);
-std::unique_ptr<Module> gru(const ResolvedLayer&);
-std::unique_ptr<Module> input_layer(const ResolvedLayer&);
-std::unique_ptr<Module> layer_normalization(const ResolvedLayer&);
-std::unique_ptr<Module> leaky_relu(const ResolvedLayer&);
-std::unique_ptr<Module> lstm(const ResolvedLayer&);
-std::unique_ptr<Module> masking(const ResolvedLayer&);
-std::unique_ptr<Module> max_pooling_1d(const ResolvedLayer&);
-std::unique_ptr<Module> max_pooling_2d(const ResolvedLayer&);
-std::unique_ptr<Module> normalization(const ResolvedLayer&);
-std::unique_ptr<Module> prelu(const ResolvedLayer&);
-std::unique_ptr<Module> permute(const ResolvedLayer&);
-std::unique_ptr<Module> relu(const ResolvedLayer&);
-std::unique_ptr<Module> repeat_vector(const ResolvedLayer&);
-std::unique_ptr<Module> rescaling(const ResolvedLayer&);
-std::unique_ptr<Module> reshape(const ResolvedLayer&);
-std::unique_ptr<Module> separable_conv_2d(const ResolvedLayer&);
-std::unique_ptr<Module> simple_rnn(const ResolvedLayer&);
-std::unique_ptr<Module> softmax(const ResolvedLayer&);
-std::unique_ptr<Module> spatial_dropout_1d(const ResolvedLayer&);
-std::unique_ptr<Module> spatial_dropout_2d(const ResolvedLayer&);
-std::unique_ptr<Module> time_distributed(const ResolvedLayer&);
-std::unique_ptr<Module> up_sampling_2d(const ResolvedLayer&);
-std::unique_ptr<Module> zero_padding_2d(const ResolvedLayer&);
+std::unique_ptr<Module> activation(const program::ResolvedLayer&);
+std::unique_ptr<Module> average_pooling_1d(const program::ResolvedLayer&);
+std::unique_ptr<Module> average_pooling_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> batch_normalization(const program::ResolvedLayer&);
+std::unique_ptr<Module> bidirectional(const program::ResolvedLayer&);
+std::unique_ptr<Module> conv_1d(const program::ResolvedLayer&);
+std::unique_ptr<Module> conv_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> conv_2d_transpose(const program::ResolvedLayer&);
+std::unique_ptr<Module> dense(const program::ResolvedLayer&);
+std::unique_ptr<Module> depthwise_conv_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> dropout(const program::ResolvedLayer&);
+std::unique_ptr<Module> elu(const program::ResolvedLayer&);
+std::unique_ptr<Module> embedding(const program::ResolvedLayer&);
+std::unique_ptr<Module> flatten(const program::ResolvedLayer&);
+std::unique_ptr<Module> gaussian_dropout(const program::ResolvedLayer&);
+std::unique_ptr<Module> gaussian_noise(const program::ResolvedLayer&);
+std::unique_ptr<Module> global_average_pooling_1d(const program::ResolvedLayer&);
+std::unique_ptr<Module> global_average_pooling_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> global_max_pooling_1d(const program::ResolvedLayer&);
+std::unique_ptr<Module> global_max_pooling_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> gru(const program::ResolvedLayer&);
+std::unique_ptr<Module> input_layer(const program::ResolvedLayer&);
+std::unique_ptr<Module> layer_normalization(const program::ResolvedLayer&);
+std::unique_ptr<Module> leaky_relu(const program::ResolvedLayer&);
+std::unique_ptr<Module> lstm(const program::ResolvedLayer&);
+std::unique_ptr<Module> masking(const program::ResolvedLayer&);
+std::unique_ptr<Module> max_pooling_1d(const program::ResolvedLayer&);
+std::unique_ptr<Module> max_pooling_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> normalization(const program::ResolvedLayer&);
+std::unique_ptr<Module> prelu(const program::ResolvedLayer&);
+std::unique_ptr<Module> permute(const program::ResolvedLayer&);
+std::unique_ptr<Module> relu(const program::ResolvedLayer&);
+std::unique_ptr<Module> repeat_vector(const program::ResolvedLayer&);
+std::unique_ptr<Module> rescaling(const program::ResolvedLayer&);
+std::unique_ptr<Module> reshape(const program::ResolvedLayer&);
+std::unique_ptr<Module> separable_conv_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> simple_rnn(const program::ResolvedLayer&);
+std::unique_ptr<Module> softmax(const program::ResolvedLayer&);
+std::unique_ptr<Module> spatial_dropout_1d(const program::ResolvedLayer&);
+std::unique_ptr<Module> spatial_dropout_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> time_distributed(const program::ResolvedLayer&);
+std::unique_ptr<Module> up_sampling_2d(const program::ResolvedLayer&);
+std::unique_ptr<Module> zero_padding_2d(const program::ResolvedLayer&);
 }  // namespace module
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,7 +3,7 @@
 #include "training/layers/module.h"
 #include "training/layers/windows.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using at::Tensor;
@@ -57,7 +57,8 @@ struct AveragePool : torch::autograd::Function<AveragePool> {
 template <typename Pool>
 class Pooling2D final : public Module {
  public:
-  explicit Pooling2D(const ResolvedLayer& layer) : windows_(sliding_windows(layer, "pool_size")) {}
+  explicit Pooling2D(const program::ResolvedLayer& layer)
+      : windows_(sliding_windows(layer, "pool_size")) {}
   Tensor forward(const Tensor& x, std::span<Tensor>, const Pass&) const override {
     return Pool::apply(x.contiguous(), &windows_);
   }
@@ -91,29 +92,29 @@ class GlobalAveragePooling1D final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::average_pooling_1d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::average_pooling_1d(const program::ResolvedLayer& layer) {
   return over_sequences(layer, average_pooling_2d);
 }
-std::unique_ptr<Module> module::average_pooling_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::average_pooling_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<Pooling2D<AveragePool>>(layer);
 }
-std::unique_ptr<Module> module::max_pooling_1d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::max_pooling_1d(const program::ResolvedLayer& layer) {
   return over_sequences(layer, max_pooling_2d);
 }
-std::unique_ptr<Module> module::max_pooling_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::max_pooling_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<Pooling2D<MaxPool>>(layer);
 }
-std::unique_ptr<Module> module::global_average_pooling_1d(const ResolvedLayer&) {
+std::unique_ptr<Module> module::global_average_pooling_1d(const program::ResolvedLayer&) {
   return std::make_unique<GlobalAveragePooling1D>();
 }
-std::unique_ptr<Module> module::global_average_pooling_2d(const ResolvedLayer&) {
+std::unique_ptr<Module> module::global_average_pooling_2d(const program::ResolvedLayer&) {
   return std::make_unique<GlobalPooling2D>(false);
 }
-std::unique_ptr<Module> module::global_max_pooling_1d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::global_max_pooling_1d(const program::ResolvedLayer& layer) {
   return over_sequences(layer, global_max_pooling_2d);
 }
-std::unique_ptr<Module> module::global_max_pooling_2d(const ResolvedLayer&) {
+std::unique_ptr<Module> module::global_max_pooling_2d(const program::ResolvedLayer&) {
   return std::make_unique<GlobalPooling2D>(true);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,7 +3,7 @@
 
 /// Layers that go through the steps of sequences. Sources: tf.keras 2.4 layers/recurrent.py,
 /// recurrent_v2.py.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using at::Tensor;
@@ -18,7 +18,7 @@ using GateMasks = std::vector<Tensor>;
 /// 1, each gate has masks of its own, but for a layer that cuDNN could do (`like_cudnn`).
 class Masks {
  public:
-  Masks(const ResolvedLayer& layer, std::int64_t gates, bool like_cudnn)
+  Masks(const program::ResolvedLayer& layer, std::int64_t gates, bool like_cudnn)
       : rate_(static_cast<float>(number_or(layer.config, "dropout", 0))),
         recurrent_rate_(static_cast<float>(number_or(layer.config, "recurrent_dropout", 0))),
         unrolled_(flag_or(layer.config, "unroll", false)),
@@ -86,7 +86,7 @@ Tensor masked_product(const Tensor& x, const GateMasks& masks, const Tensor& ker
 /// What the layers have in common: the part of the inputs, for all steps at once, and the steps.
 class Recurrent : public Module {
  public:
-  Recurrent(const ResolvedLayer& layer, std::int64_t gates, bool like_cudnn)
+  Recurrent(const program::ResolvedLayer& layer, std::int64_t gates, bool like_cudnn)
       : units_(layer.config.at("units")),
         activation_(find_activation(layer.config.at("activation"))),
         backwards_(flag_or(layer.config, "go_backwards", false)),
@@ -149,7 +149,7 @@ class Recurrent : public Module {
 };
 
 /// Could cuDNN do the layer?
-bool like_cudnn(const ResolvedLayer& layer) {
+bool like_cudnn(const program::ResolvedLayer& layer) {
   const Json& config = layer.config;
   return config.at("activation") == "tanh" && config.at("recurrent_activation") == "sigmoid" &&
          number_or(config, "recurrent_dropout", 0) == 0 && !flag_or(config, "unroll", false) &&
@@ -159,7 +159,7 @@ bool like_cudnn(const ResolvedLayer& layer) {
 /// h = activation(x + h recurrent_kernel).
 class SimpleRnn final : public Recurrent {
  public:
-  explicit SimpleRnn(const ResolvedLayer& layer) : Recurrent(layer, 1, false) {}
+  explicit SimpleRnn(const program::ResolvedLayer& layer) : Recurrent(layer, 1, false) {}
 
  private:
   void step(const Tensor& x, State& s) const override { s.h = activate(x + s.product()); }
@@ -168,7 +168,7 @@ class SimpleRnn final : public Recurrent {
 /// c = f c + i activation(z), h = o activation(c), with gates i, f, z, o in this order.
 class Lstm final : public Recurrent {
  public:
-  explicit Lstm(const ResolvedLayer& layer)
+  explicit Lstm(const program::ResolvedLayer& layer)
       : Recurrent(layer, 4, like_cudnn(layer)),
         gate_(find_activation(layer.config.at("recurrent_activation"))) {}
 
@@ -186,7 +186,7 @@ class Lstm final : public Recurrent {
 /// afterwards; else h is multiplied with r before.
 class Gru final : public Recurrent {
  public:
-  explicit Gru(const ResolvedLayer& layer)
+  explicit Gru(const program::ResolvedLayer& layer)
       : Recurrent(layer, 3, like_cudnn(layer)),
         gate_(find_activation(layer.config.at("recurrent_activation"))),
         after_(flag_or(layer.config, "reset_after", true)) {}
@@ -225,14 +225,14 @@ class Gru final : public Recurrent {
 
 }  // namespace
 
-std::unique_ptr<Module> module::simple_rnn(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::simple_rnn(const program::ResolvedLayer& layer) {
   return std::make_unique<SimpleRnn>(layer);
 }
-std::unique_ptr<Module> module::lstm(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::lstm(const program::ResolvedLayer& layer) {
   return std::make_unique<Lstm>(layer);
 }
-std::unique_ptr<Module> module::gru(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::gru(const program::ResolvedLayer& layer) {
   return std::make_unique<Gru>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

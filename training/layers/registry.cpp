@@ -1,12 +1,12 @@
 #include <map>
 
-#include "program/error.h"
+#include "base/error.h"
 #include "training/layers/module.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
-using Maker = std::unique_ptr<Module> (*)(const ResolvedLayer&);
+using Maker = std::unique_ptr<Module> (*)(const program::ResolvedLayer&);
 
 const std::map<std::string, Maker>& registry() {
   static const std::map<std::string, Maker> kRegistry{
@@ -65,7 +65,7 @@ std::vector<std::string> module_names() {
   return names;
 }
 
-std::unique_ptr<Module> make_module(const ResolvedLayer& layer) {
+std::unique_ptr<Module> make_module(const program::ResolvedLayer& layer) {
   const auto it = registry().find(layer.class_name);
   if (it == registry().end()) {
     throw input_error("layer " + layer.class_name + " is not available yet");
@@ -73,4 +73,4 @@ std::unique_ptr<Module> make_module(const ResolvedLayer& layer) {
   return it->second(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -5,7 +5,7 @@
 
 /// Layers that scale their input by numbers that no training changes. Source: tf.keras 2.15
 /// layers/preprocessing/image_preprocessing.py (Rescaling), normalization.py.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using at::Tensor;
@@ -13,23 +13,23 @@ using at::Tensor;
 constexpr double kEpsilon = 1e-7;  ///< keras.backend.epsilon()
 
 /// Numbers of a config that broadcast against `extents`.
-Tensor numbers(const Json& values, const Shape& extents) {
+Tensor numbers(const Json& values, const program::Shape& extents) {
   std::int64_t count = 1;
   for (const std::int64_t extent : extents) count *= extent;
-  std::vector<float> floats = spread(values, count);
+  std::vector<float> floats = program::spread(values, count);
   return at::from_blob(floats.data(), extents, at::kFloat).clone();
 }
 
 class Rescaling final : public Module {
  public:
-  explicit Rescaling(const ResolvedLayer& layer)
+  explicit Rescaling(const program::ResolvedLayer& layer)
       : scale_(of(layer, "scale")), offset_(of(layer, "offset")) {}
   Tensor forward(const Tensor& x, std::span<Tensor>, const Pass&) const override {
     return x * scale_ + offset_;
   }
 
  private:
-  static Tensor of(const ResolvedLayer& layer, const char* field) {
+  static Tensor of(const program::ResolvedLayer& layer, const char* field) {
     const Json& values = layer.config.at(field);
     const bool several = values.is_array() && values.size() > 1;
     return numbers(values, {several ? layer.input_shape.back() : 1});
@@ -40,8 +40,8 @@ class Rescaling final : public Module {
 /// (x - mean) / sqrt(variance), the root at least epsilon; `invert`: the way back.
 class Normalization final : public Module {
  public:
-  explicit Normalization(const ResolvedLayer& layer)
-      : extents_(statistics_extents(layer.config, layer.input_shape)),
+  explicit Normalization(const program::ResolvedLayer& layer)
+      : extents_(program::statistics_extents(layer.config, layer.input_shape)),
         invert_(flag_or(layer.config, "invert", false)) {
     if (!layer.weights.empty()) return;
     mean_ = numbers(layer.config.at("mean"), extents_);
@@ -55,18 +55,18 @@ class Normalization final : public Module {
   }
 
  private:
-  Shape extents_;
+  program::Shape extents_;
   bool invert_;
   Tensor mean_, variance_;  ///< where they are no weights
 };
 
 }  // namespace
 
-std::unique_ptr<Module> module::rescaling(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::rescaling(const program::ResolvedLayer& layer) {
   return std::make_unique<Rescaling>(layer);
 }
-std::unique_ptr<Module> module::normalization(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::normalization(const program::ResolvedLayer& layer) {
   return std::make_unique<Normalization>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

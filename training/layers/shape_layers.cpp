@@ -1,7 +1,7 @@
 #include "training/layers/module.h"
 
 /// Layers that only move values, or mix those of neighbours.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 class Identity final : public Module {
@@ -14,7 +14,7 @@ class Identity final : public Module {
 
 class Reshape final : public Module {
  public:
-  explicit Reshape(const Shape& shape) : extents_{-1} {
+  explicit Reshape(const program::Shape& shape) : extents_{-1} {
     extents_.insert(extents_.end(), shape.begin(), shape.end());
   }
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
@@ -27,21 +27,22 @@ class Reshape final : public Module {
 
 class ZeroPadding2D final : public Module {
  public:
-  explicit ZeroPadding2D(const ResolvedLayer& layer)
-      : padding_(layer.config.at("padding").get<std::vector<Shape>>()) {}
+  explicit ZeroPadding2D(const program::ResolvedLayer& layer)
+      : padding_(layer.config.at("padding").get<std::vector<program::Shape>>()) {}
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
-    const Shape &height = padding_[0], &width = padding_[1];
+    const program::Shape &height = padding_[0], &width = padding_[1];
     return at::constant_pad_nd(x, {0, 0, width[0], width[1], height[0], height[1]});
   }
 
  private:
-  std::vector<Shape> padding_;  ///< {{top, bottom}, {left, right}}
+  std::vector<program::Shape> padding_;  ///< {{top, bottom}, {left, right}}
 };
 
 class Permute final : public Module {
  public:
-  explicit Permute(const ResolvedLayer& layer) : axes_{0} {
-    const Shape dims = layer.config.at("dims").get<Shape>();  // counted from 1, behind the batch
+  explicit Permute(const program::ResolvedLayer& layer) : axes_{0} {
+    const program::Shape dims =
+        layer.config.at("dims").get<program::Shape>();  // counted from 1, behind the batch
     axes_.insert(axes_.end(), dims.begin(), dims.end());
   }
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
@@ -54,7 +55,7 @@ class Permute final : public Module {
 
 class RepeatVector final : public Module {
  public:
-  explicit RepeatVector(const ResolvedLayer& layer) : n_(layer.config.at("n")) {}
+  explicit RepeatVector(const program::ResolvedLayer& layer) : n_(layer.config.at("n")) {}
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
     return x.unsqueeze(1).repeat({1, n_, 1});
   }
@@ -67,7 +68,7 @@ class RepeatVector final : public Module {
 /// 2.4 layers/core.py.
 class Masking final : public Module {
  public:
-  explicit Masking(const ResolvedLayer& layer)
+  explicit Masking(const program::ResolvedLayer& layer)
       : value_(static_cast<float>(layer.config.at("mask_value").get<double>())) {}
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
     return x * make_mask(x).unsqueeze(-1);
@@ -83,8 +84,8 @@ class Masking final : public Module {
 /// half pixel centers.
 class UpSampling2D final : public Module {
  public:
-  explicit UpSampling2D(const ResolvedLayer& layer)
-      : size_(layer.config.at("size").get<Shape>()),
+  explicit UpSampling2D(const program::ResolvedLayer& layer)
+      : size_(layer.config.at("size").get<program::Shape>()),
         bilinear_(layer.config.at("interpolation") == "bilinear") {}
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
     const std::int64_t height = x.size(1) * size_[0], width = x.size(2) * size_[1];
@@ -100,35 +101,35 @@ class UpSampling2D final : public Module {
   }
 
  private:
-  Shape size_;
+  program::Shape size_;
   bool bilinear_;
 };
 
 }  // namespace
 
-std::unique_ptr<Module> module::up_sampling_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::up_sampling_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<UpSampling2D>(layer);
 }
-std::unique_ptr<Module> module::input_layer(const ResolvedLayer&) {
+std::unique_ptr<Module> module::input_layer(const program::ResolvedLayer&) {
   return std::make_unique<Identity>();
 }
-std::unique_ptr<Module> module::flatten(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::flatten(const program::ResolvedLayer& layer) {
   return std::make_unique<Reshape>(layer.output_shape);
 }
-std::unique_ptr<Module> module::reshape(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::reshape(const program::ResolvedLayer& layer) {
   return std::make_unique<Reshape>(layer.output_shape);
 }
-std::unique_ptr<Module> module::zero_padding_2d(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::zero_padding_2d(const program::ResolvedLayer& layer) {
   return std::make_unique<ZeroPadding2D>(layer);
 }
-std::unique_ptr<Module> module::permute(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::permute(const program::ResolvedLayer& layer) {
   return std::make_unique<Permute>(layer);
 }
-std::unique_ptr<Module> module::repeat_vector(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::repeat_vector(const program::ResolvedLayer& layer) {
   return std::make_unique<RepeatVector>(layer);
 }
-std::unique_ptr<Module> module::masking(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::masking(const program::ResolvedLayer& layer) {
   return std::make_unique<Masking>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -5,7 +5,7 @@
 
 #include "training/clones.h"
 
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 WindowAxis make_axis(std::int64_t input, std::int64_t output, std::int64_t window,
@@ -45,10 +45,11 @@ std::size_t input_size(const Windows& windows, std::int64_t rows, std::int64_t c
   return static_cast<std::size_t>(rows * windows.height.input * windows.width.input * channels);
 }
 
-void put_one_before(Shape& shape) { shape.insert(shape.begin(), 1); }
+void put_one_before(program::Shape& shape) { shape.insert(shape.begin(), 1); }
 
 /// A convolution over single cells: `image` to the same with other channels.
-ResolvedLayer pointwise(ResolvedLayer layer, Shape image, std::int64_t filters) {
+program::ResolvedLayer pointwise(program::ResolvedLayer layer, program::Shape image,
+                                 std::int64_t filters) {
   layer.class_name = "Conv2D";
   layer.input_shape = image;
   image.back() = filters;
@@ -62,8 +63,8 @@ ResolvedLayer pointwise(ResolvedLayer layer, Shape image, std::int64_t filters) 
 
 }  // namespace
 
-ResolvedLayer as_image_layer(const ResolvedLayer& layer) {
-  ResolvedLayer image = layer;
+program::ResolvedLayer as_image_layer(const program::ResolvedLayer& layer) {
+  program::ResolvedLayer image = layer;
   image.class_name.replace(image.class_name.find("1D"), 2, "2D");
   put_one_before(image.input_shape);
   if (image.output_shape.size() > 1) put_one_before(image.output_shape);
@@ -75,29 +76,29 @@ ResolvedLayer as_image_layer(const ResolvedLayer& layer) {
   return image;
 }
 
-ResolvedLayer as_grouped(const ResolvedLayer& layer) {
-  ResolvedLayer grouped = layer;
+program::ResolvedLayer as_grouped(const program::ResolvedLayer& layer) {
+  program::ResolvedLayer grouped = layer;
   grouped.class_name = "Conv2D";
-  Shape& kernel = grouped.weights[0].shape;
+  program::Shape& kernel = grouped.weights[0].shape;
   grouped.config["groups"] = kernel[2];
   grouped.config["filters"] = kernel[2] * kernel[3];
   kernel = {kernel[0], kernel[1], 1, kernel[2] * kernel[3]};
   return grouped;
 }
 
-SeparableParts separable_parts(const ResolvedLayer& layer) {
-  ResolvedLayer depthwise = layer;
-  Shape& image = depthwise.output_shape;
+SeparableParts separable_parts(const program::ResolvedLayer& layer) {
+  program::ResolvedLayer depthwise = layer;
+  program::Shape& image = depthwise.output_shape;
   image.back() = layer.weights[1].shape[2];
   depthwise.weights.resize(1);
   depthwise.config["activation"] = "linear";
   depthwise.config["use_bias"] = false;
-  ResolvedLayer rest = layer;
+  program::ResolvedLayer rest = layer;
   rest.weights.erase(rest.weights.begin());
   return {as_grouped(depthwise), pointwise(std::move(rest), image, layer.output_shape.back())};
 }
 
-ResolvedLayer as_pointwise(const ResolvedLayer& dense) {
+program::ResolvedLayer as_pointwise(const program::ResolvedLayer& dense) {
   const std::int64_t channels = dense.input_shape.back();
   std::int64_t cells = 1;
   for (std::size_t i = 0; i + 1 < dense.input_shape.size(); ++i) cells *= dense.input_shape[i];
@@ -113,13 +114,13 @@ std::int64_t WindowAxis::end(std::int64_t position) const {
 
 bool WindowAxis::tiled() const { return stride == window && output * stride >= input + before; }
 
-Windows sliding_windows(const ResolvedLayer& layer, const char* window_field) {
+Windows sliding_windows(const program::ResolvedLayer& layer, const char* window_field) {
   const Json& config = layer.config;
   const std::string padding = config.at("padding");
-  const auto window = config.at(window_field).get<Shape>();
+  const auto window = config.at(window_field).get<program::Shape>();
   const Json& strides = config.at("strides");
-  const auto stride = strides.is_null() ? window : strides.get<Shape>();
-  const auto dilation = config.value("dilation_rate", Shape{1, 1});
+  const auto stride = strides.is_null() ? window : strides.get<program::Shape>();
+  const auto dilation = config.value("dilation_rate", program::Shape{1, 1});
   auto axis = [&](std::size_t i) {
     return make_axis(layer.input_shape[i], layer.output_shape[i], window[i], stride[i], dilation[i],
                      padding);
@@ -127,8 +128,8 @@ Windows sliding_windows(const ResolvedLayer& layer, const char* window_field) {
   return {axis(0), axis(1)};
 }
 
-Windows transposed_windows(const ResolvedLayer& layer) {
-  ResolvedLayer convolution = layer;
+Windows transposed_windows(const program::ResolvedLayer& layer) {
+  program::ResolvedLayer convolution = layer;
   std::swap(convolution.input_shape, convolution.output_shape);
   return sliding_windows(convolution, "kernel_size");
 }
@@ -239,4 +240,4 @@ NEUTRA_CLONES void average_pool_backward(const Windows& windows, std::int64_t ro
                   });
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

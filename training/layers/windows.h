@@ -4,21 +4,21 @@
 
 #include "program/program.h"
 
-namespace neutra {
+namespace neutra::training {
 
 // Layers whose work a layer over images does. Their variables lie in memory as that one's do.
 
 /// A layer over sequences (steps, channels), such as Conv1D, as the one over images of one row.
-ResolvedLayer as_image_layer(const ResolvedLayer& layer);
+program::ResolvedLayer as_image_layer(const program::ResolvedLayer& layer);
 /// DepthwiseConv2D as a Conv2D with a group for each channel.
-ResolvedLayer as_grouped(const ResolvedLayer& layer);
+program::ResolvedLayer as_grouped(const program::ResolvedLayer& layer);
 /// SeparableConv2D as one of those (variable 0) and a Conv2D over single cells (the others).
 struct SeparableParts {
-  ResolvedLayer depthwise, pointwise;
+  program::ResolvedLayer depthwise, pointwise;
 };
-SeparableParts separable_parts(const ResolvedLayer& layer);
+SeparableParts separable_parts(const program::ResolvedLayer& layer);
 /// Dense along the last axis of several as a Conv2D over single cells.
-ResolvedLayer as_pointwise(const ResolvedLayer& dense);
+program::ResolvedLayer as_pointwise(const program::ResolvedLayer& dense);
 
 /// Windows that slide over one axis of an image.
 struct WindowAxis {
@@ -40,10 +40,10 @@ struct Windows {
 /// what the last window lacks, the odd cell at the end; "causal" adds all before, so that no window
 /// sees a later cell. Sources: TensorFlow 2.4 core/framework/common_shape_fns.cc,
 /// GetWindowedOutputSize; tf.keras 2.4 layers/convolutional.py, Conv1D.
-Windows sliding_windows(const ResolvedLayer& layer, const char* window_field);
+Windows sliding_windows(const program::ResolvedLayer& layer, const char* window_field);
 
 /// Those of the convolution that a Conv2DTranspose turns round: its input is the layer's output.
-Windows transposed_windows(const ResolvedLayer& layer);
+Windows transposed_windows(const program::ResolvedLayer& layer);
 
 /// Poolings over contiguous images (rows, height, width, channels). Cells outside the image don't
 /// count. Backward passes write the whole input gradient.
@@ -60,4 +60,4 @@ void average_pool(const Windows& windows, std::int64_t rows, std::int64_t channe
 void average_pool_backward(const Windows& windows, std::int64_t rows, std::int64_t channels,
                            const float* dy, float* dx);
 
-}  // namespace neutra
+}  // namespace neutra::training

@@ -3,7 +3,7 @@
 #include "training/variables.h"
 
 /// Layers that run other ones. Source: tf.keras 2.4 layers/wrappers.py.
-namespace neutra {
+namespace neutra::training {
 namespace {
 
 using at::Tensor;
@@ -11,8 +11,8 @@ using at::Tensor;
 /// The layer on each step alone: on rows times steps rows.
 class TimeDistributed final : public Module {
  public:
-  explicit TimeDistributed(const ResolvedLayer& layer)
-      : module_(make_module(wrapped_layers(layer).front())) {}
+  explicit TimeDistributed(const program::ResolvedLayer& layer)
+      : module_(make_module(program::wrapped_layers(layer).front())) {}
 
   Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass& pass) const override {
     Pass own = pass;
@@ -37,11 +37,12 @@ class TimeDistributed final : public Module {
 /// A recurrent layer forwards and one backwards. Keras gives masked steps of sequences zeros.
 class Bidirectional final : public Module {
  public:
-  explicit Bidirectional(const ResolvedLayer& layer) : merge_(layer.config.at("merge_mode")) {
-    std::vector<ResolvedLayer> layers = wrapped_layers(layer);
+  explicit Bidirectional(const program::ResolvedLayer& layer)
+      : merge_(layer.config.at("merge_mode")) {
+    std::vector<program::ResolvedLayer> layers = program::wrapped_layers(layer);
     layers[1].index += kBackwardIndex;  // for random numbers of its own
     forward_weights_ = layers[0].weights.size();
-    for (ResolvedLayer& one : layers) {
+    for (program::ResolvedLayer& one : layers) {
       sequences_ = flag_or(one.config, "return_sequences", false);
       one.config["zero_output_for_mask"] = sequences_;
     }
@@ -69,11 +70,11 @@ class Bidirectional final : public Module {
 
 }  // namespace
 
-std::unique_ptr<Module> module::time_distributed(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::time_distributed(const program::ResolvedLayer& layer) {
   return std::make_unique<TimeDistributed>(layer);
 }
-std::unique_ptr<Module> module::bidirectional(const ResolvedLayer& layer) {
+std::unique_ptr<Module> module::bidirectional(const program::ResolvedLayer& layer) {
   return std::make_unique<Bidirectional>(layer);
 }
 
-}  // namespace neutra
+}  // namespace neutra::training

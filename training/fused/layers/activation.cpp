@@ -6,7 +6,7 @@
 
 /// Activation and the activations that have a class of their own. Source: tf.keras 2.4
 /// layers/advanced_activations.py and backend.py (relu, elu).
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 constexpr std::array<std::pair<const char*, Function>, 13> kNames{{
@@ -76,7 +76,8 @@ void add_activation(Builder& builder, const Activation& f, bool in_place) {
   const bool softmax = f.function == Function::kSoftmax;
   if (softmax) {
     // Along the last axis of images it would need another kernel.
-    if (x.shape.size() != 1) throw NotCovered{"softmax over values of shape " + to_string(x.shape)};
+    if (x.shape.size() != 1)
+      throw NotCovered{"softmax over values of shape " + program::to_string(x.shape)};
     if (x.layout == Layout::kRows) x = to_columns(builder);
   } else if (f.function == Function::kRelu && in_place && x.shape.size() == 3) {
     x.relu_due = true;
@@ -103,13 +104,13 @@ void settle_relu(Builder& builder) {
   builder.set_current(x);
 }
 
-void layers::activation(Builder& builder, const ResolvedLayer& layer) {
+void layers::activation(Builder& builder, const program::ResolvedLayer& layer) {
   add_activation(builder, named_activation(layer.config.at("activation")), false);
 }
-void layers::softmax(Builder& builder, const ResolvedLayer&) {
+void layers::softmax(Builder& builder, const program::ResolvedLayer&) {
   add_activation(builder, {Function::kSoftmax}, false);
 }
-void layers::relu(Builder& builder, const ResolvedLayer& layer) {
+void layers::relu(Builder& builder, const program::ResolvedLayer& layer) {
   Activation f{Function::kGeneralRelu, number_or(layer.config, "negative_slope", 0),
                number_or(layer.config, "threshold", 0), std::numeric_limits<double>::infinity()};
   const Json max = layer.config.value("max_value", Json());
@@ -119,14 +120,14 @@ void layers::relu(Builder& builder, const ResolvedLayer& layer) {
   }
   add_activation(builder, f, false);
 }
-void layers::leaky_relu(Builder& builder, const ResolvedLayer& layer) {
+void layers::leaky_relu(Builder& builder, const program::ResolvedLayer& layer) {
   add_activation(builder, {Function::kLeakyRelu, number_or(layer.config, "alpha", 0.3)}, false);
 }
-void layers::elu(Builder& builder, const ResolvedLayer& layer) {
+void layers::elu(Builder& builder, const program::ResolvedLayer& layer) {
   const double alpha = number_or(layer.config, "alpha", 1);
   // The gradient is computed from the output, whose sign must be the input's.
   if (!(alpha > 0)) throw NotCovered{"ELU with alpha " + std::to_string(alpha)};
   add_activation(builder, {Function::kElu, alpha}, false);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

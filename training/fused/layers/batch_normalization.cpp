@@ -3,7 +3,7 @@
 
 #include "training/fused/images.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 struct Settings {
@@ -167,7 +167,7 @@ class ImageNormalization final : public Step {
 
 }  // namespace
 
-void layers::batch_normalization(Builder& builder, const ResolvedLayer& layer) {
+void layers::batch_normalization(Builder& builder, const program::ResolvedLayer& layer) {
   Tensor x = builder.current();
   const bool pixels = x.shape.size() > 1;
   if (pixels) {
@@ -208,4 +208,4 @@ void layers::batch_normalization(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

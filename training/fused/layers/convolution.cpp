@@ -9,7 +9,7 @@
 #include "training/fused/images.h"
 #include "training/fused/winograd.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 using dnnl::memory;
@@ -28,7 +28,7 @@ struct Geometry {
   Windows windows;
   bool bias;
 
-  explicit Geometry(const ResolvedLayer& layer)  // a Conv2D
+  explicit Geometry(const program::ResolvedLayer& layer)  // a Conv2D
       : channels(layer.input_shape[2]),
         filters(layer.output_shape[2]),
         groups(layer.config.at("groups")),
@@ -542,14 +542,14 @@ void thin(Builder& builder, Windows& windows) {
   w = {w.output, w.output};
 }
 
-Parameter bias_of(const Builder& builder, const ResolvedLayer& layer, std::size_t k) {
+Parameter bias_of(const Builder& builder, const program::ResolvedLayer& layer, std::size_t k) {
   return layer.weights.size() > k ? builder.parameter(k) : Parameter{};
 }
 
 }  // namespace
 
 /// activation(x * kernel + bias). Source: tf.keras 2.4 layers/convolutional.py.
-void add_convolution(Builder& builder, const ResolvedLayer& layer, Parameter kernel,
+void add_convolution(Builder& builder, const program::ResolvedLayer& layer, Parameter kernel,
                      Parameter bias) {
   Geometry geometry(layer);
   to_images(builder);
@@ -575,14 +575,14 @@ void add_convolution(Builder& builder, const ResolvedLayer& layer, Parameter ker
   add_activation(builder, named_activation(layer.config.at("activation")), true);
 }
 
-void layers::conv_1d(Builder& builder, const ResolvedLayer& layer) {
+void layers::conv_1d(Builder& builder, const program::ResolvedLayer& layer) {
   over_sequences(builder, layer, conv_2d);
 }
-void layers::conv_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::conv_2d(Builder& builder, const program::ResolvedLayer& layer) {
   add_convolution(builder, layer, builder.parameter(0), bias_of(builder, layer, 1));
 }
-void layers::conv_2d_transpose(Builder& builder, const ResolvedLayer& layer) {
-  ResolvedLayer turned = layer;  // the convolution over the output, without a bias
+void layers::conv_2d_transpose(Builder& builder, const program::ResolvedLayer& layer) {
+  program::ResolvedLayer turned = layer;  // the convolution over the output, without a bias
   std::swap(turned.input_shape, turned.output_shape);
   turned.weights.resize(1);
   const Geometry geometry(turned);
@@ -606,13 +606,13 @@ void layers::conv_2d_transpose(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
   add_activation(builder, named_activation(layer.config.at("activation")), true);
 }
-void layers::depthwise_conv_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::depthwise_conv_2d(Builder& builder, const program::ResolvedLayer& layer) {
   conv_2d(builder, as_grouped(layer));
 }
-void layers::separable_conv_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::separable_conv_2d(Builder& builder, const program::ResolvedLayer& layer) {
   const SeparableParts parts = separable_parts(layer);
   add_convolution(builder, parts.depthwise, builder.parameter(0), {});
   add_convolution(builder, parts.pointwise, builder.parameter(1), bias_of(builder, layer, 2));
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

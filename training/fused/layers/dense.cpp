@@ -10,7 +10,7 @@
 
 #include "training/fused/images.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 /// Kernels of at least this many weights go to sgemm, which packs its operands into blocks that fit
@@ -132,8 +132,8 @@ class Product final : public Step {
 
 }  // namespace
 
-Layout input_layout(const ResolvedProgram& program) {
-  for (const ResolvedLayer& layer : program.layers) {
+Layout input_layout(const program::ResolvedProgram& program) {
+  for (const program::ResolvedLayer& layer : program.layers) {
     if (layer.class_name == "Dense" && layer.input_shape.size() == 1) {
       return large(static_cast<std::size_t>(layer.weights[0].shape[0]),
                    static_cast<std::size_t>(layer.weights[0].shape[1]))
@@ -146,10 +146,10 @@ Layout input_layout(const ResolvedProgram& program) {
 }
 
 /// activation(x kernel + bias). Source: tf.keras 2.4 layers/ops/core.py.
-void layers::dense(Builder& builder, const ResolvedLayer& layer) {
+void layers::dense(Builder& builder, const program::ResolvedLayer& layer) {
   Tensor x = builder.current();
   if (x.shape.size() > 1) {  // along the last axis
-    const ResolvedLayer pointwise = as_pointwise(layer);
+    const program::ResolvedLayer pointwise = as_pointwise(layer);
     rename(builder, pointwise.input_shape);
     add_convolution(builder, pointwise, builder.parameter(0),
                     layer.weights.size() > 1 ? builder.parameter(1) : Parameter{});
@@ -170,4 +170,4 @@ void layers::dense(Builder& builder, const ResolvedLayer& layer) {
   add_activation(builder, named_activation(layer.config.at("activation")), true);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

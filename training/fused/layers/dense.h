@@ -2,10 +2,10 @@
 
 #include "training/fused/plan.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 
 /// How the first layer with variables wants its input: in rows where it is a product that goes to
 /// sgemm or works on images.
-Layout input_layout(const ResolvedProgram& program);
+Layout input_layout(const program::ResolvedProgram& program);
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

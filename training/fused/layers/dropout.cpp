@@ -4,7 +4,7 @@
 
 #include "training/fused/plan.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 /// y = x * mask in training, else x. Both share their gradient.
@@ -99,7 +99,7 @@ RandomStream stream_of(const Pass& pass, Stream stream, int layer) {
 }  // namespace
 
 /// Whole channels. Source: tf.keras 2.4 layers/core.py.
-void layers::spatial_dropout(Builder& builder, const ResolvedLayer& layer) {
+void layers::spatial_dropout(Builder& builder, const program::ResolvedLayer& layer) {
   const auto rate = static_cast<float>(number_or(layer.config, "rate", 0));
   if (rate == 0) return;
   const auto channels = static_cast<std::size_t>(layer.input_shape.back());
@@ -117,7 +117,7 @@ void layers::spatial_dropout(Builder& builder, const ResolvedLayer& layer) {
 }
 
 /// Source: tf.keras 2.4 layers/noise.py.
-void layers::gaussian_dropout(Builder& builder, const ResolvedLayer& layer) {
+void layers::gaussian_dropout(Builder& builder, const program::ResolvedLayer& layer) {
   const double rate = number_or(layer.config, "rate", 0);
   if (rate == 0) return;
   const auto stddev = static_cast<float>(std::sqrt(rate / (1 - rate)));
@@ -128,7 +128,7 @@ void layers::gaussian_dropout(Builder& builder, const ResolvedLayer& layer) {
 }
 
 /// Source: tf.keras 2.4 layers/noise.py.
-void layers::gaussian_noise(Builder& builder, const ResolvedLayer& layer) {
+void layers::gaussian_noise(Builder& builder, const program::ResolvedLayer& layer) {
   const auto stddev = static_cast<float>(number_or(layer.config, "stddev", 0));
   if (stddev == 0) return;
   add_drawn(builder, Drawn::Use::kAdd,
@@ -138,7 +138,7 @@ void layers::gaussian_noise(Builder& builder, const ResolvedLayer& layer) {
 }
 
 /// Source: tf.keras 2.4 layers/core.py, tf.nn.dropout.
-void layers::dropout(Builder& builder, const ResolvedLayer& layer) {
+void layers::dropout(Builder& builder, const program::ResolvedLayer& layer) {
   const auto rate = static_cast<float>(number_or(layer.config, "rate", 0));
   if (rate == 0) return;
   const Tensor x = builder.current();
@@ -149,4 +149,4 @@ void layers::dropout(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

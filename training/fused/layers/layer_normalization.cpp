@@ -5,7 +5,7 @@
 #include "training/fused/images.h"
 #include "training/fused/vectors.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 /// How the values that are normalised together lie: those of one group `step` apart, neighbouring
@@ -143,7 +143,7 @@ class LayerNormalization final : public Step {
 }  // namespace
 
 /// Source: tf.keras 2.4 layers/normalization.py.
-void layers::layer_normalization(Builder& builder, const ResolvedLayer& layer) {
+void layers::layer_normalization(Builder& builder, const program::ResolvedLayer& layer) {
   Tensor x = builder.current();
   if (x.shape.size() > 1) {
     x = to_images(builder);
@@ -169,4 +169,4 @@ void layers::layer_normalization(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -4,7 +4,7 @@
 #include "training/fused/images.h"
 
 /// Rules and sources: training/layers/windows.h, training/layers/pooling.cpp.
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 std::size_t channels(const Tensor& images) { return static_cast<std::size_t>(images.shape[2]); }
@@ -95,7 +95,7 @@ class GlobalPooling final : public Step {
   Tensor x_, y_;
 };
 
-void global_pooling(Builder& builder, const ResolvedLayer& layer, bool maximum) {
+void global_pooling(Builder& builder, const program::ResolvedLayer& layer, bool maximum) {
   const Tensor x = to_images(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kColumns, x.needs_gradient);
   builder.add(std::make_unique<GlobalPooling>(maximum, x, y));
@@ -115,10 +115,10 @@ void MaxPooling::backward(std::size_t first, std::size_t at, std::size_t rows) c
                     y.gradient + first * y.features, x.gradient + at * x.features);
 }
 
-void layers::max_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+void layers::max_pooling_1d(Builder& builder, const program::ResolvedLayer& layer) {
   over_sequences(builder, layer, max_pooling_2d);
 }
-void layers::max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::max_pooling_2d(Builder& builder, const program::ResolvedLayer& layer) {
   const Windows windows = sliding_windows(layer, "pool_size");
   if (windows.height.window * windows.width.window >= kLargestWindow) {
     throw NotCovered{"windows of " + std::to_string(windows.height.window) + " by " +
@@ -138,27 +138,27 @@ void layers::max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
-void layers::average_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+void layers::average_pooling_1d(Builder& builder, const program::ResolvedLayer& layer) {
   over_sequences(builder, layer, average_pooling_2d);
 }
-void layers::average_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::average_pooling_2d(Builder& builder, const program::ResolvedLayer& layer) {
   const Tensor x = to_images(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kRows, x.needs_gradient);
   builder.add(std::make_unique<AveragePooling>(sliding_windows(layer, "pool_size"), x, y));
   builder.set_current(y);
 }
 
-void layers::global_average_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+void layers::global_average_pooling_1d(Builder& builder, const program::ResolvedLayer& layer) {
   over_sequences(builder, layer, global_average_pooling_2d);
 }
-void layers::global_average_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::global_average_pooling_2d(Builder& builder, const program::ResolvedLayer& layer) {
   global_pooling(builder, layer, false);
 }
-void layers::global_max_pooling_1d(Builder& builder, const ResolvedLayer& layer) {
+void layers::global_max_pooling_1d(Builder& builder, const program::ResolvedLayer& layer) {
   over_sequences(builder, layer, global_max_pooling_2d);
 }
-void layers::global_max_pooling_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::global_max_pooling_2d(Builder& builder, const program::ResolvedLayer& layer) {
   global_pooling(builder, layer, true);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

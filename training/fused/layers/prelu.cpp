@@ -3,7 +3,7 @@
 #include "training/fused/plan.h"
 
 /// Rules and sources: training/layers/activation_layers.cpp.
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 class PRelu final : public Step {
@@ -58,7 +58,7 @@ class PRelu final : public Step {
 
 }  // namespace
 
-void layers::prelu(Builder& builder, const ResolvedLayer& layer) {
+void layers::prelu(Builder& builder, const program::ResolvedLayer& layer) {
   const Tensor x = builder.current();
   const Tensor y = builder.tensor(x.shape, x.layout, x.needs_gradient || builder.has_trainable());
   builder.add(std::make_unique<PRelu>(x, y, builder.parameter(0),
@@ -66,4 +66,4 @@ void layers::prelu(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -6,7 +6,7 @@
 #include "training/fused/plan.h"
 
 /// Rules and sources: training/layers/scaling.cpp.
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 /// Calls visit(value's index, feature) for all values of a batch.
@@ -95,11 +95,11 @@ void add_scaling(Builder& builder, Formula formula, Scaling::Numbers numbers,
 
 }  // namespace
 
-void layers::rescaling(Builder& builder, const ResolvedLayer& layer) {
+void layers::rescaling(Builder& builder, const program::ResolvedLayer& layer) {
   const std::size_t features = builder.current().features;
   const auto of = [&](const char* field) {
     const std::int64_t last = layer.input_shape.empty() ? 1 : layer.input_shape.back();
-    const std::vector<float> row = spread(layer.config.at(field), last);
+    const std::vector<float> row = program::spread(layer.config.at(field), last);
     std::vector<float> all(features);
     for (std::size_t f = 0; f < features; ++f) all[f] = row[f % row.size()];
     return all;
@@ -107,8 +107,8 @@ void layers::rescaling(Builder& builder, const ResolvedLayer& layer) {
   add_scaling(builder, Formula::kScale, {of("scale"), of("offset")});
 }
 
-void layers::normalization(Builder& builder, const ResolvedLayer& layer) {
-  const Shape extents = statistics_extents(layer.config, layer.input_shape);
+void layers::normalization(Builder& builder, const program::ResolvedLayer& layer) {
+  const program::Shape extents = program::statistics_extents(layer.config, layer.input_shape);
   const std::vector<std::uint32_t> at = broadcast_places(layer.input_shape, extents);
   const Formula formula =
       flag_or(layer.config, "invert", false) ? Formula::kDenormalise : Formula::kNormalise;
@@ -118,8 +118,8 @@ void layers::normalization(Builder& builder, const ResolvedLayer& layer) {
                        {builder.parameter(0), builder.parameter(1), at});
   }
   const auto count = static_cast<std::int64_t>(*std::max_element(at.begin(), at.end())) + 1;
-  const std::vector<float> mean = spread(layer.config.at("mean"), count),
-                           variance = spread(layer.config.at("variance"), count);
+  const std::vector<float> mean = program::spread(layer.config.at("mean"), count),
+                           variance = program::spread(layer.config.at("variance"), count);
   for (std::size_t f = 0; f < at.size(); ++f) {
     numbers.a[f] = Scaling::deviation(variance[at[f]]);
     numbers.b[f] = mean[at[f]];
@@ -127,4 +127,4 @@ void layers::normalization(Builder& builder, const ResolvedLayer& layer) {
   add_scaling(builder, formula, std::move(numbers));
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -1,12 +1,12 @@
 #include "training/fused/plan.h"
 
 /// Layers that only rename features.
-namespace neutra::fused {
+namespace neutra::training::fused {
 
-void layers::input_layer(Builder&, const ResolvedLayer&) {}
+void layers::input_layer(Builder&, const program::ResolvedLayer&) {}
 
-void layers::flatten(Builder& builder, const ResolvedLayer& layer) {
+void layers::flatten(Builder& builder, const program::ResolvedLayer& layer) {
   rename(builder, layer.output_shape);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

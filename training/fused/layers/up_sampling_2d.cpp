@@ -4,7 +4,7 @@
 #include "training/fused/images.h"
 
 /// Rules and sources: training/layers/shape_layers.cpp.
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 /// What a cell of the output takes along one axis: two cells of the input, by shares.
@@ -33,7 +33,7 @@ std::vector<Source> sources(std::int64_t extent, std::int64_t size, bool bilinea
 
 class UpSampling final : public Step {
  public:
-  UpSampling(const Tensor& x, const Tensor& y, const Shape& size, bool bilinear)
+  UpSampling(const Tensor& x, const Tensor& y, const program::Shape& size, bool bilinear)
       : x_(x),
         y_(y),
         bilinear_(bilinear),
@@ -115,12 +115,12 @@ class UpSampling final : public Step {
 
 }  // namespace
 
-void layers::up_sampling_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::up_sampling_2d(Builder& builder, const program::ResolvedLayer& layer) {
   const Tensor x = to_images(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kRows, x.needs_gradient);
-  builder.add(std::make_unique<UpSampling>(x, y, layer.config.at("size").get<Shape>(),
+  builder.add(std::make_unique<UpSampling>(x, y, layer.config.at("size").get<program::Shape>(),
                                            layer.config.at("interpolation") == "bilinear"));
   builder.set_current(y);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -2,7 +2,7 @@
 
 #include "training/fused/images.h"
 
-namespace neutra::fused {
+namespace neutra::training::fused {
 namespace {
 
 class ZeroPadding final : public Step {
@@ -46,7 +46,7 @@ class ZeroPadding final : public Step {
 
 }  // namespace
 
-void layers::zero_padding_2d(Builder& builder, const ResolvedLayer& layer) {
+void layers::zero_padding_2d(Builder& builder, const program::ResolvedLayer& layer) {
   const auto padding = layer.config.at("padding").get<std::vector<std::vector<std::size_t>>>();
   const Tensor x = to_images(builder);
   const Tensor y = builder.tensor(layer.output_shape, Layout::kRows, x.needs_gradient);
@@ -54,4 +54,4 @@ void layers::zero_padding_2d(Builder& builder, const ResolvedLayer& layer) {
   builder.set_current(y);
 }
 
-}  // namespace neutra::fused
+}  // namespace neutra::training::fused

@@ -1,2 +1,2 @@
-#include "program/error.h"
+#include "base/error.h"
 #include "search/search.h"
