@@ -2,7 +2,7 @@
 
 #include "neutra/build_info.h"
 
-namespace neutra {
+namespace neutra::cli {
 
 const char* version() { return NEUTRA_VERSION; }
 
@@ -14,4 +14,4 @@ const char* compiler() {
                                        : NEUTRA_COMPILER ", " NEUTRA_BUILD_TYPE;
 }
 
-}  // namespace neutra
+}  // namespace neutra::cli

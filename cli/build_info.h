@@ -1,6 +1,6 @@
 #pragma once
 
-namespace neutra {
+namespace neutra::cli {
 
 /// The project's version, "0.1.0".
 const char* version();
@@ -12,4 +12,4 @@ const char* git_commit();
 /// Compiler, its version, build type and sanitizers: "GNU 12.2.0, Release".
 const char* compiler();
 
-}  // namespace neutra
+}  // namespace neutra::cli

@@ -5,7 +5,7 @@
 #include <regex>
 #include <string>
 
-namespace neutra {
+namespace neutra::cli {
 namespace {
 
 TEST(BuildInfo, VersionHasThreeNumbers) {
@@ -23,4 +23,4 @@ TEST(BuildInfo, CompilerNamesVersionAndBuildType) {
 }
 
 }  // namespace
-}  // namespace neutra
+}  // namespace neutra::cli

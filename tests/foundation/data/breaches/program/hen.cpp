@@ -1,0 +1,3 @@
+#include "program/hen.h"
+
+#include "program/egg.h"
