@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "base/words.h"
-#include "experiments/benchmark_build.h"
+#include "experiments/benchmark/build.h"
 #include "experiments/catalog.h"
-#include "experiments/pictures.h"
-#include "experiments/study.h"
+#include "experiments/scores/pictures.h"
+#include "experiments/study/study.h"
 #include "fl_adapters/parsers/parser.h"
 #include "fl_adapters/registry.h"
 #include "mutators/registry.h"

@@ -24,8 +24,8 @@
 #include "cli/build_info.h"
 #include "cli/ranks.h"
 #include "cli/stopping.h"
-#include "experiments/benchmark_store.h"
-#include "experiments/pictures.h"
+#include "experiments/benchmark/store.h"
+#include "experiments/scores/pictures.h"
 #include "training/libraries.h"
 #include "training/local_trainer.h"
 

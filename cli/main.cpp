@@ -23,7 +23,7 @@
 #include "cli/printable_text.h"
 #include "cli/ranks.h"
 #include "cli/verbs.h"
-#include "experiments/fault_catalogue.h"
+#include "experiments/benchmark/fault_catalogue.h"
 #include "program/vocabulary.h"
 #include "training/libraries.h"
 

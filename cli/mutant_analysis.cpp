@@ -13,8 +13,8 @@
 #include "cli/context.h"
 #include "cli/warnings.h"
 #include "evaluators/statistics.h"
-#include "experiments/mutation_report.h"
-#include "experiments/mutation_task.h"
+#include "experiments/mutation_analysis/report.h"
+#include "experiments/mutation_analysis/task.h"
 #include "program/vocabulary.h"
 
 namespace neutra::cli {

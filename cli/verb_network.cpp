@@ -10,7 +10,7 @@
 #include "cli/network_text.h"
 #include "cli/verbs.h"
 #include "experiments/network_file.h"
-#include "experiments/pictures.h"
+#include "experiments/scores/pictures.h"
 
 namespace neutra::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include "base/words.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "experiments/figures.h"
 #include "experiments/network_file.h"
-#include "experiments/pictures.h"
-#include "experiments/score_tables.h"
+#include "experiments/scores/figures.h"
+#include "experiments/scores/pictures.h"
+#include "experiments/scores/tables.h"
 #include "program/vocabulary.h"
 
 namespace neutra::cli {

@@ -9,7 +9,7 @@
 #include "cli/context.h"
 #include "cli/network_text.h"
 #include "cli/verbs.h"
-#include "experiments/fault_kinds.h"
+#include "experiments/benchmark/fault_kinds.h"
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"
 #include "mutators/registry.h"

@@ -9,7 +9,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
-#include "experiments/figures.h"
+#include "experiments/scores/figures.h"
 #include "search/recorded_search.h"
 #include "search/simulator.h"
 

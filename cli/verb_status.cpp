@@ -7,7 +7,7 @@
 #include "cli/texts.h"
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
-#include "experiments/batch.h"
+#include "experiments/batch/batch.h"
 #include "search/search.h"
 
 namespace neutra::cli {

@@ -8,8 +8,8 @@
 #include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
-#include "experiments/pictures.h"
-#include "experiments/study_tables.h"
+#include "experiments/scores/pictures.h"
+#include "experiments/study/tables.h"
 #include "program/vocabulary.h"
 
 namespace neutra::cli {

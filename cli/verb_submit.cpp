@@ -10,8 +10,8 @@
 #include "base/process.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "experiments/batch.h"
-#include "experiments/study.h"
+#include "experiments/batch/batch.h"
+#include "experiments/study/study.h"
 
 namespace neutra::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "evaluators/training_log.h"
-#include "experiments/figures.h"
 #include "experiments/network_file.h"
-#include "experiments/scoring.h"
+#include "experiments/scores/figures.h"
+#include "experiments/scores/scoring.h"
 
 namespace neutra::report {
 

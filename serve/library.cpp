@@ -8,7 +8,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "experiments/benchmark_store.h"
+#include "experiments/benchmark/store.h"
 #include "experiments/network_file.h"
 #include "report/report.h"
 #include "search/search.h"

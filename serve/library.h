@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/batch.h"
-#include "experiments/benchmark.h"
+#include "experiments/batch/batch.h"
+#include "experiments/benchmark/benchmark.h"
 
 namespace neutra::serve {
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "experiments/benchmark.h"
+#include "experiments/benchmark/benchmark.h"
 #include "program/patch.h"
 
 namespace {

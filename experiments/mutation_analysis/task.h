@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/mutation_analysis/analysis.h"
+#include "mutators/mutants.h"
+
+namespace neutra::experiments {
+
+/// An operator that gives no mutant of a program, or none at one of its layers, and why.
+struct LeftOutOperator {
+  const mutators::MutationOperator* op = nullptr;
+  std::string reason;
+};
+
+/// What to analyse of a program: each operator at each of its places. Values that operators refuse
+/// are mutants with a reason; operators that apply nowhere are left out.
+struct MutationTask {
+  std::vector<OperatorSite> sites;
+  std::vector<LeftOutOperator> left_out;
+  /// What makes the mutant of sites[`site`] with a value.
+  mutators::Application application(std::size_t site, const std::string& value) const;
+
+  struct Place {
+    const mutators::MutationOperator* op = nullptr;
+    mutators::Site site = mutators::kWholeProgram;
+    std::uint64_t seed = 0;              ///< 0 for operators that draw nothing
+    std::map<std::string, Json> values;  ///< that are no numbers of a range, by their text
+  };
+  std::vector<Place> places;  ///< of the sites
+};
+/// As find_places() has it, `layers` too. `seed`: of operators that draw random numbers.
+MutationTask mutation_task(const std::vector<const mutators::MutationOperator*>& operators,
+                           const mutators::Target& target,
+                           const std::vector<mutators::Site>& layers, std::uint64_t seed);
+
+}  // namespace neutra::experiments

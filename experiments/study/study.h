@@ -1,0 +1,105 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/parallel.h"
+#include "evaluators/answers.h"
+#include "evaluators/scores.h"
+#include "experiments/catalog.h"
+#include "experiments/scores/scoring.h"
+#include "experiments/tool_runs.h"
+#include "fl_adapters/tool.h"
+#include "search/options.h"
+
+namespace neutra::experiments {
+
+/// A fault of a study and where its network comes from.
+struct StudyFault {
+  Fault fault;
+  search::SearchConfig search;                   ///< seed and fingerprint are the command's
+  std::optional<std::filesystem::path> network;  ///< recorded: read instead of searched
+};
+
+/// Faults, tools and how they are scored: a study file (docs/formats/study.md).
+struct Study {
+  std::string name;
+  std::string title;
+  std::vector<StudyFault> faults;
+  std::vector<evaluators::Answer> answers;  ///< recorded ones
+  std::vector<StudyTool> tools;             ///< asked here
+  evaluators::ScoreOptions score;
+  std::vector<std::filesystem::path> inputs;  ///< files that it reads
+};
+/// Names of the bundled studies, sorted.
+std::vector<std::string> bundled_studies();
+/// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
+std::filesystem::path study_file(const std::string& name);
+/// `quick`: with the changes of the file's own `quick`. Throws input_error: file, JSON path, what
+/// was found, what is allowed.
+Study load_study(const std::filesystem::path& file, bool quick = false);
+/// The name of a tool's answers, apart from recorded ones of the tool that it stands for.
+std::string name_here(const fl_adapters::Tool& tool);
+
+/// How to run it.
+struct StudyOptions {
+  std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
+  std::uint64_t seed = 0;
+  std::vector<std::string> only;             ///< these faults; empty: all
+  bool searches_only = false;                ///< ask no tool and score nothing
+  std::vector<std::string> forms = {"svg"};  ///< of the figures (experiments/scores/pictures.h)
+  /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
+  /// fault.
+  search::RunOptions search;
+  std::function<std::unique_ptr<training::LocalTrainer>(const Fault&)> trainer;
+  std::function<decltype(search::RunOptions::isolated)(const Fault&)> isolated;
+  std::function<Json(const Fault&, training::LocalTrainer&)> remote_setup;
+  /// What begins now. A search's progress comes through `search.progress`, that of the tools
+  /// through `tool_progress`, with runs done and all runs on this fault.
+  std::function<void(const std::string&)> stage;
+  std::function<void(const Tally& runs)> tool_progress;
+};
+
+/// What a study found out.
+struct StudyResult {
+  struct Searched {
+    std::string fault, origin;
+    search::Network network;
+    std::string end;  ///< to_string(SearchEnd), or "recorded"
+  };
+  struct Skipped {
+    std::string fault, reason;
+  };
+  /// Runs of a tool on a fault that ended in one way, not kOk.
+  struct Trouble {
+    std::string fault, tool;
+    fl_adapters::LocalisationStatus status{};
+    int runs = 0, of = 0;
+    std::string reason;  ///< of the first
+  };
+  std::vector<Searched> faults;
+  std::vector<Skipped> skipped;             ///< faults whose data aren't here
+  std::vector<evaluators::Answer> answers;  ///< recorded and given here
+  ScoreSheet scores;
+  std::vector<Trouble> troubles;
+};
+
+/// Throws input_error where one of the names is no fault of the study.
+void require_faults(const Study& study, const std::vector<std::string>& names);
+
+/// Throws input_error when a result would replace a file that the study reads, or can't be written.
+void check_outputs(const Study& study, const std::filesystem::path& folder,
+                   const std::vector<std::string>& forms = {"svg"});
+
+/// Runs the searches one after the other, each in parallel, and after each the tools, all their
+/// runs in parallel. Started again with the same folder it continues: it trains and asks only what
+/// is missing, and failed runs. A fault whose data can't be read is skipped; a tool's failure is
+/// its answer. With searches_only neither answers nor scores. Throws what run_search() throws,
+/// input_error when no fault is left, and Error(kInterrupted) when stopped.
+StudyResult run_study(const Study& study, const StudyOptions& options);
+
+}  // namespace neutra::experiments
