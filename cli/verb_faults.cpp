@@ -10,6 +10,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
+#include "evaluators/comparison.h"
 #include "evaluators/statistics.h"
 #include "experiments/scoring_metric.h"
 #include "training/data/data_places.h"

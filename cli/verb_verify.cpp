@@ -9,6 +9,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
+#include "evaluators/permutation_test.h"
 #include "evaluators/statistics.h"
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"

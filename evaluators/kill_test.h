@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "evaluators/comparison.h"
 #include "evaluators/statistics.h"
 
 namespace neutra::evaluators {

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
-#include <boost/math/distributions/normal.hpp>
 #include <cassert>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <numbers>
 #include <numeric>
 #include <vector>
 
-#include "base/counter_random.h"
 #include "evaluators/statistics.h"
 #include "evaluators/studentized_range.h"
 
@@ -23,20 +20,9 @@ namespace {
 constexpr std::size_t kExactDifferences = 50;
 constexpr std::size_t kExactSample = 20;
 constexpr std::size_t kExactRanks = 100;  // of both samples: some ten million additions
-constexpr double kTolerance = 1e-12;
 
 bool has_nan(std::span<const double> values) {
   return std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
-}
-
-double tolerance(std::span<const double> a, std::span<const double> b) {
-  double largest = 1;
-  for (const auto sample : {a, b}) {
-    for (const double value : sample) {
-      if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
-    }
-  }
-  return kTolerance * largest;
 }
 
 /// Ranks from 1, equal values sharing the mean of their ranks.
@@ -163,7 +149,7 @@ RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double>
   assert(a.size() == b.size());
   RankTest result;
   if (has_nan(a) || has_nan(b)) return result;
-  const double equal_within = tolerance(a, b);
+  const double equal_within = std::max(equality_tolerance(a), equality_tolerance(b));
   std::vector<double> sizes;
   std::vector<bool> positive;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -225,7 +211,7 @@ FriedmanTest friedman(const std::vector<std::vector<double>>& values) {
   for (std::size_t block = 0; block < test.blocks; ++block) {
     std::vector<double> losses;  // the largest value has the first rank
     for (const auto& treatment : values) losses.push_back(-treatment[block]);
-    const Ranks ranks = rank(losses, tolerance(losses, losses));
+    const Ranks ranks = rank(losses, equality_tolerance(losses));
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += ranks.of[i];
     ties += ranks.ties;
   }
@@ -296,53 +282,6 @@ std::vector<double> holm(std::span<const double> p) {
     adjusted[order[i]] = std::min(1.0, largest);
   }
   return adjusted;
-}
-
-Interval bootstrap_mean(std::span<const double> values, double level, int draws) {
-  assert(level > 0 && level < 1 && draws > 0);
-  const double center = mean(values);
-  if (std::isnan(center) || values.size() < 2 || sample_variance(values) == 0) {
-    return {center, center};
-  }
-  const std::size_t n = values.size();
-  std::vector<double> means(static_cast<std::size_t>(draws));
-  std::uint64_t counter = 0;
-  for (double& drawn : means) {
-    double sum = 0;
-    for (std::size_t i = 0; i < n; ++i) sum += values[mixed(counter++) % n];
-    drawn = sum / static_cast<double>(n);
-  }
-  std::sort(means.begin(), means.end());
-
-  // Bias: where the observed mean lies among the drawn ones, ties counting half.
-  const double equal_within = tolerance(values, values);
-  const auto first = std::lower_bound(means.begin(), means.end(), center - equal_within);
-  const auto last = std::upper_bound(means.begin(), means.end(), center + equal_within);
-  const double below =
-      (static_cast<double>(first - means.begin()) + static_cast<double>(last - means.begin())) / 2 /
-      static_cast<double>(draws);
-  if (below <= 0 || below >= 1) return {center, center};
-  // Acceleration from the jackknife; leaving a value out moves the mean by its distance.
-  double squares = 0, cubes = 0;
-  for (const double value : values) {
-    const double distance = value - center;
-    squares += distance * distance;
-    cubes += distance * distance * distance;
-  }
-  const double acceleration = cubes / (6 * std::pow(squares, 1.5));
-
-  const boost::math::normal normal;
-  const double bias = quantile(normal, below);
-  const auto end = [&](double tail) {
-    const double z = bias + quantile(normal, tail);
-    const double share = cdf(normal, bias + z / (1 - acceleration * z));
-    // Linear between neighbours, as NumPy's percentile.
-    const double place = share * static_cast<double>(draws - 1);
-    const auto low = static_cast<std::size_t>(place);
-    const std::size_t high = std::min(low + 1, means.size() - 1);
-    return means[low] + (means[high] - means[low]) * (place - static_cast<double>(low));
-  };
-  return {end((1 - level) / 2), end((1 + level) / 2)};
 }
 
 }  // namespace neutra::evaluators

@@ -4,8 +4,6 @@
 #include <span>
 #include <vector>
 
-#include "evaluators/statistics.h"
-
 namespace neutra::evaluators {
 
 /// A two-sided test on ranks. `p` is 1 where there is nothing to compare (no values, no
@@ -20,8 +18,7 @@ struct RankTest {
 /// statistic is the smaller of the two rank sums. Exact for at most 50 differences without ties,
 /// else the normal approximation with the variance corrected for ties and no correction for
 /// continuity (SciPy's wilcoxon with zero_method "wilcox"). Differences are equal when they agree
-/// to 1e-12 (times the largest value, if above 1), as those of decimals should. `a` and `b` have
-/// the same length.
+/// to equality_tolerance(), as those of decimals should. `a` and `b` have the same length.
 RankTest wilcoxon_signed_rank(std::span<const double> a, std::span<const double> b);
 
 /// Mann and Whitney's U test of two independent samples; the statistic is the U of `a`: the number
@@ -45,8 +42,8 @@ struct FriedmanTest {
   double f = 0;           ///< Iman and Davenport's F: less conservative (1980)
   double f_p = 1;  ///< of it, treatments - 1 and (treatments - 1)(blocks - 1) degrees of freedom
 };
-/// `values[treatment][block]`, all of one length. Values are equal when they agree to 1e-12 (times
-/// the largest value, if above 1). Both p are 1 where there is nothing to compare: fewer than two
+/// `values[treatment][block]`, all of one length. Values are equal when they agree to
+/// equality_tolerance(). Both p are 1 where there is nothing to compare: fewer than two
 /// treatments or blocks, equal values in each block, a NaN.
 FriedmanTest friedman(const std::vector<std::vector<double>>& values);
 
@@ -68,11 +65,5 @@ std::vector<double> holm(std::span<const double> p);
 /// adjustment for all pairs. 8 for four treatments at 0.05. At least two treatments; level in (0,
 /// 1).
 std::size_t least_blocks(std::size_t treatments, double level);
-
-/// Bootstrap interval of the mean with bias correction and acceleration (BCa; Efron, Better
-/// bootstrap confidence intervals, 1987). The draws follow from their numbers, so that the same
-/// values in the same order give the same interval. `level` in (0, 1). Of equal values or fewer
-/// than two it is their mean; NaNs where there is no value or a NaN.
-Interval bootstrap_mean(std::span<const double> values, double level = 0.95, int draws = 10000);
 
 }  // namespace neutra::evaluators

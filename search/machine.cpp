@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "evaluators/statistics.h"
+#include "evaluators/comparison.h"
 
 namespace neutra::search {
 namespace {

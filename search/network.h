@@ -30,7 +30,7 @@ struct Node {
   bool queued = false;          ///< among the top k
   bool alternative = false;     ///< a repair: neutral with the ground truth (see Network::improve)
   /// Significantly better than the known fix, or where repairs improve, than the buggy program: p
-  /// and d are of that comparison (evaluators/statistics.h).
+  /// and d are of that comparison (evaluators/comparison.h).
   bool significant = false;
   double p = 1, d = 0;
   std::int64_t dequeued = -1;  ///< position in the order of dequeuing, -1: not expanded

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/svg.h"
-#include "evaluators/statistics.h"
+#include "evaluators/comparison.h"
 #include "experiments/scores/figures.h"
 
 namespace neutra::experiments {

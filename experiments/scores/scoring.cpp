@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "base/error.h"
-#include "evaluators/statistics.h"
+#include "evaluators/bootstrap.h"
 #include "experiments/network_file.h"
 
 namespace neutra::experiments {

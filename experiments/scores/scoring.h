@@ -8,6 +8,7 @@
 #include "evaluators/answers.h"
 #include "evaluators/rank_scores.h"
 #include "evaluators/rank_tests.h"
+#include "evaluators/statistics.h"
 #include "evaluators/scores.h"
 #include "experiments/catalog.h"
 #include "search/minimal.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "evaluators/statistics.h"
+#include "evaluators/comparison.h"
 #include "search/store.h"
 #include "tests/search/fakes.h"
 
