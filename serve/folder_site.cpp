@@ -14,6 +14,7 @@
 #include "base/printable.h"
 #include "evaluators/statistics.h"
 #include "experiments/benchmark/checkout.h"
+#include "experiments/benchmark/relations.h"
 #include "experiments/benchmark/store.h"
 #include "experiments/benchmark/views.h"
 #include "fl_adapters/registry.h"

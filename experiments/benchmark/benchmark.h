@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "evaluators/kill_test.h"
@@ -43,7 +42,7 @@ struct EntrySymptom {
   bool operator==(const EntrySymptom&) const = default;
 };
 
-/// Repairs besides the known one.
+/// Repairs of a faulty program besides the correct one, as searches found them.
 struct KnownRepairs {
   int count = 0;
   bool complete = false;  ///< a search looked at all that it can reach
@@ -81,6 +80,7 @@ struct NoEntry {
   const std::string& fault() const { return op.empty() ? catalogue : op; }
 };
 
+/// Faulty models, each with the correct program that repairs it and a test that tells both apart.
 struct Benchmark {
   std::string name, title;
   std::uint64_t seed = 0;  ///< of draws, mutations and trainings
@@ -92,37 +92,21 @@ struct Benchmark {
   std::map<std::string, std::string> data;  ///< bytes of the included files
 };
 
-/// A benchmark as documents: "benchmark.json", "subjects/ID.json", "entries/NNNN.json",
-/// "data/FILE". The index lists the others with their digests.
-using BenchmarkFiles = std::map<std::string, std::string>;
-inline constexpr std::string_view kBenchmarkIndex = "benchmark.json";
-BenchmarkFiles to_files(const Benchmark& benchmark);
-/// Inverse. Throws input_error for the first mistake, or, if `problems` is given, adds all of them
-/// to it and leaves out what can't be read.
-Benchmark benchmark_from_files(const BenchmarkFiles& files, const std::string& where,
-                               std::vector<std::string>* problems = nullptr);
-/// "entries/0012.json"
+/// The name of an entry's document: "entries/0012.json".
 std::string entry_file(int id);
-/// As in the documents of entries and subjects.
-Json to_json(const BenchmarkEntry& entry);
-Json to_json(const program::DataInfo& rows);
-/// A file of a benchmark has a relative name without "..".
-bool is_file_name(std::string_view name);
-/// Names of benchmarks and ids of subjects, which are parts of names of files.
-bool is_part_of_names(std::string_view name);
-inline constexpr const char* kPartOfNames =
-    "1 to 60 letters, digits, '_', '-' and '.', no '.' first";
 
-/// "12", "12b", "12f"
+/// The faulty or the correct program of an entry.
 enum class EntryVersion { kBuggy, kFixed };
+/// An entry, or one version of it, as people name it: "12", "12b" (buggy), "12f" (fixed).
 struct EntryAddress {
   const BenchmarkEntry* entry = nullptr;
   std::optional<EntryVersion> version;
 };
 /// Throws usage_error for what is no address, input_error for an entry that isn't there.
 EntryAddress find_entry(const Benchmark& benchmark, std::string_view address);
+/// The subject that the entry's fault was put into. Throws input_error where there is none.
 const BenchmarkSubject& subject_of(const Benchmark& benchmark, const BenchmarkEntry& entry);
-/// Throws input_error where the change doesn't fit the subject.
+/// The program of one version. Throws input_error where the change doesn't fit the subject.
 program::Program program_of(const Benchmark& benchmark, const BenchmarkEntry& entry,
                             EntryVersion version);
 
@@ -131,33 +115,8 @@ Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry);
 /// Its id: "small-12".
 std::string fault_id(const Benchmark& benchmark, const BenchmarkEntry& entry);
 
-/// gDefects4DL's category and Shah's bug type of an entry, by its first operator and, for numeric
-/// errors, its symptoms (experiments/fault_kinds.json); "" where the file has none.
-struct FaultKind {
-  std::string category, bug_type;
-};
-FaultKind fault_kind(const BenchmarkEntry& entry);
-
-/// BenchmarkEntry::place of what the applications change.
-std::string place_of(const program::Program& program,
-                     const std::vector<mutators::Application>& applications,
-                     const program::DataInfo* data);
-
-/// "change_label=25", "duplicate_layer@6 + delete_training_data=90"
+/// The mutations that made an entry's fault: "change_label=25", "duplicate_layer@6 +
+/// delete_training_data=90"
 std::string mutation_text(const BenchmarkEntry& entry);
-
-/// Sets every entry's support level: active entries of the same operators whose fix changes the
-/// same places, whatever the layer.
-void count_support(std::vector<BenchmarkEntry>& entries);
-
-/// Active entries that are like one, the most similar first; equal ones by id. Points: 4 an
-/// operator in common, 3 a fault type in common, 2 same kind of place, 1 same subject.
-std::vector<std::pair<const BenchmarkEntry*, int>> similar_entries(const Benchmark& benchmark,
-                                                                   const BenchmarkEntry& entry);
-
-/// Everything that can be checked without training: programs, metrics, changes, operators, hashes,
-/// verdicts, symptoms, support levels, and the rows where all data files are included. Empty:
-/// sound.
-std::vector<std::string> check_benchmark(const Benchmark& benchmark);
 
 }  // namespace neutra::experiments

@@ -1,3 +1,5 @@
+#include "experiments/benchmark/check.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -7,8 +9,10 @@
 #include "base/words.h"
 #include "evaluators/statistics.h"
 #include "evaluators/symptoms.h"
-#include "experiments/benchmark/benchmark.h"
 #include "experiments/benchmark/checkout.h"
+#include "experiments/benchmark/documents.h"
+#include "experiments/benchmark/fault_kinds.h"
+#include "experiments/benchmark/relations.h"
 #include "experiments/search_task.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"

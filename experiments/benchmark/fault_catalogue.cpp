@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/json_section.h"
 #include "base/words.h"
-#include "experiments/benchmark/benchmark.h"
+#include "experiments/benchmark/documents.h"
 #include "experiments/catalog.h"
 
 namespace neutra::experiments {

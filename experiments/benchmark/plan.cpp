@@ -6,6 +6,7 @@
 #include "base/json_section.h"
 #include "base/words.h"
 #include "experiments/benchmark/build.h"
+#include "experiments/benchmark/documents.h"
 #include "mutators/registry.h"
 #include "program/vocabulary.h"
 

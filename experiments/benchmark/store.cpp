@@ -5,6 +5,7 @@
 #include "base/file_kind.h"
 #include "base/files.h"
 #include "base/hdf5_file.h"
+#include "experiments/benchmark/documents.h"
 #include "fl_adapters/tool_folder.h"
 
 namespace neutra::experiments {

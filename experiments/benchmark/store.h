@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "experiments/benchmark/benchmark.h"
+#include "experiments/benchmark/documents.h"
 
 namespace neutra::experiments {
 

@@ -9,6 +9,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "experiments/benchmark/benchmark.h"
+#include "experiments/benchmark/check.h"
+#include "experiments/benchmark/documents.h"
+#include "experiments/benchmark/relations.h"
 #include "program/patch.h"
 
 namespace {
