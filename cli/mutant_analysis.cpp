@@ -13,6 +13,7 @@
 #include "cli/context.h"
 #include "cli/warnings.h"
 #include "evaluators/statistics.h"
+#include "experiments/mutation_analysis/analysis.h"
 #include "experiments/mutation_analysis/report.h"
 #include "experiments/mutation_analysis/task.h"
 #include "program/vocabulary.h"

@@ -1,173 +1,21 @@
 #include "experiments/mutation_analysis/analysis.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
-#include <iostream>
 #include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
 
 #include "base/error.h"
-#include "base/file_kind.h"
-#include "base/files.h"
 #include "base/numbers.h"
 #include "evaluators/statistics.h"
-#include "program/metric_name.h"
-#include "search/store.h"
 #include "training/metrics.h"
 
 namespace neutra::experiments {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-const std::vector<TestSet> kSets{TestSet::kTrain, TestSet::kTest, TestSet::kWeak};
-
-std::string bits_text(const std::vector<bool>& bits) {
-  std::string text(bits.size(), '0');
-  for (std::size_t i = 0; i < bits.size(); ++i) text[i] = bits[i] ? '1' : '0';
-  return text;
-}
-
-/// Makes a field of a section what it is in another document: absent where it is absent there.
-void take_over(const Json& from, Json& to, const char* section, const char* field) {
-  const Json* source = member(from, section);
-  if (const Json* value = source != nullptr ? member(*source, field) : nullptr) {
-    to[section][field] = *value;
-  } else if (const auto own = to.find(section); own != to.end() && own->is_object()) {
-    own->erase(field);
-  }
-}
-
-/// Does the mutant prepare test rows with a step that training rows go without, other than the
-/// original?
-bool is_skewed(const Json& original, const Json& step) {
-  const Json* part = member(step, "part");
-  if (part == nullptr || *part != "test") return false;
-  const Json* own = member(original.at("data"), "preprocess");
-  return own == nullptr || std::find(own->begin(), own->end(), step) == own->end();
-}
-bool is_skewed(const program::Program& original, const program::Program& mutant) {
-  const Json* steps = member(mutant.document.at("data"), "preprocess");
-  return steps != nullptr && std::any_of(steps->begin(), steps->end(), [&](const Json& step) {
-           return is_skewed(original.document, step);
-         });
-}
-/// Its steps with such ones done to the training rows, too, which are asked about as test rows are.
-/// Right behind the step itself: so both take its statistics from the same rows.
-Json without_skew(const Json& original, const Json& steps) {
-  Json all = Json::array();
-  for (const Json& step : steps) {
-    all.push_back(step);
-    if (!is_skewed(original, step)) continue;
-    all.push_back(step);
-    all.back()["part"] = "train";
-  }
-  return all;
-}
-
-// --- training ---
-
-class LocalMutantTrainer final : public MutantTrainer {
- public:
-  LocalMutantTrainer(const program::Program& original, training::LocalTrainer& trainer,
-                     std::uint64_t seed, const training::TrainingJob& limits)
-      : original_(original), trainer_(trainer), limits_(limits) {
-    limits_.seed = seed;
-    limits_.stream = training::StreamKey::kIndependent;
-    resolved_ = trainer.resolved(original);
-    if (resolved_.metric == "loss") {
-      throw input_error("metric: found loss; allowed: a metric that rows can be asked for");
-    }
-  }
-
-  MutantRun run(const program::Program& program, int run) override {
-    training::TrainingJob job = limits_;
-    job.program = &program;
-    job.replica = run;
-    const training::TrainedModel model = trainer_.train_model(job);
-    const training::ReplicaResult& trained = model.training;
-    MutantRun result;
-    result.status = trained.status;
-    result.message = trained.message;
-    result.seconds = trained.seconds;
-    result.metrics = {{TestSet::kTrain, kNaN}, {TestSet::kTest, trained.metric}};
-    if (!training::has_metric(trained.status)) return result;
-    // What a mutant does to its training rows is no part of the question.
-    program::Program asked = model.program;
-    Json& data = asked.document["data"];
-    data.erase("mutations");
-    if (is_skewed(original_, asked)) {
-      data["preprocess"] = without_skew(original_.document, data["preprocess"]);
-    }
-    take_over(original_.document, asked.document, "data", "validation");
-    take_over(original_.document, asked.document, "fit", "validation_split");
-    if (program::parse_metric_name(resolved_.metric).original_scale) {
-      result.metrics[TestSet::kTrain] =
-          trainer_.evaluate(asked, training::DataPart::kTraining, model.weights).metric;
-    } else {
-      training::Metric metric(resolved_.metric);
-      ask_for_training_rows(asked, model, metric);
-      result.metrics[TestSet::kTrain] = metric.value();
-    }
-    if (training::is_accuracy(resolved_.metric)) judge_test_rows(model, result);
-    return result;
-  }
-
-  std::optional<std::string> refusal(const program::Program& program) override {
-    return trainer_.refusal(program);
-  }
-
- private:
-  static training::Batch rows_of(std::span<const float> outputs, std::int64_t count) {
-    return {outputs, {count, static_cast<std::int64_t>(outputs.size()) / count}};
-  }
-  static training::Batch targets_of(const training::DataRows& rows, std::int64_t begin,
-                                    std::int64_t count) {
-    const auto width =
-        static_cast<std::int64_t>(rows.targets.size()) / std::max<std::int64_t>(rows.count, 1);
-    training::Batch target{rows.targets.subspan(static_cast<std::size_t>(begin * width),
-                                                static_cast<std::size_t>(count * width)),
-                           rows.target};
-    if (target.extents.empty()) target.extents = {1};
-    target.extents.insert(target.extents.begin(), count);
-    return target;
-  }
-
-  void ask_for_training_rows(const program::Program& program, const training::TrainedModel& model,
-                             training::Metric& metric) {
-    const training::DataRows rows = trainer_.rows(program, training::DataPart::kTraining);
-    const std::unique_ptr<training::Predictor> predictor =
-        trainer_.predictor(program, training::DataPart::kTraining, model.key);
-    predictor->weights().assign(model.weights);
-    for (std::int64_t begin = 0; begin < rows.count; begin += predictor->max_rows()) {
-      const std::int64_t count = std::min(predictor->max_rows(), rows.count - begin);
-      metric.add(rows_of(predictor->outputs(begin, count), count), targets_of(rows, begin, count));
-    }
-  }
-
-  void judge_test_rows(const training::TrainedModel& model, MutantRun& result) {
-    const training::DataRows rows = trainer_.rows(model.program, training::DataPart::kHoldout);
-    const std::size_t width = model.outputs.size() / static_cast<std::size_t>(rows.count);
-    for (std::int64_t i = 0; i < rows.count; ++i) {
-      const auto output =
-          std::span(model.outputs).subspan(static_cast<std::size_t>(i) * width, width);
-      training::Metric right("accuracy");
-      right.add(rows_of(output, 1), targets_of(rows, i, 1));
-      result.right.push_back(right.value() == 1);
-      const float p = output[training::argmax(output)];
-      result.certainty.push_back(width == 1 ? std::max(p, 1 - p) : p);
-    }
-  }
-
-  const program::Program& original_;
-  training::LocalTrainer& trainer_;
-  training::TrainingJob limits_;
-  program::ResolvedProgram resolved_;
-};
-
-// --- analysis ---
 
 /// A verdict asks for runs that aren't there.
 struct Missing {};
@@ -510,7 +358,7 @@ class Analyst {
     }
     result.trainings += run_count();
     add_inputs(result);
-    add_scores(result);
+    add_scores(sites_, options_.sets, options_.variant, result);
   }
 
   void add_inputs(MutationAnalysis& result) {
@@ -544,62 +392,6 @@ class Analyst {
     for (std::size_t k = 0; k < killed.size(); ++k)
       result.mutants[killed[k]].redundant = verdicts[k];
   }
-
-  void add_scores(MutationAnalysis& result) {
-    for (std::size_t site = 0; site < sites_.size(); ++site) {
-      auto it = std::find_if(result.operators.begin(), result.operators.end(),
-                             [&](const OperatorResult& o) { return o.op == sites_[site].op; });
-      if (it == result.operators.end()) {
-        it = result.operators.insert(it, {sites_[site].op, sites_[site].abbreviation, {}, {}});
-      }
-      it->sites.push_back(site);
-    }
-    const auto has = [&](TestSet set) {
-      return std::find(options_.sets.begin(), options_.sets.end(), set) != options_.sets.end();
-    };
-    if (!has(TestSet::kTrain)) return;
-    for (const TestSet set : {TestSet::kTest, TestSet::kWeak}) {
-      if (!has(set)) continue;
-      std::vector<evaluators::OperatorScore> all;
-      for (OperatorResult& o : result.operators) {
-        o.scores[set] = score(result, o, set);
-        all.push_back(o.scores[set]);
-      }
-      result.scores[set] = evaluators::mutation_score(all);
-    }
-  }
-
-  evaluators::OperatorScore score(const MutationAnalysis& result, const OperatorResult& o,
-                                  TestSet set) const {
-    // Places with a range each have a score; configurations of all places are one list.
-    evaluators::OperatorScore sum;
-    int ranges = 0;
-    std::vector<evaluators::ConfigurationVerdict> list;
-    bool lists = false;
-    for (const std::size_t site : o.sites) {
-      const SiteResult& found = result.sites[site];
-      if (sites_[site].range) {
-        const evaluators::OperatorScore own =
-            evaluators::range_score(*sites_[site].range, options_.variant,
-                                    found.searches.at(TestSet::kTrain), found.searches.at(set));
-        if (!own.score) continue;
-        sum.score = sum.score.value_or(0) + *own.score;
-        sum.instability = std::max(sum.instability, own.instability);
-        ++ranges;
-        continue;
-      }
-      lists = true;
-      for (const std::size_t index : found.mutants) {
-        const AnalysedMutant& mutant = result.mutants[index];
-        if (!mutant.program || mutant.status == training::RunStatus::kInvalid) continue;
-        list.push_back({mutant.verdicts.at(TestSet::kTrain), mutant.verdicts.at(set)});
-      }
-    }
-    if (lists) return evaluators::list_score(list, options_.variant);
-    if (ranges > 0) sum.score = *sum.score / ranges;
-    return sum;
-  }
-
   struct Made {
     std::optional<program::Program> program;
     Hash hash;
@@ -631,191 +423,6 @@ class Analyst {
 };
 
 }  // namespace
-
-std::string_view to_string(TestSet set) {
-  switch (set) {
-    case TestSet::kTrain:
-      return "train";
-    case TestSet::kTest:
-      return "test";
-    case TestSet::kWeak:
-      return "weak";
-  }
-  return "";
-}
-
-std::optional<TestSet> parse_test_set(std::string_view word) {
-  for (const TestSet set : kSets) {
-    if (word == to_string(set)) return set;
-  }
-  return std::nullopt;
-}
-
-Json to_json(const MutantRun& run) {
-  Json metrics = Json::object();
-  for (const auto& [set, value] : run.metrics) {
-    metrics[std::string(to_string(set))] = exact_number(value);
-  }
-  Json json = {{"status", to_string(run.status)}, {"metrics", metrics}, {"seconds", run.seconds}};
-  if (run.version != kMutantRunVersion) json["version"] = run.version;
-  if (!run.message.empty()) json["message"] = run.message;
-  if (!run.right.empty()) json["right"] = bits_text(run.right);
-  if (!run.certainty.empty()) json["certainty"] = run.certainty;
-  return json;
-}
-
-MutantRun mutant_run_from_json(const Json& json) {
-  MutantRun run;
-  const auto status = training::parse_run_status(json.at("status").get<std::string>());
-  if (!status) throw input_error("no status");
-  run.status = *status;
-  for (const auto& [name, value] : json.at("metrics").items()) {
-    const auto set = parse_test_set(name);
-    if (!set) throw input_error("no test set");
-    run.metrics[*set] = exact_number(value);
-  }
-  run.version = json.value("version", kMutantRunVersion);
-  run.seconds = json.at("seconds");
-  run.message = json.value("message", "");
-  for (const char c : json.value("right", "")) run.right.push_back(c == '1');
-  if (json.contains("certainty")) run.certainty = json.at("certainty").get<std::vector<float>>();
-  return run;
-}
-
-std::unique_ptr<MutantTrainer> make_mutant_trainer(const program::Program& original,
-                                                   training::LocalTrainer& trainer,
-                                                   std::uint64_t seed,
-                                                   const training::TrainingJob& limits) {
-  return std::make_unique<LocalMutantTrainer>(original, trainer, seed, limits);
-}
-
-std::string AnalysedMutant::id() const {
-  return std::to_string(site) + ":" + op + (value.empty() ? "" : "=" + value);
-}
-
-// --- kept runs ---
-
-struct MutantRuns::File {
-  File(const std::filesystem::path& file, const std::string& command)
-      : lock(file.string() + ".lock", command) {}
-  search::StoreLock lock;
-  std::unique_ptr<Journal> journal;
-};
-
-namespace {
-
-constexpr const char* kFormat = "neutra-mutant-runs";
-
-/// What the first record of a file says; an empty object where it is damaged and runs are left.
-/// Throws input_error for any other journal.
-Json header_of(const JournalContent& journal, const std::string& file) {
-  if (journal.records.empty()) {
-    throw input_error(describe(file, "", "a journal without a whole record",
-                               "a file of mutant runs, or none yet"));
-  }
-  const Json& first = journal.records.front().payload;
-  if (first.value("type", "") == "run" && first.contains("program")) return Json::object();
-  const Json* header = member(first, "header");
-  const Json* format = header != nullptr ? member(*header, "format") : nullptr;
-  if (format == nullptr || *format != kFormat) {
-    throw input_error(describe(file, "", kind_of_file(file), "a file of mutant runs"));
-  }
-  return *header;
-}
-
-void check_same_analysis(const Json& stored, const Json& wanted, const std::string& file) {
-  for (const auto& [name, value] : wanted.items()) {
-    const Json own = stored.contains(name) ? stored[name] : Json();
-    const bool older = name == "version" && own.is_number_integer() && own >= 1 && own < value;
-    if (own == value || older) continue;
-    throw input_error(describe(file, name, value.dump() + " now, " + own.dump() + " in the file",
-                               "the same, another file, or --fresh"));
-  }
-}
-
-}  // namespace
-
-MutantRuns::MutantRuns(const std::filesystem::path& file, const Json& header, bool fresh,
-                       const std::string& command)
-    : file_(std::make_unique<File>(file, command)), analysis_(digest(header.dump())) {
-  std::vector<Json> records{{{"type", "header"}, {"header", header}}};
-  if (std::error_code error; std::filesystem::exists(file, error)) {
-    const std::string bytes = read_regular_file(file, "a file of mutant runs");
-    if (!bytes.empty()) {
-      JournalContent journal = parse_journal(bytes);
-      if (!may_be_journal(bytes, journal)) {
-        throw input_error(
-            describe(file.string(), "", kind_of_file(file), "a file of mutant runs, or none yet"));
-      }
-      const Json stored = header_of(journal, file.string());
-      if (!fresh) read(std::move(journal), stored, header, file.string(), records);
-    }
-  }
-  file_->journal = std::make_unique<Journal>(file, records, nullptr);
-}
-
-void MutantRuns::read(JournalContent journal, const Json& stored, const Json& header,
-                      const std::string& file, std::vector<Json>& records) {
-  // Runs say what they are of, for the case that the header is lost.
-  const bool headless = stored.empty();
-  if (!headless) check_same_analysis(stored, header, file);
-  const int version = stored.value("version", kMutantRunVersion);
-  for (auto& [offset, payload] : journal.records) {
-    if (payload.value("type", "") != "run") continue;
-    if (headless && payload.value("analysis", "") != analysis_) {
-      throw input_error(
-          describe(file, "", "a damaged header, and runs that aren't known to be of this analysis",
-                   "a whole header, another file, or --fresh"));
-    }
-    MutantRun run;
-    try {
-      const auto hash = parse_hash(payload.at("program").get<std::string>());
-      if (!hash) throw input_error("no hash");
-      run = mutant_run_from_json(payload);
-      if (!payload.contains("version")) run.version = version;
-      runs_[{*hash, payload.at("run").get<int>()}] = run;
-    } catch (const std::exception&) {
-      journal.damage.add(offset, journal_frame(payload).size());  // whole, but says nothing
-      continue;
-    }
-    payload["analysis"] = analysis_;
-    if (run.version != kMutantRunVersion) payload["version"] = run.version;
-    records.push_back(std::move(payload));
-  }
-  if (journal.damage.bytes > 0) {
-    std::cerr << "warning: " << file << ": " << to_string(journal.damage)
-              << " left out; the runs in them are made again\n";
-  }
-}
-
-MutantRuns::MutantRuns() = default;
-MutantRuns::~MutantRuns() = default;
-
-const MutantRun* MutantRuns::find(const Hash& program, int run) const {
-  const auto it = runs_.find({program, run});
-  return it == runs_.end() ? nullptr : &it->second;
-}
-
-void MutantRuns::add(const Hash& program, int run, MutantRun result) {
-  if (file_) {
-    Json record = {
-        {"type", "run"}, {"analysis", analysis_}, {"program", to_string(program)}, {"run", run}};
-    record.update(to_json(result));
-    file_->journal->append(record);
-  }
-  runs_[{program, run}] = std::move(result);
-}
-
-Json mutant_runs_header(const program::Program& original, training::LocalTrainer& trainer,
-                        std::uint64_t seed, const training::TrainingJob& limits) {
-  return {{"format", kFormat},
-          {"version", kMutantRunVersion},
-          {"original", to_string(program::program_hash(original))},
-          {"seed", seed},
-          {"time_limit", limits.time_limit},
-          {"memory_limit", limits.memory_limit},
-          {"trainer", trainer.fingerprint(original)}};
-}
 
 MutationAnalysis analyse_mutants(const program::Program& original,
                                  const std::vector<OperatorSite>& sites,

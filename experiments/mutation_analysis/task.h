@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/mutation_analysis/analysis.h"
+#include "experiments/mutation_analysis/results.h"
 #include "mutators/mutants.h"
 
 namespace neutra::experiments {
