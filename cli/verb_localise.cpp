@@ -10,7 +10,7 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
-#include "experiments/scores/tables.h"
+#include "experiments/scores/alike_tools.h"
 #include "experiments/tool_runs.h"
 #include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/external.h"

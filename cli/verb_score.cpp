@@ -11,8 +11,10 @@
 #include "cli/context.h"
 #include "cli/verbs.h"
 #include "experiments/network_file.h"
+#include "experiments/scores/alike_tools.h"
 #include "experiments/scores/figures.h"
 #include "experiments/scores/pictures.h"
+#include "experiments/scores/score_report.h"
 #include "experiments/scores/tables.h"
 #include "program/vocabulary.h"
 

@@ -7,6 +7,7 @@
 #include "evaluators/statistics.h"
 #include "experiments/scores/figures.h"
 #include "experiments/scores/pictures.h"
+#include "experiments/scores/tables.h"
 
 namespace neutra::experiments {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "evaluators/result_table.h"
-#include "experiments/scores/tables.h"
+#include "experiments/scores/score_report.h"
 #include "experiments/study/study.h"
 
 namespace neutra::experiments {

@@ -1,4 +1,4 @@
-#include "experiments/scores/tables.h"
+#include "experiments/scores/scoring.h"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +14,7 @@
 #include "base/csv_table.h"
 #include "base/error.h"
 #include "experiments/network_file.h"
+#include "experiments/scores/score_report.h"
 
 namespace neutra::experiments {
 namespace {
