@@ -15,6 +15,7 @@
 #include "mutators/registry.h"
 #include "program/patch.h"
 #include "training/data/dataset.h"
+#include "training/data/mutations.h"
 
 namespace neutra::cli {
 namespace {
@@ -79,7 +80,7 @@ mutators::Target target_of(const Original& original, const Arguments& arguments)
   mutators::Target target = mutators::make_target(
       original.program, data, arguments.has("bounds") ? arguments.text("bounds") : "");
   target.even_classes =
-      rows && !training::has_small_class(*rows, target.resolved.task == "regression");
+      rows && !training::has_small_class(rows->y_train, target.resolved.task == "regression");
   return target;
 }
 

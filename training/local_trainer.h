@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "training/data/dataset.h"
+#include "training/evaluation.h"
 #include "training/observer.h"
 #include "training/predictor.h"
 #include "training/trainer.h"
@@ -48,17 +49,6 @@ struct TrainedModel {
   std::int64_t epochs = 0;        ///< that were finished
   /// For the hold-out rows, row-major: what the metric is of. Empty where weights are.
   std::vector<float> outputs;
-};
-
-/// What a model with given weights gives on rows of a program's data, as Keras's evaluate says it.
-struct Evaluation {
-  std::int64_t rows = 0;
-  double loss = 0;            ///< with regularisers; NaN where no loss is known
-  double metric = 0;          ///< the program's
-  std::int64_t correct = -1;  ///< accuracies: correct / total exactly; -1 for other metrics
-  std::int64_t total = -1;
-  std::string backend;
-  Array outputs;  ///< the model's, a row for each row
 };
 
 /// Trains in this process, with Keras 2.4's semantics. Data sets are loaded once and shared by all

@@ -5,8 +5,10 @@
 #include <memory>
 #include <string>
 
-#include "training/eager.h"
-#include "training/torch_script.h"
+#include "program/model_weights.h"
+#include "training/engine.h"
+#include "training/evaluation.h"
+#include "training/predictor.h"
 
 namespace neutra::training {
 

@@ -5,7 +5,8 @@
 
 #include "program/model_weights.h"
 #include "program/program.h"
-#include "training/local_trainer.h"
+#include "training/evaluation.h"
+#include "training/predictor.h"
 
 namespace neutra::training {
 

@@ -22,6 +22,7 @@
 #include "experiments/search_task.h"
 #include "mutators/registry.h"
 #include "program/patch.h"
+#include "training/data/data_places.h"
 #include "training/monitor.h"
 
 namespace neutra::experiments {

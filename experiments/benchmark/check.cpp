@@ -17,6 +17,7 @@
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
 #include "search/options.h"
+#include "training/data/data_places.h"
 #include "training/data/dataset.h"
 
 namespace neutra::experiments {

@@ -1,4 +1,5 @@
 #include "training/data/dataset.h"
+#include "training/data/split.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

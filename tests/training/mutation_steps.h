@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "training/data/sources.h"
+#include "training/data/mutations.h"
 
 // What tests of steps of data.mutations share.
 

@@ -205,9 +205,8 @@ TEST(Mutations, AreTheSameForTheSameSeed) {
 
 TEST(Mutations, SmallClassesAreKnownBeforehand) {
   const auto small = [](std::vector<float> targets, bool regression) {
-    Dataset data;
-    data.y_train = {{static_cast<std::int64_t>(targets.size())}, std::move(targets)};
-    return has_small_class(data, regression);
+    const auto rows = static_cast<std::int64_t>(targets.size());
+    return has_small_class({{rows}, std::move(targets)}, regression);
   };
   EXPECT_TRUE(small({0, 0, 1}, false));
   EXPECT_FALSE(small({0, 1, 2}, false));

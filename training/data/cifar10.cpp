@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "training/data/fields.h"
 
 namespace neutra::training {
 namespace {

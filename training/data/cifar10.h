@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/byte_reader.h"
-#include "training/data/sources.h"
+#include "training/data/data_places.h"
 #include "training/data/table.h"
 
 namespace neutra::training {

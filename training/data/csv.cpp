@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "training/data/fields.h"
 
 namespace neutra::training {
 namespace {
@@ -323,12 +324,70 @@ void require_utf8(std::string_view text, const std::string& file) {
                "UTF-8; make it with: iconv -f " + found + " -t UTF-8 '" + file + "' > utf8.csv"));
 }
 
+/// What the columns of a file are for.
+struct ColumnRoles {
+  enum Role { kFeature, kTarget, kDropped };
+  std::vector<Role> roles;           ///< of each column
+  std::vector<std::size_t> targets;  ///< in the order that the options name them
+  std::size_t features = 0;          ///< how many there are
+};
+
+/// `names`: of the columns; empty for a file without header.
+ColumnRoles choose_columns(const CsvOptions& options, const std::vector<std::string>& names,
+                           std::size_t width, const std::string& file) {
+  const auto named = [&](std::size_t column) {
+    return names.empty() ? "column " + std::to_string(column) : "column \"" + names[column] + "\"";
+  };
+  ColumnRoles columns;
+  columns.roles.assign(width, ColumnRoles::kFeature);
+  for (const Json& column : options.drop) {
+    columns.roles[locate(column, names, width, "drop", file)] = ColumnRoles::kDropped;
+  }
+  std::vector<std::size_t>& targets = columns.targets;
+  for (const Json& column : options.target) {
+    const std::size_t at = locate(column, names, width, "target", file);
+    if (std::find(targets.begin(), targets.end(), at) != targets.end()) {
+      throw input_error(describe(file, "target", named(at) + " twice", "each column once"));
+    }
+    if (columns.roles[at] == ColumnRoles::kDropped) {
+      throw input_error(describe(file, "target", named(at) + ", which is in drop, too",
+                                 "a column of one of them"));
+    }
+    targets.push_back(at);
+  }
+  if (targets.empty()) targets.push_back(width - 1);
+  for (const std::size_t column : targets) columns.roles[column] = ColumnRoles::kTarget;
+  columns.features = static_cast<std::size_t>(
+      std::count(columns.roles.begin(), columns.roles.end(), ColumnRoles::kFeature));
+  if (columns.features == 0) {
+    throw input_error(
+        describe(file, "", "no feature columns", "at least one column besides target and drop"));
+  }
+  return columns;
+}
+
+/// The number of a field at `place`. Throws input_error where it is none or isn't allowed.
+double required_number(const Field& field, const CsvOptions& options, const std::string& file,
+                       const std::string& place) {
+  const std::optional<double> value = number(field.text, options);
+  const auto found = [&] { return "\"" + field.text.substr(0, 40) + "\""; };
+  if (!value) {
+    throw input_error(
+        describe(file, place, found(), "a number, or a text listed in data.arguments.labels") +
+        thousands_hint(field.text, options.decimal));
+  }
+  if (!std::isfinite(*value) && !options.allow_nan) {
+    throw input_error(describe(file, place, field.text.empty() ? "an empty field" : found(),
+                               "finite numbers, unless data.arguments.allow_nan is true"));
+  }
+  return *value;
+}
+
 Part parse(std::string_view text, const CsvOptions& options, const std::string& file) {
   Reader reader(text, options.delimiter, file);
   std::vector<Field> fields;
   bool more = reader.next(fields);
   if (!more) throw input_error(describe(file, "", "no rows", "at least one"));
-
   const std::size_t width = fields.size();
   std::vector<std::string> names;
   const bool header =
@@ -339,34 +398,7 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
     for (const Field& field : fields) names.emplace_back(trimmed(field.text));
     more = reader.next(fields);
   }
-
-  const auto named = [&](std::size_t column) {
-    return names.empty() ? "column " + std::to_string(column) : "column \"" + names[column] + "\"";
-  };
-  enum Role { kFeature, kTarget, kDropped };
-  std::vector<Role> roles(width, kFeature);
-  for (const Json& column : options.drop) {
-    roles[locate(column, names, width, "drop", file)] = kDropped;
-  }
-  std::vector<std::size_t> targets;
-  for (const Json& column : options.target) {
-    const std::size_t at = locate(column, names, width, "target", file);
-    if (std::find(targets.begin(), targets.end(), at) != targets.end()) {
-      throw input_error(describe(file, "target", named(at) + " twice", "each column once"));
-    }
-    if (roles[at] == kDropped) {
-      throw input_error(describe(file, "target", named(at) + ", which is in drop, too",
-                                 "a column of one of them"));
-    }
-    targets.push_back(at);
-  }
-  if (targets.empty()) targets.push_back(width - 1);
-  for (const std::size_t column : targets) roles[column] = kTarget;
-  const auto features = std::count(roles.begin(), roles.end(), kFeature);
-  if (features == 0) {
-    throw input_error(
-        describe(file, "", "no feature columns", "at least one column besides target and drop"));
-  }
+  const ColumnRoles columns = choose_columns(options, names, width, file);
 
   Part part;
   std::vector<double> row(width);
@@ -379,25 +411,13 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
                                  std::to_string(width) + ", as in the first line"));
     }
     for (std::size_t i = 0; i < width; ++i) {
-      if (roles[i] == kDropped) continue;
-      const std::string place = line + ", column " + std::to_string(i + 1);
-      const std::optional<double> value = number(fields[i].text, options);
-      if (!value) {
-        throw input_error(describe(file, place, "\"" + fields[i].text.substr(0, 40) + "\"",
-                                   "a number, or a text listed in data.arguments.labels") +
-                          thousands_hint(fields[i].text, options.decimal));
-      }
+      if (columns.roles[i] == ColumnRoles::kDropped) continue;
+      row[i] =
+          required_number(fields[i], options, file, line + ", column " + std::to_string(i + 1));
       has_decimals |= fields[i].text.find(options.decimal) != std::string::npos;
-      if (!std::isfinite(*value) && !options.allow_nan) {
-        throw input_error(describe(
-            file, place,
-            fields[i].text.empty() ? "an empty field" : "\"" + fields[i].text.substr(0, 40) + "\"",
-            "finite numbers, unless data.arguments.allow_nan is true"));
-      }
-      row[i] = *value;
-      if (roles[i] == kFeature) part.x.values.push_back(*value);
+      if (columns.roles[i] == ColumnRoles::kFeature) part.x.values.push_back(row[i]);
     }
-    for (const std::size_t column : targets) part.y.values.push_back(row[column]);
+    for (const std::size_t column : columns.targets) part.y.values.push_back(row[column]);
     ++rows;
   }
   if (rows == 0) throw input_error(describe(file, "", "a header and no rows", "at least one row"));
@@ -407,9 +427,11 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
                                "\",\", as the decimal sign, and no number with a comma in quotes",
                                "another delimiter, or numbers such as \"1,5\" in quotes"));
   }
-  part.x.extents = {rows, features};
+  part.x.extents = {rows, static_cast<std::int64_t>(columns.features)};
   part.y.extents = {rows};
-  if (targets.size() > 1) part.y.extents.push_back(static_cast<std::int64_t>(targets.size()));
+  if (columns.targets.size() > 1) {
+    part.y.extents.push_back(static_cast<std::int64_t>(columns.targets.size()));
+  }
   return part;
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "training/data/sources.h"
+#include "training/data/data_places.h"
 #include "training/data/table.h"
 
 namespace neutra::training {

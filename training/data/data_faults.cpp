@@ -16,7 +16,7 @@ constexpr std::size_t kMostClasses = 1000;
 /// squared difference over the columns in which both have finite numbers.
 std::vector<std::size_t> nearest_groups(const Table& x, const Groups& groups) {
   std::vector<std::vector<double>> means;
-  for (const Rows& rows : groups.rows) means.push_back(describe_columns(x.select(rows)).mean);
+  for (const RowNumbers& rows : groups.rows) means.push_back(describe_columns(x.select(rows)).mean);
   std::vector<std::size_t> nearest;
   for (std::size_t a = 0; a < means.size(); ++a) {
     double least = INFINITY;
@@ -75,7 +75,7 @@ void contradicting_duplicates(Part& part, MutationStep& step) {
   const Groups groups = require_two_classes(step, part);
   const std::vector<std::size_t> own = groups.of_rows(part.x.rows());
   const std::int64_t before = part.x.rows();
-  const Rows rows = step.choose(all_rows(part));
+  const RowNumbers rows = step.choose(all_rows(part));
   const std::vector<std::size_t> others = step.draw(rows.size(), groups.rows.size() - 1);
   const double stddev = step.number("stddev", 0.01);
   append_rows(step, part, rows);
@@ -94,23 +94,25 @@ void contradicting_duplicates(Part& part, MutationStep& step) {
 
 void class_imbalance(Part& part, MutationStep& step) {
   const bool long_tailed = step.word("profile", {"long_tailed", "step"}) == "long_tailed";
-  std::vector<Rows> groups = step.classes ? classes_of(step, part).rows : buckets_of(step, part);
-  std::erase_if(groups, [](const Rows& rows) { return rows.empty(); });
+  std::vector<RowNumbers> groups =
+      step.classes ? classes_of(step, part).rows : buckets_of(step, part);
+  std::erase_if(groups, [](const RowNumbers& rows) { return rows.empty(); });
   if (groups.size() < 2) {
     step.refuse(std::string("training rows of one ") + (step.classes ? "class" : "bucket"),
                 "at least two");
   }
   std::stable_sort(groups.begin(), groups.end(),
-                   [](const Rows& a, const Rows& b) { return a.size() > b.size(); });
+                   [](const RowNumbers& a, const RowNumbers& b) { return a.size() > b.size(); });
   const double ratio = step.number("ratio", 1), count = static_cast<double>(groups.size());
-  Rows gone;
+  RowNumbers gone;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const double rank = static_cast<double>(i);
     const double exponent = long_tailed ? rank / (count - 1) : rank < count / 2 ? 0 : 1;
     const auto most = static_cast<std::size_t>(
         std::max(1.0, static_cast<double>(groups[0].size()) / std::pow(ratio, exponent)));
     // All classes draw, so that each draws the same whatever the ratio.
-    const Rows chosen = step.choose(groups[i], groups[i].size() - std::min(most, groups[i].size()));
+    const RowNumbers chosen =
+        step.choose(groups[i], groups[i].size() - std::min(most, groups[i].size()));
     gone.insert(gone.end(), chosen.begin(), chosen.end());
   }
   remove_rows(part, std::move(gone));

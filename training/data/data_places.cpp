@@ -5,9 +5,6 @@
 
 #include "base/error.h"
 #include "base/words.h"
-#include "training/data/dataset.h"
-#include "training/data/idx.h"
-#include "training/data/sources.h"
 
 namespace neutra::training {
 namespace embedded {
@@ -98,6 +95,10 @@ const std::map<std::string, std::vector<const char*>>& file_arguments() {
 }
 
 }  // namespace
+
+std::vector<std::string> idx_spellings(const std::string& file) {
+  return {file, file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file + ".gz"};
+}
 
 fs::path find_file(const std::vector<std::string>& files, const SearchPath& search_path) {
   return require_found(place_of(files, search_path));

@@ -14,16 +14,14 @@
 #include "base/numbers.h"
 #include "base/words.h"
 #include "training/data/data_header.h"
+#include "training/data/mutations.h"
+#include "training/data/preprocess.h"
+#include "training/data/raw_data.h"
 #include "training/data/sources.h"
+#include "training/data/split.h"
 
 namespace neutra::training {
 namespace {
-
-std::int64_t product_behind_first(const std::vector<std::int64_t>& extents) {
-  std::int64_t product = 1;
-  for (std::size_t i = 1; i < extents.size(); ++i) product *= extents[i];
-  return product;
-}
 
 /// Keras casts inputs to floatx. A table that is moved here is gone afterwards.
 Array rounded(Table table) { return {table.extents, {table.values.begin(), table.values.end()}}; }
@@ -103,21 +101,6 @@ void make_column(Table& x) {
 }
 
 }  // namespace
-
-std::int64_t Array::row_size() const { return product_behind_first(extents); }
-std::int64_t Table::row_size() const { return product_behind_first(extents); }
-
-Table Table::select(const std::vector<std::int64_t>& order) const {
-  Table result{extents, {}};
-  result.extents.front() = static_cast<std::int64_t>(order.size());
-  const std::int64_t width = row_size();
-  result.values.reserve(order.size() * static_cast<std::size_t>(width));
-  for (const std::int64_t row : order) {
-    const auto begin = values.begin() + row * width;
-    result.values.insert(result.values.end(), begin, begin + width);
-  }
-  return result;
-}
 
 program::DataInfo Dataset::info() const {
   program::DataInfo info;

@@ -1,8 +1,10 @@
+#include "training/data/generators.h"
+
 #include <cmath>
 #include <numbers>
 
 #include "base/error.h"
-#include "training/data/sources.h"
+#include "training/data/fields.h"
 #include "training/random.h"
 
 namespace neutra::training {

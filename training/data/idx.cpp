@@ -1,6 +1,8 @@
 #include "training/data/idx.h"
 
+#include "training/data/fields.h"
 #include "training/data/numbers.h"
+#include "training/data/raw_data.h"
 
 namespace neutra::training {
 namespace {
@@ -44,10 +46,6 @@ Table read_idx(ByteReader& reader, Reading reading) {
   Table table = read_table(reader, type, extents, reading);
   if (reading == Reading::kAll) reader.require_end("the array");
   return table;
-}
-
-std::vector<std::string> idx_spellings(const std::string& file) {
-  return {file, file.ends_with(".gz") ? file.substr(0, file.size() - 3) : file + ".gz"};
 }
 
 RawData read_idx_source(const Json& arguments, const SearchPath& search_path, Reading reading) {

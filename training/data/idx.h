@@ -1,10 +1,7 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/byte_reader.h"
-#include "training/data/sources.h"
+#include "training/data/data_places.h"
 #include "training/data/table.h"
 
 namespace neutra::training {
@@ -13,9 +10,6 @@ namespace neutra::training {
 /// handwritten digits): two zero bytes, the type of the numbers, the number of extents, the extents
 /// as 32-bit numbers, the numbers; all big-endian.
 Table read_idx(ByteReader& reader, Reading reading = Reading::kAll);
-
-/// A name and, where the first is missing, the same packed or unpacked.
-std::vector<std::string> idx_spellings(const std::string& file);
 
 /// Source `idx`: {train_images, train_labels, test_images, test_labels}, four files, each also
 /// found with or without ".gz".

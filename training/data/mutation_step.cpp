@@ -10,7 +10,6 @@
 #include "base/numbers.h"
 #include "base/words.h"
 #include "program/vocabulary.h"
-#include "training/data/sources.h"
 
 namespace neutra::training {
 
@@ -44,8 +43,8 @@ std::size_t MutationStep::share(std::size_t count) const {
   return static_cast<std::size_t>(static_cast<double>(count) * percentage / 100);
 }
 
-Rows MutationStep::choose(const Rows& rows, std::size_t count) {
-  Rows order(rows.size());
+RowNumbers MutationStep::choose(const RowNumbers& rows, std::size_t count) {
+  RowNumbers order(rows.size());
   fill_permutation(next(), order);
   order.resize(count);
   for (std::int64_t& at : order) at = rows[static_cast<std::size_t>(at)];
@@ -75,8 +74,8 @@ std::vector<std::size_t> MutationStep::draw(std::size_t count, std::size_t choic
   return drawn;
 }
 
-Rows all_rows(const Part& part) {
-  Rows rows(static_cast<std::size_t>(part.x.rows()));
+RowNumbers all_rows(const Part& part) {
+  RowNumbers rows(static_cast<std::size_t>(part.x.rows()));
   std::iota(rows.begin(), rows.end(), std::int64_t{0});
   return rows;
 }
@@ -122,7 +121,7 @@ std::vector<std::size_t> Groups::of_rows(std::int64_t count) const {
 
 Groups classes_of(const MutationStep& step, Part& part) {
   require_numbers(step, part.y, "targets");
-  std::map<std::vector<double>, Rows> found;
+  std::map<std::vector<double>, RowNumbers> found;
   for (const std::int64_t row : all_rows(part)) {
     const std::span<double> target = row_of(part.y, row);
     found[{target.begin(), target.end()}].push_back(row);
@@ -143,12 +142,12 @@ Groups require_two_classes(const MutationStep& step, Part& part) {
   return groups;
 }
 
-std::vector<Rows> buckets_of(const MutationStep& step, Part& part) {
+std::vector<RowNumbers> buckets_of(const MutationStep& step, Part& part) {
   require_numbers(step, part.y, "targets");
   const auto width = static_cast<std::size_t>(part.y.row_size());
   const auto rows = static_cast<std::size_t>(part.y.rows());
   const std::size_t columns = std::min<std::size_t>(width, 2);
-  std::vector<Rows> buckets(columns == 1 ? 3 : 9);
+  std::vector<RowNumbers> buckets(columns == 1 ? 3 : 9);
   std::vector<double> limit;
   for (std::size_t c = 0; c < columns; ++c) {
     std::vector<double> column;
@@ -167,15 +166,15 @@ std::vector<Rows> buckets_of(const MutationStep& step, Part& part) {
   return buckets;
 }
 
-void remove_rows(Part& part, Rows gone) {
+void remove_rows(Part& part, RowNumbers gone) {
   std::sort(gone.begin(), gone.end());
-  const Rows rows = all_rows(part);
-  Rows kept;
+  const RowNumbers rows = all_rows(part);
+  RowNumbers kept;
   std::set_difference(rows.begin(), rows.end(), gone.begin(), gone.end(), std::back_inserter(kept));
   part = {part.x.select(kept), part.y.select(kept)};
 }
 
-void append_rows(const MutationStep& step, Part& part, const Rows& rows) {
+void append_rows(const MutationStep& step, Part& part, const RowNumbers& rows) {
   const double after = static_cast<double>(part.x.rows()) + static_cast<double>(rows.size());
   if (after * static_cast<double>(part.x.row_size()) > kMaxNumbers) {
     step.refuse("more than " + shortest(kMaxNumbers) + " numbers after it", "fewer");

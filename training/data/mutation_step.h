@@ -12,7 +12,8 @@
 
 namespace neutra::training {
 
-using Rows = std::vector<std::int64_t>;
+/// Rows by number, from 0.
+using RowNumbers = std::vector<std::int64_t>;
 
 /// "data.mutations[2]"
 std::string step_place(std::size_t index);
@@ -34,8 +35,8 @@ class MutationStep {
   std::size_t share(std::size_t count) const;
 
   /// `count` of the rows in random order; a greater count has those of a smaller one.
-  Rows choose(const Rows& rows, std::size_t count);
-  Rows choose(const Rows& rows) { return choose(rows, share(rows.size())); }
+  RowNumbers choose(const RowNumbers& rows, std::size_t count);
+  RowNumbers choose(const RowNumbers& rows) { return choose(rows, share(rows.size())); }
   std::vector<float> normal(std::size_t count, double deviation);
   /// Uniform in [0, 1) with 32 bits.
   std::vector<double> uniform(std::size_t count);
@@ -54,7 +55,7 @@ class MutationStep {
   RandomKey key_;
 };
 
-Rows all_rows(const Part& part);
+RowNumbers all_rows(const Part& part);
 std::span<double> row_of(Table& table, std::int64_t row);
 
 /// NumPy's std: of the population.
@@ -66,7 +67,7 @@ void require_numbers(const MutationStep& step, const Table& table, const char* w
 /// Training rows by target; `targets` are the distinct ones, in ascending order.
 struct Groups {
   std::vector<std::vector<double>> targets;
-  std::vector<Rows> rows;
+  std::vector<RowNumbers> rows;
 
   /// The largest group, the first of several.
   std::size_t largest(std::optional<std::size_t> except = std::nullopt) const;
@@ -81,11 +82,11 @@ Groups require_two_classes(const MutationStep& step, Part& part);
 
 /// Three buckets by one target (below -std, within, above std), nine by two or more (the first two
 /// count): DeepCrime's, whose middle bucket of two targets leaves its upper end out.
-std::vector<Rows> buckets_of(const MutationStep& step, Part& part);
+std::vector<RowNumbers> buckets_of(const MutationStep& step, Part& part);
 
-void remove_rows(Part& part, Rows gone);
+void remove_rows(Part& part, RowNumbers gone);
 /// Appends copies of rows. Refuses tables that would get too large.
-void append_rows(const MutationStep& step, Part& part, const Rows& rows);
+void append_rows(const MutationStep& step, Part& part, const RowNumbers& rows);
 void set_target(Part& part, std::int64_t row, const std::vector<double>& target);
 
 }  // namespace neutra::training

@@ -1,3 +1,5 @@
+#include "training/data/mutations.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -7,9 +9,8 @@
 #include "base/words.h"
 #include "program/vocabulary.h"
 #include "training/data/data_faults.h"
-#include "training/data/dataset.h"
+#include "training/data/fields.h"
 #include "training/data/mutation_step.h"
-#include "training/data/sources.h"
 
 namespace neutra::training {
 namespace {
@@ -29,7 +30,7 @@ void change_label(Part& part, MutationStep& step) {
   }
   const Groups groups = require_two_classes(step, part);
   const std::size_t from = groups.largest();
-  const Rows rows = step.choose(groups.rows[from]);
+  const RowNumbers rows = step.choose(groups.rows[from]);
   const std::vector<std::size_t> labels = step.draw(rows.size(), groups.rows.size() - 1);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     set_target(part, rows[i], groups.targets[labels[i] + (labels[i] >= from ? 1 : 0)]);
@@ -37,23 +38,23 @@ void change_label(Part& part, MutationStep& step) {
 }
 
 /// Classes of the rows, or buckets; and those that are smaller than the mean of all.
-std::vector<Rows> groups_of(Part& part, const MutationStep& step) {
+std::vector<RowNumbers> groups_of(Part& part, const MutationStep& step) {
   return step.classes ? classes_of(step, part).rows : buckets_of(step, part);
 }
-std::vector<Rows> small_ones(std::vector<Rows> groups, std::int64_t rows) {
+std::vector<RowNumbers> small_ones(std::vector<RowNumbers> groups, std::int64_t rows) {
   const double mean = static_cast<double>(rows) / static_cast<double>(groups.size());
-  std::erase_if(groups, [&](const Rows& group) {
+  std::erase_if(groups, [&](const RowNumbers& group) {
     return group.empty() || static_cast<double>(group.size()) >= mean;
   });
   return groups;
 }
 
 /// Takes the step's share off each group.
-void thin_out(Part& part, MutationStep& step, const std::vector<Rows>& groups) {
-  Rows gone;
-  for (const Rows& rows : groups) {
+void thin_out(Part& part, MutationStep& step, const std::vector<RowNumbers>& groups) {
+  RowNumbers gone;
+  for (const RowNumbers& rows : groups) {
     if (rows.empty()) continue;
-    const Rows chosen = step.choose(rows);
+    const RowNumbers chosen = step.choose(rows);
     gone.insert(gone.end(), chosen.begin(), chosen.end());
   }
   remove_rows(part, std::move(gone));
@@ -63,7 +64,7 @@ void delete_training_data(Part& part, MutationStep& step) {
   thin_out(part, step, groups_of(part, step));
 }
 void unbalance_train_data(Part& part, MutationStep& step) {
-  const std::vector<Rows> small = small_ones(groups_of(part, step), part.x.rows());
+  const std::vector<RowNumbers> small = small_ones(groups_of(part, step), part.x.rows());
   if (small.empty()) {
     step.refuse("classes of equal size", "a class that is smaller than the mean of all");
   }
@@ -103,7 +104,7 @@ void make_output_classes_overlap(Part& part, MutationStep& step) {
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
   }
   const std::int64_t before = part.x.rows();
-  const Rows rows = step.choose(groups.rows[first]);
+  const RowNumbers rows = step.choose(groups.rows[first]);
   append_rows(step, part, rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     set_target(part, before + static_cast<std::int64_t>(i), targets[i % targets.size()]);
@@ -120,8 +121,8 @@ void data_missing(Part& part, MutationStep& step) {
 }
 
 void data_shuffle(Part& part, MutationStep& step) {
-  const Rows chosen = step.choose(all_rows(part));
-  Rows places = chosen, order = all_rows(part);
+  const RowNumbers chosen = step.choose(all_rows(part));
+  RowNumbers places = chosen, order = all_rows(part);
   std::sort(places.begin(), places.end());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     order[static_cast<std::size_t>(places[i])] = chosen[i];
@@ -131,7 +132,7 @@ void data_shuffle(Part& part, MutationStep& step) {
 
 void label_error(Part& part, MutationStep& step) {
   const Groups groups = require_two_classes(step, part);
-  const Rows rows = step.choose(all_rows(part));
+  const RowNumbers rows = step.choose(all_rows(part));
   const std::vector<std::size_t> labels = step.draw(rows.size(), groups.rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
     set_target(part, rows[i], groups.targets[labels[i]]);
@@ -227,15 +228,15 @@ const Operation& operation_of(const Json& config, const std::string& place) {
 
 }  // namespace
 
-bool has_small_class(const Dataset& data, bool regression) {
+bool has_small_class(const Array& targets, bool regression) {
   const Json config = {{"targets", regression ? "values" : "classes"}};
   const MutationStep step(config, 0);
   Part part;
-  part.x.extents = {data.y_train.rows()};  // features don't matter
-  part.y.extents = data.y_train.extents;
-  part.y.values.assign(data.y_train.values.begin(), data.y_train.values.end());
+  part.x.extents = {targets.rows()};  // features don't matter
+  part.y.extents = targets.extents;
+  part.y.values.assign(targets.values.begin(), targets.values.end());
   try {
-    return !small_ones(groups_of(part, step), data.y_train.rows()).empty();
+    return !small_ones(groups_of(part, step), targets.rows()).empty();
   } catch (const Error&) {
     return true;
   }

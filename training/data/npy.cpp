@@ -9,7 +9,9 @@
 #include <optional>
 
 #include "base/error.h"
+#include "training/data/fields.h"
 #include "training/data/numbers.h"
+#include "training/data/raw_data.h"
 
 namespace neutra::training {
 namespace {

@@ -6,8 +6,8 @@
 #include "base/byte_reader.h"
 #include "base/zip_file.h"
 #include "program/formats/pickle.h"
-#include "training/data/dataset.h"
-#include "training/data/sources.h"
+#include "training/data/array.h"
+#include "training/data/data_places.h"
 #include "training/data/table.h"
 
 namespace neutra::training {

@@ -6,8 +6,6 @@
 #include <limits>
 #include <new>
 
-#include "training/data/sources.h"
-
 namespace neutra::training {
 namespace {
 

@@ -1,3 +1,5 @@
+#include "training/data/preprocess.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -6,7 +8,7 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "training/data/columns.h"
-#include "training/data/sources.h"
+#include "training/data/fields.h"
 #include "training/random.h"
 
 namespace neutra::training {

@@ -4,7 +4,9 @@
 #include <functional>
 
 #include "base/error.h"
+#include "training/data/fields.h"
 #include "training/data/npy.h"
+#include "training/data/split.h"
 
 namespace neutra::training {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "training/data/sources.h"
+#include "training/data/data_places.h"
 #include "training/data/table.h"
 
 namespace neutra::training {

@@ -1,11 +1,11 @@
+#include "training/data/split.h"
+
 #include <cmath>
 #include <numeric>
 #include <random>
 #include <utility>
 
 #include "base/error.h"
-#include "training/data/dataset.h"
-#include "training/data/sources.h"
 
 namespace neutra::training {
 namespace {
