@@ -15,6 +15,7 @@
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 #include "training/layers/module.h"
 #include "training/layers/windows.h"
 #include "training/local_trainer.h"

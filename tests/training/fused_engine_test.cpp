@@ -17,6 +17,7 @@
 #include "programs.h"
 #include "training/activations.h"
 #include "training/eager.h"
+#include "training/fused/layers/registry.h"
 #include "training/fused/plan.h"
 #include "training/initializers.h"
 #include "training/keras_release.h"

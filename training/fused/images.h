@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "training/fused/plan.h"
+#include "training/fused/builder.h"
 #include "training/layers/windows.h"
 
 /// Loops over batches of images (rows, height, width, channels), compiled for several instruction

@@ -2,56 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <map>
 #include <utility>
 
 #include "training/engine.h"
 #include "training/fused/layers/dense.h"
+#include "training/fused/layers/registry.h"
 #include "training/keras_release.h"
 
 namespace neutra::training::fused {
 namespace {
-
-const std::map<std::string, AddLayer>& registry() {
-  static const std::map<std::string, AddLayer> kRegistry{
-      {"Activation", layers::activation},
-      {"AveragePooling1D", layers::average_pooling_1d},
-      {"AveragePooling2D", layers::average_pooling_2d},
-      {"BatchNormalization", layers::batch_normalization},
-      {"Conv1D", layers::conv_1d},
-      {"Conv2D", layers::conv_2d},
-      {"Conv2DTranspose", layers::conv_2d_transpose},
-      {"Dense", layers::dense},
-      {"DepthwiseConv2D", layers::depthwise_conv_2d},
-      {"Dropout", layers::dropout},
-      {"ELU", layers::elu},
-      {"Flatten", layers::flatten},
-      {"GaussianDropout", layers::gaussian_dropout},
-      {"GaussianNoise", layers::gaussian_noise},
-      {"GlobalAveragePooling1D", layers::global_average_pooling_1d},
-      {"GlobalAveragePooling2D", layers::global_average_pooling_2d},
-      {"GlobalMaxPooling1D", layers::global_max_pooling_1d},
-      {"GlobalMaxPooling2D", layers::global_max_pooling_2d},
-      {"InputLayer", layers::input_layer},
-      {"LayerNormalization", layers::layer_normalization},
-      {"LeakyReLU", layers::leaky_relu},
-      {"MaxPooling1D", layers::max_pooling_1d},
-      {"MaxPooling2D", layers::max_pooling_2d},
-      {"Normalization", layers::normalization},
-      {"PReLU", layers::prelu},
-      {"ReLU", layers::relu},
-      {"Rescaling", layers::rescaling},
-      {"Reshape", layers::flatten},
-      {"SeparableConv2D", layers::separable_conv_2d},
-      {"Softmax", layers::softmax},
-      {"SpatialDropout1D", layers::spatial_dropout},
-      {"SpatialDropout2D", layers::spatial_dropout},
-      {"UpSampling2D", layers::up_sampling_2d},
-      {"ZeroPadding2D", layers::zero_padding_2d},
-  };
-  return kRegistry;
-}
 
 struct LossEntry {
   const char* name;
@@ -112,129 +71,7 @@ program::ResolvedLayer without_activation(const program::ResolvedLayer& layer) {
   return bare;
 }
 
-/// Rows to columns or columns to rows.
-class Transpose final : public Step {
- public:
-  Transpose(const Tensor& x, const Tensor& y) : x_(x), y_(y) {}
-  void forward(const Pass& pass) override { move(x_.layout, x_.values, y_.values, pass.lanes); }
-  void backward(const Pass& pass) override {
-    if (x_.needs_gradient) move(y_.layout, y_.gradient, x_.gradient, pass.lanes);
-  }
-
- private:
-  void move(Layout layout, const float* from, float* to, Lanes lanes) {
-    (layout == Layout::kRows ? table_.from_rows : table_.to_rows)(x_.features, from, to, lanes);
-  }
-
-  Tensor x_, y_;
-  const KernelTable<float>& table_ = kernels();
-};
-
-Tensor transpose(Builder& builder, Layout layout) {
-  const Tensor x = builder.current();
-  const Tensor y = builder.tensor(x.shape, layout, x.needs_gradient);
-  builder.add(std::make_unique<Transpose>(x, y));
-  builder.set_current(y);
-  return y;
-}
-
 }  // namespace
-
-AddLayer find_layer_steps(const std::string& class_name) {
-  const auto it = registry().find(class_name);
-  return it == registry().end() ? nullptr : it->second;
-}
-
-std::vector<std::string> fused_layer_names() {
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : registry()) names.push_back(name);
-  return names;
-}
-
-std::size_t Builder::batch_floats(std::size_t features, std::size_t rows) {
-  constexpr std::size_t kLargestWidth = 16;
-  return features * ((rows + kLargestWidth - 1) / kLargestWidth * kLargestWidth);
-}
-
-float* Builder::floats(std::size_t size) {
-  float* at = memory_ ? memory_ + used_ : nullptr;
-  used_ += whole_lines(size);
-  return at;
-}
-
-Tensor Builder::tensor(const program::Shape& shape, Layout layout, bool needs_gradient) {
-  Tensor made;
-  made.shape = shape;
-  made.features = static_cast<std::size_t>(element_product(shape));
-  made.layout = layout;
-  made.values = floats(batch_floats(made.features, capacity_));
-  made.needs_gradient = needs_gradient;
-  if (needs_gradient) made.gradient = floats(batch_floats(made.features, batch_));
-  return made;
-}
-
-std::shared_ptr<const Scratch> Builder::scratch(std::size_t size) {
-  scratch_->size = std::max(scratch_->size, size);
-  return scratch_;
-}
-
-std::size_t value_count(const Tensor& tensor, const Pass& pass) {
-  if (tensor.layout == Layout::kColumns) return tensor.features * pass.lanes.stride;
-  const std::size_t width = kernels().width;
-  return (tensor.features * pass.lanes.rows + width - 1) / width * width;
-}
-
-void Builder::begin_layer(std::size_t position, const program::ResolvedLayer& layer, bool reached) {
-  position_ = position;
-  layer_ = &layer;
-  reached_ = reached;
-}
-
-Parameter Builder::parameter(std::size_t k) const {
-  if (weights_ == nullptr) return {};
-  const Weights::Variable& variable = weights_->of_layer(position_)[k];
-  const bool has_gradient = variable.trainable && variable.reached;
-  return {variable.extent.of(weights_->all()).data(),
-          has_gradient ? variable.extent.of(weights_->gradients()).data() : nullptr};
-}
-
-bool Builder::has_trainable() const {
-  return reached_ && flag_or(layer_->config, "trainable", true) &&
-         std::any_of(layer_->weights.begin(), layer_->weights.end(),
-                     [](const program::Weight& weight) { return weight.trainable; });
-}
-
-bool Builder::take_sparse_input() {
-  if (!steps_.empty() || current_.features < static_cast<std::size_t>(kSparseFeatures))
-    return false;
-  sparse_layer_ = position_;
-  return true;
-}
-
-Tensor to_columns(Builder& builder) { return transpose(builder, Layout::kColumns); }
-Tensor to_rows(Builder& builder) { return transpose(builder, Layout::kRows); }
-
-std::vector<std::uint32_t> broadcast_places(const program::Shape& shape,
-                                            const program::Shape& extents) {
-  std::vector<std::uint32_t> places(static_cast<std::size_t>(element_product(shape)));
-  for (std::size_t f = 0; f < places.size(); ++f) {
-    auto rest = static_cast<std::int64_t>(f);
-    std::int64_t place = 0, step = 1;
-    for (std::size_t i = shape.size(); i-- > 0;) {
-      if (extents[i] > 1) place += rest % shape[i] * step;
-      step *= extents[i];
-      rest /= shape[i];
-    }
-    places[f] = static_cast<std::uint32_t>(place);
-  }
-  return places;
-}
-
-void rename(Builder& builder, const program::Shape& shape) {
-  Tensor tensor = builder.current();
-  tensor.shape = shape;
-  builder.set_current(std::move(tensor));
-}
 
 void Plan::build(const program::ResolvedProgram& program, const program::Shape& target,
                  Builder& builder) {

@@ -2,7 +2,8 @@
 #include <limits>
 #include <utility>
 
-#include "training/fused/plan.h"
+#include "training/fused/builder.h"
+#include "training/fused/layers/registry.h"
 
 /// Activation and the activations that have a class of their own. Source: tf.keras 2.4
 /// layers/advanced_activations.py and backend.py (relu, elu).

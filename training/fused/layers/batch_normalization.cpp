@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 
 namespace neutra::training::fused {
 namespace {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 #include "training/fused/winograd.h"
 
 namespace neutra::training::fused {

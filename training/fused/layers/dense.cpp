@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 
 namespace neutra::training::fused {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "training/fused/plan.h"
+#include "training/fused/builder.h"
 
 namespace neutra::training::fused {
 

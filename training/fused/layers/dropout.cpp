@@ -2,7 +2,8 @@
 #include <cmath>
 #include <functional>
 
-#include "training/fused/plan.h"
+#include "training/fused/builder.h"
+#include "training/fused/layers/registry.h"
 
 namespace neutra::training::fused {
 namespace {

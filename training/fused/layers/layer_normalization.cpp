@@ -3,6 +3,7 @@
 
 #include "training/clones.h"
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 #include "training/fused/vectors.h"
 
 namespace neutra::training::fused {

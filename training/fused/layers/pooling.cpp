@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 
 /// Rules and sources: training/layers/windows.h, training/layers/pooling.cpp.
 namespace neutra::training::fused {

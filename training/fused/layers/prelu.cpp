@@ -1,6 +1,7 @@
 #include <algorithm>
 
-#include "training/fused/plan.h"
+#include "training/fused/builder.h"
+#include "training/fused/layers/registry.h"
 
 /// Rules and sources: training/layers/activation_layers.cpp.
 namespace neutra::training::fused {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "training/fused/plan.h"
+#include "training/fused/builder.h"
+#include "training/fused/layers/registry.h"
 
 /// Rules and sources: training/layers/scaling.cpp.
 namespace neutra::training::fused {

@@ -1,4 +1,5 @@
-#include "training/fused/plan.h"
+#include "training/fused/builder.h"
+#include "training/fused/layers/registry.h"
 
 /// Layers that only rename features.
 namespace neutra::training::fused {

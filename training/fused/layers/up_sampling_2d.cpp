@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 
 /// Rules and sources: training/layers/shape_layers.cpp.
 namespace neutra::training::fused {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "training/fused/images.h"
+#include "training/fused/layers/registry.h"
 
 namespace neutra::training::fused {
 namespace {
