@@ -1,0 +1,1 @@
+// Nothing: the object that owns the precompiled header of the tests.
