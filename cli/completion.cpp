@@ -9,7 +9,7 @@
 #include "experiments/benchmark/build.h"
 #include "experiments/catalog.h"
 #include "experiments/scores/pictures.h"
-#include "experiments/study/study.h"
+#include "experiments/study/file.h"
 #include "fl_adapters/parsers/parser.h"
 #include "fl_adapters/registry.h"
 #include "mutators/registry.h"

@@ -1,5 +1,4 @@
-#include "base/words.h"
-#include "experiments/study/study.h"
+#include "experiments/study/file.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,6 +7,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_section.h"
+#include "base/words.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/registry.h"
 #include "program/vocabulary.h"
@@ -165,6 +165,90 @@ std::vector<StudyTool> read_tools(const JsonSection& root, const fs::path& folde
   return asked;
 }
 
+/// The study's document, with the changes of its own `quick` where it is asked for.
+Json read_document(const fs::path& file, bool quick) {
+  Json json = read_json(file);
+  if (quick) {
+    const Json* changes = member(json, "quick");
+    if (changes == nullptr || !changes->is_object()) {
+      throw input_error(describe(file.string(), "/quick", changes ? changes->dump() : "nothing",
+                                 "an object that says how the study is made small"));
+    }
+    const Json patch = *changes;
+    json.merge_patch(patch);
+  }
+  if (json.is_object()) json.erase("quick");
+  return json;
+}
+
+/// Names of studies and faults are parts of names of files.
+void require_name(const std::string& file, const std::string& place, const std::string& name) {
+  const bool fits = !name.empty() && name.front() != '.' && name.size() <= 100 &&
+                    std::all_of(name.begin(), name.end(), [](unsigned char c) {
+                      return std::isalnum(c) || c == '_' || c == '-' || c == '.';
+                    });
+  if (!fits) {
+    throw input_error(
+        describe(file, place, "'" + name + "'", "a name of files: letters, digits, '_', '-', '.'"));
+  }
+}
+
+/// Reads the faults, and returns their ids.
+std::set<std::string> read_faults(const JsonSection& root, const fs::path& folder, Study& study) {
+  search::SearchConfig common;
+  if (root.has("search")) read_search(root.at("search"), root.file(), "/search", common);
+  const std::vector<Json> faults = root.list("faults");
+  if (faults.empty()) root.fail_text("faults", "nothing", "a list of at least one fault");
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    const std::string place = "/faults/" + std::to_string(i);
+    const Json entry = faults[i].is_string() ? Json{{"fault", faults[i]}} : faults[i];
+    const JsonSection section(entry, root.file(), place, {"fault", "search", "network"});
+    study.faults.push_back(read_fault(section, folder, common));
+    const StudyFault& added = study.faults.back();
+    study.inputs.push_back(added.fault.file);
+    if (added.network) study.inputs.push_back(*added.network);
+    const std::string& id = added.fault.id;
+    require_name(root.file(), place, id);
+    if (!ids.insert(id).second)
+      section.fail_text("fault", id + " a second time", "each fault once");
+  }
+  return ids;
+}
+
+/// Reads the recorded answers on these faults; other faults' are left out.
+void read_recorded_answers(const JsonSection& root, const fs::path& folder,
+                           const std::set<std::string>& faults, Study& study) {
+  const std::vector<Json> answers = root.list("answers");
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const std::string place = "answers/" + std::to_string(i);
+    if (!answers[i].is_string()) root.fail(place, answers[i], "the name of an answers file");
+    study.inputs.push_back(folder / answers[i].get<std::string>());
+    for (evaluators::Answer& answer : evaluators::read_answers(study.inputs.back())) {
+      const bool twice = std::any_of(
+          study.answers.begin(), study.answers.end(), [&](const evaluators::Answer& other) {
+            return other.fault == answer.fault && other.tool == answer.tool;
+          });
+      if (twice) {
+        root.fail_text(place, "a second answer of " + answer.tool + " on " + answer.fault, "one");
+      }
+      if (faults.count(answer.fault)) study.answers.push_back(std::move(answer));
+    }
+  }
+}
+
+/// An answer is recorded or asked for here, not both.
+void require_answers_from_one_of_two(const JsonSection& root, const Study& study) {
+  for (const StudyTool& asked : study.tools) {
+    for (const evaluators::Answer& answer : study.answers) {
+      if (answer.tool == name_here(*asked.tool)) {
+        root.fail_text("tools", "a tool whose answers are in the answers files, as " + answer.tool,
+                       "answers from one of the two");
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::string name_here(const fl_adapters::Tool& tool) {
@@ -192,27 +276,7 @@ fs::path study_file(const std::string& name) {
 }
 
 Study load_study(const fs::path& file, bool quick) {
-  Json json = read_json(file);
-  if (quick) {
-    const Json* changes = member(json, "quick");
-    if (changes == nullptr || !changes->is_object()) {
-      throw input_error(describe(file.string(), "/quick", changes ? changes->dump() : "nothing",
-                                 "an object that says how the study is made small"));
-    }
-    const Json patch = *changes;
-    json.merge_patch(patch);
-  }
-  if (json.is_object()) json.erase("quick");
-  const auto require_name = [&](const std::string& place, const std::string& name) {
-    const bool fits = !name.empty() && name.front() != '.' && name.size() <= 100 &&
-                      std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                        return std::isalnum(c) || c == '_' || c == '-' || c == '.';
-                      });
-    if (!fits) {
-      throw input_error(describe(file.string(), place, "'" + name + "'",
-                                 "a name of files: letters, digits, '_', '-', '.'"));
-    }
-  };
+  const Json json = read_document(file, quick);
   const JsonSection root(json, file.string(), "",
                          {"format", "version", "name", "title", "search", "faults", "answers",
                           "tools", "runs", "time_limit", "memory_limit", "defects", "score"});
@@ -222,56 +286,14 @@ Study load_study(const fs::path& file, bool quick) {
   Study study;
   study.inputs.push_back(file);
   study.name = root.text("name", file.stem().string());
-  require_name("/name", study.name);
+  require_name(root.file(), "/name", study.name);
   study.title = root.text("title", study.name);
-  search::SearchConfig common;
-  if (root.has("search")) read_search(root.at("search"), root.file(), "/search", common);
-  const std::vector<Json> faults = root.list("faults");
-  if (faults.empty()) root.fail_text("faults", "nothing", "a list of at least one fault");
-  std::set<std::string> seen;
-  for (std::size_t i = 0; i < faults.size(); ++i) {
-    const Json entry = faults[i].is_string() ? Json{{"fault", faults[i]}} : faults[i];
-    const JsonSection section(entry, root.file(), "/faults/" + std::to_string(i),
-                              {"fault", "search", "network"});
-    study.faults.push_back(read_fault(section, folder, common));
-    const StudyFault& added = study.faults.back();
-    study.inputs.push_back(added.fault.file);
-    if (added.network) study.inputs.push_back(*added.network);
-    const std::string& id = added.fault.id;
-    require_name("/faults/" + std::to_string(i), id);
-    if (!seen.insert(id).second)
-      section.fail_text("fault", id + " a second time", "each fault once");
-  }
-
-  const std::vector<Json> answers = root.list("answers");
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    if (!answers[i].is_string()) {
-      root.fail("answers/" + std::to_string(i), answers[i], "the name of an answers file");
-    }
-    study.inputs.push_back(folder / answers[i].get<std::string>());
-    for (evaluators::Answer& answer : evaluators::read_answers(study.inputs.back())) {
-      const bool twice = std::any_of(
-          study.answers.begin(), study.answers.end(), [&](const evaluators::Answer& other) {
-            return other.fault == answer.fault && other.tool == answer.tool;
-          });
-      if (twice) {
-        root.fail_text("answers/" + std::to_string(i),
-                       "a second answer of " + answer.tool + " on " + answer.fault, "one");
-      }
-      if (seen.count(answer.fault)) study.answers.push_back(std::move(answer));
-    }
-  }
+  const std::set<std::string> faults = read_faults(root, folder, study);
+  read_recorded_answers(root, folder, faults, study);
   StudyTool any_tool;
   read_asking(root, any_tool);
   study.tools = read_tools(root, folder, any_tool, study.inputs);
-  for (const StudyTool& asked : study.tools) {
-    for (const evaluators::Answer& answer : study.answers) {
-      if (answer.tool == name_here(*asked.tool)) {
-        root.fail_text("tools", "a tool whose answers are in the answers files, as " + answer.tool,
-                       "answers from one of the two");
-      }
-    }
-  }
+  require_answers_from_one_of_two(root, study);
   if (root.has("score")) {
     study.score = read_score(JsonSection(root.at("score"), root.file(), "/score",
                                          {"variant", "match", "unlocated", "top"}));

@@ -3,47 +3,16 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/parallel.h"
-#include "evaluators/answers.h"
-#include "evaluators/scores.h"
-#include "experiments/catalog.h"
 #include "experiments/scores/scoring.h"
-#include "experiments/tool_runs.h"
+#include "experiments/study/file.h"
 #include "fl_adapters/tool.h"
 #include "search/options.h"
 
 namespace neutra::experiments {
-
-/// A fault of a study and where its network comes from.
-struct StudyFault {
-  Fault fault;
-  search::SearchConfig search;                   ///< seed and fingerprint are the command's
-  std::optional<std::filesystem::path> network;  ///< recorded: read instead of searched
-};
-
-/// Faults, tools and how they are scored: a study file (docs/formats/study.md).
-struct Study {
-  std::string name;
-  std::string title;
-  std::vector<StudyFault> faults;
-  std::vector<evaluators::Answer> answers;  ///< recorded ones
-  std::vector<StudyTool> tools;             ///< asked here
-  evaluators::ScoreOptions score;
-  std::vector<std::filesystem::path> inputs;  ///< files that it reads
-};
-/// Names of the bundled studies, sorted.
-std::vector<std::string> bundled_studies();
-/// A file, or else the name of a bundled study (experiments/studies). Throws input_error.
-std::filesystem::path study_file(const std::string& name);
-/// `quick`: with the changes of the file's own `quick`. Throws input_error: file, JSON path, what
-/// was found, what is allowed.
-Study load_study(const std::filesystem::path& file, bool quick = false);
-/// The name of a tool's answers, apart from recorded ones of the tool that it stands for.
-std::string name_here(const fl_adapters::Tool& tool);
 
 /// How to run it.
 struct StudyOptions {
