@@ -14,7 +14,7 @@
 #include "cli/ranks.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
-#include "experiments/batch/batch.h"
+#include "experiments/batch/scripts.h"
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"
 #include "mutators/reach.h"

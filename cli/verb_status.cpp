@@ -8,6 +8,7 @@
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
 #include "experiments/batch/batch.h"
+#include "experiments/batch/states.h"
 #include "search/search.h"
 
 namespace neutra::cli {

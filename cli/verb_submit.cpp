@@ -10,7 +10,7 @@
 #include "base/process.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "experiments/batch/batch.h"
+#include "experiments/batch/scripts.h"
 #include "experiments/study/study.h"
 
 namespace neutra::cli {

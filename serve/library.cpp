@@ -8,6 +8,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "experiments/batch/batch.h"
 #include "experiments/benchmark/store.h"
 #include "experiments/network_file.h"
 #include "report/report.h"

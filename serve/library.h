@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/batch/batch.h"
+#include "experiments/batch/states.h"
 #include "experiments/benchmark/benchmark.h"
 
 namespace neutra::serve {

@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/process.h"
+#include "experiments/batch/scripts.h"
+#include "experiments/batch/states.h"
 #include "tests/search/fakes.h"
 
 namespace neutra::experiments {
