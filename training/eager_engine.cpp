@@ -211,7 +211,7 @@ class EagerEngine final : public Engine {
       if (table.updated && table.reached &&
           program_.loop.zero_grad == program::LoopStyle::ZeroGrad::kEachStep &&
           !regularizer(layer.config, "embeddings_regularizer").active()) {
-        optimizer_->add_table(table.extent, static_cast<std::size_t>(table.shape[1]));
+        optimizer_->add_embedding(table.extent, static_cast<std::size_t>(table.shape[1]));
       }
     }
   }

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "base/words.h"
 #include "program/layer.h"
+#include "training/optimizers/registry.h"
 
 namespace neutra::training {
 

@@ -11,7 +11,7 @@
 #include "training/constraints.h"
 #include "training/data/dataset.h"
 #include "training/metrics.h"
-#include "training/optimizers.h"
+#include "training/optimizers/optimizer.h"
 #include "training/random.h"
 #include "training/sparse_rows.h"
 #include "training/weights.h"

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "program/vocabulary.h"
+#include "training/optimizers/registry.h"
 
 namespace neutra::training {
 namespace {

@@ -19,6 +19,7 @@
 #include "tests/performance/workload.h"
 #include "training/fused/engine.h"
 #include "training/loop.h"
+#include "training/optimizers/registry.h"
 
 namespace neutra {
 namespace {

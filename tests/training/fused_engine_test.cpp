@@ -23,6 +23,7 @@
 #include "training/keras_release.h"
 #include "training/libraries.h"
 #include "training/losses.h"
+#include "training/optimizers/registry.h"
 #include "training/torch.h"
 
 /// The fused engine against the eager one: both train the same program from the same weights.

@@ -17,7 +17,7 @@
 #include "programs.h"
 #include "training/fused/engine.h"
 #include "training/isa.h"
-#include "training/optimizers.h"
+#include "training/optimizers/registry.h"
 
 namespace neutra::training {
 namespace {

@@ -12,6 +12,7 @@
 #include "programs.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
+#include "training/optimizers/registry.h"
 
 /// Loops written by hand: what each style makes of a training, to the number, with both back ends.
 namespace neutra::training {

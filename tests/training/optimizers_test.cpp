@@ -1,4 +1,4 @@
-#include "training/optimizers.h"
+#include "training/optimizers/registry.h"
 
 #include <gtest/gtest.h>
 

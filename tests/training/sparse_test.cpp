@@ -19,6 +19,7 @@
 #include "training/fused/sparse_batch.h"
 #include "training/local_trainer.h"
 #include "training/loop.h"
+#include "training/optimizers/registry.h"
 
 /// Sparse inputs: the same trainings as on dense ones.
 namespace neutra::training {
@@ -157,7 +158,8 @@ struct Settings {
 };
 std::ostream& operator<<(std::ostream& out, const Settings& s) { return out << s.name; }
 
-/// Two optimisers with the same gradients, of which one defers; a table between two variables.
+/// Two optimisers with the same gradients, of which one updates lazily; a table between two
+/// variables.
 class Pair {
  public:
   static constexpr std::size_t kRows = 40, kRow = 19;
@@ -166,8 +168,8 @@ class Pair {
 
   explicit Pair(const Json& json) : json_(json), random_(7) {
     whole_ = make();
-    deferred_ = make();
-    deferred_->defer(kTable, kRow);
+    lazy_ = make();
+    lazy_->begin_lazy(kTable, kRow);
     for (std::size_t i = 0; i < kSize; ++i) {
       if (gap(i)) continue;
       w_[i] = below(random_, 9) == 0 ? (below(random_, 2) == 0 ? 0.0f : -0.0f) : number(random_);
@@ -194,32 +196,32 @@ class Pair {
         if (special && row == rows.back() && o == 0) dg[i] = g[i] = *special;
       }
     }
-    deferred_->catch_up(dw_, rows);
+    lazy_->catch_up(dw_, rows);
     for (const std::uint32_t row : rows) {
       const Extent extent{kTable.begin + row * kRow, kRow};
       EXPECT_EQ(bits(extent.of(std::span(dw_))), bits(extent.of(std::span(w_)))) << "row " << row;
     }
     whole_->step(w_, g);
-    deferred_->step(dw_, dg);
+    lazy_->step(dw_, dg);
   }
   /// Both go on in new optimisers.
   void restart() {
-    deferred_->settle(dw_);
-    auto whole = make(), deferred = make();
+    lazy_->catch_up_all(dw_);
+    auto whole = make(), lazy = make();
     whole->restore(whole_->state());
-    deferred->defer(kTable, kRow);
-    deferred->restore(deferred_->state());
+    lazy->begin_lazy(kTable, kRow);
+    lazy->restore(lazy_->state());
     whole_ = std::move(whole);
-    deferred_ = std::move(deferred);
+    lazy_ = std::move(lazy);
   }
   void expect_equal() {
-    deferred_->settle(dw_);
+    lazy_->catch_up_all(dw_);
     for (std::size_t i = 0; i < kSize; ++i) {
       ASSERT_TRUE(std::bit_cast<std::uint32_t>(w_[i]) == std::bit_cast<std::uint32_t>(dw_[i]) ||
                   (std::isnan(w_[i]) && std::isnan(dw_[i])))
           << i << ": " << w_[i] << " and " << dw_[i];
     }
-    const Optimizer::State a = whole_->state(), b = deferred_->state();
+    const Optimizer::State a = whole_->state(), b = lazy_->state();
     EXPECT_EQ(a.iterations, b.iterations);
     EXPECT_EQ(a.product, b.product);
     ASSERT_EQ(a.accumulators.size(), b.accumulators.size());
@@ -233,8 +235,8 @@ class Pair {
       }
     }
   }
-  void settle() { deferred_->settle(dw_); }
-  bool stays_bounded() const { return deferred_->stays_bounded(); }
+  void catch_up_all() { lazy_->catch_up_all(dw_); }
+  bool stays_bounded() const { return lazy_->stays_bounded(); }
   std::span<const float> table() const { return kTable.of(std::span<const float>(w_)); }
 
  private:
@@ -248,7 +250,7 @@ class Pair {
 
   Json json_;
   Random random_;
-  std::unique_ptr<Optimizer> whole_, deferred_;
+  std::unique_ptr<Optimizer> whole_, lazy_;
   std::vector<float> w_ = std::vector<float>(kSize), dw_;
 };
 
@@ -265,7 +267,7 @@ TEST_P(Deferral, ChangesNoBit) {
     Pair pair(json);
     for (int t = 0; t < 200; ++t) {
       pair.step();
-      if (t == 3 || t == 90) pair.settle();
+      if (t == 3 || t == 90) pair.catch_up_all();
       if (t == 0 || t == 140) pair.expect_equal();
       if (t == 60 || t == 150) pair.restart();
       if (HasFatalFailure() || HasNonfatalFailure()) return;

@@ -51,12 +51,12 @@ class FusedEngine final : public Engine {
     const Weights::Variable& kernel = weights_.of_layer(*plan_.sparse_layer())[0];
     if (kernel.trainable && (regularizer(layer.config, "kernel_regularizer").active() ||
                              layer.config.at("kernel_constraint").is_object() || !kernel.updated ||
-                             !optimizer_->deferrable())) {
+                             !optimizer_->can_be_lazy())) {
       return;
     }
     sparse_ = Sparse{kernel, SparseBatch(plan_.input().features), {}, false};
     sparse_->written.resize(plan_.input().features);
-    if (kernel.trainable) optimizer_->defer(kernel.extent, sparse_->outputs());
+    if (kernel.trainable) optimizer_->begin_lazy(kernel.extent, sparse_->outputs());
   }
 
   const char* backend() const override { return "fused"; }
@@ -165,7 +165,7 @@ class FusedEngine final : public Engine {
 
   void settle() override {
     if (!sparse_) return;
-    optimizer_->settle(weights_.updated());
+    optimizer_->catch_up_all(weights_.updated());
     sparse_->checked = false;
     if (!sparse_->kernel.trainable) return;
     // Earlier batches' gradients.
@@ -204,7 +204,7 @@ class FusedEngine final : public Engine {
   }
   void leave_sparse() {
     settle();
-    optimizer_->stop_deferring(weights_.updated());
+    optimizer_->end_lazy(weights_.updated());
     sparse_.reset();
     left_sparse_ = true;
   }
