@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "training/backend.h"
 #include "training/data/dataset.h"
 #include "training/evaluation.h"
 #include "training/observer.h"
@@ -16,14 +16,7 @@
 
 namespace neutra::training {
 
-enum class Backend {
-  kAuto,   ///< fused where it knows the program, else eager
-  kEager,  ///< the reference: LibTorch and autograd
-  kFused   ///< a compiled plan; programs it doesn't know fail
-};
-std::optional<Backend> parse_backend(std::string_view word);  ///< "auto", "eager", "fused"
-std::string_view to_string(Backend backend);
-
+/// How a LocalTrainer trains and what it may use.
 struct TrainerOptions {
   /// Where relative data files are looked up, in order.
   std::vector<std::filesystem::path> data_path;
@@ -96,10 +89,5 @@ class LocalTrainer : public Trainer {
   }
 };
 std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options);
-
-/// The outputs of a program's model with these weights for rows of inputs, in inference mode.
-/// Needs no data of the program. Precondition: weights and inputs have the program's shapes.
-Array predict(const program::ResolvedProgram& program, const program::ModelWeights& weights,
-              const Array& inputs, Backend backend);
 
 }  // namespace neutra::training

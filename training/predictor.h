@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "training/data/dataset.h"
+#include "training/backend.h"
+#include "training/data/array.h"
 #include "training/weights.h"
 
 namespace neutra::training {
@@ -41,5 +42,10 @@ class Predictor {
   /// Each layer's outputs for the rows of the last question, row-major; valid until the next.
   virtual std::vector<std::span<const float>> activations() = 0;
 };
+
+/// The outputs of a program's model with these weights for rows of inputs, in inference mode.
+/// Needs no data of the program. Precondition: weights and inputs have the program's shapes.
+Array predict(const program::ResolvedProgram& program, const program::ModelWeights& weights,
+              const Array& inputs, Backend backend);
 
 }  // namespace neutra::training

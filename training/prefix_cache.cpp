@@ -17,26 +17,17 @@ std::optional<ReplicaResult> PrefixCache::result(const Key& key, std::int64_t ep
 }
 
 void PrefixCache::add_state(const Key& key, std::shared_ptr<const TrainingState> state) {
-  const std::lock_guard lock(mutex_);
+  const std::uint64_t bytes = state->bytes();
+  if (!has_room(bytes)) return;
   const StateKey place{key, state->epochs};
-  if (state->bytes() > limit_ || states_.contains(place)) return;
-  while (used_ + state->bytes() > limit_) {
-    const auto it = states_.find(oldest_first_.front());
-    used_ -= it->second->bytes();
-    states_.erase(it);
-    oldest_first_.pop_front();
-  }
-  used_ += state->bytes();
-  oldest_first_.push_back(place);
-  states_.emplace(place, std::move(state));
+  const std::lock_guard lock(mutex_);
+  states_.add(place, std::move(state), bytes);
 }
 
-std::shared_ptr<const TrainingState> PrefixCache::state(const Key& key, std::int64_t epochs) const {
+std::shared_ptr<const TrainingState> PrefixCache::state(const Key& key, std::int64_t epochs) {
   const std::lock_guard lock(mutex_);
-  auto it = states_.upper_bound({key, epochs});
-  if (it == states_.begin()) return nullptr;
-  --it;
-  return it->first.first == key ? it->second : nullptr;
+  const auto* known = states_.find_last({key, 0}, {key, epochs});
+  return known == nullptr ? nullptr : *known;
 }
 
 }  // namespace neutra::training

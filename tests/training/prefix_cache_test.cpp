@@ -46,7 +46,7 @@ TEST(PrefixCache, TheLongestStateThatIsNotTooLong) {
   EXPECT_EQ(cache.state({{1, 1}, 3, 4}, 100), nullptr);
 }
 
-TEST(PrefixCache, TheOldestStatesAreDroppedFirst) {
+TEST(PrefixCache, TheLeastRecentlyUsedStatesAreDroppedFirst) {
   const std::uint64_t one = state(1)->bytes();
   PrefixCache cache(3 * one);
   auto key = [](int replica) { return PrefixCache::Key{{1, 2}, 3, replica}; };
