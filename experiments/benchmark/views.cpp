@@ -5,6 +5,7 @@
 #include "base/csv_table.h"
 #include "base/words.h"
 #include "evaluators/statistics.h"
+#include "experiments/benchmark/documents.h"
 #include "search/options.h"
 
 namespace neutra::experiments {
