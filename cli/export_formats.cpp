@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "cli/context.h"
+#include "cli/stopping.h"
 #include "fl_adapters/registry.h"
 #include "fl_adapters/tool_folder.h"
 #include "program/formats/keras_file.h"

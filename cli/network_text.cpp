@@ -4,8 +4,9 @@
 #include <set>
 
 #include "base/error.h"
-#include "cli/context.h"
+#include "cli/texts.h"
 #include "evaluators/statistics.h"
+#include "experiments/catalog.h"
 #include "experiments/scoring_metric.h"
 
 namespace neutra::cli {

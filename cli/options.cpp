@@ -328,6 +328,11 @@ void Arguments::set(const Option& option, const std::vector<std::string>& values
   origins_[option.name] = where;
 }
 
+std::string chosen_format(const Arguments& arguments) {
+  if (arguments.flag("json")) return "json";
+  return arguments.has("format") ? arguments.text("format") : "text";
+}
+
 namespace {
 
 /// Defaults, then the configuration file (`config`, else that of NEUTRA_CONFIG), then the

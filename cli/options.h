@@ -64,6 +64,9 @@ class Arguments {
   std::map<std::string, std::string, std::less<>> origins_;
 };
 
+/// The form of the result: --json or --format; "text" of a verb that takes no --format.
+std::string chosen_format(const Arguments& arguments);
+
 /// "48h", "1h30m", "90s", "2.5" (seconds), "1d"; nullopt when it is none of these.
 std::optional<double> parse_duration(std::string_view text);
 /// "1.5G", "512M", "100k", "4096" bytes, powers of 1024.

@@ -16,6 +16,7 @@
 #include "base/printable.h"
 #include "base/text_layout.h"
 #include "cli/texts.h"
+#include "search/search.h"
 
 namespace neutra::cli {
 namespace {
@@ -105,6 +106,22 @@ int length_of(const std::vector<Part>& parts) {
 }
 
 }  // namespace
+
+ProgressState progress_of(const Tally& tally, const std::string& unit, bool growing) {
+  return {static_cast<std::int64_t>(tally.done), static_cast<std::int64_t>(tally.total), unit,
+          growing, static_cast<std::int64_t>(tally.failed)};
+}
+
+ProgressState progress_of(const search::Progress& progress, std::optional<std::int64_t> budget) {
+  const search::SearchCounters& counters = progress.counters;
+  ProgressState state{counters.evaluations, budget.value_or(-1), "evaluations"};
+  state.invalid = counters.invalid;
+  state.failed = counters.failed;
+  state.fraction = progress.fraction.value_or(-1);
+  state.text = std::to_string(progress.alternatives) + " repairs, " +
+               std::to_string(progress.queue) + " queued";
+  return state;
+}
 
 std::optional<TerminalStyle> terminal_style() {
   const std::string terminal = environment("TERM");

@@ -5,6 +5,12 @@
 #include <optional>
 #include <string>
 
+#include "base/parallel.h"
+
+namespace neutra::search {
+struct Progress;
+}
+
 namespace neutra::cli {
 
 /// How far a verb is. What isn't known stays as it is.
@@ -17,6 +23,12 @@ struct ProgressState {
   double fraction = -1;      ///< in [0, 1], where it isn't done / total
   std::string text = {};     ///< whatever else there is to say
 };
+
+/// `growing`: more than the total may be needed.
+ProgressState progress_of(const Tally& tally, const std::string& unit, bool growing = false);
+/// What a search's line of progress says; `budget`: of --budget-evaluations.
+ProgressState progress_of(const search::Progress& progress,
+                          std::optional<std::int64_t> budget = {});
 
 /// How a terminal is written to.
 struct TerminalStyle {

@@ -7,12 +7,19 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/context.h"
+#include "cli/isolated.h"
+#include "cli/stopping.h"
 #include "search/launcher.h"
 #include "search/remote_worker.h"
 #include "training/libraries.h"
 #ifdef NEUTRA_WITH_MPI
+#include "base/error.h"
+#include "cli/isolated.h"
+#include "cli/stopping.h"
+#include "search/launcher.h"
 #include "search/mpi_job.h"
+#include "search/remote_worker.h"
+#include "training/libraries.h"
 #endif
 
 namespace neutra::cli {
@@ -84,6 +91,7 @@ bool join_ranks() {
                            " ranks was started, but each is alone: start it with the mpirun of the "
                            "MPI library that neutra was built with"));
   }
+  end_with_ranks({g_job->rank() == 0, leave_ranks});
   if (g_job->rank() == 0) return true;
   search::train_for(g_job->search(), make_site, &stop_requested(), [] {
     leave_ranks(0);
@@ -139,27 +147,6 @@ void leave_ranks(int exit_code) {
 #else
   static_cast<void>(exit_code);
 #endif
-}
-
-Json to_json(const training::TrainerOptions& options) {
-  Json folders = Json::array();
-  for (const auto& folder : options.data_path) folders.push_back(folder.string());
-  return {{"data_path", std::move(folders)},       {"skip_dead_epochs", options.skip_dead_epochs},
-          {"backend", to_string(options.backend)}, {"reuse_epochs", options.reuse_epochs},
-          {"state_bytes", options.state_bytes},    {"memory", options.memory}};
-}
-
-training::TrainerOptions trainer_options_from_json(const Json& json) {
-  training::TrainerOptions options;
-  for (const Json& folder : json.at("data_path")) {
-    options.data_path.emplace_back(folder.get<std::string>());
-  }
-  json.at("skip_dead_epochs").get_to(options.skip_dead_epochs);
-  options.backend = training::parse_backend(json.at("backend").get<std::string>()).value();
-  json.at("reuse_epochs").get_to(options.reuse_epochs);
-  json.at("state_bytes").get_to(options.state_bytes);
-  json.at("memory").get_to(options.memory);
-  return options;
 }
 
 }  // namespace neutra::cli

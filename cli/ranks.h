@@ -31,8 +31,4 @@ std::optional<std::string> rank_library();
 /// Has the other ranks end. Where that can't be, the process ends here with `exit_code`.
 void leave_ranks(int exit_code);
 
-/// Trainings in another process: where and how, as JSON.
-Json to_json(const training::TrainerOptions& options);
-training::TrainerOptions trainer_options_from_json(const Json& json);
-
 }  // namespace neutra::cli

@@ -9,8 +9,10 @@
 #include <set>
 
 #include "base/error.h"
-#include "cli/context.h"
+#include "cli/progress_line.h"
+#include "cli/trainers.h"
 #include "cli/warnings.h"
+#include "experiments/catalog.h"
 #include "experiments/search_task.h"
 #include "training/curves.h"
 

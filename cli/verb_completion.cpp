@@ -1,7 +1,8 @@
 #include <iostream>
 
 #include "cli/completion.h"
-#include "cli/context.h"
+#include "cli/outputs.h"
+#include "cli/texts.h"
 #include "cli/verbs.h"
 
 namespace neutra::cli {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
-#include "cli/context.h"
+#include "cli/texts.h"
 #include "cli/verbs.h"
 #include "program/vocabulary.h"
 

@@ -3,11 +3,17 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/numbers.h"
-#include "cli/context.h"
 #include "cli/export_formats.h"
 #include "cli/imports.h"
+#include "cli/originals.h"
+#include "cli/outputs.h"
+#include "cli/stopping.h"
+#include "cli/texts.h"
+#include "cli/trainers.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
+#include "experiments/catalog.h"
+#include "experiments/search_task.h"
 #include "search/options.h"
 
 namespace neutra::cli {

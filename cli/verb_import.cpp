@@ -2,8 +2,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "cli/context.h"
 #include "cli/imports.h"
+#include "cli/outputs.h"
+#include "cli/texts.h"
 #include "cli/verbs.h"
 
 namespace neutra::cli {

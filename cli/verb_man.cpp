@@ -4,7 +4,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/words.h"
-#include "cli/context.h"
 #include "cli/manual.h"
 #include "cli/verbs.h"
 #include "program/vocabulary.h"

@@ -6,9 +6,10 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "cli/context.h"
 #include "cli/network_text.h"
+#include "cli/outputs.h"
 #include "cli/verbs.h"
+#include "experiments/catalog.h"
 #include "experiments/network_file.h"
 #include "experiments/scores/pictures.h"
 

@@ -4,9 +4,13 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "cli/context.h"
+#include "cli/outputs.h"
+#include "cli/provenance.h"
 #include "cli/report_curves.h"
+#include "cli/stopping.h"
+#include "cli/texts.h"
 #include "cli/verbs.h"
+#include "experiments/catalog.h"
 #include "report/report.h"
 #include "report/tables.h"
 

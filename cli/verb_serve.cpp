@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "base/last_act.h"
-#include "cli/context.h"
+#include "cli/provenance.h"
 #include "cli/stopping.h"
+#include "cli/texts.h"
+#include "cli/trainers.h"
 #include "cli/verbs.h"
 #include "serve/folder_site.h"
 #include "serve/http_server.h"

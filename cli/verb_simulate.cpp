@@ -6,7 +6,8 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "cli/context.h"
+#include "cli/outputs.h"
+#include "cli/texts.h"
 #include "cli/verbs.h"
 #include "evaluators/result_table.h"
 #include "experiments/scores/figures.h"

@@ -2,7 +2,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "cli/context.h"
+#include "cli/outputs.h"
 #include "cli/progress_line.h"
 #include "cli/texts.h"
 #include "cli/verbs.h"

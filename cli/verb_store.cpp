@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "cli/context.h"
 #include "cli/verbs.h"
 #include "search/search.h"
 

@@ -2,8 +2,9 @@
 #include <map>
 
 #include "base/words.h"
-#include "cli/context.h"
+#include "cli/texts.h"
 #include "cli/verbs.h"
+#include "experiments/catalog.h"
 #include "search/options.h"
 
 namespace neutra::cli {

@@ -8,7 +8,7 @@
 #include "base/files.h"
 #include "base/printable.h"
 #include "base/process.h"
-#include "cli/context.h"
+#include "cli/trainers.h"
 #include "cli/verbs.h"
 #include "experiments/batch/scripts.h"
 #include "experiments/study/study.h"

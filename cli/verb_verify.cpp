@@ -6,13 +6,18 @@
 
 #include "base/error.h"
 #include "base/json_number.h"
-#include "cli/context.h"
+#include "cli/progress_line.h"
+#include "cli/stopping.h"
+#include "cli/texts.h"
+#include "cli/trainers.h"
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "evaluators/permutation_test.h"
 #include "evaluators/statistics.h"
+#include "experiments/catalog.h"
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"
+#include "experiments/search_task.h"
 #include "search/search.h"
 
 namespace neutra::cli {
