@@ -7,30 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "cli/option.h"
 
 namespace neutra::cli {
-
-enum class OptionType { kFlag, kInteger, kNumber, kText, kList, kChoice, kDuration, kSize };
-
-/// One row of the option table. Help, configuration file, environment and command line all come
-/// from it.
-struct Option {
-  std::string name;  ///< long name without dashes: "budget-evaluations"
-  char letter = 0;   ///< short name, 0: none
-  OptionType type = OptionType::kText;
-  std::string argument;              ///< as shown in help: "N", "FILE"
-  std::string fallback;              ///< default as text; "": none
-  std::vector<std::string> choices;  ///< of kChoice, and of kList where not all are allowed
-  double least = 0, most = 0;        ///< range of kInteger and kNumber; both 0: any
-  std::string help;
-};
-
-/// Every option of every verb, sorted by name.
-const std::vector<Option>& option_table();
-const Option* find_option(std::string_view name);
-/// NEUTRA_BUDGET_EVALUATIONS for "budget-evaluations".
-std::string environment_name(const Option& option);
 
 /// The resolved options of one call: defaults < configuration file < environment < command line.
 class Arguments {
@@ -67,11 +46,6 @@ class Arguments {
 /// The form of the result: --json or --format; "text" of a verb that takes no --format.
 std::string chosen_format(const Arguments& arguments);
 
-/// "48h", "1h30m", "90s", "2.5" (seconds), "1d"; nullopt when it is none of these.
-std::optional<double> parse_duration(std::string_view text);
-/// "1.5G", "512M", "100k", "4096" bytes, powers of 1024.
-std::optional<std::uint64_t> parse_size(std::string_view text);
-
 /// The first word of verbs that do several things: `neutra store check STORE`.
 struct VerbAction {
   std::string name;
@@ -101,9 +75,6 @@ Arguments configured_options(const VerbOptions& verb, const std::optional<std::s
 
 /// The options that a verb takes, sorted by name, with its own formats.
 std::vector<Option> options_of(const VerbOptions& verb);
-
-/// What a configuration file may say: JSON Schema of its form as a JSON object.
-Json configuration_schema();
 
 /// The option part of `neutra VERB --help`.
 std::string option_help(const VerbOptions& verb);

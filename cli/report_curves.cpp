@@ -1,7 +1,6 @@
 #include "cli/report_curves.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <deque>
 #include <iostream>
@@ -9,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "cli/progress_line.h"
 #include "cli/trainers.h"
 #include "cli/warnings.h"
@@ -20,13 +20,12 @@ namespace neutra::cli {
 namespace {
 
 std::int64_t whole_number(const std::string& text, std::string_view part) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-  if (error != std::errc() || end != part.data() + part.size() || number < 0)
+  const auto number = parse_number<std::int64_t>(part);
+  if (!number || *number < 0)
     throw usage_error("--curves: found '" + text +
                       "'; allowed: N, how many of the best repairs, or ids of programs such as "
                       "id:7 or id:7,12");
-  return number;
+  return *number;
 }
 
 /// As the page has it: the best first, NaN last.

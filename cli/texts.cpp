@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <string_view>
 
+#include "base/parse_number.h"
 #include "base/printable.h"
 #include "base/text_layout.h"
 #include "base/words.h"
@@ -27,11 +27,8 @@ std::optional<std::size_t> output_columns() {
   constexpr std::size_t kLeast = 20, kMost = 10000;
   if (g_to_file) return std::nullopt;
   std::size_t columns = 0;
-  if (const char* named = std::getenv("COLUMNS"); named != nullptr && *named != '\0') {
-    const std::string_view text = named;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
-    if (error != std::errc() || end != text.data() + text.size()) columns = 0;
-  }
+  if (const char* named = std::getenv("COLUMNS"); named != nullptr)
+    columns = parse_number<std::size_t>(named).value_or(0);
   winsize size{};
   if (columns == 0 && isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
     columns = size.ws_col;

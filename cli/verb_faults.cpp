@@ -306,16 +306,10 @@ Verb faults_verb() {
        "FAULT ...",
        {},
        {},
-       {{"data",
-         0,
-         OptionType::kFlag,
-         "",
-         "",
-         {},
-         0,
-         0,
-         "list the data files that are not here: which faults lack them, where to put them, where "
-         "they come from"}}},
+       {{.name = "data",
+         .type = OptionType::kFlag,
+         .help = "list the data files that are not here: which faults lack them, where to put "
+                 "them, where they come from"}}},
       "Without --check: id, origin, source, fault types as the study declares them and as the "
       "difference between\n"
       "buggy and fixed program gives them. With --check: trains both and compares their "

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -7,6 +6,7 @@
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/parse_number.h"
 #include "cli/mutant_analysis.h"
 #include "cli/originals.h"
 #include "cli/outputs.h"
@@ -107,11 +107,8 @@ mutators::ValueRange given_range(const mutators::MutationOperator& op,
   if (const auto refusal = mutators::site_refusal(op, target, site))
     throw input_error(describe("", std::string(op.id), refusal->found, refusal->allowed));
   const auto number = [&](std::string_view part) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
-    if (error != std::errc() || end != part.data() + part.size())
-      throw usage_error("--range: found " + text + "; allowed: FROM:TO, two numbers");
-    return value;
+    if (const auto value = parse_number<double>(part)) return *value;
+    throw usage_error("--range: found " + text + "; allowed: FROM:TO, two numbers");
   };
   const auto colon = text.find(':');
   const std::string_view view = text;

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <iostream>
 #include <map>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "cli/outputs.h"
 #include "cli/texts.h"
 #include "cli/verbs.h"
@@ -24,14 +24,12 @@ std::vector<int> sizes(const std::string& text) {
   std::vector<int> result;
   std::istringstream items(text);
   for (std::string item; std::getline(items, item, ',');) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
-    if (error != std::errc() || end != item.data() + item.size() || number < 1 ||
-        number > kMostWorkers) {
+    const std::optional<int> number = parse_number<int>(item);
+    if (!number || *number < 1 || *number > kMostWorkers) {
       throw usage_error("--sizes: found '" + item + "'; allowed: numbers of workers from 1 to " +
                         std::to_string(kMostWorkers) + " such as 1,64,1000");
     }
-    result.push_back(number);
+    result.push_back(*number);
   }
   return result;
 }

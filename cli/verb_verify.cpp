@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <set>
@@ -6,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/json_number.h"
+#include "base/parse_number.h"
 #include "cli/progress_line.h"
 #include "cli/stopping.h"
 #include "cli/texts.h"
@@ -52,9 +52,9 @@ std::vector<std::size_t> positions(const Arguments& arguments, std::size_t total
   std::size_t start = 0;
   while (start <= text.size()) {
     const std::size_t end = std::min(text.find(',', start), text.size());
-    std::size_t number = 0;
-    const auto [stop, error] = std::from_chars(text.data() + start, text.data() + end, number);
-    if (error != std::errc() || stop != text.data() + end || number < 1)
+    const std::string_view part = std::string_view(text).substr(start, end - start);
+    const std::size_t number = parse_number<std::size_t>(part).value_or(0);
+    if (number < 1)
       throw usage_error("--rows: found '" + text +
                         "'; allowed: a count N or positions such as 1,7,13 (from 1)");
     if (!is_list) {

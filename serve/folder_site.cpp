@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/parse_number.h"
 #include "base/printable.h"
 #include "evaluators/statistics.h"
 #include "experiments/benchmark/checkout.h"
@@ -86,11 +86,7 @@ std::string header(const HttpRequest& request, const std::string& name) {
 }
 
 std::optional<std::int64_t> number(const std::optional<std::string>& text) {
-  std::int64_t value = 0;
-  if (!text) return std::nullopt;
-  const char* end = text->data() + text->size();
-  const auto [at, error] = std::from_chars(text->data(), end, value);
-  return error == std::errc() && at == end && !text->empty() ? std::optional(value) : std::nullopt;
+  return text ? parse_number<std::int64_t>(*text) : std::nullopt;
 }
 
 template <typename Value>

@@ -1,0 +1,70 @@
+#include "cli/options/groups.h"
+
+namespace neutra::cli {
+
+std::vector<Option> mutation_group() {
+  using enum OptionType;
+  return {
+      {.name = "all", .type = kFlag, .help = "with every mutation operator"},
+      {.name = "apply",
+       .type = kList,
+       .argument = "OPERATOR[@LAYER][=VALUE]",
+       .help = "mutation operator to apply; several make one mutant of a higher order"},
+      {.name = "as",
+       .type = kChoice,
+       .argument = "KIND",
+       .fallback = "program",
+       .choices = {"program", "fault"},
+       .help = "write mutants as programs, or as faults whose known fix is the original"},
+      {.name = "bounds",
+       .type = kChoice,
+       .argument = "NAME",
+       .choices = {"audio", "lenet", "mnist", "movie_recomm", "udacity"},
+       .help = "search ranges and batch sizes of DeepCrime's subject NAME instead of those of the "
+               "rules"},
+      {.name = "count",
+       .type = kInteger,
+       .argument = "N",
+       .fallback = "10",
+       .range = {1, 1000000},
+       .help = "number of random mutants"},
+      {.name = "early",
+       .type = kChoice,
+       .argument = "on|off",
+       .fallback = "on",
+       .choices = {"on", "off"},
+       .help = "leave out trainings of mutants that can change no verdict (exact)"},
+      {.name = "kill", .type = kFlag, .help = "train the mutants: which do the test sets kill?"},
+      {.name = "layer",
+       .type = kInteger,
+       .argument = "N",
+       .range = {0, 1000000},
+       .help = "mutate this layer only, counted from 0"},
+      {.name = "operator",
+       .type = kList,
+       .argument = "OPERATOR",
+       .help = "mutation operator, by id or abbreviation (may be given several times)"},
+      {.name = "order",
+       .type = kInteger,
+       .argument = "N",
+       .range = {1, 5},
+       .help = "random mutants of N operators each"},
+      {.name = "range",
+       .type = kText,
+       .argument = "FROM:TO",
+       .help = "ends of the values of one operator, the less severe first"},
+      {.name = "report",
+       .type = kText,
+       .argument = "FILE.json",
+       .help = "write a report for viewers of mutation tests (mutation-testing-report-schema)"},
+      {.name = "show", .type = kFlag, .help = "print what each mutant changes"},
+      {.name = "test-set",
+       .type = kList,
+       .argument = "SET",
+       .help = "rows that kill mutants: train, test, weak (may be given several times); default: "
+               "train and test"},
+      {.name = "value", .type = kText, .argument = "VALUE", .help = "value of the mutation"},
+  };
+}
+
+}  // namespace neutra::cli

@@ -1,0 +1,67 @@
+#include "cli/options/groups.h"
+
+namespace neutra::cli {
+
+std::vector<Option> studies_group() {
+  using enum OptionType;
+  return {
+      {.name = "attempts",
+       .type = kInteger,
+       .argument = "N",
+       .fallback = "20",
+       .range = {1, 1000},
+       .help = "starts of a job before it is given up"},
+      {.name = "dry-run", .type = kFlag, .help = "print what would be done"},
+      {.name = "executor",
+       .type = kChoice,
+       .argument = "NAME",
+       .fallback = "slurm",
+       .choices = {"slurm", "local"},
+       .help = "what runs the jobs: Slurm, or this machine, one after the other"},
+      {.name = "figures",
+       .type = kText,
+       .argument = "FORMS",
+       .fallback = "svg",
+       .help = "forms of the figures: svg, png, pdf, or several such as svg,pdf"},
+      {.name = "folder",
+       .type = kText,
+       .argument = "FOLDER",
+       .help = "results go here; default NAME-results"},
+      {.name = "host",
+       .type = kText,
+       .argument = "HOST",
+       .fallback = "127.0.0.1",
+       .help =
+           "address to listen on; another one than this machine's own shows the folder to others"},
+      {.name = "only",
+       .type = kList,
+       .argument = "FAULT",
+       .help = "this fault of the study (may be given several times)"},
+      {.name = "port",
+       .type = kInteger,
+       .argument = "N",
+       .fallback = "0",
+       .range = {0, 65535},
+       .help = "port to listen on; 0: one that is free"},
+      {.name = "quick",
+       .type = kFlag,
+       .help = "the small version of the study, as its file describes it"},
+      {.name = "ranks",
+       .type = kInteger,
+       .argument = "N",
+       .fallback = "1",
+       .range = {1, 100000},
+       .help = "MPI processes of each job"},
+      {.name = "sbatch-arg",
+       .type = kList,
+       .argument = "ARGUMENT",
+       .help = "argument for sbatch, such as --time=1:00:00 (may be given several times)"},
+      {.name = "searches-only", .type = kFlag, .help = "search; ask no tool and score nothing"},
+      {.name = "study",
+       .type = kText,
+       .argument = "FOLDER",
+       .help = "folder with the results of a study: its answers, and its times and F3"},
+  };
+}
+
+}  // namespace neutra::cli
