@@ -7,7 +7,7 @@
 #include "cli/repair_list.h"
 #include "experiments/catalog.h"
 #include "experiments/network_warnings.h"
-#include "search/search.h"
+#include "search/network.h"
 
 namespace neutra::cli {
 

@@ -30,7 +30,8 @@
 #include "mutators/registry.h"
 #include "program/patch.h"
 #include "program/vocabulary.h"
-#include "search/store.h"
+#include "search/store_lock.h"
+#include "search/store_reader.h"
 
 namespace neutra::cli {
 namespace {

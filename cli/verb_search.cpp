@@ -26,7 +26,9 @@
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "mutators/reach.h"
-#include "search/store.h"
+#include "search/search.h"
+#include "search/store_file.h"
+#include "search/store_reader.h"
 
 namespace neutra::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "evaluators/result_table.h"
 #include "experiments/batch/batch.h"
 #include "experiments/batch/states.h"
-#include "search/search.h"
+#include "search/store_reader.h"
 
 namespace neutra::cli {
 namespace {

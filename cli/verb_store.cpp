@@ -3,7 +3,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/verbs.h"
-#include "search/search.h"
+#include "search/store_check.h"
+#include "search/store_reader.h"
+#include "search/store_recovery.h"
 
 namespace neutra::cli {
 namespace {

@@ -18,7 +18,7 @@
 #include "experiments/network_file.h"
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
-#include "search/search.h"
+#include "search/network.h"
 
 namespace neutra::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "experiments/scoring_metric.h"
 #include "experiments/search_task.h"
 #include "search/network_reader.h"
-#include "search/search.h"
+#include "search/store_reader.h"
 
 namespace neutra::experiments {
 namespace {

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
-#include "search/search.h"
+#include "search/store_reader.h"
 
 namespace neutra::experiments {
 namespace {

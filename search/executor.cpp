@@ -208,7 +208,7 @@ class Executor {
     if (!options_.progress || Clock::now() - reported_ < kProgressInterval) return;
     reported_ = Clock::now();
     Progress progress = work_.progress();
-    progress.counters = run_counters(progress.counters, store_);
+    progress.counters = store_.timed(progress.counters);
     options_.progress(progress);
   }
 
@@ -248,12 +248,6 @@ void execute(Work& work, Store& store, const std::function<void()>& save,
   }
   if (watcher.joinable()) watcher.join();
   executor.rethrow();
-}
-
-SearchCounters run_counters(SearchCounters counters, const Store& store) {
-  counters.total_seconds = store.elapsed();
-  counters.seconds = store.seconds();
-  return counters;
 }
 
 }  // namespace neutra::search

@@ -20,7 +20,4 @@ void execute(Work& work, Store& store, const std::function<void()>& save,
              const std::function<void()>& give_up, const SearchConfig& config,
              const RunOptions& options, training::Trainer& trainer);
 
-/// The counters of a run so far.
-SearchCounters run_counters(SearchCounters counters, const Store& store);
-
 }  // namespace neutra::search

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "search/store.h"
+#include "search/store_reader.h"
 
 namespace neutra::search {
 namespace {

@@ -9,13 +9,17 @@
 #include "search/machine.h"
 #include "search/minimiser.h"
 #include "search/store.h"
+#include "search/store_file.h"
+#include "search/store_header.h"
+#include "search/store_reader.h"
+#include "search/store_replay.h"
 
 namespace neutra::search {
 namespace {
 
 Json make_header(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
                  const RunOptions& options) {
-  Json header = {{"format", "neutra-store"}, {"version", 1}};
+  Json header = {{"format", kStoreFormat}, {"version", kStoreVersion}};
   if (options.provenance.is_object()) header.update(options.provenance);
   header.update({{"command", options.command},
                  {"seed", config.seed},
@@ -159,11 +163,11 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
     run(
         machine, store,
         [&](bool over) {
-          store.save(machine.network(), run_counters(machine.counters(), store),
+          store.save(machine.network(), store.timed(machine.counters()),
                      over ? std::optional(machine.end()) : std::nullopt);
         },
         config, options, trainer);
-    outcome = {machine.network(), run_counters(machine.counters(), store), machine.end(), false,
+    outcome = {machine.network(), store.timed(machine.counters()), machine.end(), false,
                store.content().minimising};
     outcome.network.subpatches = store.content().network.subpatches;
   }

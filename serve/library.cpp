@@ -12,7 +12,7 @@
 #include "experiments/benchmark/store.h"
 #include "experiments/network_file.h"
 #include "report/report.h"
-#include "search/search.h"
+#include "search/store_lock.h"
 #include "serve/request_head.h"
 
 namespace neutra::serve {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "search/store.h"
+#include "search/store_lock.h"
 
 namespace neutra::experiments {
 

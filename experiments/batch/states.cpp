@@ -16,7 +16,8 @@
 #include "experiments/catalog.h"
 #include "experiments/network_warnings.h"
 #include "experiments/scoring_metric.h"
-#include "search/search.h"
+#include "search/store_lock.h"
+#include "search/store_reader.h"
 
 namespace neutra::experiments {
 namespace {

@@ -11,7 +11,7 @@
 #include "experiments/benchmark/benchmark.h"
 #include "experiments/benchmark/fault_catalogue.h"
 #include "experiments/catalog.h"
-#include "search/search.h"
+#include "search/store_reader.h"
 #include "training/local_trainer.h"
 
 namespace neutra::experiments {

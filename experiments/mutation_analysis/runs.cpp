@@ -6,7 +6,7 @@
 #include "base/file_kind.h"
 #include "base/files.h"
 #include "base/journal.h"
-#include "search/store.h"
+#include "search/store_lock.h"
 #include "training/local_trainer.h"
 
 namespace neutra::experiments {

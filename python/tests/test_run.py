@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
@@ -7,9 +8,34 @@ import h5py
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import StoreMaker, write_store
+from conftest import ROOT, StoreMaker, write_store
 
 import neutra
+from neutra import store
+
+
+def documented_columns(table: str) -> list[str]:
+    """Those of docs/formats/store.md, which a test of the command compares with what it writes."""
+    page = (ROOT / "docs/formats/store.md").read_text(encoding="utf-8")
+    found = re.search(rf"^\| `/{table}/` \|.*`(\w+(?:, \w+)+)`", page, re.MULTILINE)
+    assert found, table
+    return found[1].split(", ")
+
+
+def test_the_columns_are_those_of_the_format(make_store: StoreMaker) -> None:
+    with h5py.File(make_store()) as file:
+        for table in ("nodes", "edges"):
+            assert sorted(file[table]) == sorted(documented_columns(table))
+        assert set(file["evaluations"]) <= set(documented_columns("evaluations"))
+    assert set(store._FLAGS) <= set(documented_columns("nodes"))
+    assert set(store._NODES) - {"change"} <= set(documented_columns("nodes"))
+    assert set(store._EVALUATIONS) <= set(documented_columns("evaluations"))
+
+
+def test_the_real_store_has_the_columns_of_the_format(found: neutra.Run) -> None:
+    with h5py.File(found.store) as file:
+        for table in ("nodes", "edges", "evaluations", "deaths"):
+            assert sorted(file[table]) == sorted(documented_columns(table))
 
 
 def test_nodes(make_store: StoreMaker) -> None:

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "search/machine.h"
 #include "search/store.h"
+#include "search/store_reader.h"
 #include "tests/search/fakes.h"
 
 namespace neutra::search::tests {

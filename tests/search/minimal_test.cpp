@@ -6,6 +6,9 @@
 
 #include "evaluators/comparison.h"
 #include "search/store.h"
+#include "search/store_check.h"
+#include "search/store_content.h"
+#include "search/store_reader.h"
 #include "tests/search/fakes.h"
 
 namespace neutra::search::tests {

@@ -8,7 +8,9 @@
 #include <new>
 
 #include "search/remote_worker.h"
-#include "search/store.h"
+#include "search/store_check.h"
+#include "search/store_content.h"
+#include "search/store_reader.h"
 #include "tests/search/fakes.h"
 
 namespace neutra::search::tests {

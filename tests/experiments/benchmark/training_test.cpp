@@ -14,7 +14,7 @@
 #include "experiments/benchmark/test.h"
 #include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
-#include "search/search.h"
+#include "search/store_reader.h"
 #include "tests/training/programs.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"

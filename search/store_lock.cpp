@@ -1,0 +1,128 @@
+#include "search/store_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <ctime>
+#include <iostream>
+#include <thread>
+
+#include "base/error.h"
+#include "base/file_kind.h"
+#include "base/journal.h"
+
+namespace neutra::search {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kLockBeginning = "pid ";
+/// How long the lock of another process is waited for.
+constexpr auto kLockPatience = std::chrono::milliseconds(500);
+
+/// What a lock says of its owner, on one line.
+std::string owner_text(int descriptor) {
+  std::array<char, 1024> text{};
+  const ssize_t length = ::pread(descriptor, text.data(), text.size() - 1, 0);
+  std::string owner(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  while (!owner.empty() && owner.back() == '\n') owner.pop_back();
+  for (std::size_t at = 0; (at = owner.find('\n', at)) != std::string::npos; at += 2)
+    owner.replace(at, 1, ", ");
+  return owner.empty() ? "just starting" : owner;
+}
+
+}  // namespace
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+void require_ours(const fs::path& file, std::string_view beginning) {
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return;
+  std::string start = start_of_file(file, beginning.size());
+  if (start.find_first_not_of('\0') == std::string::npos) start.clear();
+  if (!fs::is_regular_file(file, ignored) || start != beginning.substr(0, start.size())) {
+    throw input_error(describe(file.string(), "", "another kind of file",
+                               "a file of this search, or a name that is still free"));
+  }
+}
+
+StoreLock::StoreLock(fs::path file, const std::string& command, const std::string& use)
+    : file_(std::move(file)) {
+  require_ours(file_, kLockBeginning);
+  const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
+  for (;;) {
+    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw_system_error("cannot create", file_);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
+      // Its last owner may have removed the file since it was opened: then it locks nothing.
+      struct stat ours {
+      }, named{};
+      if (::fstat(descriptor_, &ours) == 0 && ::stat(file_.c_str(), &named) == 0 &&
+          ours.st_ino == named.st_ino) {
+        break;
+      }
+      ::close(descriptor_);
+      continue;
+    }
+    const int error = errno;
+    const std::string owner = owner_text(descriptor_);
+    ::close(descriptor_);
+    descriptor_ = -1;
+    if (error != EWOULDBLOCK) {
+      errno = error;
+      throw_system_error("cannot lock", file_);
+    }
+    if (std::chrono::steady_clock::now() > deadline) {
+      throw failure(file_.string() + ": " + use + " (" + owner + "); wait for it or stop it");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  const std::string text = std::string(kLockBeginning) + std::to_string(::getpid()) + "\nhost " +
+                           host.data() + "\nstarted " + utc_now() + "\ncommand " + command + "\n";
+  // The text only names the owner: a full disk must not keep the lock from working.
+  if (::ftruncate(descriptor_, 0) != 0 ||
+      ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    std::cerr << "warning: " << file_.string() << " cannot name its owner\n";
+  }
+}
+
+std::optional<std::string> store_owner(const fs::path& store) {
+  // A pipe of that name has no owner, and must not be waited for.
+  const int descriptor =
+      ::open((store.string() + ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (descriptor < 0) return std::nullopt;
+  std::optional<std::string> owner;
+  struct stat found {};
+  if (::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) &&
+      ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    owner = owner_text(descriptor);
+  }
+  ::close(descriptor);
+  return owner;
+}
+
+void StoreLock::keep_over_exec() { ::fcntl(descriptor_, F_SETFD, 0); }
+
+StoreLock::~StoreLock() {
+  ::unlink(file_.c_str());
+  ::close(descriptor_);
+}
+
+void StoreLock::give_up() { ::unlink(file_.c_str()); }
+
+}  // namespace neutra::search
