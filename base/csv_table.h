@@ -6,7 +6,41 @@
 
 namespace neutra {
 
-/// A CSV file of texts with a header line.
+/// Cuts CSV text (RFC 4180: quoted fields with doubled quotes, LF or CRLF, an optional byte order
+/// mark) into records.
+class CsvRecords {
+ public:
+  enum class Blanks {
+    kDropped,  ///< blanks, tabs and CR around fields are none of theirs
+    kKept      ///< they are; a CR alone ends a line
+  };
+  /// The text must outlive the object.
+  CsvRecords(std::string_view text, char delimiter, Blanks blanks);
+
+  /// Puts the fields of the next record that is no empty line into `fields`; false at the end.
+  bool next(std::vector<std::string>& fields);
+  /// 1-based line of the last record's first character.
+  std::size_t line() const { return record_line_; }
+
+  /// What next() throws, at a line and a field, both from 1.
+  struct Mistake {
+    enum { kOpenQuote, kTextBehindQuote } kind;
+    std::size_t line, field;
+  };
+
+ private:
+  bool skip_line_end();
+  void skip_blanks();
+  bool ends_field(std::size_t at) const;
+  std::string quoted_field(std::size_t field);
+
+  std::string_view text_;  ///< what is left
+  const char delimiter_;
+  const bool drop_;
+  std::size_t line_ = 1, record_line_ = 1;
+};
+
+/// A table of texts with a header line, as a CSV file holds it.
 struct CsvTable {
   struct Row {
     std::size_t line = 0;  ///< 1-based, of its first character
@@ -19,10 +53,10 @@ struct CsvTable {
   std::size_t column(std::string_view name) const;
 };
 
-/// Parses RFC 4180 text: quoted fields with doubled quotes, LF or CRLF, an optional byte order
-/// mark, blank lines skipped, blanks around unquoted fields dropped. Throws input_error with `file`
-/// and line for bytes that are no UTF-8, an open quote, text behind a closing quote, a row of
-/// another width, a header name that is empty or given twice, and a file without a header.
+/// Parses a table whose fields are separated by commas; blanks around them are dropped and blank
+/// lines skipped. Throws input_error with `file` and line for bytes that are no UTF-8, an open
+/// quote, text behind a closing quote, a row of another width, a header name that is empty or given
+/// twice, and a file without a header.
 CsvTable parse_csv_table(std::string_view text, const std::string& file);
 
 /// A field of a CSV line, quoted where it has to be.

@@ -26,7 +26,7 @@ class Error : public std::runtime_error {
   Exit exit_;
 };
 
-/// Data that are not here: nothing is wrong with what asks for them.
+/// Data that are not on this machine: nothing is wrong with what asks for them.
 class MissingData : public Error {
  public:
   explicit MissingData(const std::string& message) : Error(Exit::kBadInput, message) {}
@@ -36,7 +36,8 @@ inline Error usage_error(const std::string& message) { return {Exit::kUsage, mes
 inline Error input_error(const std::string& message) { return {Exit::kBadInput, message}; }
 inline Error failure(const std::string& message) { return {Exit::kFailed, message}; }
 
-/// "FILE: PLACE: found FOUND; allowed: ALLOWED". Empty parts are left out.
+/// The text of a message: "FILE: PLACE: found FOUND; allowed: ALLOWED". Empty parts are left out;
+/// control characters in parts other than the file are spelt "\x1b".
 std::string describe(std::string_view file, std::string_view place, std::string_view found,
                      std::string_view allowed);
 

@@ -1,29 +1,28 @@
 #include "base/file_kind.h"
 
-#include <array>
 #include <fstream>
 #include <utility>
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
+#include "base/error.h"
+#include "base/files.h"
 
 namespace neutra {
 namespace {
 
 constexpr std::size_t kLooked = 4096;
 
-/// Formats of neutra that are no JSON files, as their first bytes name them.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kFormats{
-    {{"neutra-store", "the store of a search"},
-     {"neutra-benchmark", "a benchmark"},
-     {"neutra-monitor", "monitored trainings"},
-     {"neutra-mutant-runs", "the runs of neutra mutate --kill"},
-     {"neutra-runs", "the runs of tools"}}};
+std::vector<FormatWords>& format_words() {
+  static std::vector<FormatWords> words;
+  return words;
+}
 
-std::string_view kind_of_format(std::string_view format, std::string_view otherwise) {
-  for (const auto& [name, kind] : kFormats) {
-    if (format == name) return kind;
+/// nullptr: nobody has named it.
+const FormatWords* words_of(std::string_view format) {
+  for (const FormatWords& words : format_words()) {
+    if (words.format == format) return &words;
   }
-  return otherwise;
+  return nullptr;
 }
 
 /// The format that the header of a journal names.
@@ -37,6 +36,8 @@ std::string_view format_of_journal(std::string_view start) {
 
 }  // namespace
 
+void set_format_words(std::vector<FormatWords> formats) { format_words() = std::move(formats); }
+
 std::string start_of_file(const std::filesystem::path& file, std::size_t bytes) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return "";
@@ -48,21 +49,21 @@ std::string start_of_file(const std::filesystem::path& file, std::size_t bytes) 
 }
 
 bool is_hdf5_file(const std::filesystem::path& file) {
-  const std::string start = start_of_file(file, kSealBytes + kHdf5Start.size());
+  const std::string start = start_of_file(file, kChecksumHeaderBytes + kHdf5Start.size());
   return start.starts_with(kHdf5Start) ||
-         (start.size() > kSealBytes &&
-          start.compare(kSealBytes, std::string::npos, kHdf5Start) == 0);
+         (start.size() > kChecksumHeaderBytes &&
+          start.compare(kChecksumHeaderBytes, std::string::npos, kHdf5Start) == 0);
 }
 
 std::optional<std::string> kind_of_binary(const std::filesystem::path& file) {
   const std::string start = start_of_file(file, kLooked);
   if (start.starts_with(kJournalBeginning)) {
-    const std::string_view format = format_of_journal(start);
-    if (format == "neutra-store") return "the journal of a search";
-    return std::string(kind_of_format(format, "a journal of neutra"));
+    const FormatWords* words = words_of(format_of_journal(start));
+    return std::string(words != nullptr ? words->as_journal : "a journal of neutra");
   }
   if (is_hdf5_file(file)) {
-    return std::string(kind_of_format(start.substr(0, start.find(' ')), "an HDF5 file"));
+    const FormatWords* words = words_of(start.substr(0, start.find(' ')));
+    return std::string(words != nullptr ? words->file : "an HDF5 file");
   }
   if (start.starts_with(kZipStart)) return "a zip archive";
   if (start.starts_with('\x80')) return "a pickle, which is Python code";
@@ -72,10 +73,52 @@ std::optional<std::string> kind_of_binary(const std::filesystem::path& file) {
 std::string kind_of_file(const std::filesystem::path& file) {
   std::error_code ignored;
   const auto status = std::filesystem::status(file, ignored);
-  if (std::filesystem::is_directory(status)) return "a folder";
+  if (std::filesystem::is_directory(status)) return kind_of_no_file(file);
   if (!std::filesystem::is_regular_file(status)) return "something that is no file";
   if (start_of_file(file, 1).empty()) return "an empty file";
   return kind_of_binary(file).value_or("another kind of file");
+}
+
+std::string kind_of_no_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  switch (std::filesystem::status(path, ignored).type()) {
+    case std::filesystem::file_type::directory:
+      return "a folder";
+    case std::filesystem::file_type::fifo:
+      return "a pipe";
+    case std::filesystem::file_type::socket:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
+
+void require_format(const std::filesystem::path& file, std::string_view format, int version) {
+  require_no_pipe(file, "an HDF5 file");
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    throw input_error(file.string() + ": there is no such file");
+  }
+  const bool is_file = std::filesystem::is_regular_file(file, ignored);
+  const std::optional<ChecksumHeader> header = is_file ? read_checksum_header(file) : std::nullopt;
+  if (!header) {
+    if (start_of_file(file, kHdf5Start.size()) == kHdf5Start) return warn_no_digest(file);
+    const bool block = is_hdf5_file(file);
+    throw input_error(describe(file.string(), "",
+                               block ? "bytes at its start that are no seal" : kind_of_file(file),
+                               "a whole file of " + std::string(format)));
+  }
+  if (header->format != format) {
+    throw input_error(
+        describe(file.string(), "", kind_of_file(file), "a file of " + std::string(format)));
+  }
+  if (header->version > version) {
+    throw input_error(describe(file.string(), "", "version " + std::to_string(header->version),
+                               "up to " + std::to_string(version) + ": a newer neutra made it"));
+  }
+  if (const std::string found = digest_behind_header(file); found != header->digest) {
+    throw damaged_file(file, found, header->digest);
+  }
 }
 
 }  // namespace neutra

@@ -14,9 +14,9 @@
 #include <fstream>
 #include <limits>
 #include <memory>
-#include <utility>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/hash.h"
 #include "base/numbers.h"
 
@@ -35,33 +35,21 @@ namespace fs = std::filesystem;
 /// read-only disks). For `asked`.
 void try_to_make(std::string beginning, const fs::path& asked, const std::string& name) {
   beginning += ".XXXXXX";
-  const int descriptor = ::mkstemp(beginning.data());
-  if (descriptor < 0) refuse(asked, name);
-  ::close(descriptor);
+  const Descriptor made(::mkstemp(beginning.data()));
+  if (!made) refuse(asked, name);
   ::unlink(beginning.c_str());
 }
-
-/// A file descriptor that closes itself.
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
 
 [[noreturn]] void fail_writing(const std::filesystem::path& file, int error) {
   throw failure(file.string() + ": cannot be written: " + std::strerror(error));
 }
 
-void write_all(const std::filesystem::path& file, int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0 && errno == EPIPE && fd == STDOUT_FILENO)
-      throw Error(kReaderLeft, "the reader of standard output has left");
-    if (written < 0) fail_writing(file, errno);
-    text.remove_prefix(static_cast<std::size_t>(written));
+void write_to_open_file(const std::filesystem::path& file, int descriptor, std::string_view text) {
+  if (write_all(descriptor, text)) return;
+  if (errno == EPIPE && descriptor == STDOUT_FILENO) {
+    throw Error(kReaderLeft, "the reader of standard output has left");
   }
+  fail_writing(file, errno);
 }
 
 bool is_standard_output(const std::filesystem::path& file) {
@@ -167,16 +155,35 @@ void require_writable_folder(const fs::path& folder, const std::string& name) {
   try_to_make((there / ".neutra").string(), folder, name);
 }
 
+void sync_folder(const std::filesystem::path& file) {
+  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
+  const Descriptor open(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (open) ::fsync(open.number());  // some file systems can't; the content itself is durable
+}
+
+bool put_in_place(int descriptor, std::string_view bytes, const fs::path& temporary,
+                  const fs::path& file) {
+  if (!write_all(descriptor, bytes) || ::fsync(descriptor) != 0 ||
+      ::rename(temporary.c_str(), file.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    errno = error;
+    return false;
+  }
+  sync_folder(file);
+  return true;
+}
+
 void write_file_atomically(const std::filesystem::path& file, std::string_view text) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     // A pipe or device (/dev/stdout) has no content to keep and must not be replaced.
     // Standard output is there already; to open a pipe anew would wait for a reader that has left.
-    if (is_standard_output(file)) return write_all(file, STDOUT_FILENO, text);
-    const Descriptor out{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
-    if (out.fd < 0) fail_writing(file, errno);
-    write_all(file, out.fd, text);
+    if (is_standard_output(file)) return write_to_open_file(file, STDOUT_FILENO, text);
+    const Descriptor out(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!out) fail_writing(file, errno);
+    write_to_open_file(file, out.number(), text);
     return;
   }
   // Writes through a symbolic link instead of replacing it.
@@ -186,22 +193,8 @@ void write_file_atomically(const std::filesystem::path& file, std::string_view t
   static std::atomic<unsigned> counter{0};
   auto temporary = target;
   temporary += ".tmp" + std::to_string(::getpid()) + "_" + std::to_string(counter++);
-  try {
-    Descriptor out{::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)};
-    if (out.fd < 0) fail_writing(file, errno);
-    write_all(file, out.fd, text);
-    if (::fsync(out.fd) != 0) fail_writing(file, errno);
-    const int fd = std::exchange(out.fd, -1);
-    if (::close(fd) != 0) fail_writing(file, errno);
-    if (::rename(temporary.c_str(), target.c_str()) != 0) fail_writing(file, errno);
-  } catch (const Error&) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
-  // The rename itself is durable once the folder is; not every file system can sync a folder.
-  const auto folder = target.has_parent_path() ? target.parent_path() : ".";
-  const Descriptor directory{::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  if (directory.fd >= 0) ::fsync(directory.fd);
+  const Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!out || !put_in_place(out.number(), text, temporary, target)) fail_writing(file, errno);
 }
 
 }  // namespace neutra

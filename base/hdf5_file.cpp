@@ -1,4 +1,5 @@
 #include "base/hdf5_file.h"
+#include "base/checksum_header.h"
 
 #include <fcntl.h>
 #include <hdf5.h>
@@ -22,7 +23,6 @@
 #include <thread>
 #include <utility>
 
-#include "base/checksum.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/zip_file.h"
@@ -532,12 +532,12 @@ void require_survivable(const Place& place, std::uint64_t bytes, Open&& open) {
   }
 }
 
-/// Does it begin with a seal that is right? Then it is as neutra wrote it.
+/// Does it begin with a checksum header that is right? Then it is as neutra wrote it.
 bool is_whole(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return false;
-  const std::optional<Seal> seal = read_seal(file);
-  return seal && seal->digest == sealed_digest(file);
+  const std::optional<ChecksumHeader> header = read_checksum_header(file);
+  return header && header->digest == digest_behind_header(file);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/file_kind.h"
+#include "base/files.h"
 
 namespace neutra {
 namespace {
@@ -35,19 +37,6 @@ T get(std::string_view bytes) {
 
 }  // namespace
 
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) {
-      if (written == 0) errno = ENOSPC;
-      return false;
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 void throw_system_error(const std::string& what, const std::filesystem::path& file) {
   const int error = errno;
   std::string message = what + " " + file.string() + ": " + std::strerror(error);
@@ -55,14 +44,6 @@ void throw_system_error(const std::string& what, const std::filesystem::path& fi
     message += " (" + std::string(kResumeHint) + ")";
   }
   throw failure(message);
-}
-
-void sync_folder(const std::filesystem::path& file) {
-  const auto folder = file.has_parent_path() ? file.parent_path() : std::filesystem::path(".");
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // some file systems can't; the content itself is durable
-  ::fsync(descriptor);
-  ::close(descriptor);
 }
 
 bool may_be_journal(std::string_view bytes, const JournalContent& content) {
@@ -126,17 +107,12 @@ Journal::Journal(std::filesystem::path file, const std::vector<Json>& first,
   std::string bytes;
   for (const Json& payload : first) bytes += journal_frame(payload);
   const auto temporary = file_.string() + ".tmp";
-  descriptor_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw_system_error("cannot create", file_);
-  if (!write_all(descriptor_, bytes) || ::fsync(descriptor_) != 0 ||
-      ::rename(temporary.c_str(), file_.c_str()) != 0) {
-    const int error = errno;
-    ::close(descriptor_);
-    ::unlink(temporary.c_str());
-    errno = error;
+  descriptor_ =
+      Descriptor(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!descriptor_) throw_system_error("cannot create", file_);
+  if (!put_in_place(descriptor_.number(), bytes, temporary, file_)) {
     throw_system_error("cannot write", file_);
   }
-  sync_folder(file_);
   size_ = bytes.size();
   thread_ = std::thread([this] { run(); });
 }
@@ -148,19 +124,18 @@ Journal::~Journal() {
   }
   wake_.notify_all();
   thread_.join();
-  ::fdatasync(descriptor_);
-  ::close(descriptor_);
+  ::fdatasync(descriptor_.number());
 }
 
 /// Called with the lock held.
 void Journal::write(const std::string& bytes) {
   if (failed_) std::rethrow_exception(failed_);
-  if (!write_all(descriptor_, bytes)) {
+  if (!write_all(descriptor_.number(), bytes)) {
     try {
       const int error = errno;
       // Half a record would do no harm, but a full disk is glad of the bytes.
-      if (::ftruncate(descriptor_, static_cast<off_t>(size_)) == 0) {
-        ::lseek(descriptor_, static_cast<off_t>(size_), SEEK_SET);
+      if (::ftruncate(descriptor_.number(), static_cast<off_t>(size_)) == 0) {
+        ::lseek(descriptor_.number(), static_cast<off_t>(size_), SEEK_SET);
       }
       errno = error;
       throw_system_error("cannot write", file_);
@@ -182,7 +157,7 @@ void Journal::append(const Json& payload) {
 void Journal::sync() {
   const std::lock_guard lock(mutex_);
   if (failed_) std::rethrow_exception(failed_);
-  if (::fdatasync(descriptor_) != 0) throw_system_error("cannot write", file_);
+  if (::fdatasync(descriptor_.number()) != 0) throw_system_error("cannot write", file_);
   dirty_ = false;
 }
 
@@ -197,7 +172,7 @@ void Journal::require_there() const {
   }, named{};
   const bool gone = ::stat(file_.c_str(), &named) != 0
                         ? errno == ENOENT || errno == ENOTDIR
-                        : ::fstat(descriptor_, &ours) == 0 &&
+                        : ::fstat(descriptor_.number(), &ours) == 0 &&
                               (ours.st_ino != named.st_ino || ours.st_dev != named.st_dev);
   if (gone) {
     throw failure(file_.string() + ": is gone: it, or its folder, was removed, moved or replaced");
@@ -229,7 +204,7 @@ void Journal::run() {
     if (!dirty_) continue;
     dirty_ = false;
     lock.unlock();  // appends go on while the disk works
-    const int result = ::fdatasync(descriptor_);
+    const int result = ::fdatasync(descriptor_.number());
     const int error = errno;
     lock.lock();
     if (result != 0 && !failed_) {

@@ -11,18 +11,19 @@
 #include <thread>
 #include <vector>
 
-#include "base/file_kind.h"
+#include "base/descriptor.h"
 #include "base/json.h"
 
 namespace neutra {
 
 /// Bytes of a journal that belong to no whole record.
 struct JournalDamage {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< how many there are
   std::uint64_t first = 0;  ///< offset of the first of them
+  /// Counts `count` bytes from `offset` on; offsets must grow from call to call.
   void add(std::uint64_t offset, std::uint64_t count);
 };
-/// "12 damaged bytes, the first at byte 480,"
+/// For messages: "12 damaged bytes, the first at byte 480,".
 std::string to_string(const JournalDamage& damage);
 
 /// What the bytes of a journal hold (docs/formats/store.md).
@@ -35,26 +36,27 @@ struct JournalContent {
   JournalDamage damage;
 };
 
-/// Never throws for damaged bytes: what is no whole record is skipped and counted.
+/// The records among the bytes of a journal. Never throws for damaged bytes: what is no whole
+/// record is skipped and counted.
 JournalContent parse_journal(std::string_view bytes);
 
-/// Is it a journal, though maybe a damaged one? It has a whole record, or begins like one as far
-/// as it goes, or with the zeros that a power cut leaves of a file whose content had not reached
-/// the disk.
+/// Are these the bytes of a journal, though maybe a damaged one? It has a whole record, or begins
+/// like one as far as it goes, or with the zeros that a power cut leaves of a file whose content
+/// had not reached the disk.
 bool may_be_journal(std::string_view bytes, const JournalContent& content);
 
-/// Frames one record.
+/// The bytes of one record: its mark, length and checksum, then the payload as compact JSON.
 std::string journal_frame(const Json& payload);
 
 /// An append-only file of records. A record reaches the system at once, so that it survives the
 /// death of the process; it is durable after at most kSyncSeconds.
 class Journal {
  public:
-  static constexpr double kSyncSeconds = 0.2;
-  static constexpr double kTickSeconds = 1;
+  static constexpr double kSyncSeconds = 0.2;  ///< between two calls of fdatasync(2)
+  static constexpr double kTickSeconds = 1;    ///< between two records of `tick`
 
-  /// Creates `file` with `first` records or replaces it in one step. `tick` gives a record that is
-  /// appended every kTickSeconds from a thread of the journal.
+  /// Creates `file` with the records `first`, or replaces it in one step. `tick` (may be empty)
+  /// gives a record that is appended every kTickSeconds from a thread of the journal.
   Journal(std::filesystem::path file, const std::vector<Json>& first, std::function<Json()> tick);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -66,6 +68,7 @@ class Journal {
   void sync();
   /// Throws what the next append would: the disk is full, or somebody removed the file.
   void check() const;
+  /// Bytes in the file.
   std::uint64_t size() const;
 
  private:
@@ -75,7 +78,7 @@ class Journal {
 
   const std::filesystem::path file_;
   const std::function<Json()> tick_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::uint64_t size_ = 0;
@@ -89,11 +92,7 @@ class Journal {
 inline constexpr std::string_view kResumeHint =
     "free some space and start the same command again: what was evaluated is kept";
 
-/// A failure() with the system's reason (errno) and, for a full disk, what to do.
+/// Throws failure(): "WHAT FILE: reason of the system (errno)" and, for a full disk, kResumeHint.
 [[noreturn]] void throw_system_error(const std::string& what, const std::filesystem::path& file);
-/// write(2) until everything is written; false with errno set when it cannot be.
-bool write_all(int descriptor, std::string_view bytes);
-/// Makes a rename or removal in `file`'s folder durable.
-void sync_folder(const std::filesystem::path& file);
 
 }  // namespace neutra

@@ -1,18 +1,13 @@
 #include "base/json.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <limits>
+#include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/file_kind.h"
@@ -210,5 +205,13 @@ double exact_number(const Json& json) {
          : word == "-inf" ? -kInfinity
                           : std::numeric_limits<double>::quiet_NaN();
 }
+
+Json exact_numbers(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(exact_number(value));
+  return list;
+}
+
+Json json_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 }  // namespace neutra

@@ -5,9 +5,6 @@
 
 namespace neutra {
 
-/// The first byte that begins no UTF-8 character; npos where all of a text is UTF-8.
-std::size_t find_no_utf8(std::string_view text);
-
 /// A text of any origin as a terminal may have it: control characters (C0, DEL, C1; line breaks and
 /// tabs too, except those in `kept`), characters that turn the direction of writing, and bytes that
 /// are no UTF-8 are spelt "\x1b", each of their bytes.

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "base/json.h"
 #include "base/numbers.h"
+#include "base/strings.h"
 
 namespace neutra {
 namespace {
@@ -15,30 +15,6 @@ std::string attribute(const char* name, double value) {
   return std::string(" ") + name + "=\"" + length(value) + "\"";
 }
 
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        // XML 1.0 has no way to write control characters.
-        result += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? '?' : c;
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 SvgPicture::SvgPicture(double width, double height) : width_(width), height_(height) {}
@@ -48,7 +24,8 @@ void SvgPicture::shape(const std::string& tag, const std::string& style, const s
   if (title.empty()) {
     body_ += "/>\n";
   } else {
-    body_ += "><title>" + escaped(title) + "</title></" + tag.substr(0, tag.find(' ')) + ">\n";
+    body_ +=
+        "><title>" + xml_escaped(title, "\n") + "</title></" + tag.substr(0, tag.find(' ')) + ">\n";
   }
 }
 
@@ -78,7 +55,7 @@ void SvgPicture::text(double x, double y, const std::string& words, const std::s
     body_ += " transform=\"rotate(-90 ";
     body_ += length(x) + " " + length(y) + ")\"";
   }
-  body_ += ">" + escaped(words) + "</text>\n";
+  body_ += ">" + xml_escaped(words, "\n") + "</text>\n";
 }
 
 std::string SvgPicture::document() const {

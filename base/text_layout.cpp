@@ -6,29 +6,19 @@
 #include <numeric>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace neutra {
 namespace {
 
-constexpr std::size_t kGap = 2;
 constexpr std::size_t kLongestWhole = 20;  ///< a word of more columns may be broken
 constexpr std::size_t kIndent = 2;         ///< of the further lines of a row's first cell
 constexpr double kTallest = 4;             ///< lines of a row, on average
 
-/// Length in bytes of the UTF-8 character that a text begins with; 1 for what is none.
-std::size_t character_bytes(std::string_view text) {
-  const auto head = static_cast<unsigned char>(text.front());
-  const std::size_t most = head >= 0xf0 ? 4 : head >= 0xe0 ? 3 : head >= 0xc0 ? 2 : 1;
-  std::size_t length = 1;
-  while (length < std::min(most, text.size()) && (text[length] & 0xc0) == 0x80) ++length;
-  return length;
-}
-
-std::uint32_t code_of(std::string_view character) {
-  const auto head = static_cast<unsigned char>(character.front());
-  if (character.size() == 1) return head;
-  std::uint32_t code = head & (0x7fU >> character.size());
-  for (const char c : character.substr(1)) code = code << 6 | (static_cast<unsigned char>(c) & 63U);
-  return code;
+/// The character that a text begins with; a byte that is no UTF-8 is one of its own.
+Utf8Character next_character(std::string_view text) {
+  const Utf8Character character = first_character(text);
+  return character.bytes > 0 ? character : Utf8Character{1, 0};
 }
 
 using Range = std::pair<std::uint32_t, std::uint32_t>;
@@ -73,10 +63,10 @@ bool may_end_piece(char c) {
 std::size_t bytes_that_fit(std::string_view word, std::size_t columns) {
   std::size_t at = 0, used = 0, piece = 0;
   while (at < word.size()) {
-    const std::string_view character = word.substr(at, character_bytes(word.substr(at)));
-    used += character_columns(code_of(character));
+    const Utf8Character character = next_character(word.substr(at));
+    used += character_columns(character.code);
     if (used > columns && at > 0) return piece > 0 ? piece : at;
-    at += character.size();
+    at += character.bytes;
     if (may_end_piece(word[at - 1])) piece = at;
   }
   return at;
@@ -89,11 +79,6 @@ void each_word(std::string_view text, const auto& use) {
     use(text.substr(at, end - at));
     at = end;
   }
-}
-
-std::size_t width_of(const std::vector<std::size_t>& widths) {
-  return std::accumulate(widths.begin(), widths.end(), std::size_t{0}) +
-         (widths.empty() ? 0 : (widths.size() - 1) * kGap);
 }
 
 std::string without_end_blanks(std::string line) {
@@ -141,9 +126,9 @@ std::string paragraphs(const Rows& rows, std::size_t columns) {
     for (std::size_t i = 0; i < rows[r].size(); ++i) {
       const std::string name = i < heading.size() ? heading[i] : "";
       const std::vector<std::string> names = wrapped(name, widest),
-                                     lines = wrapped(rows[r][i], columns - widest - kGap);
+                                     lines = wrapped(rows[r][i], columns - widest - kColumnGap);
       for (std::size_t at = 0; at < std::max(names.size(), lines.size()); ++at)
-        text += without_end_blanks(padded(at < names.size() ? names[at] : "", widest + kGap) +
+        text += without_end_blanks(padded(at < names.size() ? names[at] : "", widest + kColumnGap) +
                                    (at < lines.size() ? lines[at] : "")) +
                 "\n";
     }
@@ -153,12 +138,17 @@ std::string paragraphs(const Rows& rows, std::size_t columns) {
 
 }  // namespace
 
+std::size_t row_columns(const std::vector<std::size_t>& widths) {
+  return std::accumulate(widths.begin(), widths.end(), std::size_t{0}) +
+         (widths.empty() ? 0 : (widths.size() - 1) * kColumnGap);
+}
+
 std::size_t text_columns(std::string_view text) {
   std::size_t columns = 0;
   while (!text.empty()) {
-    const std::size_t bytes = character_bytes(text);
-    columns += character_columns(code_of(text.substr(0, bytes)));
-    text.remove_prefix(bytes);
+    const Utf8Character character = next_character(text);
+    columns += character_columns(character.code);
+    text.remove_prefix(character.bytes);
   }
   return columns;
 }
@@ -206,7 +196,7 @@ std::size_t least_columns(std::string_view text) {
 std::optional<std::vector<std::size_t>> fitted_widths(std::vector<std::size_t> widths,
                                                       const std::vector<std::size_t>& least,
                                                       std::size_t room) {
-  while (width_of(widths) > room) {
+  while (row_columns(widths) > room) {
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i)
       if (widths[i] > least[i] && (widest == widths.size() || widths[i] > widths[widest]))
@@ -231,7 +221,7 @@ std::string row_text(const std::vector<std::vector<std::string>>& cells,
   for (std::size_t at = 0; at < tallest; ++at) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      line += (i > 0 ? std::string(kGap, ' ') : "") +
+      line += (i > 0 ? std::string(kColumnGap, ' ') : "") +
               padded(at < cells[i].size() ? cells[i][at] : "", widths[i], right[i]);
     }
     text += without_end_blanks(line) + "\n";
@@ -254,7 +244,7 @@ std::string table_text(const Rows& rows, std::optional<std::size_t> columns,
           least[i], number ? text_columns(row[i]) : least_columns(row[i]) + (i == 0 ? kIndent : 0));
     }
   for (std::size_t i = 0; i < widths.size(); ++i) least[i] = std::min(least[i], widths[i]);
-  if (!columns || width_of(widths) <= *columns) return aligned(rows, widths, right);
+  if (!columns || row_columns(widths) <= *columns) return aligned(rows, widths, right);
   if (const auto fitted = fitted_widths(widths, least, *columns)) {
     const std::string text = aligned(rows, *fitted, right);
     const auto lines = static_cast<double>(std::count(text.begin(), text.end(), '\n'));

@@ -12,31 +12,40 @@ namespace neutra {
 /// for emoji, none for marks that combine.
 std::size_t text_columns(std::string_view text);
 
-/// A text in lines of at most `columns` (1 or more) columns, broken at blanks; a longer word behind
-/// its last , ; | / - _ = or ), and where it has none, anywhere. Nothing but blanks at the breaks
-/// is left out; one line at least.
+/// The lines of a text, one at least, of at most `columns` (1 or more) columns each. They break at
+/// blanks, which are left out; a word of more columns breaks behind its last , ; | / - _ = or )
+/// that fits, else anywhere.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
-/// The columns below which wrapped() would break short words, or pieces of long ones.
+/// The least columns with which wrapped() breaks no word of up to 20 columns, and longer ones only
+/// behind the characters named there.
 std::size_t least_columns(std::string_view text);
 
-/// Widths of columns with two blanks between them, `room` in all: the widest give way first, none
-/// below its least. nullopt: there is no room for the least.
+// Tables of columns of texts, whose widths are those of text_columns().
+
+/// Blanks between two columns of a table.
+inline constexpr std::size_t kColumnGap = 2;
+/// Width of a row of columns of these widths, gaps included.
+std::size_t row_columns(const std::vector<std::size_t>& widths);
+
+/// The widths with which a row takes `room` at most: the widest columns give way first, none below
+/// its least. nullopt: there is no room for the least.
 std::optional<std::vector<std::size_t>> fitted_widths(std::vector<std::size_t> widths,
                                                       const std::vector<std::size_t>& least,
                                                       std::size_t room);
 
-/// `text` and blanks to that many columns, before it for `right`.
+/// `text` and blanks, `columns` columns in all; for `right` the blanks come first.
 std::string padded(std::string text, std::size_t columns, bool right = false);
 
-/// Cells of several lines each as lines of a text, two blanks between columns of these widths;
-/// those that `right` says go to the right. No blanks at the ends of lines.
+/// A row of cells as lines of a text, each with its end and without blanks before it. `cells`: the
+/// lines of each cell, which fit its column; `right`: the columns whose cells go to the right.
 std::string row_text(const std::vector<std::vector<std::string>>& cells,
                      const std::vector<std::size_t>& widths, const std::vector<bool>& right);
 
-/// A table whose first row is its heading, two blanks between columns; cells that `right` says go
-/// to the right. Wider than `columns`, cells are wrapped; where that is not enough, or gets too
-/// tall, each row is a paragraph with a line "heading  cell" for each cell.
+/// A table whose first row is its heading; the cells that `right` names go to the right. Where it
+/// is wider than `columns` (nullopt: no limit), cells are wrapped; where that is not enough, or
+/// makes rows of more than four lines on average, each row becomes a paragraph with a line "heading
+/// cell" for each cell.
 std::string table_text(const std::vector<std::vector<std::string>>& rows,
                        std::optional<std::size_t> columns, bool (*right)(const std::string& cell));
 

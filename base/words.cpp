@@ -1,18 +1,13 @@
 #include "base/words.h"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <utility>
 
+#include "base/strings.h"
+
 namespace neutra {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 /// Edits between two words, two neighbours swapped as one (optimal string alignment).
 std::size_t distance(std::string_view a, std::string_view b) {

@@ -8,22 +8,23 @@
 
 namespace neutra {
 
-/// The candidates that `word` may be a slip of: those with the smallest number of edits (letters
-/// put in, left out, replaced, or two neighbours swapped; case ignored; a word of three letters and
-/// more is two edits from what contains it), in their order, three at most. None when that is more
-/// than half of the word's length (at least two edits are forgiven).
+/// The candidates that `word` may be a slip of: those at the smallest distance from it, in their
+/// order, three at most. The distance is the number of letters to insert, leave out, replace or
+/// swap with their neighbour, in any case; a word of three letters and more has at most distance 2
+/// from what contains it. None where it is above 2 and above half of the word's length.
 std::vector<std::string> nearest_few(std::string_view word,
                                      const std::vector<std::string>& candidates);
-/// The first of them, or "".
+/// The first of nearest_few(), or "".
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-/// "a, b, c"
+/// The words in their order with `between` between them: "a, b, c".
 std::string join(const std::vector<std::string>& words, std::string_view between = ", ");
 
-/// "0-5, 8"
+/// The numbers in order, neighbours as a range: "0-5, 8".
 std::string ranges(const std::set<std::int64_t>& numbers);
 
-/// "a, b or c"; with the nearest of them if `found` looks like a slip.
+/// The words that are allowed, for a message: "a, b, c", of a long list how many there are and some
+/// of them; with "(did you mean b?)" where `found` looks like a slip.
 std::string allowed_words(std::string_view found, const std::vector<std::string>& allowed);
 
 }  // namespace neutra

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "cli/option.h"
 
@@ -23,11 +24,7 @@ std::vector<Setting> settings_of_lines(const std::string& text, const std::strin
   std::string line;
   for (int number = 1; std::getline(stream, line); ++number) {
     if (const auto hash = line.find('#'); hash != std::string::npos) line.erase(hash);
-    const auto trim = [](std::string text) {
-      const auto first = text.find_first_not_of(" \t\r");
-      if (first == std::string::npos) return std::string();
-      return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-    };
+    const auto trim = [](std::string_view part) { return std::string(trimmed(part, " \t\r")); };
     if (trim(line).empty()) continue;
     const std::string place = "line " + std::to_string(number);
     const auto equals = line.find('=');

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "cli/stopping.h"
 #include "fl_adapters/registry.h"
 #include "fl_adapters/tool_folder.h"
@@ -229,7 +230,7 @@ std::vector<std::string> export_folder(const ExportFormat& format, const ExportR
   const std::vector<ExportFile> files = format.make(request);
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
-  fl_adapters::TemporaryFolder fresh(parent, ".export");
+  TemporaryFolder fresh(parent, ".export");
   std::vector<std::string> names;
   fresh.become(folder, [&] {
     for (const auto& [name, content] : files) {

@@ -5,8 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -18,6 +16,7 @@
 #include "base/file_kind.h"
 #include "base/files.h"
 #include "base/hdf5_file.h"
+#include "base/strings.h"
 #include "cli/isolated.h"
 #include "cli/texts.h"
 #include "cli/trainers.h"
@@ -78,10 +77,7 @@ void limit(int resource, std::uint64_t value) {
 }
 
 std::string extension_of(const fs::path& file) {
-  std::string extension = file.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return extension;
+  return lower(file.extension().string());
 }
 
 /// The file with the training options of a model: that of --training, else its sidecar, else

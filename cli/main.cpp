@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/last_act.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "cli/build_info.h"
 #include "cli/printable_text.h"
@@ -27,6 +27,7 @@
 #include "cli/texts.h"
 #include "cli/verbs.h"
 #include "experiments/benchmark/fault_catalogue.h"
+#include "program/file_formats.h"
 #include "program/vocabulary.h"
 #include "training/libraries.h"
 
@@ -146,6 +147,7 @@ int leave(int code) {
 
 int main(int argc, char** argv) {
   neutra::cli::end_on_signals();
+  neutra::program::name_file_formats();
   // Closed standard descriptors would be given to the next files opened, and messages end up in a
   // store.
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

@@ -7,7 +7,7 @@
 #include "base/csv_table.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/numbers.h"
 #include "base/words.h"
 #include "cli/outputs.h"

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <system_error>
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/files.h"
@@ -53,7 +53,7 @@ void require_model_output(const std::string& file, const std::string& option) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(file, ignored)) return;
   const bool model = start_of_file(file, kZipStart.size()) == kZipStart ||
-                     (is_hdf5_file(file) && !read_seal(file));
+                     (is_hdf5_file(file) && !read_checksum_header(file));
   if (!model && std::filesystem::file_size(file, ignored) > 0)
     throw usage_error(option + ": found " + file +
                       ", which is no model; allowed: a new file or a model's");

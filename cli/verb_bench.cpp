@@ -6,8 +6,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/json_section.h"
+#include "base/temporary_folder.h"
 #include "base/words.h"
 #include "cli/build_info.h"
 #include "cli/outputs.h"
@@ -26,7 +27,6 @@
 #include "experiments/benchmark/store.h"
 #include "experiments/benchmark/test.h"
 #include "experiments/benchmark/views.h"
-#include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
 #include "program/patch.h"
 #include "program/vocabulary.h"
@@ -393,7 +393,7 @@ int test(const experiments::Benchmark& benchmark, const Arguments& arguments) {
     const experiments::BenchmarkSubject& subject = experiments::subject_of(benchmark, *entry);
     warn_of(subject.id, subject.program);
   }
-  const fl_adapters::TemporaryFolder folder("neutra-bench");
+  const TemporaryFolder folder("neutra-bench");
   experiments::write_data(benchmark, nullptr, folder.path());
   const auto trainer = make_trainer(arguments, folder.path() / "program.json");
   experiments::BenchmarkTestOptions options;

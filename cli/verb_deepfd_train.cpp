@@ -2,7 +2,7 @@
 #include <iostream>
 #include <optional>
 
-#include "base/checksum.h"
+#include "base/checked_json.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/outputs.h"
@@ -141,7 +141,7 @@ int run(const Arguments& arguments) {
     const std::string text =
         fl_adapters::deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
                                      fl_adapters::deepfd::kKeptTrainings);
-    write_file_atomically(file, sealed_text(text, file));
+    write_file_atomically(file, text_with_digest(text, file));
     table = read();  // as others read it
   }
   const fl_adapters::deepfd::Table held_out =

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/numbers.h"
 #include "cli/imports.h"
 #include "cli/originals.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/words.h"
 #include "cli/originals.h"
 #include "cli/progress_line.h"

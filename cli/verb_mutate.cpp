@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "base/checksum.h"
+#include "base/checked_json.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/parse_number.h"
@@ -310,7 +310,7 @@ int run(const Arguments& arguments) {
                          {"mutants", std::move(mutants)},
                          {"skipped", std::move(skipped)}};
   if (!output.empty() && !one_file)
-    write_file_atomically(output / "manifest.json", to_text(sealed(manifest)));
+    write_file_atomically(output / "manifest.json", to_text(with_digest(manifest)));
   if (format == "json") {
     std::cout << to_text(manifest);
   } else {

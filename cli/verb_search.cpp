@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/last_act.h"
 #include "base/numbers.h"
 #include "base/printable.h"
@@ -61,7 +61,7 @@ std::string counters_text(const search::SearchCounters& c) {
 }
 
 /// FAULT.h5, or FAULT.store.h5 beside a Keras model of that name, which the program may be of.
-/// HDF5 of a store begins behind its seal, that of any other file at once.
+/// HDF5 of a store begins behind its checksum header, that of any other file at once.
 fs::path default_store(const experiments::Fault& fault) {
   const fs::path store = fault.id + ".h5";
   std::string start(4, '\0');

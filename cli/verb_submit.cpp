@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/printable.h"
 #include "base/process.h"
+#include "base/utf8.h"
 #include "cli/trainers.h"
 #include "cli/verbs.h"
 #include "experiments/batch/scripts.h"

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hdf5_file.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/numbers.h"
 #include "cli/originals.h"
 #include "cli/outputs.h"

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/error.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/parse_number.h"
 #include "cli/progress_line.h"
 #include "cli/stopping.h"

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/files.h"
 #include "base/hdf5_file.h"
 #include "base/numbers.h"
@@ -86,7 +87,7 @@ class Reader {
 
  private:
   static Hdf5File open(const std::filesystem::path& file) {
-    require_seal(file, kMonitorFormat, kVersion);
+    require_format(file, kMonitorFormat, kVersion);
     return Hdf5File::open(file);
   }
   void require(const std::string& path, const std::vector<std::uint64_t>& extents) const {
@@ -170,7 +171,7 @@ std::string_view to_string(Property property) {
 
 void write_monitor_file(const MonitorFile& content, const std::filesystem::path& path) {
   assert(!content.runs.empty());
-  Hdf5File file = Hdf5File::create_in_memory(path, kSealBytes);
+  Hdf5File file = Hdf5File::create_in_memory(path, kChecksumHeaderBytes);
   file.write_attribute("/", "format", kMonitorFormat);
   file.write_attribute("/", "version", std::int64_t{kVersion});
   file.write_attribute("/", "program", content.program);
@@ -247,7 +248,7 @@ void write_monitor_file(const MonitorFile& content, const std::filesystem::path&
   }
   std::string bytes = file.image();
   file.close();
-  seal(bytes, kMonitorFormat, kVersion);
+  put_checksum_header(bytes, kMonitorFormat, kVersion);
   write_file_atomically(path, bytes);
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/strings.h"
 
 namespace neutra::evaluators {
 namespace {
@@ -33,12 +34,6 @@ std::string place_text(const Suspect& suspect) {
   std::string text = suspect.type + "(" + std::to_string(suspect.layer);
   if (suspect.neuron >= 0) text += ":" + std::to_string(suspect.neuron);
   return text + ")";
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 template <typename Number>

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json_section.h"
 #include "base/numbers.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "program/formats/keras_model.h"
 #include "program/patch.h"
@@ -21,12 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kVersion = 1;
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
 
 std::string format_of(const Json& json, const std::string& file, const std::string& allowed) {
   if (!json.is_object() || !json.contains("format") || !json.at("format").is_string()) {

@@ -11,7 +11,9 @@
 #include <exception>
 #include <sstream>
 
-#include "base/checksum.h"
+#include "base/checked_json.h"
+#include "base/checksum_header.h"
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/journal.h"
@@ -69,7 +71,7 @@ fl_adapters::Localisation localisation_of(const Json& json, const std::string& w
 
 /// Text of a tool may hold any bytes; a line must be one.
 std::string line_of(Json json) {
-  return sealed(std::move(json)).dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return with_digest(std::move(json)).dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace
@@ -98,9 +100,9 @@ RunJournal::RunJournal(const std::filesystem::path& file) : file_(file) {
       const std::string where = file_.string() + ": " + place;
       try {
         Json json = parse_json(line, where);
-        const SealState state = unseal(json);
-        if (state == SealState::kDamaged) throw input_error(line);
-        if (state == SealState::kNone) warn_unsealed(file_);
+        const DigestState state = take_digest(json);
+        if (state == DigestState::kWrong) throw input_error(line);
+        if (state == DigestState::kMissing) warn_no_digest(file_);
         if (number == 1) {
           if (json.at("format") != kFormat || json.at("version") != 1) throw input_error(line);
           continue;

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/numbers.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/watch.h"
@@ -76,9 +77,8 @@ Model model_of(const program::ResolvedProgram& program) {
   const program::ResolvedLayer& last = program.layers.back();
   model.outputs = last.output_shape.empty() ? 1 : last.output_shape.back();
   const Json* activation = member(last.config, "activation");
-  model.activation = activation != nullptr ? activation->get<std::string>() : last.class_name;
-  std::transform(model.activation.begin(), model.activation.end(), model.activation.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  model.activation =
+      lower(activation != nullptr ? activation->get<std::string>() : last.class_name);
   return model;
 }
 

@@ -1,10 +1,10 @@
 #include "fl_adapters/callback_model.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "fl_adapters/watch.h"
 #include "program/layer_titles.h"
 
@@ -27,11 +27,7 @@ std::string activation_of(const program::ResolvedLayer& layer) {
 /// Keras 2.2.4's name for the `count`-th layer of a class, "dense_1", without underscores in the
 /// class.
 std::string default_name(const std::string& class_name, int count) {
-  std::string name;
-  for (const char c : class_name) {
-    name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return name + "_" + std::to_string(count);
+  return lower(class_name) + "_" + std::to_string(count);
 }
 
 void replace(std::string& text, std::string_view place, const std::string& by) {

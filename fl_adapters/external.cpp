@@ -5,12 +5,12 @@
 #include <cctype>
 #include <cmath>
 #include <cstring>
-#include <ctime>
 #include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/numbers.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "fl_adapters/tool_answer.h"
 #include "program/formats/keras_script.h"
@@ -51,14 +51,6 @@ std::string processes(int count) {
 template <class Number>
 Number stricter(Number a, Number b) {
   return a == 0 ? b : b == 0 ? a : std::min(a, b);
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 std::string file_name(std::string text) {

@@ -1,9 +1,9 @@
 #include "mutators/registry.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/error.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "program/vocabulary.h"
 
@@ -129,11 +129,7 @@ const std::vector<const MutationOperator*>& mutation_operators() {
 }
 
 const MutationOperator* known_mutation_operator(std::string_view name) {
-  const auto same = [&](std::string_view other) {
-    return std::equal(
-        name.begin(), name.end(), other.begin(), other.end(),
-        [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
-  };
+  const auto same = [&](std::string_view other) { return lower(other) == lower(name); };
   for (const MutationOperator* op : mutation_operators()) {
     if (same(op->id) || same(op->abbreviation)) return op;
   }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/numbers.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "program/edit.h"
 #include "program/key_values.h"
@@ -261,16 +262,11 @@ std::string to_string(const Parameters& parameters) {
 }
 
 Parameters parse_parameters(std::string_view text, const std::string& where) {
-  const auto trim = [](std::string_view part) {
-    const auto begin = part.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) return std::string_view();
-    return part.substr(begin, part.find_last_not_of(" \t") - begin + 1);
-  };
   Parameters parameters;
-  if (trim(text).empty()) return parameters;
+  if (trimmed(text).empty()) return parameters;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string_view item = trim(text.substr(begin, end - begin));
+    const std::string_view item = trimmed(text.substr(begin, end - begin));
     const std::size_t equals = item.find('=');
     const auto fail = [&](const std::string& found) {
       return input_error(describe(where, "column " + std::to_string(begin + 1), found,
@@ -278,7 +274,7 @@ Parameters parse_parameters(std::string_view text, const std::string& where) {
     };
     if (item.empty()) throw fail("an empty item");
     if (equals == std::string_view::npos) throw fail(shown(std::string(item)) + " without '='");
-    const std::string key(trim(item.substr(0, equals))), value(trim(item.substr(equals + 1)));
+    const std::string key(trimmed(item.substr(0, equals))), value(trimmed(item.substr(equals + 1)));
     if (key.empty()) throw fail("a value without a key");
     if (value.empty()) throw fail("no value for " + shown(key));
     if (!parameters.emplace(key, value).second) throw fail(shown(key) + " a second time");

@@ -1,9 +1,9 @@
 #include "program/vocabulary.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
+#include "base/strings.h"
 #include "base/words.h"
 #include "program/embedded.h"
 
@@ -81,12 +81,7 @@ struct Family {
   std::map<std::string, std::size_t, std::less<>> index;
 
   std::string spelling(std::string_view word) const {
-    std::string key(word);
-    if (any_case) {
-      std::transform(key.begin(), key.end(), key.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    }
-    return key;
+    return any_case ? lower(word) : std::string(word);
   }
 
   explicit Family(const Json& json) : any_case(json.value("any_case", false)) {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "evaluators/fanova.h"
 #include "report/changes.h"
 #include "training/trainer.h"

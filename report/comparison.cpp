@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "report/analysis.h"
 #include "report/changes.h"
 

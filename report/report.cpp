@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/printable.h"
 #include "experiments/network_warnings.h"
 #include "program/layer_titles.h"

@@ -2,8 +2,9 @@
 #include <map>
 #include <ostream>
 
-#include "base/json_number.h"
+#include "base/json.h"
 #include "base/numbers.h"
+#include "base/strings.h"
 #include "search/minimal.h"
 #include "search/network.h"
 #include "search/options.h"
@@ -52,18 +53,6 @@ std::string replaced(std::string text, char from, const std::string& to) {
   return text;
 }
 
-std::string xml(const std::string& text) {
-  std::string result = replaced(text, '&', "&amp;");
-  result = replaced(result, '<', "&lt;");
-  result = replaced(result, '>', "&gt;");
-  result = replaced(result, '"', "&quot;");
-  // XML 1.0 has no way to write the other control characters.
-  for (char& c : result) {
-    if (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') c = '?';
-  }
-  return result;
-}
-
 std::string dot_quoted(const std::string& text) {
   return '"' + replaced(replaced(replaced(text, '\\', "\\\\"), '"', "\\\""), '\n', "\\n") + '"';
 }
@@ -101,9 +90,9 @@ void write_graphml(const Network& network, std::ostream& out) {
         << "\" attr.type=\"" << type << "\"/>\n";
   }
   const auto data = [&out](const char* key, const std::string& value) {
-    out << "      <data key=\"" << key << "\">" << xml(value) << "</data>\n";
+    out << "      <data key=\"" << key << "\">" << xml_escaped(value) << "</data>\n";
   };
-  out << "  <graph id=\"" << xml(network.fault_id) << "\" edgedefault=\"directed\">\n";
+  out << "  <graph id=\"" << xml_escaped(network.fault_id) << "\" edgedefault=\"directed\">\n";
   for (const Node* node : drawn_nodes(network)) {
     out << "    <node id=\"n" << node->id << "\">\n";
     data("parameters", program::to_string(node->parameters));
@@ -160,8 +149,8 @@ std::string dot_legend(const Network& network) {
       network.goal == program::Goal::kMaximize ? "higher is better" : "lower is better";
   return "<<table border=\"0\" cellborder=\"1\" cellspacing=\"6\" cellpadding=\"6\"><tr>"
          "<td border=\"0\">" +
-         xml(network.fault_id) + "</td>" + row + fix_legend(network) +
-         "<td border=\"0\">numbers: id, mean " + xml(network.metric) + " (" + direction +
+         xml_escaped(network.fault_id) + "</td>" + row + fix_legend(network) +
+         "<td border=\"0\">numbers: id, mean " + xml_escaped(network.metric) + " (" + direction +
          ")</td></tr></table>>";
 }
 

@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/files.h"
+#include "base/strings.h"
 #include "base/words.h"
 #include "search/store_file.h"
 #include "search/store_header.h"

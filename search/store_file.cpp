@@ -1,14 +1,13 @@
 #include "search/store_file.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/files.h"
@@ -116,11 +115,11 @@ void read_subpatches(const Hdf5File& file, const std::string& name, StoreContent
 }
 
 /// Throws input_error for a file that is no store or of a newer version.
-Seal read_store_seal(const fs::path& file, const char* allowed) {
+ChecksumHeader read_store_header(const fs::path& file, const char* allowed) {
   require_no_pipe(file, "a store");
   std::error_code ignored;
   const bool is_file = fs::is_regular_file(file, ignored);
-  const std::optional<Seal> found = is_file ? read_seal(file) : std::nullopt;
+  const std::optional<ChecksumHeader> found = is_file ? read_checksum_header(file) : std::nullopt;
   if (!found || found->format != kStoreFormat) {
     throw input_error(describe(file.string(), "", kind_of_file(file), allowed));
   }
@@ -133,8 +132,8 @@ Seal read_store_seal(const fs::path& file, const char* allowed) {
 
 /// The file of a store that is whole.
 Hdf5File open_store(const fs::path& store) {
-  const Seal stated = read_store_seal(store, kAStore);
-  if (const std::string found = sealed_digest(store); found != stated.digest) {
+  const ChecksumHeader stated = read_store_header(store, kAStore);
+  if (const std::string found = digest_behind_header(store); found != stated.digest) {
     throw input_error(describe(
         store.string(), "", "digest " + found,
         stated.digest + ": the file is damaged; neutra store repair takes what is whole, or " +
@@ -149,24 +148,16 @@ void write_store_file(const fs::path& file, const StoreContent& content) {
   const fs::path temporary = beside(file, ".tmp");
   try {
     // HDF5 crashes when it closes a file on a full disk: it never sees one.
-    Hdf5File hdf5 = Hdf5File::create_in_memory(file, kSealBytes);
+    Hdf5File hdf5 = Hdf5File::create_in_memory(file, kChecksumHeaderBytes);
     write_content(hdf5, content);
     std::string bytes = hdf5.image();
     hdf5.close();
-    seal(bytes, kStoreFormat, kStoreVersion);
-    const int descriptor =
-        ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) throw_system_error("cannot write", file);
-    const bool written = write_all(descriptor, bytes) && ::fsync(descriptor) == 0;
-    const int error = errno;
-    ::close(descriptor);
-    errno = error;
-    if (!written || ::rename(temporary.c_str(), file.c_str()) != 0) {
+    put_checksum_header(bytes, kStoreFormat, kStoreVersion);
+    const Descriptor out(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!out || !put_in_place(out.number(), bytes, temporary, file)) {
       throw_system_error("cannot write", file);
     }
-    sync_folder(file);
   } catch (const Error& error) {
-    ::unlink(temporary.c_str());
     const std::string message = error.what();
     if (message.find(kResumeHint) != std::string::npos) throw;
     std::error_code ignored;
@@ -219,7 +210,7 @@ Json read_store_header(const fs::path& file) {
 }
 
 void require_store_or_free(const fs::path& file) {
-  if (fs::exists(file)) read_store_seal(file, kStoreOrFree);
+  if (fs::exists(file)) read_store_header(file, kStoreOrFree);
 }
 
 }  // namespace neutra::search

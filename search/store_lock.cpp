@@ -9,13 +9,13 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <ctime>
 #include <iostream>
 #include <thread>
 
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/journal.h"
+#include "base/strings.h"
 
 namespace neutra::search {
 namespace {
@@ -38,15 +38,6 @@ std::string owner_text(int descriptor) {
 }
 
 }  // namespace
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
 
 void require_ours(const fs::path& file, std::string_view beginning) {
   std::error_code ignored;

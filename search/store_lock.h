@@ -38,7 +38,4 @@ std::optional<std::string> store_owner(const std::filesystem::path& store);
 /// of a file whose content had not reached the disk. Throws input_error.
 void require_ours(const std::filesystem::path& file, std::string_view beginning);
 
-/// Now, as "2026-01-31T12:00:00Z".
-std::string utc_now();
-
 }  // namespace neutra::search

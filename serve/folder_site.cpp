@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/parse_number.h"
 #include "base/printable.h"
+#include "base/strings.h"
 #include "evaluators/statistics.h"
 #include "experiments/benchmark/checkout.h"
 #include "experiments/benchmark/relations.h"
@@ -211,11 +212,6 @@ bool is_number_of_an_address(const std::string& name) {
   if (name.starts_with("[") && name.ends_with("]"))
     return inet_pton(AF_INET6, name.substr(1, name.size() - 2).c_str(), &six) == 1;
   return inet_pton(AF_INET, name.c_str(), &four) == 1;
-}
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/strings.h"
 
 namespace neutra::serve {
 namespace {
@@ -240,9 +241,7 @@ class HttpServer::Engine : public httplib::Server {
       HttpRequest request{from.method, from.path, {}, {}, from.body};
       for (const auto& [name, value] : from.params) request.query.emplace(name, value);
       for (const auto& [name, value] : from.headers) {
-        std::string lower = name;
-        for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        request.headers.emplace(std::move(lower), value);
+        request.headers.emplace(lower(name), value);
       }
       const HttpResponse response = answer_to(request);
       to.status = response.status;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "experiments/batch/batch.h"
@@ -154,7 +154,7 @@ class Library::Scan {
     if (format == "neutra-benchmark") benchmarks_.insert(name);
   }
 
-  /// What a sealed file says it is.
+  /// The format that a file's checksum header names; "" where it has none.
   std::string format_of(const std::string& name) {
     KnownKind& known = library_.kinds_[name];
     known.seen = number_;
@@ -162,8 +162,8 @@ class Library::Scan {
     const std::string revision = file_revision(file);
     if (known.revision == revision) return known.format;
     try {
-      const std::optional<Seal> seal = read_seal(file);
-      known.format = seal ? seal->format : "";
+      const std::optional<ChecksumHeader> header = read_checksum_header(file);
+      known.format = header ? header->format : "";
     } catch (const Error&) {
       known.format = "";  // unreadable, or gone
     }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/strings.h"
+#include "base/utf8.h"
 
 namespace neutra::serve {
 namespace {
@@ -17,12 +19,6 @@ bool is_token(std::string_view text) {
     return std::isalnum(static_cast<unsigned char>(c)) ||
            std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
   });
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return result;
 }
 
 std::optional<RequestProblem> target_problem(std::string_view target) {
@@ -54,11 +50,7 @@ constexpr std::array kOnce{"host", "content-length", "content-type", "origin", "
 bool is_plain_text(std::string_view text) {
   const auto control = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
   if (std::any_of(text.begin(), text.end(), control)) return false;
-  try {
-    return !Json(text).dump().empty();
-  } catch (const Json::exception&) {
-    return false;
-  }
+  return find_no_utf8(text) == std::string_view::npos;
 }
 
 std::optional<std::string> percent_decoded(std::string_view text) {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "base/process.h"
-#include "fl_adapters/tool_folder.h"
+#include "base/temporary_folder.h"
 
 namespace neutra::serve {
 namespace {
@@ -139,7 +139,7 @@ void ToolJobs::run(Job& job) {
   };
   const ToolQuestion& question = job.question;  // never changes
   try {
-    const fl_adapters::TemporaryFolder folder("neutra-serve");
+    const TemporaryFolder folder("neutra-serve");
     const fs::path file = folder.path() / setup_.write_fault(question, folder.path());
     std::vector<std::string> words = setup_.command;
     words.insert(words.end(), {"localise", file.string(), "--tool", question.tool, "--runs",

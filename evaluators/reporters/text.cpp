@@ -6,13 +6,6 @@
 namespace neutra::evaluators {
 namespace {
 
-constexpr std::size_t kGap = 2;
-
-std::string trimmed(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
 /// A table as it is shown: all cells as texts.
 struct Shown {
   std::vector<std::string> headings, groups;
@@ -21,11 +14,11 @@ struct Shown {
   std::vector<bool> rules;  ///< by row: a line above it
   std::vector<std::size_t> widths, least;
 
-  /// With the gaps.
-  std::size_t width() const {
-    std::size_t total = 0;
-    for (const std::size_t one : widths) total += one + kGap;
-    return total - (total > 0 ? kGap : 0);
+  /// Of the columns from `begin` to before `end`, gaps included.
+  std::size_t width(std::size_t begin, std::size_t end) const {
+    const auto first = widths.begin();
+    return row_columns(
+        {first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end)});
   }
 };
 
@@ -66,8 +59,7 @@ Shown shown(const ResultTable& table, const std::vector<std::size_t>& which) {
   // A long name of a group widens the last of its columns.
   for (std::size_t i = 0; i < which.size(); i = end_of_group(result.groups, i)) {
     const std::size_t end = end_of_group(result.groups, i);
-    std::size_t span = (end - i - 1) * kGap;
-    for (std::size_t c = i; c < end; ++c) span += result.widths[c];
+    const std::size_t span = result.width(i, end);
     const std::size_t name = text_columns(result.groups[i]);
     if (name <= span) continue;
     result.widths[end - 1] += name - span;
@@ -77,15 +69,14 @@ Shown shown(const ResultTable& table, const std::vector<std::size_t>& which) {
 }
 
 std::string text_of(const Shown& table) {
-  std::string groups;
-  for (std::size_t i = 0; i < table.groups.size();) {
-    const std::size_t end = end_of_group(table.groups, i);
-    std::size_t span = (end - i - 1) * kGap;
-    for (std::size_t c = i; c < end; ++c) span += table.widths[c];
-    groups += (i > 0 ? std::string(kGap, ' ') : "") + padded(table.groups[i], span);
-    i = end;
+  std::vector<std::vector<std::string>> groups;
+  std::vector<std::size_t> spans;
+  for (std::size_t i = 0; i < table.groups.size(); i = end_of_group(table.groups, i)) {
+    groups.push_back({table.groups[i]});
+    spans.push_back(table.width(i, end_of_group(table.groups, i)));
   }
-  const std::string rule(table.width(), '-');
+  const std::string names = row_text(groups, spans, std::vector<bool>(spans.size(), false));
+  const std::string rule(row_columns(table.widths), '-');
   const auto lines_of = [&](const std::vector<std::string>& cells) {
     std::vector<std::vector<std::string>> parts;
     std::vector<bool> right;
@@ -97,7 +88,7 @@ std::string text_of(const Shown& table) {
     return row_text(parts, table.widths, right);
   };
   std::string text;
-  if (!trimmed(groups).empty()) text += trimmed(groups) + '\n';
+  if (names != "\n") text += names;
   text += lines_of(table.headings) + rule + '\n';
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     if (table.rules[r]) text += rule + '\n';
@@ -110,7 +101,7 @@ std::string text_of(const ResultTable& table, std::optional<std::size_t> columns
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < table.columns.size(); ++i) all.push_back(i);
   Shown whole = shown(table, all);
-  if (!columns || whole.width() <= *columns) return text_of(whole);
+  if (!columns || row_columns(whole.widths) <= *columns) return text_of(whole);
   if (auto widths = fitted_widths(whole.widths, whole.least, *columns)) {
     whole.widths = *std::move(widths);
     return text_of(whole);

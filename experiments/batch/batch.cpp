@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "base/checksum.h"
+#include "base/checked_json.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/process.h"
@@ -47,7 +47,7 @@ std::optional<SearchBatch> read_batch(const fs::path& folder) {
                                 "what neutra submit wrote: format " + std::string(kFormat)));
   };
   if (!fs::is_regular_file(file)) throw other();
-  const Json json = read_sealed_json(file, kFormat);
+  const Json json = read_checked_json(file, kFormat);
   if (!json.is_object() || json.value("format", Json()) != kFormat) throw other();
   if (const Json version = json.value("version", Json()); version != kVersion) {
     throw input_error(describe(file.string(), "/version", version.dump(),
@@ -100,7 +100,7 @@ void Submission::write(const SearchBatch& batch, const std::string& script) {
       all.faults.push_back(fault);
   }
   all_ = std::move(all);
-  write_file_atomically(folder_ / kBatchFile, to_text(sealed(to_json(all_))));
+  write_file_atomically(folder_ / kBatchFile, to_text(with_digest(to_json(all_))));
   write_file_atomically(batch_script(folder_), script);
 }
 
@@ -109,7 +109,7 @@ void Submission::took(const BatchJob& job) {
   std::error_code ignored;  // the job does so, too
   for (const std::string& fault : job.faults)
     fs::remove(folder_ / kBatchLogs / (fault + kBatchEnding), ignored);
-  write_file_atomically(folder_ / kBatchFile, to_text(sealed(to_json(all_))));
+  write_file_atomically(folder_ / kBatchFile, to_text(with_digest(to_json(all_))));
 }
 
 std::optional<std::vector<QueuedElement>> queued_elements(const std::vector<BatchJob>& jobs) {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <set>
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/files.h"
@@ -38,19 +38,19 @@ std::string how_its_job_ended(const fs::path& store) {
 bool is_store(const fs::path& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
-  const std::optional<Seal> seal = read_seal(file);
-  return seal && seal->format == "neutra-store";
+  const std::optional<ChecksumHeader> header = read_checksum_header(file);
+  return header && header->format == "neutra-store";
 }
 
-/// Is this a store, maybe a damaged one? By its seal, by its journal, or by a user block that no
-/// longer says what it seals.
+/// Is this a store, maybe a damaged one? By its checksum header, by its journal, or by a user
+/// block that holds no header any more.
 bool looks_like_a_store(const fs::path& file) {
   if (is_store(file)) return true;
   fs::path journal = file;
   if (journal += ".journal"; start_of_file(journal, kJournalBeginning.size()) == kJournalBeginning)
     return true;
   return is_hdf5_file(file) && start_of_file(file, kHdf5Start.size()) != kHdf5Start &&
-         !read_seal(file);
+         !read_checksum_header(file);
 }
 
 /// The title of the bundled fault that a store's header names, if it is that of its program.

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/numbers.h"
+#include "base/temporary_folder.h"
 #include "base/words.h"
 #include "evaluators/statistics.h"
 #include "evaluators/symptoms.h"
@@ -14,7 +15,6 @@
 #include "experiments/benchmark/fault_kinds.h"
 #include "experiments/benchmark/relations.h"
 #include "experiments/search_task.h"
-#include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
 #include "search/options.h"
 #include "training/data/data_places.h"
@@ -88,7 +88,7 @@ class Checker {
   }
 
   void check_rows(const BenchmarkSubject& subject) {
-    const fl_adapters::TemporaryFolder folder("neutra-bench");
+    const TemporaryFolder folder("neutra-bench");
     write_data(benchmark_, &subject, folder.path());
     const Json& recipe = subject.program.document.at("data");
     for (const auto& [name, path] : training::data_files(recipe, {folder.path()})) {

@@ -1,10 +1,11 @@
 #include "experiments/benchmark/checkout.h"
 
-#include "base/checksum.h"
+#include "base/checked_json.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json_section.h"
 #include "base/numbers.h"
+#include "base/temporary_folder.h"
 #include "evaluators/statistics.h"
 #include "fl_adapters/tool_folder.h"
 #include "program/formats/keras_script.h"
@@ -164,14 +165,14 @@ std::string check_out(const Benchmark& benchmark, const BenchmarkEntry& entry, E
   program.document["name"] = version_id(benchmark, entry, version);
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : ".";
   fs::create_directories(parent);
-  fl_adapters::TemporaryFolder fresh(parent, ".checkout");
+  TemporaryFolder fresh(parent, ".checkout");
   std::string refusal;
   bool has_data = false;
   fresh.become(folder, [&] {
     write_data(benchmark, &subject, fresh.path());
     write_file_atomically(fresh.path() / "program.json", to_text(program.document));
     write_file_atomically(fresh.path() / "checkout.json",
-                          to_text(sealed(checkout_document(benchmark, entry, version))));
+                          to_text(with_digest(checkout_document(benchmark, entry, version))));
     data_path.insert(data_path.begin(), fresh.path());
     const auto unmutated = rows_of(subject.program, data_path);
     if (unmutated) require_same_data(subject, *unmutated);

@@ -1,12 +1,12 @@
 #include "experiments/benchmark/store.h"
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/files.h"
 #include "base/hdf5_file.h"
+#include "base/temporary_folder.h"
 #include "experiments/benchmark/documents.h"
-#include "fl_adapters/tool_folder.h"
 
 namespace neutra::experiments {
 namespace {
@@ -55,8 +55,7 @@ BenchmarkFiles read_folder(const fs::path& folder) {
 }
 
 void write_folder(const BenchmarkFiles& files, const fs::path& folder) {
-  fl_adapters::TemporaryFolder fresh(folder.has_parent_path() ? folder.parent_path() : ".",
-                                     ".benchmark");
+  TemporaryFolder fresh(folder.has_parent_path() ? folder.parent_path() : ".", ".benchmark");
   fresh.become(folder, [&] {
     for (const auto& [name, bytes] : files) {
       const fs::path file = fresh.path() / name;
@@ -70,7 +69,7 @@ void write_folder(const BenchmarkFiles& files, const fs::path& folder) {
 
 void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
   // HDF5 crashes when it closes a file on a full disk: it never sees one.
-  Hdf5File file = Hdf5File::create_in_memory(path, kSealBytes);
+  Hdf5File file = Hdf5File::create_in_memory(path, kChecksumHeaderBytes);
   std::vector<std::string> names, texts;
   for (const auto& [name, bytes] : files) {
     if (name == kBenchmarkIndex) continue;
@@ -87,12 +86,12 @@ void write_hdf5(const BenchmarkFiles& files, const fs::path& path) {
   file.write("/texts", texts);
   std::string bytes = file.image();
   file.close();
-  seal(bytes, kFormat, kVersion);
+  put_checksum_header(bytes, kFormat, kVersion);
   write_file_atomically(path, bytes);
 }
 
 BenchmarkFiles read_hdf5(const fs::path& path) {
-  const std::optional<Seal> stated = read_seal(path);
+  const std::optional<ChecksumHeader> stated = read_checksum_header(path);
   if (!stated || stated->format != kFormat) {
     const bool store = stated && stated->format == "neutra-store";
     if (store || !is_hdf5_file(path)) {
@@ -105,7 +104,7 @@ BenchmarkFiles read_hdf5(const fs::path& path) {
     throw input_error(describe(path.string(), "", "version " + std::to_string(stated->version),
                                "up to " + std::to_string(kVersion) + ": a newer neutra made it"));
   }
-  if (const std::string found = sealed_digest(path); found != stated->digest) {
+  if (const std::string found = digest_behind_header(path); found != stated->digest) {
     throw input_error(describe(path.string(), "", "digest " + found,
                                stated->digest + "; take " + std::string(kAnother)));
   }
@@ -166,7 +165,7 @@ bool is_benchmark(const fs::path& path) {
     if (fs::is_empty(path, error)) return false;
     if (fs::is_regular_file(path / kBenchmarkIndex, error)) return true;
   } else if (fs::is_regular_file(status)) {
-    const std::optional<Seal> found = read_seal(path);
+    const std::optional<ChecksumHeader> found = read_checksum_header(path);
     if (found && found->format == kFormat) return true;
   }
   throw input_error(describe(path.string(), "", "something that is no benchmark",

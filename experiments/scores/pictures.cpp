@@ -6,8 +6,8 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/process.h"
+#include "base/temporary_folder.h"
 #include "base/words.h"
-#include "fl_adapters/tool_folder.h"
 
 namespace neutra::experiments {
 namespace {
@@ -36,7 +36,7 @@ ProcessResult run(const std::vector<std::string>& command) {
 
 /// Runs a program on a text, `words` behind its name, input and output last.
 std::string drawn(const Drawer& drawer, std::vector<std::string> words, const std::string& text) {
-  const fl_adapters::TemporaryFolder folder("neutra-picture");
+  const TemporaryFolder folder("neutra-picture");
   const auto input = folder.path() / "input", output = folder.path() / "output";
   write_file_atomically(input, text);
   words.insert(words.begin(), drawer.name);

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/checksum.h"
+#include "base/checked_json.h"
 #include "base/json_section.h"
 
 namespace neutra::fl_adapters::deepfd {
@@ -162,7 +162,7 @@ Table table_from_json(const Json& json, const std::string& file) {
 }
 
 Table read_table(const std::filesystem::path& file) {
-  return table_from_json(read_sealed_json(file, kFormat), file.string());
+  return table_from_json(read_checked_json(file, kFormat), file.string());
 }
 
 }  // namespace neutra::fl_adapters::deepfd

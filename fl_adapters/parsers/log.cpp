@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/strings.h"
+#include "base/utf8.h"
+
 namespace neutra::fl_adapters::parsers {
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// UTF-16 as UTF-8, what lies beyond ASCII as '?': messages are ASCII.
 std::string narrowed(std::string_view bytes, bool little) {
@@ -39,25 +42,6 @@ std::size_t escape_length(std::string_view text) {
   return 1;
 }
 
-/// Length of the UTF-8 sequence at the start of `text`, whose first byte isn't ASCII; 0: none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) {
-    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
-  };
-  const unsigned lead = byte(0);
-  const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                             : lead >= 0xe0 && lead <= 0xef ? 3
-                             : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                            : 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates and what lies beyond Unicode.
-  const bool wrong = (lead == 0xe0 && byte(1) < 0xa0) || (lead == 0xed && byte(1) > 0x9f) ||
-                     (lead == 0xf0 && byte(1) < 0x90) || (lead == 0xf4 && byte(1) > 0x8f);
-  return wrong ? 0 : length;
-}
-
 /// Drops an ESC that is spelled out before a colour code.
 void drop_spelled_escape(std::string& text) {
   for (const std::string_view spelled :
@@ -76,12 +60,7 @@ std::size_t bare_colour_length(std::string_view text) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  const auto drop = [](char c) { return is_blank(c) || c == '"'; };
-  while (!text.empty() && drop(text.front())) text.remove_prefix(1);
-  while (!text.empty() && drop(text.back())) text.remove_suffix(1);
-  return text;
-}
+std::string_view trimmed(std::string_view text) { return neutra::trimmed(text, " \t\r\n\""); }
 
 std::string unspaced(std::string_view text) {
   std::string result;
@@ -134,8 +113,8 @@ std::vector<LogLine> log_lines(std::string_view bytes) {
       line.garbled = true;
     } else if (static_cast<unsigned char>(c) < 0x80) {
       line.text += c;
-    } else if (const std::size_t sequence = utf8_length(rest); sequence > 0) {
-      length = sequence;
+    } else if (const std::size_t bytes = first_character(rest).bytes; bytes > 0) {
+      length = bytes;
       line.text += rest.substr(0, length);
     } else {
       line.garbled = true;
@@ -177,8 +156,7 @@ std::optional<Record> record_of(std::string_view line) {
   const std::size_t comma = line.find(',');
   if (comma == std::string_view::npos || comma == 0) return std::nullopt;
   for (const char c : line.substr(0, comma)) {
-    if (!(is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z') || c == '_' || c == '-' ||
-          c == '.')) {
+    if (!(is_digit(c) || is_letter(c) || c == '_' || c == '-' || c == '.')) {
       return std::nullopt;
     }
   }
@@ -260,9 +238,7 @@ void Scanner::skip_blanks() {
 bool Scanner::word(std::string_view wanted) {
   const std::string_view before = rest_;
   skip_blanks();
-  if (rest_.size() >= wanted.size() &&
-      std::equal(wanted.begin(), wanted.end(), rest_.begin(),
-                 [](char a, char b) { return lower(a) == lower(b); })) {
+  if (lower(rest_.substr(0, wanted.size())) == lower(wanted)) {
     rest_.remove_prefix(wanted.size());
     return true;
   }

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "base/checksum.h"
+#include "base/checksum_header.h"
 #include "base/error.h"
 #include "base/json.h"
 
@@ -14,25 +14,19 @@ namespace {
 TEST(FileKind, IsToldByTheFirstBytes) {
   const auto file = std::filesystem::path(testing::TempDir()) / "neutra_file_kind";
   const std::string hdf5(kHdf5Start);
-  const auto sealed = [&](const char* format) {
-    std::string image = std::string(kSealBytes, '\0') + hdf5 + "rest";
-    seal(image, format, 1);
-    return image;
-  };
+  std::string with_header = std::string(kChecksumHeaderBytes, '\0') + hdf5 + "rest";
+  put_checksum_header(with_header, "some-format", 1);
   const std::string frame = std::string(kJournalBeginning) + "123456789012";
   for (const auto& [bytes, kind] : std::vector<std::pair<std::string, std::string>>{
            {"", "an empty file"},
            {"text", "another kind of file"},
            {"{}", "another kind of file"},
            {hdf5 + "rest", "an HDF5 file"},
-           {std::string(kSealBytes, '\0') + hdf5, "an HDF5 file"},
-           {std::string(kSealBytes, '\0') + hdf5.substr(0, 7), "another kind of file"},
-           {sealed("neutra-store"), "the store of a search"},
-           {sealed("neutra-benchmark"), "a benchmark"},
-           {frame + R"({"type":"header","header":{"format":"neutra-store"}})",
-            "the journal of a search"},
-           {frame + R"({"type":"header","header":{"format":"neutra-mutant-runs"}})",
-            "the runs of neutra mutate --kill"},
+           {std::string(kChecksumHeaderBytes, '\0') + hdf5, "an HDF5 file"},
+           {std::string(kChecksumHeaderBytes, '\0') + hdf5.substr(0, 7), "another kind of file"},
+           {with_header, "an HDF5 file"},
+           {frame + R"({"type":"header","header":{"format":"some-format"}})",
+            "a journal of neutra"},
            {frame + "{}", "a journal of neutra"},
            {"PK\x03\x04 and so on", "a zip archive"},
            {"\x80\x04}q.", "a pickle, which is Python code"}}) {
@@ -50,6 +44,8 @@ TEST(FileKind, IsToldByTheFirstBytes) {
   std::filesystem::remove(file);
   EXPECT_EQ(kind_of_file(testing::TempDir()), "a folder");
   EXPECT_EQ(kind_of_file("/dev/null"), "something that is no file");
+  EXPECT_EQ(kind_of_no_file(testing::TempDir()), "a folder");
+  EXPECT_EQ(kind_of_no_file("/dev/null"), "a device");
 }
 
 }  // namespace

@@ -10,19 +10,6 @@ TEST(Printable, LeavesTextAlone) {
     EXPECT_EQ(printable(text), text);
 }
 
-TEST(Printable, TheFirstByteThatIsNoUtf8IsFound) {
-  constexpr std::size_t kNone = std::string_view::npos;
-  for (const auto& [text, at] :
-       std::vector<std::pair<std::string_view, std::size_t>>{{"", kNone},
-                                                             {"Größe, 層\n", kNone},
-                                                             {"\xff", 0},
-                                                             {"ab\xc3", 2},
-                                                             {"ab\xc3\xa9\x80", 4},
-                                                             {"\xed\xa0\x80", 0}}) {  // a surrogate
-    EXPECT_EQ(find_no_utf8(text), at);
-  }
-}
-
 TEST(Printable, SpellsWhatSteersATerminal) {
   struct Case {
     std::string_view text, shown;

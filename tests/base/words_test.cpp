@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "program/vocabulary.h"
-
 namespace neutra {
 namespace {
 

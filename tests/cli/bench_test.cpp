@@ -227,11 +227,11 @@ TEST_F(Bench, DamageAndMissingEntriesAreSaid) {
   const Called validated = bench({"validate", "mine.h5"});
   EXPECT_EQ(validated.exit, 1);
   EXPECT_NE(validated.out.find("changed or damaged"), std::string::npos) << validated.out;
-  bytes[0] = 'N';  // of the seal
+  bytes[0] = 'N';  // of the checksum header
   folder.write("mine.h5", bytes);
-  const Called unsealed = bench({"validate", "mine.h5"});
-  EXPECT_EQ(unsealed.exit, 1);
-  EXPECT_NE(unsealed.out.find("bytes at its start"), std::string::npos) << unsealed.out;
+  const Called damaged = bench({"validate", "mine.h5"});
+  EXPECT_EQ(damaged.exit, 1);
+  EXPECT_NE(damaged.out.find("bytes at its start"), std::string::npos) << damaged.out;
   EXPECT_EQ(bench({"validate", "plan.json"}).exit, 3);
   EXPECT_EQ(bench({"list", "none.h5"}).exit, 3);
   EXPECT_EQ(bench({"create", "plan.json", "-o", "plan.json"}).exit, 3);

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 #include "experiments/catalog.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/tool_answer.h"
@@ -116,7 +117,7 @@ TEST(ProgramSchema, RefusesWhatIsWrong) {
 
 TEST(ToolSchema, AgreesWithTheReader) {
   const Schema schema(kDocs / "schemas/tool.schema.json");
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const Json good = read_json(kDocs / "examples/rate.json");
   ASSERT_EQ(schema.problem(good), "");
   for (const char* patch :
@@ -179,7 +180,7 @@ TEST(AnswerSchema, AgreesWithTheReader) {
 }
 
 TEST(KerasScript, OfAllFaultsIsPython) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   for (const std::string& id : fault_ids()) {
     const program::Program program = load_fault(id).buggy;
     const std::string script = program::keras_script(program, {});
@@ -419,7 +420,7 @@ INSTANTIATE_TEST_SUITE_P(Docs, ExampleTool, testing::Values("rate", "simple_chec
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(ToolCheck, SaysWhatIsWrong) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const Fault fault = load_fault("D6");
   const auto last = [&](const Json& patch) {
     Json json = read_json(kDocs / "examples/rate.json");

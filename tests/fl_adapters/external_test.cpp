@@ -83,26 +83,6 @@ std::string answering(const std::string& text) {
   return "cat > answer.json <<'END'\n" + text + "\nEND\n";
 }
 
-TEST(TemporaryFolder, ErrorsNameFilesByWhereTheyWereToBe) {
-  const TestFolder parent;
-  const auto folder = parent.path() / "out";
-  {
-    TemporaryFolder fresh(parent.path(), ".export");
-    try {
-      fresh.become(folder, [&] { write_file_atomically(fresh.path() / "no" / "train.py", "x"); });
-      ADD_FAILURE() << "written";
-    } catch (const Error& error) {
-      const std::string message = error.what();
-      EXPECT_EQ(message.find(".export"), std::string::npos) << message;
-      EXPECT_TRUE(message.starts_with((folder / "no" / "train.py").string() + ": ")) << message;
-    }
-    EXPECT_FALSE(std::filesystem::exists(folder));
-    fresh.become(folder, [&] { write_file_atomically(fresh.path() / "train.py", "x"); });
-  }
-  EXPECT_EQ(parent.read("out/train.py"), "x");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(parent.path()), {}), 1);
-}
-
 TEST(External, AnswersInAFileOrOnStandardOutput) {
   for (const std::string& script : {answering(kAnswer), "echo '" + std::string(kAnswer) + "'",
                                     answering(kAnswer) + "echo some words that are no answer"}) {

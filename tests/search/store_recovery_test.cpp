@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "program/file_formats.h"
 #include "search/store_check.h"
 #include "search/store_lock.h"
 #include "search/store_reader.h"
@@ -205,6 +206,7 @@ TEST(Repair, RefusesWhatItWouldLose) {
       << message;
   EXPECT_EQ(bytes_of(stopped.folder / "runs"), runs);
 
+  program::name_file_formats();
   const std::string mutants = journal_frame(
       {{"type", "header"}, {"header", {{"format", "neutra-mutant-runs"}, {"version", 2}}}});
   put_bytes(stopped.folder / "mutants.runs", mutants);

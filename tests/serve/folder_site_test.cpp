@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "fl_adapters/tool_folder.h"
+#include "base/temporary_folder.h"
 #include "search/store.h"
 #include "tests/serve/raw_client.h"
 
@@ -66,7 +66,7 @@ class FolderSiteTest : public ::testing::Test {
             {"program_version", "buggy"}};
   }
 
-  fl_adapters::TemporaryFolder folder{"neutra-site-test"};
+  TemporaryFolder folder{"neutra-site-test"};
 
  private:
   std::unique_ptr<FolderSite> site_;

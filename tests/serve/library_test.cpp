@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/journal.h"
+#include "base/temporary_folder.h"
 #include "experiments/catalog.h"
-#include "fl_adapters/tool_folder.h"
 
 namespace neutra::serve {
 namespace {
@@ -43,7 +43,7 @@ class LibraryTest : public ::testing::Test {
     return false;
   }
 
-  fl_adapters::TemporaryFolder folder{"neutra-library-test"};
+  TemporaryFolder folder{"neutra-library-test"};
   std::shared_ptr<const Listing> listing;
 };
 

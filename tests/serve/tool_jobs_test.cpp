@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "fl_adapters/tool_folder.h"
+#include "base/temporary_folder.h"
 
 namespace neutra::serve {
 namespace {
@@ -41,7 +41,7 @@ class ToolJobsTest : public ::testing::Test {
   static constexpr const char* kOver = "done failed cancelled";
   std::filesystem::path flag() const { return folder.path() / "flag"; }
 
-  fl_adapters::TemporaryFolder folder{"neutra-jobs-test"};
+  TemporaryFolder folder{"neutra-jobs-test"};
   std::unique_ptr<ToolJobs> jobs;
 };
 

@@ -9,101 +9,26 @@
 #include <regex>
 #include <tuple>
 
+#include "base/csv_table.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/strings.h"
 #include "training/data/fields.h"
 
 namespace neutra::training {
 namespace {
 
-struct Field {
-  std::string text;
-  bool quoted = false;
-};
-
-/// Splits text into records; keeps track of lines for messages.
-class Reader {
- public:
-  Reader(std::string_view text, char delimiter, const std::string& file)
-      : text_(text), delimiter_(delimiter), file_(file) {
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
+/// The next record of a file; false at its end. Throws input_error with `file`, line and column.
+bool next_record(CsvRecords& records, std::vector<std::string>& fields, const std::string& file) {
+  try {
+    return records.next(fields);
+  } catch (const CsvRecords::Mistake& mistake) {
+    const bool open = mistake.kind == CsvRecords::Mistake::kOpenQuote;
+    throw input_error(describe(
+        file, "line " + std::to_string(mistake.line) + ", column " + std::to_string(mistake.field),
+        open ? "a quote that is never closed" : "text behind a closing quote",
+        open ? "" : "a delimiter or the end of the line"));
   }
-
-  /// The next record that isn't an empty line; false at the end.
-  bool next(std::vector<Field>& fields) {
-    while (at_ < text_.size()) {
-      record_line_ = line_;
-      if (skip_newline()) continue;
-      fields.clear();
-      do {
-        fields.push_back(read_field(fields.size() + 1));
-      } while (at_ < text_.size() && text_[at_] == delimiter_ && ++at_);
-      skip_newline();
-      return true;
-    }
-    return false;
-  }
-  std::size_t line() const { return record_line_; }
-
- private:
-  bool skip_newline() {
-    const std::size_t before = at_;
-    if (at_ < text_.size() && text_[at_] == '\r') ++at_;
-    if (at_ < text_.size() && text_[at_] == '\n') ++at_;
-    line_ += at_ != before;
-    return at_ != before;
-  }
-
-  bool at_field_end() const {
-    return at_ == text_.size() || text_[at_] == delimiter_ || text_[at_] == '\n' ||
-           text_[at_] == '\r';
-  }
-
-  Field read_field(std::size_t column) {
-    Field field;
-    if (at_ < text_.size() && text_[at_] == '"') {
-      field.quoted = true;
-      const std::size_t start = line_;
-      for (++at_;; ++at_) {
-        if (at_ == text_.size()) {
-          throw input_error(describe(
-              file_, "line " + std::to_string(start) + ", column " + std::to_string(column),
-              "a quote that is never closed", ""));
-        }
-        if (text_[at_] == '"') {
-          if (at_ + 1 < text_.size() && text_[at_ + 1] == '"') {
-            ++at_;
-          } else {
-            break;
-          }
-        }
-        line_ += text_[at_] == '\n';
-        field.text += text_[at_];
-      }
-      ++at_;
-      if (!at_field_end()) {
-        throw input_error(
-            describe(file_, "line " + std::to_string(line_) + ", column " + std::to_string(column),
-                     "text behind a closing quote", "a delimiter or the end of the line"));
-      }
-    } else {
-      const std::size_t begin = at_;
-      while (!at_field_end()) ++at_;
-      field.text = text_.substr(begin, at_ - begin);
-    }
-    return field;
-  }
-
-  std::string_view text_;
-  char delimiter_;
-  const std::string& file_;
-  std::size_t at_ = 0, line_ = 1, record_line_ = 1;
-};
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 /// Number of a field; nullopt: it is none. Empty fields are NaN.
@@ -266,22 +191,21 @@ namespace {
 /// of columns, or one.
 double share_of_numbers(std::string_view text, const CsvOptions& options) {
   constexpr int kRows = 20;
-  const std::string file;
-  Reader reader(text, options.delimiter, file);
-  std::vector<Field> fields, first;
+  CsvRecords records(text, options.delimiter, CsvRecords::Blanks::kKept);
+  std::vector<std::string> fields, first;
   std::size_t numbers = 0, all = 0;
   try {
-    if (!reader.next(first) || first.size() < 2) return 0;
-    for (int row = 0; row < kRows && reader.next(fields); ++row) {
+    if (!records.next(first) || first.size() < 2) return 0;
+    for (int row = 0; row < kRows && records.next(fields); ++row) {
       if (fields.size() != first.size()) return 0;
-      for (const Field& field : fields) numbers += number(field.text, options).has_value();
+      for (const std::string& field : fields) numbers += number(field, options).has_value();
       all += fields.size();
     }
-  } catch (const Error&) {  // quotes
+  } catch (const CsvRecords::Mistake&) {
     return 0;
   }
   if (all == 0) {  // one line
-    for (const Field& field : first) numbers += number(field.text, options).has_value();
+    for (const std::string& field : first) numbers += number(field, options).has_value();
     all = first.size();
   }
   return static_cast<double>(numbers) / static_cast<double>(all);
@@ -367,36 +291,35 @@ ColumnRoles choose_columns(const CsvOptions& options, const std::vector<std::str
 }
 
 /// The number of a field at `place`. Throws input_error where it is none or isn't allowed.
-double required_number(const Field& field, const CsvOptions& options, const std::string& file,
+double required_number(const std::string& field, const CsvOptions& options, const std::string& file,
                        const std::string& place) {
-  const std::optional<double> value = number(field.text, options);
-  const auto found = [&] { return "\"" + field.text.substr(0, 40) + "\""; };
+  const std::optional<double> value = number(field, options);
+  const auto found = [&] { return "\"" + field.substr(0, 40) + "\""; };
   if (!value) {
     throw input_error(
         describe(file, place, found(), "a number, or a text listed in data.arguments.labels") +
-        thousands_hint(field.text, options.decimal));
+        thousands_hint(field, options.decimal));
   }
   if (!std::isfinite(*value) && !options.allow_nan) {
-    throw input_error(describe(file, place, field.text.empty() ? "an empty field" : found(),
+    throw input_error(describe(file, place, field.empty() ? "an empty field" : found(),
                                "finite numbers, unless data.arguments.allow_nan is true"));
   }
   return *value;
 }
 
 Part parse(std::string_view text, const CsvOptions& options, const std::string& file) {
-  Reader reader(text, options.delimiter, file);
-  std::vector<Field> fields;
-  bool more = reader.next(fields);
+  CsvRecords records(text, options.delimiter, CsvRecords::Blanks::kKept);
+  std::vector<std::string> fields;
+  bool more = next_record(records, fields, file);
   if (!more) throw input_error(describe(file, "", "no rows", "at least one"));
   const std::size_t width = fields.size();
   std::vector<std::string> names;
-  const bool header =
-      options.header.value_or(std::any_of(fields.begin(), fields.end(), [&](const Field& field) {
-        return !number(field.text, options);
-      }));
+  const bool header = options.header.value_or(
+      std::any_of(fields.begin(), fields.end(),
+                  [&](const std::string& field) { return !number(field, options); }));
   if (header) {
-    for (const Field& field : fields) names.emplace_back(trimmed(field.text));
-    more = reader.next(fields);
+    for (const std::string& field : fields) names.emplace_back(trimmed(field));
+    more = next_record(records, fields, file);
   }
   const ColumnRoles columns = choose_columns(options, names, width, file);
 
@@ -404,8 +327,9 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
   std::vector<double> row(width);
   std::int64_t rows = 0;
   bool has_decimals = false;
-  for (; more; more = (options.rows <= 0 || rows < options.rows) && reader.next(fields)) {
-    const std::string line = "line " + std::to_string(reader.line());
+  for (; more;
+       more = (options.rows <= 0 || rows < options.rows) && next_record(records, fields, file)) {
+    const std::string line = "line " + std::to_string(records.line());
     if (fields.size() != width) {
       throw input_error(describe(file, line, std::to_string(fields.size()) + " columns",
                                  std::to_string(width) + ", as in the first line"));
@@ -414,7 +338,7 @@ Part parse(std::string_view text, const CsvOptions& options, const std::string& 
       if (columns.roles[i] == ColumnRoles::kDropped) continue;
       row[i] =
           required_number(fields[i], options, file, line + ", column " + std::to_string(i + 1));
-      has_decimals |= fields[i].text.find(options.decimal) != std::string::npos;
+      has_decimals |= fields[i].find(options.decimal) != std::string::npos;
       if (columns.roles[i] == ColumnRoles::kFeature) part.x.values.push_back(row[i]);
     }
     for (const std::size_t column : columns.targets) part.y.values.push_back(row[column]);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/words.h"
 
 namespace neutra::training {
@@ -46,26 +47,11 @@ DataPlace place_of(const std::vector<std::string>& spellings, const SearchPath& 
   return place;
 }
 
-/// What is no regular file, in words.
-std::string kind_of_place(const fs::path& path) {
-  std::error_code ignored;
-  switch (fs::status(path, ignored).type()) {
-    case fs::file_type::directory:
-      return "a folder";
-    case fs::file_type::fifo:
-      return "a pipe";
-    case fs::file_type::socket:
-      return "a socket";
-    default:
-      return "a device";
-  }
-}
-
 fs::path require_found(const DataPlace& place) {
   if (!place.found.empty()) return place.found;
   if (!place.no_file.empty()) {
     throw input_error(describe("data file " + place.no_file.string(), "",
-                               kind_of_place(place.no_file),
+                               kind_of_no_file(place.no_file),
                                "a regular file, for data are read more than once"));
   }
   std::string text = "data file " + place.name + " not found; looked for";

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "experiments/benchmark/build.h"
 #include "experiments/benchmark/check.h"
 #include "experiments/benchmark/documents.h"
@@ -18,7 +19,6 @@
 #include "experiments/benchmark/store.h"
 #include "experiments/benchmark/views.h"
 #include "experiments/catalog.h"
-#include "fl_adapters/tool_folder.h"
 #include "mutators/registry.h"
 #include "program/patch.h"
 #include "training/data/dataset.h"
@@ -64,7 +64,7 @@ void add_subject(Benchmark& benchmark, const std::string& id, std::size_t featur
   const std::string bytes = csv_of(features);
   subject.files = {{id + ".csv", bytes.size(), digest(bytes), true}};
   benchmark.data[id + ".csv"] = bytes;
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   write_file_atomically(folder.path() / (id + ".csv"), bytes);
   const auto rows = training::load_dataset(data, {folder.path()});
   subject.rows = rows->info();
@@ -214,7 +214,7 @@ TEST(Benchmark, Addresses) {
 
 TEST(Benchmark, FaultFilesLoad) {
   const Benchmark benchmark = sample();
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   for (const BenchmarkEntry& entry : benchmark.entries) {
     const fs::path file = folder.path() / (fault_id(benchmark, entry) + ".json");
     write_file_atomically(file, to_text(fault_file(benchmark, entry)));
@@ -305,7 +305,7 @@ TEST(Benchmark, OperatorsOfAnotherVersionAreKept) {
 // --- the store ---
 
 TEST(BenchmarkStore, FolderAndFileHoldTheSame) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const BenchmarkFiles files = to_files(sample());
   for (const char* name : {"sample.h5", "sample"}) {
     const fs::path path = folder.path() / name;
@@ -322,7 +322,7 @@ TEST(BenchmarkStore, FolderAndFileHoldTheSame) {
 }
 
 TEST(BenchmarkStore, ASeparatorAtTheEndIsNoName) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const BenchmarkFiles files = to_files(sample());
   write_benchmark_files(files, folder.path() / "sample/");
   EXPECT_EQ(read_benchmark_files(folder.path() / "sample"), files);
@@ -337,10 +337,10 @@ TEST(BenchmarkStore, ASeparatorAtTheEndIsNoName) {
 }
 
 TEST(BenchmarkStore, AFolderThatCannotBeReplacedStays) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const fs::path path = folder.path() / "sample";
   write_benchmark_files(to_files(sample()), path);
-  fl_adapters::TemporaryFolder fresh(folder.path(), "fresh");
+  TemporaryFolder fresh(folder.path(), "fresh");
   fs::remove_all(fresh.path());
   EXPECT_THROW(fresh.become(path, [] {}), Error);
   EXPECT_EQ(read_benchmark_files(path), to_files(sample()));
@@ -348,7 +348,7 @@ TEST(BenchmarkStore, AFolderThatCannotBeReplacedStays) {
 }
 
 TEST(BenchmarkStore, EqualContentsGiveEqualBytes) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   std::string bytes[2];
   for (int i = 0; i < 2; ++i) {
     const fs::path path = folder.path() / (std::to_string(i) + ".h5");
@@ -362,7 +362,7 @@ TEST(BenchmarkStore, AnyChangedByteOfTheFileIsFound) {
   Benchmark benchmark = sample();
   benchmark.entries.resize(1);
   benchmark.entries[0].support = 1;
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const fs::path path = folder.path() / "a.h5";
   write_benchmark_files(to_files(benchmark), path);
   const std::string bytes = read_regular_file(path, "");
@@ -389,7 +389,7 @@ TEST(BenchmarkStore, AnyChangedByteOfTheFolderIsFound) {
   Benchmark benchmark = sample();
   benchmark.entries.resize(1);
   benchmark.entries[0].support = 1;
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const fs::path path = folder.path() / "a";
   write_benchmark_files(to_files(benchmark), path);
   std::size_t files = 0;
@@ -418,7 +418,7 @@ TEST(BenchmarkStore, AnyChangedByteOfTheFolderIsFound) {
 }
 
 TEST(BenchmarkStore, NeverOverwritesAnythingElse) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const BenchmarkFiles files = to_files(sample());
   std::ofstream(folder.path() / "text.h5") << "mine";
   fs::create_directories(folder.path() / "mine");
@@ -625,7 +625,7 @@ TEST(BenchmarkPlans, BundledOnesLoad) {
 }
 
 TEST(BenchmarkPlans, MistakesAreSaid) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const auto message = [&](const std::string& fields) {
     const fs::path file = folder.path() / "plan.json";
     std::ofstream(file) << R"({"format": "neutra-benchmark-plan", "version": 1)" << fields << "}";
@@ -701,7 +701,7 @@ TEST(FaultCatalogue, ThePageIsMadeOfIt) {
 }
 
 TEST(FaultCatalogue, MistakesAreSaid) {
-  const fl_adapters::TemporaryFolder folder("neutra-test");
+  const TemporaryFolder folder("neutra-test");
   const auto message = [&](const std::string& faults) {
     const fs::path file = folder.path() / "catalogue.json";
     std::ofstream(file) << R"({"format": "neutra-fault-catalogue", "version": 1, "title": "own",

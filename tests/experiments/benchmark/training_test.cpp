@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/temporary_folder.h"
 #include "evaluators/statistics.h"
 #include "experiments/benchmark/build.h"
 #include "experiments/benchmark/check.h"
@@ -70,7 +71,7 @@ class BenchmarkTraining : public testing::Test {
                            build(workers));
   }
 
-  const fl_adapters::TemporaryFolder folder_{"neutra-test"};
+  const TemporaryFolder folder_{"neutra-test"};
   Json plan_;
 };
 
