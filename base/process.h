@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "base/process_end.h"
 
 namespace neutra {
 
@@ -20,18 +21,7 @@ struct ProcessCall {
   const std::atomic<bool>* stop = nullptr;  ///< checked all the time: end it
 };
 
-enum class ProcessEnd {
-  kExited,      ///< by itself
-  kSignalled,   ///< it crashed, or somebody else ended it
-  kTime,        ///< ended here: ran past its time limit
-  kMemory,      ///< ended here: held more than its memory limit
-  kOutput,      ///< ended here: printed more than its output limit
-  kStopped,     ///< ended here, as `stop` asked
-  kNotStarted,  ///< the command can't be run
-};
-std::string_view to_string(ProcessEnd end);  ///< "exited", "signalled", "time", ...
-
-/// How it went.
+/// How a command went.
 struct ProcessResult {
   ProcessEnd end = ProcessEnd::kExited;
   int code = 0;          ///< exit code of kExited, signal of kSignalled, errno of kNotStarted
