@@ -1,23 +1,22 @@
 #include "cli/imports.h"
 
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <csignal>
+#include <exception>
 #include <fstream>
 #include <iostream>
 #include <memory>
 #include <new>
 
+#include "base/child_process.h"
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/files.h"
 #include "base/hdf5_file.h"
 #include "base/strings.h"
-#include "cli/isolated.h"
 #include "cli/texts.h"
 #include "cli/trainers.h"
 #include "training/data/csv.h"
@@ -47,38 +46,7 @@ std::uint64_t virtual_memory() {
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-void limit(int resource, std::uint64_t value) {
-  const rlimit both{value, value};
-  (void)setrlimit(static_cast<__rlimit_resource>(resource), &both);
-}
-
-[[noreturn]] void read_as_child(const fs::path& file, const std::function<void()>& read,
-                                int answer) {
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_AS, virtual_memory() + kMemory + kMemoryPerByte * size_of(file));
-  limit(RLIMIT_CPU, kSeconds + size_of(file) / kBytesPerSecond);
-  const int nowhere = open("/dev/null", O_WRONLY);
-  dup2(nowhere, STDERR_FILENO);
-  std::string message;
-  try {
-    read();
-    _exit(0);
-  } catch (const std::bad_alloc&) {
-    message = describe(file.string(), "", "more than this file may need of memory", "");
-  } catch (const std::exception& error) {
-    message = error.what();
-  }
-  for (std::size_t done = 0; done < message.size();) {
-    const ssize_t written = write(answer, message.data() + done, message.size() - done);
-    if (written <= 0) break;
-    done += static_cast<std::size_t>(written);
-  }
-  _exit(kFailedInChild);
-}
-
-std::string extension_of(const fs::path& file) {
-  return lower(file.extension().string());
-}
+std::string extension_of(const fs::path& file) { return lower(file.extension().string()); }
 
 /// The file with the training options of a model: that of --training, else its sidecar, else
 /// none.
@@ -104,16 +72,23 @@ fs::path sidecar_file(const fs::path& model) {
 }
 
 void read_in_child(const fs::path& file, const std::function<void()>& read) {
-  int answer[2];
-  if (pipe2(answer, O_CLOEXEC) != 0) {
-    throw failure(std::string("no pipe: ") + std::strerror(errno));
-  }
   std::cout.flush();
-  const pid_t child = fork();
-  if (child < 0) throw failure(std::string("no process: ") + std::strerror(errno));
-  if (child == 0) read_as_child(file, read, answer[1]);
-  close(answer[1]);
-  const auto [message, status] = answer_of_child(child, answer[0]);
+  const auto read_and_tell = [&](int answer) {
+    std::string message;
+    try {
+      read();
+      return 0;
+    } catch (const std::bad_alloc&) {
+      message = describe(file.string(), "", "more than this file may need of memory", "");
+    } catch (const std::exception& error) {
+      message = error.what();
+    }
+    write_all(answer, message);
+    return kFailedInChild;
+  };
+  const auto [message, status] =
+      run_copy(read_and_tell, {kSeconds + size_of(file) / kBytesPerSecond,
+                               virtual_memory() + kMemory + kMemoryPerByte * size_of(file)});
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
   if (WIFEXITED(status) && WEXITSTATUS(status) == kFailedInChild) throw input_error(message);
   const bool slow = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;

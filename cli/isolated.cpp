@@ -1,48 +1,14 @@
 #include "cli/isolated.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
 #include <csignal>
-#include <cstring>
 
+#include "base/child_process.h"
 #include "base/error.h"
 
-extern char** environ;
-
 namespace neutra::cli {
-namespace {
-
-constexpr int kStopPollMilliseconds = 50;
-
-}  // namespace
-
-ChildAnswer answer_of_child(pid_t child, int from_child, const std::function<void()>& waiting) {
-  ChildAnswer answer;
-  std::array<char, 4096> block;
-  for (;;) {
-    struct pollfd readable {
-      from_child, POLLIN, 0
-    };
-    if (poll(&readable, 1, kStopPollMilliseconds) <= 0) {  // nothing yet, or a signal came
-      if (waiting) waiting();
-      continue;
-    }
-    const ssize_t got = read(from_child, block.data(), block.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    answer.text.append(block.data(), static_cast<std::size_t>(got));
-  }
-  close(from_child);
-  while (waitpid(child, &answer.status, 0) < 0 && errno == EINTR) {
-  }
-  return answer;
-}
 
 std::optional<training::ReplicaResult> train_isolated(const training::TrainingJob& job,
                                                       const training::TrainerOptions& options) {
@@ -53,58 +19,13 @@ std::optional<training::ReplicaResult> train_isolated(const training::TrainingJo
                      {"job", to_json(job)},
                      {"options", to_json(one)},
                      {"parent", static_cast<std::int64_t>(getpid())}};
-  const std::string text = request.dump();
-
-  int to_child[2], from_child[2];
-  if (pipe2(to_child, O_CLOEXEC) != 0)
-    throw failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-  if (pipe2(from_child, O_CLOEXEC) != 0) {
-    close(to_child[0]);
-    close(to_child[1]);
-    throw failure(std::string("cannot make a pipe: ") + std::strerror(errno));
-  }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, to_child[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, from_child[1], STDOUT_FILENO);
-  std::string name = "neutra", verb = "train-isolated";
-  char* words[] = {name.data(), verb.data(), nullptr};
-  pid_t child = 0;
-  // In a process group of its own: Ctrl-C is for the search, which then kills it.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t none, handled;
-  sigemptyset(&none);
-  sigemptyset(&handled);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&handled, signal);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &handled);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const int error = posix_spawn(&child, "/proc/self/exe", &actions, &attributes, words, environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  close(to_child[0]);
-  close(from_child[1]);
-  if (error != 0) {
-    close(to_child[1]);
-    close(from_child[0]);
-    throw failure(std::string("cannot start a process to train in: ") + std::strerror(error));
-  }
-  for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t n = write(to_child[1], text.data() + sent, text.size() - sent);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    sent += static_cast<std::size_t>(n);
-  }
-  close(to_child[1]);
   bool stopped = false;
-  const auto [answer, status] = answer_of_child(child, from_child[0], [&] {
-    if (stopped || !job.stop || !job.stop->load()) return;
-    stopped = true;
-    kill(child, SIGKILL);
-  });
+  const auto [answer, status] = run_program(
+      "/proc/self/exe", {"neutra", "train-isolated"}, request.dump(), [&](pid_t child) {
+        if (stopped || !job.stop || !job.stop->load()) return;
+        stopped = true;
+        kill(child, SIGKILL);
+      });
   if (stopped) throw Error(Exit::kInterrupted, "interrupted");
   if (WIFSIGNALED(status)) return std::nullopt;
   const int code = WEXITSTATUS(status);
