@@ -15,10 +15,10 @@ namespace neutra::experiments {
 struct Subject {
   std::string id;  ///< "d7", "mnist_cnn"
   std::string title;
-  std::string source;   ///< of the program and its data
-  std::string licence;  ///< of both, where it is known
-  program::ProgramSpace space;
-  std::filesystem::path file;
+  std::string source;           ///< of the program and its data
+  std::string licence;          ///< of both, where it is known
+  program::ProgramSpace space;  ///< base = the correct program
+  std::filesystem::path file;   ///< that it was read from
 };
 
 /// A faulty program and its known fix: experiments/faults/*.json (docs/formats/fault.md) or a
@@ -32,18 +32,18 @@ struct Fault {
   std::vector<std::string> tags;
   program::ProgramSpace space;  ///< base = the buggy program
   program::Program buggy;
-  std::optional<program::Program>
-      fixed;  ///< absent in a plain program file: a repair then improves significantly
+  /// The known fix; absent in a plain program file: a repair then improves significantly.
+  std::optional<program::Program> fixed;
   std::optional<program::Parameters> fixed_parameters;  ///< where the fix is expressible by keys
-  /// What the study's fault-localisation tools ran on, where it isn't the buggy program, and why.
+  /// What the study's fault-localisation tools ran on, where it isn't the buggy program.
   std::optional<program::Program> tools;
-  std::string tools_reason;
+  std::string tools_reason;    ///< why they ran on it
   program::FaultSet declared;  ///< as the study lists it
   program::FaultSet actual;    ///< diff(buggy, fixed)
   std::filesystem::path file;
 };
 
-/// Is it one of the bundled faults of the study, rather than a user's file or a bundled subject?
+/// Is this one of the bundled faults of the study, and not a user's file or a bundled subject?
 bool is_bundled(const Fault& fault);
 
 /// Folder with the bundled subjects, faults and small data: NEUTRA_RESOURCES, else beside the
@@ -55,13 +55,16 @@ const program::Program& tools_program(const Fault& fault);
 /// "lr=0.01 for 0.001", or "another program" where no keys say how it differs; "" where it doesn't.
 std::string tools_difference(const Fault& fault);
 
+/// Ids of the bundled subjects, in the order of experiments/index.json.
 std::vector<std::string> subject_ids();
-std::vector<std::string> fault_ids();  ///< D1..D9, M1..M3, F1..F3, C1..C3, R1..R7
-/// A bundled id (any case) or a JSON file (neutra-subject, or neutra-program with keys by the
-/// default rule).
+/// Ids of the bundled faults: D1..D9, M1..M3, F1..F3, C1..C3, R1..R7.
+std::vector<std::string> fault_ids();
+/// Reads a subject: a bundled id (any case) or a JSON file (neutra-subject, or neutra-program with
+/// keys by the default rule). Throws input_error; for unknown ids it names the nearest.
 Subject load_subject(const std::string& id_or_file);
-/// A bundled id (any case) or a JSON file (neutra-fault or neutra-program). A bundled subject is
-/// one without a known fix. Unknown ids: input_error with the nearest ids.
+/// Reads a fault: a bundled id (any case) or a JSON file (neutra-fault or neutra-program). A
+/// bundled subject is a fault without a known fix. Throws input_error; for unknown ids it names the
+/// nearest.
 Fault load_fault(const std::string& id_or_file);
 
 }  // namespace neutra::experiments

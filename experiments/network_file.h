@@ -15,8 +15,8 @@ namespace neutra::experiments {
 /// A network and the fault it belongs to.
 struct NetworkFile {
   search::Network network;
-  std::optional<Fault> fault;
-  bool finished = true;  ///< false: of a search that goes on
+  std::optional<Fault> fault;  ///< nullopt: it is not known here
+  bool finished = true;        ///< false: of a search that goes on
   /// Of a store: what made it (docs/formats/store.md), and how far it came. A TSV file has neither.
   Json header = {};
   search::SearchCounters counters = {};
@@ -30,7 +30,7 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
 
 /// repair_sizes() with the programs of the network's fault; nullptr: it is not known.
 std::vector<search::RepairSize> repairs_by_size(const search::Network& network, const Fault* fault);
-/// Likewise the network as JSON.
+/// The network as JSON, with the sizes of its repairs.
 Json network_json(const search::Network& network, const Fault* fault);
 
 /// Do two parameter strings mean one program? Records spell some values in other ways ("32.0",

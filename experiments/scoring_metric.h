@@ -24,11 +24,11 @@ Fault scored_as_begun(Fault fault, const std::filesystem::path& store, std::stri
 /// others.
 std::string scoring_text(const Fault& fault);
 
-/// That buggy and fixed program have targets on different scales, on which the metric depends; ""
-/// where they haven't.
+/// A sentence that says that buggy and fixed program have targets on different scales, on which the
+/// metric depends; "" where they haven't.
 std::string scale_warning(const Fault& fault);
 
-/// Says both on stderr; `quiet`: the warning alone.
+/// Writes scoring_text() and scale_warning() to stderr; `quiet`: the warning alone.
 void tell_scoring(const Fault& fault, bool quiet);
 
 }  // namespace neutra::experiments

@@ -15,10 +15,10 @@ namespace neutra::experiments {
 
 /// A tool of a study and how it is asked.
 struct StudyTool {
-  const fl_adapters::Tool* tool = nullptr;
-  int runs = 20;                   ///< of a tool that trains
-  double time_limit = 0;           ///< seconds of one run; 0: none
-  std::uint64_t memory_limit = 0;  ///< bytes of one run; 0: none
+  const fl_adapters::Tool* tool = nullptr;  ///< of the registry, or loaded for good
+  int runs = 20;                            ///< of a tool that trains
+  double time_limit = 0;                    ///< seconds of one run; 0: none
+  std::uint64_t memory_limit = 0;           ///< bytes of one run; 0: none
   fl_adapters::ToolVariant variant = fl_adapters::ToolVariant::kAsPublished;
 };
 

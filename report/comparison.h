@@ -10,7 +10,7 @@ namespace neutra::report {
 /// A search beside others.
 struct ComparedSearch {
   const experiments::NetworkFile* search = nullptr;
-  std::string file;
+  std::string file;  ///< that it was read from
 };
 
 /// `compared` of a report (docs/formats/report.md): searches of one buggy program beside each

@@ -15,9 +15,9 @@ namespace neutra::report {
 
 /// What tools' answers take and are worth over all faults of a study.
 struct StudyTimes {
-  std::string study;
-  int faults = 0;
-  std::vector<experiments::ToolTime> tools;
+  std::string study;                         ///< its name
+  int faults = 0;                            ///< that it studied
+  std::vector<experiments::ToolTime> tools;  ///< means over them
 };
 
 /// Reads scores.json, which a study has left in its folder (docs/formats/study.md). Throws
@@ -28,6 +28,7 @@ StudyTimes read_study_times(const std::filesystem::path& folder);
 struct ProgramCurves {
   std::optional<std::int64_t> node;  ///< nullopt: the known fix, where it is no node
   bool fixed = false;                ///< the known fix
+  /// One training.
   struct Replica {
     int replica = 0;
     std::string status;            ///< RunStatus
@@ -38,19 +39,20 @@ struct ProgramCurves {
   std::vector<Replica> replicas;
 };
 
+/// Training curves for a report.
 struct ReportCurves {
   std::vector<ProgramCurves> programs;
-  std::string searched_with,
-      trained_with;  ///< fingerprints: back end, instruction set, versions, data
+  /// Fingerprints (back end, instruction set, versions, data) of the search and of these trainings.
+  std::string searched_with, trained_with;
 };
 
-/// What a report tells.
+/// What a report is made of.
 struct ReportInput {
   experiments::NetworkFile network;
   std::string file;                               ///< that it was read from
   std::optional<experiments::ScoreSheet> scores;  ///< of the network's fault alone
   std::string answers;                            ///< file with the answers that are scored
-  std::optional<StudyTimes> times;
+  std::optional<StudyTimes> times;                ///< of the study that the network is from
   std::optional<ReportCurves> curves;
   /// Other searches of the same buggy program, each with its file, to be shown beside this one.
   std::vector<std::pair<experiments::NetworkFile, std::string>> compared;

@@ -36,9 +36,9 @@ struct SearchBatch {
   std::vector<BatchJob> jobs = {};   ///< submitted into the folder so far
 };
 
-/// What `neutra status` learns of a batch from its folder: FOLDER/batch.json.
+/// FOLDER/batch.json: what `neutra status` learns of a batch from its folder.
 Json to_json(const SearchBatch& batch);
-/// Name, faults and jobs of the folder's batch; none: it has no batch. Throws input_error for
+/// Name, faults and jobs of the batch in a folder; nullopt: there is none. Throws input_error for
 /// another kind of file.
 std::optional<SearchBatch> read_batch(const std::filesystem::path& folder);
 
@@ -51,12 +51,13 @@ class Submission {
   /// process submits into it.
   Submission(std::filesystem::path folder, const std::string& study);
 
+  /// The jobs of earlier submissions into the folder.
   const std::vector<BatchJob>& earlier_jobs() const { return all_.jobs; }
   /// Writes batch.json, with the faults and jobs of earlier submissions, then batch.sh.
   void write(const SearchBatch& batch, const std::string& script);
-  /// Slurm took the faults as this job: how earlier ones ended is forgotten.
+  /// Adds a job that Slurm took, and forgets how earlier jobs of its faults ended.
   void took(const BatchJob& job);
-  /// What this process becomes by exec goes on keeping others out, until it and its children end.
+  /// Keeps others out also after an exec of this process, until it and its children end.
   void keep_over_exec();
 
  private:
@@ -64,15 +65,18 @@ class Submission {
   search::StoreLock lock_;
   SearchBatch all_;
 };
-/// The script in there.
+/// FOLDER/batch.sh, the script that a submission writes.
 std::filesystem::path batch_script(const std::filesystem::path& folder);
 
 /// An element of an array job, as squeue tells it.
 struct QueuedElement {
-  std::string id;  ///< "13_2", as scancel takes it
-  std::string fault, state, time, time_limit, where;
+  std::string id;                       ///< "13_2", as scancel takes it
+  std::string fault;                    ///< that it searches
+  std::string state, time, time_limit;  ///< "RUNNING", "1:02:03", "2-00:00:00"
+  std::string where;                    ///< the nodes that it runs on, or why it waits
 };
-/// Those elements of the jobs that are in Slurm's queue; nullopt where squeue doesn't say.
+/// The elements of these jobs that are in Slurm's queue; nullopt where squeue fails or takes more
+/// than 10 seconds.
 std::optional<std::vector<QueuedElement>> queued_elements(const std::vector<BatchJob>& jobs);
 
 }  // namespace neutra::experiments

@@ -12,7 +12,7 @@ std::string slurm_script(const SearchBatch& batch);
 /// A script for bash that does the same on this machine, one fault after the other.
 std::string local_script(const SearchBatch& batch);
 
-/// A word as sh takes it back.
+/// A word quoted for sh, so that it stays one word; plain words stay as they are.
 std::string shell_quoted(const std::string& word);
 
 }  // namespace neutra::experiments

@@ -23,28 +23,29 @@ struct BenchmarkData {
 
 /// A correct program that faults were put into.
 struct BenchmarkSubject {
-  std::string id, title, source, licence;
+  std::string id, title, source, licence;  ///< as Subject has them
   program::Program program;
   program::DataInfo rows;  ///< what operators know of the data
   std::vector<BenchmarkData> files;
   std::string data;     ///< digest of the rows, as a program gets them
   std::string trainer;  ///< back end and libraries: the same metrics come from the same ones
-  std::string metric;
+  std::string metric;   ///< that its runs are compared by
   program::Goal goal = program::Goal::kMaximize;
   std::vector<double> metrics;  ///< of the correct program's runs: a test compares with them
 };
 
-/// What is seen of a fault: "metric_drop" (how much worse the mean metric is), "divergence" (share
-/// of the runs), or a symptom of monitored trainings ("reduced_capacity": share of those).
+/// What is seen of a fault.
 struct EntrySymptom {
+  /// "metric_drop", "divergence", or a symptom of monitored trainings ("reduced_capacity").
   std::string name;
+  /// Of "metric_drop" how much worse the mean metric is, of others the share of the runs, 0 to 1.
   double value = 0;
   bool operator==(const EntrySymptom&) const = default;
 };
 
 /// Repairs of a faulty program besides the correct one, as searches found them.
 struct KnownRepairs {
-  int count = 0;
+  int count = 0;          ///< besides the correct program
   bool complete = false;  ///< a search looked at all that it can reach
   bool operator==(const KnownRepairs&) const = default;
 };
@@ -73,16 +74,18 @@ struct BenchmarkEntry {
 
 /// A fault that a subject has no entry of, and why.
 struct NoEntry {
-  std::string subject;
+  std::string subject;        ///< id
   std::string op, catalogue;  ///< an operator, or an id of the catalogue
   bool applies = false;       ///< are there mutants at all?
-  std::string reason;
+  std::string reason;         ///< in words
+  /// The operator, or the id of the catalogue.
   const std::string& fault() const { return op.empty() ? catalogue : op; }
 };
 
 /// Faulty models, each with the correct program that repairs it and a test that tells both apart.
 struct Benchmark {
-  std::string name, title;
+  std::string name;        ///< part of the ids of its faults: "small"
+  std::string title;       ///< in words
   std::uint64_t seed = 0;  ///< of draws, mutations and trainings
   double effect = 0;       ///< an entry's least |d|
   Json environment;        ///< versions: of neutra, and of TensorFlow for the scripts
@@ -99,10 +102,11 @@ std::string entry_file(int id);
 enum class EntryVersion { kBuggy, kFixed };
 /// An entry, or one version of it, as people name it: "12", "12b" (buggy), "12f" (fixed).
 struct EntryAddress {
-  const BenchmarkEntry* entry = nullptr;
-  std::optional<EntryVersion> version;
+  const BenchmarkEntry* entry = nullptr;  ///< of the benchmark that was asked
+  std::optional<EntryVersion> version;    ///< nullopt: the entry as a whole
 };
-/// Throws usage_error for what is no address, input_error for an entry that isn't there.
+/// The entry of an address ("12b"). Throws usage_error for what is no address, input_error for an
+/// entry that isn't there.
 EntryAddress find_entry(const Benchmark& benchmark, std::string_view address);
 /// The subject that the entry's fault was put into. Throws input_error where there is none.
 const BenchmarkSubject& subject_of(const Benchmark& benchmark, const BenchmarkEntry& entry);

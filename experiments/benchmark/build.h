@@ -19,7 +19,7 @@ namespace neutra::experiments {
 /// A subject of a plan.
 struct PlannedSubject {
   Subject subject;
-  std::vector<const mutators::MutationOperator*> operators;
+  std::vector<const mutators::MutationOperator*> operators;  ///< that make its faults
   std::vector<CatalogueFault> faults;  ///< with a catalogue: these instead of operators
   int runs = 0;                        ///< trainings of each program
   int per_operator = 0;                ///< most entries of an operator
@@ -27,35 +27,39 @@ struct PlannedSubject {
 
 /// What a benchmark is made of (docs/formats/benchmark_plan.md).
 struct BenchmarkPlan {
-  std::string name, title;
-  std::uint64_t seed = 0;
-  double effect = 0;  ///< an entry's least |d|
-  int per_kind = 0;   ///< most entries of an operator, all subjects together; 0: no limit
+  std::string name, title;  ///< of the benchmark
+  std::uint64_t seed = 0;   ///< of draws, mutations and trainings
+  double effect = 0;        ///< an entry's least |d|
+  int per_kind = 0;         ///< most entries of an operator, all subjects together; 0: no limit
   std::uint64_t data_limit = 0;  ///< bytes of the largest data file that is included
   double core_seconds = 0;       ///< what making it takes one core, as once measured; 0: not known
   std::vector<PlannedSubject> subjects;
 };
 
-/// A plan file, or the name of a bundled one ("small"). Throws input_error.
+/// Reads a plan: `name_or_file` is a file, or the name of a bundled one ("small"). Throws
+/// input_error.
 BenchmarkPlan load_benchmark_plan(const std::string& name_or_file);
-std::vector<std::string> benchmark_plans();  ///< names of the bundled ones, sorted
+/// Names of the bundled plans, sorted.
+std::vector<std::string> benchmark_plans();
 
+/// How to build a benchmark.
 struct BenchmarkBuild {
-  /// For the programs of one file.
+  /// Makes a trainer for the programs of one file.
   std::function<std::unique_ptr<training::LocalTrainer>(const std::filesystem::path& file)> trainer;
+  /// Folders in which the data of a file's programs are looked up.
   std::function<std::vector<std::filesystem::path>(const std::filesystem::path& file)> data_path;
   /// Folder with a file of runs for each subject, which a later call goes on from; empty: none.
   std::filesystem::path runs;
-  bool fresh = false;  ///< begin the files of runs anew
-  std::string command;
-  Json environment;
-  int workers = 1;
-  const std::atomic<bool>* stop = nullptr;
-  std::function<void(const std::string& stage)> stage;
+  bool fresh = false;                                    ///< begin the files of runs anew
+  std::string command;                                   ///< that owns the files of runs
+  Json environment;                                      ///< Benchmark::environment
+  int workers = 1;                                       ///< trainings at the same time
+  const std::atomic<bool>* stop = nullptr;               ///< set: ends soon; null: nothing stops it
+  std::function<void(const std::string& stage)> stage;   ///< told what begins
   std::function<void(const Tally& trainings)> progress;  ///< of those known to be needed
 };
 
-/// Name of a subject's file in BenchmarkBuild::runs.
+/// Name of a subject's file in the folder BenchmarkBuild::runs.
 std::string runs_file(const std::string& subject);
 
 /// Mutates, trains and tests all subjects of a plan and takes the faults that the test rows kill

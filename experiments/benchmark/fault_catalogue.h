@@ -18,8 +18,9 @@ struct CatalogueFault {
   std::string note;                                 ///< Markdown
 };
 
+/// Faults of one table of the catalogue's page.
 struct CatalogueSection {
-  std::string title;
+  std::string title;                       ///< heading
   std::vector<std::string> before, after;  ///< paragraphs around the table, Markdown
   std::vector<CatalogueFault> faults;
 };
@@ -27,16 +28,18 @@ struct CatalogueSection {
 /// Which mutations make the faults that studies of deep-learning programs name
 /// (docs/formats/fault_catalogue.md).
 struct FaultCatalogue {
-  std::string title;
-  std::vector<std::string> before;
-  std::vector<CatalogueSection> sections;
+  std::string title;                       ///< of the page
+  std::vector<std::string> before;         ///< paragraphs before the first section, Markdown
+  std::vector<CatalogueSection> sections;  ///< in the order of the page
 };
 
-/// Throws input_error for what the format doesn't allow, and for unknown operators.
+/// Reads a catalogue. Throws input_error for what the format doesn't allow, and for unknown
+/// operators.
 FaultCatalogue load_fault_catalogue(const std::filesystem::path& file);
-/// experiments/fault_catalogue.json
+/// The file of the bundled catalogue: experiments/fault_catalogue.json.
 std::filesystem::path bundled_fault_catalogue();
-/// docs/reference/fault_catalogue.md: what scripts/update_docs writes.
+/// The page of a catalogue, Markdown: docs/reference/fault_catalogue.md, which scripts/update_docs
+/// writes.
 std::string catalogue_page(const FaultCatalogue& catalogue);
 
 }  // namespace neutra::experiments

@@ -9,7 +9,7 @@ namespace neutra::experiments {
 /// What a fault is by published taxonomies: a category of gDefects4DL and a bug type of Shah, words
 /// of experiments/fault_kinds.json; "" where that file has none.
 struct FaultKind {
-  std::string category, bug_type;
+  std::string category, bug_type;  ///< "training_data", "T"
 };
 /// The kind of the faults that an operator makes.
 FaultKind fault_kind(const mutators::MutationOperator& op);

@@ -15,35 +15,39 @@ namespace neutra::experiments {
 /// The triggering test of one version of an entry: new runs against those of the correct program
 /// that the benchmark holds.
 struct VersionTest {
-  std::vector<double> metrics;
-  evaluators::KillVerdict verdict;
+  std::vector<double> metrics;      ///< of the new runs
+  evaluators::KillVerdict verdict;  ///< killed: they are worse than the correct program's
   training::RunStatus status = training::RunStatus::kOk;  ///< the worst of the runs
-  std::string message;
-  int attempts = 1;
+  std::string message;                                    ///< why, where the status isn't kOk
+  int attempts = 1;                                       ///< times that its runs were made
   /// A run that diverges or fails is a failure, whatever the others give.
   bool fails() const { return verdict.killed || status != training::RunStatus::kOk; }
 };
 
+/// The test of an entry's faulty version.
 struct EntryTest {
-  const BenchmarkEntry* entry = nullptr;
+  const BenchmarkEntry* entry = nullptr;  ///< of the benchmark that was tested
   VersionTest buggy;
 };
 
+/// The tests of some entries.
 struct BenchmarkTest {
-  std::vector<EntryTest> entries;
+  std::vector<EntryTest> entries;            ///< in the order in which they were given
   std::map<std::string, VersionTest> fixed;  ///< by subject: it is tested once for all its entries
+  /// The test of the entry's correct version.
   const VersionTest& fixed_of(const EntryTest& test) const { return fixed.at(test.entry->subject); }
   /// Does the buggy version fail and the fixed one pass?
   bool passes(const EntryTest& test) const { return test.buggy.fails() && !fixed_of(test).fails(); }
 };
 
+/// How to test.
 struct BenchmarkTestOptions {
   std::uint64_t seed = 0;  ///< draws are others than the benchmark's, and others for each seed
-  /// Trainings of a version that came out otherwise than it should are done anew this often.
+  /// How often the trainings of a version are done anew that came out otherwise than it should.
   int retries = 1;
-  int workers = 1;
-  const std::atomic<bool>* stop = nullptr;
-  std::function<void(const Tally& trainings)> progress;
+  int workers = 1;                                       ///< trainings at the same time
+  const std::atomic<bool>* stop = nullptr;               ///< set: ends soon; null: nothing stops it
+  std::function<void(const Tally& trainings)> progress;  ///< told after each training
 };
 
 /// Trains both versions of the entries, as often as the benchmark has trained them, with draws that

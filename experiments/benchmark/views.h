@@ -20,7 +20,7 @@ struct EntryField {
 std::vector<EntryField> entry_fields(const Benchmark& benchmark, const BenchmarkEntry& entry,
                                      std::string (*number)(double) = shortest);
 
-/// A line for each entry, with these columns.
+/// A CSV table: a line for each entry, with the columns of entry_fields().
 std::string to_csv(const Benchmark& benchmark, const std::vector<const BenchmarkEntry*>& entries);
 
 }  // namespace neutra::experiments

@@ -16,12 +16,12 @@ namespace neutra::experiments {
 struct MutationOptions {
   int runs = 20;  ///< trainings of each program
   evaluators::KillVariant variant = evaluators::KillVariant::kCorrected;
-  std::vector<TestSet> sets{TestSet::kTrain, TestSet::kTest};
+  std::vector<TestSet> sets{TestSet::kTrain, TestSet::kTest};  ///< that may kill
   /// Leave out runs that can change no verdict. Not in the published variant, nor where the metric
   /// has no upper bound or may not be finite.
   bool early = true;
-  int workers = 1;
-  const std::atomic<bool>* stop = nullptr;
+  int workers = 1;                          ///< trainings at the same time
+  const std::atomic<bool>* stop = nullptr;  ///< set: ends soon; null: nothing stops it
 };
 
 /// Trains what verdicts need, in parallel, until every search has ended. The result depends on

@@ -19,8 +19,9 @@ struct TextSpan {
 /// document).
 struct LocatedText {
   std::string text;
-  std::map<std::string, TextSpan> places;
+  std::map<std::string, TextSpan> places;  ///< by JSON pointer
 };
+/// The text of a document with its places.
 LocatedText located_text(const Json& document);
 
 /// Status of a mutant in the words of the mutation-testing-report-schema.
@@ -33,6 +34,7 @@ enum class MutantStatus {
   kIgnored   ///< "Ignored": the same program as another mutant or the original
 };
 
+/// A mutant as the report tells it.
 struct ReportedMutant {
   std::string id, op;  ///< op: id of the mutation operator
   const program::Program* program = nullptr;

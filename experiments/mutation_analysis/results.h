@@ -14,7 +14,7 @@ namespace neutra::experiments {
 
 /// A mutation operator at one place of the original.
 struct OperatorSite {
-  std::string op, abbreviation;
+  std::string op, abbreviation;                  ///< id and abbreviation of the operator
   std::string site;                              ///< "layer 3"; empty: the program as a whole
   std::optional<evaluators::SearchRange> range;  ///< of values to search; else:
   std::vector<std::string> values;  ///< configurations; one empty text: there is no choice
@@ -52,7 +52,7 @@ struct SiteResult {
 
 /// An operator over all its places.
 struct OperatorResult {
-  std::string op, abbreviation;
+  std::string op, abbreviation;    ///< id and abbreviation
   std::vector<std::size_t> sites;  ///< indices
   /// On kTest and kWeak, where kTrain is there, too.
   std::map<TestSet, evaluators::OperatorScore> scores;

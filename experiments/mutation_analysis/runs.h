@@ -47,7 +47,7 @@ struct MutantRun {
   /// For each test row, of a classification: the largest of the class probabilities. Kept of the
   /// original's first run alone.
   std::vector<float> certainty;
-  double seconds = 0;
+  double seconds = 0;               ///< that the training took
   int version = kMutantRunVersion;  ///< of the rules by which it was made
 };
 /// A run as a record of the journal has it.

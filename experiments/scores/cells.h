@@ -9,9 +9,9 @@
 /// What the tables of scores have in common.
 namespace neutra::experiments {
 
-inline constexpr int kScoreDecimals = 2;
-inline constexpr int kProbabilityDecimals = 4;
-inline constexpr int kTimeDecimals = 3;
+inline constexpr int kScoreDecimals = 2;        ///< of recall, precision, F3, mean ranks
+inline constexpr int kProbabilityDecimals = 4;  ///< of p
+inline constexpr int kTimeDecimals = 3;         ///< of seconds
 
 /// A value as a cell, an empty one where there is none.
 inline evaluators::Cell cell(std::optional<double> value) {

@@ -16,11 +16,11 @@ std::string network_figure(const search::Network& network);
 
 /// What a tool's answers take and are worth: means over the faults of a sheet.
 struct ToolTime {
-  std::string tool;
+  std::string tool;              ///< name
   double seconds = 0;            ///< of one localisation, over the faults where it is known
   double before = 0, after = 0;  ///< F3 before and after neutrality analysis
 };
-/// Of each tool whose times are known.
+/// Times and scores of each tool whose times are known.
 std::vector<ToolTime> tool_times(const ScoreSheet& sheet);
 
 /// The study's Figure 2 in SVG: tool_times(), the seconds logarithmic; hollow before neutrality
@@ -33,8 +33,9 @@ std::string time_figure(const ScoreSheet& sheet);
 /// faults than least_blocks() there are no bars, and the figure says so. The sheet has an order.
 std::string critical_difference_figure(const ScoreSheet& sheet);
 
+/// How well a number of workers is used.
 struct EfficiencyPoint {
-  int workers = 1;
+  int workers = 1;        ///< trainings at the same time
   double efficiency = 0;  ///< lower bound of the time, by the time
   std::string series;
 };

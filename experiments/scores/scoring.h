@@ -16,25 +16,25 @@
 
 namespace neutra::experiments {
 
-/// A fault and, where it was searched, its network; `file` is for messages.
+/// A fault and, where it was searched, its network.
 struct ScoredFault {
   Fault fault;
   std::optional<search::Network> network;
-  std::string file;
+  std::string file;      ///< of the network, for messages
   bool minimal = false;  ///< score against small repairs alone: counts_as_minimal()
 };
 
-/// Does a repair count where only 1-minimal ones do? One of which it is not known does, if no
-/// smaller repair is known within it.
+/// Does a repair count where only 1-minimal ones do? It does where it is known to be 1-minimal, and
+/// where that is not known but no smaller repair within it is.
 bool counts_as_minimal(const search::RepairSize& size);
 
 /// The faults of the known fix. Corrected: diff(buggy, fixed), what is declared where no fix is
 /// known; as published: what is declared, the diff where nothing is.
 program::FaultSet known_faults(const Fault& fault, evaluators::Variant variant);
 
-/// {known fix} and the network's alternatives, or its small ones alone, with those that minimising
-/// found. Corrected: each as diff(buggy, alternative). As
-/// published: each as one item for every hyperparameter in which it differs from the parent of the
+/// The known fix and the network's alternatives, with those that minimising found; the small ones
+/// alone where the fault is scored so. Corrected: each as diff(buggy, alternative). As published:
+/// each as one item for every hyperparameter in which it differs from the parent of the
 /// first alternative row, the known fix from the buggy program. Throws input_error when a recorded
 /// program is not one of the fault's subject or, corrected, when the network's root is not the
 /// fault's buggy program.
@@ -47,9 +47,9 @@ struct RankRow {
 
 /// A tool's answer on a fault, scored against the known fix and against all ground truths.
 struct ScoreRow {
-  std::string fault, origin, tool;
-  program::FaultSet answer;  ///< of a ranking without faults: its first places
-  program::FaultSet known;   ///< the faults of the known fix
+  std::string fault, origin, tool;  ///< id; "artificial" or "real"; name
+  program::FaultSet answer;         ///< of a ranking without faults: its first places
+  program::FaultSet known;          ///< the faults of the known fix
   evaluators::Score before;
   evaluators::BestScore after;
   std::optional<RankRow> ranks;     ///< of a tool that ranks: one with a ranking on any fault
@@ -57,10 +57,10 @@ struct ScoreRow {
   std::optional<double> stability;  ///< share of the runs that gave this answer
 };
 
-/// Means of a tool over faults: "artificial", "real" or "all".
+/// Means of a tool over a group of faults.
 struct ScoreAverage {
-  std::string of, tool;
-  int faults = 0;
+  std::string of, tool;  ///< group: "artificial", "real" or "all"; name
+  int faults = 0;        ///< that the means are over
   evaluators::Score before, after;
   evaluators::Interval recall;  ///< 95 % bootstrap interval of recall after
   std::optional<evaluators::RankSummary> ranks_before, ranks_after;  ///< of a tool that ranks
@@ -69,8 +69,8 @@ struct ScoreAverage {
 
 /// Two tools on the faults that both answered: signed-rank tests on recall.
 struct ToolComparison {
-  std::string first, second;
-  int faults = 0;
+  std::string first, second;  ///< names of the tools
+  int faults = 0;             ///< that both answered
   evaluators::RankTest before, after;
   double before_holm = 1, after_holm = 1;  ///< p adjusted for all pairs of tools
   /// Nemenyi's p, where the sheet has an order.
@@ -85,13 +85,14 @@ struct ToolOrder {
 
 /// A repair of a network that was scored against.
 struct ScoredRepair {
-  std::string fault;
-  Json node;  ///< id
+  std::string fault;  ///< id
+  Json node;          ///< id
   program::FaultSet faults;
   Json size;           ///< to_json(RepairSize)
   bool counts = true;  ///< it is one of the ground truths
 };
 
+/// All scores of some tools on some faults.
 struct ScoreSheet {
   evaluators::ScoreOptions options;
   bool minimal = false;                     ///< of some fault only the small repairs count
@@ -103,10 +104,12 @@ struct ScoreSheet {
   std::vector<ToolComparison> comparisons;  ///< for two faults and two tools and more
   std::optional<ToolOrder> order;    ///< for three tools and two faults that all answered, and more
   std::vector<std::string> missing;  ///< "TOOL on FAULT": no answer in the file
+  /// The row of a fault and a tool; nullptr: there is none.
   const ScoreRow* find(const std::string& fault, const std::string& tool) const;
 };
 
-/// Scores every tool of `answers` on every fault. A fault is known in the answers by its id.
+/// Scores every tool of `answers` on every fault (docs/methods/scores.md). A fault is known in the
+/// answers by its id.
 ScoreSheet score_answers(const std::vector<ScoredFault>& faults,
                          const std::vector<evaluators::Answer>& answers,
                          const evaluators::ScoreOptions& options);

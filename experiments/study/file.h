@@ -22,9 +22,9 @@ struct StudyFault {
 
 /// Faults, tools and how they are scored: a study file (docs/formats/study.md).
 struct Study {
-  std::string name;
-  std::string title;
-  std::vector<StudyFault> faults;
+  std::string name;                         ///< part of names of files
+  std::string title;                        ///< in words
+  std::vector<StudyFault> faults;           ///< in the order of the file
   std::vector<evaluators::Answer> answers;  ///< recorded ones
   std::vector<StudyTool> tools;             ///< asked here
   evaluators::ScoreOptions score;

@@ -14,44 +14,49 @@
 
 namespace neutra::experiments {
 
-/// How to run it.
+/// How to run a study.
 struct StudyOptions {
-  std::filesystem::path folder;  ///< what is left in it: docs/formats/study.md
-  std::uint64_t seed = 0;
-  std::vector<std::string> only;             ///< these faults; empty: all
-  bool searches_only = false;                ///< ask no tool and score nothing
+  std::filesystem::path folder;   ///< of the results; what is left in it: docs/formats/study.md
+  std::uint64_t seed = 0;         ///< of searches and runs of tools
+  std::vector<std::string> only;  ///< these faults; empty: all
+  bool searches_only = false;     ///< ask no tool and score nothing
   std::vector<std::string> forms = {"svg"};  ///< of the figures (experiments/scores/pictures.h)
   /// Workers, stop, provenance, other ranks, ...; `isolated` and `remote_setup` are made for each
   /// fault.
   search::RunOptions search;
+  /// Makes the trainer of a fault's programs.
   std::function<std::unique_ptr<training::LocalTrainer>(const Fault&)> trainer;
+  /// RunOptions::isolated for a fault.
   std::function<decltype(search::RunOptions::isolated)(const Fault&)> isolated;
+  /// RunOptions::remote_setup for a fault.
   std::function<Json(const Fault&, training::LocalTrainer&)> remote_setup;
-  /// What begins now. A search's progress comes through `search.progress`, that of the tools
-  /// through `tool_progress`, with runs done and all runs on this fault.
-  std::function<void(const std::string&)> stage;
+  std::function<void(const std::string&)> stage;  ///< told what begins
+  /// Told after each run of a tool: runs done, and all runs on this fault. The progress of a search
+  /// comes through `search.progress`.
   std::function<void(const Tally& runs)> tool_progress;
 };
 
 /// What a study found out.
 struct StudyResult {
+  /// A fault with its network.
   struct Searched {
-    std::string fault, origin;
+    std::string fault, origin;  ///< id; "artificial" or "real"
     search::Network network;
     std::string end;  ///< to_string(SearchEnd), or "recorded"
   };
+  /// A fault that can't be studied on this machine.
   struct Skipped {
-    std::string fault, reason;
+    std::string fault, reason;  ///< id; in words
   };
   /// Runs of a tool on a fault that ended in one way, not kOk.
   struct Trouble {
     std::string fault, tool;
     fl_adapters::LocalisationStatus status{};
-    int runs = 0, of = 0;
-    std::string reason;  ///< of the first
+    int runs = 0, of = 0;  ///< that ended so, and all
+    std::string reason;    ///< of the first
   };
-  std::vector<Searched> faults;
-  std::vector<Skipped> skipped;             ///< faults whose data aren't here
+  std::vector<Searched> faults;             ///< in the order of the study
+  std::vector<Skipped> skipped;             ///< mostly: their data aren't here
   std::vector<evaluators::Answer> answers;  ///< recorded and given here
   ScoreSheet scores;
   std::vector<Trouble> troubles;

@@ -9,8 +9,8 @@
 
 namespace neutra::experiments {
 
-/// A table on the repairs, the scores, and faults and runs that went wrong; as one table the scores
-/// alone.
+/// What a study found, for people or machines: a table of the repairs, the scores, and the faults
+/// and runs that went wrong; with Layout::kOneTable the scores alone.
 evaluators::Report study_report(const Study& study, const StudyResult& result, Layout layout);
 
 /// The tables of the study from these runs: "table4-7_TOOL" for each tool, "table8" to "table12",
