@@ -15,7 +15,7 @@ enum class KerasRelease {
   k224
 };
 
-/// The name that losses.h and fused/plan.h have for a release's loss; no program can say it.
+/// The name that losses/list.h has for a release's loss; no program can say it.
 /// nullopt: the release has no such loss.
 std::optional<std::string> loss_of(KerasRelease release, const std::string& loss);
 /// Likewise the name that metrics.h has for a release's metric beside this loss: which accuracy the

@@ -1,6 +1,7 @@
 #include "training/fused/kernels.h"
 
 #include "training/isa.h"
+#include "training/losses/list.h"
 
 namespace neutra::training::fused {
 
@@ -20,18 +21,12 @@ bool needs_input(Function function) {
 }
 
 bool is_pointwise(LossFunction function) {
-  switch (function) {
-    case LossFunction::kCategoricalHinge:
-    case LossFunction::kCosineSimilarity:
-    case LossFunction::kKullbackLeibler:
-    case LossFunction::kCategoricalCrossentropy:
-    case LossFunction::kSoftmaxCrossentropy:
-    case LossFunction::kSparseCrossentropy:
-    case LossFunction::kSparseSoftmaxCrossentropy:
-      return false;
-    default:
-      return true;
-  }
+  bool found = false;
+  losses::for_each_loss([&]<typename Output, typename Logits>(losses::Named<Output, Logits>) {
+    if (Output::kFunction == function) found = losses::kPointwise<Output>;
+    if (Logits::kFunction == function) found = losses::kPointwise<Logits>;
+  });
+  return found;
 }
 
 std::vector<NamedKernels> available_kernels() {

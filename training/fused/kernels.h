@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "training/losses/loss_function.h"
 #include "training/random.h"
 
 /// Loops of the fused back end, compiled once for each instruction set.
@@ -47,34 +48,9 @@ struct Activation {
 /// the input's place.
 bool needs_input(Function function);
 
-/// Losses with hand-written gradients; values and gradients as in training/losses.cpp. Those on
-/// logits include the output's activation.
-enum class LossFunction : std::uint8_t {
-  kMeanSquared,
-  kMeanAbsolute,
-  kMeanAbsolutePercentage,
-  kMeanSquaredLogarithmic,
-  kSquaredHinge,
-  kHinge,
-  kSquaredHingeOfLabels,  ///< targets as they are: Keras 2.2.4's
-  kHingeOfLabels,         ///< likewise
-  kCategoricalHinge,
-  kLogCosh,
-  kHuber,
-  kCosineSimilarity,
-  kKullbackLeibler,
-  kPoisson,
-  kCategoricalCrossentropy,
-  kSoftmaxCrossentropy,  ///< categorical, on logits
-  kSparseCrossentropy,   ///< of probabilities; targets: one class index a row
-  kSparseSoftmaxCrossentropy,
-  kBinaryCrossentropy,
-  kBinaryCrossentropyOfClipped,  ///< Keras 2.2.4's
-  kSigmoidCrossentropy           ///< binary, on logits
-};
-
 /// Is the loss a mean over features of a function of output and target?
 bool is_pointwise(LossFunction function);
+
 /// A row that is a sum: terms begin .. end - 1 of a list of pairs of an index and a value.
 struct RowSum {
   std::size_t begin, end;

@@ -1,54 +1,32 @@
 #include "training/fused/plan.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 #include <utility>
 
 #include "training/engine.h"
 #include "training/fused/layers/dense.h"
 #include "training/fused/layers/registry.h"
 #include "training/keras_release.h"
+#include "training/losses/list.h"
 
 namespace neutra::training::fused {
 namespace {
 
-struct LossEntry {
-  const char* name;
+/// The forms of a loss (training/losses/list.h).
+struct LossForms {
   LossFunction on_output;
-  const char* activation = nullptr;  ///< over which the loss works on logits
-  LossFunction on_logits = {};
+  const char* activation;  ///< over which the loss works on logits; null: none
+  LossFunction on_logits;
 };
-constexpr std::array<LossEntry, 20> kLosses{{
-    {"mean_squared_error", LossFunction::kMeanSquared},
-    {"mean_absolute_error", LossFunction::kMeanAbsolute},
-    {"mean_absolute_percentage_error", LossFunction::kMeanAbsolutePercentage},
-    {"mean_squared_logarithmic_error", LossFunction::kMeanSquaredLogarithmic},
-    {"squared_hinge", LossFunction::kSquaredHinge},
-    {"hinge", LossFunction::kHinge},
-    {"categorical_hinge", LossFunction::kCategoricalHinge},
-    {"logcosh", LossFunction::kLogCosh},
-    {"huber", LossFunction::kHuber},
-    {"cosine_similarity", LossFunction::kCosineSimilarity},
-    {"kullback_leibler_divergence", LossFunction::kKullbackLeibler},
-    {"poisson", LossFunction::kPoisson},
-    {"categorical_crossentropy", LossFunction::kCategoricalCrossentropy, "softmax",
-     LossFunction::kSoftmaxCrossentropy},
-    {"sparse_categorical_crossentropy", LossFunction::kSparseCrossentropy, "softmax",
-     LossFunction::kSparseSoftmaxCrossentropy},
-    {"binary_crossentropy", LossFunction::kBinaryCrossentropy, "sigmoid",
-     LossFunction::kSigmoidCrossentropy},
-    {"keras-2.2.4/squared_hinge", LossFunction::kSquaredHingeOfLabels},
-    {"keras-2.2.4/hinge", LossFunction::kHingeOfLabels},
-    {"keras-2.2.4/categorical_crossentropy", LossFunction::kCategoricalCrossentropy},
-    {"keras-2.2.4/sparse_categorical_crossentropy", LossFunction::kSparseCrossentropy},
-    {"keras-2.2.4/binary_crossentropy", LossFunction::kBinaryCrossentropyOfClipped},
-}};
 
-const LossEntry& find_loss(const std::string& name) {
-  const auto it = std::find_if(kLosses.begin(), kLosses.end(),
-                               [&](const LossEntry& entry) { return entry.name == name; });
-  if (it == kLosses.end()) throw NotCovered{"loss " + name};
-  return *it;
+LossForms find_loss(const std::string& name) {
+  std::optional<LossForms> found;
+  losses::for_each_loss([&]<typename Output, typename Logits>(losses::Named<Output, Logits> loss) {
+    if (loss.name == name) found = {Output::kFunction, loss.activation, Logits::kFunction};
+  });
+  if (!found) throw NotCovered{"loss " + name};
+  return *found;
 }
 
 /// Does the layer return its input?
@@ -78,7 +56,7 @@ void Plan::build(const program::ResolvedProgram& program, const program::Shape& 
   std::size_t output_layer = program.layers.size();  // the one whose activation makes the output
   while (output_layer > 0 && is_identity(program.layers[output_layer - 1])) --output_layer;
   output_position_ = output_layer > 0 ? output_layer - 1 : 0;
-  const LossEntry& loss = find_loss(program.loss);
+  const LossForms loss = find_loss(program.loss);
   loss_ = loss.on_output;
   std::optional<std::size_t> bare;  // the layer that leaves its activation to the loss
   if (output_layer > 0 && loss.activation &&

@@ -3,13 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "training/inline.h"
+
 /// Vectors for loops over the channels of images, in files that are compiled for several
 /// instruction sets (NEUTRA_CLONES) without contraction, so that results don't depend on the
 /// choice.
 namespace neutra::training::fused {
 namespace {
 
-#define NEUTRA_INLINE inline __attribute__((always_inline))
 #define NEUTRA_INLINED __attribute__((always_inline))  // of a lambda
 
 /// Lanes that loops over channels take at once; the rest goes one by one.
