@@ -16,6 +16,7 @@
 #include "program/formats/pytorch_script.h"
 #include "program/formats/tool_configs.h"
 #include "program/formats/tool_scripts.h"
+#include "program/layer.h"
 #include "training/torch_script.h"
 #include "training/weights.h"
 
@@ -210,7 +211,8 @@ Json sidecar(const ExportRequest& request) {
   json["format"] = "neutra-sidecar";
   // Keras puts one in front of every model that it stores.
   const std::vector<program::ResolvedLayer>& layers = request.resolved.layers;
-  json["input_layer"] = !layers.empty() && layers.front().class_name == "InputLayer";
+  json["input_layer"] =
+      !layers.empty() && program::kind_of(layers.front()) == program::LayerKind::kInput;
   json.erase("model");
   if (request.space == nullptr) return json;
   Json keys = Json::array();

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "program/document.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
 #include "search/store_reader.h"

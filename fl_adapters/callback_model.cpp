@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "fl_adapters/watch.h"
+#include "program/layer.h"
 #include "program/layer_titles.h"
 
 namespace neutra::fl_adapters {
@@ -74,7 +75,7 @@ CallbackModel callback_model(const program::Program& program, ToolVariant varian
   const program::LayerTitles titles(program.document);
   std::map<std::string, int> counts;
   for (const program::ResolvedLayer& layer : program::resolve(program).layers) {
-    if (layer.class_name == "InputLayer") continue;
+    if (program::kind_of(layer) == program::LayerKind::kInput) continue;
     CallbackModel::Layer seen;
     seen.index = layer.index;
     seen.title = titles(layer.index);

@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/task_rules.h"
+#include "program/document.h"
 #include "program/layer.h"
 #include "program/normal.h"
 

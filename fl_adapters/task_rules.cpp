@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "fl_adapters/embedded.h"
+#include "program/document.h"
 #include "program/normal.h"
 
 namespace neutra::fl_adapters {

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "program/edit.h"
+#include "program/layer.h"
+#include "program/trained_mutations.h"
 
 namespace neutra::mutators {
 namespace {
@@ -37,7 +39,7 @@ class Generator {
       change_windows("MATH_POOL_SZ", "pool_size");
       change_padding();
       change_activation();
-      if (layer().class_name == "Dense") {
+      if (program::kind_of(layer()) == program::LayerKind::kDense) {
         delete_layer();
         duplicate_layer();
       }
@@ -68,8 +70,8 @@ class Generator {
   ModelStructure own_structure() const { return {program_, resolved_.layers.size()}; }
 
   void change_weights() {
-    const bool dense = layer().class_name == "Dense";
-    if (!dense && layer().class_name != "Conv2D") return;
+    if (!program::has_kernel(layer())) return;
+    const bool dense = program::kind_of(layer()) == program::LayerKind::kDense;
     for (std::size_t variable = 0; variable < layer().weights.size(); ++variable) {
       const std::string op = variable == 0 ? (dense ? "MATH_WEIGHT" : "MATH_WEIGHT_CONV")
                                            : (dense ? "MATH_BIAS" : "MATH_CONV_BIAS");
@@ -103,7 +105,7 @@ class Generator {
   }
 
   void change_padding() {
-    if (layer().class_name == "ZeroPadding2D" || !config().contains("padding")) return;
+    if (!config().contains("padding") || !config().at("padding").is_string()) return;
     add_changed("PADDING", {{"padding", config().at("padding") == "valid" ? "same" : "valid"}});
   }
 
@@ -121,7 +123,7 @@ class Generator {
     if (as_published_) {
       // Keras counts layers without an InputLayer.
       deleted = kPublishedDeletion;
-      if (resolved_.layers.front().class_name == "InputLayer") ++deleted;
+      if (program::kind_of(resolved_.layers.front()) == program::LayerKind::kInput) ++deleted;
       if (deleted >= resolved_.layers.size()) {
         add("DEL_LAYER", Kind::kEquivalent);
         return;

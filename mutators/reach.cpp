@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "mutators/registry.h"
+#include "program/document.h"
 #include "program/key_values.h"
-#include "program/normal.h"
 
 namespace neutra::mutators {
 namespace {

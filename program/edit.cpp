@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "program/document.h"
 #include "program/layer.h"
-#include "program/normal.h"
 
 namespace neutra::program {
 namespace {

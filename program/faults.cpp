@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "program/document.h"
 #include "program/embedded.h"
 #include "program/layer.h"
 #include "program/normal.h"

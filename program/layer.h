@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,23 +17,44 @@ constexpr std::int64_t kMaxElements = (std::int64_t{1} << 31) - 1;
 /// Product of the extents, at most kMaxElements + 1 (saturating). Extents are not negative.
 std::int64_t element_count(const Shape& shape);
 
-/// Why a layer cannot take an input. `field`: the field of its config to blame, "" for the layer.
+/// Why a layer cannot take an input.
 struct Refusal {
-  std::string field;
-  std::string found;
-  std::string allowed;
+  std::string field;    ///< of its config, which is to blame; "": the layer itself
+  std::string found;    ///< as a message shows it
+  std::string allowed;  ///< what it would take instead
 };
 
-/// A layer class: one file under program/layers/ each.
+/// What a layer does with its input. Code that treats layers alike asks for this, or for another
+/// property of Layer, not for the name of a class.
+enum class LayerKind {
+  kInput,          ///< declares the model's input and computes nothing
+  kDense,          ///< a matrix product along the last axis
+  kConvolution,    ///< slides a kernel over an image or a sequence
+  kRecurrent,      ///< goes through the steps of a sequence; its activation isn't what it ends with
+  kEmbedding,      ///< looks up rows of a table by index: no gradient goes back through it
+  kPooling,        ///< one number for each window, or for the whole input
+  kNormalization,  ///< by statistics of the input, with trainable scale and offset
+  kScaling,        ///< by numbers that training does not change
+  kActivation,     ///< an activation function alone
+  kDropout,        ///< drops or scales values at random in training; has a `rate`
+  kNoise,          ///< adds random numbers in training
+  kReshape,        ///< the same values in the same order, in another shape
+  kRearrange,      ///< repeats, pads or reorders values
+  kMasking,        ///< marks the steps that do not count
+  kWrapper         ///< runs another layer, its field "layer"
+};
+
+/// A layer class: all that distinguishes it. One function in program/layers/ defines it;
+/// program/layer_list.h lists it. Functions get a `config` in normal form.
 struct Layer {
-  std::string class_name;
-  std::vector<std::string> aliases;
-  std::vector<Field> fields;  ///< of the config, besides those that all layers have
-  /// Output shape for an input of rank 0 or more (without the batch). `config` is in normal form.
+  std::string class_name;            ///< Keras's: "Dense"
+  LayerKind kind;                    ///< what it does
+  std::vector<std::string> aliases;  ///< names in other Keras versions
+  std::vector<Field> fields;         ///< of the config, besides those that all layers have
+  /// Output shape for an input of rank 0 or more (without the batch), or why it takes none such.
   std::variant<Shape, Refusal> (*output_shape)(const Json& config, const Shape& input) = nullptr;
   /// Weights in Keras's order; nullptr: none. Called for inputs that output_shape accepts.
   std::vector<Weight> (*weights)(const Json& config, const Shape& input) = nullptr;
-  bool recurrent = false;  ///< goes through steps: its activation isn't what it ends with
   /// Has the layer's output a mask of steps (docs/methods/training.md, "Masks")? `masked`: its
   /// input has one. nullptr: no, whatever the input.
   bool (*masks_output)(const Json& config, bool masked) = nullptr;
@@ -40,46 +62,46 @@ struct Layer {
   bool uses_mask = false;
   /// Why the layer cannot take an input with a mask; nullptr: it can.
   std::optional<Refusal> (*refuse_mask)(const Json& config) = nullptr;
+  /// The one function that a kActivation layer without settings is: "softmax"; "" for others.
+  std::string activation = {};
+  /// Does training move its statistics of the batch, unless the layer is frozen?
+  bool updates_statistics = false;
+  /// Are its statistics taken from the data before training? Model files hold them as settings.
+  bool adapts_to_data = false;
+  /// Is its kernel (..., outputs, inputs), where others have (..., inputs, outputs)?
+  bool transposed_kernel = false;
+  /// Do mutations of the trained model change its kernel, (..., inputs, neurons or filters)?
+  bool kernel_mutates = false;
+  /// Takes settings that say the same as others out of a config, which may have problems, after
+  /// its fields have their normal form. nullptr: nothing to do.
+  void (*simplify)(Json& config, Defaults defaults) = nullptr;
 };
 
-/// All layer classes, sorted by name.
+/// All layer classes, in the order of program/layer_list.h: sorted by name.
 const std::vector<const Layer*>& layers();
 /// By class name or alias; nullptr for an unknown class.
 const Layer* find_layer(std::string_view class_name);
-/// Dropout, SpatialDropout1D, SpatialDropout2D or GaussianDropout? They have a `rate`.
-bool is_dropout(std::string_view class_name);
+/// What a layer of a resolved program does.
+LayerKind kind_of(const ResolvedLayer& layer);
+/// Does the layer return its input as it is: an input layer or a linear activation?
+bool is_identity(const ResolvedLayer& layer);
+/// The name of the activation function that the layer's config holds, or that the layer is
+/// (softmax): "linear", "relu", ...; "" for layers without one. Of recurrent layers, that of steps.
+std::string last_activation(const ResolvedLayer& layer);
 
-// What several layers share.
-
-Field activation_field();
-Field initializer_field(const std::string& name, const std::string& fallback);
-Field regularizer_field(const std::string& name);
-Field constraint_field(const std::string& name);
-Field channels_last_field();
 /// The config's field for a weight's constraint: "kernel_constraint" beside "kernel_initializer".
 std::string constraint_name(const Weight& weight);
-/// What it holds; null where there is none.
+/// The constraint of a weight, {class_name, config}; null where there is none.
 Json constraint_of(const Json& config, const Weight& weight);
-/// Appends initialisers, regularisers and constraints of the kernels ("kernel_initializer") and the
-/// bias, use_bias and activation.
-std::vector<Field> with_kernel_fields(std::vector<Field> fields,
-                                      const std::vector<std::string>& kernels = {"kernel"});
-/// kernel of `kernel` extents and, if used, a bias of its last extent.
-std::vector<Weight> kernel_weights(const Json& config, Shape kernel);
-Refusal wrong_rank(const Shape& input, const std::string& allowed);
-/// The input's shape for a layer whose `axis` must be the last one.
-std::variant<Shape, Refusal> along_last_axis(const Json& config, const Shape& input);
-/// Layer::masks_output of a layer that hands the mask on.
-bool keep_mask(const Json& config, bool masked);
 
 /// The layers that a wrapper (TimeDistributed, Bidirectional) runs, each with its own shapes and
 /// variables and the wrapper's index: Bidirectional has two, the second is the backward one. Empty
 /// for other layers.
 std::vector<ResolvedLayer> wrapped_layers(const ResolvedLayer& layer);
-/// Does it, or a layer that it wraps, at any depth, compute something else in training than
+/// Does the layer, or one that it wraps, at any depth, compute something else in training than
 /// afterwards: dropout, noise, statistics of the batch?
 bool has_training_mode(const ResolvedLayer& layer);
-/// Where in a layer's config the settings of a variable are: "" or, in wrappers, the path of the
+/// JSON pointer within a layer's config to the settings of a variable: "" or, in wrappers, to the
 /// wrapped layer's config ("/layer/config").
 std::string settings_path(const Json& config, const Weight& weight);
 /// The config there: it has the variable's initialiser and regulariser.

@@ -1,8 +1,8 @@
 #include "program/layer_titles.h"
 
 #include "base/json.h"
+#include "program/document.h"
 #include "program/formats/keras_config.h"
-#include "program/normal.h"
 
 namespace neutra::program {
 

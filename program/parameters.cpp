@@ -10,9 +10,10 @@
 #include "base/numbers.h"
 #include "base/strings.h"
 #include "base/words.h"
+#include "program/document.h"
 #include "program/edit.h"
 #include "program/key_values.h"
-#include "program/layer.h"
+#include "program/layers/fields.h"
 #include "program/normal.h"
 
 namespace neutra::program {
@@ -377,7 +378,7 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
     }
     if (type == nullptr) continue;
     const auto path = [&](const char* field) { return own + "/" + field; };
-    if (is_dropout(type->class_name)) {
+    if (type->kind == LayerKind::kDropout) {
       dropouts.push_back(path("rate"));
     }
     const auto has = [&](const char* field_name) {
@@ -390,7 +391,7 @@ ProgramSpace ProgramSpace::with_default_keys(Program base) {
     if (has(kernel)) {
       const Json* config = member(*layer, "config");
       const Json* use_bias = config != nullptr ? member(*config, "use_bias") : nullptr;
-      parametric.push_back({i, own, outer->class_name == "Dense", has("units"), path(kernel),
+      parametric.push_back({i, own, outer->kind == LayerKind::kDense, has("units"), path(kernel),
                             path("activation"), use_bias == nullptr || *use_bias != false});
     } else if (type->class_name == "Activation" && !parametric.empty()) {
       // The activation of the layer before, unless that has one of its own.

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "program/normal.h"
+#include "program/document.h"
 
 namespace neutra::program {
 namespace {

@@ -1,5 +1,7 @@
 #include "program/trained_mutations.h"
 
+#include "program/layer.h"
+
 namespace neutra::program {
 namespace {
 
@@ -24,7 +26,7 @@ std::string refusal(std::string_view op, const std::vector<ResolvedLayer>& layer
   if (!has_kernel(layers[position])) return "is neither Dense nor Conv2D";
   if (op == "layer_copy") return refuse_shape(layers, position);
   if (op == "layer_deactivation") {
-    const std::size_t first = layers.front().class_name == "InputLayer" ? 1 : 0;
+    const std::size_t first = kind_of(layers.front()) == LayerKind::kInput ? 1 : 0;
     return position == first ? "is the first layer" : refuse_shape(layers, position);
   }
   return "";
@@ -32,9 +34,7 @@ std::string refusal(std::string_view op, const std::vector<ResolvedLayer>& layer
 
 }  // namespace
 
-bool has_kernel(const ResolvedLayer& layer) {
-  return layer.class_name == "Dense" || layer.class_name == "Conv2D";
-}
+bool has_kernel(const ResolvedLayer& layer) { return find_layer(layer.class_name)->kernel_mutates; }
 
 std::string trained_step_refusal(std::string_view op, const std::vector<ResolvedLayer>& layers,
                                  std::size_t position, const LayerTitles& titles) {

@@ -71,6 +71,12 @@ struct Field {
   std::vector<std::string> aliases = {};  ///< names of older Keras versions
 };
 
+/// What a normal form says of fields that have their default value.
+enum class Defaults {
+  kFill,  ///< every field present
+  kDrop   ///< fields equal to their default left out
+};
+
 /// Families of names in program/keras_names.json.
 enum class Vocabulary {
   kActivation,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/words.h"
+#include "program/metric_logs.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
 

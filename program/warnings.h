@@ -7,15 +7,6 @@
 
 namespace neutra::program {
 
-/// A compiled metric as Keras's logs have it.
-struct MetricLog {
-  std::string name;    ///< "acc"; with "val_" before it where it is of the validation rows
-  std::string metric;  ///< canonical: "accuracy"
-};
-/// Those of a document, in the order of compile.metrics. A metric given by a word is logged under
-/// that word (tf.keras 2.4, compile_utils.py: MetricsContainer).
-std::vector<MetricLog> metric_logs(const Json& document);
-
 /// Something that Keras trains without an error, but not as its author must have meant it.
 struct Warning {
   std::string path;  ///< JSON pointer: "/fit/callbacks/0/config/monitor"

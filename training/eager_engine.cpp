@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "program/layer.h"
 #include "training/eager.h"
 #include "training/losses.h"
 #include "training/model.h"
@@ -205,7 +206,7 @@ class EagerEngine final : public Engine {
   void add_tables() {
     for (std::size_t i = 0; i < program_.layers.size(); ++i) {
       const program::ResolvedLayer& layer = program_.layers[i];
-      if (layer.class_name != "Embedding") continue;
+      if (program::kind_of(layer) != program::LayerKind::kEmbedding) continue;
       const Weights::Variable& table = weights_.of_layer(i)[0];
       tables_[layer.index] = table.extent.begin;
       if (table.updated && table.reached &&

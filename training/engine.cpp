@@ -123,7 +123,7 @@ std::int64_t transposed_elements(const program::ResolvedLayer& layer) {
 /// What a convolution makes of its input: a copy with the cells that padding adds; behind a
 /// convolution by channel, its outputs.
 std::int64_t convolution_elements(const program::ResolvedLayer& layer) {
-  if (layer.class_name == "Conv2DTranspose") return transposed_elements(layer);
+  if (program::find_layer(layer.class_name)->transposed_kernel) return transposed_elements(layer);
   const std::string padding = layer.config.at("padding");
   const program::Shape kernel = layer.config.at("kernel_size").get<program::Shape>();
   std::int64_t copy = padding == "valid" ? 0 : layer.input_shape.back();
@@ -131,7 +131,7 @@ std::int64_t convolution_elements(const program::ResolvedLayer& layer) {
     const std::int64_t dilation = layer.config.at("dilation_rate")[axis];
     copy *= layer.input_shape[axis] + (padding == "causal" ? (kernel[axis] - 1) * dilation : 1);
   }
-  if (layer.class_name != "SeparableConv2D") return copy;
+  if (!layer.config.contains("pointwise_initializer")) return copy;
   return copy + element_product(layer.output_shape) / layer.output_shape.back() *
                     layer.weights[1].shape[2];
 }
@@ -148,10 +148,10 @@ std::int64_t recurrent_elements(const program::ResolvedLayer& layer) {
 std::int64_t layer_elements(const program::ResolvedLayer& layer) {
   std::int64_t sum = element_product(layer.output_shape);
   if (layer.config.contains("kernel_size")) sum += convolution_elements(layer);
-  if (program::find_layer(layer.class_name)->recurrent) sum += recurrent_elements(layer);
+  if (program::kind_of(layer) == program::LayerKind::kRecurrent) sum += recurrent_elements(layer);
   for (const program::ResolvedLayer& wrapped : program::wrapped_layers(layer)) {
-    const std::int64_t steps =
-        layer.class_name == "TimeDistributed" ? layer.input_shape.front() : 1;
+    const bool each_step = wrapped.input_shape.size() < layer.input_shape.size();
+    const std::int64_t steps = each_step ? layer.input_shape.front() : 1;
     sum += steps * layer_elements(wrapped);
   }
   return sum;

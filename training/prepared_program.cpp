@@ -1,12 +1,12 @@
 #include "training/prepared_program.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/warn_once.h"
-#include "program/normal.h"
+#include "program/document.h"
+#include "program/layer.h"
 #include "training/eager.h"
 #include "training/fused/engine.h"
 #include "training/metrics.h"
@@ -18,11 +18,15 @@ namespace {
 /// An Embedding over the rows themselves must have an embedding for each of their values.
 std::optional<program::Problem> index_problem(const program::ResolvedProgram& program,
                                               const Dataset& data) {
-  static const std::set<std::string> kMovesValues{"InputLayer", "Flatten", "Reshape"};
-  const auto first = std::find_if(
-      program.layers.begin(), program.layers.end(),
-      [](const program::ResolvedLayer& layer) { return !kMovesValues.contains(layer.class_name); });
-  if (first == program.layers.end() || first->class_name != "Embedding") return std::nullopt;
+  using program::LayerKind;
+  const auto first = std::find_if(program.layers.begin(), program.layers.end(),
+                                  [](const program::ResolvedLayer& layer) {
+                                    const LayerKind kind = program::kind_of(layer);
+                                    return kind != LayerKind::kInput && kind != LayerKind::kReshape;
+                                  });
+  if (first == program.layers.end() || program::kind_of(*first) != LayerKind::kEmbedding) {
+    return std::nullopt;
+  }
   const std::int64_t count = first->weights[0].shape[0];
   for (const Array* x : {&data.x_train, &data.x_test, &data.x_validation}) {
     for (const float value : x->values) {

@@ -4,7 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "program/normal.h"
+#include "program/document.h"
+#include "program/layer.h"
 
 namespace neutra::fl_adapters::parsers {
 
@@ -205,10 +206,8 @@ int last_layer(const program::Program& program) {
 }
 
 std::string output_activation(const program::Program& program) {
-  const program::ResolvedLayer last = program::resolve(program).layers.back();
-  if (last.class_name == "Softmax") return "softmax";
-  const Json* activation = member(last.config, "activation");
-  return activation != nullptr ? activation->get<std::string>() : "linear";
+  const std::string activation = program::last_activation(program::resolve(program).layers.back());
+  return activation.empty() ? "linear" : activation;
 }
 
 namespace {

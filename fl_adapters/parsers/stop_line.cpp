@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "program/normal.h"
+#include "program/document.h"
 
 namespace neutra::fl_adapters::parsers {
 

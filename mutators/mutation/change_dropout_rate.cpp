@@ -17,7 +17,7 @@ extern const MutationOperator change_dropout_rate{
                   .values = "0.125, 0.25, 0.75, 1"},
     .field = "rate",
     .refusal = [](const Target& target, Site site) -> std::string {
-      if (program::is_dropout(layer_at(target, site).class_name)) return "";
+      if (program::kind_of(layer_at(target, site)) == program::LayerKind::kDropout) return "";
       return layer_text(target, site, "is no Dropout layer");
     },
     .values = [](const Target&, Site) { return operator_values("dropout_rate"); },

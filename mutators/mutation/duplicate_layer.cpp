@@ -1,5 +1,6 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
+#include "program/layer.h"
 
 namespace neutra::mutators::mutation {
 
@@ -12,7 +13,7 @@ extern const MutationOperator duplicate_layer{
     .description = "Puts a copy of a layer behind it.",
     .source = kFaultStudy,
     .refusal = [](const Target& target, Site site) -> std::string {
-      if (layer_at(target, site).class_name == "InputLayer") {
+      if (program::kind_of(layer_at(target, site)) == program::LayerKind::kInput) {
         return layer_text(target, site, "declares the input");
       }
       return "";

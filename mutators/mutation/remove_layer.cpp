@@ -1,5 +1,6 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
+#include "program/layer.h"
 
 namespace neutra::mutators::mutation {
 
@@ -12,7 +13,7 @@ extern const MutationOperator remove_layer{
     .description = "Removes a layer.",
     .source = kFaultStudy,
     .refusal = [](const Target& target, Site site) -> std::string {
-      if (layer_at(target, site).class_name == "InputLayer") {
+      if (program::kind_of(layer_at(target, site)) == program::LayerKind::kInput) {
         return layer_text(target, site, "declares the input");
       }
       return target.resolved.layers.size() > 1 ? "" : layer_text(target, site, "is the only one");

@@ -1,5 +1,6 @@
 #include "mutators/mutation_operator.h"
 #include "program/edit.h"
+#include "program/layer.h"
 
 namespace neutra::mutators::mutation {
 
@@ -16,12 +17,8 @@ extern const MutationOperator softmax_before_cross_entropy{
         return "the loss " + loss;
       }
       auto site = static_cast<Site>(target.resolved.layers.size()) - 1;
-      while (site > 0 && layer_at(target, site).class_name == "Activation" &&
-             setting_at(target, site, "activation") == "linear") {
-        --site;
-      }
-      const bool softmax = layer_at(target, site).class_name == "Softmax" ||
-                           setting_at(target, site, "activation") == "softmax";
+      while (site > 0 && program::is_identity(layer_at(target, site))) --site;
+      const bool softmax = program::last_activation(layer_at(target, site)) == "softmax";
       return softmax ? "" : layer_text(target, site, "makes no softmax");
     },
     .edit =

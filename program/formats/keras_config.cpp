@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "program/document.h"
 #include "program/formats/metric_script.h"
 #include "program/layer.h"
 #include "program/layers/scaling.h"
@@ -32,7 +33,8 @@ void spell_layer(Json& config, const std::string& class_name, KerasSpelling spel
   const Field* window = find_field(fields, "pool_size");
   if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
   // Files of old Keras versions, which knew no such choice, mean false where nothing is said.
-  if (class_name == "GRU" && !config.contains("reset_after")) config["reset_after"] = true;
+  if (find_field(fields, "reset_after") != nullptr && !config.contains("reset_after"))
+    config["reset_after"] = true;
   for (const Field& field : fields) {
     const auto value = config.find(field.name);
     if (value == config.end() || !value->is_object()) continue;
@@ -138,11 +140,12 @@ Json keras_model_config(const Program& program, const Shape& input, KerasSpellin
   Json layers = Json::array();
   for (std::size_t i = 0; i < stored.size(); ++i) {
     Json config{{"name", names[i]}};
-    if (classes[i] == "InputLayer" || (i == 0 && spelling == KerasSpelling::kLegacy)) {
+    const bool declares = find_layer(classes[i])->kind == LayerKind::kInput;
+    if (declares || (i == 0 && spelling == KerasSpelling::kLegacy)) {
       config["batch_input_shape"] = batch_shape(input);
     }
     config.update(stored[i].value("config", Json::object()));
-    if (classes[i] == "InputLayer") config.erase("trainable");  // Keras has none there
+    if (declares) config.erase("trainable");  // Keras has none there
     spell_layer(config, classes[i], spelling);
     layers.push_back(object("keras.layers", classes[i], std::move(config), spelling));
   }
@@ -157,7 +160,7 @@ Json keras_model_config(const Program& program, const Shape& input, KerasSpellin
 
 void spell_statistics(Json& config, const ResolvedLayer& layer,
                       const std::vector<std::vector<float>>* weights) {
-  if (layer.class_name != "Normalization" || layer.input_shape.empty()) return;
+  if (!find_layer(layer.class_name)->adapts_to_data || layer.input_shape.empty()) return;
   if (!layer.weights.empty() && weights == nullptr) return;
   const Shape shape = statistics_shape(layer.config, layer.input_shape);
   for (std::size_t k = 0; k < 2; ++k) {

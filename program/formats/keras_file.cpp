@@ -15,7 +15,7 @@ constexpr const char* kKerasVersion = "2.15.0";  ///< the last that all readers 
 /// The folders of a layer's variables, as many as there are variables: "PLACE/vars", or that of a
 /// recurrent layer's cell, or those of the layers that a wrapper runs.
 std::vector<std::string> folders(const ResolvedLayer& layer, const std::string& place) {
-  const bool cell = find_layer(layer.class_name)->recurrent;
+  const bool cell = kind_of(layer) == LayerKind::kRecurrent;
   std::vector<ResolvedLayer> wrapped = wrapped_layers(layer);
   if (wrapped.empty()) {
     return std::vector<std::string>(layer.weights.size(), place + (cell ? "/cell/vars" : "/vars"));
@@ -33,7 +33,7 @@ std::vector<std::string> folders(const ResolvedLayer& layer, const std::string& 
 std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& weights) {
   std::vector<std::string> classes;
   for (const ResolvedLayer& layer : resolved.layers) {
-    if (layer.class_name != "InputLayer") classes.push_back(layer.class_name);
+    if (kind_of(layer) != LayerKind::kInput) classes.push_back(layer.class_name);
   }
   // Keras finds layers by class and order, whatever their names are.
   const std::vector<std::string> names = keras_layer_names(classes);
@@ -43,9 +43,9 @@ std::string weights_file(const ResolvedProgram& resolved, const ModelWeights& we
   auto name = names.begin();
   for (std::size_t i = 0; i < resolved.layers.size(); ++i) {
     const ResolvedLayer& layer = resolved.layers[i];
-    if (layer.class_name == "InputLayer") continue;
+    if (kind_of(layer) == LayerKind::kInput) continue;
     const std::string place = "/layers/" + *name++;
-    const bool statistics = layer.class_name == "Normalization";  // spell_statistics() has them
+    const bool statistics = find_layer(layer.class_name)->adapts_to_data;  // in its config
     const std::vector<std::string> own =
         statistics ? std::vector<std::string>() : folders(layer, place);
     if (own.empty()) file.make_group(place + "/vars");

@@ -2,6 +2,7 @@
 
 #include "base/hdf5_file.h"
 #include "program/formats/keras_config.h"
+#include "program/layer.h"
 
 namespace neutra::program {
 namespace {
@@ -37,7 +38,8 @@ std::string keras_h5(const Program& program, const ResolvedProgram& resolved,
     const std::string place = group + "/" + names[i];
     file.make_group(place);
     std::vector<std::string> variables;
-    const bool statistics = resolved.layers[i].class_name == "Normalization";  // in its config
+    const bool statistics =
+        find_layer(resolved.layers[i].class_name)->adapts_to_data;  // in its config
     for (std::size_t k = 0; !statistics && k < resolved.layers[i].weights.size(); ++k) {
       const Weight& weight = resolved.layers[i].weights[k];
       variables.push_back(names[i] + "/" + weight.name + ":0");

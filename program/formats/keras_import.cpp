@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "program/document.h"
 #include "program/embedded.h"
 #include "program/layer.h"
+#include "program/metric_options.h"
 #include "program/normal.h"
 #include "program/vocabulary.h"
 
@@ -93,7 +95,7 @@ class Importer {
     for (Json& layer : document_["model"]["config"]["layers"]) {
       for (Json* each = &layer; each != nullptr; each = wrapped_in(*each)) {
         Json& config = (*each)["config"];
-        if ((*each)["class_name"] != "Normalization") {
+        if (!find_layer(text_of(*each, "class_name"))->adapts_to_data) {
           config.erase("axis");
         } else if (config.value("axis", Json()) == Json::array()) {
           config["axis"] = nullptr;  // tf.keras stores an axis of null as none
@@ -271,7 +273,8 @@ class Importer {
     }
     note_call(layer.training, type->class_name, place, config);
     // Later versions, and exports, leave it out for their default alone.
-    if (type->class_name == "GRU" && standalone() && !config.contains("reset_after")) {
+    if (find_field(fields, "reset_after") != nullptr && standalone() &&
+        !config.contains("reset_after")) {
       config["reset_after"] = false;  // as before there was a choice
     }
     drop_usual_backward_layer(type->class_name, config);
@@ -280,7 +283,8 @@ class Importer {
     if (!window.is_null() && value_of(config, "strides") == window) config.erase("strides");
     if (!behind.empty()) {
       const std::string own = text_of(behind.front(), "class_name");
-      if (type->recurrent) return refuse(place, own + " as an activation", words_of_activations());
+      if (type->kind == LayerKind::kRecurrent)
+        return refuse(place, own + " as an activation", words_of_activations());
       if (!value_of(config, "activity_regularizer").is_null()) {
         return refuse(place, "activity_regularizer in front of " + own, "null");
       }
@@ -353,7 +357,8 @@ class Importer {
     if (!training.is_boolean()) return;
     const bool on = training.get<bool>();
     const std::string call = std::string("called with training = ") + (on ? "true" : "false");
-    if (class_name == "BatchNormalization") {
+    const Layer* type = find_layer(class_name);
+    if (type != nullptr && type->updates_statistics) {
       if (on) {
         refuse(place, call + ", so that a prediction depends on its batch", "calls without");
       } else if (value_of(config, "trainable") != false) {
@@ -775,11 +780,12 @@ class Importer {
     for (std::size_t i = layers.size(); i-- > 0;) {
       const Json& layer = innermost_layer(layers[i]);
       const std::string class_name = text_of(layer, "class_name");
-      if (class_name == "Softmax") return "softmax";
+      const Layer& type = *find_layer(class_name);
+      if (!type.activation.empty()) return type.activation;
       const Json& config = value_of(layer, "config");
       const Json& activation = value_of(config, "activation");
       if (activation.is_string() && activation != "linear") return activation;
-      if (find_layer(class_name)->weights != nullptr) break;
+      if (type.weights != nullptr) break;
     }
     return "";
   }

@@ -12,9 +12,9 @@
 #include "base/hdf5_file.h"
 #include "base/words.h"
 #include "base/zip_file.h"
+#include "program/document.h"
 #include "program/formats/keras_config.h"
 #include "program/layer.h"
-#include "program/normal.h"
 
 namespace neutra::program {
 namespace {
@@ -543,7 +543,8 @@ struct KerasModelFile::Content {
     std::vector<StoredLayer> result;
     std::vector<bool> statistics;  // of each Normalization layer: are they variables?
     for (const ResolvedLayer& layer : program.layers) {
-      if (layer.class_name == "Normalization") statistics.push_back(!layer.weights.empty());
+      if (find_layer(layer.class_name)->adapts_to_data)
+        statistics.push_back(!layer.weights.empty());
     }
     std::size_t next = 0;  // of these
     if (by_folder) {
@@ -627,7 +628,8 @@ struct KerasModelFile::Content {
       const std::string class_name = text_of(layer, "class_name");
       const std::string place = folder + "layers/" + names.next(class_name);
       if (!layer.is_object() || !value_of(layer, "config").is_object()) continue;
-      if (class_name != "Normalization") {
+      const Layer* type = find_layer(class_name);
+      if (type == nullptr || !type->adapts_to_data) {
         adopt_statistics(layer, place + "/");  // a model in the model
         continue;
       }

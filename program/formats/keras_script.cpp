@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/words.h"
+#include "program/document.h"
 #include "program/embedded.h"
 #include "program/formats/keras_config.h"
 #include "program/formats/metric_script.h"
@@ -242,7 +243,7 @@ class Writer {
     }
     for (const std::size_t layer : program.loop.left_out) {
       // A frozen batch normalisation doesn't move its averages either.
-      if (program.layers[layer].class_name == "BatchNormalization") {
+      if (find_layer(program.layers[layer].class_name)->updates_statistics) {
         refuse("left_out", layer, "layers other than BatchNormalization");
       }
       frozen_.insert(layer);
@@ -261,7 +262,7 @@ class Writer {
       const bool keras3 = is(KerasDialect::kKeras3);
       if (shaped && keras3) {
         text += "model.add(" + layers_.use("Input") + "(" + literal(Json(*input_)) + "))\n";
-        if (class_name == "InputLayer") continue;
+        if (find_layer(class_name)->kind == LayerKind::kInput) continue;
       }
       require_known(class_name, config, layers_path(document_) + "/" + std::to_string(i));
       const std::string input =

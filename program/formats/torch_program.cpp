@@ -96,17 +96,17 @@ class Builder {
       const ResolvedLayer& layer = program_.layers[i];
       add_variables(layer, names[i], i);
       add(layer);
-      const std::optional<std::string> activation = activation_of(layer);
+      const std::string activation = last_activation(layer);  // a function of the parts
       const Json penalty = layer.config.value("activity_regularizer", Json());
-      const bool output = i + 1 == last && activation;
-      if (output && penalty.is_object() && *activation != "linear") {
+      const bool output = i + 1 == last && !activation.empty();
+      if (output && penalty.is_object() && activation != "linear") {
         refuse(layer, "no activity_regularizer where the layer gives the model's output");
       }
-      if (activation && *activation != "linear") {
-        const TorchCall call{*activation, activation_arguments(*activation)};
+      if (!activation.empty() && activation != "linear") {
+        const TorchCall call{activation, activation_arguments(activation)};
         if (output) {
           made_.output = call;
-          output_activation_ = *activation;
+          output_activation_ = activation;
         } else {
           made_.forward.push_back(call);
         }
@@ -128,17 +128,6 @@ class Builder {
   }
 
  private:
-  static bool is_identity(const ResolvedLayer& layer) {
-    return layer.class_name == "InputLayer" ||
-           (layer.class_name == "Activation" && layer.config.at("activation") == "linear");
-  }
-
-  /// The activation that a layer ends with, by a function of the parts.
-  static std::optional<std::string> activation_of(const ResolvedLayer& layer) {
-    if (layer.class_name == "Softmax") return "softmax";
-    const Json activation = layer.config.value("activation", Json());
-    return activation.is_string() ? std::optional(activation.get<std::string>()) : std::nullopt;
-  }
   static std::vector<TorchArgument> activation_arguments(const std::string& name) {
     if (name == "elu") return {1.0};
     return {};
@@ -266,9 +255,9 @@ class Builder {
       const ResolvedLayer inner = wrapped_layers(layer).front();
       call("regrouped", {inner.input_shape});
       add(inner);
-      const std::optional<std::string> activation = activation_of(inner);
-      if (activation && *activation != "linear") {
-        call(activation->c_str(), activation_arguments(*activation));
+      const std::string activation = last_activation(inner);
+      if (!activation.empty() && activation != "linear") {
+        call(activation.c_str(), activation_arguments(activation));
       }
       call("regrouped", {layer.output_shape});
     } else if (name == "BatchNormalization") {

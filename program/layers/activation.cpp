@@ -1,10 +1,11 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
 const Layer& activation() {
   static const Layer layer{
       .class_name = "Activation",
+      .kind = LayerKind::kActivation,
       .aliases = {},
       .fields = {{.name = "activation", .type = FieldType::kActivation}},
       .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {

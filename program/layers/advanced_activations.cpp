@@ -1,15 +1,10 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 /// The activations that have a layer class of their own.
 namespace neutra::program::layer {
-namespace {
-
-std::variant<Shape, Refusal> same_shape(const Json&, const Shape& input) { return input; }
-
-}  // namespace
-
 const Layer& elu() {
   static const Layer layer{.class_name = "ELU",
+                           .kind = LayerKind::kActivation,
                            .aliases = {},
                            .fields = {{.name = "alpha", .type = FieldType::kNumber, .fallback = 1}},
                            .output_shape = same_shape,
@@ -20,6 +15,7 @@ const Layer& elu() {
 const Layer& leaky_relu() {
   static const Layer layer{
       .class_name = "LeakyReLU",
+      .kind = LayerKind::kActivation,
       .aliases = {},
       .fields = {{.name = "alpha", .type = FieldType::kNumber, .fallback = 0.3}},
       .output_shape = same_shape,
@@ -30,6 +26,7 @@ const Layer& leaky_relu() {
 const Layer& prelu() {
   static const Layer layer{
       .class_name = "PReLU",
+      .kind = LayerKind::kActivation,
       .aliases = {},
       .fields = {initializer_field("alpha_initializer", "zeros"),
                  regularizer_field("alpha_regularizer"),
@@ -62,6 +59,7 @@ const Layer& prelu() {
 const Layer& relu() {
   static const Layer layer{
       .class_name = "ReLU",
+      .kind = LayerKind::kActivation,
       .aliases = {},
       .fields = {{.name = "max_value", .type = FieldType::kNumber, .fallback = Json(), .low = 0},
                  {.name = "negative_slope", .type = FieldType::kNumber, .fallback = 0, .low = 0},
@@ -74,6 +72,7 @@ const Layer& relu() {
 const Layer& softmax() {
   static const Layer layer{
       .class_name = "Softmax",
+      .kind = LayerKind::kActivation,
       .aliases = {},
       .fields =
           {{.name = "axis", .type = FieldType::kAxis, .fallback = -1, .low = -100, .high = 100}},
@@ -84,7 +83,8 @@ const Layer& softmax() {
         // tf.keras adds the mask of steps to the classes' scores.
         return Refusal{"", "a Softmax layer behind a mask of steps",
                        "an Activation layer with softmax"};
-      }};
+      },
+      .activation = "softmax"};
   return layer;
 }
 

@@ -1,4 +1,4 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
@@ -6,6 +6,7 @@ const Layer& batch_normalization() {
   using enum FieldType;
   static const Layer layer{
       .class_name = "BatchNormalization",
+      .kind = LayerKind::kNormalization,
       .aliases = {"BatchNormalizationV1", "BatchNormalizationV2"},
       .fields = {{.name = "axis", .type = kAxis, .fallback = -1, .low = -100, .high = 100},
                  {.name = "momentum", .type = kNumber, .fallback = 0.99, .low = 0, .high = 1},
@@ -40,7 +41,8 @@ const Layer& batch_normalization() {
             weights.push_back({"moving_variance", "moving_variance_initializer", channels, false});
             return weights;
           },
-      .masks_output = keep_mask};
+      .masks_output = keep_mask,
+      .updates_statistics = true};
   return layer;
 }
 

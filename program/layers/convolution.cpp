@@ -29,6 +29,7 @@ Layer convolution(const std::string& class_name, const std::string& alias, std::
       {.name = "groups", .type = FieldType::kInteger, .fallback = 1, .low = 1, .high = kMost});
   return {
       .class_name = class_name,
+      .kind = LayerKind::kConvolution,
       .aliases = {alias},
       .fields = with_kernel_fields(std::move(fields)),
       .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {
@@ -144,13 +145,18 @@ const Layer& conv_1d() {
 }
 
 const Layer& conv_2d() {
-  static const Layer layer = convolution("Conv2D", "Convolution2D", kImage, {"valid", "same"});
+  static const Layer layer = [] {
+    Layer made = convolution("Conv2D", "Convolution2D", kImage, {"valid", "same"});
+    made.kernel_mutates = true;
+    return made;
+  }();
   return layer;
 }
 
 const Layer& conv_2d_transpose() {
   static const Layer layer{
       .class_name = "Conv2DTranspose",
+      .kind = LayerKind::kConvolution,
       .aliases = {"Convolution2DTranspose", "Deconvolution2D"},
       .fields = with_kernel_fields(with_unused_fields(
           [] {
@@ -175,13 +181,15 @@ const Layer& conv_2d_transpose() {
             std::vector<Weight> weights{{"kernel", "kernel_initializer", std::move(kernel)}};
             add_bias(weights, config, filters);
             return weights;
-          }};
+          },
+      .transposed_kernel = true};
   return layer;
 }
 
 const Layer& depthwise_conv_2d() {
   static const Layer layer{
       .class_name = "DepthwiseConv2D",
+      .kind = LayerKind::kConvolution,
       .aliases = {},
       .fields = with_kernel_fields(
           with_unused_fields(
@@ -208,6 +216,7 @@ const Layer& depthwise_conv_2d() {
 const Layer& separable_conv_2d() {
   static const Layer layer{
       .class_name = "SeparableConv2D",
+      .kind = LayerKind::kConvolution,
       .aliases = {"SeparableConvolution2D"},
       .fields = with_kernel_fields(
           with_unused_fields(

@@ -1,10 +1,11 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
 const Layer& dense() {
   static const Layer layer{
       .class_name = "Dense",
+      .kind = LayerKind::kDense,
       .aliases = {},
       .fields = with_kernel_fields({{.name = "units",
                                      .type = FieldType::kInteger,
@@ -21,7 +22,8 @@ const Layer& dense() {
           [](const Json& config, const Shape& input) {
             return kernel_weights(config, {input.back(), config.at("units")});
           },
-      .masks_output = keep_mask};
+      .masks_output = keep_mask,
+      .kernel_mutates = true};
   return layer;
 }
 

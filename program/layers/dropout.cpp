@@ -1,4 +1,4 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 /// Layers that drop or scale values at random in training.
 namespace neutra::program::layer {
@@ -19,13 +19,12 @@ std::vector<Field> dropout_fields() {
           {.name = "seed"}};
 }
 
-std::variant<Shape, Refusal> same_shape(const Json&, const Shape& input) { return input; }
-
 Layer spatial_dropout(std::string class_name, std::vector<Field> more,
                       std::variant<Shape, Refusal> (*output_shape)(const Json&, const Shape&)) {
   std::vector<Field> fields = dropout_fields();
   fields.insert(fields.end(), more.begin(), more.end());
   return {.class_name = std::move(class_name),
+          .kind = LayerKind::kDropout,
           .aliases = {},
           .fields = std::move(fields),
           .output_shape = output_shape,
@@ -36,6 +35,7 @@ Layer spatial_dropout(std::string class_name, std::vector<Field> more,
 
 const Layer& dropout() {
   static const Layer layer{.class_name = "Dropout",
+                           .kind = LayerKind::kDropout,
                            .aliases = {},
                            .fields = dropout_fields(),
                            .output_shape = same_shape,
@@ -45,6 +45,7 @@ const Layer& dropout() {
 
 const Layer& gaussian_dropout() {
   static const Layer layer{.class_name = "GaussianDropout",
+                           .kind = LayerKind::kDropout,
                            .aliases = {},
                            .fields = {rate_field(), {.name = "seed"}},
                            .output_shape = same_shape,

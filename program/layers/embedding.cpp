@@ -1,4 +1,4 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
@@ -7,6 +7,7 @@ const Layer& embedding() {
   constexpr double kMost = static_cast<double>(kMaxElements);
   static const Layer layer{
       .class_name = "Embedding",
+      .kind = LayerKind::kEmbedding,
       .aliases = {},
       .fields =
           {{.name = "input_dim", .type = kInteger, .low = 1, .high = kMost},

@@ -1,10 +1,11 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
 const Layer& flatten() {
   static const Layer layer{
       .class_name = "Flatten",
+      .kind = LayerKind::kReshape,
       .aliases = {},
       .fields = {channels_last_field()},
       .output_shape = [](const Json&, const Shape& input) -> std::variant<Shape, Refusal> {

@@ -1,16 +1,15 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
 const Layer& gaussian_noise() {
   static const Layer layer{
       .class_name = "GaussianNoise",
+      .kind = LayerKind::kNoise,
       .aliases = {},
       .fields = {{.name = "stddev", .type = FieldType::kNumber, .low = 0, .high = 3e38},
                  {.name = "seed"}},
-      .output_shape = [](const Json&, const Shape& input) -> std::variant<Shape, Refusal> {
-        return input;
-      },
+      .output_shape = same_shape,
       .masks_output = keep_mask};
   return layer;
 }

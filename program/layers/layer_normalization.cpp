@@ -1,4 +1,4 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
@@ -6,6 +6,7 @@ const Layer& layer_normalization() {
   using enum FieldType;
   static const Layer layer{
       .class_name = "LayerNormalization",
+      .kind = LayerKind::kNormalization,
       .aliases = {},
       .fields = {{.name = "axis", .type = kAxis, .fallback = -1, .low = -100, .high = 100},
                  {.name = "epsilon", .type = kNumber, .fallback = 0.001, .low = 0},

@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <numeric>
 
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
 const Layer& permute() {
   static const Layer layer{
       .class_name = "Permute",
+      .kind = LayerKind::kRearrange,
       .aliases = {},
       .fields = {{.name = "dims", .type = FieldType::kExtents, .low = 1, .high = 16}},
       .output_shape = [](const Json& config, const Shape& input) -> std::variant<Shape, Refusal> {

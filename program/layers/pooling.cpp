@@ -6,6 +6,7 @@ namespace {
 Layer pooling(const std::string& class_name, const std::string& alias, std::size_t axes) {
   return {
       .class_name = class_name,
+      .kind = LayerKind::kPooling,
       .aliases = {alias},
       .fields = {window_field("pool_size", axes, 2),
                  window_field("strides", axes, Json()),  // null: the pool's own size
@@ -22,6 +23,7 @@ Layer pooling(const std::string& class_name, const std::string& alias, std::size
 template <std::size_t kAxes>
 Layer global_pooling(const std::string& class_name, const std::string& alias) {
   return {.class_name = class_name,
+          .kind = LayerKind::kPooling,
           .aliases = {alias},
           .fields = {channels_last_field(),
                      {.name = "keepdims", .type = FieldType::kFixed, .fallback = false}},

@@ -1,4 +1,4 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 /// Layers that go through the steps of sequences (steps, features).
 namespace neutra::program::layer {
@@ -79,6 +79,7 @@ std::vector<Weight> weights(const Json& config, const Shape& input, std::int64_t
 
 const Layer& simple_rnn() {
   static const Layer layer{.class_name = "SimpleRNN",
+                           .kind = LayerKind::kRecurrent,
                            .aliases = {},
                            .fields = recurrent_fields(),
                            .output_shape = output_shape,
@@ -87,7 +88,6 @@ const Layer& simple_rnn() {
                                  return weights(config, input, 1,
                                                 {config.at("units").get<std::int64_t>()});
                                },
-                           .recurrent = true,
                            .masks_output = mask_sequences,
                            .uses_mask = true};
   return layer;
@@ -96,6 +96,7 @@ const Layer& simple_rnn() {
 const Layer& lstm() {
   static const Layer layer{
       .class_name = "LSTM",
+      .kind = LayerKind::kRecurrent,
       .aliases = {},
       .fields =
           gated_fields({.name = "unit_forget_bias", .type = FieldType::kBoolean, .fallback = true}),
@@ -104,7 +105,6 @@ const Layer& lstm() {
           [](const Json& config, const Shape& input) {
             return weights(config, input, 4, {4 * config.at("units").get<std::int64_t>()});
           },
-      .recurrent = true,
       .masks_output = mask_sequences,
       .uses_mask = true};
   return layer;
@@ -113,6 +113,7 @@ const Layer& lstm() {
 const Layer& gru() {
   static const Layer layer{
       .class_name = "GRU",
+      .kind = LayerKind::kRecurrent,
       .aliases = {},
       .fields =
           gated_fields({.name = "reset_after", .type = FieldType::kBoolean, .fallback = true}),
@@ -123,7 +124,6 @@ const Layer& gru() {
             const bool after = config.at("reset_after").get<bool>();
             return weights(config, input, 3, after ? Shape{2, width} : Shape{width});
           },
-      .recurrent = true,
       .masks_output = mask_sequences,
       .uses_mask = true};
   return layer;

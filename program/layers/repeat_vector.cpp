@@ -1,10 +1,11 @@
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
 const Layer& repeat_vector() {
   static const Layer layer{
       .class_name = "RepeatVector",
+      .kind = LayerKind::kRearrange,
       .aliases = {},
       .fields = {{.name = "n",
                   .type = FieldType::kInteger,

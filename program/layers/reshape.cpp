@@ -1,12 +1,13 @@
 #include <algorithm>
 
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 namespace neutra::program::layer {
 
 const Layer& reshape() {
   static const Layer layer{
       .class_name = "Reshape",
+      .kind = LayerKind::kReshape,
       .aliases = {},
       .fields = {{.name = "target_shape",
                   .type = FieldType::kExtents,

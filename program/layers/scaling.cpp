@@ -1,6 +1,6 @@
 #include "program/layers/scaling.h"
 
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 /// Layers that scale their input by numbers that no training changes.
 namespace neutra::program {
@@ -72,6 +72,7 @@ Field fixed_initializer(const std::string& name, const char* class_name) {
 const Layer& rescaling() {
   static const Layer layer{
       .class_name = "Rescaling",
+      .kind = LayerKind::kScaling,
       .aliases = {},
       .fields = {{.name = "scale", .type = FieldType::kNumbers},
                  {.name = "offset", .type = FieldType::kNumbers, .fallback = 0}},
@@ -92,6 +93,7 @@ const Layer& normalization() {
   using enum FieldType;
   static const Layer layer{
       .class_name = "Normalization",
+      .kind = LayerKind::kScaling,
       .aliases = {},
       .fields = {{.name = "axis", .type = kAxes, .fallback = -1, .low = -100, .high = 100},
                  {.name = "mean", .type = kNumbers, .fallback = Json()},
@@ -124,7 +126,8 @@ const Layer& normalization() {
             const Shape shape = statistics_shape(config, input);
             return std::vector<Weight>{{"mean", "mean_initializer", shape, false},
                                        {"variance", "variance_initializer", shape, false}};
-          }};
+          },
+      .adapts_to_data = true};
   return layer;
 }
 

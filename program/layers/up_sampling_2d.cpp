@@ -5,6 +5,7 @@ namespace neutra::program::layer {
 const Layer& up_sampling_2d() {
   static const Layer layer{
       .class_name = "UpSampling2D",
+      .kind = LayerKind::kRearrange,
       .aliases = {},
       .fields = {window_field("size", kImage, 2),
                  channels_last_field(),

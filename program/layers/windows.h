@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "program/layer.h"
+#include "program/layers/fields.h"
 
 /// What convolutions and poolings over images (height, width, channels) and sequences (steps,
 /// channels) share.

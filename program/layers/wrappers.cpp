@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "program/layer.h"
-#include "program/normal.h"
+#include "program/document.h"
+#include "program/layers/fields.h"
 
 /// Layers that run another one. Its {class_name, config} is their field "layer", as Keras stores
 /// them. Source: tf.keras 2.4 layers/wrappers.py.
@@ -49,7 +49,7 @@ std::variant<Shape, Refusal> bidirectional_shape(const Json& config, const Shape
   for (const char* field : {"layer", "backward_layer"}) {
     if (field == std::string_view("backward_layer") && !given) continue;
     const Json& wrapped = config.at(field);
-    if (!type_of(wrapped).recurrent) {
+    if (type_of(wrapped).kind != LayerKind::kRecurrent) {
       return Refusal{std::string(field) + "/class_name", shown(wrapped.at("class_name")),
                      "GRU, LSTM or SimpleRNN"};
     }
@@ -79,11 +79,43 @@ std::variant<Shape, Refusal> bidirectional_shape(const Json& config, const Shape
   return output;
 }
 
+/// What Keras stores of the two layers of a Bidirectional and knows without: `backward_layer`,
+/// where it is `layer` the other way round, and `zero_output_for_mask`, which it sets itself.
+void simplify_directions(Json& config, Defaults defaults) {
+  const auto taken = [](Json& layer, const char* flag) {
+    Json& settings = layer["config"];
+    if (!settings.is_object()) return false;
+    const bool value = settings.value(flag, Json(false)) == true;
+    settings.erase(flag);
+    return value;
+  };
+  const Json* forward = member(config, "layer");
+  const Json* backward = member(config, "backward_layer");
+  for (const Json* layer : {forward, backward}) {
+    if (layer == nullptr || !layer->is_object()) continue;
+    const Json* settings = member(*layer, "config");
+    if (settings == nullptr || !settings->contains("zero_output_for_mask")) continue;
+    Json& own = config[layer == forward ? "layer" : "backward_layer"]["config"];
+    if (defaults == Defaults::kFill) {
+      own["zero_output_for_mask"] = false;
+    } else {
+      own.erase("zero_output_for_mask");
+    }
+  }
+  if (forward == nullptr || backward == nullptr || !backward->is_object()) return;
+  Json one = *forward, other = *backward;
+  if (taken(one, "go_backwards") == taken(other, "go_backwards") || one != other) return;
+  if (defaults == Defaults::kFill) {
+    config["backward_layer"] = nullptr;
+  } else {
+    config.erase("backward_layer");
+  }
+}
+
 std::optional<Refusal> refuse_distributed(const Json& config) {
-  static const std::vector<std::string> none{"InputLayer", "Embedding", "Masking"};
-  const Json& name = config.at("layer").at("class_name");
-  if (std::find(none.begin(), none.end(), name) != none.end()) {
-    return Refusal{"layer/class_name", shown(name),
+  const LayerKind kind = type_of(config.at("layer")).kind;
+  if (kind == LayerKind::kInput || kind == LayerKind::kEmbedding || kind == LayerKind::kMasking) {
+    return Refusal{"layer/class_name", shown(config.at("layer").at("class_name")),
                    "layers other than InputLayer, Embedding and Masking"};
   }
   return refuse_wrapped(config);
@@ -108,6 +140,7 @@ namespace layer {
 const Layer& bidirectional() {
   static const Layer layer{
       .class_name = "Bidirectional",
+      .kind = LayerKind::kWrapper,
       .aliases = {},
       .fields = {{.name = "layer", .type = FieldType::kLayer},
                  {.name = "backward_layer", .type = FieldType::kLayer, .fallback = Json()},
@@ -130,13 +163,15 @@ const Layer& bidirectional() {
       .masks_output = [](const Json& config, bool masked) -> bool {
         return masked && config.at("layer").at("config").at("return_sequences").get<bool>();
       },
-      .uses_mask = true};
+      .uses_mask = true,
+      .simplify = simplify_directions};
   return layer;
 }
 
 const Layer& time_distributed() {
   static const Layer layer{
       .class_name = "TimeDistributed",
+      .kind = LayerKind::kWrapper,
       .aliases = {},
       .fields = {{.name = "layer", .type = FieldType::kLayer}},
       .output_shape = distributed_shape,
@@ -167,7 +202,7 @@ std::vector<ResolvedLayer> wrapped_layers(const ResolvedLayer& layer) {
   ResolvedLayer inner{type_of(*wrapped).class_name, layer.index,
                       wrapped->at("config"),        layer.input_shape,
                       layer.output_shape,           layer.weights};
-  if (layer.class_name != "Bidirectional") {
+  if (!layer.config.contains("backward_layer")) {
     for (Shape* shape : {&inner.input_shape, &inner.output_shape}) {
       if (!shape->empty()) shape->erase(shape->begin());  // unknown shapes stay so
     }
@@ -196,7 +231,7 @@ bool has_training_mode(const ResolvedLayer& layer) {
   for (const char* field : {"rate", "stddev", "dropout", "recurrent_dropout"}) {
     if (const Json* value = member(layer.config, field); value && *value != 0) return true;
   }
-  return layer.class_name == "BatchNormalization" && layer.config.at("trainable") == true;
+  return find_layer(layer.class_name)->updates_statistics && layer.config.at("trainable") == true;
 }
 
 std::string settings_path(const Json& config, const Weight& weight) {

@@ -1,4 +1,3 @@
-#include "program/layer.h"
 #include "program/layers/windows.h"
 
 namespace neutra::program::layer {
@@ -6,6 +5,7 @@ namespace neutra::program::layer {
 const Layer& zero_padding_2d() {
   static const Layer layer{
       .class_name = "ZeroPadding2D",
+      .kind = LayerKind::kRearrange,
       .aliases = {},
       .fields = {{.name = "padding",
                   .type = FieldType::kPadding,

@@ -8,10 +8,10 @@
 #include "experiments/catalog.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/tool_answer.h"
+#include "program/document.h"
 #include "program/formats/keras_script.h"
 #include "program/formats/program_for_tools.h"
 #include "program/layer.h"
-#include "program/normal.h"
 #include "tests/schema.h"
 
 namespace neutra::experiments {

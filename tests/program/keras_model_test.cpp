@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/hdf5_file.h"
+#include "program/document.h"
 #include "program/formats/keras_import.h"
-#include "program/normal.h"
 #include "support.h"
 
 namespace neutra::program {

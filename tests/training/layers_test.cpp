@@ -66,13 +66,6 @@ class Layers : public EachBackend {
 };
 NEUTRA_EACH_BACKEND(Layers);
 
-TEST(EagerLayers, EveryLayerOfAProgramHasAModule) {
-  std::set<std::string> known;
-  for (const program::Layer* layer : program::layers()) known.insert(layer->class_name);
-  const std::vector<std::string> made = module_names();
-  EXPECT_EQ(known, std::set<std::string>(made.begin(), made.end()));
-}
-
 TEST_P(Layers, DenseMultipliesAndAdds) {
   const FirstBatch p = first_batch(Json::array(
       {dense(3, "linear", {{"kernel_initializer", "ones"}, {"bias_initializer", "ones"}}),

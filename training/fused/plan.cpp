@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "program/layer.h"
 #include "training/engine.h"
 #include "training/fused/layers/dense.h"
 #include "training/fused/layers/registry.h"
@@ -29,22 +30,10 @@ LossForms find_loss(const std::string& name) {
   return *found;
 }
 
-/// Does the layer return its input?
-bool is_identity(const program::ResolvedLayer& layer) {
-  return layer.class_name == "InputLayer" ||
-         (layer.class_name == "Activation" && layer.config.at("activation") == "linear");
-}
-
-/// The name of the activation at the layer's end; "" where it has none.
-std::string last_activation(const program::ResolvedLayer& layer) {
-  if (layer.class_name == "Softmax") return "softmax";
-  return layer.config.value("activation", "");
-}
-
-/// The layer without it.
+/// The layer without the activation that it ends with.
 program::ResolvedLayer without_activation(const program::ResolvedLayer& layer) {
   program::ResolvedLayer bare = layer;
-  if (bare.class_name == "Softmax") bare.class_name = "Activation";
+  if (program::kind_of(layer) == program::LayerKind::kActivation) bare.class_name = "Activation";
   bare.config["activation"] = "linear";
   return bare;
 }
@@ -54,13 +43,13 @@ program::ResolvedLayer without_activation(const program::ResolvedLayer& layer) {
 void Plan::build(const program::ResolvedProgram& program, const program::Shape& target,
                  Builder& builder) {
   std::size_t output_layer = program.layers.size();  // the one whose activation makes the output
-  while (output_layer > 0 && is_identity(program.layers[output_layer - 1])) --output_layer;
+  while (output_layer > 0 && program::is_identity(program.layers[output_layer - 1])) --output_layer;
   output_position_ = output_layer > 0 ? output_layer - 1 : 0;
   const LossForms loss = find_loss(program.loss);
   loss_ = loss.on_output;
   std::optional<std::size_t> bare;  // the layer that leaves its activation to the loss
   if (output_layer > 0 && loss.activation &&
-      last_activation(program.layers[output_layer - 1]) == loss.activation) {
+      program::last_activation(program.layers[output_layer - 1]) == loss.activation) {
     bare = output_layer - 1;
     loss_ = loss.on_logits;
     output_activation_ = named_activation(loss.activation);

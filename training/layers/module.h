@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "program/layer_list.h"
 #include "program/program.h"
 #include "training/activations.h"
 #include "training/random.h"
@@ -27,7 +28,7 @@ struct Pass {
 };
 
 /// What a layer computes in the eager back end; autograd differentiates it. One file of
-/// training/layers/ each (or several that belong together), and one line of the registry.
+/// training/layers/ each, or several that belong together.
 class Module {
  public:
   virtual ~Module() = default;
@@ -45,59 +46,18 @@ class Module {
   virtual at::Tensor make_mask(const at::Tensor&) const { return {}; }
 };
 
-/// Every class of program/layer.h has one.
+/// The module of a layer, whose class is one of program/layer_list.h.
 std::unique_ptr<Module> make_module(const program::ResolvedLayer& layer);
-std::vector<std::string> module_names();
 /// For a layer over sequences (steps, channels): `images` makes the module of the one over images.
 std::unique_ptr<Module> over_sequences(
     const program::ResolvedLayer& layer,
     std::unique_ptr<Module> (*images)(const program::ResolvedLayer&));
 
-/// Makers, one for each class; the registry lists them.
+/// Makers, one for each class: each is defined in training/layers/.
 namespace module {
-std::unique_ptr<Module> activation(const program::ResolvedLayer&);
-std::unique_ptr<Module> average_pooling_1d(const program::ResolvedLayer&);
-std::unique_ptr<Module> average_pooling_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> batch_normalization(const program::ResolvedLayer&);
-std::unique_ptr<Module> bidirectional(const program::ResolvedLayer&);
-std::unique_ptr<Module> conv_1d(const program::ResolvedLayer&);
-std::unique_ptr<Module> conv_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> conv_2d_transpose(const program::ResolvedLayer&);
-std::unique_ptr<Module> dense(const program::ResolvedLayer&);
-std::unique_ptr<Module> depthwise_conv_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> dropout(const program::ResolvedLayer&);
-std::unique_ptr<Module> elu(const program::ResolvedLayer&);
-std::unique_ptr<Module> embedding(const program::ResolvedLayer&);
-std::unique_ptr<Module> flatten(const program::ResolvedLayer&);
-std::unique_ptr<Module> gaussian_dropout(const program::ResolvedLayer&);
-std::unique_ptr<Module> gaussian_noise(const program::ResolvedLayer&);
-std::unique_ptr<Module> global_average_pooling_1d(const program::ResolvedLayer&);
-std::unique_ptr<Module> global_average_pooling_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> global_max_pooling_1d(const program::ResolvedLayer&);
-std::unique_ptr<Module> global_max_pooling_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> gru(const program::ResolvedLayer&);
-std::unique_ptr<Module> input_layer(const program::ResolvedLayer&);
-std::unique_ptr<Module> layer_normalization(const program::ResolvedLayer&);
-std::unique_ptr<Module> leaky_relu(const program::ResolvedLayer&);
-std::unique_ptr<Module> lstm(const program::ResolvedLayer&);
-std::unique_ptr<Module> masking(const program::ResolvedLayer&);
-std::unique_ptr<Module> max_pooling_1d(const program::ResolvedLayer&);
-std::unique_ptr<Module> max_pooling_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> normalization(const program::ResolvedLayer&);
-std::unique_ptr<Module> prelu(const program::ResolvedLayer&);
-std::unique_ptr<Module> permute(const program::ResolvedLayer&);
-std::unique_ptr<Module> relu(const program::ResolvedLayer&);
-std::unique_ptr<Module> repeat_vector(const program::ResolvedLayer&);
-std::unique_ptr<Module> rescaling(const program::ResolvedLayer&);
-std::unique_ptr<Module> reshape(const program::ResolvedLayer&);
-std::unique_ptr<Module> separable_conv_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> simple_rnn(const program::ResolvedLayer&);
-std::unique_ptr<Module> softmax(const program::ResolvedLayer&);
-std::unique_ptr<Module> spatial_dropout_1d(const program::ResolvedLayer&);
-std::unique_ptr<Module> spatial_dropout_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> time_distributed(const program::ResolvedLayer&);
-std::unique_ptr<Module> up_sampling_2d(const program::ResolvedLayer&);
-std::unique_ptr<Module> zero_padding_2d(const program::ResolvedLayer&);
+#define NEUTRA_DECLARE(name) std::unique_ptr<Module> name(const program::ResolvedLayer&);
+NEUTRA_LAYERS(NEUTRA_DECLARE)
+#undef NEUTRA_DECLARE
 }  // namespace module
 
 }  // namespace neutra::training

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numeric>
 
+#include "program/layer.h"
 #include "training/fused/images.h"
 #include "training/fused/layers/registry.h"
 
@@ -135,13 +136,14 @@ class Product final : public Step {
 
 Layout input_layout(const program::ResolvedProgram& program) {
   for (const program::ResolvedLayer& layer : program.layers) {
-    if (layer.class_name == "Dense" && layer.input_shape.size() == 1) {
+    if (program::kind_of(layer) == program::LayerKind::kDense && layer.input_shape.size() == 1) {
       return large(static_cast<std::size_t>(layer.weights[0].shape[0]),
                    static_cast<std::size_t>(layer.weights[0].shape[1]))
                  ? Layout::kRows
                  : Layout::kColumns;
     }
-    if (layer.output_shape.size() > 1 && layer.class_name != "InputLayer") return Layout::kRows;
+    if (layer.output_shape.size() > 1 && program::kind_of(layer) != program::LayerKind::kInput)
+      return Layout::kRows;
   }
   return Layout::kColumns;
 }

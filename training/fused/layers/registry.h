@@ -13,40 +13,48 @@ AddLayer find_layer_steps(const std::string& class_name);
 /// The classes that it knows, sorted.
 std::vector<std::string> fused_layer_names();
 
-/// One function for each class, in a file of fused/layers/; one row each in the registry.
+/// The classes that the fused back end covers, sorted, each with the function in a file of
+/// fused/layers/ that adds its steps: the one list that the registry is made of.
+#define NEUTRA_FUSED_LAYERS(LAYER)                           \
+  LAYER("Activation", activation)                            \
+  LAYER("AveragePooling1D", average_pooling_1d)              \
+  LAYER("AveragePooling2D", average_pooling_2d)              \
+  LAYER("BatchNormalization", batch_normalization)           \
+  LAYER("Conv1D", conv_1d)                                   \
+  LAYER("Conv2D", conv_2d)                                   \
+  LAYER("Conv2DTranspose", conv_2d_transpose)                \
+  LAYER("Dense", dense)                                      \
+  LAYER("DepthwiseConv2D", depthwise_conv_2d)                \
+  LAYER("Dropout", dropout)                                  \
+  LAYER("ELU", elu)                                          \
+  LAYER("Flatten", flatten)                                  \
+  LAYER("GaussianDropout", gaussian_dropout)                 \
+  LAYER("GaussianNoise", gaussian_noise)                     \
+  LAYER("GlobalAveragePooling1D", global_average_pooling_1d) \
+  LAYER("GlobalAveragePooling2D", global_average_pooling_2d) \
+  LAYER("GlobalMaxPooling1D", global_max_pooling_1d)         \
+  LAYER("GlobalMaxPooling2D", global_max_pooling_2d)         \
+  LAYER("InputLayer", input_layer)                           \
+  LAYER("LayerNormalization", layer_normalization)           \
+  LAYER("LeakyReLU", leaky_relu)                             \
+  LAYER("MaxPooling1D", max_pooling_1d)                      \
+  LAYER("MaxPooling2D", max_pooling_2d)                      \
+  LAYER("Normalization", normalization)                      \
+  LAYER("PReLU", prelu)                                      \
+  LAYER("ReLU", relu)                                        \
+  LAYER("Rescaling", rescaling)                              \
+  LAYER("Reshape", flatten)                                  \
+  LAYER("SeparableConv2D", separable_conv_2d)                \
+  LAYER("Softmax", softmax)                                  \
+  LAYER("SpatialDropout1D", spatial_dropout)                 \
+  LAYER("SpatialDropout2D", spatial_dropout)                 \
+  LAYER("UpSampling2D", up_sampling_2d)                      \
+  LAYER("ZeroPadding2D", zero_padding_2d)
+
 namespace layers {
-void activation(Builder&, const program::ResolvedLayer&);
-void average_pooling_1d(Builder&, const program::ResolvedLayer&);
-void average_pooling_2d(Builder&, const program::ResolvedLayer&);
-void batch_normalization(Builder&, const program::ResolvedLayer&);
-void conv_1d(Builder&, const program::ResolvedLayer&);
-void conv_2d(Builder&, const program::ResolvedLayer&);
-void conv_2d_transpose(Builder&, const program::ResolvedLayer&);
-void dense(Builder&, const program::ResolvedLayer&);
-void depthwise_conv_2d(Builder&, const program::ResolvedLayer&);
-void dropout(Builder&, const program::ResolvedLayer&);
-void elu(Builder&, const program::ResolvedLayer&);
-void flatten(Builder&, const program::ResolvedLayer&);
-void gaussian_dropout(Builder&, const program::ResolvedLayer&);
-void gaussian_noise(Builder&, const program::ResolvedLayer&);
-void global_average_pooling_1d(Builder&, const program::ResolvedLayer&);
-void global_average_pooling_2d(Builder&, const program::ResolvedLayer&);
-void global_max_pooling_1d(Builder&, const program::ResolvedLayer&);
-void global_max_pooling_2d(Builder&, const program::ResolvedLayer&);
-void input_layer(Builder&, const program::ResolvedLayer&);
-void layer_normalization(Builder&, const program::ResolvedLayer&);
-void leaky_relu(Builder&, const program::ResolvedLayer&);
-void max_pooling_1d(Builder&, const program::ResolvedLayer&);
-void max_pooling_2d(Builder&, const program::ResolvedLayer&);
-void normalization(Builder&, const program::ResolvedLayer&);
-void prelu(Builder&, const program::ResolvedLayer&);
-void relu(Builder&, const program::ResolvedLayer&);
-void rescaling(Builder&, const program::ResolvedLayer&);
-void separable_conv_2d(Builder&, const program::ResolvedLayer&);
-void softmax(Builder&, const program::ResolvedLayer&);
-void spatial_dropout(Builder&, const program::ResolvedLayer&);
-void up_sampling_2d(Builder&, const program::ResolvedLayer&);
-void zero_padding_2d(Builder&, const program::ResolvedLayer&);
+#define NEUTRA_DECLARE(class_name, steps) void steps(Builder&, const program::ResolvedLayer&);
+NEUTRA_FUSED_LAYERS(NEUTRA_DECLARE)
+#undef NEUTRA_DECLARE
 }  // namespace layers
 
 }  // namespace neutra::training::fused

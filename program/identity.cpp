@@ -1,0 +1,47 @@
+#include "base/hash.h"
+#include "program/metric_logs.h"
+#include "program/normal.h"
+#include "program/program.h"
+
+/// The canonical form and its hashes: program/program.h.
+namespace neutra::program {
+namespace {
+
+Hash hash_text(const nlohmann::json& document) {
+  return hash_of(document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace
+
+nlohmann::json canonical(const Program& program) {
+  std::vector<Problem> problems;  // a wrong document has an identity too
+  Json normal = normal_form(program.document, Defaults::kDrop, problems);
+  if (normal.is_object()) {
+    for (const char* metadata : {"format", "version", "name", "task"}) normal.erase(metadata);
+    // Metrics are measured, not trained; the one that counts stands in `metric`.
+    if (const auto compile = normal.find("compile");
+        compile != normal.end() && compile->is_object()) {
+      compile->erase("metrics");
+    }
+    keep_effective_callbacks(normal, program.document);
+    if (normal.contains("fit") && normal["fit"].is_object() &&
+        normal["fit"].value("callbacks", Json()) == Json::array()) {
+      normal["fit"].erase("callbacks");
+    }
+  }
+  return nlohmann::json(normal);
+}
+
+Hash program_hash(const Program& program) { return hash_text(canonical(program)); }
+
+Hash stream_hash(const Program& program) {
+  nlohmann::json document = canonical(program);
+  if (const auto fit = document.find("fit"); fit != document.end() && fit->is_object()) {
+    fit->erase("epochs");
+    if (fit->empty()) document.erase(fit);
+  }
+  if (document.is_object()) document.erase("trained");  // comes after the training
+  return hash_text(document);
+}
+
+}  // namespace neutra::program

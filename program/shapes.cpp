@@ -1,0 +1,193 @@
+#include "program/shapes.h"
+
+#include <algorithm>
+
+#include "program/document.h"
+#include "program/normal.h"
+
+namespace neutra::program {
+namespace {
+
+constexpr std::size_t kMaxLayers = 1000;  ///< deeper models than Keras can build
+
+/// The class of a layer in normal form; nullptr for none that is known.
+const Layer* type_of(const Json& layer) {
+  const Json* name = member(layer, "class_name");
+  return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
+}
+
+Json config_of(const Json& layer) {
+  const Json* config = member(layer, "config");
+  return config != nullptr && config->is_object() ? *config : Json::object();
+}
+
+/// Goes through the layers of a normal form, from the input to the output.
+class ShapeWalk {
+ public:
+  ShapeWalk(Inference& known, std::vector<Problem>& problems)
+      : known_(known), problems_(problems) {}
+
+  void run() {
+    const Json* layers = find_layers(known_.normal);
+    if (layers == nullptr) return;
+    check_layers(*layers);
+    for (const Json& layer : *layers) {
+      const Layer* type = type_of(layer);
+      const int index = static_cast<int>(known_.types.size());
+      known_.types.push_back(type);
+      known_.layers.push_back(
+          {type != nullptr ? type->class_name : "", index, config_of(layer), {}, {}, {}});
+    }
+    std::optional<Shape> shape = input();
+    if (shape) known_.input = *shape;
+    for (std::size_t i = 0; shape && i < known_.layers.size(); ++i) shape = step(i, *shape);
+    known_.output = shape;
+  }
+
+ private:
+  void check_layers(const Json& layers) {
+    if (layers.size() > kMaxLayers) {
+      problems_.push_back({known_.path, std::to_string(layers.size()) + " layers",
+                           "at most " + std::to_string(kMaxLayers)});
+    }
+    const bool weights = std::any_of(layers.begin(), layers.end(), [](const Json& layer) {
+      const Layer* type = type_of(innermost_layer(layer));
+      if (type == nullptr) return true;  // a problem of its own
+      return type->weights != nullptr && config_of(layer).value("trainable", Json(true)) != false;
+    });
+    if (!weights) {
+      problems_.push_back({known_.path,
+                           layers.empty() ? "no layers" : "no layer with trainable weights",
+                           "at least one layer such as Dense"});
+    }
+  }
+
+  /// The rows' shape from the data, else as the first layer declares it.
+  std::optional<Shape> input() {
+    const std::string place = known_.layer_path(0) + "/config/batch_input_shape";
+    const Json* layers = find_layers(known_.written);
+    const Json config = layers->empty() ? Json() : config_of(layers->front());
+    const Json* extents = member(config, "batch_input_shape");
+    if (extents == nullptr) extents = member(config, "batch_shape");
+    if (extents != nullptr && (!extents->is_array() || has_problem(problems_, place)))
+      extents = nullptr;
+    if (known_.data != nullptr) {
+      if (extents != nullptr) check_declared(*extents, place);
+      return with_unit(known_.data->x);
+    }
+    if (extents == nullptr) return std::nullopt;
+    Shape declared;
+    for (std::size_t i = 1; i < extents->size(); ++i) {
+      if ((*extents)[i].is_null()) return std::nullopt;
+      declared.push_back((*extents)[i].get<std::int64_t>());
+    }
+    return declared;
+  }
+
+  void check_declared(const Json& extents, const std::string& place) {
+    const Shape rows = with_unit(known_.data->x);
+    bool fits = extents.size() == rows.size() + 1;
+    for (std::size_t i = 0; fits && i < rows.size(); ++i) {
+      fits = extents[i + 1].is_null() || extents[i + 1] == rows[i];
+    }
+    if (!fits) {
+      problems_.push_back(
+          {place, shown(extents), "rows as the data source delivers them: " + to_string(rows)});
+    }
+  }
+
+  /// Output shape of layer `index`; nullopt ends the inference.
+  std::optional<Shape> step(std::size_t index, const Shape& input) {
+    ResolvedLayer& layer = known_.layers[index];
+    const std::string path = known_.layer_path(index);
+    if (known_.types[index] == nullptr || has_problem(problems_, path)) return std::nullopt;
+    const Layer& type = *known_.types[index];
+    layer.input_shape = input;
+    if (known_.masked && type.refuse_mask != nullptr) {
+      if (const auto refusal = type.refuse_mask(layer.config)) {
+        problems_.push_back(problem_of(*refusal, path));
+        return std::nullopt;
+      }
+    }
+    const auto result = type.output_shape(layer.config, input);
+    if (const auto* refusal = std::get_if<Refusal>(&result)) {
+      problems_.push_back(problem_of(*refusal, path));
+      return std::nullopt;
+    }
+    layer.output_shape = std::get<Shape>(result);
+    if (element_count(layer.output_shape) > kMaxElements) {
+      problems_.push_back({path, "an output " + to_string(layer.output_shape) + " per row",
+                           "at most " + std::to_string(kMaxElements) + " elements"});
+      return std::nullopt;
+    }
+    if (type.weights != nullptr) layer.weights = type.weights(layer.config, input);
+    for (const Weight& weight : layer.weights) check_weight(weight, layer, path);
+    known_.masked = type.masks_output != nullptr && type.masks_output(layer.config, known_.masked);
+    return layer.output_shape;
+  }
+
+  static Problem problem_of(const Refusal& refusal, const std::string& path) {
+    return {refusal.field.empty() ? path : path + "/config/" + refusal.field, refusal.found,
+            refusal.allowed};
+  }
+
+  void check_weight(const Weight& weight, const ResolvedLayer& layer, const std::string& path) {
+    if (element_count(weight.shape) > kMaxElements) {
+      problems_.push_back({path, "a " + weight.name + " " + to_string(weight.shape),
+                           "at most " + std::to_string(kMaxElements) + " elements"});
+    }
+    const Json& initializer = variable_settings(layer.config, weight).at(weight.initializer);
+    check_constraint(weight, layer, path);
+    const Entry* entry =
+        find(Vocabulary::kInitializer, initializer.at("class_name").get<std::string>());
+    if (!entry->facts.contains("rank")) return;
+    const auto range = entry->facts["rank"].get<std::pair<std::size_t, std::size_t>>();
+    if (weight.shape.size() < range.first || weight.shape.size() > range.second) {
+      problems_.push_back(
+          {path + "/config" + settings_path(layer.config, weight) + "/" + weight.initializer,
+           entry->name + " for a " + weight.name + " " + to_string(weight.shape),
+           range.first == range.second ? "weights of two extents"
+                                       : "weights of at least two extents"});
+    }
+  }
+
+  /// A constraint's axes are some of the weight's.
+  void check_constraint(const Weight& weight, const ResolvedLayer& layer, const std::string& path) {
+    const Json constraint = constraint_of(layer.config, weight);
+    const Json axes =
+        constraint.is_object() ? constraint.at("config").value("axis", Json()) : Json();
+    const auto rank = static_cast<std::int64_t>(weight.shape.size());
+    for (const Json& axis : axes) {
+      if (axis >= -rank && axis < rank) continue;
+      problems_.push_back(
+          {path + "/config" + settings_path(layer.config, weight) + "/" + constraint_name(weight) +
+               "/config/axis",
+           axis.dump() + " for a " + weight.name + " " + to_string(weight.shape),
+           "axes from " + std::to_string(-rank) + " to " + std::to_string(rank - 1)});
+    }
+  }
+
+  Inference& known_;
+  std::vector<Problem>& problems_;
+};
+
+}  // namespace
+
+Shape with_unit(const Shape& shape) { return shape.empty() ? Shape{1} : shape; }
+
+bool has_problem(const std::vector<Problem>& problems, const std::string& prefix) {
+  return std::any_of(problems.begin(), problems.end(), [&](const Problem& problem) {
+    return problem.path == prefix || problem.path.starts_with(prefix + "/");
+  });
+}
+
+Inference infer_shapes(const Json& document, const DataInfo* data, std::vector<Problem>& problems) {
+  Inference known{document, normal_form(document, Defaults::kFill, problems),
+                  data,     layers_path(document),
+                  {},       {},
+                  {}};
+  ShapeWalk(known, problems).run();
+  return known;
+}
+
+}  // namespace neutra::program
