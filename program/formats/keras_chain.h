@@ -1,0 +1,51 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace neutra::program {
+
+/// A Keras model as it is stored: nothing is interpreted.
+struct KerasModel {
+  std::string file;     ///< for messages
+  std::string version;  ///< of Keras; "" in files of Keras 1, which don't say
+  std::string backend;  ///< "tensorflow", "theano", ...; "" where the file doesn't say
+  Json model;           ///< {class_name, config}; null: the file holds weights alone
+  Json training;        ///< what the model was compiled with; null: it was not, or not saved
+  /// The first number of the version; 1 where there is none.
+  int major_version() const;
+};
+
+/// Names of the variables' folders of layers one behind the other: "dense", "dense_1", ...
+class FolderNames {
+ public:
+  /// Of the next layer, which is of this class.
+  std::string next(const std::string& class_name);
+
+ private:
+  std::map<std::string, int> used_;
+};
+
+/// A layer of a model that is a chain.
+struct KerasLayer {
+  const Json* json = nullptr;  ///< {class_name, config} in the model
+  std::string name;            ///< "" where it has none
+  std::string folder;          ///< of its variables in a .keras file: "layers/dense_1"
+  /// `training` of its call, which holds in every run of the model; null: as the model runs. Keras
+  /// 3 writes it down, too, but runs each layer as the model.
+  Json training;
+  std::shared_ptr<const Json> made = nullptr;  ///< owner of `json` where it isn't in the model
+};
+
+/// The layers from a model's input to its output, those of models in the model in their place;
+/// further InputLayers are left out. Of a model that a TimeDistributed runs, each layer is in one
+/// of its own. `model` outlives the result. Throws input_error that says what makes the model no
+/// chain: branches, shared layers, loops, several inputs or outputs, classes that are no Sequential
+/// and no functional model.
+std::vector<KerasLayer> keras_chain(const KerasModel& model);
+
+}  // namespace neutra::program
