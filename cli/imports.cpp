@@ -19,6 +19,7 @@
 #include "base/strings.h"
 #include "cli/texts.h"
 #include "cli/trainers.h"
+#include "program/formats/keras_model.h"
 #include "training/data/csv.h"
 #include "training/data/dataset.h"
 #include "training/data/npy.h"

@@ -13,6 +13,7 @@
 #include "cli/verbs.h"
 #include "experiments/catalog.h"
 #include "program/edit.h"
+#include "program/formats/keras_model.h"
 #include "program/layer.h"
 #include "program/metric_name.h"
 #include "training/data/npy.h"

@@ -308,6 +308,12 @@ int KerasModel::major_version() const {
   return major == 0 ? 1 : major;
 }
 
+bool KerasModel::is_standalone() const {
+  if (version.find("-tf") != std::string::npos) return false;
+  return major_version() < 2 || version.starts_with("2.0.") || version.starts_with("2.1.") ||
+         version.starts_with("2.2.") || version.starts_with("2.3.");
+}
+
 std::string FolderNames::next(const std::string& class_name) {
   const std::string name = keras_snake_case(class_name);
   const int before = used_[name]++;

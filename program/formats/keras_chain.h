@@ -18,6 +18,8 @@ struct KerasModel {
   Json training;        ///< what the model was compiled with; null: it was not, or not saved
   /// The first number of the version; 1 where there is none.
   int major_version() const;
+  /// Is it of standalone Keras, before it became tf.keras?
+  bool is_standalone() const;
 };
 
 /// Names of the variables' folders of layers one behind the other: "dense", "dense_1", ...

@@ -3,18 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "program/formats/keras_model.h"
+#include "program/formats/import_notes.h"
 #include "program/program.h"
 
 namespace neutra::program {
 
-/// What an import had to fill in, change or leave out, and why.
-struct Assumption {
-  std::string field;  ///< of the program: "compile.loss"
-  std::string value;  ///< as a message shows it
-  std::string reason;
-};
-
+/// A model as a program.
 struct KerasImport {
   Json document;  ///< a valid program
   std::vector<Assumption> assumptions;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/hdf5_file.h"
 #include "program/formats/keras_import.h"
+#include "program/formats/keras_model.h"
 #include "program/layer.h"
 
 namespace {

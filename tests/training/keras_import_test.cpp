@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "program/formats/keras_import.h"
+#include "program/formats/keras_model.h"
 #include "training/local_trainer.h"
 
 namespace neutra::training {

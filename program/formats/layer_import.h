@@ -1,0 +1,21 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "program/formats/import_notes.h"
+
+namespace neutra::program {
+
+/// The layers of a Keras model as those of a program.
+struct ImportedLayers {
+  Json layers = Json::array();
+  std::vector<std::string> titles;  ///< where each is from, for messages: "layer 'a' (Dense)"
+  Json batch_size;                  ///< that the model declares; null for none
+};
+
+/// Layers and settings that a program cannot represent become problems of `notes`.
+ImportedLayers import_layers(const std::vector<KerasLayer>& chain, ImportNotes& notes);
+
+}  // namespace neutra::program
