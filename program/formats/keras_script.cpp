@@ -44,19 +44,6 @@ class Names {
   std::set<std::string> names_;
 };
 
-/// What Keras 2.3 doesn't know.
-constexpr std::array<std::string_view, 2> kNewActivations{"gelu", "swish"};
-constexpr std::array<std::string_view, 3> kNewOptimizerFields{"centered", "momentum",
-                                                              "initial_accumulator_value"};
-/// What Keras 2.2.4 doesn't know.
-constexpr std::array<std::string_view, 4> kNewMetrics{"AUC", "Precision", "Recall",
-                                                      "RootMeanSquaredError"};
-
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 class Writer {
  public:
   Writer(const Program& program, const KerasScriptOptions& options) : options_(options) {
@@ -87,7 +74,7 @@ class Writer {
 
  private:
   bool is(KerasDialect dialect) const { return options_.dialect == dialect; }
-  bool is_old() const { return is(KerasDialect::kKeras23) || is(KerasDialect::kKeras224); }
+  bool is_old() const { return program::is_old(options_.dialect); }
   bool saves() const { return options_.standalone && !options_.sidecar.empty(); }
 
   std::string imports() const {
@@ -181,11 +168,6 @@ class Writer {
            options_.sidecar + "\"\"\")\n";
   }
 
-  [[noreturn]] static void refuse(const std::string& path, const std::string& found,
-                                  const std::string& allowed) {
-    throw input_error(describe("", path, found, allowed));
-  }
-
   /// Keras 2.3 gives steps that don't count the output of the step before, also in Bidirectional.
   void require_masks(const ResolvedProgram& program) {
     const std::vector<bool> masked = masked_inputs(program.layers);
@@ -193,9 +175,9 @@ class Writer {
     if (!is_old()) return;
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
       if (masked[i] && masked[i + 1] && program.layers[i].class_name == "Bidirectional") {
-        refuse(layers_path(document_) + "/" + std::to_string(i),
-               "sequences of a Bidirectional behind a mask",
-               "no mask: Keras 2.3 has other outputs");
+        refuse_in_script(layers_path(document_) + "/" + std::to_string(i),
+                         "sequences of a Bidirectional behind a mask",
+                         "no mask: Keras 2.3 has other outputs");
       }
     }
   }
@@ -205,8 +187,8 @@ class Writer {
     const Json names = document_.at("compile").value("metrics", Json::array());
     metrics_ = keras_metrics(given, names);
     for (std::size_t i = 0; i < metrics_.size(); ++i) {
-      if (is(KerasDialect::kKeras224) && is_one_of(kNewMetrics, metrics_[i])) {
-        refuse("/compile/metrics", metrics_[i], "metrics that Keras 2.2.4 knows");
+      if (is(KerasDialect::kKeras224) && is_new_metric(metrics_[i])) {
+        refuse_in_script("/compile/metrics", metrics_[i], "metrics that Keras 2.2.4 knows");
       }
       const Entry* entry = find(Vocabulary::kMetric, metrics_[i].get<std::string>());
       if (entry != nullptr && entry->name == metric_name_ && metric_place_ == 0)
@@ -217,7 +199,7 @@ class Writer {
       const std::string name = monitor.substr(monitor.starts_with("val_") ? 4 : 0);
       const Entry* entry = find(Vocabulary::kMetric, name);
       if (entry != nullptr && entry->facts.value("keras", Json("")).is_null()) {
-        refuse("/fit/callbacks", "monitor " + monitor, "metrics that Keras measures");
+        refuse_in_script("/fit/callbacks", "monitor " + monitor, "metrics that Keras measures");
       }
     }
   }
@@ -264,7 +246,8 @@ class Writer {
         text += "model.add(" + layers_.use("Input") + "(" + literal(Json(*input_)) + "))\n";
         if (find_layer(class_name)->kind == LayerKind::kInput) continue;
       }
-      require_known(class_name, config, layers_path(document_) + "/" + std::to_string(i));
+      require_layer(options_.dialect, class_name, config,
+                    layers_path(document_) + "/" + std::to_string(i));
       const std::string input =
           shaped && !keras3 ? "input_shape=" + literal(Json(*input_)) : std::string();
       text += "model.add(" + layer_call(class_name, std::move(config), input) + ")\n";
@@ -280,75 +263,26 @@ class Writer {
     return layers_.use(class_name) + "(" + arguments + ")";
   }
 
-  /// Arguments of a layer as Keras 3 has them.
-  static void translate_layer(Json& config, const std::string& class_name) {
-    if (class_name == "LeakyReLU" && config.contains("alpha")) {
-      config["negative_slope"] = config["alpha"];
-      config.erase("alpha");
-    }
-    const Field* window = find_field(find_layer(class_name)->fields, "pool_size");
-    if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
-  }
-
-  /// Throws for what Keras 2.3 doesn't know, or Keras 3 can't build.
-  void require_known(const std::string& class_name, const Json& config,
-                     const std::string& path) const {
-    const Json wrapped = config.value("layer", Json());
-    if (wrapped.is_object()) {
-      require_known(wrapped.at("class_name"), wrapped.value("config", Json::object()),
-                    path + "/config/layer");
-    }
-    if (is(KerasDialect::kKeras3) && config.value("backward_layer", Json()).is_object()) {
-      const auto units = [](const Json& layer) { return layer.at("config").at("units"); };
-      const Json backward = units(config["backward_layer"]);
-      if (backward != units(wrapped)) {
-        refuse(path + "/config/backward_layer/config/units", backward.dump(),
-               units(wrapped).dump() + ": Keras 3 takes two layers for equally wide");
-      }
-    }
-    if (!is_old()) return;
-    const Json activation = config.value("activation", Json());
-    if (activation.is_string() && is_one_of(kNewActivations, activation)) {
-      refuse(path + "/config/activation", activation, "activations that Keras 2.3 knows");
-    }
-    if (class_name == "Conv2D" && config.contains("groups")) {
-      refuse(path + "/config/groups", shown(config["groups"]), "1: Keras 2.3 knows no groups");
-    }
-    for (const char* field : {"backward_layer", "zero_output_for_mask"}) {
-      if (!config.contains(field)) continue;
-      refuse(path + "/config/" + field, shown(config[field]), "nothing: Keras 2.3 knows none");
-    }
-  }
-
   /// Arguments and values of the optimiser as the dialect has them.
   void translate(Json& config, const std::string& name) {
     const std::string path = "/compile/optimizer";
     const auto given = [&](const char* field) { return config.contains(field); };
-    if (is_old()) {
-      if (name == "Ftrl") refuse(path, name, "optimisers that Keras 2.3 knows");
-      for (const auto& [field, value] : config.items()) {
-        const bool fresh = is_one_of(kNewOptimizerFields, field) && name != "SGD";
-        if (fresh) refuse(path + "/config/" + field, shown(value), "nothing: Keras 2.3 knows none");
-      }
-      Json renamed{{"lr", config.at("learning_rate")}};  // as scripts of its time have it
-      for (const auto& [field, value] : config.items()) {
-        if (field != "learning_rate") renamed[field] = value;
-      }
-      config = std::move(renamed);
-    }
+    if (is_old()) config = old_optimizer(config, name);
     if (!is(KerasDialect::kKeras3)) return;
     config["learning_rate"] = rate_;  // no whole number
     if (given("clipnorm") && given("clipvalue")) {
-      refuse(path + "/config", "clipnorm and clipvalue", "one of them: Keras 3 takes no two");
+      refuse_in_script(path + "/config", "clipnorm and clipvalue",
+                       "one of them: Keras 3 takes no two");
     }
     if (given("schedule_decay")) {
-      refuse(path + "/config/schedule_decay", shown(config["schedule_decay"]),
-             "0.004: Keras 3 has no other");
+      refuse_in_script(path + "/config/schedule_decay", shown(config["schedule_decay"]),
+                       "0.004: Keras 3 has no other");
     }
     const Json fit = document_.value("fit", Json::object());
     const bool scheduled = fit.value("schedule", Json()).is_object();
     if (given("decay") && scheduled) {
-      refuse("/fit/schedule", shown(fit.at("schedule")), "null beside decay: Keras 3 takes one");
+      refuse_in_script("/fit/schedule", shown(fit.at("schedule")),
+                       "null beside decay: Keras 3 takes one");
     }
     if (given("decay")) {
       rate_expression_ = schedules_.use("InverseTimeDecay") + "(" + python_repr(rate_) + ", 1, " +
@@ -395,23 +329,12 @@ class Writer {
     const std::string word = program::loss_word(value);
     Json options = value.is_object() ? value.at("config") : Json::object();
     if (is(KerasDialect::kKeras224) && !options.empty()) {
-      refuse("/compile/loss/config", options.dump(), "{}: Keras 2.2.4 has no classes of losses");
+      refuse_in_script("/compile/loss/config", options.dump(),
+                       "{}: Keras 2.2.4 has no classes of losses");
     }
     if (sums_) options["reduction"] = "sum";
-    if (options.empty()) return literal(loss_word(word));
+    if (options.empty()) return literal(dialect_loss(options_.dialect, word));
     return losses_.use(keras_loss_class(word)) + "(" + keywords(options) + ")";
-  }
-
-  /// What the dialect calls a loss.
-  std::string loss_word(const std::string& loss) const {
-    if (is(KerasDialect::kKeras3) && loss == "kullback_leibler_divergence") return "kl_divergence";
-    if (is(KerasDialect::kKeras3) && loss == "logcosh") return "log_cosh";
-    if (is(KerasDialect::kKeras224)) {
-      if (loss == "huber") refuse("/compile/loss", loss, "losses that Keras 2.2.4 knows");
-      if (loss == "cosine_similarity") return "cosine_proximity";
-    }
-    if (is(KerasDialect::kKeras23) && loss == "huber") return "huber_loss";
-    return loss;
   }
 
   /// Prints the program's metric.
@@ -419,8 +342,8 @@ class Writer {
     std::string text = "\n";
     if (metric_ != "loss" && !is_streamed(metric_)) {
       if (masked_) {  // the script's own functions look at all steps
-        refuse("/metric/name", metric_,
-               "accuracy, loss, mae or mse where the output has a mask of steps");
+        refuse_in_script("/metric/name", metric_,
+                         "accuracy, loss, mae or mse where the output has a mask of steps");
       }
       return text + "print(\"" + metric_label_ + ":\", " + metric_call_ + ")\n";
     }

@@ -4,17 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "program/formats/keras_dialect.h"
 #include "program/program.h"
 
 namespace neutra::program {
-
-/// Which Keras a script is written for.
-enum class KerasDialect {
-  kTfKeras,  ///< tf.keras 2.4 to 2.15, with the semantics of 2.4
-  kKeras3,   ///< Keras 3: formulas of some optimisers, and clipping in losses, are its own
-  kKeras23,  ///< standalone Keras 2.3 and before: accuracy's rule and some defaults are its own
-  kKeras224  ///< what 2.3 has that 2.2.4 doesn't is refused; accuracy is logged as "acc"
-};
 
 /// What a tool puts into a script.
 struct KerasScriptHook {
