@@ -1,91 +1,29 @@
-#include <algorithm>
-#include <cstdint>
-#include <deque>
-#include <unordered_map>
-
-#include "base/error.h"
 #include "program/formats/pickle.h"
+#include "program/formats/pickle_machine.h"
 
+/// Lists of numbers from a pickle: program/formats/pickle.h.
 namespace neutra::program {
 namespace {
 
-// Bounds of what a pickle may make, so that a small file can't take gigabytes. Keras's largest data
-// set of texts (imdb.npz) has 50,000 lists of 12 million words in all.
-constexpr std::size_t kMaxValues = std::size_t{1} << 24;
-constexpr std::size_t kMaxObjects = std::size_t{1} << 21;  ///< lists, tuples, arrays
-constexpr std::size_t kMaxMemo = std::size_t{1} << 23;
-constexpr std::size_t kMostExtents = 64;  ///< of an array: NumPy's own limit
-constexpr std::size_t kMaxName = 256;     ///< characters of a module or of what is in it
-constexpr int kLastProtocol = 5;
-
-constexpr const char* kAllowed =
-    "a NumPy array of lists of whole numbers; nothing of a pickle is ever run";
-
-/// What stands for a call of Python, or for its function.
-enum class Callable {
-  kReconstruct,
-  kArrayClass,
-  kTypeClass,
-  kScalar,
-  kFromBuffer,
-  kEncode,
-  kBytes
-};
-
-struct Global {
-  std::string_view module, name;
-  Callable callable;
-};
-/// All that pickles of NumPy's arrays name; NumPy 2 has moved `core` to `_core`.
-constexpr Global kGlobals[] = {
-    {"numpy.core.multiarray", "_reconstruct", Callable::kReconstruct},
-    {"numpy._core.multiarray", "_reconstruct", Callable::kReconstruct},
-    {"numpy.core.multiarray", "scalar", Callable::kScalar},
-    {"numpy._core.multiarray", "scalar", Callable::kScalar},
-    {"numpy.core.numeric", "_frombuffer", Callable::kFromBuffer},
-    {"numpy._core.numeric", "_frombuffer", Callable::kFromBuffer},
-    {"numpy", "ndarray", Callable::kArrayClass},
-    {"numpy", "dtype", Callable::kTypeClass},
-    {"_codecs", "encode", Callable::kEncode},  // bytes in protocol 2
-    {"builtins", "bytes", Callable::kBytes},   // b"" in protocol 2
-    {"__builtin__", "bytes", Callable::kBytes},
-};
-
-struct Value {
-  enum Kind : std::uint8_t { kNone, kFlag, kNumber, kReal, kText, kBytes, kCallable, kObject };
-  Kind kind = kNone;
-  std::int64_t number = 0;  ///< itself, or where it is: of a text, an object
-};
-
-/// A list, a tuple, or what stands for NumPy's objects. Others are referred to by their numbers, so
-/// that nothing is nested, whatever a pickle says.
-struct Object {
-  enum Kind : std::uint8_t { kList, kTuple, kType, kArray };
-  Kind kind = kList;
-  bool big_endian = false;     ///< of a type
-  std::vector<Value> items;    ///< of a list, a tuple; of an array: shape, type, data
-  std::string_view type = {};  ///< of a type: "i8"
-};
-
-/// Python's stack machine for pickles (Lib/pickletools.py names its operations), as far as arrays
-/// need it. It knows values, lists, tuples and what NumPy's arrays are made of, and calls nothing.
-class Unpickler {
+/// Takes the array apart that a pickle makes.
+class ListReader {
  public:
-  Unpickler(std::string_view bytes, const std::string& file, std::uint64_t offset)
-      : bytes_(bytes), file_(file), offset_(offset) {}
+  using Value = PickleMachine::Value;
+  using Object = PickleMachine::Object;
+
+  explicit ListReader(PickleMachine& machine) : machine_(machine) {}
 
   PickledLists lists() {
-    run();
-    if (stack_.size() != 1 || !marks_.empty()) fail("an end in the middle", kAllowed);
-    const Object* array = object(stack_.front(), Object::kArray);
-    if (at_ != bytes_.size()) fail("more bytes", "the end of the data behind the pickle");
-    if (array == nullptr || array->items.size() != 3) fail(name_of(stack_.front()), kAllowed);
-    if (!is_of_objects(*array)) fail("an array of numbers, pickled", kAllowed);
-    const std::vector<std::size_t> shape = shape_of(array->items[0]);
-    const Object* items = object(array->items[2], Object::kList);
-    if (items == nullptr) fail("an array of objects without a list of them", kAllowed);
+    const Value value = machine_.run();
+    const Object* array = machine_.object(value, Object::kArray);
+    if (machine_.has_more()) fail("more bytes", "the end of the data behind the pickle");
+    if (array == nullptr || array->items.size() != 3) fail(machine_.name_of(value), kNumPyLists);
+    if (!is_of_objects(*array)) fail("an array of numbers, pickled", kNumPyLists);
+    const std::vector<std::size_t> shape = machine_.shape_of(array->items[0]);
+    const Object* items = machine_.object(array->items[2], Object::kList);
+    if (items == nullptr) fail("an array of objects without a list of them", kNumPyLists);
     const std::size_t count = product(shape);
-    if (shape.empty() || count == 0) fail("an array without items", kAllowed);
+    if (shape.empty() || count == 0) fail("an array without items", kNumPyLists);
     if (count != items->items.size()) {
       fail(std::to_string(items->items.size()) + " items",
            std::to_string(count) + ", as the array's shape says");
@@ -102,509 +40,73 @@ class Unpickler {
 
  private:
   [[noreturn]] void fail(const std::string& found, const std::string& allowed) const {
-    throw input_error(
-        describe(file_, "byte " + std::to_string(offset_ + operation_), found, allowed));
+    machine_.fail(found, allowed);
   }
 
-  // The bytes.
-
-  std::string_view take(std::uint64_t count) {
-    if (count > bytes_.size() - at_) fail("the end of the data within a pickle", "a whole pickle");
-    const std::string_view result = bytes_.substr(at_, static_cast<std::size_t>(count));
-    at_ += static_cast<std::size_t>(count);
-    return result;
-  }
-  /// Little-endian, as pickle has all numbers but one.
-  std::uint64_t unsigned_number(int size) {
-    std::uint64_t value = 0;
-    const std::string_view text = take(static_cast<std::uint64_t>(size));
-    for (int i = size - 1; i >= 0; --i) {
-      value = value << 8 | static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
-    }
-    return value;
-  }
-  std::string_view line() {
-    const std::size_t end = bytes_.find('\n', at_);
-    if (end == std::string_view::npos || end - at_ > kMaxName)
-      fail("a name without an end", kAllowed);
-    const std::string_view result = bytes_.substr(at_, end - at_);
-    at_ = end + 1;
-    return result;
-  }
-  /// Two's complement of any length.
-  std::int64_t long_number(std::uint64_t size) {
-    const std::string_view text = take(size);
-    if (size > 8) fail("a whole number of " + std::to_string(size) + " bytes", "at most 8 bytes");
-    if (size == 0) return 0;
-    return whole_number(text, true, false);
-  }
-  static std::int64_t whole_number(std::string_view text, bool is_signed, bool big_endian) {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      const std::size_t at = big_endian ? i : text.size() - 1 - i;
-      value = value << 8 | static_cast<unsigned char>(text[at]);
-    }
-    const int unused = 64 - 8 * static_cast<int>(text.size());
-    if (!is_signed) return static_cast<std::int64_t>(value);
-    return static_cast<std::int64_t>(value << unused) >> unused;
-  }
-
-  // The stack.
-
-  void push(Value value) {
-    if (++pushed_ > kMaxValues) {
-      fail("more than " + std::to_string(kMaxValues) + " values", "at most that");
-    }
-    stack_.push_back(value);
-  }
-  void push_number(std::int64_t value) { push({Value::kNumber, value}); }
-  void push_text(Value::Kind kind, std::string_view text) {
-    texts_.push_back(text);
-    push({kind, static_cast<std::int64_t>(texts_.size()) - 1});
-  }
-  void push_object(Object object) {
-    if (objects_.size() == kMaxObjects) {
-      fail("more than " + std::to_string(kMaxObjects) + " lists", "at most that");
-    }
-    objects_.push_back(std::move(object));
-    push({Value::kObject, static_cast<std::int64_t>(objects_.size()) - 1});
-  }
-  Value pop() {
-    if (stack_.size() <= (marks_.empty() ? 0 : marks_.back())) {
-      fail("an operation without its operands", kAllowed);
-    }
-    const Value value = stack_.back();
-    stack_.pop_back();
-    return value;
-  }
-  Value top() {
-    const Value value = pop();
-    stack_.push_back(value);
-    return value;
-  }
-  /// What lies above the last mark, which goes.
-  std::vector<Value> pop_marked() {
-    if (marks_.empty()) fail("an operation without its mark", kAllowed);
-    std::vector<Value> values(stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back()),
-                              stack_.end());
-    stack_.resize(marks_.back());
-    marks_.pop_back();
-    return values;
-  }
-  std::vector<Value> pop_values(std::size_t count) {
-    std::vector<Value> values(count);
-    for (std::size_t i = count; i-- > 0;) values[i] = pop();
-    return values;
-  }
-
-  /// The object of a kind; null: it's something else.
-  const Object* object(const Value& value, Object::Kind kind) const {
-    if (value.kind != Value::kObject) return nullptr;
-    const Object& found = objects_[static_cast<std::size_t>(value.number)];
-    return found.kind == kind ? &found : nullptr;
-  }
-  Object& list() {
-    const Value value = top();
-    if (object(value, Object::kList) == nullptr) fail("items of " + name_of(value), kAllowed);
-    return objects_[static_cast<std::size_t>(value.number)];
-  }
-  std::string_view text(const Value& value) const {
-    return texts_[static_cast<std::size_t>(value.number)];
-  }
-  bool is_text(const Value& value) const {
-    return value.kind == Value::kText || value.kind == Value::kBytes;
-  }
-  std::string name_of(const Value& value) const {
-    constexpr const char* kNames[] = {"None",   "True or False", "a whole number", "a real number",
-                                      "a text", "bytes",         "a function"};
-    if (value.kind != Value::kObject) return kNames[value.kind];
-    constexpr const char* kObjects[] = {"a list", "a tuple", "a type", "an array"};
-    return kObjects[objects_[static_cast<std::size_t>(value.number)].kind];
-  }
-
-  /// Python counts the entries; a pickle may give them any numbers.
-  void store(std::uint64_t index) {
-    const Value value = top();
-    if (index < memo_.size()) {
-      memo_[index] = value;
-      return;
-    }
-    if (memo_.size() + far_memo_.size() == kMaxMemo) {
-      fail("a memo of more than " + std::to_string(kMaxMemo) + " values", "at most that");
-    }
-    if (index == memo_.size()) {
-      memo_.push_back(value);
-    } else {
-      far_memo_[index] = value;
-    }
-  }
-  void load(std::uint64_t index) {
-    if (index < memo_.size()) return push(memo_[index]);
-    const auto found = far_memo_.find(index);
-    if (found == far_memo_.end()) {
-      fail("memo entry " + std::to_string(index) + ", which was never stored", kAllowed);
-    }
-    push(found->second);
-  }
-
-  // Calls, as far as they are known.
-
-  void global(std::string_view module, std::string_view name) {
-    const auto* known =
-        std::find_if(std::begin(kGlobals), std::end(kGlobals),
-                     [&](const Global& g) { return g.module == module && g.name == name; });
-    if (known == std::end(kGlobals)) {
-      fail("a call of " + std::string(module.substr(0, kMaxName)) + "." +
-               std::string(name.substr(0, kMaxName)),
-           kAllowed);
-    }
-    push({Value::kCallable, static_cast<std::int64_t>(known->callable)});
-  }
-
-  void reduce() {
-    const Value arguments = pop(), function = pop();
-    const Object* tuple = object(arguments, Object::kTuple);
-    if (function.kind != Value::kCallable || tuple == nullptr) {
-      fail("a call of " + name_of(function), kAllowed);
-    }
-    const std::vector<Value>& values = tuple->items;
-    switch (static_cast<Callable>(function.number)) {
-      case Callable::kReconstruct:
-        return push_object({Object::kArray, false, {}});
-      case Callable::kTypeClass:
-        if (values.empty() || !is_text(values[0])) break;
-        return push_object({Object::kType, false, {}, text(values[0])});
-      case Callable::kScalar:
-        if (values.size() != 2 || values[1].kind != Value::kBytes) break;
-        if (const Object* type = object(values[0], Object::kType)) {
-          const std::string_view bytes = text(values[1]);
-          const NumberForm form = form_of(*type);
-          if (bytes.size() != form.bytes) break;
-          return push_number(whole_number(bytes, form.is_signed, type->big_endian));
-        }
-        break;
-      case Callable::kFromBuffer:
-        if (values.size() < 3 || values[0].kind != Value::kBytes) break;
-        if (values.size() > 3 && values[3].kind == Value::kText && text(values[3]) != "C") break;
-        return push_object({Object::kArray, false, {values[2], values[1], values[0]}});
-      case Callable::kEncode:
-        if (values.size() != 2 || values[0].kind != Value::kText) break;
-        return push_text(Value::kBytes, latin1(text(values[0])));
-      case Callable::kBytes:
-        if (!values.empty()) break;
-        return push_text(Value::kBytes, "");
-      case Callable::kArrayClass:
-        break;
-    }
-    fail("a call with other arguments than NumPy gives it", kAllowed);
-  }
-
-  /// Gives a type or an array its state: BUILD.
-  void build() {
-    const Value state = pop(), owner = top();
-    const Object* tuple = object(state, Object::kTuple);
-    if (tuple != nullptr && object(owner, Object::kType) != nullptr) {
-      // (version, byte order, ...)
-      if (tuple->items.size() < 2 || !is_text(tuple->items[1])) fail("a type's state", kAllowed);
-      objects_[static_cast<std::size_t>(owner.number)].big_endian = text(tuple->items[1]) == ">";
-    } else if (tuple != nullptr && object(owner, Object::kArray) != nullptr) {
-      // (version, shape, type, is in Fortran's order, data)
-      const std::vector<Value>& items = tuple->items;
-      if (items.size() != 5 || object(items[2], Object::kType) == nullptr) {
-        fail("an array's state", kAllowed);
-      }
-      if (items[3].kind == Value::kFlag && items[3].number != 0 && shape_of(items[1]).size() > 1) {
-        fail("an array in Fortran's order", "one in C's order");
-      }
-      std::vector<Value> parts = {items[1], items[2], items[4]};
-      objects_[static_cast<std::size_t>(owner.number)].items = std::move(parts);
-    } else {
-      fail("a state of " + name_of(owner), kAllowed);
-    }
-  }
-
-  /// The bytes that a text of their numbers stands for: Python's latin1. NumPy writes each text for
-  /// one call, so that all of them are no longer than the pickle.
-  std::string_view latin1(std::string_view text) {
-    if (text.size() > bytes_.size() - encoded_bytes_) {
-      fail("texts of more than " + std::to_string(bytes_.size()) + " bytes in calls of encode",
-           "at most the pickle's size");
-    }
-    encoded_bytes_ += text.size();
-    std::string bytes;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      const auto c = static_cast<unsigned char>(text[i]);
-      if (c < 0x80) {
-        bytes += text[i];
-      } else if ((c & 0xfc) == 0xc0 && i + 1 < text.size() &&
-                 (static_cast<unsigned char>(text[i + 1]) & 0xc0) == 0x80) {
-        bytes += static_cast<char>((c & 3) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3f));
-      } else {
-        fail("a text that stands for no bytes", kAllowed);
-      }
-    }
-    return encoded_.emplace_back(std::move(bytes));
-  }
-
-  void run() {
-    for (;;) {
-      operation_ = at_;
-      const char code = take(1).front();
-      switch (code) {
-        case '\x80':  // PROTO
-          if (const auto protocol = unsigned_number(1); protocol > kLastProtocol) {
-            fail("pickle protocol " + std::to_string(protocol), "2 to 5");
-          }
-          break;
-        case '\x95':  // FRAME
-          take(8);
-          break;
-        case '.':  // STOP
-          return;
-        case '(':  // MARK
-          if (++pushed_ > kMaxValues) fail("too many marks", kAllowed);
-          marks_.push_back(stack_.size());
-          break;
-        case '0':  // POP
-          pop();
-          break;
-        case '1':  // POP_MARK
-          pop_marked();
-          break;
-        case '2':  // DUP
-          push(top());
-          break;
-        case 'N':  // NONE
-          push({});
-          break;
-        case '\x88':  // NEWTRUE
-          push({Value::kFlag, 1});
-          break;
-        case '\x89':  // NEWFALSE
-          push({Value::kFlag, 0});
-          break;
-        case 'K':  // BININT1
-          push_number(static_cast<std::int64_t>(unsigned_number(1)));
-          break;
-        case 'M':  // BININT2
-          push_number(static_cast<std::int64_t>(unsigned_number(2)));
-          break;
-        case 'J':  // BININT
-          push_number(static_cast<std::int32_t>(unsigned_number(4)));
-          break;
-        case '\x8a':  // LONG1
-          push_number(long_number(unsigned_number(1)));
-          break;
-        case '\x8b':  // LONG4
-          push_number(long_number(unsigned_number(4)));
-          break;
-        case 'G':  // BINFLOAT: which number it is doesn't matter
-          take(8);
-          push({Value::kReal, 0});
-          break;
-        case 'X':  // BINUNICODE
-          push_text(Value::kText, take(unsigned_number(4)));
-          break;
-        case '\x8c':  // SHORT_BINUNICODE
-          push_text(Value::kText, take(unsigned_number(1)));
-          break;
-        case '\x8d':  // BINUNICODE8
-          push_text(Value::kText, take(unsigned_number(8)));
-          break;
-        case 'U':  // SHORT_BINSTRING: Python 2's bytes
-        case 'C':  // SHORT_BINBYTES
-          push_text(Value::kBytes, take(unsigned_number(1)));
-          break;
-        case 'T':  // BINSTRING: Python 2's bytes
-        case 'B':  // BINBYTES
-          push_text(Value::kBytes, take(unsigned_number(4)));
-          break;
-        case '\x8e':  // BINBYTES8
-        case '\x96':  // BYTEARRAY8
-          push_text(Value::kBytes, take(unsigned_number(8)));
-          break;
-        case ']':  // EMPTY_LIST
-          push_object({Object::kList, false, {}});
-          break;
-        case 'l':  // LIST
-          push_object({Object::kList, false, pop_marked()});
-          break;
-        case 'a':  // APPEND
-        {
-          const Value value = pop();
-          list().items.push_back(value);
-          break;
-        }
-        case 'e':  // APPENDS
-        {
-          const std::vector<Value> values = pop_marked();
-          std::vector<Value>& items = list().items;
-          items.insert(items.end(), values.begin(), values.end());
-          break;
-        }
-        case ')':  // EMPTY_TUPLE
-          push_object({Object::kTuple, false, {}});
-          break;
-        case 't':  // TUPLE
-          push_object({Object::kTuple, false, pop_marked()});
-          break;
-        case '\x85':  // TUPLE1 to TUPLE3
-        case '\x86':
-        case '\x87':
-          push_object(
-              {Object::kTuple, false,
-               pop_values(static_cast<std::size_t>(static_cast<unsigned char>(code)) - 0x84)});
-          break;
-        case 'q':  // BINPUT
-          store(unsigned_number(1));
-          break;
-        case 'r':  // LONG_BINPUT
-          store(unsigned_number(4));
-          break;
-        case '\x94':  // MEMOIZE
-          store(memo_.size() + far_memo_.size());
-          break;
-        case 'h':  // BINGET
-          load(unsigned_number(1));
-          break;
-        case 'j':  // LONG_BINGET
-          load(unsigned_number(4));
-          break;
-        case 'c':  // GLOBAL
-        {
-          const std::string_view module = line();
-          global(module, line());
-          break;
-        }
-        case '\x93':  // STACK_GLOBAL
-        {
-          const Value name = pop(), module = pop();
-          if (!is_text(name) || !is_text(module)) fail("a call of " + name_of(name), kAllowed);
-          global(text(module), text(name));
-          break;
-        }
-        case 'R':  // REDUCE
-          reduce();
-          break;
-        case 'b':  // BUILD
-          build();
-          break;
-        default:
-          fail("the pickle operation " + std::to_string(static_cast<unsigned char>(code)),
-               kAllowed);
-      }
-    }
-  }
-
-  // What was read.
-
-  std::vector<std::size_t> shape_of(const Value& value) const {
-    const Object* tuple = object(value, Object::kTuple);
-    if (tuple == nullptr) fail("a shape that is " + name_of(value), kAllowed);
-    if (tuple->items.size() > kMostExtents) {
-      fail("a shape of " + std::to_string(tuple->items.size()) + " extents",
-           "up to " + std::to_string(kMostExtents));
-    }
-    std::vector<std::size_t> shape;
-    for (const Value& extent : tuple->items) {
-      if (extent.kind != Value::kNumber || extent.number < 0)
-        fail("a shape of other than extents", kAllowed);
-      shape.push_back(static_cast<std::size_t>(extent.number));
-    }
-    return shape;
-  }
   /// Number of elements; refuses more than there can be.
   std::size_t product(const std::vector<std::size_t>& shape) const {
     std::size_t count = 1;
     for (const std::size_t extent : shape) {
-      if (extent > kMaxValues || (extent > 0 && count > kMaxValues / extent)) {
-        fail("an array of more than " + std::to_string(kMaxValues) + " items", "at most that");
+      if (extent > kMostPickled || (extent > 0 && count > kMostPickled / extent)) {
+        fail("an array of more than " + std::to_string(kMostPickled) + " items", "at most that");
       }
       count *= extent;
     }
     return count;
   }
 
-  struct NumberForm {
-    bool is_signed;
-    std::size_t bytes;
-  };
-  NumberForm form_of(const Object& type) const {
-    for (const auto& [name, form] : {std::pair{"i1", NumberForm{true, 1}},
-                                     {"i2", {true, 2}},
-                                     {"i4", {true, 4}},
-                                     {"i8", {true, 8}},
-                                     {"u1", {false, 1}},
-                                     {"u2", {false, 2}},
-                                     {"u4", {false, 4}},
-                                     {"u8", {false, 8}},
-                                     {"b1", {false, 1}}}) {
-      if (type.type == name) return form;
-    }
-    fail("numbers of the type '" + std::string(type.type.substr(0, 20)) + "'",
-         "whole numbers of 1 to 8 bytes");
-  }
   bool is_of_objects(const Object& array) const {
-    const Object* type = object(array.items[1], Object::kType);
+    const Object* type = machine_.object(array.items[1], Object::kType);
     return type != nullptr && type->type.starts_with('O');
   }
 
   /// The numbers of an item: a whole number, a list, a tuple or an array of them.
   void add_numbers(const Value& item, std::size_t row, PickledLists& result) const {
     const auto add = [&](std::int64_t number) {
-      if (result.numbers.size() == kMaxValues) {
-        fail("more than " + std::to_string(kMaxValues) + " numbers in all lists", "at most that");
+      if (result.numbers.size() == kMostPickled) {
+        fail("more than " + std::to_string(kMostPickled) + " numbers in all lists", "at most that");
       }
       result.numbers.push_back(number);
     };
     const std::string place = " in item " + std::to_string(row);
     if (item.kind == Value::kNumber) return add(item.number);
-    if (item.kind != Value::kObject) fail(name_of(item) + place, kAllowed);
-    const Object& found = objects_[static_cast<std::size_t>(item.number)];
+    if (item.kind != Value::kObject) fail(machine_.name_of(item) + place, kNumPyLists);
+    const Object& found = machine_.object_at(item);
     if (found.kind == Object::kArray && found.items.size() == 3) {
-      const Object* type = object(found.items[1], Object::kType);
+      const Object* type = machine_.object(found.items[1], Object::kType);
       if (type == nullptr || found.items[2].kind != Value::kBytes)
-        fail("an array" + place, kAllowed);
-      const NumberForm form = form_of(*type);
-      const std::string_view bytes = text(found.items[2]);
-      const std::size_t count = product(shape_of(found.items[0]));
+        fail("an array" + place, kNumPyLists);
+      const PickleMachine::NumberForm form = machine_.form_of(*type);
+      const std::string_view bytes = machine_.text(found.items[2]);
+      const std::size_t count = product(machine_.shape_of(found.items[0]));
       if (bytes.size() != count * form.bytes) {
         fail(std::to_string(bytes.size()) + " bytes of an array" + place,
              std::to_string(count * form.bytes) + ", as its shape says");
       }
       for (std::size_t i = 0; i < count; ++i) {
-        add(whole_number(bytes.substr(i * form.bytes, form.bytes), form.is_signed,
-                         type->big_endian));
+        add(PickleMachine::whole_number(bytes.substr(i * form.bytes, form.bytes), form.is_signed,
+                                        type->big_endian));
       }
       return;
     }
     if (found.kind != Object::kList && found.kind != Object::kTuple) {
-      fail(name_of(item) + place, kAllowed);
+      fail(machine_.name_of(item) + place, kNumPyLists);
     }
     for (const Value& value : found.items) {
-      if (value.kind != Value::kNumber) fail(name_of(value) + " in a list" + place, kAllowed);
+      if (value.kind != Value::kNumber)
+        fail(machine_.name_of(value) + " in a list" + place, kNumPyLists);
       add(value.number);
     }
   }
 
-  std::string_view bytes_;
-  const std::string& file_;
-  std::uint64_t offset_;
-  std::size_t at_ = 0, operation_ = 0, pushed_ = 0;
-  std::vector<Value> stack_;
-  std::vector<std::size_t> marks_;
-  std::vector<Object> objects_;
-  std::vector<std::string_view> texts_;
-  std::deque<std::string> encoded_;
-  std::size_t encoded_bytes_ = 0;  ///< of the texts that they were
-  std::vector<Value> memo_;
-  std::unordered_map<std::uint64_t, Value> far_memo_;
+  PickleMachine& machine_;
 };
 
 }  // namespace
 
 PickledLists unpickle_lists(std::string_view bytes, const std::string& file, std::uint64_t offset) {
-  return Unpickler(bytes, file, offset).lists();
+  PickleMachine machine(bytes, file, offset);
+  return ListReader(machine).lists();
 }
 
 }  // namespace neutra::program
