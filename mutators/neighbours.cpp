@@ -7,21 +7,6 @@
 
 namespace neutra::mutators {
 
-namespace {
-
-constexpr std::string_view kPresetWords[] = {"paper", "keras"};
-
-}  // namespace
-
-std::string_view to_string(Preset preset) { return kPresetWords[static_cast<int>(preset)]; }
-
-std::optional<Preset> parse_preset(std::string_view word) {
-  for (const Preset preset : {Preset::kPaper, Preset::kKeras}) {
-    if (to_string(preset) == word) return preset;
-  }
-  return std::nullopt;
-}
-
 std::vector<Neighbour> neighbours(const program::ProgramSpace& space,
                                   const program::Parameters& parameters, Preset preset) {
   std::vector<Neighbour> result;

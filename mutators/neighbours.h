@@ -1,21 +1,18 @@
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "mutators/presets.h"
 #include "program/parameters.h"
 
 namespace neutra::mutators {
 
-/// A neutrality operator of the paper's Table 2: changes one hyperparameter to one other value.
-/// Values come from a preset (mutators/presets/*.json); the operator says which kind of key it
-/// applies to.
+/// One change that a neutrality operator made: one hyperparameter has another value.
 struct Mutation {
-  std::string op;   ///< operator id, e.g. "change_activation_function"
-  std::string key;  ///< "act1"
-  std::string before;
+  std::string op;      ///< operator id, e.g. "change_activation_function"
+  std::string key;     ///< "act1"
+  std::string before;  ///< its value, as parameter strings spell it
   std::string after;
   auto operator<=>(const Mutation&) const = default;
 };
@@ -25,12 +22,6 @@ struct Neighbour {
   Mutation mutation;
   program::Parameters parameters;
 };
-
-/// Which values are tried: those of the published runs, or all that tf.keras 2.4 knows
-/// (mutators/presets/*.json).
-enum class Preset { kPaper, kKeras };
-std::string_view to_string(Preset preset);  ///< "paper", "keras"
-std::optional<Preset> parse_preset(std::string_view word);
 
 /// All neighbours of `parameters` in the recorded order: keys in the space's order, values in the
 /// preset's order, the current value skipped (by meaning: None is linear). Pure; visited programs

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "mutators/neighbours.h"
+#include "mutators/presets.h"
 #include "program/parameters.h"
 
 namespace neutra::mutators {
@@ -29,21 +28,6 @@ struct NeutralityOperator {
 inline constexpr std::string_view kTable2 =
     "Humbatova et al., An Empirical Study of Fault Localisation Techniques for Deep Learning, "
     "2025, Table 2";
-
-/// The list of `kind` in mutators/presets/PRESET.json, in its order.
-const std::vector<std::string>& preset_values(Preset preset, program::KeyKind kind);
-
-/// One step of a numeric key: multiplied (or divided) by `factor`.
-struct Step {
-  bool divide = false;
-  double factor = 1;
-};
-
-/// Does mutators/presets/PRESET.json have steps for `kind`, in place of a list?
-bool has_steps(Preset preset, program::KeyKind kind);
-
-/// The steps of `kind` in mutators/presets/PRESET.json ("*10", "/10"), in their order.
-const std::vector<Step>& preset_steps(Preset preset, program::KeyKind kind);
 
 /// The program that a value of a key makes of the base. Two spellings of a value mean the same when
 /// their programs are the same, so every alias that programs accept counts.

@@ -1,6 +1,7 @@
 #include "program/formats/keras_weights.h"
 
 #include "base/error.h"
+#include "base/zip_file.h"
 #include "program/formats/old_layouts.h"
 #include "program/layer.h"
 

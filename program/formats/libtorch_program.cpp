@@ -99,17 +99,27 @@ class LibTorchWriter {
            "  return logs;\n}\n\n";
   }
 
-  std::string training() const {
-    const std::string batch = std::to_string(program_.batch_size);
+  std::string training() const { return rows_and_model() + epochs() + result(); }
+
+  static std::string rows(const std::string& part) {
+    return "  const Tensor x_" + part + " = keras::read_npy(\"x_" + part + ".npy\"), y_" + part +
+           " = keras::read_npy(\"y_" + part + ".npy\", true);\n";
+  }
+
+  /// The line that sets the learning rate after so many `steps` of the schedule.
+  std::string rate(const char* steps) const {
+    return "optimizer.factor = std::pow(" + python_repr(program_.schedule->decay_rate) +
+           ", static_cast<double>(" + steps + "));\n";
+  }
+  bool every_batch() const { return program_.schedule && program_.schedule->every_batch; }
+
+  /// What is there before the first epoch.
+  std::string rows_and_model() const {
     const bool split = program_.validation_split > 0;
     std::string text =
         "int main(int argc, char** argv) {\n  torch::manual_seed(argc > 1 ? std::strtoull(argv[1], "
         "nullptr, 10) : " +
         std::to_string(options_.seed) + ");\n";
-    const auto rows = [&](const std::string& part) {
-      return "  const Tensor x_" + part + " = keras::read_npy(\"x_" + part + ".npy\"), y_" + part +
-             " = keras::read_npy(\"y_" + part + ".npy\", true);\n";
-    };
     text += rows("train") + "  const int64_t used = ";
     text += split ? "static_cast<int64_t>(static_cast<double>(x_train.size(0)) * (1 - " +
                         python_repr(program_.validation_split) + "));\n"
@@ -128,16 +138,14 @@ class LibTorchWriter {
         text += "  callbacks.push_back(" + call(one, "") + ");\n";
       }
     }
-    text += "  for (int64_t epoch = 0; epoch < " + std::to_string(program_.epochs) +
-            "; ++epoch) {\n    model.training = true;\n";
-    const auto& schedule = program_.schedule;
-    const auto rate = [&](const char* steps) {
-      return "optimizer.factor = std::pow(" + python_repr(schedule->decay_rate) +
-             ", static_cast<double>(" + steps + "));\n";
-    };
-    if (schedule && schedule->every_batch)
-      text.insert(text.rfind("  for ("), "  int64_t steps = 0;\n");
-    if (schedule && !schedule->every_batch) text += "    " + rate("epoch");
+    if (every_batch()) text += "  int64_t steps = 0;\n";
+    return text;
+  }
+
+  std::string epochs() const {
+    std::string text = "  for (int64_t epoch = 0; epoch < " + std::to_string(program_.epochs) +
+                       "; ++epoch) {\n    model.training = true;\n";
+    if (program_.schedule && !every_batch()) text += "    " + rate("epoch");
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) text += "    " + forget();
     text += program_.shuffle ? "    const Tensor order = torch::randperm(used, torch::kLong);\n"
                              : "    const Tensor order = torch::arange(used, torch::kLong);\n";
@@ -148,9 +156,15 @@ class LibTorchWriter {
           torch_.watched_names() + "}) measures.emplace(name, name);\n    double total = 0;\n";
     }
     if (terminates_) text += "    bool stop = false;\n";
-    text += "    for (int64_t begin = 0; begin < used; begin += " + batch +
-            ") {\n      const Tensor batch = order.slice(0, begin, std::min<int64_t>(begin + " +
-            batch + ", used));\n";
+    return text + batches() + epoch_end() + "  }\n";
+  }
+
+  std::string batches() const {
+    const std::string batch = std::to_string(program_.batch_size);
+    std::string text =
+        "    for (int64_t begin = 0; begin < used; begin += " + batch +
+        ") {\n      const Tensor batch = order.slice(0, begin, std::min<int64_t>(begin + " + batch +
+        ", used));\n";
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep) text += "      " + forget();
     text +=
         "      const Tensor y = y_train.index_select(0, batch);\n"
@@ -164,14 +178,14 @@ class LibTorchWriter {
           "      for (Tensor p : model.variables()) {\n"
           "        if (p.mutable_grad().defined()) p.mutable_grad().zero_();\n      }\n";
     }
-    if (schedule && schedule->every_batch) text += "      " + rate("steps");
+    if (every_batch()) text += "      " + rate("steps");
     if (program_.loop.step) {
       text += "      optimizer.step();\n";
       for (const TorchVariable& variable : torch_.variables) {
         if (!variable.constraint) continue;
         text += "      " + call(*variable.constraint, "model." + variable.name) + ";\n";
       }
-      if (schedule && schedule->every_batch) text += "      ++steps;\n";
+      if (every_batch()) text += "      ++steps;\n";
     }
     if (watches_) {
       text +=
@@ -182,15 +196,20 @@ class LibTorchWriter {
     if (terminates_) {
       text += "      stop = !std::isfinite(loss.item<double>());\n      if (stop) break;\n";
     }
-    text += "    }\n";
+    return text + "    }\n";
+  }
+
+  /// What looks at the logs of an epoch.
+  std::string epoch_end() const {
+    std::string text;
     if (watches_) {
       text +=
           "    Logs logs{{\"loss\", total / static_cast<double>(used)}};\n"
           "    for (auto& [name, measure] : measures) logs[name] = measure.value();\n";
     }
     if (validates()) {
-      text += "    const Logs validation = evaluate(model, x_validation, y_validation, " + batch +
-              ", {" + torch_.watched_names() + "});\n";
+      text += "    const Logs validation = evaluate(model, x_validation, y_validation, " +
+              std::to_string(program_.batch_size) + ", {" + torch_.watched_names() + "});\n";
       if (watches_) {
         text += "    for (const auto& [name, value] : validation) logs[\"val_\" + name] = value;\n";
       }
@@ -202,7 +221,12 @@ class LibTorchWriter {
     } else if (terminates_) {
       text += "    if (stop) break;\n";
     }
-    text += "  }\n";
+    return text;
+  }
+
+  /// Prints the metric of the test rows.
+  std::string result() const {
+    std::string text;
     if (watches_) text += "  for (const auto& one : callbacks) one.finish(model.variables());\n";
     const bool loss = metric_ == "loss";
     std::vector<std::string> measured = torch_.watched;
@@ -215,7 +239,8 @@ class LibTorchWriter {
     }
     text += rows("test");
     text += "  const Logs logs = evaluate(model, x_test, y_test, " +
-            (program_.loop.eval_mode ? "32" : batch) + ", {" + (loss ? "" : '"' + metric_ + '"') +
+            (program_.loop.eval_mode ? "32" : std::to_string(program_.batch_size)) + ", {" +
+            (loss ? "" : '"' + metric_ + '"') +
             "});\n  std::cout.precision(9);\n  std::cout << \"" + metric_label(program_.metric) +
             ": \" << logs.at(\"" + metric_ + "\") << '\\n';\n}\n";
     return text;

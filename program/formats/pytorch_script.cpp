@@ -119,8 +119,10 @@ class PyTorchWriter {
            "    return x, y[:, None] if y.dim() == 1 else y\n\n\n";
   }
 
-  std::string training() const {
-    const std::string batch = std::to_string(program_.batch_size);
+  std::string training() const { return rows_and_model() + epochs() + result(); }
+
+  /// What is there before the first epoch.
+  std::string rows_and_model() const {
     const bool split = program_.validation_split > 0;
     std::string text = "x_train, y_train = rows(\"train\")\n";
     text += "used = ";
@@ -135,11 +137,14 @@ class PyTorchWriter {
     if (validates() && split)
       text += "x_validation, y_validation = x_train[used:], y_train[used:]\n";
     if (validates() && !split) text += "x_validation, y_validation = rows(\"validation\")\n";
-    text += "for epoch in range(" + std::to_string(program_.epochs) + "):\n    model.train()\n";
-    const auto& schedule = program_.schedule;
-    const std::string rate =
-        schedule ? "optimizer.factor = " + python_repr(schedule->decay_rate) + " ** " : "";
-    if (schedule && !schedule->every_batch) text += "    " + rate + "epoch\n";
+    return text;
+  }
+
+  std::string epochs() const {
+    std::string text =
+        "for epoch in range(" + std::to_string(program_.epochs) + "):\n    model.train()\n";
+    const bool each_epoch = program_.schedule && !program_.schedule->every_batch;
+    if (each_epoch) text += "    " + rate("epoch");
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachEpoch) text += "    " + zero() + "\n";
     text += program_.shuffle ? "    order = torch.randperm(used)\n"
                              : "    order = torch.arange(used)\n";
@@ -148,8 +153,19 @@ class PyTorchWriter {
               torch_.watched_names() + "]], 0.0\n";
     }
     if (terminates_) text += "    stop = False\n";
-    text += "    for begin in range(0, used, " + batch +
-            "):\n        batch = order[begin:begin + " + batch + "]\n";
+    return text + batches() + epoch_end();
+  }
+
+  /// The line that sets the learning rate after so many `steps` of the schedule.
+  std::string rate(const char* steps) const {
+    return "optimizer.factor = " + python_repr(program_.schedule->decay_rate) + " ** " + steps +
+           "\n";
+  }
+
+  std::string batches() const {
+    const std::string batch = std::to_string(program_.batch_size);
+    std::string text = "    for begin in range(0, used, " + batch +
+                       "):\n        batch = order[begin:begin + " + batch + "]\n";
     if (program_.loop.zero_grad == LoopStyle::ZeroGrad::kEachStep) {
       text += "        " + zero() + "\n";
     }
@@ -164,7 +180,8 @@ class PyTorchWriter {
           "        for p in optimizer.parameters:\n            if p.grad is not None:\n"
           "                p.grad.zero_()\n";
     }
-    if (schedule && schedule->every_batch) text += "        " + rate + "optimizer.steps\n";
+    const bool each_batch = program_.schedule && program_.schedule->every_batch;
+    if (each_batch) text += "        " + rate("optimizer.steps");
     if (program_.loop.step) {
       text += "        optimizer.step()\n";
       for (const TorchVariable& variable : torch_.variables) {
@@ -182,13 +199,19 @@ class PyTorchWriter {
       text +=
           "        stop = not math.isfinite(loss.item())\n        if stop:\n            break\n";
     }
+    return text;
+  }
+
+  /// What looks at the logs of an epoch.
+  std::string epoch_end() const {
+    std::string text;
     if (watches_) {
       text +=
           "    logs = {\"loss\": total / used, **{one.name: one.value() for one in measures}}\n";
     }
     if (validates()) {
-      text += "    validation = evaluate(model, x_validation, y_validation, " + batch + ", [" +
-              torch_.watched_names() + "])\n";
+      text += "    validation = evaluate(model, x_validation, y_validation, " +
+              std::to_string(program_.batch_size) + ", [" + torch_.watched_names() + "])\n";
     }
     if (watches_) {
       if (validates()) {
@@ -199,11 +222,17 @@ class PyTorchWriter {
     } else if (terminates_) {
       text += "    if stop:\n        break\n";
     }
+    return text;
+  }
+
+  /// Prints the metric of the test rows.
+  std::string result() const {
+    std::string text;
     if (watches_) text += "for one in callbacks:\n    one.finish(model)\n";
     const bool loss = metric_ == "loss";
     text += "\nx_test, y_test = rows(\"test\")\nlogs = evaluate(model, x_test, y_test, " +
-            (program_.loop.eval_mode ? "32" : batch) + ", [" + (loss ? "" : '"' + metric_ + '"') +
-            "])\n";
+            (program_.loop.eval_mode ? "32" : std::to_string(program_.batch_size)) + ", [" +
+            (loss ? "" : '"' + metric_ + '"') + "])\n";
     return text + "print(\"" + metric_label(program_.metric) + ":\", logs[\"" + metric_ + "\"])\n";
   }
 

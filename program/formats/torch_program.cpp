@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 
 #include "base/error.h"
-#include "base/numbers.h"
 #include "base/words.h"
 #include "program/formats/keras_config.h"
 #include "program/layer.h"
@@ -180,110 +178,167 @@ class Builder {
     return padding;
   }
 
+  void call(std::string function, std::vector<TorchArgument> arguments) {
+    made_.forward.push_back({std::move(function), std::move(arguments)});
+  }
+
   /// The layer's calls but for its activation.
   void add(const ResolvedLayer& layer) {
-    const Json& config = layer.config;
-    const std::string& name = layer.class_name;
-    const auto call = [&](const char* function, std::vector<TorchArgument> arguments) {
-      made_.forward.push_back({function, std::move(arguments)});
-    };
-    if (name == "InputLayer" || name == "Activation" || name == "Softmax") {
-    } else if (name == "Dense") {
-      call("dense", {variable(layer, "kernel"), variable(layer, "bias")});
-    } else if (name == "Conv2D") {
-      const Shape strides = config.at("strides").get<Shape>();
-      const Shape dilation = config.at("dilation_rate").get<Shape>();
-      call("conv_2d",
-           {variable(layer, "kernel"), variable(layer, "bias"), strides,
-            window_padding(layer, config.at("kernel_size").get<Shape>(), strides, dilation),
-            dilation, config.at("groups").get<std::int64_t>()});
-    } else if (name == "Conv2DTranspose") {
-      const Shape strides = config.at("strides").get<Shape>();
-      const Shape dilation = config.at("dilation_rate").get<Shape>();
-      ResolvedLayer turned = layer;  // the convolution whose input is the output
-      std::swap(turned.input_shape, turned.output_shape);
-      const Shape padding =
-          window_padding(turned, config.at("kernel_size").get<Shape>(), strides, dilation);
-      call("conv_2d_transpose",
-           {variable(layer, "kernel"), variable(layer, "bias"), strides, dilation,
-            Shape{padding[0], padding[2]}, Shape{layer.output_shape[0], layer.output_shape[1]}});
-    } else if (name == "UpSampling2D") {
-      call("up_sampling_2d",
-           {config.at("size").get<Shape>(), config.at("interpolation") == "bilinear"});
-    } else if (name == "Rescaling") {
-      const auto numbers = [&](const char* field) {
-        const Json& values = config.at(field);
-        return doubles(spread(values, values.is_array() ? std::ssize(values) : 1));
-      };
-      call("rescaling", {numbers("scale"), numbers("offset")});
-    } else if (name == "Normalization") {
-      const Shape extents = statistics_extents(config, layer.input_shape);
-      const auto statistic = [&](const char* field) {
-        if (!layer.weights.empty()) return variable(layer, field);
-        return TorchArgument(doubles(spread(config.at(field), element_count(extents))));
-      };
-      call("normalization",
-           {statistic("mean"), statistic("variance"), extents, config.at("invert").get<bool>()});
-    } else if (name == "PReLU") {
-      call("prelu", {variable(layer, "alpha")});
-    } else if (name == "MaxPooling2D" || name == "AveragePooling2D") {
-      const Shape window = config.at("pool_size").get<Shape>();
-      const Shape strides =
-          config.at("strides").is_null() ? window : config.at("strides").get<Shape>();
-      call(name == "MaxPooling2D" ? "max_pool_2d" : "average_pool_2d",
-           {window, strides, window_padding(layer, window, strides, {1, 1})});
-    } else if (name == "GlobalMaxPooling2D") {
-      call("global_max_pool_2d", {});
-    } else if (name == "GlobalAveragePooling2D") {
-      call("global_average_pool_2d", {});
-    } else if (name == "ZeroPadding2D") {
-      const auto padding = config.at("padding").get<std::vector<Shape>>();
-      call("zero_pad_2d", {Shape{padding[0][0], padding[0][1], padding[1][0], padding[1][1]}});
-    } else if (name == "Flatten" || name == "Reshape") {
-      call("reshape", {layer.output_shape});
-    } else if (name == "Dropout") {
-      call("dropout", {number(config, "rate"), TorchTraining{}});
-    } else if (name == "SpatialDropout1D" || name == "SpatialDropout2D") {
-      call("spatial_dropout", {number(config, "rate"), TorchTraining{}});
-    } else if (name == "GaussianDropout") {
-      call("gaussian_dropout", {number(config, "rate"), TorchTraining{}});
-    } else if (name == "Permute") {
-      call("permute", {config.at("dims").get<Shape>()});
-    } else if (name == "RepeatVector") {
-      call("repeat_vector", {config.at("n").get<std::int64_t>()});
-    } else if (name == "TimeDistributed") {
-      const ResolvedLayer inner = wrapped_layers(layer).front();
-      call("regrouped", {inner.input_shape});
-      add(inner);
-      const std::string activation = last_activation(inner);
-      if (!activation.empty() && activation != "linear") {
-        call(activation.c_str(), activation_arguments(activation));
-      }
-      call("regrouped", {layer.output_shape});
-    } else if (name == "BatchNormalization") {
-      // TensorFlow's kernel for images has a smallest epsilon; a frozen layer infers.
-      double epsilon = number(config, "epsilon");
-      if (layer.input_shape.size() == 3) epsilon = std::max(epsilon, 1.001e-5);
-      const bool frozen = !config.value("trainable", true);
-      call("batch_normalization",
-           {variable(layer, "gamma"), variable(layer, "beta"), variable(layer, "moving_mean"),
-            variable(layer, "moving_variance"), number(config, "momentum"), epsilon,
-            frozen ? TorchArgument(false) : TorchArgument(TorchTraining{})});
-    } else if (name == "ReLU") {
-      const double slope = number(config, "negative_slope"),
-                   threshold = number(config, "threshold");
-      const Json most = config.value("max_value", Json());
-      call("general_relu",
-           {slope, threshold,
-            most.is_number() ? TorchArgument(most.get<double>()) : TorchArgument()});
-    } else if (name == "LeakyReLU") {
-      call("leaky_relu", {number(config, "alpha")});
-    } else if (name == "ELU") {
-      call("elu", {number(config, "alpha")});
-    } else {
-      refuse(layer, "layers that the exports for PyTorch know");
-    }
+    static const std::map<std::string, void (Builder::*)(const ResolvedLayer&)> calls{
+        {"Activation", &Builder::nothing},
+        {"AveragePooling2D", &Builder::average_pooling_2d},
+        {"BatchNormalization", &Builder::batch_normalization},
+        {"Conv2D", &Builder::conv_2d},
+        {"Conv2DTranspose", &Builder::conv_2d_transpose},
+        {"Dense", &Builder::dense},
+        {"Dropout", &Builder::dropout},
+        {"ELU", &Builder::elu},
+        {"Flatten", &Builder::reshape},
+        {"GaussianDropout", &Builder::gaussian_dropout},
+        {"GlobalAveragePooling2D", &Builder::global_average_pooling_2d},
+        {"GlobalMaxPooling2D", &Builder::global_max_pooling_2d},
+        {"InputLayer", &Builder::nothing},
+        {"LeakyReLU", &Builder::leaky_relu},
+        {"MaxPooling2D", &Builder::max_pooling_2d},
+        {"Normalization", &Builder::normalization},
+        {"PReLU", &Builder::prelu},
+        {"Permute", &Builder::permute},
+        {"ReLU", &Builder::relu},
+        {"RepeatVector", &Builder::repeat_vector},
+        {"Rescaling", &Builder::rescaling},
+        {"Reshape", &Builder::reshape},
+        {"Softmax", &Builder::nothing},
+        {"SpatialDropout1D", &Builder::spatial_dropout},
+        {"SpatialDropout2D", &Builder::spatial_dropout},
+        {"TimeDistributed", &Builder::time_distributed},
+        {"UpSampling2D", &Builder::up_sampling_2d},
+        {"ZeroPadding2D", &Builder::zero_padding_2d}};
+    const auto found = calls.find(layer.class_name);
+    if (found == calls.end()) refuse(layer, "layers that the exports for PyTorch know");
+    (this->*found->second)(layer);
   }
+
+  /// An activation alone, or none.
+  void nothing(const ResolvedLayer&) {}
+
+  void dense(const ResolvedLayer& layer) {
+    call("dense", {variable(layer, "kernel"), variable(layer, "bias")});
+  }
+
+  void conv_2d(const ResolvedLayer& layer) {
+    const Shape strides = layer.config.at("strides").get<Shape>();
+    const Shape dilation = layer.config.at("dilation_rate").get<Shape>();
+    call("conv_2d",
+         {variable(layer, "kernel"), variable(layer, "bias"), strides,
+          window_padding(layer, layer.config.at("kernel_size").get<Shape>(), strides, dilation),
+          dilation, layer.config.at("groups").get<std::int64_t>()});
+  }
+
+  void conv_2d_transpose(const ResolvedLayer& layer) {
+    const Shape strides = layer.config.at("strides").get<Shape>();
+    const Shape dilation = layer.config.at("dilation_rate").get<Shape>();
+    ResolvedLayer turned = layer;  // the convolution whose input is the output
+    std::swap(turned.input_shape, turned.output_shape);
+    const Shape padding =
+        window_padding(turned, layer.config.at("kernel_size").get<Shape>(), strides, dilation);
+    call("conv_2d_transpose",
+         {variable(layer, "kernel"), variable(layer, "bias"), strides, dilation,
+          Shape{padding[0], padding[2]}, Shape{layer.output_shape[0], layer.output_shape[1]}});
+  }
+
+  void up_sampling_2d(const ResolvedLayer& layer) {
+    call("up_sampling_2d",
+         {layer.config.at("size").get<Shape>(), layer.config.at("interpolation") == "bilinear"});
+  }
+
+  void rescaling(const ResolvedLayer& layer) {
+    const auto numbers = [&](const char* field) {
+      const Json& values = layer.config.at(field);
+      return doubles(spread(values, values.is_array() ? std::ssize(values) : 1));
+    };
+    call("rescaling", {numbers("scale"), numbers("offset")});
+  }
+
+  void normalization(const ResolvedLayer& layer) {
+    const Shape extents = statistics_extents(layer.config, layer.input_shape);
+    const auto statistic = [&](const char* field) {
+      if (!layer.weights.empty()) return variable(layer, field);
+      return TorchArgument(doubles(spread(layer.config.at(field), element_count(extents))));
+    };
+    call("normalization", {statistic("mean"), statistic("variance"), extents,
+                           layer.config.at("invert").get<bool>()});
+  }
+
+  void prelu(const ResolvedLayer& layer) { call("prelu", {variable(layer, "alpha")}); }
+
+  void pooling(const ResolvedLayer& layer, const char* function) {
+    const Json& config = layer.config;
+    const Shape window = config.at("pool_size").get<Shape>();
+    const Shape strides =
+        config.at("strides").is_null() ? window : config.at("strides").get<Shape>();
+    call(function, {window, strides, window_padding(layer, window, strides, {1, 1})});
+  }
+  void max_pooling_2d(const ResolvedLayer& layer) { pooling(layer, "max_pool_2d"); }
+  void average_pooling_2d(const ResolvedLayer& layer) { pooling(layer, "average_pool_2d"); }
+  void global_max_pooling_2d(const ResolvedLayer&) { call("global_max_pool_2d", {}); }
+  void global_average_pooling_2d(const ResolvedLayer&) { call("global_average_pool_2d", {}); }
+
+  void zero_padding_2d(const ResolvedLayer& layer) {
+    const auto padding = layer.config.at("padding").get<std::vector<Shape>>();
+    call("zero_pad_2d", {Shape{padding[0][0], padding[0][1], padding[1][0], padding[1][1]}});
+  }
+
+  void reshape(const ResolvedLayer& layer) { call("reshape", {layer.output_shape}); }
+
+  void random(const ResolvedLayer& layer, const char* function) {
+    call(function, {number(layer.config, "rate"), TorchTraining{}});
+  }
+  void dropout(const ResolvedLayer& layer) { random(layer, "dropout"); }
+  void spatial_dropout(const ResolvedLayer& layer) { random(layer, "spatial_dropout"); }
+  void gaussian_dropout(const ResolvedLayer& layer) { random(layer, "gaussian_dropout"); }
+
+  void permute(const ResolvedLayer& layer) {
+    call("permute", {layer.config.at("dims").get<Shape>()});
+  }
+
+  void repeat_vector(const ResolvedLayer& layer) {
+    call("repeat_vector", {layer.config.at("n").get<std::int64_t>()});
+  }
+
+  void time_distributed(const ResolvedLayer& layer) {
+    const ResolvedLayer inner = wrapped_layers(layer).front();
+    call("regrouped", {inner.input_shape});
+    add(inner);
+    const std::string activation = last_activation(inner);
+    if (!activation.empty() && activation != "linear") {
+      call(activation, activation_arguments(activation));
+    }
+    call("regrouped", {layer.output_shape});
+  }
+
+  void batch_normalization(const ResolvedLayer& layer) {
+    // TensorFlow's kernel for images has a smallest epsilon; a frozen layer infers.
+    double epsilon = number(layer.config, "epsilon");
+    if (layer.input_shape.size() == 3) epsilon = std::max(epsilon, 1.001e-5);
+    const bool frozen = !layer.config.value("trainable", true);
+    call("batch_normalization",
+         {variable(layer, "gamma"), variable(layer, "beta"), variable(layer, "moving_mean"),
+          variable(layer, "moving_variance"), number(layer.config, "momentum"), epsilon,
+          frozen ? TorchArgument(false) : TorchArgument(TorchTraining{})});
+  }
+
+  void relu(const ResolvedLayer& layer) {
+    const double slope = number(layer.config, "negative_slope"),
+                 threshold = number(layer.config, "threshold");
+    const Json most = layer.config.value("max_value", Json());
+    call("general_relu", {slope, threshold,
+                          most.is_number() ? TorchArgument(most.get<double>()) : TorchArgument()});
+  }
+
+  void leaky_relu(const ResolvedLayer& layer) {
+    call("leaky_relu", {number(layer.config, "alpha")});
+  }
+  void elu(const ResolvedLayer& layer) { call("elu", {number(layer.config, "alpha")}); }
 
   void add_loss() {
     static const std::map<std::string, std::string> of_logits{
@@ -354,23 +409,6 @@ class Builder {
   std::string output_activation_ = "linear";
 };
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-/// Does the text mention the name as a word of its own? What belongs to an object or to LibTorch
-/// has other owners.
-bool mentions(std::string_view text, std::string_view name) {
-  for (std::size_t at = 0; (at = text.find(name, at)) != std::string_view::npos; ++at) {
-    const std::size_t end = at + name.size();
-    const std::string_view before = text.substr(0, at);
-    const bool owned = before.ends_with('.') || before.ends_with("torch::");
-    if (!owned && (at == 0 || !is_word(text[at - 1])) &&
-        (end == text.size() || !is_word(text[end]))) {
-      return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 std::string TorchProgram::watched_names() const {
@@ -384,88 +422,6 @@ TorchProgram torch_program(const ResolvedProgram& program) { return Builder(prog
 bool validates(const TorchProgram& torch, const ResolvedProgram& program, bool rows_to_watch) {
   return (program.validation_split > 0 || rows_to_watch) &&
          (!torch.early_stopping.empty() || !program.loop.eval_mode);
-}
-
-std::string TorchSyntax::text(const TorchArgument& argument, const TorchProgram& program) const {
-  struct Visitor {
-    const TorchSyntax& syntax;
-    const TorchProgram& program;
-    std::string operator()(std::monostate) const { return syntax.cpp ? "{}" : "None"; }
-    std::string operator()(bool value) const {
-      return syntax.cpp ? (value ? "true" : "false") : (value ? "True" : "False");
-    }
-    std::string operator()(std::int64_t value) const { return std::to_string(value); }
-    std::string operator()(double value) const { return python_repr(value); }
-    std::string operator()(const std::string& value) const { return '"' + value + '"'; }
-    std::string operator()(const Shape& value) const {
-      std::string text;
-      for (const std::int64_t extent : value) {
-        text += (text.empty() ? "" : ", ") + std::to_string(extent);
-      }
-      return syntax.cpp ? "{" + text + "}" : "[" + text + "]";
-    }
-    std::string operator()(const TorchNumbers& values) const {
-      std::string text;
-      for (const double value : values) text += (text.empty() ? "" : ", ") + python_repr(value);
-      return syntax.cpp ? "torch::tensor({" + text + "}, torch::kFloat)"
-                        : "torch.tensor([" + text + "]).float()";
-    }
-    std::string operator()(TorchVariableRef variable) const {
-      return syntax.variables + program.variables[variable.index].name;
-    }
-    std::string operator()(TorchTraining) const { return syntax.training; }
-  };
-  return std::visit(Visitor{*this, program}, argument);
-}
-
-std::string TorchSyntax::text(const TorchCall& call, const std::string& first,
-                              const TorchProgram& program) const {
-  std::string arguments = first;
-  for (const TorchArgument& argument : call.arguments) {
-    arguments += (arguments.empty() ? "" : ", ") + text(argument, program);
-  }
-  return functions + call.function + "(" + arguments + ")";
-}
-
-std::string parts_for(std::string_view parts, const std::string& needs) {
-  struct Part {
-    std::string_view name, text;
-    bool wanted = false;
-  };
-  std::vector<Part> all;
-  constexpr std::string_view kMark = "part: ";
-  for (std::size_t begin = 0; begin < parts.size();) {
-    const std::size_t end = std::min(parts.find('\n', begin), parts.size());
-    const std::string_view line = parts.substr(begin, end - begin);
-    const std::size_t mark = line.find(kMark);
-    const bool head = mark != std::string_view::npos && mark <= 3;
-    if (head) {
-      all.push_back(
-          {line.substr(mark + kMark.size()), parts.substr(std::min(end + 1, parts.size()), 0)});
-    } else if (!all.empty()) {
-      Part& part = all.back();
-      part.text = {part.text.data(),
-                   static_cast<std::size_t>(parts.data() + std::min(end + 1, parts.size()) -
-                                            part.text.data())};
-    }
-    begin = end + 1;
-  }
-  std::vector<std::string_view> open{needs};
-  while (!open.empty()) {
-    const std::string_view text = open.back();
-    open.pop_back();
-    for (Part& part : all) {
-      if (part.wanted || !mentions(text, part.name)) continue;
-      part.wanted = true;
-      open.push_back(part.text);
-    }
-  }
-  std::string text;
-  for (const Part& part : all) {
-    if (part.wanted) text += part.text;
-  }
-  while (text.ends_with("\n\n")) text.pop_back();
-  return text;
 }
 
 }  // namespace neutra::program
