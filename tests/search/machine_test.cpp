@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "search/store_reader.h"
 #include "tests/search/fakes.h"
 
 namespace neutra::search::tests {

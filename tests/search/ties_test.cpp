@@ -126,9 +126,8 @@ TEST(Ties, SpreadOverTheHyperparametersFindWhatStarvesByName) {
   for (const Plateau::Steps& repair : repairs) {
     before += finds_two_steps(plateau(repair).search(TieOrder::kParameters).network);
     const SearchOutcome spread = plateau(repair).search(TieOrder::kSpread);
-    after += finds_two_steps(program::spread.network);
-    EXPECT_EQ(tsv(plateau(repair).search(TieOrder::kSpread, 3).network),
-              tsv(program::spread.network));
+    after += finds_two_steps(spread.network);
+    EXPECT_EQ(tsv(plateau(repair).search(TieOrder::kSpread, 3).network), tsv(spread.network));
   }
   EXPECT_EQ(before, 0);
   EXPECT_EQ(after, 5);
