@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "evaluators/comparison.h"
 
 namespace neutra::search {
 namespace {
@@ -20,63 +19,6 @@ int most_changes(const SearchConfig& config) {
 
 }  // namespace
 
-void MetricMean::add(const training::ReplicaResult& result) {
-  ++replicas;
-  usable = usable && std::isfinite(result.metric);
-  sum += result.metric;
-  exact = exact && result.correct >= 0 && result.total > 0;
-  if (exact) {
-    correct += result.correct;
-    total += result.total;
-  }
-}
-
-double MetricMean::mean() const {
-  if (!usable || replicas == 0) return kNaN;
-  return exact ? static_cast<double>(correct) / static_cast<double>(total) : sum / replicas;
-}
-
-std::optional<MetricMean> MetricMean::completed(int count, double bound) const {
-  MetricMean best = *this;
-  best.replicas = count;
-  if (replicas == 0) {
-    best.exact = false;
-  } else if (exact) {
-    if ((bound != 0 && bound != 1) || total % replicas != 0) return std::nullopt;
-    const std::int64_t rows = total / replicas * (count - replicas);
-    best.total += rows;
-    if (bound == 1) best.correct += rows;
-  }
-  // Rounded addition is monotonic: no real sum in replica order can be better than this one.
-  for (int i = replicas; i < count; ++i) best.sum += bound;
-  return best;
-}
-
-MetricMean mean_of_level(double level) {
-  MetricMean score;
-  score.usable = std::isfinite(level);
-  score.exact = false;
-  score.sum = level;
-  score.replicas = 1;
-  return score;
-}
-
-int compare_means(const MetricMean& a, const MetricMean& b, program::Goal goal) {
-  if (!a.usable || !b.usable) return a.usable - b.usable;
-  int order = 0;
-  if (a.exact && b.exact) {
-    const auto left = static_cast<__int128>(a.correct) * b.total;
-    const auto right = static_cast<__int128>(b.correct) * a.total;
-    order = (left > right) - (left < right);
-  } else {
-    const bool sums = !a.exact && !b.exact && a.replicas == b.replicas;
-    const double left = sums ? a.sum : a.mean();
-    const double right = sums ? b.sum : b.mean();
-    order = (left > right) - (left < right);
-  }
-  return goal == program::Goal::kMaximize ? order : -order;
-}
-
 SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
                              const SearchConfig& config, Switches switches, Memory memory,
                              training::Trainer& trainer, std::function<double()> elapsed)
@@ -86,7 +28,8 @@ SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
       switches_(switches),
       elapsed_(std::move(elapsed)),
       evaluations_(space, config.replicas, {switches.reuse_identical, switches.isolated},
-                   std::move(memory), trainer) {
+                   std::move(memory), trainer),
+      top_k_(space_, config_, task_.goal) {
   if (config_.ground_truth_metric) level_ = mean_of_level(*config_.ground_truth_metric);
   if (task_.fixed && !config_.improve)
     fixed_ = evaluations_.add([this] { return *task_.fixed; }, "known fix");
@@ -115,8 +58,8 @@ void SearchMachine::generate() {
   block.parent = queue_.front();
   queue_.pop_front();
   block.first = static_cast<std::int64_t>(candidates_.size());
-  const Node& parent = candidates_[static_cast<std::size_t>(block.parent)].node;
-  const double seconds = expected_seconds(candidates_[static_cast<std::size_t>(block.parent)]);
+  const Node& parent = at(block.parent).node;
+  const double seconds = expected_seconds(at(block.parent));
   for (mutators::Neighbour& neighbour : space_.neighbours(parent.parameters)) {
     if (!visited_.insert(program::to_string(neighbour.parameters)).second) continue;
     Node node;
@@ -124,10 +67,11 @@ void SearchMachine::generate() {
     node.mutation = std::move(neighbour.mutation);
     node.parent = block.parent;
     node.depth = parent.depth + 1;
-    const auto slower = slower_.find({node.mutation.key, node.mutation.after});
+    const auto slowdown = slowdowns_.find({node.mutation.key, node.mutation.after});
     add_candidate(std::move(node));
-    candidates_.back().foreseen =
-        slower == slower_.end() ? seconds : seconds * slower->second.first / slower->second.second;
+    candidates_.back().predicted_seconds =
+        slowdown == slowdowns_.end() ? seconds
+                                     : seconds * slowdown->second.first / slowdown->second.second;
   }
   block.end = static_cast<std::int64_t>(candidates_.size());
   blocks_.push_back(block);
@@ -163,14 +107,13 @@ void SearchMachine::advance() {
       }
       if (blocks_.empty()) generate();
       open_ = true;
-      candidates_[static_cast<std::size_t>(blocks_.front().parent)].node.dequeued = dequeued_++;
+      at(blocks_.front().parent).node.dequeued = dequeued_++;
       shown_ = blocks_.front().end;
     } else if (next_commit_ >= budget()) {
       end_ = SearchEnd::kEvaluationBudget;
       finish_parent(blocks_.front());
       return;
-    } else if (Candidate& candidate = candidates_[static_cast<std::size_t>(next_commit_)];
-               decided(candidate)) {
+    } else if (Candidate& candidate = at(next_commit_); decided(candidate)) {
       commit(candidate);
       ++next_commit_;
     } else {
@@ -240,7 +183,7 @@ bool SearchMachine::ruled_out(const Candidate& candidate) const {
   if (!candidate.score.usable) return true;
   if (!task_.metric_bound) return false;
   const auto best = candidate.score.completed(config_.replicas, *task_.metric_bound);
-  const Candidate& parent = candidates_[static_cast<std::size_t>(candidate.node.parent)];
+  const Candidate& parent = at(candidate.node.parent);
   return best && !is_neutral(*best, parent.score) && !can_repair(*best);
 }
 
@@ -248,44 +191,6 @@ bool SearchMachine::decided(Candidate& candidate) {
   const bool may_curtail = switches_.curtail && candidate.node.parent >= 0;
   return decide(evaluations_[candidate.evaluation], config_.replicas, candidate,
                 [&](const MetricMean&) { return may_curtail && ruled_out(candidate); });
-}
-
-bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decision, Node& node,
-              SearchCounters& counters) {
-  training::RunStatus worst = training::RunStatus::kOk;
-  for (int replica = 0; replica < decision.counted; ++replica) {
-    const training::ReplicaResult& result =
-        evaluation.slots[static_cast<std::size_t>(replica)].result;
-    node.metrics.push_back(result.metric);
-    counters.diverged += result.status == training::RunStatus::kDiverged;
-    counters.timed_out += result.status == training::RunStatus::kTimeout;
-    worst = std::max(worst, result.status);  // the enumeration goes from harmless to fatal
-  }
-  const bool complete = decision.counted == replicas;
-  if (evaluation.refusal || worst == training::RunStatus::kInvalid) {
-    node.status = to_string(training::RunStatus::kInvalid);
-    decision.score.usable = false;
-    ++counters.invalid;
-  } else if (complete || !training::has_metric(worst)) {
-    node.status = to_string(worst);
-    counters.failed += !training::has_metric(worst);
-  } else {
-    node.status = "curtailed";
-  }
-  if (!complete && node.status == "curtailed") {
-    counters.trainings_saved_curtailed += replicas - decision.counted;
-  }
-  node.mean = complete ? decision.score.mean() : kNaN;
-  return complete;
-}
-
-void compare_with(const std::vector<double>& reference, program::Goal goal, Node& node) {
-  if (reference.empty()) return;
-  const evaluators::Comparison comparison =
-      evaluators::compare(node.metrics, reference, goal == program::Goal::kMaximize);
-  node.p = comparison.p;
-  node.d = comparison.d;
-  node.significant = comparison.significant;
 }
 
 void SearchMachine::commit(Candidate& candidate) {
@@ -304,9 +209,9 @@ void SearchMachine::commit(Candidate& candidate) {
   ++counters_.evaluations;
   if (node.parent >= 0) {
     counted_replicas_ += candidate.counted;
-    const double parent = expected_seconds(candidates_[static_cast<std::size_t>(node.parent)]);
+    const double parent = expected_seconds(at(node.parent));
     if (evaluation.known > 0 && parent > 0) {
-      auto& [sum, number] = slower_[{node.mutation.key, node.mutation.after}];
+      auto& [sum, number] = slowdowns_[{node.mutation.key, node.mutation.after}];
       sum += expected_seconds(candidate) / parent;
       ++number;
     }
@@ -318,8 +223,7 @@ void SearchMachine::commit(Candidate& candidate) {
 /// Is a candidate with all its replicas neutral, and a repair?
 void SearchMachine::judge(Candidate& candidate) {
   Node& node = candidate.node;
-  node.neutral =
-      is_neutral(candidate.score, candidates_[static_cast<std::size_t>(node.parent)].score);
+  node.neutral = is_neutral(candidate.score, at(node.parent).score);
   if (!can_repair(candidate.score)) return;
   compare_with(config_.improve ? candidates_.front().node.metrics : fixed_metrics_, task_.goal,
                node);
@@ -332,15 +236,12 @@ void SearchMachine::finish_parent(const Block& block) {
     if (end > 0 && most_changes(config_) > 0) queue_.push_back(0);
     return;
   }
-  const auto at = [this](std::int64_t id) -> Candidate& {
-    return candidates_[static_cast<std::size_t>(id)];
-  };
   const bool recorded = config_.rule == Rule::kRecorded;
-  std::vector<std::int64_t> neutral;
+  std::vector<TopK::Neighbour> neutral;
   for (std::int64_t id = block.first; id < end; ++id) {
-    if (at(id).node.neutral) neutral.push_back(id);
+    if (at(id).node.neutral) neutral.push_back({&at(id).node, &at(id).score});
   }
-  for (const std::int64_t id : top_k(std::move(neutral))) {
+  for (const std::int64_t id : top_k_.choose(std::move(neutral))) {
     at(id).node.queued = true;
     if (at(id).node.depth < most_changes(config_)) queue_.push_back(id);
   }
@@ -355,80 +256,12 @@ void SearchMachine::finish_parent(const Block& block) {
   }
 }
 
-/// The best ones, best first. `neutral`: by id.
-std::vector<std::int64_t> SearchMachine::top_k(std::vector<std::int64_t> neutral) {
-  const auto at = [this](std::int64_t id) -> const Candidate& {
-    return candidates_[static_cast<std::size_t>(id)];
-  };
-  const bool recorded = config_.rule == Rule::kRecorded;
-  const bool spreads = !recorded && config_.ties == TieOrder::kSpread;
-  // Ids are in order already: the records break ties by them.
-  std::stable_sort(neutral.begin(), neutral.end(), [&](std::int64_t a, std::int64_t b) {
-    const int order = compare_means(at(a).score, at(b).score, task_.goal);
-    if (order != 0 || recorded || spreads) return order > 0;
-    return program::to_string(at(a).node.parameters) < program::to_string(at(b).node.parameters);
-  });
-  const auto most = static_cast<std::size_t>(config_.top_k);
-  if (!spreads) {
-    if (neutral.size() > most) neutral.resize(most);
-    return neutral;
-  }
-  std::vector<std::int64_t> ranked;
-  for (auto first = neutral.begin(); first != neutral.end() && ranked.size() < most;) {
-    const auto end = std::find_if(first, neutral.end(), [&](std::int64_t id) {
-      return compare_means(at(*first).score, at(id).score, task_.goal) != 0;
-    });
-    std::vector<std::int64_t> ties(first, end);
-    spread(ties, most - ranked.size());
-    ranked.insert(ranked.end(), ties.begin(), ties.end());
-    first = end;
-  }
-  return ranked;
-}
-
-/// Keeps at most `places` of candidates with equal means, first those that mend an unusual value,
-/// then one of each kind of hyperparameter in turn: the kinds and then the keys that the fewest
-/// queued programs changed, in the order of their likelihood.
-void SearchMachine::spread(std::vector<std::int64_t>& ties, std::size_t places) {
-  struct Tie {
-    const Node* node = nullptr;
-    mutators::Likelihood likelihood;
-    std::int64_t recorded_place = 0;
-  };
-  std::vector<Tie> left;
-  for (const std::int64_t id : ties) {
-    const Node& node = candidates_[static_cast<std::size_t>(id)].node;
-    left.push_back({&node, space_.likelihood(node.mutation),
-                    space_.recorded_place(node.parameters).value_or(0)});
-  }
-  ties.clear();
-  std::set<std::string> mended;  // one value of each key
-  while (!left.empty() && ties.size() < places) {
-    const auto rank = [&](const Tie& tie) {
-      const auto& [op, key, before, after] = tie.node->mutation;
-      const bool mends = tie.likelihood.mends && mended.count(key) == 0;
-      return std::tuple{tie.recorded_place, !mends,
-                        queued_kinds_[op],  tie.likelihood.kind,
-                        queued_keys_[key],  tie.likelihood.value,
-                        tie.node->id};
-    };
-    const auto first = std::min_element(
-        left.begin(), left.end(), [&](const Tie& a, const Tie& b) { return rank(a) < rank(b); });
-    const mutators::Mutation& mutation = first->node->mutation;
-    mended.insert(mutation.key);
-    ++queued_kinds_[mutation.op];
-    ++queued_keys_[mutation.key];
-    ties.push_back(first->node->id);
-    left.erase(first);
-  }
-}
-
 std::int64_t SearchMachine::ahead() {
   const std::int64_t end = std::min(static_cast<std::int64_t>(candidates_.size()), budget());
   std::int64_t count = 0;
   for (std::int64_t id = next_commit_; id < (switches_.speculate ? end : std::min(end, shown_));
        ++id) {
-    Candidate& candidate = candidates_[static_cast<std::size_t>(id)];
+    Candidate& candidate = at(id);
     const std::size_t index = candidate.evaluation;
     count +=
         evaluations_[index].running == 0 && !decided(candidate) && evaluations_.trainable(index);
@@ -448,7 +281,7 @@ int SearchMachine::expected_replicas(const Candidate& candidate) const {
   // Ruled out after k replicas of mean m: (k m + (all - k) bound) / all is worse than the parent
   // and the ground truth.
   const double bound = *task_.metric_bound;
-  const MetricMean& parent = candidates_[static_cast<std::size_t>(candidate.node.parent)].score;
+  const MetricMean& parent = at(candidate.node.parent).score;
   const double to_mean = std::abs(bound - candidate.score.mean());
   const MetricMean& level = level_ ? *level_ : candidates_.front().score;
   const double to_level = std::max(std::abs(bound - parent.mean()), std::abs(bound - level.mean()));
@@ -457,7 +290,7 @@ int SearchMachine::expected_replicas(const Candidate& candidate) const {
 
 double SearchMachine::expected_seconds(const Candidate& candidate) const {
   const EvaluatedProgram& evaluation = evaluations_[candidate.evaluation];
-  return evaluation.known > 0 ? evaluation.seconds / evaluation.known : candidate.foreseen;
+  return evaluation.known > 0 ? evaluation.seconds / evaluation.known : candidate.predicted_seconds;
 }
 
 std::optional<Task> SearchMachine::next(bool generate, bool share) {
@@ -506,7 +339,7 @@ std::optional<Task> SearchMachine::next(bool generate, bool share) {
     }
     const std::int64_t end = std::min(blocks_[number].end, budget());
     for (std::int64_t id = std::max(blocks_[number].first, next_commit_); id < end && !wait; ++id) {
-      Candidate& candidate = candidates_[static_cast<std::size_t>(id)];
+      Candidate& candidate = at(id);
       if (!decided(candidate) &&
           consider(candidate.evaluation, expected_replicas(candidate), expected_seconds(candidate),
                    number, &candidate.node.parameters)) {
@@ -538,7 +371,7 @@ Network SearchMachine::network() const {
   network.goal = task_.goal;
   network.improve = config_.improve;
   for (std::int64_t id = 0; id < shown_; ++id) {
-    network.nodes.push_back(candidates_[static_cast<std::size_t>(id)].node);
+    network.nodes.push_back(at(id).node);
   }
   network.edges = edges_;
   if (level_ && level_->usable) network.ground_truth = level_->mean();

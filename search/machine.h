@@ -10,71 +10,14 @@
 #include <unordered_set>
 #include <vector>
 
+#include "search/decision.h"
 #include "search/evaluation_table.h"
 #include "search/options.h"
 #include "search/space.h"
+#include "search/top_k.h"
 #include "search/work.h"
 
 namespace neutra::search {
-
-/// The mean of some replicas, kept so that comparisons are exact: accuracies as integer counts,
-/// other metrics as their sum in replica order.
-struct MetricMean {
-  bool usable = true;  ///< every metric is finite; otherwise the score is the worst possible
-  bool exact = true;   ///< every metric is correct / total
-  std::int64_t correct = 0, total = 0;
-  double sum = 0;
-  int replicas = 0;
-
-  void add(const training::ReplicaResult& result);
-  double mean() const;  ///< NaN when not usable or empty
-  /// The same with the best possible metric (`bound`) for the replicas up to `count`; nullopt where
-  /// that can't be told exactly.
-  std::optional<MetricMean> completed(int count, double bound) const;
-};
-/// A level given as a number.
-MetricMean mean_of_level(double level);
-/// Positive: `a` is better, 0: a tie, negative: worse.
-int compare_means(const MetricMean& a, const MetricMean& b, program::Goal goal);
-
-/// How far the results of a program, in the order of its replicas, decide about it.
-struct Decision {
-  MetricMean score;  ///< of the first `checked` replicas
-  int checked = 0;
-  int counted = -1;  ///< replicas that decide; -1: not decided yet
-};
-
-/// Takes in the results that are known; true: it is decided. `ruled_out` says whether no later
-/// replica can save a score.
-template <typename RuledOut>
-bool decide(const EvaluatedProgram& evaluation, int replicas, Decision& decision,
-            const RuledOut& ruled_out) {
-  if (decision.counted < 0 && evaluation.refusal) decision.counted = 0;
-  while (decision.counted < 0) {
-    if (decision.checked == replicas || ruled_out(decision.score)) {
-      decision.counted = decision.checked;
-      break;
-    }
-    const EvaluatedProgram::Slot& slot =
-        evaluation.slots[static_cast<std::size_t>(decision.checked)];
-    if (slot.origin == EvaluatedProgram::Origin::kNone) return false;
-    decision.score.add(slot.result);
-    ++decision.checked;
-    if (slot.result.status == training::RunStatus::kFailed ||
-        slot.result.status == training::RunStatus::kInvalid) {
-      decision.score.usable = false;
-      decision.counted = decision.checked;
-    }
-  }
-  return true;
-}
-
-/// Status, metrics and mean of a program that is decided. True: all replicas count.
-bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decision, Node& node,
-              SearchCounters& counters);
-
-/// p, d and significance of a program's metrics against others; nothing where there are none.
-void compare_with(const std::vector<double>& reference, program::Goal goal, Node& node);
 
 /// The search as a deterministic state machine. It moves in the order of the serial algorithm:
 /// candidates are committed by id, whatever the order in which results come in. Workers take tasks
@@ -122,13 +65,15 @@ class SearchMachine : public Work {
   struct Candidate : Decision {
     Node node;
     std::size_t evaluation = 0;
-    double foreseen = 0;  ///< seconds of a training, before the first one
+    double predicted_seconds = 0;  ///< of a training, before the first one
   };
   /// The unvisited neighbours of a parent: candidates [first, end).
   struct Block {
     std::int64_t parent = -1, first = 0, end = 0;
   };
 
+  Candidate& at(std::int64_t id) { return candidates_[static_cast<std::size_t>(id)]; }
+  const Candidate& at(std::int64_t id) const { return candidates_[static_cast<std::size_t>(id)]; }
   std::optional<Task> next(bool generate, bool share);
   void add_candidate(Node node);
   void generate();
@@ -145,8 +90,6 @@ class SearchMachine : public Work {
   bool out_of_time() const;
   void commit(Candidate& candidate);
   void finish_parent(const Block& block);
-  std::vector<std::int64_t> top_k(std::vector<std::int64_t> neutral);
-  void spread(std::vector<std::int64_t>& ties, std::size_t places);
   std::int64_t budget() const;
   std::int64_t undecided_trainings() const;
 
@@ -171,13 +114,12 @@ class SearchMachine : public Work {
   std::optional<MetricMean> level_;  ///< the ground truth, once known and if there is one
   bool fixed_done_ = false;
   std::int64_t alternatives_ = 0;
-  /// How many queued programs changed a hyperparameter of this kind (operator), and this one (key).
-  std::map<std::string, std::int64_t> queued_kinds_, queued_keys_;
+  TopK top_k_;
   std::int64_t used_trainings_ = 0;
   std::int64_t counted_replicas_ = 0;  ///< of all committed candidates but the root
-  /// By changed key and new value: how many times as long as their parents candidates took (sum,
-  /// count).
-  std::map<std::pair<std::string, std::string>, std::pair<double, int>> slower_;
+  /// By changed key and new value: how many times as long as their parents' the trainings took
+  /// (sum, count).
+  std::map<std::pair<std::string, std::string>, std::pair<double, int>> slowdowns_;
   SearchCounters counters_;
   std::optional<SearchEnd> end_;
 };

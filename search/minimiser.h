@@ -6,8 +6,11 @@
 #include <set>
 #include <vector>
 
-#include "search/machine.h"
+#include "search/decision.h"
+#include "search/evaluation_table.h"
 #include "search/minimal.h"
+#include "search/space.h"
+#include "search/work.h"
 
 namespace neutra::search {
 

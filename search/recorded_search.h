@@ -7,7 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "search/machine.h"
+#include "search/network.h"
+#include "search/options.h"
+#include "search/space.h"
+#include "search/work.h"
 
 namespace neutra::search {
 

@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "search/machine.h"
+#include "search/work.h"
 
 namespace neutra::search {
 namespace {
