@@ -2,23 +2,15 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
 #include "program/program.h"
+#include "training/batch.h"
 #include "training/data/target_scale.h"
 
 namespace neutra::training {
 
-/// A batch of outputs or targets: row-major floats with extents that include the batch.
-struct Batch {
-  std::span<const float> values;
-  program::Shape extents;
-  /// Of outputs with a mask: does a step of a row, extents[0] times extents[1] of them, count for
-  /// metrics? Empty: all do.
-  std::span<const bool> counts = {};
-};
+class MetricSum;
 
 /// A metric over batches, by its name (program/metric_name.h): every entry of
 /// program/keras_names.json but "loss". Values are those of all rows together, however they come in
@@ -63,9 +55,8 @@ class Metric {
   /// Does value() sort all rows? Too slow to be asked after each batch.
   bool sorts() const;
 
-  class Sum;  ///< what a metric keeps of the rows
  private:
-  std::unique_ptr<Sum> sum_;
+  std::unique_ptr<MetricSum> sum_;
 };
 
 /// Why the metric has no value for these targets, whatever the outputs; empty: it has.
@@ -73,8 +64,5 @@ std::string undefined_metric(const program::ResolvedProgram& program, const Batc
 
 /// Is it the share of rows or elements that are right?
 bool is_accuracy(const std::string& metric);
-
-/// Index of the largest value, ignoring NaN; the first of equal ones; 0 where there is none.
-std::size_t argmax(std::span<const float> values);
 
 }  // namespace neutra::training
