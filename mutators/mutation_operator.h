@@ -79,8 +79,8 @@ std::vector<std::string> operator_subjects();
 using Site = int;
 inline constexpr Site kWholeProgram = -1;
 
-/// A mutation operator: plain data and pure functions, one file each in mutators/mutation, one line
-/// in mutators/registry.cpp. It edits programs and never trains one. Use it through the functions
+/// A mutation operator: plain data and pure functions, one file each in mutators/mutation, whose
+/// name is the operator's id. It edits programs and never trains one. Use it through the functions
 /// below, which check what all have in common.
 struct MutationOperator {
   std::string_view id;            ///< DeepCrime's key: "change_label"

@@ -10,7 +10,7 @@
 namespace neutra::mutators {
 
 /// A neutrality operator: which kind of key it changes and to which values. Plain data; one file
-/// for each operator in mutators/neutrality, listed in mutators/registry.cpp. It reads and writes
+/// for each operator in mutators/neutrality, whose name is its id. It reads and writes
 /// values as spelled in parameter strings and never sees a program.
 struct NeutralityOperator {
   std::string_view id;            ///< "change_activation_function"

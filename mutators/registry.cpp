@@ -5,97 +5,13 @@
 #include "base/error.h"
 #include "base/strings.h"
 #include "base/words.h"
+#include "operator_lists.h"
 #include "program/vocabulary.h"
 
 namespace neutra::mutators {
 
-// One line for each operator, sorted by id; its file defines the object of this name.
-#define NEUTRA_MUTATION_OPERATORS(OPERATOR) \
-  OPERATOR(activation_function_removal)     \
-  OPERATOR(activation_removal)              \
-  OPERATOR(add_activation_function)         \
-  OPERATOR(add_bias)                        \
-  OPERATOR(add_noise)                       \
-  OPERATOR(add_weights_regularisation)      \
-  OPERATOR(cast_features)                   \
-  OPERATOR(change_activation_function)      \
-  OPERATOR(change_batch_size)               \
-  OPERATOR(change_bias_initialisation)      \
-  OPERATOR(change_dropout_rate)             \
-  OPERATOR(change_earlystopping_patience)   \
-  OPERATOR(change_epochs)                   \
-  OPERATOR(change_filter_size)              \
-  OPERATOR(change_gradient_clip)            \
-  OPERATOR(change_label)                    \
-  OPERATOR(change_layout)                   \
-  OPERATOR(change_learning_rate)            \
-  OPERATOR(change_loss_function)            \
-  OPERATOR(change_optimisation_function)    \
-  OPERATOR(change_weights_initialisation)   \
-  OPERATOR(change_weights_regularisation)   \
-  OPERATOR(class_conditional_noise)         \
-  OPERATOR(class_imbalance)                 \
-  OPERATOR(clip_features)                   \
-  OPERATOR(concept_drift)                   \
-  OPERATOR(contradicting_duplicates)        \
-  OPERATOR(covariate_drift)                 \
-  OPERATOR(data_missing)                    \
-  OPERATOR(data_repetition)                 \
-  OPERATOR(data_shuffle)                    \
-  OPERATOR(delete_training_data)            \
-  OPERATOR(detached_layer)                  \
-  OPERATOR(disable_batching)                \
-  OPERATOR(disable_shuffle)                 \
-  OPERATOR(duplicate_layer)                 \
-  OPERATOR(freeze_layer)                    \
-  OPERATOR(gaussian_fuzz)                   \
-  OPERATOR(label_error)                     \
-  OPERATOR(layer_addition)                  \
-  OPERATOR(layer_copy)                      \
-  OPERATOR(layer_deactivation)              \
-  OPERATOR(layer_removal)                   \
-  OPERATOR(make_output_classes_overlap)     \
-  OPERATOR(misplaced_zero_grad)             \
-  OPERATOR(missing_eval_mode)               \
-  OPERATOR(missing_step)                    \
-  OPERATOR(missing_values)                  \
-  OPERATOR(missing_values_nan)              \
-  OPERATOR(missing_values_sentinel)         \
-  OPERATOR(missing_zero_grad)               \
-  OPERATOR(neuron_activation_inverse)       \
-  OPERATOR(neuron_effect_block)             \
-  OPERATOR(neuron_switch)                   \
-  OPERATOR(noise_perturbation)              \
-  OPERATOR(out_of_distribution)             \
-  OPERATOR(parameters_left_out)             \
-  OPERATOR(remove_activation_function)      \
-  OPERATOR(remove_bias)                     \
-  OPERATOR(remove_layer)                    \
-  OPERATOR(remove_preprocessing)            \
-  OPERATOR(remove_validation_set)           \
-  OPERATOR(remove_weights_regularisation)   \
-  OPERATOR(scale_features)                  \
-  OPERATOR(scheduler_per_batch)             \
-  OPERATOR(sigmoid_on_regression_output)    \
-  OPERATOR(skew_preprocessing)              \
-  OPERATOR(softmax_before_cross_entropy)    \
-  OPERATOR(sum_reduction)                   \
-  OPERATOR(unbalance_train_data)            \
-  OPERATOR(weight_shuffle)                  \
-  OPERATOR(zero_sample_weights)
-
-#define NEUTRA_NEUTRALITY_OPERATORS(OPERATOR) \
-  OPERATOR(change_activation_function)        \
-  OPERATOR(change_batch_size)                 \
-  OPERATOR(change_bias_initialiser)           \
-  OPERATOR(change_epochs)                     \
-  OPERATOR(change_kernel_initialiser)         \
-  OPERATOR(change_layer)                      \
-  OPERATOR(change_learning_rate)              \
-  OPERATOR(change_loss_function)              \
-  OPERATOR(change_number_of_neurons)          \
-  OPERATOR(change_optimiser)
-
+// operator_lists.h, which CMake writes, names the files in mutators/mutation and
+// mutators/neutrality: each defines the object of its name.
 #define NEUTRA_ADDRESS_MUTATION(id) &mutation::id,
 #define NEUTRA_ADDRESS_NEUTRALITY(id) &neutrality::id,
 #define NEUTRA_DECLARE_MUTATION(id) extern const MutationOperator id;

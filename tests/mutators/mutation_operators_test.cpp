@@ -74,14 +74,15 @@ TEST(TrainingDataOperators, AppendStepsOfTheirOwn) {
     EXPECT_EQ(patch(regressor(), mutation),
               Json::array({{{"op", "add"}, {"path", "/data/mutations"}, {"value", {scale}}}}));
   }
-  for (const char* op :
-       {"add_noise", "class_conditional_noise", "contradicting_duplicates", "data_missing",
-        "data_repetition", "data_shuffle", "label_error", "missing_values", "noise_perturbation",
-        "out_of_distribution", "scale_features"}) {
-    const Json step = {{"op", op}, {"percentage", 0.5}, {"seed", 7}};
-    EXPECT_EQ(patch(classifier(), std::string(op) + "=0.5"),
+  int percentages = 0;
+  for (const MutationOperator* op : mutation_operators()) {
+    if (op->edit != add_percentage_step || !op->random) continue;
+    ++percentages;
+    const Json step = {{"op", op->id}, {"percentage", 0.5}, {"seed", 7}};
+    EXPECT_EQ(patch(classifier(), std::string(op->id) + "=0.5"),
               Json::array({{{"op", "add"}, {"path", "/data/mutations"}, {"value", {step}}}}));
   }
+  EXPECT_GE(percentages, 11);
 }
 
 /// The one step of data.mutations that a mutation makes.
@@ -621,18 +622,20 @@ TEST(LoopOperators, ShuffleAndSchedule) {
 }
 
 TEST(TrainedModelOperators, AppendStepsOfTheirOwn) {
-  for (const char* op : {"gaussian_fuzz", "weight_shuffle", "neuron_effect_block",
-                         "neuron_activation_inverse", "neuron_switch"}) {
+  int percentages = 0;
+  for (const MutationOperator* trained : mutation_operators()) {
+    if (trained->edit != add_trained_percentage_step) continue;
+    ++percentages;
+    const std::string op(trained->id);
     const Json step = {{"op", op}, {"percentage", 0.5}, {"seed", 7}};
     EXPECT_EQ(
-        patch(classifier(), std::string(op) + "=0.5"),
+        patch(classifier(), op + "=0.5"),
         Json::array({{{"op", "add"}, {"path", "/trained"}, {"value", {{"mutations", {step}}}}}}));
-    EXPECT_EQ(range(classifier(), op), (ValueRange{0, 100, 5, 2})) << op;
-    EXPECT_NE(refusal(classifier(), std::string(op) + "=0").find("changes nothing"),
-              std::string::npos);
-    EXPECT_NE(refusal(classifier(), std::string(op) + "=101").find("from 0 to 100"),
-              std::string::npos);
+    EXPECT_EQ(range(classifier(), op.c_str()), (ValueRange{0, 100, 5, 2})) << op;
+    EXPECT_NE(refusal(classifier(), op + "=0").find("changes nothing"), std::string::npos);
+    EXPECT_NE(refusal(classifier(), op + "=101").find("from 0 to 100"), std::string::npos);
   }
+  EXPECT_GE(percentages, 5);
   // Behind those that are there.
   const Mutant both =
       apply_all(classifier(), {parse_application("GF=5", 1), parse_application("AFRm@4", 0)});

@@ -8,6 +8,7 @@
 
 #include "mutation_steps.h"
 #include "training/data/columns.h"
+#include "training/data/data_faults.h"
 #include "training/data/dataset.h"
 
 namespace neutra::training {
@@ -49,14 +50,19 @@ TEST(Columns, LeaveOutWhatIsNotFinite) {
 
 TEST(DataFaults, NothingAtZeroPercent) {
   const Part images{{{3, 2, 2, 2}, Numbers(24, 0.25)}, {{3}, {0, 1, 2}}};
-  for (const Json& step :
-       {share("class_conditional_noise", 0), share("contradicting_duplicates", 0),
-        share("covariate_drift", 0), share("concept_drift", 0),
-        on_values(share("concept_drift", 0)), share("out_of_distribution", 0),
-        share("missing_values", 0), with(share("cast_features", 0), {{"type", "int8"}}),
-        share("clip_features", 0), share("scale_features", 0),
-        with(share("change_layout", 0), {{"layout", "transposed"}}),
-        Json{{"op", "class_imbalance"}, {"ratio", 1}}}) {
+  std::vector<Json> steps = {on_values(share("concept_drift", 0)),
+                             with(share("cast_features", 0), {{"type", "int8"}}),
+                             with(share("change_layout", 0), {{"layout", "transposed"}}),
+                             Json{{"op", "class_imbalance"}, {"ratio", 1}}};
+  for (const auto& [name, operation] : data_fault_operations()) {
+    const std::set<std::string>& fields = operation.fields;
+    if (!fields.contains("percentage") || fields.contains("type") || fields.contains("layout")) {
+      continue;  // above
+    }
+    steps.push_back(share(name.c_str(), 0));
+  }
+  EXPECT_GE(steps.size(), 12u);
+  for (const Json& step : steps) {
     SCOPED_TRACE(step.dump());
     const Part part = mutated(images, step);
     EXPECT_EQ(part.x.values, images.x.values);

@@ -55,8 +55,7 @@ double to_integer(double value, double least, double count) {
   return least + (offset < 0 ? offset + count : offset);
 }
 
-}  // namespace
-
+/// The step's share of each class gets the label of the class whose mean features are nearest.
 void class_conditional_noise(Part& part, MutationStep& step) {
   const Groups groups = require_two_classes(step, part);
   if (groups.rows.size() > kMostClasses) {
@@ -71,6 +70,7 @@ void class_conditional_noise(Part& part, MutationStep& step) {
   }
 }
 
+/// Copies of the step's share of the rows with slightly other features and a random other target.
 void contradicting_duplicates(Part& part, MutationStep& step) {
   const Groups groups = require_two_classes(step, part);
   const std::vector<std::size_t> own = groups.of_rows(part.x.rows());
@@ -92,6 +92,8 @@ void contradicting_duplicates(Part& part, MutationStep& step) {
   }
 }
 
+/// Thins out classes (or buckets): the larger, the less. `ratio`: of the largest to the smallest;
+/// `profile`: long_tailed, step.
 void class_imbalance(Part& part, MutationStep& step) {
   const bool long_tailed = step.word("profile", {"long_tailed", "step"}) == "long_tailed";
   std::vector<RowNumbers> groups =
@@ -118,6 +120,8 @@ void class_imbalance(Part& part, MutationStep& step) {
   remove_rows(part, std::move(gone));
 }
 
+/// The features of the first rows, the step's share, lie off by `shift` deviations of their
+/// columns, all alike (`form` sudden) or ever less (incremental).
 void covariate_drift(Part& part, MutationStep& step) {
   const bool sudden = step.word("form", {"incremental", "sudden"}) == "sudden";
   const double shift = step.number("shift", 1);
@@ -132,6 +136,8 @@ void covariate_drift(Part& part, MutationStep& step) {
   }
 }
 
+/// The targets of the first rows, the step's share, follow another rule: each class has the label
+/// of the next; values are greater by one deviation.
 void concept_drift(Part& part, MutationStep& step) {
   const std::size_t old = step.share(static_cast<std::size_t>(part.x.rows()));
   if (!step.classes) {
@@ -150,6 +156,7 @@ void concept_drift(Part& part, MutationStep& step) {
   }
 }
 
+/// The features of the step's share of the rows are drawn uniformly from the columns' ranges.
 void out_of_distribution(Part& part, MutationStep& step) {
   const Columns columns = describe_columns(part.x);
   for (const std::int64_t row : step.choose(all_rows(part))) {
@@ -162,6 +169,8 @@ void out_of_distribution(Part& part, MutationStep& step) {
   }
 }
 
+/// Each feature of each row is missing with the step's chance and is `fill` instead: a number,
+/// "mean", "nan".
 void missing_values(Part& part, MutationStep& step) {
   const auto width = static_cast<std::size_t>(part.x.row_size());
   const Json fill = step.field("fill", 0);
@@ -184,10 +193,12 @@ void missing_values(Part& part, MutationStep& step) {
   }
 }
 
+/// All targets are NaN, and so the loss of each batch, as with weights of zero.
 void zero_sample_weights(Part& part, MutationStep&) {
   std::fill(part.y.values.begin(), part.y.values.end(), NAN);
 }
 
+/// The features of the step's share of the rows go through `type`: float16, int32, int8, uint8.
 void cast_features(Part& part, MutationStep& step) {
   const std::string type = step.word("type", {"float16", "int32", "int8", "uint8"});
   if (type != "float16") require_numbers(step, part.x, "features");
@@ -201,6 +212,8 @@ void cast_features(Part& part, MutationStep& step) {
   }
 }
 
+/// Features beyond the middle of their column's range are at its ends; the step's share of the
+/// range is cut off.
 void clip_features(Part& part, MutationStep& step) {
   const Columns columns = describe_columns(part.x);
   const std::size_t width = columns.min.size();
@@ -216,6 +229,7 @@ void clip_features(Part& part, MutationStep& step) {
   }
 }
 
+/// The features of the step's share of the rows are multiplied by `factor`.
 void scale_features(Part& part, MutationStep& step) {
   const double factor = step.number("factor", 255);
   for (const std::int64_t row : step.choose(all_rows(part))) {
@@ -223,6 +237,8 @@ void scale_features(Part& part, MutationStep& step) {
   }
 }
 
+/// The images of the step's share of the rows are stored in another order, `layout`:
+/// reversed_channels, channels_first, transposed.
 void change_layout(Part& part, MutationStep& step) {
   const std::string layout =
       step.word("layout", {"reversed_channels", "channels_first", "transposed"});
@@ -254,6 +270,25 @@ void change_layout(Part& part, MutationStep& step) {
       }
     }
   }
+}
+
+}  // namespace
+
+const std::map<std::string, DataOperation>& data_fault_operations() {
+  static const std::map<std::string, DataOperation> kOperations = {
+      {"cast_features", {cast_features, {"percentage", "seed", "type"}}},
+      {"change_layout", {change_layout, {"layout", "percentage", "seed"}}},
+      {"class_conditional_noise", {class_conditional_noise, {"percentage", "seed"}}},
+      {"class_imbalance", {class_imbalance, {"profile", "ratio", "seed", "targets"}}},
+      {"clip_features", {clip_features, {"percentage"}}},
+      {"concept_drift", {concept_drift, {"percentage", "targets"}}},
+      {"contradicting_duplicates", {contradicting_duplicates, {"percentage", "seed", "stddev"}}},
+      {"covariate_drift", {covariate_drift, {"form", "percentage", "shift"}}},
+      {"missing_values", {missing_values, {"fill", "percentage", "seed"}}},
+      {"out_of_distribution", {out_of_distribution, {"percentage", "seed"}}},
+      {"scale_features", {scale_features, {"factor", "percentage", "seed"}}},
+      {"zero_sample_weights", {zero_sample_weights, {}}}};
+  return kOperations;
 }
 
 }  // namespace neutra::training

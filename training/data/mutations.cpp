@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "base/error.h"
 #include "base/numbers.h"
@@ -144,36 +143,23 @@ void noise_perturbation(Part& part, MutationStep& step) {
   }
 }
 
-/// A step's operation, and the fields that it takes.
-struct Operation {
-  void (*run)(Part& part, MutationStep& step);
-  std::set<std::string> fields;
-};
-const std::map<std::string, Operation>& operations() {
-  static const std::map<std::string, Operation> kOperations{
-      {"add_noise", {add_noise, {"percentage", "seed"}}},
-      {"cast_features", {cast_features, {"percentage", "seed", "type"}}},
-      {"change_label", {change_label, {"percentage", "seed", "targets"}}},
-      {"change_layout", {change_layout, {"layout", "percentage", "seed"}}},
-      {"class_conditional_noise", {class_conditional_noise, {"percentage", "seed"}}},
-      {"class_imbalance", {class_imbalance, {"profile", "ratio", "seed", "targets"}}},
-      {"clip_features", {clip_features, {"percentage"}}},
-      {"concept_drift", {concept_drift, {"percentage", "targets"}}},
-      {"contradicting_duplicates", {contradicting_duplicates, {"percentage", "seed", "stddev"}}},
-      {"covariate_drift", {covariate_drift, {"form", "percentage", "shift"}}},
-      {"data_missing", {data_missing, {"percentage", "seed"}}},
-      {"data_repetition", {data_repetition, {"percentage", "seed"}}},
-      {"data_shuffle", {data_shuffle, {"percentage", "seed"}}},
-      {"delete_training_data", {delete_training_data, {"percentage", "seed", "targets"}}},
-      {"label_error", {label_error, {"percentage", "seed"}}},
-      {"make_output_classes_overlap",
-       {make_output_classes_overlap, {"percentage", "seed", "targets"}}},
-      {"missing_values", {missing_values, {"fill", "percentage", "seed"}}},
-      {"noise_perturbation", {noise_perturbation, {"percentage", "seed", "stddev"}}},
-      {"out_of_distribution", {out_of_distribution, {"percentage", "seed"}}},
-      {"scale_features", {scale_features, {"factor", "percentage", "seed"}}},
-      {"unbalance_train_data", {unbalance_train_data, {"percentage", "seed", "targets"}}},
-      {"zero_sample_weights", {zero_sample_weights, {}}}};
+const std::map<std::string, DataOperation>& operations() {
+  static const std::map<std::string, DataOperation> kOperations = [] {
+    std::map<std::string, DataOperation> all = {
+        {"add_noise", {add_noise, {"percentage", "seed"}}},
+        {"change_label", {change_label, {"percentage", "seed", "targets"}}},
+        {"data_missing", {data_missing, {"percentage", "seed"}}},
+        {"data_repetition", {data_repetition, {"percentage", "seed"}}},
+        {"data_shuffle", {data_shuffle, {"percentage", "seed"}}},
+        {"delete_training_data", {delete_training_data, {"percentage", "seed", "targets"}}},
+        {"label_error", {label_error, {"percentage", "seed"}}},
+        {"make_output_classes_overlap",
+         {make_output_classes_overlap, {"percentage", "seed", "targets"}}},
+        {"noise_perturbation", {noise_perturbation, {"percentage", "seed", "stddev"}}},
+        {"unbalance_train_data", {unbalance_train_data, {"percentage", "seed", "targets"}}}};
+    all.insert(data_fault_operations().begin(), data_fault_operations().end());
+    return all;
+  }();
   return kOperations;
 }
 
@@ -187,7 +173,7 @@ std::string takers(const std::string& field) {
 }
 
 /// The operation of a step, whose fields are all there and belong to it.
-const Operation& operation_of(const Json& config, const std::string& place) {
+const DataOperation& operation_of(const Json& config, const std::string& place) {
   if (!config.is_object()) throw input_error(place + ": found no object");
   check_fields(config, place,
                {{"op", FieldRule::kText},
@@ -210,7 +196,7 @@ const Operation& operation_of(const Json& config, const std::string& place) {
     for (const auto& [name, operation] : operations()) names.push_back(name);
     throw input_error(describe("", place + ".op", "\"" + op + "\"", allowed_words(op, names)));
   }
-  const Operation& operation = found->second;
+  const DataOperation& operation = found->second;
   for (const auto& [field, value] : config.items()) {
     if (field == "op" || operation.fields.contains(field)) continue;
     throw input_error(
@@ -246,7 +232,7 @@ void mutate(const Json& steps, Part& train) {
   if (steps.is_null()) return;
   if (!steps.is_array()) throw input_error("data.mutations: found no list of steps");
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Operation& operation = operation_of(steps[i], step_place(i));
+    const DataOperation& operation = operation_of(steps[i], step_place(i));
     MutationStep step(steps[i], i);
     operation.run(train, step);
     if (train.x.rows() == 0) {
