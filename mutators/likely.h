@@ -22,6 +22,7 @@ class LikelyChanges {
  public:
   /// Keeps a reference to `space`.
   explicit LikelyChanges(const program::ProgramSpace& space);
+  /// Of a change from a program of the space.
   Likelihood of(const Mutation& mutation) const;
 
  private:

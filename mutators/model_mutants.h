@@ -17,16 +17,16 @@ struct WeightChange {
   /// Along the variable's last extent: of a Dense kernel the weights of one neuron, of a
   /// convolution's those of one filter, of a bias one value. -1: all.
   std::int64_t unit = -1;
-  float factor = 1, term = 0;
+  float factor = 1, term = 0;  ///< of the new values
 };
-/// `values`: the variable, in Keras's layout.
+/// Changes `values`: the variable of extents `shape`, in Keras's layout.
 void apply(const WeightChange& change, const program::Shape& shape, std::span<float> values);
 
 /// Another structure over the weights of a trained model.
 struct ModelStructure {
   /// The program's own, of so many layers.
   ModelStructure(program::Program program, std::size_t layers);
-  program::Program program;
+  program::Program program;         ///< with its layers
   std::vector<std::size_t> origin;  ///< for each layer the one of the model whose weights it has
   /// Makes `count` layers of the one at a position: 0 removes it.
   void repeat(std::size_t position, std::int64_t count);
@@ -34,15 +34,16 @@ struct ModelStructure {
 
 /// One mutant. It belongs to a layer, by position in ResolvedProgram::layers.
 struct ModelMutant {
+  /// What it changes.
   enum class Kind {
     kWeights,    ///< `change` of the layer's weights
     kStructure,  ///< `structure`
     kEquivalent  ///< the model as it is
   };
-  std::string op;  ///< "MATH_WEIGHT"
-  std::size_t layer = 0;
-  Kind kind = Kind::kWeights;
-  WeightChange change;
+  std::string op;                           ///< the tool's name for it: "MATH_WEIGHT"
+  std::size_t layer = 0;                    ///< that it belongs to
+  Kind kind = Kind::kWeights;               ///< which of the next two counts
+  WeightChange change;                      ///< of kWeights
   std::optional<ModelStructure> structure;  ///< nullopt: one that cannot be
   std::size_t first = 0;                    ///< layers before this one are as they are in the model
 };

@@ -34,8 +34,8 @@ inline constexpr int kMaxOrder = 5;
 /// A mutant and how it was made.
 struct Mutant {
   std::vector<Application> applications;  ///< in their order; their number is the mutant's order
-  program::Program program;
-  program::FaultSet faults;  ///< diff(mutant, original)
+  program::Program program;               ///< the result
+  program::FaultSet faults;               ///< diff(mutant, original)
   /// A file's name without extension and a fault's id, different for different applications:
   /// "ACH-3-relu--TCL-25-s7".
   std::string name() const;
@@ -44,27 +44,29 @@ struct Mutant {
 /// Applies all in order. Throws input_error that names the application and why it gives no mutant,
 /// and where the last one leaves the original.
 Mutant apply_all(const Target& original, const std::vector<Application>& applications);
+/// The same for a program of which no more than `data` is known.
 Mutant apply_all(const program::Program& original, const std::vector<Application>& applications,
                  const program::DataInfo* data = nullptr);
 
 /// Where an operator applies and has values to try.
 struct OperatorPlace {
-  const MutationOperator* op = nullptr;
-  Site site = kWholeProgram;
-  std::vector<Candidate> values;  ///< candidates(), not empty
+  const MutationOperator* op = nullptr;  ///< of the registry
+  Site site = kWholeProgram;             ///< where
+  std::vector<Candidate> values;         ///< candidates(), not empty
 };
 /// All places of some operators, in this order: operators, sites; and why there is none.
 struct OperatorPlaces {
   std::vector<OperatorPlace> places;
+  /// An operator that has no place, or none at a layer.
   struct LeftOut {
-    const MutationOperator* op = nullptr;
+    const MutationOperator* op = nullptr;  ///< of the registry
     Site site = kWholeProgram;  ///< also of an operator on layers, where it has no place at all
-    std::string reason;
+    std::string reason;         ///< a clause
   };
   std::vector<LeftOut> left_out;
 };
-/// `layers`: only at these, without operators on the whole program; empty: at all. Throws
-/// input_error for a layer that the program doesn't have.
+/// The places of `operators`. `layers`: only at these, without operators on the whole program;
+/// empty: at all. Throws input_error for a layer that the program doesn't have.
 OperatorPlaces find_places(const Target& target,
                            const std::vector<const MutationOperator*>& operators,
                            const std::vector<Site>& layers = {});
@@ -72,9 +74,10 @@ OperatorPlaces find_places(const Target& target,
 /// First-order mutants, and what gave none.
 struct MutantList {
   std::vector<Mutant> mutants;
+  /// What gave no mutant.
   struct Skipped {
-    std::string what;  ///< an operator's id, or an application as text
-    std::string reason;
+    std::string what;    ///< an operator's id, or an application as text
+    std::string reason;  ///< a clause
   };
   std::vector<Skipped> skipped;
 };

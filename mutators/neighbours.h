@@ -13,14 +13,14 @@ struct Mutation {
   std::string op;      ///< operator id, e.g. "change_activation_function"
   std::string key;     ///< "act1"
   std::string before;  ///< its value, as parameter strings spell it
-  std::string after;
+  std::string after;   ///< its new value
   auto operator<=>(const Mutation&) const = default;
 };
 
 /// One application: the parameters that differ from the parent's in exactly one key.
 struct Neighbour {
-  Mutation mutation;
-  program::Parameters parameters;
+  Mutation mutation;               ///< the change
+  program::Parameters parameters;  ///< with it
 };
 
 /// All neighbours of `parameters` in the recorded order: keys in the space's order, values in the

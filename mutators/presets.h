@@ -22,8 +22,8 @@ const std::vector<std::string>& preset_values(Preset preset, program::KeyKind ki
 
 /// One step of a numeric key: multiplied (or divided) by `factor`.
 struct Step {
-  bool divide = false;
-  double factor = 1;
+  bool divide = false;  ///< else it is multiplied
+  double factor = 1;    ///< at least 1
 };
 
 /// Does mutators/presets/PRESET.json have steps for `kind`, in place of a list?

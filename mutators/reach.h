@@ -16,6 +16,7 @@ struct OutOfReach {
   std::string reason;  ///< a clause: "act3=linear is not among the values of preset paper"
 };
 
+/// What of a program is within reach of a search.
 struct Reach {
   std::vector<OutOfReach> missing;  ///< empty: the program is within reach
   /// Changes that lead to the parts within reach, as few as possible, one for each step.

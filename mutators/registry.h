@@ -13,6 +13,7 @@ const NeutralityOperator* find_operator(program::KeyKind kind);
 
 /// All mutation operators, sorted by id.
 const std::vector<const MutationOperator*>& mutation_operators();
+/// Their ids, in this order.
 std::vector<std::string> mutation_operator_ids();
 
 /// By id or abbreviation ("change_label", "TCL"; any case); nullptr for an unknown name.

@@ -31,7 +31,7 @@ const std::vector<std::pair<std::string, std::string>>& fault_types();
 
 std::set<std::string> types_of(const FaultSet& faults);  ///< of all choices
 
-std::string to_string(const FaultSet& faults);
+std::string to_string(const FaultSet& faults);  ///< the paper's notation: "ACH(0,1), LCH"
 /// Reads the paper's notation: commas or semicolons between items, '|' or '/' between alternatives,
 /// '-' for none, 'N/A'. Throws input_error with the column of the unknown word or the missing
 /// bracket.

@@ -30,8 +30,8 @@ std::optional<std::string> spell(const Key& key, const Json& raw);
 
 /// A path into the layers: ".../layers/3/config/units" is layer 3, rest "/config/units".
 struct LayerPath {
-  std::size_t layer = 0;
-  std::string rest;
+  std::size_t layer = 0;  ///< position over the layers
+  std::string rest;       ///< JSON pointer within the layer
 };
 
 /// nullopt for a path that leads to no layer of the document.

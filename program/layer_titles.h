@@ -17,6 +17,7 @@ class LayerTitles {
   /// "dense_1", ...
   explicit LayerTitles(const Json& document);
 
+  /// The name of each layer, its own or Keras's.
   const std::vector<std::string>& names() const { return names_; }
   /// "3, dense_2"; the number alone where there is no such layer.
   std::string operator()(int layer) const;

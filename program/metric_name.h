@@ -11,11 +11,12 @@ namespace neutra::program {
 /// ones: "accuracy", "top_k_categorical_accuracy(k=3)", "mae(scale=original)",
 /// "binary_crossentropy(from_logits=true)".
 struct MetricName {
-  std::string name;
+  std::string name;             ///< canonical: "accuracy"
   std::int64_t k = 0;           ///< of the top-k accuracies; 0: the usual one
   bool original_scale = false;  ///< taken of outputs and targets as before data.preprocess
   bool from_logits = false;     ///< of the cross entropies: outputs are logits
 };
+/// The name, and the options that aren't the usual ones in brackets.
 std::string to_string(const MetricName& metric);
 /// Of to_string()'s texts; any other is a name.
 MetricName parse_metric_name(std::string_view text);

@@ -19,27 +19,29 @@ std::string to_string(const Parameters& parameters);
 /// Throws input_error (place: `where`) on an empty item, a missing '=' or a key given twice.
 Parameters parse_parameters(std::string_view text, const std::string& where);
 
+/// What a key stands for: a field of a layer, of the compile or of the fit section.
 enum class KeyKind {
-  kActivation,
-  kKernelInitializer,
-  kBiasInitializer,
-  kRepeat,
-  kUnits,
-  kDropout,
+  kActivation,         ///< of a layer, or of an Activation layer behind it
+  kKernelInitializer,  ///< of a kernel
+  kBiasInitializer,    ///< of a bias
+  kRepeat,             ///< how often a layer stands there: 0, 1 or 2 times
+  kUnits,              ///< of a Dense or recurrent layer
+  kDropout,            ///< a rate, in [0, 1)
   kLoss,
   kLearningRate,
-  kOptimizer,
+  kOptimizer,  ///< another one keeps the learning rate, and has its other settings from Keras
   kBatchSize,
   kEpochs
 };
-std::string_view to_string(
-    KeyKind kind);  ///< "activation", "kernel_initializer", ..., the words of subject files
+/// The word of subject files: "activation", "kernel_initializer", ...
+std::string_view to_string(KeyKind kind);
+/// nullopt for an unknown word.
 std::optional<KeyKind> parse_key_kind(std::string_view word);
 
 /// A hyperparameter that may change.
 struct Key {
   std::string name;  ///< "act1", "ki1", "bi1", "unit1", "layer1", "dropout1", "loss", "lr", ...
-  KeyKind kind{};
+  KeyKind kind{};    ///< what it stands for
   std::vector<std::string>
       paths;  ///< JSON pointers into the base document; for kRepeat: of the layer itself
   /// Spellings that mean something else than Keras's word here, e.g. D4's "RandomNormal" has
@@ -62,10 +64,12 @@ class ProgramSpace {
   /// following Activation layer), unit/layer for hidden Dense layers only.
   static ProgramSpace with_default_keys(Program base);
 
-  const Program& base() const { return base_; }
-  const std::vector<Key>& keys() const { return keys_; }
+  const Program& base() const { return base_; }           ///< the program that others differ from
+  const std::vector<Key>& keys() const { return keys_; }  ///< in the order of enumeration
+  /// The key of a name; nullptr where there is none.
   const Key* find(std::string_view name) const;
 
+  /// The values that the base has.
   const Parameters& base_parameters() const { return base_parameters_; }
   /// Throws input_error for an unknown or missing key or an impossible value.
   Program instantiate(const Parameters& parameters, const std::string& where = "") const;

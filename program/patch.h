@@ -22,6 +22,7 @@ class PatchedDocument {
   /// Throws Json::exception for a step that is none or doesn't fit, input_error (place: the step)
   /// where the steps so far copy more than 64 MiB in memory, or nest deeper than 100 levels.
   void apply(const Json& step);
+  /// As the steps so far left it.
   const Json& document() const& { return document_; }
   Json document() && { return std::move(document_); }
 

@@ -10,7 +10,7 @@ namespace neutra::program {
 
 /// What a field may hold, where its value is none of that: as a message says it.
 struct NotAllowed {
-  std::string text;
+  std::string text;  ///< behind "allowed: "
 };
 
 /// The normal form of a value of a field without parts of its own: numbers, texts, shapes, axes,

@@ -20,6 +20,7 @@ struct Inference {
   std::optional<Shape> output = {};   ///< of the model; nullopt where it isn't known
   bool masked = false;                ///< has the output of the last layer with shapes a mask?
 
+  /// JSON pointer to a layer.
   std::string layer_path(std::size_t index) const { return path + "/" + std::to_string(index); }
 };
 

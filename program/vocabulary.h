@@ -59,16 +59,16 @@ enum class FieldType {
 
 /// One field of a layer's, optimiser's, ... configuration or of a section of the document.
 struct Field {
-  std::string name;
-  FieldType type = FieldType::kIgnored;
+  std::string name;                             ///< as documents of today have it
+  FieldType type = FieldType::kIgnored;         ///< what it may hold
   std::optional<Json> fallback = std::nullopt;  ///< Keras's default; nullopt: must be given
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  bool open_low = false;   ///< the range leaves `low` itself out
-  bool open_high = false;  ///< the range leaves `high` itself out
-  bool null_is_default = false;
-  std::vector<std::string> words = {};    ///< allowed texts
-  std::vector<std::string> aliases = {};  ///< names of older Keras versions
+  double low = -std::numeric_limits<double>::infinity();  ///< least number
+  double high = std::numeric_limits<double>::infinity();  ///< greatest number
+  bool open_low = false;                                  ///< the range leaves `low` itself out
+  bool open_high = false;                                 ///< the range leaves `high` itself out
+  bool null_is_default = false;                           ///< null stands for the default
+  std::vector<std::string> words = {};                    ///< allowed texts
+  std::vector<std::string> aliases = {};                  ///< names of older Keras versions
 };
 
 /// What a normal form says of fields that have their default value.
@@ -95,11 +95,12 @@ struct Entry {
   std::string name;  ///< canonical: "relu", "GlorotUniform", "mean_squared_error", "Adam"
   std::string
       word;  ///< as spelled in records: "glorot_uniform", "adam"; the name itself if not given
-  std::vector<std::string> aliases;
-  std::vector<Field> fields;
+  std::vector<std::string> aliases;  ///< other spellings
+  std::vector<Field> fields;         ///< of its config
   Json facts;  ///< the entry in the file, for what only one family has (means, rank, goal)
 };
 
+/// The names of a family, in the order of the file.
 const std::vector<Entry>& entries(Vocabulary vocabulary);
 /// By name, word or alias; nullptr for an unknown word.
 const Entry* find(Vocabulary vocabulary, std::string_view word);
@@ -107,6 +108,7 @@ const Entry* find(Vocabulary vocabulary, std::string_view word);
 std::vector<std::string> words(Vocabulary vocabulary);
 /// Fields of a section of the document: "compile", "fit", "layer_config", ...
 const std::vector<Field>& section_fields(std::string_view section);
+/// By name or alias; nullptr where there is none.
 const Field* find_field(const std::vector<Field>& fields, std::string_view name);
 
 }  // namespace neutra::program

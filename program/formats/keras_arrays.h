@@ -11,7 +11,7 @@ namespace neutra::program {
 
 /// Arrays of one layer of the file, or of a model in the model.
 struct StoredLayer {
-  std::string name;
+  std::string name;                 ///< as the file has it
   std::vector<std::string> arrays;  ///< paths of datasets
 };
 
@@ -22,7 +22,7 @@ std::vector<std::string> split_attribute(const Hdf5File& file, const std::string
 
 /// Where the weights of a Keras model lie in an HDF5 file, which a .keras file holds too.
 struct KerasArrays {
-  Hdf5File file;
+  Hdf5File file;                    ///< open for reading
   std::string root;                 ///< of the layers' groups in an .h5 file: "/model_weights/"
   std::vector<std::string> layers;  ///< layer_names; empty in files of the .keras layout
   bool by_folder = false;           ///< variables lie in the folders of the .keras layout

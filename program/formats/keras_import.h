@@ -10,8 +10,8 @@ namespace neutra::program {
 
 /// A model as a program.
 struct KerasImport {
-  Json document;  ///< a valid program
-  std::vector<Assumption> assumptions;
+  Json document;                        ///< a valid program
+  std::vector<Assumption> assumptions;  ///< for the user to see
 };
 
 /// What a model file doesn't say.

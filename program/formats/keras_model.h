@@ -48,6 +48,7 @@ bool is_keras_model_file(const std::filesystem::path& file);
 
 /// Is this a model as Keras's to_json() writes it: a JSON object with class_name and config?
 bool is_keras_json(const std::filesystem::path& file);
+/// The same of JSON that is read.
 bool is_keras_json(const Json& json);
 
 }  // namespace neutra::program

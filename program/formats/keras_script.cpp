@@ -174,7 +174,7 @@ class Writer {
     masked_ = masked.back();
     if (!is_old()) return;
     for (std::size_t i = 0; i < program.layers.size(); ++i) {
-      if (masked[i] && masked[i + 1] && program.layers[i].class_name == "Bidirectional") {
+      if (masked[i] && masked[i + 1] && program.layers[i].config.contains("backward_layer")) {
         refuse_in_script(layers_path(document_) + "/" + std::to_string(i),
                          "sequences of a Bidirectional behind a mask",
                          "no mask: Keras 2.3 has other outputs");

@@ -26,8 +26,8 @@ struct KerasScriptOptions {
   /// For people to run: another seed may be given on the command line, and the last line that it
   /// prints is the program's metric on the rows of x_test.npy and y_test.npy, "accuracy: 0.95".
   bool standalone = false;
-  KerasDialect dialect = KerasDialect::kTfKeras;
-  KerasScriptHook hook = {};
+  KerasDialect dialect = KerasDialect::kTfKeras;  ///< which Keras runs it
+  KerasScriptHook hook = {};                      ///< what a tool puts into it
   /// With it a standalone script takes --save OUT.keras, which writes the trained model and beside
   /// it this text as OUT.neutra.json.
   std::string sidecar = {};

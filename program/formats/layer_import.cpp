@@ -35,7 +35,7 @@ class LayerImport {
         !config.contains("reset_after")) {
       config["reset_after"] = false;  // as before there was a choice
     }
-    drop_usual_backward_layer(type->class_name, config);
+    drop_usual_backward_layer(*type, config);
     // Keras writes the default of a pooling's strides out.
     const Json& window = value_of(config, "pool_size");
     if (!window.is_null() && value_of(config, "strides") == window) config.erase("strides");
@@ -50,7 +50,7 @@ class LayerImport {
       notes_.assume("model", own + " behind " + place,
                     "a layer of its own: those behind it count one more");
     }
-    if (type->class_name != "Activation" || behind.empty()) {
+    if (type->kind != LayerKind::kActivation || behind.empty()) {
       layers.push_back({{"class_name", type->class_name}, {"config", std::move(config)}});
       titles_.push_back(place);
     }
@@ -204,11 +204,11 @@ class LayerImport {
   }
 
   /// Keras 3 writes both layers of a Bidirectional out, also where one is the other turned.
-  static void drop_usual_backward_layer(const std::string& class_name, Json& config) {
-    if (class_name != "Bidirectional") return;
+  static void drop_usual_backward_layer(const Layer& type, Json& config) {
+    if (find_field(type.fields, "backward_layer") == nullptr) return;
     std::vector<Problem> ignored;
     const Json normal = normal_value({.name = "layer", .type = FieldType::kLayer},
-                                     {{"class_name", class_name}, {"config", config}},
+                                     {{"class_name", type.class_name}, {"config", config}},
                                      Defaults::kDrop, "", ignored);
     if (!value_of(normal, "config").contains("backward_layer")) config.erase("backward_layer");
     for (const char* field : {"layer", "backward_layer"}) {  // Bidirectional sets it itself

@@ -10,7 +10,7 @@ namespace neutra::program {
 
 /// The layers of a Keras model as those of a program.
 struct ImportedLayers {
-  Json layers = Json::array();
+  Json layers = Json::array();      ///< of {class_name, config}
   std::vector<std::string> titles;  ///< where each is from, for messages: "layer 'a' (Dense)"
   Json batch_size;                  ///< that the model declares; null for none
 };

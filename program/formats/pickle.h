@@ -13,8 +13,8 @@ namespace neutra::program {
 
 /// An array of float32 numbers in C order.
 struct PickledArray {
-  std::vector<std::int64_t> extents;
-  std::span<const float> values;
+  std::vector<std::int64_t> extents;  ///< its shape
+  std::span<const float> values;      ///< as many as the product of the extents
 };
 
 /// What pickle.load of Python 3.4 and later makes this JSON value of: dict, list, str, int, float,
@@ -25,8 +25,8 @@ std::string pickle(const std::vector<std::pair<std::string, PickledArray>>& arra
 
 /// Lists of whole numbers, one behind the other.
 struct PickledLists {
-  std::vector<std::int64_t> numbers;
-  std::vector<std::size_t> ends;  ///< of each list in `numbers`
+  std::vector<std::int64_t> numbers;  ///< of all lists
+  std::vector<std::size_t> ends;      ///< of each list in `numbers`
 };
 
 /// Reads the pickle of a NumPy array whose items are lists, tuples or arrays of whole numbers, or

@@ -25,7 +25,7 @@ class PickleMachine {
   /// A value on the stack.
   struct Value {
     enum Kind : std::uint8_t { kNone, kFlag, kNumber, kReal, kText, kBytes, kCallable, kObject };
-    Kind kind = kNone;
+    Kind kind = kNone;        ///< what it is
     std::int64_t number = 0;  ///< itself, or where it is: of a text, an object
   };
 
@@ -33,7 +33,7 @@ class PickleMachine {
   /// so that nothing is nested, whatever a pickle says.
   struct Object {
     enum Kind : std::uint8_t { kList, kTuple, kType, kArray };
-    Kind kind = kList;
+    Kind kind = kList;           ///< what it is
     bool big_endian = false;     ///< of a type
     std::vector<Value> items;    ///< of a list, a tuple; of an array: shape, type, data
     std::string_view type = {};  ///< of a type: "i8"
@@ -41,8 +41,8 @@ class PickleMachine {
 
   /// How whole numbers are stored.
   struct NumberForm {
-    bool is_signed;
-    std::size_t bytes;
+    bool is_signed;     ///< two's complement
+    std::size_t bytes;  ///< 1 to 8
   };
   /// `offset`: of the bytes in `file`, for messages. Both outlive it.
   PickleMachine(std::string_view bytes, const std::string& file, std::uint64_t offset)

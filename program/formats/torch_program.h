@@ -17,7 +17,7 @@ namespace neutra::program {
 
 /// A variable of the model, by position in TorchProgram::variables.
 struct TorchVariableRef {
-  std::size_t index = 0;
+  std::size_t index = 0;  ///< from 0
 };
 /// Is the model in training mode?
 struct TorchTraining {};
@@ -26,35 +26,38 @@ using TorchNumbers = std::vector<double>;
 /// std::monostate: nothing.
 using TorchArgument = std::variant<std::monostate, bool, std::int64_t, double, std::string, Shape,
                                    TorchNumbers, TorchVariableRef, TorchTraining>;
+/// A call of a function of the parts, or of a class.
 struct TorchCall {
-  std::string function;
+  std::string function;                  ///< its name in the parts
   std::vector<TorchArgument> arguments;  ///< behind x, where there is one
 };
 
+/// A variable of the model.
 struct TorchVariable {
-  std::string name;  ///< "dense_1_kernel"
-  Shape shape;
-  TorchCall initializer;
+  std::string name;                                    ///< "dense_1_kernel"
+  Shape shape;                                         ///< its extents
+  TorchCall initializer;                               ///< makes its first value
   bool trainable = true;                               ///< has a gradient
   bool updated = true;                                 ///< the optimiser was given it
   double l1 = 0, l2 = 0;                               ///< of its regulariser
   std::optional<TorchCall> constraint = std::nullopt;  ///< that follows each update
 };
 
+/// What a program does, in calls.
 struct TorchProgram {
   std::vector<TorchVariable> variables;  ///< in the order of ModelWeights
   std::vector<TorchCall> forward;        ///< x to the input of the output's activation
   std::optional<TorchCall> output;       ///< that activation; nullopt: linear
   std::string loss;                      ///< a function of outputs, or of what they are made of
-  bool loss_of_logits = false;
+  bool loss_of_logits = false;           ///< it works on what `output` is applied to
   /// The targets that the loss takes, made of those of the rows; nullopt: these themselves.
   std::optional<TorchCall> smoothed = std::nullopt;
-  bool has_activity = false;  ///< forward has activity regularisers
-  TorchCall optimizer;        ///< class and settings, in the order of the parts
-  std::vector<TorchCall> early_stopping;
-  std::vector<std::string> watched;   ///< metrics that early stopping looks at
-  std::string watched_names() const;  ///< "a", "b", as both languages write them in a list
-  bool terminates_on_nan = false;
+  bool has_activity = false;              ///< forward has activity regularisers
+  TorchCall optimizer;                    ///< class and settings, in the order of the parts
+  std::vector<TorchCall> early_stopping;  ///< the callbacks
+  std::vector<std::string> watched;       ///< metrics that early stopping looks at
+  std::string watched_names() const;      ///< "a", "b", as both languages write them in a list
+  bool terminates_on_nan = false;         ///< a loss that is not finite ends the training
 };
 
 /// Does anything depend on rows to watch, where there are some? Without inference mode a validation
@@ -67,10 +70,11 @@ TorchProgram torch_program(const ResolvedProgram& program);
 
 /// The text of calls in one of the languages.
 struct TorchSyntax {
-  bool cpp = false;
+  bool cpp = false;       ///< C++; else Python
   std::string functions;  ///< before a function's name: "keras::", "self."
   std::string variables;  ///< before a variable's name: "self."
   std::string training;   ///< says whether the model is in training mode
+  /// An argument, whose variables are those of `program`.
   std::string text(const TorchArgument& argument, const TorchProgram& program) const;
   /// function(first, arguments); `first` may be "".
   std::string text(const TorchCall& call, const std::string& first,

@@ -15,6 +15,7 @@ constexpr std::size_t kSequence = 1, kImage = 2;  ///< axes that windows slide o
 
 /// An extent for each axis; `fallback`: for all, null for null; without: must be given.
 Field window_field(const std::string& name, std::size_t axes, std::optional<Json> fallback);
+/// "padding", one of the words; the first is the default.
 Field padding_field(std::vector<std::string> words = {"valid", "same"});
 /// Has the input that many axes, and channels? Otherwise says so.
 std::optional<Refusal> wrong_axes(const Shape& input, std::size_t axes);
