@@ -28,10 +28,12 @@ enum class Aggregate {
 inline constexpr std::size_t kAggregates = 12;
 std::string_view to_string(
     Aggregate aggregate);  ///< "max", ..., "mean_abs", "min_abs", "nonfinite"
+/// nullopt for an unknown word.
 std::optional<Aggregate> parse_aggregate(std::string_view word);
 
 /// NaN where there is no value.
 struct Aggregates {
+  /// Of no values.
   Aggregates() { values.fill(std::numeric_limits<double>::quiet_NaN()); }
   double operator[](Aggregate a) const { return values[static_cast<std::size_t>(a)]; }
   double& operator[](Aggregate a) { return values[static_cast<std::size_t>(a)]; }

@@ -5,6 +5,6 @@
 /// Data files of this room, compiled in by neutra_embed.
 namespace neutra::evaluators::embedded {
 
-extern const std::string_view symptom_rules;  ///< symptoms.json
+extern const std::string_view bundled_symptom_rules;  ///< symptoms.json
 
 }  // namespace neutra::evaluators::embedded

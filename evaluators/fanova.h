@@ -8,6 +8,7 @@ namespace neutra::evaluators {
 /// Settings that were tried and what came out, as levels: the third value of the second setting is
 /// rows[i][1] == 2.
 struct FanovaTable {
+  /// A setting.
   struct Factor {
     int levels = 0;        ///< at least 1
     bool ordered = false;  ///< the levels are numbers in their order, else names

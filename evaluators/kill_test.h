@@ -74,6 +74,7 @@ struct SearchStep {
   double value = 0;                 ///< tried; the first one is the severe end
   KillVerdict verdict;
 };
+/// What a search for the mildest killed value went through.
 struct BinarySearch {
   std::vector<SearchStep> steps;
   /// Nearest to the harmless end of those that were killed, and the value next to it that survived

@@ -169,6 +169,72 @@ std::string_view to_string(Property property) {
   return kPropertyNames[static_cast<std::size_t>(property)];
 }
 
+namespace {
+
+void write_layers(Hdf5File& file, const std::vector<MonitoredLayer>& layers) {
+  std::vector<std::int64_t> indices;
+  std::vector<std::string> classes, names;
+  std::array<std::vector<std::int64_t>, kProperties> counts;
+  for (const MonitoredLayer& layer : layers) {
+    indices.push_back(layer.index);
+    classes.push_back(layer.class_name);
+    names.push_back(layer.name);
+    for (std::size_t p = 0; p < kProperties; ++p) counts[p].push_back(layer.counts[p]);
+  }
+  file.write("/layers/index", indices);
+  file.write("/layers/class_name", classes);
+  file.write("/layers/name", names);
+  for (const Property property : kAll) {
+    file.write(path_of("/layers/", property), counts[static_cast<std::size_t>(property)]);
+  }
+}
+
+void write_replicas(Hdf5File& file, const std::vector<MonitoredRun>& runs) {
+  std::vector<std::int64_t> replicas, epochs;
+  std::vector<std::string> statuses, messages;
+  std::vector<double> metrics;
+  for (const MonitoredRun& run : runs) {
+    assert(run.layers == runs.front().layers && run.loss == runs.front().loss);
+    replicas.push_back(run.replica);
+    epochs.push_back(static_cast<std::int64_t>(run.epochs.size()));
+    statuses.push_back(run.status);
+    messages.push_back(run.message);
+    metrics.push_back(run.metric);
+  }
+  file.write("/replicas/replica", replicas);
+  file.write("/replicas/status", statuses);
+  file.write("/replicas/message", messages);
+  file.write("/replicas/metric", metrics);
+  file.write("/replicas/epochs", epochs);
+}
+
+/// Precondition: the run has epochs.
+void write_epochs(Hdf5File& file, const std::string& folder, const MonitoredRun& run) {
+  for (const auto& entry : run.epochs.front().logs) {
+    std::vector<double> values;
+    for (const MonitoredEpoch& epoch : run.epochs) values.push_back(epoch.logs.at(entry.first));
+    file.write(folder + "logs/" + entry.first, values);
+  }
+  for (const Property property : kAll) {
+    std::vector<double> values;
+    for (const MonitoredEpoch& epoch : run.epochs) {
+      for (const auto& layer : epoch.layers) {
+        const Aggregates& of_layer = layer[static_cast<std::size_t>(property)];
+        values.insert(values.end(), of_layer.values.begin(), of_layer.values.end());
+      }
+    }
+    file.write(path_of(folder, property), values,
+               {run.epochs.size(), run.layers.size(), kAggregates});
+  }
+  std::vector<double> dead;
+  for (const MonitoredEpoch& epoch : run.epochs) {
+    dead.insert(dead.end(), epoch.dead.begin(), epoch.dead.end());
+  }
+  file.write(folder + "dead", dead, {run.epochs.size(), run.layers.size()});
+}
+
+}  // namespace
+
 void write_monitor_file(const MonitorFile& content, const std::filesystem::path& path) {
   assert(!content.runs.empty());
   Hdf5File file = Hdf5File::create_in_memory(path, kChecksumHeaderBytes);
@@ -185,66 +251,10 @@ void write_monitor_file(const MonitorFile& content, const std::filesystem::path&
   file.write_attribute("/", "close_to_zero", shortest(content.close_to_zero));
   file.write_attribute("/", "provenance", content.provenance.dump());
   file.write("/aggregates", aggregate_names());
-
-  const std::vector<MonitoredLayer>& layers = content.runs.front().layers;
-  std::vector<std::int64_t> indices;
-  std::vector<std::string> classes, names;
-  std::array<std::vector<std::int64_t>, kProperties> counts;
-  for (const MonitoredLayer& layer : layers) {
-    indices.push_back(layer.index);
-    classes.push_back(layer.class_name);
-    names.push_back(layer.name);
-    for (std::size_t p = 0; p < kProperties; ++p) counts[p].push_back(layer.counts[p]);
-  }
-  file.write("/layers/index", indices);
-  file.write("/layers/class_name", classes);
-  file.write("/layers/name", names);
-  for (const Property property : kAll) {
-    file.write(path_of("/layers/", property), counts[static_cast<std::size_t>(property)]);
-  }
-
-  std::vector<std::int64_t> replicas, epochs;
-  std::vector<std::string> statuses, messages;
-  std::vector<double> metrics;
-  for (const MonitoredRun& run : content.runs) {
-    assert(run.layers == layers && run.loss == content.runs.front().loss);
-    replicas.push_back(run.replica);
-    epochs.push_back(static_cast<std::int64_t>(run.epochs.size()));
-    statuses.push_back(run.status);
-    messages.push_back(run.message);
-    metrics.push_back(run.metric);
-  }
-  file.write("/replicas/replica", replicas);
-  file.write("/replicas/status", statuses);
-  file.write("/replicas/message", messages);
-  file.write("/replicas/metric", metrics);
-  file.write("/replicas/epochs", epochs);
-
+  write_layers(file, content.runs.front().layers);
+  write_replicas(file, content.runs);
   for (std::size_t r = 0; r < content.runs.size(); ++r) {
-    const MonitoredRun& run = content.runs[r];
-    if (run.epochs.empty()) continue;
-    const std::string folder = folder_of(r);
-    for (const auto& entry : run.epochs.front().logs) {
-      std::vector<double> values;
-      for (const MonitoredEpoch& epoch : run.epochs) values.push_back(epoch.logs.at(entry.first));
-      file.write(folder + "logs/" + entry.first, values);
-    }
-    for (const Property property : kAll) {
-      std::vector<double> values;
-      for (const MonitoredEpoch& epoch : run.epochs) {
-        for (const auto& layer : epoch.layers) {
-          const Aggregates& of_layer = layer[static_cast<std::size_t>(property)];
-          values.insert(values.end(), of_layer.values.begin(), of_layer.values.end());
-        }
-      }
-      file.write(path_of(folder, property), values,
-                 {run.epochs.size(), layers.size(), kAggregates});
-    }
-    std::vector<double> dead;
-    for (const MonitoredEpoch& epoch : run.epochs) {
-      dead.insert(dead.end(), epoch.dead.begin(), epoch.dead.end());
-    }
-    file.write(folder + "dead", dead, {run.epochs.size(), layers.size()});
+    if (!content.runs[r].epochs.empty()) write_epochs(file, folder_of(r), content.runs[r]);
   }
   std::string bytes = file.image();
   file.close();

@@ -28,6 +28,7 @@ OperatorScore range_score(const SearchRange& range, KillVariant variant, const B
 struct ConfigurationVerdict {
   KillVerdict train, test;
 };
+/// Of an operator without a range: shares over its configurations.
 OperatorScore list_score(std::span<const ConfigurationVerdict> verdicts, KillVariant variant);
 
 /// Mean over the operators that have a score and no instability; nullopt: there are none (the

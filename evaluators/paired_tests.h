@@ -8,6 +8,7 @@ namespace neutra::evaluators {
 /// training.
 struct PairedCounts {
   std::int64_t both = 0, first_only = 0, second_only = 0, neither = 0;
+  /// Counts one pair.
   void add(bool first, bool second);
 };
 
@@ -17,6 +18,7 @@ struct McNemarTest {
   double statistic = 0;  ///< chi-square with Edwards's correction: max(|b - c| - 1, 0)^2 / (b + c)
   double corrected_p = 1;  ///< its p, one degree of freedom
 };
+/// All p are 1 where no pair differs.
 McNemarTest mcnemar(const PairedCounts& counts);
 
 /// How much likelier the first outcome is than the second, within pairs.

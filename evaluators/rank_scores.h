@@ -26,7 +26,9 @@ double average_precision(std::span<const int> finds, std::size_t relevant,
 struct RankScore {
   int first = 0;  ///< rank, from 1, of the first right place; 0: no place is right
   double average_precision = 0;
+  /// 1 / first; 0 where no place is right.
   double reciprocal() const { return first > 0 ? 1.0 / first : 0; }
+  /// Is a place among the first k right?
   bool within(int k) const { return first > 0 && first <= k; }
 };
 

@@ -19,12 +19,14 @@ enum class Emphasis { kBold, kUnderline, kGrey };
 
 /// A table of results, independent of the form in which it is written.
 struct ResultTable {
+  /// What a column holds and how it is shown.
   struct Column {
     std::string key;         ///< snake_case, for machines
     std::string heading;     ///< for people
     std::string group = {};  ///< heading over neighbouring columns of the same group; "": none
     int decimals = -1;       ///< shown to people; -1: shortest decimal that reads back
   };
+  /// One line of the table.
   struct Row {
     std::vector<Cell> cells;                        ///< one for each column
     bool rule_above = false;                        ///< a line between this row and the one before
@@ -38,6 +40,7 @@ struct ResultTable {
 
 /// What a command has to say: facts about it and tables.
 struct Report {
+  /// Facts for machines, by name; write_json() alone writes them.
   Json about = Json::object();
   std::vector<ResultTable> tables;
 };

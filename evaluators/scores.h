@@ -26,6 +26,7 @@ std::string_view to_string(Variant variant);
 std::string_view to_string(Match match);
 std::string_view to_string(Unlocated unlocated);
 
+/// How answers are scored.
 struct ScoreOptions {
   Variant variant = Variant::kCorrected;
   Match match = Match::kLayer;
@@ -64,6 +65,7 @@ struct BestScore {
   int truths = 0;     ///< looked at
   int attaining = 0;  ///< of them with the largest recall
 };
+/// All 0 where no truth has items.
 BestScore best_score(const program::FaultSet& answer, const std::vector<program::FaultSet>& truths,
                      const ScoreOptions& options);
 

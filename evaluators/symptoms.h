@@ -1,98 +1,18 @@
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <map>
-#include <set>
+#include <cstddef>
+#include <limits>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "evaluators/monitor_file.h"
 #include "evaluators/paired_tests.h"
+#include "evaluators/symptom_rules.h"
 
 /// Symptoms of faulty data in monitored trainings, after Shah (Understanding the Challenges of
 /// Reproducing Deep Learning Bugs, 2024, chapter 3). Rules and bounds are data: symptoms.json;
 /// docs/methods/monitors.md explains each.
 namespace neutra::evaluators {
-
-/// What values are held against.
-enum class SymptomMode {
-  kRelative,  ///< trainings of the clean program
-  kAbsolute   ///< numbers, which hold for networks like those of the thesis
-};
-
-/// One comparison of a rule.
-struct SymptomCondition {
-  enum class Comparison {
-    kAtLeast,
-    kBelow,
-    kRatioAtLeast,      ///< value / that of each clean training; all at least 0
-    kRatioBelow,        ///< likewise
-    kDifferenceAtLeast  ///< value - that of each clean training
-  };
-  enum class Over { kLast, kMedian, kHighest };  ///< epochs
-
-  /// Of a layer: "PROPERTY.AGGREGATE", with max_abs (largest magnitude; infinite where a value
-  /// isn't finite) and span (max_abs / min_abs) besides the aggregates, or "dead"; in bars
-  /// ("|..|"), its magnitude. Of the training: "gradient_drop", "improvement", "mean_loss",
-  /// "mean_val_loss", "overfit_gap".
-  std::string of;
-  Over over = Over::kLast;
-  Comparison comparison{};
-  double bound = 0;
-  std::string bound_text() const;  ///< "at least 3 times the largest clean one"
-};
-
-/// One way in which a symptom shows.
-struct SymptomCase {
-  std::vector<SymptomCondition> each;    ///< all hold in an affected layer
-  std::vector<SymptomCondition> beside;  ///< all hold in some other layer, or there is no symptom
-  bool beside_counts = false;            ///< such layers are affected, too
-  std::vector<SymptomCondition> run;     ///< all hold for the training, or there is no symptom
-  std::int64_t least_values = 1;         ///< layers with fewer values aren't looked at
-  std::string source;                    ///< of the bounds
-};
-
-struct SymptomRule {
-  enum class Where { kAll, kEarly, kOutput };  ///< layers: all, the first half, the last
-
-  std::string id;  ///< "reduced_capacity"
-  int number = 0;  ///< in the list of docs/methods/monitors.md
-  std::string name, meaning;
-  std::string data;                      ///< kind of data that the thesis saw it with
-  std::vector<std::string> layer_kinds;  ///< layers that it saw affected most
-  Where where = Where::kAll;
-  double share = 0;                                       ///< of the layers of an affected model
-  std::map<SymptomMode, std::vector<SymptomCase>> cases;  ///< one is enough
-  std::map<std::string, int> prevalence;  ///< models with it, by data fault; none: not reported
-  int clean = 0;                          ///< models on clean data with it
-};
-
-struct DataFault {
-  std::string id, name;  ///< "label_noise", "label noise"
-};
-
-class SymptomRules {
- public:
-  /// `file` names it in messages. Throws input_error for what the format doesn't allow
-  /// (docs/formats/symptoms.md).
-  SymptomRules(std::string_view json, const std::string& file);
-  static SymptomRules read(const std::filesystem::path& file);
-  static const SymptomRules& bundled();
-
-  const std::vector<SymptomRule>& rules() const { return rules_; }
-  const std::vector<DataFault>& data_faults() const { return data_faults_; }
-  int models() const { return models_; }           ///< that shares of models are of
-  double share_factor() const { return factor_; }  ///< part of `share` that must be affected
-  double normal_kurtosis() const { return normal_kurtosis_; }  ///< 0: of excess; 3: Pearson's
-
- private:
-  std::vector<SymptomRule> rules_;
-  std::vector<DataFault> data_faults_;
-  int models_ = 0;
-  double factor_ = 0, normal_kurtosis_ = 0;
-};
 
 /// A value that met its condition.
 struct SymptomValue {
@@ -100,6 +20,7 @@ struct SymptomValue {
   double value = 0;
   double clean = 0;  ///< the nearest of the clean trainings; NaN where it is held against a number
 };
+/// An affected layer, with the values that met the conditions.
 struct SymptomLayer {
   int index = 0;  ///< over model.config.layers
   std::string class_name;

@@ -21,12 +21,14 @@ struct TrainingCurves {
   std::vector<double> ends;  ///< of the epochs, seconds since 1970
 };
 
+/// A form in which a training is logged.
 enum class LogFormat {
   kCsv,          ///< a table of the epochs
   kTensorBoard,  ///< an event file
   kMlflow        ///< a run in a folder mlruns
 };
 std::string_view to_string(LogFormat format);  ///< "csv", "tensorboard", "mlflow"
+/// nullopt for an unknown word.
 std::optional<LogFormat> parse_log_format(std::string_view word);
 
 /// One training, as its log tells it.
@@ -51,6 +53,7 @@ struct LoggedTraining {
 /// letters, digits, '.', '_' and '-', another one for each program, seed and stream.
 std::string log_folder(const LoggedTraining& training);
 
+/// A file of a log.
 struct LogFile {
   std::filesystem::path path;  ///< within the folder of all logs
   std::string content;
