@@ -163,147 +163,197 @@ Localisation parsed_answer(const OutputParser& parser, const std::string& text,
   return answer;
 }
 
-}  // namespace
+Localisation no_answer(LocalisationStatus status, const std::string& reason) {
+  Localisation answer;
+  answer.status = status;
+  answer.reason = reason;
+  answer.faults.applicable = status == LocalisationStatus::kTimeout;
+  return answer;
+}
 
-ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext& context) {
-  ExternalRun run;
-  const auto no_answer = [&](LocalisationStatus status, const std::string& reason) {
-    run.answer = {};
-    run.answer.status = status;
-    run.answer.reason = reason;
-    run.answer.faults.applicable = status == LocalisationStatus::kTimeout;
-  };
-  if (const auto problems = program::validate(faulty.program.document); !problems.empty()) {
-    no_answer(LocalisationStatus::kNotApplicable, to_string(problems.front()));
-    return run;
+/// Why the tool can't be asked about the program; nullopt: it can.
+std::optional<std::string> refusal(const ToolDescription& tool, const program::Program& program) {
+  if (const auto problems = program::validate(program.document); !problems.empty()) {
+    return to_string(problems.front());
   }
-  if (description_.inputs.contains(ToolInput::kScript)) {
-    if (const auto refusal = program::keras_script_refusal(faulty.program)) {
-      no_answer(LocalisationStatus::kNotApplicable, "no Keras script has " + *refusal);
-      return run;
+  if (tool.inputs.contains(ToolInput::kScript)) {
+    if (const auto reason = program::keras_script_refusal(program)) {
+      return "no Keras script has " + *reason;
     }
   }
+  return std::nullopt;
+}
 
-  const RunFolder folder(context.keep.empty()
-                             ? fs::path()
-                             : kept_folder(context.keep, faulty, description_.name, context.run));
+/// Another seed for each run, the same ones for the same study.
+std::uint32_t seed_of(const LocaliseContext& context) {
+  return static_cast<std::uint32_t>(
+      (context.seed * 1000 + static_cast<std::uint64_t>(context.run)) % 0x7fffffff);
+}
+
+/// Writes a file of the run's folder and adds its name.
+void write_input(const fs::path& folder, const char* name, const std::string& text,
+                 std::vector<std::string>& files) {
+  write_file_atomically(folder / name, text);
+  files.emplace_back(name);
+}
+
+/// Writes data, program.json and train.py, as far as the tool asks for them, and adds their names.
+/// Returns why there can be no script; nullopt: all is written.
+std::optional<std::string> write_inputs(const ToolDescription& tool, const FaultyProgram& faulty,
+                                        const LocaliseContext& context, const fs::path& folder,
+                                        std::vector<std::string>& files) {
   std::shared_ptr<const training::Dataset> data;
   std::optional<program::DataInfo> info;
-  if (description_.inputs.contains(ToolInput::kData)) {
+  if (tool.inputs.contains(ToolInput::kData)) {
     assert(context.trainer != nullptr);
     data = context.trainer->dataset(faulty.program);
     assert(data != nullptr);
     info = data->info();
-    const auto files = context.data_files ? context.data_files : std::make_shared<DataFiles>();
-    run.files = files->put(faulty.program.document.at("data"), *data, folder.path());
+    const auto shared = context.data_files ? context.data_files : std::make_shared<DataFiles>();
+    files = shared->put(faulty.program.document.at("data"), *data, folder);
   }
-  const auto write = [&](const char* name, const std::string& text) {
-    write_file_atomically(folder.path() / name, text);
-    run.files.emplace_back(name);
-  };
-  write("program.json",
-        to_text(program::program_for_tools(faulty.program, info ? &*info : nullptr)));
-  // Another seed for each run, the same ones for the same study.
-  const auto seed = static_cast<std::uint32_t>(
-      (context.seed * 1000 + static_cast<std::uint64_t>(context.run)) % 0x7fffffff);
-  if (description_.inputs.contains(ToolInput::kScript)) {
-    const bool validation = data != nullptr && !data->x_validation.values.empty();
-    std::string script;
-    try {
-      script = description_.script->write(
-          faulty.program, {info ? std::optional(info->x) : std::nullopt, validation, seed});
-    } catch (const Error& error) {
-      no_answer(LocalisationStatus::kNotApplicable, error.what());
-      return run;
-    }
-    write("train.py", script);
-  }
-  ProcessCall call;
-  call.command = description_.command;
-  for (std::string& word : call.command) {
-    word = filled_in(std::move(word), "{folder}", folder.path().string());
-  }
-  call.folder = folder.path();
-  call.time_limit = stricter(description_.time_limit, context.time_limit);
-  call.memory_limit = stricter(description_.memory_limit, context.memory_limit);
-  call.output_limit = description_.output_limit;
-  call.stop = context.stop;
-  write(kRequestFile, to_text({{"format", "neutra-request"},
-                               {"version", 1},
-                               {"run", context.run},
-                               {"seed", seed},
-                               {"time_limit", call.time_limit},
-                               {"memory_limit", call.memory_limit},
-                               {"output_limit", call.output_limit},
-                               {"files", run.files}}));
-
-  const std::string started = utc_now();
+  write_input(folder, "program.json",
+              to_text(program::program_for_tools(faulty.program, info ? &*info : nullptr)), files);
+  if (!tool.inputs.contains(ToolInput::kScript)) return std::nullopt;
+  const bool validation = data != nullptr && !data->x_validation.values.empty();
+  std::string script;
   try {
-    run.process = run_process(call);
-  } catch (const Error& broken) {  // a tool that kills what watches it, a machine without processes
-    no_answer(LocalisationStatus::kFailed, broken.what());
-    return run;
+    script = tool.script->write(
+        faulty.program,
+        {info ? std::optional(info->x) : std::nullopt, validation, seed_of(context)});
+  } catch (const Error& error) {
+    return error.what();
   }
-  const ProcessResult& process = run.process;
-  if (context.stop != nullptr && context.stop->load()) {
-    throw Error(Exit::kInterrupted, "interrupted");
+  write_input(folder, "train.py", script, files);
+  return std::nullopt;
+}
+
+ProcessCall call_of(const ToolDescription& tool, const LocaliseContext& context,
+                    const fs::path& folder) {
+  ProcessCall call;
+  call.command = tool.command;
+  for (std::string& word : call.command) {
+    word = filled_in(std::move(word), "{folder}", folder.string());
   }
+  call.folder = folder;
+  call.time_limit = stricter(tool.time_limit, context.time_limit);
+  call.memory_limit = stricter(tool.memory_limit, context.memory_limit);
+  call.output_limit = tool.output_limit;
+  call.stop = context.stop;
+  return call;
+}
+
+/// request.json: what the run is, and its limits.
+Json request_of(const ProcessCall& call, const LocaliseContext& context,
+                const std::vector<std::string>& files) {
+  return {{"format", "neutra-request"},
+          {"version", 1},
+          {"run", context.run},
+          {"seed", seed_of(context)},
+          {"time_limit", call.time_limit},
+          {"memory_limit", call.memory_limit},
+          {"output_limit", call.output_limit},
+          {"files", files}};
+}
+
+/// What an ended process answered.
+Localisation read_answer(const ToolDescription& tool, const FaultyProgram& faulty,
+                         const ProcessCall& call, const ProcessResult& process) {
   const std::string reason = trouble(process, call);
   if (!reason.empty() && process.end != ProcessEnd::kTime) {
-    no_answer(LocalisationStatus::kFailed, reason);
-  } else {
-    try {
-      run.answer = description_.parser ? parsed_answer(description_.parser, process.out, faulty)
-                                       : json_answer(folder.path(), call, process, faulty.program);
-      if (!reason.empty()) {
-        run.answer.status = LocalisationStatus::kTimeout;
-        run.answer.reason = reason;
-      }
-    } catch (const Error& wrong) {
-      if (!reason.empty()) {
-        no_answer(LocalisationStatus::kTimeout, reason);  // cut off before it had one
-      } else {
-        no_answer(LocalisationStatus::kFailed, valid_utf8(wrong.what()));
-      }
-    }
+    return no_answer(LocalisationStatus::kFailed, reason);
   }
+  try {
+    Localisation answer = tool.parser ? parsed_answer(tool.parser, process.out, faulty)
+                                      : json_answer(call.folder, call, process, faulty.program);
+    if (!reason.empty()) {
+      answer.status = LocalisationStatus::kTimeout;
+      answer.reason = reason;
+    }
+    return answer;
+  } catch (const Error& wrong) {
+    // Where it was cut off, it hadn't answered yet.
+    return reason.empty() ? no_answer(LocalisationStatus::kFailed, valid_utf8(wrong.what()))
+                          : no_answer(LocalisationStatus::kTimeout, reason);
+  }
+}
+
+void add_remarks(Localisation& answer, const ProcessResult& process) {
   const auto remark = [&](const std::string& text) {
-    run.answer.reason += (run.answer.reason.empty() ? "" : "; ") + text;
+    answer.reason += (answer.reason.empty() ? "" : "; ") + text;
   };
   if (process.left_over > 0) {
     remark(processes(process.left_over) + " outlived it; ended by neutra");
   }
   if (!process.clean) remark("processes are left that the system refuses to end");
-  run.answer.seconds = process.seconds;
+}
 
-  if (!context.keep.empty()) {
-    std::error_code ignored;
-    fs::create_directories(folder.path(), ignored);  // the tool may have removed it
-    for (const std::string& name : run.files) {
-      // Data files would fill the disk; the program says where they are from.
-      if (name.ends_with(".npy") || name == "data.h5") fs::remove(folder.path() / name, ignored);
-    }
-    write_file_atomically(folder.path() / "stdout.txt", process.out);
-    write_file_atomically(folder.path() / "stderr.txt", process.err);
-    write_file_atomically(folder.path() / kRunFile,
-                          to_text({{"format", "neutra-run"},
-                                   {"version", 1},
-                                   {"tool", description_.name},
-                                   {"tool_version", description_.version},
-                                   {"fault", valid_utf8(faulty.id)},
-                                   {"run", context.run},
-                                   {"seed", seed},
-                                   {"command", call.command},
-                                   {"started", started},
-                                   {"seconds", process.seconds},
-                                   {"end", to_string(process.end)},
-                                   {"code", process.code},
-                                   {"peak_memory", process.peak_memory},
-                                   {"left_over", process.left_over},
-                                   {"status", to_string(run.answer.status)},
-                                   {"reason", run.answer.reason},
-                                   {"answer", to_string(run.answer.faults)}}));
+/// Leaves in the folder what a person looks for: what was printed, and run.json.
+void keep_run(const ToolDescription& tool, const FaultyProgram& faulty,
+              const LocaliseContext& context, const ProcessCall& call, const std::string& started,
+              const ExternalRun& run) {
+  const fs::path& folder = call.folder;
+  const ProcessResult& process = run.process;
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);  // the tool may have removed it
+  for (const std::string& name : run.files) {
+    // Data files would fill the disk; the program says where they are from.
+    if (name.ends_with(".npy") || name == "data.h5") fs::remove(folder / name, ignored);
   }
+  write_file_atomically(folder / "stdout.txt", process.out);
+  write_file_atomically(folder / "stderr.txt", process.err);
+  write_file_atomically(folder / kRunFile, to_text({{"format", "neutra-run"},
+                                                    {"version", 1},
+                                                    {"tool", tool.name},
+                                                    {"tool_version", tool.version},
+                                                    {"fault", valid_utf8(faulty.id)},
+                                                    {"run", context.run},
+                                                    {"seed", seed_of(context)},
+                                                    {"command", call.command},
+                                                    {"started", started},
+                                                    {"seconds", process.seconds},
+                                                    {"end", to_string(process.end)},
+                                                    {"code", process.code},
+                                                    {"peak_memory", process.peak_memory},
+                                                    {"left_over", process.left_over},
+                                                    {"status", to_string(run.answer.status)},
+                                                    {"reason", run.answer.reason},
+                                                    {"answer", to_string(run.answer.faults)}}));
+}
+
+}  // namespace
+
+ExternalRun ExternalTool::run(const FaultyProgram& faulty, const LocaliseContext& context) {
+  ExternalRun run;
+  if (const auto reason = refusal(description_, faulty.program)) {
+    run.answer = no_answer(LocalisationStatus::kNotApplicable, *reason);
+    return run;
+  }
+  const RunFolder folder(context.keep.empty()
+                             ? fs::path()
+                             : kept_folder(context.keep, faulty, description_.name, context.run));
+  if (const auto reason = write_inputs(description_, faulty, context, folder.path(), run.files)) {
+    run.answer = no_answer(LocalisationStatus::kNotApplicable, *reason);
+    return run;
+  }
+  const ProcessCall call = call_of(description_, context, folder.path());
+  write_input(folder.path(), kRequestFile, to_text(request_of(call, context, run.files)),
+              run.files);
+
+  const std::string started = utc_now();
+  try {
+    run.process = run_process(call);
+  } catch (const Error& broken) {  // a tool that kills what watches it, a machine without processes
+    run.answer = no_answer(LocalisationStatus::kFailed, broken.what());
+    return run;
+  }
+  if (context.stop != nullptr && context.stop->load()) {
+    throw Error(Exit::kInterrupted, "interrupted");
+  }
+  run.answer = read_answer(description_, faulty, call, run.process);
+  add_remarks(run.answer, run.process);
+  run.answer.seconds = run.process.seconds;
+  if (!context.keep.empty()) keep_run(description_, faulty, context, call, started, run);
   return run;
 }
 

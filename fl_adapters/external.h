@@ -21,7 +21,9 @@ struct ExternalRun {
 /// to the limits, reads the answer. Thread safe.
 class ExternalTool {
  public:
+  /// Starts nothing.
   explicit ExternalTool(ToolDescription description) : description_(std::move(description)) {}
+  /// What the tool was made from.
   const ToolDescription& description() const { return description_; }
 
   /// Whatever the tool does is a status. Throws Error for what a user must mend (missing data, a
