@@ -13,8 +13,8 @@
 #include "cli/verbs.h"
 #include "cli/warnings.h"
 #include "experiments/catalog.h"
-#include "fl_adapters/deepfd/model.h"
-#include "fl_adapters/deepfd/seeding.h"
+#include "fl_adapters/tools/deepfd/model.h"
+#include "fl_adapters/tools/deepfd/seeding.h"
 
 namespace neutra::cli {
 namespace {

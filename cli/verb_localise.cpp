@@ -18,7 +18,7 @@
 #include "experiments/catalog.h"
 #include "experiments/scores/alike_tools.h"
 #include "experiments/tool_runs.h"
-#include "fl_adapters/deepfd/table.h"
+#include "fl_adapters/tools/deepfd/table.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"

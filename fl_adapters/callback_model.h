@@ -18,6 +18,7 @@ namespace neutra::fl_adapters {
 /// ("dense_1"), so that they don't see an activation inside a Dense layer; the repaired ones go by
 /// class and function. An InputLayer isn't among the layers.
 struct CallbackModel {
+  /// A layer, as the tools count them from 0.
   struct Layer {
     int index = 0;      ///< over config.layers
     std::string title;  ///< for people (LayerTitles)
@@ -33,6 +34,7 @@ struct CallbackModel {
   std::vector<Layer> layers;
   bool repaired = false;
 
+  /// The number of the last layer; precondition: there is one.
   std::size_t last() const { return layers.size() - 1; }
   /// How messages tell the layer that the tool counts as `layer`: "2, dense_1", or where its count
   /// is another one "3, dense_1 (the tool's layer 2)". The tools may name one behind the last.
@@ -61,6 +63,7 @@ std::string unpacking_error(std::size_t weights);
 struct Finding {
   std::vector<ToolMessage> messages;
   std::string failure;  ///< the published tool stops with this error
+  /// Does it end the training?
   bool stops() const { return !messages.empty() || !failure.empty(); }
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json_section.h"
+#include "fl_adapters/embedded.h"
 
 namespace neutra::fl_adapters {
 namespace {
@@ -57,6 +58,20 @@ MessageTable::MessageTable(std::string_view text, const std::string& file) {
     if (!added) message.fail_text("code", code + " a second time", "each code once");
     codes_.push_back(code);
   }
+  if (!document.has("repairs")) return;
+  const Json& repairs = document.object("repairs");
+  std::vector<std::string> problems;
+  for (const auto& [problem, names] : repairs.items()) problems.push_back(problem);
+  const JsonSection section(repairs, file, "/repairs", problems);
+  for (const std::string& problem : problems) repairs_[problem] = section.texts(problem);
+}
+
+MessageTable table_of_tool(const std::string& tool) {
+  return {embedded::tool_messages(tool), "fl_adapters/tools/" + tool + ".json"};
+}
+
+MessageTable table_of_recordings(const std::string& tool) {
+  return {embedded::recorded_messages(tool), "fl_adapters/parsers/" + tool + ".json"};
 }
 
 ToolMessage MessageTable::message(const std::string& code, std::set<int> layers,

@@ -20,6 +20,7 @@ struct Mean {
   float value = 0;
   bool zeros = false;  ///< every value is 0; a mean of 0 may also be a sum that cancels
 };
+/// np.mean of the values, and whether all are 0.
 Mean mean_of(std::span<const float> values);
 
 }  // namespace neutra::fl_adapters

@@ -1,45 +1,41 @@
 #include "fl_adapters/registry.h"
 
+#include <utility>
+
 #include "fl_adapters/messages.h"
 #include "program/compiled_metrics.h"
 
 namespace neutra::fl_adapters {
 
-// One line for each tool, sorted by name; NAME.cpp defines the object NAME_tool.
-#define NEUTRA_TOOLS(TOOL)              \
-  TOOL(autotrainer)                     \
-  TOOL(deepdiagnosis)                   \
-  TOOL(deepfault_dstar)                 \
-  TOOL(deepfault_ochiai)                \
-  TOOL(deepfault_tarantula)             \
-  TOOL(deepfd)                          \
-  TOOL(deeplocalize)                    \
-  TOOL(deepmufl_metallaxis1_ochiai_avg) \
-  TOOL(deepmufl_metallaxis1_ochiai_max) \
-  TOOL(deepmufl_metallaxis1_sbi_avg)    \
-  TOOL(deepmufl_metallaxis1_sbi_max)    \
-  TOOL(deepmufl_metallaxis2_ochiai_avg) \
-  TOOL(deepmufl_metallaxis2_ochiai_max) \
-  TOOL(deepmufl_metallaxis2_sbi_avg)    \
-  TOOL(deepmufl_metallaxis2_sbi_max)    \
-  TOOL(deepmufl_muse)                   \
-  TOOL(neuralint)                       \
-  TOOL(symptoms)                        \
-  TOOL(thedeepchecker)                  \
+// One line for each file or folder of tools/, sorted by name. It defines the function tools() in
+// the namespace of its name.
+#define NEUTRA_TOOLS(TOOL) \
+  TOOL(autotrainer)        \
+  TOOL(deepdiagnosis)      \
+  TOOL(deepfault)          \
+  TOOL(deepfd)             \
+  TOOL(deeplocalize)       \
+  TOOL(deepmufl)           \
+  TOOL(neuralint)          \
+  TOOL(symptoms)           \
+  TOOL(thedeepchecker)     \
   TOOL(umlaut)
 
-#define NEUTRA_DECLARE(name) extern const Tool name##_tool;
-#define NEUTRA_ADDRESS(name) &name##_tool,
+#define NEUTRA_DECLARE(name) \
+  namespace name {           \
+  std::vector<Tool> tools(); \
+  }
+#define NEUTRA_ADDRESS(name) name::tools,
 
 NEUTRA_TOOLS(NEUTRA_DECLARE)
 
 namespace {
 
 /// A native tool stands for one that sees a script, which knows nothing of neutra's `metric`.
-Tool of_the_script(const Tool& native) {
-  Tool tool = native;
-  tool.localise = [&native](const FaultyProgram& faulty, const LocaliseContext& context) {
-    return native.localise({faulty.id, program::script_of(faulty.program)}, context);
+Tool of_the_script(Tool tool) {
+  tool.localise = [native = std::move(tool.localise)](const FaultyProgram& faulty,
+                                                      const LocaliseContext& context) {
+    return native({faulty.id, program::script_of(faulty.program)}, context);
   };
   return tool;
 }
@@ -47,10 +43,14 @@ Tool of_the_script(const Tool& native) {
 }  // namespace
 
 const std::vector<const Tool*>& tools() {
+  static const std::vector<Tool> made = [] {
+    std::vector<Tool> all;
+    for (const auto tools_of_file : {NEUTRA_TOOLS(NEUTRA_ADDRESS)}) {
+      for (Tool& tool : tools_of_file()) all.push_back(of_the_script(std::move(tool)));
+    }
+    return all;
+  }();
   static const std::vector<const Tool*> list = [] {
-    static std::vector<Tool> made;
-    for (const Tool* native : {NEUTRA_TOOLS(NEUTRA_ADDRESS)})
-      made.push_back(of_the_script(*native));
     std::vector<const Tool*> pointers;
     for (const Tool& tool : made) pointers.push_back(&tool);
     return pointers;

@@ -19,9 +19,11 @@ std::optional<program::DataInfo> data_of(const program::Program& program,
 /// has the rules. Takes programs that Keras refuses, too.
 class TaskRules {
  public:
+  /// `data`: of the program's rows, where they are known.
   explicit TaskRules(const program::Program& program,
                      std::optional<program::DataInfo> data = std::nullopt);
 
+  /// Is the task a regression, and not a classification?
   bool regression() const { return regression_; }
   std::int64_t outputs() const { return outputs_; }  ///< last extent of the output; 0: unknown
   /// Extent of a row's target: 1 for class numbers. 0: unknown.

@@ -70,6 +70,7 @@ void record(std::vector<ToolMessage>& messages, ToolMessage message);
 /// choices between the same types.
 program::FaultSet answer_of(const std::vector<ToolMessage>& messages);
 
+/// How a run of a tool ended.
 enum class LocalisationStatus {
   kOk,
   kNotApplicable,  ///< the tool cannot work on this program

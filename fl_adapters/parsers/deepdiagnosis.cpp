@@ -1,12 +1,10 @@
-#include "fl_adapters/embedded.h"
 #include "fl_adapters/parsers/stop_line.h"
 
 namespace neutra::fl_adapters::parsers {
 namespace {
 
 const MessageTable& table() {
-  static const MessageTable table(embedded::deepdiagnosis_outputs,
-                                  "fl_adapters/parsers/deepdiagnosis.json");
+  static const MessageTable table = table_of_recordings("deepdiagnosis");
   return table;
 }
 

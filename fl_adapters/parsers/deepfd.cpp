@@ -1,13 +1,12 @@
 #include <algorithm>
 
-#include "fl_adapters/embedded.h"
 #include "fl_adapters/parsers/parser.h"
 
 namespace neutra::fl_adapters::parsers {
 namespace {
 
 const MessageTable& table() {
-  static const MessageTable table(embedded::deepfd_outputs, "fl_adapters/parsers/deepfd.json");
+  static const MessageTable table = table_of_recordings("deepfd");
   return table;
 }
 

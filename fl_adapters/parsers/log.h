@@ -27,6 +27,7 @@ struct Section {
   std::vector<LogLine> lines;
 };
 
+/// What couldn't be read of a line, numbered from 1.
 struct ParseWarning {
   std::size_t line = 0;
   std::string text;
@@ -52,22 +53,29 @@ struct IssueLine {
   bool ends = false;  ///< closes a run
   std::optional<double> seconds;
 };
+/// nullopt: it is no such line.
 std::optional<IssueLine> issue_of(std::string_view line);
 
 /// Without blanks at both ends, quotes too.
 std::string_view trimmed(std::string_view text);
 /// Without any blanks: messages compare in this form.
 std::string unspaced(std::string_view text);
+/// Does `part` come in `text`?
 bool contains(std::string_view text, std::string_view part);
 
 /// Reads a line from left to right.
 class Scanner {
  public:
+  /// `text` must outlive it.
   explicit Scanner(std::string_view text) : rest_(text) {}
+  /// What hasn't been read yet.
   std::string_view rest() const { return rest_; }
+  /// Blanks and tabs.
   void skip_blanks();
   /// Skips blanks and the word, case ignored; false and nothing skipped if something else comes.
   bool word(std::string_view wanted);
+  /// Skips blanks and reads a number of at least 0; nullopt and nothing read if something else
+  /// comes, or more than 10^9 (integer) or 10^12 (number).
   std::optional<std::int64_t> integer();
   std::optional<double> number();
   /// Skips to behind the next `wanted`; false: there is none.

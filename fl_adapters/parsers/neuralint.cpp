@@ -1,4 +1,4 @@
-#include "fl_adapters/neuralint.h"
+#include "fl_adapters/tools/neuralint/rules.h"
 
 #include <algorithm>
 

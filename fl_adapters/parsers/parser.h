@@ -13,6 +13,7 @@
 /// Recorded output of the real tools, as localisations (docs/formats/tool_outputs.md).
 namespace neutra::fl_adapters::parsers {
 
+/// How a recording is read.
 struct ParseOptions {
   /// Name of the program of a recording that names none: its file's name.
   std::string name;
@@ -23,6 +24,7 @@ struct ParseOptions {
   std::function<const program::Program*(const std::string& name)> program;
 };
 
+/// What a recording holds about one program.
 struct RecordedProgram {
   std::string name;
   ToolAnswers answers;  ///< its runs; no tool
@@ -45,12 +47,14 @@ struct ParsedLog {
 /// Collects runs while a recording is read.
 class Recorder {
  public:
+  /// Both outlive the recorder. `log` gets what is read.
   Recorder(const ParseOptions& options, ParsedLog& log) : options_(options), log_(log) {}
 
   /// The program of what follows; ends the run.
   void program(const std::string& name);
   /// A run begins here; it counts even if nothing is said in it.
   void start_run();
+  /// The run that is open, if one is, is whole.
   void end_run();
   /// The run that is open, or the next one, isn't there as a whole.
   void cut() { whole_ = std::max(whole_, Whole::kNo); }
@@ -60,12 +64,16 @@ class Recorder {
   void lose() { whole_ = Whole::kLost; }
   /// The run that messages go to; begins one if none is open.
   Localisation& run();
+  /// Is a run open?
   bool in_run() const { return open_; }
   /// The known program of the run; nullptr: unknown.
   const program::Program* known();
+  /// ParseOptions::keep_misleading.
   bool keep_misleading() const { return options_.keep_misleading; }
 
+  /// Counts a line that the tool wrote.
   void understood() { ++log_.understood; }
+  /// Adds a warning about a line, numbered from 1.
   void warn(std::size_t line, const std::string& text) { log_.warnings.push_back({line, text}); }
   /// A line that isn't the tool's. `strange`: one that looks like the tool's but doesn't read.
   void other(const LogLine& line, bool strange);
@@ -92,7 +100,9 @@ struct LogParser {
   bool (*has_start)(const Localisation& run) = nullptr;
 };
 const std::vector<const LogParser*>& log_parsers();  ///< sorted by name
+/// The words of `neutra parse --tool`, sorted.
 std::vector<std::string> log_parser_names();
+/// nullptr for an unknown name.
 const LogParser* find_log_parser(std::string_view name);
 
 /// Never throws for what is in `bytes`: what can't be read becomes a warning.
@@ -116,6 +126,7 @@ struct TableMatch {
   std::string code;
   std::map<std::string, std::int64_t> numbers;
 };
+/// nullopt: it is none of the table's.
 std::optional<TableMatch> match_text(const MessageTable& table, std::string_view text);
 
 }  // namespace neutra::fl_adapters::parsers

@@ -10,6 +10,7 @@
 /// "Batch 0 layer 6: SYMPTOM, terminating training --- 18.9 seconds --- SUGGESTION".
 namespace neutra::fl_adapters::parsers {
 
+/// The parts of such a line.
 struct StopLine {
   std::string before;   ///< text in front of "Batch": the name of a model, in collections
   std::string message;  ///< "Batch ... terminating training"

@@ -1,4 +1,4 @@
-#include "fl_adapters/umlaut.h"
+#include "fl_adapters/tools/umlaut.h"
 
 #include <algorithm>
 #include <array>
@@ -142,118 +142,152 @@ bool strange(std::string_view line) {
   return text.starts_with("Umlaut") || text.starts_with("Issue ");
 }
 
-void read(const Section& section, Recorder& recorder) {
-  std::optional<std::int64_t> epoch;  // of the last header, from 0
-  bool said = false;                  // has the run said anything or begun an epoch?
-  std::size_t announced = 0;          // line of "Umlaut results:" without its list
-  std::string issue;                  // the open one
-  // Has the run's start been seen? Without any sign of epochs this isn't known, and taken for yes.
-  bool began = !section.program.empty();
-  // Epochs of the run as far as it went, of the longest one, and as programmed.
-  std::int64_t last = 0, longest = 0, programmed = 0;
-  const auto start = [&] {
-    recorder.start_run();
-    said = false;
-    began = true;
-    epoch.reset();
-    last = 0;
-  };
-  if (!section.program.empty()) said = false;
-  for (const LogLine& line : section.lines) {
-    std::string_view text = trimmed(line.text);
+/// Reads one section line by line.
+class SectionReader {
+ public:
+  SectionReader(const Section& section, Recorder& recorder)
+      : section_(section), recorder_(recorder), began_(!section.program.empty()) {}
+
+  void read() {
+    for (const LogLine& line : section_.lines) read_line(line);
+    finish();
+  }
+
+ private:
+  void start_run() {
+    recorder_.start_run();
+    said_ = false;
+    began_ = true;
+    epoch_.reset();
+    last_ = 0;
+  }
+
+  void read_line(const LogLine& line) {
+    const std::string_view text = trimmed(line.text);
     if (const auto entry = issue_of(text)) {
-      recorder.understood();
-      // Some recordings say "end" where the issue starts.
-      if (entry->ends && (entry->seconds || entry->name == issue)) {
-        if (issue.empty()) recorder.program(entry->name);
-        recorder.run().seconds = entry->seconds.value_or(0);
-        recorder.end_run();
-        issue.clear();
-      } else {
-        recorder.program(entry->name);
-        start();
-        issue = entry->name;
-      }
-      continue;
+      read_issue(*entry);
+      return;
     }
     if (const auto command = command_of(text)) {
-      recorder.other(line, false);
-      recorder.program(*command);
-      said = false;
-      began = true;
-      continue;
+      recorder_.other(line, false);
+      recorder_.program(*command);
+      said_ = false;
+      began_ = true;
+      return;
     }
     const bool results = text.starts_with("Umlaut results:");
     std::vector<std::string> problems;
     bool cut = false;
     const std::vector<List> lists = lists_of(text, problems, cut);
-    for (const std::string& problem : problems) recorder.warn(line.number, problem);
-    if (announced != 0 && !lists.empty()) announced = 0;
-    if (announced != 0 && (results || noise_kind(text) != "blank")) {
-      recorder.warn(announced, "no list of messages follows");
-      announced = 0;
+    for (const std::string& problem : problems) recorder_.warn(line.number, problem);
+    if (announced_ != 0 && !lists.empty()) announced_ = 0;
+    if (announced_ != 0 && (results || noise_kind(text) != "blank")) {
+      recorder_.warn(announced_, "no list of messages follows");
+      announced_ = 0;
     }
-    if (results && lists.empty()) announced = line.number;
+    if (results && lists.empty()) announced_ = line.number;
     if (results || !lists.empty()) {
-      recorder.understood();
+      recorder_.understood();
     } else {
-      // The start of another training.
-      const bool begins = text.starts_with("Train on ") || text.starts_with("Epoch 1/");
-      if (begins && said && (epoch || text.starts_with("Train on ")) && issue.empty()) start();
-      began = began || begins;
-      if (text.starts_with("Epoch ")) {
-        Scanner scanner(text.substr(6));
-        if (const auto number = scanner.integer(); number && *number > 0) {
-          epoch = *number - 1;
-          last = *number;
-          longest = std::max(longest, last);
-          if (scanner.word("/")) programmed = scanner.integer().value_or(0);
-          said = said || recorder.in_run();
-        }
-      }
-      const std::string_view kind = noise_kind(text);
-      if (!began && (kind == "epoch header" || kind == "metrics" || kind == "progress bar")) {
-        recorder.warn(line.number, "the start of the run was cut off");
-        recorder.cut();
-        began = true;  // said once
-      }
-      if (text.starts_with("Process finished")) recorder.end_run();
-      recorder.other(line, strange(text));
+      read_progress(line, text);
     }
-    for (const List& list : lists) {
-      bool initial = false;
-      for (const std::string& code : list.codes) initial = initial || before_training(code);
-      if (initial && said && issue.empty() && section.program.empty()) start();
-      began = began || initial;
-      // " path  seconds  epochs  [list]  on_epoch_end"
-      const std::size_t tab = line.text.find('\t');
-      if (tab != std::string::npos && contains(line.text, "\ton_")) {
-        recorder.program(program_name(std::string_view(line.text).substr(0, tab)));
-        start();
-        Scanner scanner(std::string_view(line.text).substr(tab));
-        recorder.run().seconds = scanner.number().value_or(0);
-        if (const auto number = scanner.integer(); number && *number > 0) epoch = *number - 1;
-      }
-      said = true;
-      for (const std::string& code : list.codes) {
-        ToolMessage message = message_of(code, list, recorder);
-        if (!before_training(code) && epoch) message.epochs = {*epoch};
-        record(recorder.run().messages, std::move(message));
-      }
+    for (const List& list : lists) read_list(line, list);
+    if (cut) recorder_.cut();
+  }
+
+  void read_issue(const IssueLine& entry) {
+    recorder_.understood();
+    // Some recordings say "end" where the issue starts.
+    if (entry.ends && (entry.seconds || entry.name == issue_)) {
+      if (issue_.empty()) recorder_.program(entry.name);
+      recorder_.run().seconds = entry.seconds.value_or(0);
+      recorder_.end_run();
+      issue_.clear();
+    } else {
+      recorder_.program(entry.name);
+      start_run();
+      issue_ = entry.name;
     }
-    if (cut) recorder.cut();
   }
-  if (announced != 0) recorder.warn(announced, "no list of messages follows");
-  // The last run: does the recording end in it?
-  const bool shorter = last < programmed && longest == programmed;
-  if (recorder.in_run() && issue.empty() && (announced != 0 || shorter)) {
-    if (shorter) recorder.warn(section.lines.back().number, "the end of the run was cut off");
-    recorder.cut();
+
+  /// A line without a list: Keras's, the program's own, ...
+  void read_progress(const LogLine& line, std::string_view text) {
+    // The start of another training.
+    const bool begins = text.starts_with("Train on ") || text.starts_with("Epoch 1/");
+    if (begins && said_ && (epoch_ || text.starts_with("Train on ")) && issue_.empty()) {
+      start_run();
+    }
+    began_ = began_ || begins;
+    if (text.starts_with("Epoch ")) read_epoch(text);
+    const std::string_view kind = noise_kind(text);
+    if (!began_ && (kind == "epoch header" || kind == "metrics" || kind == "progress bar")) {
+      recorder_.warn(line.number, "the start of the run was cut off");
+      recorder_.cut();
+      began_ = true;  // said once
+    }
+    if (text.starts_with("Process finished")) recorder_.end_run();
+    recorder_.other(line, strange(text));
   }
-  if (!issue.empty()) {
-    recorder.warn(section.lines.back().number, "issue " + issue + " has no end");
+
+  /// "Epoch 3/10"
+  void read_epoch(std::string_view text) {
+    Scanner scanner(text.substr(6));
+    const auto number = scanner.integer();
+    if (!number || *number <= 0) return;
+    epoch_ = *number - 1;
+    last_ = *number;
+    longest_ = std::max(longest_, last_);
+    if (scanner.word("/")) programmed_ = scanner.integer().value_or(0);
+    said_ = said_ || recorder_.in_run();
   }
-}
+
+  void read_list(const LogLine& line, const List& list) {
+    const bool initial = std::any_of(list.codes.begin(), list.codes.end(), before_training);
+    if (initial && said_ && issue_.empty() && section_.program.empty()) start_run();
+    began_ = began_ || initial;
+    // " path  seconds  epochs  [list]  on_epoch_end"
+    const std::size_t tab = line.text.find('\t');
+    if (tab != std::string::npos && contains(line.text, "\ton_")) {
+      recorder_.program(program_name(std::string_view(line.text).substr(0, tab)));
+      start_run();
+      Scanner scanner(std::string_view(line.text).substr(tab));
+      recorder_.run().seconds = scanner.number().value_or(0);
+      if (const auto number = scanner.integer(); number && *number > 0) epoch_ = *number - 1;
+    }
+    said_ = true;
+    for (const std::string& code : list.codes) {
+      ToolMessage message = message_of(code, list, recorder_);
+      if (!before_training(code) && epoch_) message.epochs = {*epoch_};
+      record(recorder_.run().messages, std::move(message));
+    }
+  }
+
+  void finish() {
+    if (announced_ != 0) recorder_.warn(announced_, "no list of messages follows");
+    // The last run: does the recording end in it?
+    const bool shorter = last_ < programmed_ && longest_ == programmed_;
+    if (recorder_.in_run() && issue_.empty() && (announced_ != 0 || shorter)) {
+      if (shorter) recorder_.warn(section_.lines.back().number, "the end of the run was cut off");
+      recorder_.cut();
+    }
+    if (!issue_.empty()) {
+      recorder_.warn(section_.lines.back().number, "issue " + issue_ + " has no end");
+    }
+  }
+
+  const Section& section_;
+  Recorder& recorder_;
+  std::optional<std::int64_t> epoch_;  ///< of the last header, from 0
+  bool said_ = false;                  ///< has the run said anything or begun an epoch?
+  std::size_t announced_ = 0;          ///< line of "Umlaut results:" without its list
+  std::string issue_;                  ///< the open one
+  /// Has the run's start been seen? Without any sign of epochs this isn't known, and taken for yes.
+  bool began_;
+  /// Epochs of the run as far as it went, of the longest one, and as programmed.
+  std::int64_t last_ = 0, longest_ = 0, programmed_ = 0;
+};
+
+void read(const Section& section, Recorder& recorder) { SectionReader(section, recorder).read(); }
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-#include "fl_adapters/deepdiagnosis.h"
+#include "fl_adapters/tools/deepdiagnosis.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +8,8 @@
 
 #include "base/json.h"
 #include "base/numbers.h"
-#include "fl_adapters/embedded.h"
 
-namespace neutra::fl_adapters {
-namespace deepdiagnosis {
+namespace neutra::fl_adapters::deepdiagnosis {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -54,8 +52,7 @@ Extremes extremes(std::span<const float> values) {
 }  // namespace
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::deepdiagnosis_messages,
-                                  "fl_adapters/messages/deepdiagnosis.json");
+  static const MessageTable table = table_of_tool("deepdiagnosis");
   return table;
 }
 
@@ -474,19 +471,20 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
 }
 
 }  // namespace
-}  // namespace deepdiagnosis
 
-extern const Tool deepdiagnosis_tool{
-    "deepdiagnosis",
-    "2022-06",
-    ToolKind::kNative,
-    {ToolNeed::kTraining},
-    "outputs, metrics, gradients and weights after each epoch; stops at the first problem and "
-    "suggests a fix",
-    "Wardat, Cruz, Le and Rajan, DeepDiagnosis: Automatically Diagnosing Faults and Recommending "
-    "Actionable Fixes in Deep Learning Programs, ICSE 2022; "
-    "https://github.com/DeepDiagnosis/ICSE2022",
-    deepdiagnosis::localise,
-    deepdiagnosis::message_table};
+std::vector<Tool> tools() {
+  return {Tool{
+      "deepdiagnosis",
+      "2022-06",
+      ToolKind::kNative,
+      {ToolNeed::kTraining},
+      "outputs, metrics, gradients and weights after each epoch; stops at the first problem and "
+      "suggests a fix",
+      "Wardat, Cruz, Le and Rajan, DeepDiagnosis: Automatically Diagnosing Faults and Recommending "
+      "Actionable Fixes in Deep Learning Programs, ICSE 2022; "
+      "https://github.com/DeepDiagnosis/ICSE2022",
+      localise,
+      message_table}};
+}
 
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::deepdiagnosis

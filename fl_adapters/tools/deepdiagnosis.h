@@ -12,7 +12,7 @@
 /// callback: docs/methods/deepdiagnosis.md has every rule, and what `repaired` mends.
 namespace neutra::fl_adapters::deepdiagnosis {
 
-/// messages/deepdiagnosis.json.
+/// Messages and thresholds: tools/deepdiagnosis.json.
 const MessageTable& message_table();
 
 /// What the tool is told before the training.
@@ -31,8 +31,10 @@ struct Summary {
   double norm = 0;      ///< Euclidean
   double variance = 0;  ///< of a sample: over n - 1; NaN for one value
 };
+/// Of at least one value.
 Summary summary(std::span<const float> values);
 
+/// What the tool sees of a layer at the end of an epoch.
 struct LayerTrace {
   std::span<const float> outputs;           ///< for the first batch of the training rows
   std::vector<Summary> weights, gradients;  ///< kernel, bias
@@ -48,6 +50,7 @@ struct EpochTrace {
 /// The rules, over the epochs of a training in their order.
 class Checker {
  public:
+  /// Before the first epoch.
   Checker(CallbackModel model, Setting setting);
   /// At most one problem, with at most one suggestion after it: the tool stops with it.
   Finding check(const EpochTrace& epoch);

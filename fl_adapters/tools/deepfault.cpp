@@ -1,15 +1,13 @@
-#include "fl_adapters/deepfault.h"
+#include "fl_adapters/tools/deepfault.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <limits>
 
-#include "fl_adapters/embedded.h"
 #include "fl_adapters/trained_model.h"
 
-namespace neutra::fl_adapters {
-namespace deepfault {
+namespace neutra::fl_adapters::deepfault {
 namespace {
 
 double ratio(double numerator, double denominator) {
@@ -20,8 +18,7 @@ double ratio(double numerator, double denominator) {
 }  // namespace
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::deepfault_messages,
-                                  "fl_adapters/messages/deepfault.json");
+  static const MessageTable table = table_of_tool("deepfault");
   return table;
 }
 
@@ -224,12 +221,10 @@ Tool tool(Measure measure, const std::string& name, const std::string& formula) 
 }
 
 }  // namespace
-}  // namespace deepfault
 
-extern const Tool deepfault_dstar_tool = deepfault::tool(deepfault::Measure::kDStar, "dstar", "D*");
-extern const Tool deepfault_ochiai_tool =
-    deepfault::tool(deepfault::Measure::kOchiai, "ochiai", "Ochiai");
-extern const Tool deepfault_tarantula_tool =
-    deepfault::tool(deepfault::Measure::kTarantula, "tarantula", "Tarantula");
+std::vector<Tool> tools() {
+  return {tool(Measure::kDStar, "dstar", "D*"), tool(Measure::kOchiai, "ochiai", "Ochiai"),
+          tool(Measure::kTarantula, "tarantula", "Tarantula")};
+}
 
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::deepfault

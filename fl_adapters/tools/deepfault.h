@@ -11,7 +11,7 @@
 /// wrong. docs/methods/deepfault.md has every rule, and what `repaired` mends.
 namespace neutra::fl_adapters::deepfault {
 
-/// messages/deepfault.json.
+/// Messages and thresholds: tools/deepfault.json.
 const MessageTable& message_table();
 
 /// How often a neuron was active, or wasn't, in failing and passing rows.
@@ -20,6 +20,8 @@ struct Spectrum {
   bool operator==(const Spectrum&) const = default;
 };
 
+/// A formula, with af and ap for active neurons in failing and passing rows, if for idle ones in
+/// failing rows, f and p for all failing and passing rows.
 enum class Measure {
   kTarantula,  ///< (af / f) / (af / f + ap / p)
   kOchiai,     ///< af / sqrt(f (af + ap))

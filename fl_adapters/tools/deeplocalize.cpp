@@ -1,18 +1,15 @@
-#include "fl_adapters/deeplocalize.h"
+#include "fl_adapters/tools/deeplocalize.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "base/numbers.h"
-#include "fl_adapters/embedded.h"
 
-namespace neutra::fl_adapters {
-namespace deeplocalize {
+namespace neutra::fl_adapters::deeplocalize {
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::deeplocalize_messages,
-                                  "fl_adapters/messages/deeplocalize.json");
+  static const MessageTable table = table_of_tool("deeplocalize");
   return table;
 }
 
@@ -265,17 +262,18 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
 }
 
 }  // namespace
-}  // namespace deeplocalize
 
-extern const Tool deeplocalize_tool{
-    "deeplocalize",
-    "2021-02",
-    ToolKind::kNative,
-    {ToolNeed::kTraining},
-    "means of outputs, weights, gradients and losses after each batch; stops at the first error",
-    "Wardat, Le and Rajan, DeepLocalize: Fault Localization for Deep Neural Networks, ICSE 2021; "
-    "https://github.com/Wardat-ISU/DeepLocalize",
-    deeplocalize::localise,
-    deeplocalize::message_table};
+std::vector<Tool> tools() {
+  return {Tool{
+      "deeplocalize",
+      "2021-02",
+      ToolKind::kNative,
+      {ToolNeed::kTraining},
+      "means of outputs, weights, gradients and losses after each batch; stops at the first error",
+      "Wardat, Le and Rajan, DeepLocalize: Fault Localization for Deep Neural Networks, ICSE 2021; "
+      "https://github.com/Wardat-ISU/DeepLocalize",
+      localise,
+      message_table}};
+}
 
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::deeplocalize

@@ -13,7 +13,7 @@
 /// callback: docs/methods/deeplocalize.md has every rule, and what `repaired` mends.
 namespace neutra::fl_adapters::deeplocalize {
 
-/// messages/deeplocalize.json.
+/// Messages and thresholds: tools/deeplocalize.json.
 const MessageTable& message_table();
 
 /// What the tool sees of a layer after a batch.
@@ -25,6 +25,7 @@ struct LayerTrace {
   std::optional<Mean> output_gradient;  ///< with respect to the outputs; none: not known
 };
 
+/// What the tool sees after a batch.
 struct BatchTrace {
   std::int64_t epoch = 0, batch = 0;  ///< from 0; the batch within its epoch
   float loss = 0;
@@ -35,6 +36,7 @@ struct BatchTrace {
 /// The rules, over the batches of a training in their order.
 class Checker {
  public:
+  /// Before the first batch.
   explicit Checker(CallbackModel model);
   /// At most one message: the tool stops with it.
   Finding check(const BatchTrace& batch);

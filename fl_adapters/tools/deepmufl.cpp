@@ -1,4 +1,4 @@
-#include "fl_adapters/deepmufl.h"
+#include "fl_adapters/tools/deepmufl.h"
 
 #include <algorithm>
 #include <cassert>
@@ -7,16 +7,13 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "fl_adapters/embedded.h"
 #include "mutators/model_mutants.h"
 #include "training/trained_mutations.h"
 
-namespace neutra::fl_adapters {
-namespace deepmufl {
+namespace neutra::fl_adapters::deepmufl {
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::deepmufl_messages,
-                                  "fl_adapters/messages/deepmufl.json");
+  static const MessageTable table = table_of_tool("deepmufl");
   return table;
 }
 
@@ -449,28 +446,19 @@ Tool tool(const std::string& name, const Formula& formula) {
           message_table};
 }
 
-using enum Formula::Kind;
-
 }  // namespace
-}  // namespace deepmufl
 
-using deepmufl::tool;
-extern const Tool deepmufl_metallaxis1_ochiai_avg_tool =
-    tool("metallaxis1-ochiai-avg", {deepmufl::kMetallaxis1, true, false});
-extern const Tool deepmufl_metallaxis1_ochiai_max_tool =
-    tool("metallaxis1-ochiai-max", {deepmufl::kMetallaxis1, true, true});
-extern const Tool deepmufl_metallaxis1_sbi_avg_tool =
-    tool("metallaxis1-sbi-avg", {deepmufl::kMetallaxis1, false, false});
-extern const Tool deepmufl_metallaxis1_sbi_max_tool =
-    tool("metallaxis1-sbi-max", {deepmufl::kMetallaxis1, false, true});
-extern const Tool deepmufl_metallaxis2_ochiai_avg_tool =
-    tool("metallaxis2-ochiai-avg", {deepmufl::kMetallaxis2, true, false});
-extern const Tool deepmufl_metallaxis2_ochiai_max_tool =
-    tool("metallaxis2-ochiai-max", {deepmufl::kMetallaxis2, true, true});
-extern const Tool deepmufl_metallaxis2_sbi_avg_tool =
-    tool("metallaxis2-sbi-avg", {deepmufl::kMetallaxis2, false, false});
-extern const Tool deepmufl_metallaxis2_sbi_max_tool =
-    tool("metallaxis2-sbi-max", {deepmufl::kMetallaxis2, false, true});
-extern const Tool deepmufl_muse_tool = tool("muse", {deepmufl::kMuse, false, false});
+std::vector<Tool> tools() {
+  using enum Formula::Kind;
+  return {tool("metallaxis1-ochiai-avg", {kMetallaxis1, true, false}),
+          tool("metallaxis1-ochiai-max", {kMetallaxis1, true, true}),
+          tool("metallaxis1-sbi-avg", {kMetallaxis1, false, false}),
+          tool("metallaxis1-sbi-max", {kMetallaxis1, false, true}),
+          tool("metallaxis2-ochiai-avg", {kMetallaxis2, true, false}),
+          tool("metallaxis2-ochiai-max", {kMetallaxis2, true, true}),
+          tool("metallaxis2-sbi-avg", {kMetallaxis2, false, false}),
+          tool("metallaxis2-sbi-max", {kMetallaxis2, false, true}),
+          tool("muse", {kMuse, false, false})};
+}
 
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::deepmufl

@@ -10,7 +10,7 @@
 /// results. docs/methods/deepmufl.md has every rule, and what `repaired` mends.
 namespace neutra::fl_adapters::deepmufl {
 
-/// messages/deepmufl.json.
+/// Messages and thresholds: tools/deepmufl.json.
 const MessageTable& message_table();
 
 /// What the tests say of one mutant.
@@ -20,12 +20,14 @@ struct MutantResult {
   std::int64_t pass_to_fail = 0;
   std::int64_t fail_changed = 0;  ///< failing tests whose output is another one
 };
+/// What the tests say of all mutants of one layer.
 struct LayerResults {
   int layer = 0;
   std::vector<MutantResult> mutants;
   /// Test inputs, equal ones counted once, for which some mutant of the layer changes the result.
   std::int64_t inputs_fail_to_pass = 0, inputs_pass_to_fail = 0;
 };
+/// What they say of all mutants of a model.
 struct Results {
   std::int64_t failing = 0, passing = 0;  ///< tests on the model itself
   std::vector<LayerResults> layers;       ///< those with mutants
@@ -38,6 +40,7 @@ double ochiai(std::int64_t failing, std::int64_t passing, std::int64_t all_faili
 
 /// A way to make a layer's suspiciousness of its mutants'.
 struct Formula {
+  /// Which tests a mutant affects, or MUSE.
   enum class Kind {
     kMetallaxis1,  ///< a mutant affects tests whose result it changes
     kMetallaxis2,  ///< a mutant affects failing tests whose output it changes, and passing ones

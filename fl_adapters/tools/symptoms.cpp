@@ -1,20 +1,17 @@
 #include "evaluators/symptoms.h"
-#include "base/numbers.h"
 
-#include "fl_adapters/embedded.h"
+#include "base/numbers.h"
 #include "fl_adapters/messages.h"
 #include "fl_adapters/trained_model.h"
 #include "training/monitor.h"
 
 /// Symptoms of faulty data in a training, and what they say about the data:
 /// docs/methods/symptoms.md.
-namespace neutra::fl_adapters {
-namespace symptoms {
+namespace neutra::fl_adapters::symptoms {
 namespace {
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::symptoms_messages,
-                                  "fl_adapters/messages/symptoms.json");
+  static const MessageTable table = table_of_tool("symptoms");
   return table;
 }
 
@@ -69,17 +66,18 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
 }
 
 }  // namespace
-}  // namespace symptoms
 
-extern const Tool symptoms_tool{
-    "symptoms",
-    "2024-12",
-    ToolKind::kNative,
-    {ToolNeed::kTraining},
-    "symptoms of faulty data in gradients, weights, biases and losses; ranks faults of the data",
-    "Shah, Understanding the Challenges of Reproducing Deep Learning Bugs, Dalhousie University, "
-    "2024; the rules' decisions are neutra's",
-    symptoms::localise,
-    symptoms::message_table};
+std::vector<Tool> tools() {
+  return {Tool{
+      "symptoms",
+      "2024-12",
+      ToolKind::kNative,
+      {ToolNeed::kTraining},
+      "symptoms of faulty data in gradients, weights, biases and losses; ranks faults of the data",
+      "Shah, Understanding the Challenges of Reproducing Deep Learning Bugs, Dalhousie University, "
+      "2024; the rules' decisions are neutra's",
+      localise,
+      message_table}};
+}
 
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::symptoms

@@ -1,4 +1,4 @@
-#include "fl_adapters/umlaut.h"
+#include "fl_adapters/tools/umlaut.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,10 @@
 
 #include "base/json.h"
 #include "base/numbers.h"
-#include "fl_adapters/embedded.h"
 #include "fl_adapters/task_rules.h"
 #include "fl_adapters/watch.h"
 
-namespace neutra::fl_adapters {
-namespace umlaut {
+namespace neutra::fl_adapters::umlaut {
 namespace {
 
 /// A model as the rules see it.
@@ -160,7 +158,7 @@ double logged(const std::map<std::string, double>& logs, const char* name) {
 }  // namespace
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::umlaut_messages, "fl_adapters/messages/umlaut.json");
+  static const MessageTable table = table_of_tool("umlaut");
   return table;
 }
 
@@ -306,17 +304,19 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
 }
 
 }  // namespace
-}  // namespace umlaut
 
-extern const Tool umlaut_tool{
-    "umlaut",
-    "2022-05",
-    ToolKind::kNative,
-    {ToolNeed::kProgram, ToolNeed::kTraining},
-    "static checks of the model and checks of losses, accuracies, input and rate after each epoch",
-    "Schoop, Huang and Hartmann, UMLAUT: Debugging Deep Learning Programs using Program Structure "
-    "and Model Behavior, CHI 2021; https://github.com/BerkeleyHCI/umlaut",
-    umlaut::localise,
-    umlaut::message_table};
+std::vector<Tool> tools() {
+  return {Tool{"umlaut",
+               "2022-05",
+               ToolKind::kNative,
+               {ToolNeed::kProgram, ToolNeed::kTraining},
+               "static checks of the model and checks of losses, accuracies, input and rate after "
+               "each epoch",
+               "Schoop, Huang and Hartmann, UMLAUT: Debugging Deep Learning Programs using Program "
+               "Structure "
+               "and Model Behavior, CHI 2021; https://github.com/BerkeleyHCI/umlaut",
+               localise,
+               message_table}};
+}
 
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::umlaut

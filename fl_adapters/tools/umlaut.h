@@ -12,7 +12,7 @@
 /// docs/methods/umlaut.md has every rule, and what `repaired` mends.
 namespace neutra::fl_adapters::umlaut {
 
-/// messages/umlaut.json.
+/// Messages and thresholds: tools/umlaut.json.
 const MessageTable& message_table();
 
 /// The rules that look at the model, before the training. Precondition: the program is valid.
@@ -26,6 +26,7 @@ struct Input {
   float min = 0, max = 0;  ///< NaN where there is a NaN, as NumPy's
   bool floating = true;
 };
+/// Of rows of this shape: all their values, one row after the other. Precondition: there is one.
 Input summary(const program::Shape& row, std::span<const float> values);
 
 /// What the tool knows after an epoch.

@@ -4,7 +4,7 @@
 
 #include "evaluators/answers.h"
 #include "experiments/catalog.h"
-#include "fl_adapters/neuralint.h"
+#include "fl_adapters/tools/neuralint/rules.h"
 
 namespace neutra::experiments {
 namespace {

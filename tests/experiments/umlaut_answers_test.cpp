@@ -4,7 +4,7 @@
 
 #include "evaluators/answers.h"
 #include "experiments/catalog.h"
-#include "fl_adapters/umlaut.h"
+#include "fl_adapters/tools/umlaut.h"
 
 namespace neutra::experiments {
 namespace {

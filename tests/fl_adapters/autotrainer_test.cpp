@@ -1,4 +1,4 @@
-#include "fl_adapters/autotrainer.h"
+#include "fl_adapters/tools/autotrainer/problems.h"
 
 #include <gtest/gtest.h>
 
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "fl_adapters/tools/autotrainer/repairs.h"
 #include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "fl_adapters/deeplocalize.h"
+#include "fl_adapters/tools/deeplocalize.h"
 #include "fl_adapters/registry.h"
 #include "tests/fl_adapters/tools_words.h"
 #include "tests/training/programs.h"

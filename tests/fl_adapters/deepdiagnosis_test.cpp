@@ -1,4 +1,4 @@
-#include "fl_adapters/deepdiagnosis.h"
+#include "fl_adapters/tools/deepdiagnosis.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fl_adapters/deepfault.h"
+#include "fl_adapters/tools/deepfault.h"
 
 #include <gtest/gtest.h>
 

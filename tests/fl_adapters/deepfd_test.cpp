@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "fl_adapters/deepfd/model.h"
-#include "fl_adapters/deepfd/monitor.h"
-#include "fl_adapters/deepfd/seeding.h"
+#include "fl_adapters/tools/deepfd/model.h"
+#include "fl_adapters/tools/deepfd/monitor.h"
+#include "fl_adapters/tools/deepfd/seeding.h"
 #include "fl_adapters/embedded.h"
 #include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
@@ -530,7 +530,7 @@ TEST(DeepFDSeeding, TrainsAsTheToolDoes) {
 }
 
 TEST(DeepFDBundledModel, IsInOrder) {
-  const std::string file = "fl_adapters/deepfd/model.json";
+  const std::string file = "fl_adapters/tools/deepfd/model.json";
   const Table table = table_from_json(parse_json(embedded::deepfd_model, file), file);
   EXPECT_GE(table.programs.size(), 8u);
   std::array<int, kLabels> counts{};

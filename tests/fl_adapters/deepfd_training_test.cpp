@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "fl_adapters/deepfd/seeding.h"
+#include "fl_adapters/tools/deepfd/seeding.h"
 #include "fl_adapters/registry.h"
 #include "tests/training/programs.h"
 

@@ -1,4 +1,4 @@
-#include "fl_adapters/deeplocalize.h"
+#include "fl_adapters/tools/deeplocalize.h"
 
 #include <gtest/gtest.h>
 

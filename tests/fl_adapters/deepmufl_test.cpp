@@ -1,4 +1,4 @@
-#include "fl_adapters/deepmufl.h"
+#include "fl_adapters/tools/deepmufl.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "fl_adapters/umlaut.h"
+#include "fl_adapters/tools/umlaut.h"
 
 namespace neutra::fl_adapters {
 namespace {

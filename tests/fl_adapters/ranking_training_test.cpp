@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/hdf5_file.h"
-#include "fl_adapters/deepfault.h"
-#include "fl_adapters/deepmufl.h"
+#include "fl_adapters/tools/deepfault.h"
+#include "fl_adapters/tools/deepmufl.h"
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
 #include "tests/training/programs.h"

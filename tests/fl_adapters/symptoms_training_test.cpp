@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "evaluators/symptoms.h"
-#include "fl_adapters/embedded.h"
 #include "fl_adapters/messages.h"
 #include "fl_adapters/registry.h"
 #include "tests/training/programs.h"
@@ -68,7 +67,7 @@ TEST(SymptomsTool, SaysNothingWithoutSymptoms) {
 }
 
 TEST(SymptomsTool, EveryFaultOfTheDataHasFaultTypes) {
-  const MessageTable table(embedded::symptoms_messages, "symptoms.json");
+  const MessageTable table = table_of_tool("symptoms");
   for (const evaluators::DataFault& fault : evaluators::SymptomRules::bundled().data_faults()) {
     EXPECT_FALSE(table.message(fault.id, {}, "").faults.empty()) << fault.id;
   }

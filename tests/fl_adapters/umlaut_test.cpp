@@ -1,4 +1,4 @@
-#include "fl_adapters/umlaut.h"
+#include "fl_adapters/tools/umlaut.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/hdf5_file.h"
-#include "fl_adapters/deeplocalize.h"
+#include "fl_adapters/tools/deeplocalize.h"
 #include "tests/performance/workload.h"
 #include "training/local_trainer.h"
 #include "training/random.h"

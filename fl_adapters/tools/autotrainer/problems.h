@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "fl_adapters/messages.h"
-#include "fl_adapters/task_rules.h"
 
 /// AutoTrainer (Zhang et al., ICSE 2021; TDSC 2023), after its public behaviour:
 /// docs/methods/autotrainer.md has every rule, and what `repaired` mends.
 namespace neutra::fl_adapters::autotrainer {
 
-/// messages/autotrainer.json.
+/// Messages and thresholds: tools/autotrainer.json.
 const MessageTable& message_table();
 
 /// What the tool reads off the model.
@@ -25,6 +24,7 @@ struct Model {
   /// To the repaired tool: the task leaves no other than what is there.
   bool loss_settled = false, activation_settled = false;
 };
+/// Precondition: the program has a layer.
 Model model_of(const program::ResolvedProgram& program);
 
 /// Logs of the epochs so far, one value for each.
@@ -38,6 +38,7 @@ struct Gradients {
   double zeros = 0;                      ///< share of zeros among all
   bool finite = true;
 };
+/// `layers`: those of the model, with the gradients of one batch.
 Gradients gradients_of(std::span<const training::LayerView> layers);
 
 /// Outputs of the layers for the first batch.
@@ -55,9 +56,13 @@ struct Features {
   bool not_converge = false, slow_accuracy = false, unstable = false;
   int dead_relu = 0, vanishing = 0, exploding = 0;  ///< checks in which they showed
 };
+/// Sets the flags that follow from the model alone.
 void see_model(Features& features, const Model& model, ToolVariant variant);
+/// Sets the flags that follow from the outputs for one batch.
 void see_outputs(Features& features, const Outputs& outputs);
+/// Counts a check, or sets the flag for gradients that are no numbers.
 void see_gradients(Features& features, const Gradients& gradients);
+/// Sets the flags that follow from losses and accuracies so far.
 void see_history(Features& features, const History& history, const Model& model,
                  ToolVariant variant);
 /// Do the peaks of the accuracy lie above its troughs often enough?
@@ -72,6 +77,7 @@ std::string most_urgent(const std::vector<std::string>& problems);
 /// The tool during a training.
 class Monitor {
  public:
+  /// Before the first epoch.
   Monitor(const Model& model, ToolVariant variant);
   /// Is the end of this epoch looked at?
   bool checks(std::int64_t epoch) const;
@@ -80,6 +86,7 @@ class Monitor {
   /// A check. `outputs`: null unless looks_at_outputs(). The problem that was found, or "".
   std::string check(std::int64_t epoch, const History& history, const Gradients& gradients,
                     bool weights_finite, const Outputs* outputs);
+  /// What it has seen so far.
   const Features& features() const { return features_; }
 
  private:
@@ -88,21 +95,5 @@ class Monitor {
   Features features_;
   bool midway_ = true;
 };
-
-/// What the repaired tool looks at before it advises: it asks for nothing that is there, and for
-/// nothing that the task forbids.
-struct Care {
-  TaskRules rules;
-  bool features_scaled = false;  ///< they lie in [0, 1] already
-};
-
-/// What the tool says about a problem: a message with the choice of all faults that its repairs
-/// stand for, and one for each repair, in the order in which they are tried. `care`: null for the
-/// published tool.
-std::vector<ToolMessage> messages_for(const std::string& problem,
-                                      const program::ResolvedProgram& program, std::int64_t epoch,
-                                      const Care* care = nullptr);
-/// The types of a problem's faults, the first repair's first.
-std::vector<evaluators::Suspect> ranking_of(const std::vector<ToolMessage>& messages);
 
 }  // namespace neutra::fl_adapters::autotrainer

@@ -1,9 +1,9 @@
-#include "fl_adapters/deepfd/classifiers.h"
+#include "fl_adapters/tools/deepfd/classifiers.h"
 
 #include <algorithm>
 #include <opencv2/ml.hpp>
 
-#include "fl_adapters/deepfd/monitor.h"
+#include "fl_adapters/tools/deepfd/monitor.h"
 
 namespace neutra::fl_adapters::deepfd {
 namespace {

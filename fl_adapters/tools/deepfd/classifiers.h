@@ -20,7 +20,9 @@ struct LabelledRows {
   std::size_t columns = 0;
   std::vector<float> values;  ///< row-major
   std::vector<Labels> labels;
+  /// How many there are.
   std::size_t rows() const { return labels.size(); }
+  /// The features of row i; precondition: there is one.
   std::span<const float> row(std::size_t i) const {
     return std::span(values).subspan(i * columns, columns);
   }

@@ -1,4 +1,4 @@
-#include "fl_adapters/deepfd/model.h"
+#include "fl_adapters/tools/deepfd/model.h"
 
 #include <algorithm>
 #include <cassert>

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "fl_adapters/deepfd/table.h"
+#include "fl_adapters/tools/deepfd/table.h"
 
 namespace neutra::fl_adapters::deepfd {
 
@@ -18,8 +18,11 @@ struct Diagnosis {
 /// A table with the classifiers that learned from it.
 class Model {
  public:
+  /// Trains the classifiers, which takes seconds.
   Model(Table table, ToolVariant variant);
+  /// What the classifiers learned from.
   const Table& table() const { return table_; }
+  /// The variant whose features they learned from.
   ToolVariant variant() const { return variant_; }
   /// From the features of nine trainings. As published the features of these and of the table are
   /// scaled to [0, 1] together, and a label is named where a classifier names it in more iterations
@@ -36,6 +39,7 @@ class Model {
 
 /// How well a model names the faults of mutants that it hasn't seen.
 struct Evaluation {
+  /// How often one label was named rightly and wrongly.
   struct Confusion {
     int true_positive = 0, false_positive = 0, false_negative = 0, true_negative = 0;
     /// (recall + specificity) / 2; a half that no mutant tells counts 1/2.

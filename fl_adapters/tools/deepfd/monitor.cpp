@@ -1,11 +1,9 @@
-#include "fl_adapters/deepfd/monitor.h"
+#include "fl_adapters/tools/deepfd/monitor.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
-
-#include "fl_adapters/embedded.h"
 
 namespace neutra::fl_adapters::deepfd {
 namespace {
@@ -95,7 +93,7 @@ Course course(std::span<const Record> history, Value value) {
 }  // namespace
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::deepfd_messages, "fl_adapters/messages/deepfd.json");
+  static const MessageTable table = table_of_tool("deepfd");
   return table;
 }
 

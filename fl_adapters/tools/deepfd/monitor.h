@@ -16,7 +16,7 @@
 /// rule, and what `repaired` mends.
 namespace neutra::fl_adapters::deepfd {
 
-/// messages/deepfd.json.
+/// Messages and thresholds: tools/deepfd.json.
 const MessageTable& message_table();
 
 /// What the tool writes down at each sampled batch. Flags and counts: a count grows by one each
@@ -73,11 +73,15 @@ void check_history(std::span<const Record> history, std::int64_t epochs, Row& ro
 /// The tool's monitor during one training.
 class Monitor {
  public:
+  /// Of a training of `epochs` epochs.
   Monitor(std::int64_t epochs, ToolVariant variant) : epochs_(epochs), variant_(variant) {}
+  /// Loss and accuracy after a batch.
   void batch_end(double loss, double accuracy);
+  /// What an epoch ended with.
   void epoch_end(const Record& record) { history_.push_back(record); }
   /// Adds a row, from what the probe says about the first batch.
   void sample(std::span<const training::LayerView> layers);
+  /// One for each sample, in their order.
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
@@ -109,6 +113,7 @@ std::array<double, 8> statistics_of(std::vector<double> values);
 /// Watches a training as the tool's callback does.
 class Watcher final : public training::Observer {
  public:
+  /// Watches for these variants, at once.
   explicit Watcher(std::vector<ToolVariant> variants) : variants_(std::move(variants)) {}
   bool wants_validation() const override { return true; }
   void begin(const training::DataView& data, training::Probe&) override;

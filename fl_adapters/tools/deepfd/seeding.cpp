@@ -1,4 +1,4 @@
-#include "fl_adapters/deepfd/seeding.h"
+#include "fl_adapters/tools/deepfd/seeding.h"
 
 #include <algorithm>
 #include <map>
@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kOptLabel = 0, kLrLabel = 1, kActLabel = 2, kLossLabel = 3;  // and epoch
 
 const Json& pools() {
-  static const Json json = parse_json(embedded::deepfd_faults, "fl_adapters/deepfd/faults.json");
+  static const Json json =
+      parse_json(embedded::deepfd_faults, "fl_adapters/tools/deepfd/faults.json");
   return json;
 }
 
@@ -105,8 +106,9 @@ std::vector<std::string> Seeder::values(std::size_t label) const {
       const std::int64_t epochs = std::stoll(now);
       for (const Json& divisor : pools().at("epoch_divisors")) {
         std::int64_t fewer = std::max<std::int64_t>(1, epochs / divisor.get<std::int64_t>());
-        if (fewer == epochs)
+        if (fewer == epochs) {
           fewer = std::max<std::int64_t>(1, std::min<std::int64_t>(10, fewer) - 1);
+        }
         list.push_back(std::to_string(fewer));
       }
     }
@@ -265,38 +267,81 @@ void require_seedable(const std::vector<FaultyProgram>& programs, training::Loca
   }
 }
 
+namespace {
+
+/// A random number for one use in one program.
+std::uint64_t key_of(const program::Program& program, const SeedingOptions& options,
+                     std::uint64_t use) {
+  return mixed(options.seed ^ mixed(program::program_hash(program).low ^ (use << 32)));
+}
+
+/// Values of each label that made a mutant of one program which was killed.
+using KilledValues = std::array<std::vector<std::string>, kLabels>;
+
+/// The program without faults, and its mutants with one.
+void add_singles(std::size_t base, const program::Program& program, const Seeder& seeder,
+                 const SeedingOptions& options, std::vector<Subject>& subjects) {
+  subjects.push_back({base, {}, seeder.seed({}), {}});
+  for (std::size_t label = 0; label < kLabels; ++label) {
+    for (const std::string& value :
+         chosen(seeder.values(label), label, static_cast<std::size_t>(options.singles),
+                key_of(program, options, label))) {
+      std::array<std::string, kLabels> values;
+      values[label] = value;
+      subjects.push_back({base, values, seeder.seed(values), {}});
+    }
+  }
+}
+
+/// Mutants with `count` of the faults that were killed alone.
+void add_several(std::size_t base, const program::Program& program, const Seeder& seeder,
+                 const KilledValues& pools, std::size_t count, const SeedingOptions& options,
+                 std::vector<Subject>& subjects) {
+  std::vector<Labels> sets = label_sets(count);
+  std::erase_if(sets, [&](const Labels& labels) {
+    for (std::size_t l = 0; l < kLabels; ++l) {
+      if (labels[l] && pools[l].empty()) return true;
+    }
+    return false;
+  });
+  if (sets.empty()) return;
+  sets = shuffled(sets, key_of(program, options, 100 + count));
+  std::vector<std::string> names;
+  for (int i = 0; i < options.several[count - 2]; ++i) {
+    const Labels& labels = sets[static_cast<std::size_t>(i) % sets.size()];
+    std::array<std::string, kLabels> values;
+    for (std::size_t l = 0; l < kLabels; ++l) {
+      if (!labels[l]) continue;
+      const std::uint64_t key = key_of(program, options, 1000 + 100 * count + 10 * l);
+      values[l] = pools[l][mixed(key + static_cast<std::uint64_t>(i)) % pools[l].size()];
+    }
+    Seeded seeded = seeder.seed(values);
+    if (std::find(names.begin(), names.end(), seeded.name) != names.end()) continue;
+    // A pair that Keras refuses.
+    if (!program::validate(seeded.program.document).empty()) continue;
+    names.push_back(seeded.name);
+    subjects.push_back({base, values, std::move(seeded), {}});
+  }
+}
+
+}  // namespace
+
 Table make_table(const std::vector<FaultyProgram>& programs, training::LocalTrainer& trainer,
                  const SeedingOptions& options) {
   require_seedable(programs, trainer);
   Table table;
   table.seed = options.seed;
   std::vector<Seeder> seeders;
-  std::vector<Subject> singles;
-  const auto key_of = [&](std::size_t base, std::uint64_t use) {
-    return mixed(options.seed ^
-                 mixed(program::program_hash(programs[base].program).low ^ (use << 32)));
-  };
+  std::vector<Subject> singles, several;
   for (std::size_t base = 0; base < programs.size(); ++base) {
-    const FaultyProgram& program = programs[base];
-    table.programs.push_back(program.id);
-    const Seeder& seeder = seeders.emplace_back(program.program);
-    singles.push_back({base, {}, seeder.seed({}), {}});
-    for (std::size_t label = 0; label < kLabels; ++label) {
-      for (const std::string& value :
-           chosen(seeder.values(label), label, static_cast<std::size_t>(options.singles),
-                  key_of(base, label))) {
-        std::array<std::string, kLabels> values;
-        values[label] = value;
-        singles.push_back({base, values, seeder.seed(values), {}});
-      }
-    }
+    const program::Program& program = programs[base].program;
+    table.programs.push_back(programs[base].id);
+    add_singles(base, program, seeders.emplace_back(program), options, singles);
   }
   train(singles, trainer, options);
 
-  // Killed values of each base, label by label, are what mutants with several faults are made of.
-  std::vector<Subject> several;
   std::map<std::size_t, const Subject*> origins;
-  std::vector<std::array<std::vector<std::string>, kLabels>> found(programs.size());
+  std::vector<KilledValues> found(programs.size());
   std::vector<const Subject*> kept;
   for (const Subject& subject : singles) {
     if (subject.seeded.labels == Labels{}) {
@@ -316,41 +361,15 @@ Table make_table(const std::vector<FaultyProgram>& programs, training::LocalTrai
   }
   for (std::size_t base = 0; base < programs.size(); ++base) {
     for (std::size_t count = 2; count <= kLabels; ++count) {
-      std::vector<Labels> sets;
-      for (const Labels& labels : label_sets(count)) {
-        bool possible = true;
-        for (std::size_t l = 0; l < kLabels; ++l) {
-          possible = possible && (!labels[l] || !found[base][l].empty());
-        }
-        if (possible) sets.push_back(labels);
-      }
-      if (sets.empty()) continue;
-      sets = shuffled(sets, key_of(base, 100 + count));
-      std::vector<std::string> names;
-      for (int i = 0; i < options.several[count - 2]; ++i) {
-        const Labels& labels = sets[static_cast<std::size_t>(i) % sets.size()];
-        std::array<std::string, kLabels> values;
-        for (std::size_t l = 0; l < kLabels; ++l) {
-          const auto& pool = found[base][l];
-          if (labels[l]) {
-            values[l] = pool[mixed(key_of(base, 1000 + 100 * count + 10 * l) +
-                                   static_cast<std::uint64_t>(i)) %
-                             pool.size()];
-          }
-        }
-        Seeded seeded = seeders[base].seed(values);
-        if (std::find(names.begin(), names.end(), seeded.name) != names.end()) continue;
-        if (!program::validate(seeded.program.document).empty())
-          continue;  // a pair that Keras refuses
-        names.push_back(seeded.name);
-        several.push_back({base, values, std::move(seeded), {}});
-      }
+      add_several(base, programs[base].program, seeders[base], found[base], count, options,
+                  several);
     }
   }
   train(several, trainer, options);
   for (const Subject& subject : several) {
     if (killed(subject, *origins[subject.base])) kept.push_back(&subject);
   }
+
   table.mutants = singles.size() - programs.size() + several.size();
   for (const Subject* subject : kept) {
     table.examples.push_back(example_of(*subject, programs[subject->base].id));

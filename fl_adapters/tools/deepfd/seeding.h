@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "fl_adapters/deepfd/table.h"
 #include "fl_adapters/tool.h"
+#include "fl_adapters/tools/deepfd/table.h"
 #include "program/parameters.h"
 
 namespace neutra::fl_adapters::deepfd {
@@ -24,6 +24,7 @@ struct Seeded {
 /// rate, activation of the last layer, loss, epochs.
 class Seeder {
  public:
+  /// `base`: a valid program, without faults.
   explicit Seeder(const program::Program& base);
 
   /// Values that make a fault of this label: those of the pool that change the program. Empty: the
@@ -47,6 +48,7 @@ struct Observation {
   std::array<std::vector<float>, std::size(kVariants)> features;  ///< of those asked for
   double val_accuracy = 0;
 };
+/// Trains the program of `job` as the tool does; features of the variants asked for.
 Observation observe(training::LocalTrainer& trainer, training::TrainingJob job,
                     const std::vector<ToolVariant>& variants);
 
@@ -57,7 +59,7 @@ struct SeedingOptions {
   std::array<int, 4> several = {6, 6, 4, 2};  ///< mutants with 2, 3, 4 and 5 faults
   int workers = 1;
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(const Tally& trainings)> progress;
+  std::function<void(const Tally& trainings)> progress;  ///< called after each training
 };
 
 /// Throws input_error for a program that isn't valid, isn't a classification or can't be trained.

@@ -1,4 +1,4 @@
-#include "fl_adapters/deepfd/table.h"
+#include "fl_adapters/tools/deepfd/table.h"
 
 #include <algorithm>
 #include <charconv>

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fl_adapters/deepfd/classifiers.h"
-#include "fl_adapters/deepfd/monitor.h"
+#include "fl_adapters/tools/deepfd/classifiers.h"
+#include "fl_adapters/tools/deepfd/monitor.h"
 #include "program/program.h"
 
 namespace neutra::fl_adapters::deepfd {

@@ -6,14 +6,13 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/numbers.h"
-#include "fl_adapters/deepfd/model.h"
-#include "fl_adapters/deepfd/seeding.h"
 #include "fl_adapters/embedded.h"
 #include "fl_adapters/task_rules.h"
+#include "fl_adapters/tools/deepfd/model.h"
+#include "fl_adapters/tools/deepfd/seeding.h"
 #include "fl_adapters/watch.h"
 
-namespace neutra::fl_adapters {
-namespace deepfd {
+namespace neutra::fl_adapters::deepfd {
 namespace {
 
 /// The table of a file, or the one that is compiled in; each is read once.
@@ -23,7 +22,7 @@ const Table& table_of(const std::filesystem::path& file) {
   const std::lock_guard lock(mutex);
   const auto known = tables.find(file);
   if (known != tables.end()) return known->second;
-  const std::string bundled = "fl_adapters/deepfd/model.json";
+  const std::string bundled = "fl_adapters/tools/deepfd/model.json";
   return tables
       .emplace(file, file.empty()
                          ? table_from_json(parse_json(embedded::deepfd_model, bundled), bundled)
@@ -109,17 +108,18 @@ Localisation localise(const FaultyProgram& faulty, const LocaliseContext& contex
 }
 
 }  // namespace
-}  // namespace deepfd
 
-extern const Tool deepfd_tool{
-    "deepfd",
-    "2022-10",
-    ToolKind::kNative,
-    {ToolNeed::kTraining},
-    "classifiers that learned from seeded faults how faulty trainings run; nine trainings a run",
-    "Cao et al., DeepFD: Automated Fault Diagnosis and Localization for "
-    "Deep Learning Programs, ICSE 2022; https://github.com/ArabelaTso/DeepFD",
-    deepfd::localise,
-    deepfd::message_table};
+std::vector<Tool> tools() {
+  return {Tool{
+      "deepfd",
+      "2022-10",
+      ToolKind::kNative,
+      {ToolNeed::kTraining},
+      "classifiers that learned from seeded faults how faulty trainings run; nine trainings a run",
+      "Cao et al., DeepFD: Automated Fault Diagnosis and Localization for "
+      "Deep Learning Programs, ICSE 2022; https://github.com/ArabelaTso/DeepFD",
+      localise,
+      message_table}};
+}
 
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::deepfd

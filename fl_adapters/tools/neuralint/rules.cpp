@@ -1,291 +1,14 @@
-#include "fl_adapters/neuralint.h"
+#include "fl_adapters/tools/neuralint/rules.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cmath>
-#include <cstdlib>
 #include <map>
+#include <set>
+#include <utility>
 
-#include "base/words.h"
-#include "fl_adapters/embedded.h"
-#include "fl_adapters/task_rules.h"
-#include "program/document.h"
-#include "program/layer.h"
-#include "program/normal.h"
+#include "fl_adapters/tools/neuralint/graph.h"
 
-namespace neutra::fl_adapters {
-namespace neuralint {
+namespace neutra::fl_adapters::neuralint {
 namespace {
-
-/// Losses by what they expect of the output; the first of each list are those that the published
-/// tool knows.
-constexpr std::array<std::string_view, 4> kKnownRegression{
-    "hinge", "huber_loss", "mean_squared_error", "mean_absolute_error"};
-constexpr std::array<std::string_view, 3> kKnownClassification{
-    "binary_crossentropy", "categorical_crossentropy", "sparse_categorical_crossentropy"};
-constexpr std::array<std::string_view, 3> kProbabilities{"kullback_leibler_divergence",
-                                                         "kl_divergence", "poisson"};
-
-bool contains(const auto& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
-
-/// A layer of the tool's graph.
-struct Node {
-  int layer = 0;           ///< over config.layers
-  std::string type;        ///< the tool's: "dense", "conv2d", "activator", ...
-  std::string activation;  ///< of an activator
-  bool linear = false;     ///< an activator that the rules take for none
-  Json config;             ///< normal form, every field present
-  std::optional<program::Shape> in, out;
-
-  bool is(std::string_view wanted) const { return type == wanted; }
-  bool learns() const { return is("dense") || is("conv2d"); }
-  bool nonlinear() const { return is("activator") && !linear; }
-  bool max_pools() const { return is("maxpooling2d"); }
-  bool pools() const { return max_pools() || is("averagepooling2d") || is("globalpooling2d"); }
-  bool flattens() const { return is("flatten") || is("reshape") || is("globalpooling2d"); }
-};
-
-/// The extent of a window sliding over `extent`, as the tool computes it: not what Keras does where
-/// strides don't fit, and not positive where the window is too large.
-std::int64_t slid(std::int64_t extent, std::int64_t window, std::int64_t stride, bool same) {
-  const double free = static_cast<double>(same ? extent - 1 : extent - window);
-  return static_cast<std::int64_t>(std::trunc(free / static_cast<double>(stride) + 1));
-}
-
-/// The program as the tool reads it.
-class Graph {
- public:
-  Graph(const program::Program& program, ToolVariant variant,
-        std::optional<program::DataInfo> data = std::nullopt)
-      : repaired_(variant == ToolVariant::kRepaired), rules_(program, std::move(data)) {
-    std::vector<program::Problem> problems;
-    const Json normal = program::normal_form(program.document, program::Defaults::kFill, problems);
-    const Json* layers = program::find_layers(program.document);
-    if (!problems.empty() || layers == nullptr || layers->empty()) {
-      reason_ = problems.empty() ? "a model without layers" : to_string(problems.front());
-      return;
-    }
-    read_loss(program.document, normal);
-    if (!reason_.empty()) return;
-    read_layers(*layers, *program::find_layers(normal));
-    if (!repaired_ && known_layers_ == 1) {
-      reason_ = "the tool reads no model of a single layer";
-      if (layers->size() > 1) {
-        reason_ += ", and of these " + std::to_string(layers->size()) +
-                   " layers it knows one, layer " + std::to_string(nodes_.front().layer);
-      }
-    }
-    if (nodes_.empty()) reason_ = "no layer that the tool knows";
-    find_shapes(*layers);
-  }
-
-  const std::string& reason() const { return reason_; }
-  bool repaired() const { return repaired_; }
-  const std::vector<Node>& nodes() const { return nodes_; }
-  std::size_t size() const { return nodes_.size(); }
-  const Node& at(std::size_t i) const { return nodes_[i]; }
-  const Node& last() const { return nodes_.back(); }
-
-  bool loss_is(std::string_view name) const { return loss_ == name; }
-  bool loss_wants_logits() const { return regression_; }
-  const TaskRules& rules() const { return rules_; }
-  /// Size of a label, which the tool is told: that of a row's target, so that class numbers have 1.
-  /// To the repaired tool they are as many labels as there are classes. 0: unknown.
-  std::int64_t labels() const { return repaired_ ? rules_.classes() : rules_.label_width(); }
-  bool is_deep() const {
-    return std::count_if(nodes_.begin(), nodes_.end(), [](const Node& node) {
-             return node.is("conv2d") || node.pools();
-           }) >= message_table().threshold("deep_layers");
-  }
-
-  /// Does `wanted` hold for a layer behind `from`, at most `hops` behind it?
-  template <typename Wanted>
-  bool within(std::size_t from, double hops, Wanted wanted) const {
-    for (std::size_t i = from + 1; i < size() && static_cast<double>(i - from) <= hops; ++i) {
-      if (wanted(nodes_[i])) return true;
-    }
-    return false;
-  }
-  template <typename Wanted>
-  bool after(std::size_t from, Wanted wanted) const {
-    return within(from, static_cast<double>(size()), wanted);
-  }
-  /// Does it hold for a layer between two others?
-  template <typename Wanted>
-  bool between(std::size_t from, std::size_t to, Wanted wanted) const {
-    return to > from && within(from, static_cast<double>(to - from) - 1, wanted);
-  }
-
- private:
-  void read_loss(const Json& document, const Json& normal) {
-    const std::string canonical = program::loss_word(normal.at("compile").at("loss"));
-    const Json& written = document.at("compile").at("loss");
-    // The tool compares the word in the script: it doesn't know "mse".
-    loss_ = repaired_ || !written.is_string() ? canonical : written.get<std::string>();
-    if (loss_ == "huber") loss_ = "huber_loss";
-    regression_ = contains(kKnownRegression, loss_);
-    if (contains(kKnownRegression, loss_) || contains(kKnownClassification, loss_)) return;
-    if (repaired_) {
-      regression_ = !contains(kProbabilities, loss_);
-    } else {
-      reason_ = "loss " + loss_ + "; the tool knows " +
-                join({kKnownRegression.begin(), kKnownRegression.end()}) + ", " +
-                join({kKnownClassification.begin(), kKnownClassification.end()});
-    }
-  }
-
-  void read_layers(const Json& written, const Json& layers) {
-    static const std::map<std::string_view, std::string_view> types{
-        {"Conv2D", "conv2d"},
-        {"Dense", "dense"},
-        {"MaxPooling2D", "maxpooling2d"},
-        {"AveragePooling2D", "averagepooling2d"},
-        {"BatchNormalization", "batch_norm"},
-        {"Flatten", "flatten"},
-        {"Dropout", "dropout"}};
-    static const std::map<std::string_view, std::string_view> overlooked{
-        {"Reshape", "reshape"},
-        {"ZeroPadding2D", "zeropadding2d"},
-        {"GlobalAveragePooling2D", "globalpooling2d"},
-        {"GlobalMaxPooling2D", "globalpooling2d"}};
-    for (std::size_t i = 0; i < layers.size(); ++i) {
-      const std::string class_name = layers[i].at("class_name");
-      Node node;
-      node.layer = static_cast<int>(i);
-      node.config = layers[i].at("config");
-      if (const auto known = types.find(class_name); known != types.end()) {
-        node.type = known->second;
-      } else if (const auto mended = overlooked.find(class_name);
-                 repaired_ && mended != overlooked.end()) {
-        node.type = mended->second;
-      } else if (class_name == "Activation") {
-        add_activator(node.layer, node.config.at("activation"));
-        ++known_layers_;
-        continue;
-      } else if (class_name == "ReLU" || class_name == "ELU" || class_name == "LeakyReLU" ||
-                 class_name == "Softmax") {
-        // The tool compares names with those of activation functions: Softmax isn't softmax.
-        add_activator(node.layer, repaired_ && class_name == "Softmax" ? "softmax" : class_name);
-        ++known_layers_;
-        continue;
-      } else {
-        continue;
-      }
-      nodes_.push_back(node);
-      ++known_layers_;
-      if (!node.learns()) continue;
-      const std::string activation = node.config.at("activation");
-      if (activation != "linear") {
-        add_activator(node.layer, activation);
-      } else if (i + 1 == layers.size() && !repaired_) {
-        // To the tool it is an activation like any. Model files, which know `trainable`, write it
-        // for none: there, and in hidden layers, it is taken for none. At the output of a
-        // classifier it counts: the study's scripts of M2 and R7 spell it out.
-        const Json& config = written[i].at("config");
-        const Json* own = member(config, "activation");
-        if (own != nullptr && *own == "linear" && !(regression_ && config.contains("trainable"))) {
-          add_activator(node.layer, activation);
-        }
-      }
-    }
-  }
-
-  void add_activator(int layer, std::string activation) {
-    Node node;
-    node.layer = layer;
-    node.type = "activator";
-    node.linear = repaired_ && activation == "linear";
-    node.activation = std::move(activation);
-    node.config = Json::object();
-    nodes_.push_back(std::move(node));
-  }
-
-  /// Shapes as the tool infers them; unknown from a layer on that doesn't fit.
-  void find_shapes(const Json& written) {
-    std::optional<program::Shape> shape;
-    if (const Json* config = member(written[0], "config")) {
-      for (const char* name : {"batch_input_shape", "batch_shape"}) {
-        const Json* declared = member(*config, name);
-        if (declared == nullptr || !declared->is_array() || declared->empty()) continue;
-        shape.emplace();
-        for (std::size_t i = 1; i < declared->size(); ++i) {
-          if (!(*declared)[i].is_number_integer()) return;
-          shape->push_back((*declared)[i]);
-        }
-      }
-    }
-    for (Node& node : nodes_) {
-      node.in = shape;
-      node.out = shape = output_of(node, shape);
-    }
-  }
-
-  std::optional<program::Shape> output_of(const Node& node,
-                                          const std::optional<program::Shape>& in) const {
-    const auto extent = [&](const char* window, const char* strides, std::size_t axis) {
-      const Json& steps = node.config.at(node.config.at(strides).is_null() ? window : strides);
-      return slid((*in)[axis], node.config.at(window)[axis], steps[axis],
-                  node.config.at("padding") == "same");
-    };
-    if (node.is("dense")) {
-      const std::int64_t units = node.config.at("units");
-      if (!repaired_ || !in || in->empty()) return program::Shape{units};
-      program::Shape out = *in;
-      out.back() = units;
-      return out;
-    }
-    if (!in) return std::nullopt;
-    if (node.is("conv2d") || node.is("maxpooling2d") || node.is("averagepooling2d")) {
-      if (in->size() != 3) return std::nullopt;
-      const char* window = node.is("conv2d") ? "kernel_size" : "pool_size";
-      const std::int64_t channels =
-          node.is("conv2d") ? node.config.at("filters").get<std::int64_t>() : (*in)[2];
-      return program::Shape{extent(window, "strides", 0), extent(window, "strides", 1), channels};
-    }
-    if (node.is("zeropadding2d")) {
-      if (in->size() != 3) return std::nullopt;
-      const auto padding = node.config.at("padding").get<std::vector<program::Shape>>();
-      return program::Shape{(*in)[0] + padding[0][0] + padding[0][1],
-                            (*in)[1] + padding[1][0] + padding[1][1], (*in)[2]};
-    }
-    if (node.is("globalpooling2d")) return in->empty() ? in : program::Shape{in->back()};
-    if (node.is("flatten")) return program::Shape{product(*in)};
-    if (node.is("reshape")) {
-      program::Shape out = node.config.at("target_shape").get<program::Shape>();
-      const auto open = std::find(out.begin(), out.end(), -1);
-      if (open != out.end()) {
-        *open = 1;
-        const std::int64_t rest = product(out);
-        *open = rest == 0 ? 0 : product(*in) / rest;
-      }
-      return out;
-    }
-    return in;
-  }
-
- public:
-  static std::int64_t product(const program::Shape& shape) {
-    std::int64_t n = 1;
-    for (const std::int64_t extent : shape) {
-      // Only the sign and equality matter; a shape this large is refused elsewhere.
-      if (extent != 0 && std::llabs(n) > program::kMaxElements) return program::kMaxElements;
-      n *= extent;
-    }
-    return n;
-  }
-
- private:
-  bool repaired_;
-  TaskRules rules_;
-  bool regression_ = false;
-  int known_layers_ = 0;
-  std::string reason_;
-  std::string loss_;
-  std::vector<Node> nodes_;
-};
 
 /// What the rules found: layers by code; the learner and the architecture are layer 0.
 using Findings = std::map<std::string, std::set<std::size_t>>;
@@ -297,6 +20,13 @@ std::size_t number(std::size_t node) { return node + 1; }
 std::int64_t setting(const Node& node, const char* name) { return node.config.at(name); }
 std::int64_t extent(const Node& node, const char* name, std::size_t axis) {
   return node.config.at(name)[axis];
+}
+
+/// Has it enough convolutions and poolings to be judged as a deep network?
+bool is_deep(const Graph& graph) {
+  return std::count_if(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
+           return node.is("conv2d") || node.pools();
+         }) >= message_table().threshold("deep_layers");
 }
 
 void check_ranks(const Graph& graph, Findings& found) {  // f001
@@ -314,7 +44,7 @@ void check_pooling(const Graph& graph, Findings& found) {  // f002, f027
       found["f002"].insert(kWhole);
     }
   }
-  for (std::size_t i = 0; i < graph.size() && graph.is_deep() && !found.contains("f002"); ++i) {
+  for (std::size_t i = 0; i < graph.size() && is_deep(graph) && !found.contains("f002"); ++i) {
     if (graph.at(i).is("conv2d") &&
         !graph.after(i, [](const Node& node) { return node.max_pools(); })) {
       found["f027"].insert(kWhole);
@@ -468,14 +198,14 @@ void check_sizes(const Graph& graph, Findings& found) {  // f016, f019, f023
 void check_reshape(const Graph& graph, Findings& found) {  // f021
   for (std::size_t i = 1; i + 1 < graph.size(); ++i) {
     const Node& node = graph.at(i);
-    if (node.is("reshape") && node.in && Graph::product(*node.in) != Graph::product(*node.out)) {
+    if (node.is("reshape") && node.in && product(*node.in) != product(*node.out)) {
       found["f021"].insert(number(i));
     }
   }
 }
 
 void check_blocks(const Graph& graph, Findings& found) {  // f025, f026
-  if (!graph.is_deep()) return;
+  if (!is_deep(graph)) return;
   const auto convolves = [](const Node& node) { return node.is("conv2d"); };
   const auto lookback = static_cast<std::size_t>(message_table().threshold("block_hops"));
   for (std::size_t i = 0; i < graph.size(); ++i) {
@@ -507,8 +237,7 @@ void check_blocks(const Graph& graph, Findings& found) {  // f025, f026
 }  // namespace
 
 const MessageTable& message_table() {
-  static const MessageTable table(embedded::neuralint_messages,
-                                  "fl_adapters/messages/neuralint.json");
+  static const MessageTable table = table_of_tool("neuralint");
   return table;
 }
 
@@ -567,36 +296,4 @@ std::vector<ToolMessage> check_program(const program::Program& program, ToolVari
   return messages;
 }
 
-namespace {
-
-Localisation localise(const FaultyProgram& faulty, const LocaliseContext& context) {
-  const auto start = std::chrono::steady_clock::now();
-  Localisation result;
-  if (const auto reason = unreadable(faulty.program, context.variant)) {
-    result.status = LocalisationStatus::kNotApplicable;
-    result.reason = *reason;
-    result.faults.applicable = false;
-  } else {
-    result.messages =
-        check_program(faulty.program, context.variant, data_of(faulty.program, context.trainer));
-    result.faults = answer_of(result.messages);
-  }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
-}
-
-}  // namespace
-}  // namespace neuralint
-
-extern const Tool neuralint_tool{
-    "neuralint",
-    "2023-10",
-    ToolKind::kNative,
-    {ToolNeed::kProgram},
-    "rules on layers, initialisers, output and loss, read off the program",
-    "Nikanjam, Braiek, Morovati and Khomh, Automatic Fault Detection for Deep Learning Programs "
-    "Using Graph Transformations, TOSEM 31(1), 2021; https://github.com/neuralint/neuralint",
-    neuralint::localise,
-    neuralint::message_table};
-
-}  // namespace neutra::fl_adapters
+}  // namespace neutra::fl_adapters::neuralint

@@ -11,7 +11,7 @@
 /// `repaired` mends.
 namespace neutra::fl_adapters::neuralint {
 
-/// messages/neuralint.json.
+/// Messages and thresholds: tools/neuralint.json.
 const MessageTable& message_table();
 
 /// Is it one of the messages on the activation of the last layer? They are about the learner in the
