@@ -10,46 +10,10 @@
 #include "base/error.h"
 #include "report/tables.h"
 #include "tests/count.h"
+#include "tests/report/d7.h"
 
-namespace neutra::report {
+namespace neutra::report::tests {
 namespace {
-
-search::Node node(std::int64_t id, program::Parameters parameters, double mean) {
-  search::Node made;
-  made.id = id;
-  made.parameters = std::move(parameters);
-  made.status = "ok";
-  made.metrics.assign(10, mean);
-  made.mean = mean;
-  return made;
-}
-
-/// D7 with two repairs, one of them the known fix, on the way of a neutral program.
-ReportInput d7() {
-  ReportInput input;
-  input.file = "folder/D7.h5";
-  experiments::NetworkFile& loaded = input.network;
-  loaded.fault = experiments::load_fault("D7");
-  const program::ProgramSpace& space = loaded.fault->space;
-  const program::Parameters& start = space.base_parameters();
-  search::Network& network = loaded.network;
-  network.fault_id = "D7";
-  network.metric = "mae";
-  network.goal = program::Goal::kMinimize;
-  network.fixed_parameters = loaded.fault->fixed_parameters;
-  network.fixed_metrics.assign(10, 0.2);
-  network.ground_truth = 0.2;
-  network.nodes = {node(0, start, 6), node(3, space.with_changes({{"epochs", "400"}}), 5),
-                   node(4, *network.fixed_parameters, 0.2),
-                   node(7, space.with_changes({{"epochs", "400"}, {"lr", "0.01"}}), 0.1),
-                   node(8, space.with_changes({{"epochs", "100"}}), 7)};
-  network.nodes[2].alternative = network.nodes[3].alternative = true;
-  network.nodes[3].significant = true;
-  network.nodes[1].queued = true;
-  network.edges = {{0, 3}, {0, 4}, {3, 7}};  // node 8 led nowhere
-  loaded.header = {{"command", "neutra search D7"}, {"seed", 5}, {"config", {{"top_k", 5}}}};
-  return input;
-}
 
 TEST(Report, DocumentTellsTheDifferencesOfAKnownFault) {
   const Json document = report_document(d7());
@@ -239,149 +203,6 @@ TEST(Report, OfAThousandProgramsIsSmall) {
   EXPECT_LT(report_page(document).size(), 3'000'000u);
 }
 
-/// A program of a search from D7 that came from `parent` by one change.
-search::Node changed(std::int64_t id, const search::Node& parent, const std::string& key,
-                     const std::string& value, double mean) {
-  program::Parameters parameters = parent.parameters;
-  const std::string before = parameters[key];
-  parameters[key] = value;
-  search::Node made = node(id, std::move(parameters), mean);
-  made.parent = parent.id;
-  made.depth = parent.depth + 1;
-  made.mutation = {"op", key, before, value};
-  return made;
-}
-
-/// d7() with the programs that led nowhere, one for each reason.
-ReportInput d7_with_rejected() {
-  ReportInput input = d7();
-  search::Network& network = input.network.network;
-  const search::Node root = network.nodes[0];
-  network.nodes = {root};
-  network.nodes.push_back(changed(1, root, "epochs", "400", 5));
-  network.nodes.back().queued = network.nodes.back().neutral = true;
-  const search::Node neutral = network.nodes.back();
-  network.nodes.push_back(changed(2, root, "epochs", "100", 7));  // worse
-  search::Node early = changed(3, root, "batch_size", "64", std::nan(""));
-  early.status = "curtailed";
-  early.metrics = {9, 8};
-  network.nodes.push_back(early);
-  network.nodes.push_back(changed(4, root, "batch_size", "16", 6));  // neutral, not among the best
-  network.nodes.back().neutral = true;
-  search::Node wild = changed(5, root, "loss", "poisson", std::nan(""));
-  wild.status = "diverged";
-  wild.metrics.back() = std::nan("");
-  network.nodes.push_back(wild);
-  search::Node refused = changed(6, root, "loss", "no_such_loss", std::nan(""));
-  refused.status = "invalid";
-  refused.metrics.clear();
-  network.nodes.push_back(refused);
-  search::Node late = refused;
-  late.id = 7;
-  late.status = "timeout";
-  network.nodes.push_back(late);
-  network.nodes.push_back(changed(8, root, "lr", "0.1", 0.2));
-  network.nodes.back().alternative = true;
-  network.nodes.push_back(changed(9, neutral, "lr", "0.01", 0.1));
-  network.nodes.back().alternative = network.nodes.back().significant = true;
-  network.nodes.push_back(changed(10, neutral, "act1", "relu", 5));  // as good as its parent
-  search::Node waits = changed(11, neutral, "act1", "tanh", std::nan(""));
-  waits.status = "pending";
-  waits.metrics.clear();
-  network.nodes.push_back(waits);
-  network.edges = {{0, 1}, {0, 8}, {1, 9}};
-  return input;
-}
-
-TEST(Report, CourseIsTheBestSoFarAndTheRepairs) {
-  const Json course = report_document(d7_with_rejected())["course"];
-  EXPECT_EQ(course, Json::parse(R"([
-      {"evaluation": 1, "id": 0, "best": 6.0, "repairs": 0},
-      {"evaluation": 2, "id": 1, "best": 5.0, "repairs": 0},
-      {"evaluation": 9, "id": 8, "best": 0.2, "repairs": 1},
-      {"evaluation": 10, "id": 9, "best": 0.1, "repairs": 2},
-      {"evaluation": 11, "id": 10, "best": 0.1, "repairs": 2}])"));
-  ReportInput maximised = d7_with_rejected();
-  maximised.network.network.goal = program::Goal::kMaximize;
-  EXPECT_EQ(report_document(maximised)["course"][1]["best"], 7);
-}
-
-TEST(Report, RejectedProgramsSayWhy) {
-  ReportInput input = d7_with_rejected();
-  const Json evaluated = report_document(input)["evaluated"];
-  EXPECT_EQ(evaluated["evaluations"], 11);
-  EXPECT_EQ(evaluated["waiting"], 1);
-  EXPECT_EQ(evaluated["undecided"], 0);
-  std::map<int, std::string> reasons;
-  for (const Json& one : evaluated["rejected"]) reasons[one["id"]] = one["reason"];
-  EXPECT_EQ(reasons, (std::map<int, std::string>{{2, "worse"},
-                                                 {3, "curtailed"},
-                                                 {4, "not_among_best"},
-                                                 {5, "diverged"},
-                                                 {6, "invalid"},
-                                                 {7, "failed"},
-                                                 {10, "no_better"}}));
-  EXPECT_EQ(evaluated["reasons"]["worse"], 1);
-  const Json& early = evaluated["rejected"][1];
-  EXPECT_EQ(early["mean"], nullptr);
-  EXPECT_EQ(early["metrics"], Json::parse("[9.0, 8.0]"));
-  EXPECT_EQ(early["changes"], Json::parse(R"({"batch_size": "64"})"));
-  EXPECT_EQ(early["before"], "32");
-  EXPECT_NE(evaluated["rejected"][4]["detail"].get<std::string>().find("no_such_loss"),
-            std::string::npos);
-  // While a search goes on, the best of a parent may not be chosen yet.
-  input.network.finished = false;
-  input.network.network.nodes[11].parent = 0;
-  EXPECT_EQ(report_document(input)["evaluated"]["undecided"], 1);
-}
-
-TEST(Report, EffectsAreOfSingleChanges) {
-  const Json document = report_document(d7_with_rejected());
-  std::map<std::string, Json> effects;
-  for (const Json& one : document["effects"]) effects[one["key"]] = one;
-  EXPECT_EQ(document["effects"][0]["key"], "lr");  // both of its changes repair
-  EXPECT_EQ(effects["lr"]["tried"], 2);
-  EXPECT_EQ(effects["lr"]["repairs"], 2);
-  EXPECT_EQ(effects["lr"]["better"], 2);
-  EXPECT_EQ(effects["epochs"]["better"], 1);
-  EXPECT_EQ(effects["epochs"]["worse"], 1);
-  EXPECT_EQ(effects["batch_size"]["equal"], 1);
-  EXPECT_EQ(effects["batch_size"]["worse"], 1);
-  EXPECT_EQ(effects["act1"]["tried"], 1);  // the other one waits
-  EXPECT_EQ(effects["loss"]["tried"], 3);
-  EXPECT_EQ(effects["loss"]["without_metric"], 2);
-  EXPECT_GT(effects["lr"]["shift"].get<double>(), 0);
-  EXPECT_LT(effects["loss"]["shift"].get<double>(), 0);
-}
-
-TEST(Report, ImportanceIsOfWhatWasTried) {
-  const ReportInput input = d7_with_rejected();
-  const Json importance = report_document(input)["importance"];
-  EXPECT_EQ(importance["method"], "fanova_of_ranks");
-  EXPECT_EQ(importance["programs"], 9);  // not those that are invalid, failed or waiting
-  EXPECT_EQ(importance["keys"].size(), 5u);
-  double sum = importance["together"].get<double>();
-  for (const Json& one : importance["keys"]) {
-    sum += one["share"].get<double>();
-    if (one["key"] != "lr") continue;
-    EXPECT_EQ(one["values"], Json::parse(R"(["0.001", "0.01", "0.1"])"));
-    EXPECT_EQ(one["ordered"], true);
-    EXPECT_GT(one["repair_share"].get<double>(), 0.5);
-  }
-  EXPECT_NEAR(sum, 1, 1e-3);
-  EXPECT_EQ(report_document(input)["importance"], importance);
-}
-
-TEST(Report, FilesOfRowsKnowNothingOfRejectedPrograms) {
-  ReportInput input = d7();
-  input.network.header = {};
-  const Json document = report_document(input);
-  for (const char* name : {"evaluated", "effects", "importance"})
-    EXPECT_EQ(document[name], nullptr) << name;
-  EXPECT_FALSE(document["tables"].contains("rejected"));
-  EXPECT_GT(document["course"].size(), 1u);
-}
-
 TEST(Report, TheFixIsADifferenceOfScripts) {
   const Json scripts = report_document(d7())["scripts"];
   EXPECT_EQ(scripts["refusal"], nullptr);
@@ -558,4 +379,4 @@ TEST(StudyTimes, ReadsWhatAStudyLeaves) {
 }
 
 }  // namespace
-}  // namespace neutra::report
+}  // namespace neutra::report::tests

@@ -1,143 +1,11 @@
 #include "experiments/mutation_analysis/analysis.h"
-#include "base/numbers.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cmath>
-#include <fstream>
-#include <limits>
-#include <mutex>
+#include "tests/experiments/mutation_analysis/fake_trainer.h"
 
-#include "base/error.h"
-#include "base/journal.h"
-#include "tests/training/programs.h"
-
-namespace neutra::experiments {
-
-using namespace training;
+namespace neutra::experiments::tests {
 namespace {
-
-constexpr std::size_t kInputs = 40;
-
-/// A classification that is as good as its number of epochs says.
-program::Program original() { return moons(50); }
-
-program::Program with_epochs(const std::string& value) {
-  program::Program p = original();
-  p.document["fit"]["epochs"] = std::stoi(value);
-  return p;
-}
-program::Program with_loss(const std::string& value) {
-  if (value == "huber") throw input_error("huber: no loss for this task");
-  program::Program p = original();
-  p.document["compile"]["loss"] = value;
-  return p;
-}
-
-OperatorSite epochs_site() {
-  return {"change_epochs", "HNE", "", evaluators::SearchRange{50, 1, 1, 0}, {}, with_epochs};
-}
-OperatorSite loss_site() {
-  return {"change_loss_function",
-          "LCH",
-          "",
-          std::nullopt,
-          {"binary_crossentropy", "mean_squared_error", "hinge", "poisson", "mean_absolute_error",
-           "kullback_leibler_divergence", "huber", "logcosh"},
-          with_loss};
-}
-
-/// Metrics without training: on the test rows less than 20, on the training rows less than 10
-/// epochs are bad; hinge is bad; poisson and mean_absolute_error diverge, which leaves an accuracy,
-/// a bad and a good one; kullback_leibler_divergence runs out of time; logcosh is refused.
-class FakeTrainer final : public MutantTrainer {
- public:
-  MutantRun run(const program::Program& program, int run) override {
-    {
-      const std::lock_guard lock(mutex_);
-      if (trainings == limit) throw Error(Exit::kInterrupted, "interrupted");
-      ++trainings;
-    }
-    const Json& document = program.document;
-    const int epochs = document["fit"]["epochs"];
-    const std::string loss = document["compile"]["loss"];
-    const double noise = spread * static_cast<double>((run * 7 + epochs) % 5);
-    MutantRun result;
-    const auto metric = [&](bool bad) { return (bad ? 0.5 : 0.9) + noise; };
-    const bool hinge = loss == "hinge", bad_loss = hinge || loss == "poisson";
-    result.metrics = {{TestSet::kTrain, metric(epochs < 10 || bad_loss)},
-                      {TestSet::kTest, metric(epochs < 20 || bad_loss)}};
-    // The first half of the rows is easy and lost with hinge alone.
-    for (std::size_t i = 0; i < kInputs; ++i) {
-      const bool easy = i < kInputs / 2;
-      result.right.push_back(easy ? !hinge
-                                  : epochs >= 20 && i % 5 != static_cast<unsigned>(run) % 5);
-      result.certainty.push_back(easy ? 1.0f : 0.6f);
-    }
-    if (loss == "poisson" || loss == "mean_absolute_error") {
-      result.status = training::RunStatus::kDiverged;
-      result.message = "weights are not finite";
-    }
-    if (loss == "kullback_leibler_divergence") {
-      result.status = training::RunStatus::kTimeout;
-      for (auto& [set, value] : result.metrics) value = std::nan("");
-      result.right.clear();
-    }
-    result.seconds = 1;
-    return result;
-  }
-  std::optional<std::string> refusal(const program::Program& program) override {
-    if (program.document["compile"]["loss"] == "logcosh") return "refused";
-    return std::nullopt;
-  }
-  int trainings = 0;
-  int limit = -1;  ///< from there on interrupted
-  double spread = 0.02;
-
- private:
-  std::mutex mutex_;
-};
-
-MutationOptions options(bool early = true, int workers = 1) {
-  MutationOptions o;
-  o.runs = 10;
-  o.early = early;
-  o.workers = workers;
-  return o;
-}
-
-struct Outcome {
-  MutationAnalysis analysis;
-  int trainings = 0;
-};
-Outcome analyse(const MutationOptions& o,
-                const std::vector<OperatorSite>& sites = {epochs_site(), loss_site()}) {
-  FakeTrainer trainer;
-  MutantRuns runs;
-  return {analyse_mutants(original(), sites, o, trainer, runs), trainer.trainings};
-}
-
-const AnalysedMutant& mutant(const MutationAnalysis& analysis, const std::string& id) {
-  for (const AnalysedMutant& m : analysis.mutants) {
-    if (m.id() == id) return m;
-  }
-  throw std::runtime_error("no mutant " + id);
-}
-
-/// Everything that must not depend on how it was computed.
-std::string text(const MutationAnalysis& analysis) {
-  std::string text;
-  for (const AnalysedMutant& m : analysis.mutants) {
-    text += m.id() + " " + std::string(to_string(m.status)) + " " + std::to_string(m.runs);
-    for (const auto& [set, v] : m.verdicts) {
-      text += " " + std::string(to_string(set)) + (v.killed ? " killed " : " survived ") +
-              shortest(v.p) + " " + shortest(v.d);
-    }
-    text += "\n";
-  }
-  return text;
-}
 
 TEST(MutationAnalysis, SearchesAndScores) {
   const auto [analysis, trainings] = analyse(options());
@@ -191,7 +59,7 @@ TEST(MutationAnalysis, WhatDivergesButHasAnAccuracyIsJudgedByIt) {
 class FakeRegression final : public MutantTrainer {
  public:
   static program::Program original() {
-    program::Program p = moons(50);
+    program::Program p = training::moons(50);
     p.document["task"] = "regression";
     p.document["compile"]["loss"] = "mean_squared_error";
     p.document["metric"] = {{"name", "mae"}, {"goal", "minimize"}};
@@ -429,142 +297,6 @@ TEST(MutationAnalysis, WeakRowsAreTheCertainOnes) {
   }
 }
 
-class KeptRuns : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("neutra_runs_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_);
-    file_ = folder_ / "runs.nmr";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  static Json header(int seed = 0) {
-    return {{"format", "neutra-mutant-runs"}, {"version", kMutantRunVersion}, {"seed", seed}};
-  }
-  std::filesystem::path folder_, file_;
-};
-
-TEST_F(KeptRuns, AnInterruptedAnalysisGoesOn) {
-  const std::vector<OperatorSite> sites{epochs_site(), loss_site()};
-  const auto [uninterrupted, trainings] = analyse(options());
-  int total = 0;
-  std::optional<MutationAnalysis> resumed;
-  for (int process = 0; !resumed && process < 100; ++process) {
-    FakeTrainer trainer;
-    trainer.limit = 7;
-    MutantRuns runs(file_, header(), false, "test");
-    try {
-      resumed = analyse_mutants(original(), sites, options(), trainer, runs);
-    } catch (const Error& e) {
-      EXPECT_EQ(e.exit(), Exit::kInterrupted);
-    }
-    total += trainer.trainings;
-    if (process == 3) {  // a record cut off
-      std::filesystem::resize_file(file_, std::filesystem::file_size(file_) - 5);
-      --total;
-    }
-  }
-  ASSERT_TRUE(resumed);
-  EXPECT_EQ(text(*resumed), text(uninterrupted));
-  EXPECT_EQ(total, trainings);
-}
-
-TEST_F(KeptRuns, OfAnotherAnalysisAreRefused) {
-  const auto message = [&](const Json& header) -> std::string {
-    try {
-      MutantRuns runs(file_, header, false, "test");
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message(header(0)), "");
-  EXPECT_NE(message(header(1)).find("seed: found 1 now, 0 in the file"), std::string::npos)
-      << message(header(1));
-  { MutantRuns runs(file_, header(1), true, "test"); }
-  EXPECT_EQ(message(header(1)), "");
-  std::ofstream(file_) << "something else";
-  EXPECT_NE(message(header(1)).find("another kind of file"), std::string::npos);
-}
-
-TEST_F(KeptRuns, OtherJournalsAreNeverReplaced) {
-  const Json search = {{"type", "header"}, {"header", {{"format", "neutra-store"}}}};
-  for (const std::vector<Json>& records : {std::vector<Json>{search}, std::vector<Json>{}}) {
-    { Journal journal(file_, records, nullptr); }
-    std::ofstream(file_, std::ios::app) << "NJR1";
-    const auto size = std::filesystem::file_size(file_);
-    for (const bool fresh : {false, true}) {
-      try {
-        MutantRuns(file_, header(), fresh, "test");
-        ADD_FAILURE() << "taken";
-      } catch (const Error& e) {
-        EXPECT_NE(std::string(e.what()).find("allowed: a file of mutant runs"), std::string::npos);
-      }
-      EXPECT_EQ(std::filesystem::file_size(file_), size);
-    }
-  }
-}
-
-TEST_F(KeptRuns, ADamagedHeaderLosesNoRuns) {
-  const Hash hash{1, 2};
-  std::uintmax_t end = 0;
-  {
-    MutantRuns runs(file_, header(), false, "test");
-    end = std::filesystem::file_size(file_);
-    runs.add(hash, 0, {});
-  }
-  const auto damage = [&] {
-    std::fstream(file_).seekp(static_cast<std::streamoff>(end / 2)).put('#');
-  };
-  damage();
-  // Of another analysis they aren't taken.
-  try {
-    MutantRuns(file_, header(1), false, "test");
-    ADD_FAILURE() << "taken";
-  } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("a damaged header"), std::string::npos) << e.what();
-  }
-  ::testing::internal::CaptureStderr();
-  {
-    const MutantRuns runs(file_, header(), false, "test");
-    EXPECT_NE(runs.find(hash, 0), nullptr);
-  }
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("the first at byte 0"),
-            std::string::npos);
-  // The header is whole again.
-  EXPECT_NE(MutantRuns(file_, header(), false, "test").find(hash, 0), nullptr);
-  damage();
-  EXPECT_EQ(MutantRuns(file_, header(1), true, "test").find(hash, 0), nullptr);
-}
-
-TEST_F(KeptRuns, OfVersionOneAreTakenAndToldApart) {
-  const Hash hash{1, 2}, other{3, 4};
-  {
-    Json old = header(), run = to_json(MutantRun{});
-    old["version"] = 1;
-    run.update({{"type", "run"}, {"program", to_string(hash)}, {"run", 0}});
-    Journal(file_, {{{"type", "header"}, {"header", old}}, run}, nullptr);
-  }
-  for (int process = 0; process < 3; ++process) {
-    MutantRuns runs(file_, header(), false, "test");
-    ASSERT_NE(runs.find(hash, 0), nullptr);
-    EXPECT_EQ(runs.find(hash, 0)->version, 1);
-    if (process > 0) {
-      ASSERT_NE(runs.find(other, 0), nullptr);
-      EXPECT_EQ(runs.find(other, 0)->version, kMutantRunVersion);
-    }
-    runs.add(other, 0, {});
-  }
-  // What replaces a run stays.
-  MutantRuns(file_, header(), false, "test").add(hash, 0, {});
-  EXPECT_EQ(MutantRuns(file_, header(), false, "test").find(hash, 0)->version, kMutantRunVersion);
-  // Not of a version to come.
-  Json next = header();
-  next["version"] = kMutantRunVersion + 1;
-  { MutantRuns(file_, next, true, "test"); }
-  EXPECT_THROW(MutantRuns(file_, header(), false, "test"), Error);
-}
-
 TEST(MutationAnalysis, RunsThatAskedForOtherTrainingRowsAreMadeAgain) {
   program::Program p = original();
   p.document["data"]["preprocess"] = Json::array({{{"op", "scale"}, {"by", 2}}});
@@ -594,53 +326,6 @@ TEST(MutationAnalysis, RunsThatAskedForOtherTrainingRowsAreMadeAgain) {
   EXPECT_EQ(trainings(1), 10);
 }
 
-TEST_F(KeptRuns, DamagedRecordsAreLeftOutWithAWarning) {
-  const Hash hash{1, 2};
-  std::uintmax_t ends[3];
-  {
-    MutantRuns runs(file_, header(), false, "test");
-    for (int run = 0; run < 3; ++run) {
-      runs.add(hash, run, {});
-      ends[run] = std::filesystem::file_size(file_);
-    }
-  }
-  std::fstream(file_).seekp(static_cast<std::streamoff>(ends[0] + 30)).put('#');
-  ::testing::internal::CaptureStderr();
-  const MutantRuns runs(file_, header(), false, "test");
-  const std::string warning = ::testing::internal::GetCapturedStderr();
-  EXPECT_NE(warning.find(file_.string() + ": " + std::to_string(ends[1] - ends[0]) +
-                         " damaged bytes, the first at byte " + std::to_string(ends[0])),
-            std::string::npos)
-      << warning;
-  EXPECT_NE(runs.find(hash, 0), nullptr);
-  EXPECT_EQ(runs.find(hash, 1), nullptr);
-  EXPECT_NE(runs.find(hash, 2), nullptr);
-}
-
-TEST_F(KeptRuns, HaveOneWriter) {
-  MutantRuns first(file_, header(), false, "first");
-  EXPECT_THROW(MutantRuns(file_, header(), false, "second"), Error);
-}
-
-TEST(MutantRun, ReadsBack) {
-  MutantRun run;
-  run.status = training::RunStatus::kDiverged;
-  run.message = "why";
-  run.metrics = {{TestSet::kTrain, 0.1}, {TestSet::kTest, std::numeric_limits<double>::infinity()}};
-  run.right = {true, false, true};
-  run.certainty = {0.1f, 1};
-  run.seconds = 0.25;
-  run.version = 1;
-  const MutantRun again = mutant_run_from_json(to_json(run));
-  EXPECT_EQ(again.status, run.status);
-  EXPECT_EQ(again.message, run.message);
-  EXPECT_EQ(again.metrics, run.metrics);
-  EXPECT_EQ(again.right, run.right);
-  EXPECT_EQ(again.certainty, run.certainty);
-  EXPECT_EQ(again.seconds, run.seconds);
-  EXPECT_EQ(again.version, 1);
-}
-
 TEST(MutationAnalysis, AnOriginalThatCannotBeJudged) {
   struct Broken final : MutantTrainer {
     MutantRun run(const program::Program&, int) override {
@@ -656,4 +341,4 @@ TEST(MutationAnalysis, AnOriginalThatCannotBeJudged) {
 }
 
 }  // namespace
-}  // namespace neutra::experiments
+}  // namespace neutra::experiments::tests
