@@ -14,9 +14,6 @@ namespace neutra::training::fused {
 Tensor to_images(Builder& builder);
 /// Steps of a layer over sequences, by those of the one over images.
 void over_sequences(Builder& builder, const program::ResolvedLayer& layer, AddLayer images);
-/// Steps of a Conv2D over the current tensor, whose variables need not be the first of its layer.
-void add_convolution(Builder& builder, const program::ResolvedLayer& layer, Parameter kernel,
-                     Parameter bias);
 
 /// max_pool of training/layers/windows.h, over relu(x) if `relu`. `winners`, unless null, gets
 /// for each value the cell of its window that the gradient goes to.

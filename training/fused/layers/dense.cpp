@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "program/layer.h"
-#include "training/fused/images.h"
+#include "training/fused/layers/convolution.h"
 #include "training/fused/layers/registry.h"
 
 namespace neutra::training::fused {
