@@ -1,14 +1,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <future>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/lru_cache.h"
 #include "fl_adapters/watch.h"
 
 /// What tools share that look at the model a program ends with.
@@ -58,12 +59,10 @@ class SharedWork {
     std::shared_future<Pointer> known;
     {
       const std::lock_guard lock(mutex_);
-      const auto it = results_.find(key);
-      if (it != results_.end()) {
-        known = it->second;
+      if (const std::shared_future<Pointer>* found = results_.find(key)) {
+        known = *found;
       } else {
-        results_.emplace(key, promise.get_future().share());
-        oldest_first_.push_back(key);
+        results_.add(key, promise.get_future().share());
       }
     }
     if (known.valid()) return known.get();
@@ -71,33 +70,25 @@ class SharedWork {
       auto [result, keep] = work();
       auto made = std::make_shared<const Result>(std::move(result));
       promise.set_value(made);
-      settle(keep ? "" : key);
+      if (!keep) forget(key);
       return made;
     } catch (...) {
       promise.set_exception(std::current_exception());
-      settle(key);
+      forget(key);
       throw;
     }
   }
 
  private:
-  static constexpr std::size_t kKept = 64;  ///< more than the 20 runs of a study
+  static constexpr std::uint64_t kKept = 64;  ///< more than the 20 runs of a study
 
-  void settle(const std::string& dropped) {
+  void forget(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    if (!dropped.empty()) {
-      results_.erase(dropped);
-      std::erase(oldest_first_, dropped);
-    }
-    while (oldest_first_.size() > kKept) {
-      results_.erase(oldest_first_.front());
-      oldest_first_.erase(oldest_first_.begin());
-    }
+    results_.erase(key);
   }
 
   std::mutex mutex_;
-  std::map<std::string, std::shared_future<Pointer>> results_;
-  std::vector<std::string> oldest_first_;
+  LruCache<std::string, std::shared_future<Pointer>> results_{kKept};
 };
 
 /// Key of the shared work of one run.
