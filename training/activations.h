@@ -12,6 +12,7 @@ using Activation = at::Tensor (*)(const at::Tensor&);
 
 /// By canonical name. Throws input_error for one that isn't there.
 Activation find_activation(const std::string& name);
+/// The Keras names that there are, sorted.
 std::vector<std::string> activation_names();
 
 /// alpha (exp(x) - 1) below 0.

@@ -13,6 +13,7 @@ enum class Backend {
 };
 /// "auto", "eager", "fused"; nullopt for other words.
 std::optional<Backend> parse_backend(std::string_view word);
+/// The word that parse_backend() reads.
 std::string_view to_string(Backend backend);
 
 }  // namespace neutra::training

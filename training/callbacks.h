@@ -21,6 +21,7 @@ using Logs = std::map<std::string, double>;
 /// ResolvedProgram has them.
 class EarlyStopping {
  public:
+  /// `config`: Keras's.
   explicit EarlyStopping(const Json& config);
   /// True where training ends after this epoch. `weights` are remembered where the best are to be
   /// restored.
@@ -42,12 +43,14 @@ class EarlyStopping {
 
 /// The callbacks of a program that change its result.
 struct Callbacks {
+  /// `callbacks`: the list fit.callbacks, each {class_name, config}.
   explicit Callbacks(const Json& callbacks);
   std::vector<EarlyStopping> early_stopping;
   bool terminate_on_nan = false;
 
   /// Does any of them look at `name`, or at val_`name`?
   bool monitors(const std::string& name) const;
+  /// Does one look at a metric of the validation rows ("val_...")?
   bool monitors_validation() const;
 };
 

@@ -13,6 +13,7 @@ class CurveRecorder : public Observer {
   void begin(const DataView& data, Probe& probe) override;
   void epoch_end(const EpochEvent& event) override;
 
+  /// What was recorded so far.
   const evaluators::TrainingCurves& curves() const { return curves_; }
 
  private:

@@ -43,6 +43,7 @@ class DataCache {
 
   /// Throws Error like load_dataset().
   std::shared_ptr<const LoadedData> get(const Json& recipe);
+  /// Reads the data again. Throws Error like load_dataset().
   TargetScale target_scale(const Json& recipe) const {
     return training::target_scale(recipe, path_);
   }

@@ -19,6 +19,7 @@ struct FinishedTraining {
   program::ModelWeights weights;
   std::int64_t epochs = 0;  ///< that were finished
 
+  /// Of the weights.
   std::uint64_t bytes() const {
     std::uint64_t floats = 0;
     for (const auto& layer : weights) {
@@ -42,6 +43,7 @@ class FinishedTrainings {
     const Pointer* known = entries_.find(key);
     return known == nullptr ? nullptr : *known;
   }
+  /// Unless it is known already.
   void add(const Key& key, const Pointer& training) {
     const std::lock_guard lock(mutex_);
     entries_.add(key, training, training->bytes());

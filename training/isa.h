@@ -5,6 +5,7 @@
 
 namespace neutra::training {
 
+/// Vector instructions of x86-64 that results may depend on.
 enum class InstructionSet { kAvx2, kAvx512 };
 
 /// Can this processor run it? AVX-512 means F, VL, BW and DQ.

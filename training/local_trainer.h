@@ -88,6 +88,7 @@ class LocalTrainer : public Trainer {
     throw failure("this trainer predicts nothing");
   }
 };
+/// Throws usage_error for a NEUTRA_ISA that this processor lacks.
 std::unique_ptr<LocalTrainer> make_local_trainer(TrainerOptions options);
 
 }  // namespace neutra::training

@@ -18,6 +18,7 @@ struct TrainingRows {
   Rows training, validation, test, holdout;
   TargetScale target_scale;
 };
+/// The rows of a data set by what the program does with them; they live as long as `data`.
 TrainingRows training_rows(const program::ResolvedProgram& program, const Dataset& data,
                            const SparseDataset& sparse = {});
 
@@ -27,6 +28,7 @@ struct TrainingState {
   std::vector<float> weights;
   std::vector<float> gradients;  ///< kept for the next step
   Optimizer::State optimizer;
+  /// That the state takes in memory.
   std::size_t bytes() const;
 };
 

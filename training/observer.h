@@ -79,6 +79,7 @@ class Probe {
   virtual std::int64_t max_rows() const = 0;
 };
 
+/// What epoch_end() gets.
 struct EpochEvent {
   std::int64_t epoch = 0;
   /// Keras's: "loss", the metric and those that are compiled, each with "val_" for the validation.
@@ -119,6 +120,7 @@ struct Statistics {
   std::size_t count = 0, nan = 0, infinite = 0, zeros = 0;
   double mean = 0, stddev = 0, min = 0, max = 0, mean_abs = 0;
 };
+/// All 0 but `count` where no value is finite.
 Statistics statistics(std::span<const float> values);
 
 }  // namespace neutra::training

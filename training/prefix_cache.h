@@ -30,6 +30,7 @@ class PrefixCache {
 
   /// What the training gives after so many epochs.
   void add_result(const Key& key, std::int64_t epochs, ReplicaResult result);
+  /// nullopt where it isn't known.
   std::optional<ReplicaResult> result(const Key& key, std::int64_t epochs) const;
 
   /// For a state of that size?

@@ -13,6 +13,7 @@ namespace neutra::training {
 /// element, so results don't depend on threads, order or resume.
 
 using PhiloxCounter = std::array<std::uint32_t, 4>;
+/// The key of a stream of random numbers: the same key gives the same numbers.
 struct RandomKey {
   std::uint32_t low = 0, high = 0;
   bool operator==(const RandomKey&) const = default;
@@ -24,6 +25,7 @@ PhiloxCounter philox(PhiloxCounter counter, RandomKey key);
 /// XXH3 of study seed, program hash and replica.
 RandomKey random_key(std::uint64_t seed, const Hash& hash, int replica);
 
+/// What the numbers are for: each has numbers of its own.
 enum class Stream : std::uint32_t {
   kInit,
   kShuffle,
@@ -49,6 +51,7 @@ struct RandomStream {
 /// A key made of the stream's first words: for numbers that have streams of their own.
 RandomKey derived_key(const RandomStream& stream);
 
+/// All 32-bit words are equally likely.
 void fill_words(const RandomStream& stream, std::span<std::uint32_t> words);
 /// Uniform in [low, high) with 24 bits.
 void fill_uniform(const RandomStream& stream, float low, float high, std::span<float> values);

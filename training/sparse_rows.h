@@ -28,6 +28,7 @@ std::optional<SparseRows> sparse_rows(const Array& array);
 /// The inputs of a data set as sparse rows, where that is worth it.
 struct SparseDataset {
   SparseDataset() = default;
+  /// Looks at all arrays of inputs.
   explicit SparseDataset(const Dataset& data);
   std::optional<SparseRows> x_train, x_test, x_holdout, x_validation;
 };

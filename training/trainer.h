@@ -25,6 +25,7 @@ enum class RunStatus {
 };
 std::string_view to_string(
     RunStatus status);  ///< "ok", "diverged", "invalid", "timeout", "out_of_memory", "failed"
+/// nullopt for other words.
 std::optional<RunStatus> parse_run_status(std::string_view word);
 /// Did the training end by itself? It has a metric then, though that of one that diverged may not
 /// be finite. What was refused or cut off has none.
@@ -54,6 +55,7 @@ struct TrainingJob {
 
 /// All of a job but its program and its stop. Reading throws Json::exception.
 Json to_json(const TrainingJob& job);
+/// The program and the stop are for the caller to set.
 TrainingJob training_job_from_json(const Json& json);
 
 /// What one training gives.
@@ -75,6 +77,7 @@ struct ReplicaResult {
 
 /// Exact: metrics that are not finite as "nan", "inf", "-inf". Reading throws Json::exception.
 Json to_json(const ReplicaResult& result);
+/// The other way.
 ReplicaResult replica_result_from_json(const Json& json);
 
 /// Trains programs. Implementations are thread safe: one call per worker thread at a time, results

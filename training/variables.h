@@ -19,11 +19,13 @@ struct Extent {
 
 /// `config[key]` as a number; `fallback` where it is missing or null.
 double number_or(const Json& config, const char* key, double fallback);
+/// `config[key]`; `fallback` where it is missing or null.
 bool flag_or(const Json& config, const char* key, bool fallback);
 
 /// l1 sum |v| + l2 sum v^2 over a variable or a layer's outputs.
 struct Regularizer {
   float l1 = 0, l2 = 0;
+  /// Does it add anything to the loss?
   bool active() const { return l1 != 0 || l2 != 0; }
 };
 /// `config[field]`; inactive where it is missing or null.

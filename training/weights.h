@@ -23,6 +23,7 @@ bool has_gradient(const program::ResolvedProgram& program, std::size_t position,
 /// bytes, in Keras's order and layout. The gaps between them hold zeros.
 class Weights {
  public:
+  /// Where a variable lies, and who changes it.
   struct Variable {
     Extent extent;
     program::Shape shape;
@@ -34,12 +35,14 @@ class Weights {
   /// Initial values drawn with `key`.
   Weights(const program::ResolvedProgram& program, RandomKey key);
 
+  /// All weights; those that the optimiser updates.
   std::span<float> all() { return weights_.floats(); }
   std::span<float> updated() { return all().first(updated_size_); }
   /// Of the trainable ones; those of updated() come first.
   std::span<float> gradients() { return gradients_.floats(); }
   /// Those of the layer at `position` in ResolvedProgram::layers.
   const std::vector<Variable>& of_layer(std::size_t position) const { return layers_[position]; }
+  /// Where the variables of updated() lie.
   const std::vector<Extent>& updated_variables() const { return updated_variables_; }
 
   program::ModelWeights by_layer();  ///< a copy of all

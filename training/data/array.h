@@ -12,6 +12,7 @@ std::int64_t row_size(const std::vector<std::int64_t>& extents);
 struct Array {
   std::vector<std::int64_t> extents;
   std::vector<float> values;
+  /// 0 for an array without extents.
   std::int64_t rows() const { return extents.empty() ? 0 : extents.front(); }
   /// Numbers in one row; 1 where a row is a single number.
   std::int64_t row_size() const { return training::row_size(extents); }

@@ -22,6 +22,7 @@ struct CsvOptions {
   bool allow_nan = false;                ///< keep "nan", infinities and empty fields (as NaN)
   std::int64_t rows = 0;                 ///< read only the first rows; 0: all
 };
+/// The options in `data.arguments`. Throws input_error for an unknown field or value.
 CsvOptions csv_options(const Json& arguments);
 
 /// The `delimiter` and `decimal` with which more fields of the first rows are numbers than with

@@ -18,6 +18,7 @@ struct Dataset {
   Array x_test, y_test;
   Array x_holdout, y_holdout;
   Array x_validation, y_validation;  ///< rows to watch while training; empty without a `validation`
+  /// What validation needs to know: shapes of a row, range of the targets, number of rows.
   program::DataInfo info() const;
 };
 

@@ -27,6 +27,7 @@ class MutationStep {
 
   [[noreturn]] void refuse(const std::string& found, const std::string& allowed) const;
 
+  /// A field of the step; `fallback` where it is missing.
   Json field(const char* name, const Json& fallback) const { return config_.value(name, fallback); }
   double number(const char* name, double fallback) const { return config_.value(name, fallback); }
   /// One of `allowed`, the first without such a field. Throws input_error for any other.
@@ -37,6 +38,7 @@ class MutationStep {
   /// `count` of the rows in random order; a greater count has those of a smaller one.
   RowNumbers choose(const RowNumbers& rows, std::size_t count);
   RowNumbers choose(const RowNumbers& rows) { return choose(rows, share(rows.size())); }
+  /// Normal with mean 0.
   std::vector<float> normal(std::size_t count, double deviation);
   /// Uniform in [0, 1) with 32 bits.
   std::vector<double> uniform(std::size_t count);
@@ -55,7 +57,9 @@ class MutationStep {
   RandomKey key_;
 };
 
+/// 0 to the number of rows - 1.
 RowNumbers all_rows(const Part& part);
+/// The numbers of a row.
 std::span<double> row_of(Table& table, std::int64_t row);
 
 /// NumPy's std: of the population.
@@ -84,9 +88,11 @@ Groups require_two_classes(const MutationStep& step, Part& part);
 /// count): DeepCrime's, whose middle bucket of two targets leaves its upper end out.
 std::vector<RowNumbers> buckets_of(const MutationStep& step, Part& part);
 
+/// The other rows keep their order.
 void remove_rows(Part& part, RowNumbers gone);
 /// Appends copies of rows. Refuses tables that would get too large.
 void append_rows(const MutationStep& step, Part& part, const RowNumbers& rows);
+/// Precondition: as many numbers as a target has.
 void set_target(Part& part, std::int64_t row, const std::vector<double>& target);
 
 }  // namespace neutra::training

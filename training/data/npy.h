@@ -36,7 +36,9 @@ class NpzFile {
   bool has(const std::string& array) const { return zip_.has(array + ".npy"); }
   /// Throws input_error: no such array, encrypted, packed in another way, damaged.
   Table read(const std::string& array, Reading reading = Reading::kAll) const;
+  /// As read_npy_lists() reads a file. Throws like read().
   program::PickledLists read_lists(const std::string& array) const;
+  /// As read_npy_rows() reads a file. Throws like read().
   std::int64_t read_rows(const std::string& array) const;
 
  private:

@@ -85,8 +85,10 @@ class Builder {
   Builder(std::size_t batch, std::size_t capacity, Weights* weights, float* memory)
       : batch_(batch), capacity_(capacity), weights_(weights), memory_(memory) {}
 
+  /// What the steps so far end with: the input of the next one.
   const Tensor& current() const { return current_; }
   void set_current(Tensor tensor) { current_ = std::move(tensor); }
+  /// Adds a step behind all others.
   void add(std::unique_ptr<Step> step) { steps_.push_back(std::move(step)); }
   /// The step that makes the current tensor; null: none does.
   Step* last() const { return steps_.empty() ? nullptr : steps_.back().get(); }
@@ -115,8 +117,11 @@ class Builder {
   /// `reached`: does a gradient of the loss come to the layer?
   void begin_layer(std::size_t position, const program::ResolvedLayer& layer, bool reached);
   std::vector<std::unique_ptr<Step>> take_steps() { return std::move(steps_); }
+  /// Floats that floats() gave out.
   std::size_t used() const { return used_; }
+  /// Position of the layer that took sparse input, if one did.
   std::optional<std::size_t> sparse_layer() const { return sparse_layer_; }
+  /// Gives the memory of scratch() out, as much as the most demanding step wanted.
   void provide_scratch() { scratch_->data = floats(scratch_->size); }
 
  private:

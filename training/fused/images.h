@@ -19,6 +19,7 @@ void over_sequences(Builder& builder, const program::ResolvedLayer& layer, AddLa
 /// for each value the cell of its window that the gradient goes to.
 void max_pool(const Windows& windows, std::size_t rows, std::size_t channels, bool relu,
               const float* x, float* y, std::uint16_t* winners);
+/// dx gets each dy at the cell that `winners` names, 0 elsewhere.
 void max_pool_backward(const Windows& windows, std::size_t rows, std::size_t channels,
                        const std::uint16_t* winners, const float* dy, float* dx);
 /// Cells of a window that `winners` can tell apart.

@@ -40,6 +40,7 @@ enum class Function : std::uint8_t {
   kGeneralRelu,  ///< a: slope, b: threshold, c: maximum (infinite for none)
   kSoftmax
 };
+/// An elementwise activation with its parameters.
 struct Activation {
   Function function = Function::kLinear;
   double a = 0, b = 0, c = 0;
@@ -124,9 +125,10 @@ struct NamedKernels {
   const char* name;
   const KernelTable<float>* table;
 };
+/// The widest vectors first.
 std::vector<NamedKernels> available_kernels();
 
-// One each in a file compiled for it, where the compiler targets x86-64.
+/// One each in a file compiled for it, where the compiler targets x86-64.
 const KernelTable<float>* avx512_kernels();
 const KernelTable<float>* avx2_kernels();
 const KernelTable<float>* generic_kernels();

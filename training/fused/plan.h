@@ -19,6 +19,7 @@ class Plan {
   static std::size_t measure(const program::ResolvedProgram& program, const program::Shape& target,
                              std::size_t batch, std::size_t capacity);
 
+  /// Where a batch of features belongs.
   const Tensor& input() const { return input_; }
   const Tensor& output() const { return outputs_.back(); }
   /// Each layer's output.
@@ -30,6 +31,7 @@ class Plan {
   float* targets() const { return targets_; }
   /// Likewise for the targets that label smoothing makes of them; null without.
   float* smoothed() const { return smoothed_; }
+  /// Width of a target, and of what the loss compares.
   std::size_t target_features() const { return target_features_; }
   std::size_t loss_features() const { return loss_features_; }
   /// Memory for a batch of outputs, and for copies of it and of its gradient; null without.

@@ -12,6 +12,7 @@ namespace neutra::training::fused {
 /// A batch of sparse rows, by row for a product with a kernel and by column for its gradient.
 class SparseBatch {
  public:
+  /// `features`: of a row.
   explicit SparseBatch(std::size_t features) : places_(features), seen_((features + 63) / 64) {}
 
   /// Takes the rows begin + rows[i] of `source`, which must outlive the batch.

@@ -58,6 +58,7 @@ struct Rows {
   /// Feature f of the rows that begin with row b.
   NEUTRA_INLINE V output(std::size_t f, std::size_t b) const { return K::load(x + f * stride + b); }
   NEUTRA_INLINE V target(std::size_t f, std::size_t b) const { return K::load(y + f * stride + b); }
+  /// Precondition of both: dx isn't null.
   NEUTRA_INLINE V gradient(std::size_t f, std::size_t b) const {
     return K::load(dx + f * stride + b);
   }

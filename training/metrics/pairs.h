@@ -85,6 +85,7 @@ struct Scores {
 
   /// `name`: of the metric. Throws input_error unless there is a target for each row.
   Scores(const std::string& name, const Batch& o, const Batch& t, bool as_labels);
+  /// The numbers of a row.
   std::span<const float> scores(std::size_t row) const {
     return output.subspan(row * width, width);
   }

@@ -19,8 +19,10 @@ class MetricSum {
   /// Throws input_error where shapes don't fit.
   virtual void add(const Batch& output, const Batch& target) = 0;
   virtual double value() const = 0;  ///< NaN without rows
+  /// Counts of an accuracy; -1 for other metrics.
   virtual std::int64_t correct() const { return -1; }
   virtual std::int64_t total() const { return -1; }
+  /// Does value() sort all rows?
   virtual bool sorts() const { return false; }
 };
 

@@ -22,6 +22,7 @@ struct OptimizerClass {
   std::unique_ptr<Optimizer> (*make)(const Json& config, std::vector<Extent> variables);
   int (*states)(const Json& config);
 };
+/// T: an Optimizer with a constructor like its own and a static states(config).
 template <typename T>
 OptimizerClass optimizer_class() {
   return {[](const Json& config, std::vector<Extent> variables) -> std::unique_ptr<Optimizer> {

@@ -41,11 +41,13 @@ namespace {
 template <typename Scalar, int W>
 struct Simd {
   using T = Scalar;
+  /// Values, and what comparisons of them give: all bits or none.
   typedef T V __attribute__((vector_size(W * sizeof(T)), may_alias));
   using Int = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
   typedef Int M __attribute__((vector_size(W * sizeof(T)), may_alias));
   static constexpr std::size_t kWidth = W;
 
+  /// At multiples of the vector's size; load_any() and store_any() at any address.
   static NEUTRA_INLINE V load(const T* p) { return *reinterpret_cast<const V*>(p); }
   static NEUTRA_INLINE void store(T* p, V v) { *reinterpret_cast<V*>(p) = v; }
   typedef T Anywhere __attribute__((vector_size(W * sizeof(T)), may_alias, aligned(sizeof(T))));
@@ -155,8 +157,10 @@ struct Simd {
     for (int i = 0; i < W; ++i) lane[i] = static_cast<Int>(i);
     return lane < static_cast<Int>(lanes.rows - index * W);
   }
+  /// 0 in the lanes whose mask is 0.
   static NEUTRA_INLINE V masked(V x, M mask) { return (V)((M)x & mask); }
 
+  /// The sum over the lanes, from the first to the last.
   static NEUTRA_INLINE T horizontal(V x) {
     T sum = 0;
     for (int i = 0; i < W; ++i) sum += x[i];
@@ -208,6 +212,7 @@ struct Simd {
     }
   }
 
+  /// For each lane, the sum over the vectors of a column.
   static NEUTRA_INLINE V lane_sum(const T* x, Lanes lanes) {
     V sum = zero();
     const std::size_t whole = lanes.rows / W;
