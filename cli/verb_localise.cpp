@@ -18,10 +18,10 @@
 #include "experiments/catalog.h"
 #include "experiments/scores/alike_tools.h"
 #include "experiments/tool_runs.h"
-#include "fl_adapters/tools/deepfd/table.h"
 #include "fl_adapters/external.h"
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
+#include "fl_adapters/tools/deepfd/table.h"
 #include "program/layer_titles.h"
 #include "program/vocabulary.h"
 

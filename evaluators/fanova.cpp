@@ -77,8 +77,9 @@ class Tree {
     const int size = sizes_[best.factor];
     for (const bool is_left : {true, false}) {
       std::vector<char>& part = box_[best.factor];
-      for (std::size_t level = 0; level < part.size(); ++level)
+      for (std::size_t level = 0; level < part.size(); ++level) {
         part[level] = whole[level] && goes_left(best, static_cast<int>(level)) == is_left;
+      }
       sizes_[best.factor] = static_cast<int>(std::count(part.begin(), part.end(), char{1}));
       is_left ? split(begin, middle, depth + 1) : split(middle, end, depth + 1);
     }
@@ -125,15 +126,17 @@ class Tree {
 
   void add_leaf(double value) {
     double weight = 1;
-    for (std::size_t f = 0; f < box_.size(); ++f)
+    for (std::size_t f = 0; f < box_.size(); ++f) {
       weight *= static_cast<double>(sizes_[f]) / static_cast<double>(box_[f].size());
+    }
     mean_ += weight * value;
     squares_ += weight * value * value;
     for (std::size_t f = 0; f < box_.size(); ++f) {
       const double of_level =
           weight * static_cast<double>(box_[f].size()) / static_cast<double>(sizes_[f]) * value;
-      for (std::size_t level = 0; level < box_[f].size(); ++level)
+      for (std::size_t level = 0; level < box_[f].size(); ++level) {
         if (box_[f][level]) marginals_[f][level] += of_level;
+      }
     }
   }
 

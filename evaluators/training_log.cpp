@@ -168,19 +168,22 @@ std::vector<LogFile> mlflow_run(const LoggedTraining& training, const fs::path& 
   };
   for (const auto& [series, values] : curves.series) {
     std::string lines;
-    for (std::size_t e = 0; e < values.size(); ++e)
+    for (std::size_t e = 0; e < values.size(); ++e) {
       lines += milliseconds(curves.ends[e]) + " " + shortest(values[e]) + " " +
                std::to_string(e + 1) + "\n";
+    }
     metric(series, std::move(lines));
   }
   metric(holdout_name(training),
          end + " " + shortest(training.value) + " " + std::to_string(curves.ends.size()) + "\n");
   std::map<std::string, std::string> parameters = training.parameters;
   parameters.emplace("seed", std::to_string(training.seed));  // none is no run
-  for (const auto& [key, value] : parameters)
+  for (const auto& [key, value] : parameters) {
     files.push_back({own / "params" / file_name(key), printable(value)});
-  for (const auto& [key, value] : facts(training))
+  }
+  for (const auto& [key, value] : facts(training)) {
     files.push_back({own / "tags" / ("neutra." + key), printable(value)});
+  }
   files.push_back({own / "tags" / "mlflow.runName", name});
   files.push_back({own / "tags" / "mlflow.source.name", "neutra train"});
   files.push_back({own / "tags" / "mlflow.source.type", "LOCAL"});

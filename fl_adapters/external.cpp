@@ -218,9 +218,8 @@ std::optional<std::string> write_inputs(const ToolDescription& tool, const Fault
   const bool validation = data != nullptr && !data->x_validation.values.empty();
   std::string script;
   try {
-    script = tool.script->write(
-        faulty.program,
-        {info ? std::optional(info->x) : std::nullopt, validation, seed_of(context)});
+    script = tool.script->write(faulty.program, {info ? std::optional(info->x) : std::nullopt,
+                                                 validation, seed_of(context)});
   } catch (const Error& error) {
     return error.what();
   }

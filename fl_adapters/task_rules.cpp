@@ -89,8 +89,9 @@ TaskRules::TaskRules(const program::Program& program, std::optional<program::Dat
       activation_ = own != own_layers.end() ? own->second : activation->get<std::string>();
     }
     for (const char* field : {"units", "filters"}) {
-      if (const Json* extent = member(config, field); extent != nullptr && outputs_ == 0)
+      if (const Json* extent = member(config, field); extent != nullptr && outputs_ == 0) {
         outputs_ = extent->get<std::int64_t>();
+      }
     }
     // Only layers that keep the last extent may lie behind the one that says it.
     static const Words kKeep{

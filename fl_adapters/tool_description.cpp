@@ -101,8 +101,9 @@ ToolDescription read_tool_description(const std::filesystem::path& file) {
     tool.script = program::find_tool_script(script);
     if (tool.script == nullptr) {
       std::vector<std::string> allowed;
-      for (const program::ToolScript& known : program::tool_scripts())
+      for (const program::ToolScript& known : program::tool_scripts()) {
         allowed.push_back(known.name);
+      }
       root.fail("script", script, allowed_words(script, allowed));
     }
   }

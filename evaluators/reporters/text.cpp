@@ -119,8 +119,9 @@ std::string text_of(const ResultTable& table, std::optional<std::size_t> columns
     Shown some = shown(table, part);
     auto widths = fitted_widths(some.widths, some.least, *columns);
     if (!widths) {  // words are broken, too
-      for (std::size_t c = 0; c < some.least.size(); ++c)
+      for (std::size_t c = 0; c < some.least.size(); ++c) {
         if (some.texts[c]) some.least[c] = std::min(some.least[c], kNarrowest);
+      }
       widths = fitted_widths(some.widths, some.least, *columns);
     }
     if (widths) some.widths = *std::move(widths);

@@ -436,8 +436,9 @@ class Watcher final : public training::Observer {
     for (std::size_t i = 0; i < model_.layers.size(); ++i) {
       const training::LayerView& view = at(backward, i);
       for (const auto& values : view.weights) trace.layers[i].weights.push_back(summary(values));
-      for (const auto& values : view.gradients)
+      for (const auto& values : view.gradients) {
         trace.layers[i].gradients.push_back(summary(values));
+      }
     }
     const training::Probe::Answer forward = event.probe->forward(rows_);
     for (std::size_t i = 0; i < model_.layers.size(); ++i) {

@@ -34,14 +34,16 @@ LoggedTraining training() {
 /// The files of a log by their paths.
 std::map<std::string, std::string> files(LogFormat format, const LoggedTraining& logged) {
   std::map<std::string, std::string> contents;
-  for (const LogFile& file : log_files(format, logged, "/logs/a b"))
+  for (const LogFile& file : log_files(format, logged, "/logs/a b")) {
     EXPECT_TRUE(contents.emplace(file.path.string(), file.content).second) << file.path;
+  }
   return contents;
 }
 
 TEST(TrainingLog, NamesOfFormats) {
-  for (const LogFormat format : {LogFormat::kCsv, LogFormat::kTensorBoard, LogFormat::kMlflow})
+  for (const LogFormat format : {LogFormat::kCsv, LogFormat::kTensorBoard, LogFormat::kMlflow}) {
     EXPECT_EQ(parse_log_format(to_string(format)), format);
+  }
   EXPECT_EQ(parse_log_format("xml"), std::nullopt);
 }
 
@@ -102,8 +104,9 @@ TEST(TrainingLog, EventFileHasTextsAndScalars) {
   const auto& [path, bytes] = *written.begin();
   EXPECT_EQ(path, log_folder(training()) + "/replica-1/events.out.tfevents.neutra");
   for (const char* text : {"brain.Event:2", "| lr | 0.001 |", "| seed | 3 |", "| program | D7 |",
-                           "val_loss", "holdout_mae", "hyperparameters"})
+                           "val_loss", "holdout_mae", "hyperparameters"}) {
     EXPECT_NE(bytes.find(text), std::string::npos) << text;
+  }
 
   LoggedTraining odd = training();
   odd.parameters = {{"a|b", "c\nd"}};

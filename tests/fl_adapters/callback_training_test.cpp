@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "fl_adapters/tools/deeplocalize.h"
 #include "fl_adapters/registry.h"
+#include "fl_adapters/tools/deeplocalize.h"
 #include "tests/fl_adapters/tools_words.h"
 #include "tests/training/programs.h"
 
@@ -26,8 +26,9 @@ NEUTRA_EACH_BACKEND(CallbackTraining);
 
 std::vector<std::string> texts(const Localisation& found) {
   std::vector<std::string> list;
-  for (const ToolMessage& message : found.messages)
+  for (const ToolMessage& message : found.messages) {
     list.push_back(in_the_tools_words(message.text));
+  }
   return list;
 }
 using Texts = std::vector<std::string>;

@@ -7,10 +7,10 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "fl_adapters/embedded.h"
 #include "fl_adapters/tools/deepfd/model.h"
 #include "fl_adapters/tools/deepfd/monitor.h"
 #include "fl_adapters/tools/deepfd/seeding.h"
-#include "fl_adapters/embedded.h"
 #include "tests/fl_adapters/next_number.h"
 #include "tests/training/programs.h"
 
@@ -319,8 +319,9 @@ TEST(DeepFDClassifiers, EachLearnsEachLabel) {
   const LabelledRows rows = rows_of(100);
   const Classifiers classifiers(rows, 1), again(rows, 1);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
-    for (const Labels& said : classifiers.predict(rows.row(i)))
+    for (const Labels& said : classifiers.predict(rows.row(i))) {
       EXPECT_EQ(said, rows.labels[i]) << i;
+    }
     EXPECT_EQ(classifiers.predict(rows.row(i)), again.predict(rows.row(i)));
   }
 }

@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "fl_adapters/tools/deepfd/seeding.h"
 #include "fl_adapters/registry.h"
+#include "fl_adapters/tools/deepfd/seeding.h"
 #include "tests/training/programs.h"
 
 namespace neutra::fl_adapters::deepfd {

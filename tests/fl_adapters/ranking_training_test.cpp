@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/hdf5_file.h"
-#include "fl_adapters/tools/deepfault.h"
-#include "fl_adapters/tools/deepmufl.h"
 #include "fl_adapters/localise_runs.h"
 #include "fl_adapters/registry.h"
+#include "fl_adapters/tools/deepfault.h"
+#include "fl_adapters/tools/deepmufl.h"
 #include "tests/training/programs.h"
 
 /// Tools that rank, on models that are trained or made by hand.
@@ -276,8 +276,9 @@ TEST_P(RankingTools, AskTheModelThatTrainedMutationsLeave) {
       const Localisation found = find_tool(name)->localise({"moons", asked}, context(kRepaired));
       EXPECT_EQ(found.status, LocalisationStatus::kOk) << found.reason;
       std::vector<double> values;
-      for (const evaluators::Suspect& suspect : found.ranking)
+      for (const evaluators::Suspect& suspect : found.ranking) {
         values.push_back(suspect.suspiciousness);
+      }
       return values;
     };
     const auto original = ranking(p);

@@ -43,8 +43,9 @@ TEST(Ranking, LayersThenNeuronsEachByValueThenPlace) {
       {1, 4, "", 9}, {1, -1, "", 2}, {0, -1, "", 2}, {2, 0, "", inf}, {2, -1, "", inf}};
   sort_ranking(list);
   std::vector<std::pair<int, std::int64_t>> places;
-  for (const evaluators::Suspect& suspect : list)
+  for (const evaluators::Suspect& suspect : list) {
     places.emplace_back(suspect.layer, suspect.neuron);
+  }
   EXPECT_EQ(places,
             (std::vector<std::pair<int, std::int64_t>>{{2, -1}, {0, -1}, {1, -1}, {2, 0}, {1, 4}}));
   EXPECT_EQ(first_layers(list), std::set<int>{2});

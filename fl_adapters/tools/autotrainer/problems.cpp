@@ -85,8 +85,9 @@ Outputs outputs_of(std::span<const training::LayerView> layers, std::int64_t row
   const std::size_t width = output.size() / static_cast<std::size_t>(rows);
   for (std::size_t row = 0; row < output.size(); row += width) {
     double sum = 0;
-    for (const float value : output.subspan(row, width))
+    for (const float value : output.subspan(row, width)) {
       sum += std::abs(static_cast<double>(value));
+    }
     if (std::isnan(sum)) sum = std::numeric_limits<double>::infinity();
     result.largest_sum = std::max(result.largest_sum, sum);
   }
@@ -159,8 +160,10 @@ void see_history(Features& features, const History& history, const Model& model,
   const bool repaired = variant == ToolVariant::kRepaired;
   if (repaired && model.regression) return;  // its accuracy says nothing
   const auto seen = static_cast<double>(history.loss.size());
-  if (seen < limit("judgment_point") * static_cast<double>(model.epochs) - limit("check_interval"))
+  if (seen <
+      limit("judgment_point") * static_cast<double>(model.epochs) - limit("check_interval")) {
     return;
+  }
   if (oscillates(history.accuracy)) features.unstable = true;
   if (largest(history.accuracy) < limit("theta") &&
       largest(history.validation_accuracy) < limit("theta")) {

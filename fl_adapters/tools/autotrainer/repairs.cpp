@@ -57,8 +57,9 @@ Places places_in(const program::ResolvedProgram& program) {
   while (last > 0 && (!has(last - 1, "activation") || activates(last - 1))) --last;
   for (std::size_t i = 0; i + 1 < last; ++i) {
     const int index = program.layers[i].index;
-    if (has(i, "activation") && !activates(i) && !activates(i + 1))
+    if (has(i, "activation") && !activates(i) && !activates(i + 1)) {
       places.activations.insert(index);
+    }
     if (has(i, "kernel_initializer")) places.initializers.insert(index);
   }
   std::size_t output = program.layers.size();

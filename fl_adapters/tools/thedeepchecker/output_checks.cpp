@@ -68,8 +68,9 @@ Messages OutputCheck::judge(std::span<const float> outputs, std::size_t width) {
     large = large && (large_[i] || !(std::abs(targets_.columns[i].max) > 1));
     negative = negative && (negative_[i] || !(targets_.columns[i].min < 0));
   }
-  if (missing(large, large_left_))
+  if (missing(large, large_left_)) {
     messages.push_back(make_message("lack_of_magnitude_express", place_));
+  }
   if (missing(negative, negative_left_)) {
     messages.push_back(make_message("lack_of_negative_express", place_));
   }
