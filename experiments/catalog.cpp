@@ -110,8 +110,9 @@ void apply(const Json& operation, std::size_t i, const JsonSection& section,
   };
   const std::string op = text("op"), path = text("path");
   const std::vector<std::string> ops{"add", "copy", "move", "remove", "replace", "test"};
-  if (std::find(ops.begin(), ops.end(), op) == ops.end())
+  if (std::find(ops.begin(), ops.end(), op) == ops.end()) {
     fail("op '" + op + "'", allowed_words(op, ops));
+  }
   const bool takes_value = op == "add" || op == "replace" || op == "test";
   if (takes_value && !operation.contains("value")) fail("no value", "a value for " + op);
   if (op == "copy" || op == "move") text("from");

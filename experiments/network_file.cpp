@@ -32,8 +32,9 @@ std::optional<Fault> fault_of_store(const search::StoredRun& run) {
     try {
       Fault fault = scored_as_stored(load_fault(name), run);
       // A user's fault may have a bundled fault's id, or may have been edited since.
-      if (to_string(program::program_hash(fault.buggy)) == run.header.value("program", ""))
+      if (to_string(program::program_hash(fault.buggy)) == run.header.value("program", "")) {
         return fault;
+      }
     } catch (const Error&) {
       // Not bundled, or a file that is elsewhere now: the network stands without it.
     }
@@ -80,8 +81,9 @@ NetworkFile read_network_file(const std::filesystem::path& file, std::optional<F
   }
   if (is_pipe_or_device(file)) {
     const std::string text = read_file(file, "a network in TSV form");
-    if (text.starts_with("neutra-store") || text.starts_with(kHdf5Start))
+    if (text.starts_with("neutra-store") || text.starts_with(kHdf5Start)) {
       require_no_pipe(file, "a store");
+    }
     loaded.network = search::parse_network_tsv(text, file.string());
   } else {
     loaded.network = search::read_network_tsv(file);

@@ -14,8 +14,9 @@ namespace {
 
 /// "the known fix is ..." as a sentence.
 std::string sentence(std::string text) {
-  if (!text.empty())
+  if (!text.empty()) {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  }
   if (!text.ends_with('.')) text += '.';
   return text;
 }
@@ -47,30 +48,35 @@ std::vector<std::string> reach_lines(const Fault& fault, mutators::Preset preset
   if (!fault.fixed) return lines;
   const mutators::Reach reach =
       mutators::reach_of(fault.space, *fault.fixed, fault.fixed_parameters, preset);
-  for (const mutators::OutOfReach& part : reach.missing)
+  for (const mutators::OutOfReach& part : reach.missing) {
     lines.push_back("the known fix is out of reach: " + part.reason);
-  if (max_depth && reach.missing.empty() && reach.changes > *max_depth)
+  }
+  if (max_depth && reach.missing.empty() && reach.changes > *max_depth) {
     lines.push_back("the known fix is out of reach: it takes " + std::to_string(reach.changes) +
                     " changes, the search makes " + std::to_string(*max_depth) + " at most");
+  }
   return lines;
 }
 
 std::vector<std::string> network_warnings(const NetworkFile& loaded) {
   const search::Network& network = loaded.network;
   std::vector<std::string> warnings;
-  if (buggy_reaches_level(network))
+  if (buggy_reaches_level(network)) {
     warnings.push_back(
         "The buggy program reaches the level itself, so a repair here need not repair anything. "
         "neutra search --improve asks for programs that are significantly better than it.");
+  }
   if (loaded.fault) {
     const Fault& fault = *loaded.fault;
     if (const auto config = config_of(loaded)) {
       for (const std::string& line :
-           reach_lines(fault, config->preset, search::depth_limit(*config)))
+           reach_lines(fault, config->preset, search::depth_limit(*config))) {
         warnings.push_back(sentence(line));
+      }
     }
-    if (const std::string text = scale_warning(fault); !text.empty())
+    if (const std::string text = scale_warning(fault); !text.empty()) {
       warnings.push_back(sentence(text));
+    }
     std::vector<std::string> said;
     const auto add = [&](const char* which, const program::Program& program) {
       for (const program::Warning& warning : program::warnings_of(program)) {
@@ -88,11 +94,13 @@ std::vector<std::string> network_warnings(const NetworkFile& loaded) {
             training::parse_run_status(n.status).value_or(training::RunStatus::kOk);
         return status != training::RunStatus::kInvalid && !training::has_metric(status);
       });
-  if (failed > 0)
+  if (failed > 0) {
     warnings.push_back(std::to_string(failed) + (failed == 1 ? " program has" : " programs have") +
                        " no result: the process died, or ran out of time or memory.");
-  if (loaded.finished && !network.nodes.empty() && network.alternatives().empty())
+  }
+  if (loaded.finished && !network.nodes.empty() && network.alternatives().empty()) {
     warnings.push_back("No repair was found.");
+  }
   return warnings;
 }
 

@@ -36,8 +36,9 @@ Json scale_of_targets(const program::Program& program) {
   if (all == nullptr || !all->is_array()) return steps;
   for (const Json& step : *all) {
     if (step.is_object() && step.value("on", "x") == "y" &&
-        kRescales.contains(step.value("op", "")))
+        kRescales.contains(step.value("op", ""))) {
       steps.push_back(step);
+    }
   }
   return steps;
 }
@@ -126,10 +127,12 @@ std::string scale_warning(const Fault& fault) {
 }
 
 void tell_scoring(const Fault& fault, bool quiet) {
-  if (const std::string text = scoring_text(fault); !text.empty() && !quiet)
+  if (const std::string text = scoring_text(fault); !text.empty() && !quiet) {
     std::cerr << fault.id << ": " << text << '\n';
-  if (const std::string warning = scale_warning(fault); !warning.empty())
+  }
+  if (const std::string warning = scale_warning(fault); !warning.empty()) {
     std::cerr << "warning: " << warning << '\n';
+  }
 }
 
 }  // namespace neutra::experiments

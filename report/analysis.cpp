@@ -234,8 +234,9 @@ bool is_evaluated(const search::Node& node) { return node.status != "pending"; }
 
 std::optional<double> outcome(const search::Node& node) {
   if (std::isfinite(node.mean)) return node.mean;
-  if (node.status != "curtailed" && node.status != "diverged" && node.status != "ok")
+  if (node.status != "curtailed" && node.status != "diverged" && node.status != "ok") {
     return std::nullopt;
+  }
   if (node.metrics.empty()) return std::nullopt;
   double sum = 0;
   for (const double metric : node.metrics) sum += metric;
@@ -277,8 +278,9 @@ std::vector<CourseStep> course(const search::Network& network) {
     now.evaluation = node.id + 1;
     now.id = node.id;
     now.repairs += node.alternative;
-    if (std::isfinite(node.mean) && (!now.best || is_better(node.mean, *now.best, network.goal)))
+    if (std::isfinite(node.mean) && (!now.best || is_better(node.mean, *now.best, network.goal))) {
       now.best = node.mean;
+    }
     shown = steps.empty() || now.best != before.best || now.repairs != before.repairs;
     if (shown) steps.push_back(now);
   }

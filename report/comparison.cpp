@@ -79,8 +79,9 @@ Json differing_settings(const std::vector<ComparedSearch>& searches) {
       const Json config = config_of(one);
       values.push_back(config.contains(name) ? config[name] : Json(nullptr));
     }
-    if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end())
+    if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end()) {
       settings.push_back({{"name", name}, {"values", std::move(values)}});
+    }
   }
   return settings;
 }
@@ -110,18 +111,21 @@ void require_alike(const ComparedSearch& first, const ComparedSearch& other) {
         other.file, what, found,
         allowed + ", as in " + first.file + ": searches of one buggy program are compared"));
   };
-  if (a.nodes.empty() || b.nodes.empty())
+  if (a.nodes.empty() || b.nodes.empty()) {
     throw input_error(describe(a.nodes.empty() ? first.file : other.file, "", "no program yet",
                                "a search that has evaluated its buggy program"));
+  }
   const experiments::Fault* fault = first.search->fault ? &*first.search->fault : nullptr;
   const search::Node &root = a.nodes.front(), &its = b.nodes.front();
-  if (identity(*first.search, fault, root) != identity(*other.search, fault, its))
+  if (identity(*first.search, fault, root) != identity(*other.search, fault, its)) {
     refuse("root", program_text(b, differing(its.parameters, root.parameters)),
            program_text(a, differing(root.parameters, its.parameters)));
+  }
   if (a.metric != b.metric) refuse("metric", b.metric, a.metric);
-  if (a.goal != b.goal)
+  if (a.goal != b.goal) {
     refuse("goal", std::string(program::to_string(b.goal)),
            std::string(program::to_string(a.goal)));
+  }
 }
 
 }  // namespace
@@ -174,8 +178,9 @@ Json comparison_json(const std::vector<ComparedSearch>& searches) {
   // Those of most searches first, then the smallest.
   std::stable_sort(rows.begin(), rows.end(), [](const Json& a, const Json& b) {
     if (a["found_in"] != b["found_in"]) return a["found_in"] > b["found_in"];
-    if (a["changes"].size() != b["changes"].size())
+    if (a["changes"].size() != b["changes"].size()) {
       return a["changes"].size() < b["changes"].size();
+    }
     return a["changes"].dump() < b["changes"].dump();
   });
   return {{"searches", std::move(list)},

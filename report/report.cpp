@@ -50,8 +50,9 @@ Json keys(const program::ProgramSpace& space) {
     std::vector<std::string> layers;
     for (const std::string& path : key.paths) {
       const std::string layer = layer_of(titles, path);
-      if (!layer.empty() && std::find(layers.begin(), layers.end(), layer) == layers.end())
+      if (!layer.empty() && std::find(layers.begin(), layers.end(), layer) == layers.end()) {
         layers.push_back(layer);
+      }
     }
     std::string where;
     for (const std::string& layer : layers) where += (where.empty() ? "" : ", ") + layer;
@@ -95,9 +96,10 @@ Json scores_json(const experiments::ScoreSheet& sheet, const std::string& answer
                  {"seconds", value_or_null(row.seconds)},
                  {"stability", value_or_null(row.stability)},
                  {"ranks", nullptr}};
-    if (row.ranks)
+    if (row.ranks) {
       tool["ranks"] = {{"before", to_json(row.ranks->before)},
                        {"after", to_json(row.ranks->after)}};
+    }
     tools.push_back(std::move(tool));
   }
   return {{"file", std::filesystem::path(answers).filename().string()},
@@ -111,11 +113,12 @@ Json scores_json(const experiments::ScoreSheet& sheet, const std::string& answer
 
 Json times_json(const StudyTimes& times) {
   Json points = Json::array();
-  for (const experiments::ToolTime& tool : times.tools)
+  for (const experiments::ToolTime& tool : times.tools) {
     points.push_back({{"tool", tool.tool},
                       {"seconds", tool.seconds},
                       {"before", tool.before},
                       {"after", tool.after}});
+  }
   return {{"name", times.study}, {"faults", times.faults}, {"points", std::move(points)}};
 }
 
@@ -132,23 +135,26 @@ std::vector<std::size_t> shown_epochs(std::size_t count) {
   constexpr std::size_t kMost = 200;
   std::vector<std::size_t> epochs;
   const std::size_t shown = std::min(count, kMost);
-  for (std::size_t i = 0; i < shown; ++i)
+  for (std::size_t i = 0; i < shown; ++i) {
     epochs.push_back(1 + (shown == 1 ? 0 : i * (count - 1) / (shown - 1)));
+  }
   return epochs;
 }
 
 Json program_json(const ProgramCurves& program) {
   std::size_t longest = 0;
-  for (const ProgramCurves::Replica& one : program.replicas)
+  for (const ProgramCurves::Replica& one : program.replicas) {
     longest = std::max(longest, one.curves.ends.size());
+  }
   const std::vector<std::size_t> epochs = shown_epochs(longest);
   Json replicas = Json::array();
   for (const ProgramCurves::Replica& one : program.replicas) {
     Json series = Json::object();
     for (const auto& [name, values] : one.curves.series) {
       Json& list = series[name] = Json::array();
-      for (const std::size_t epoch : epochs)
+      for (const std::size_t epoch : epochs) {
         if (epoch <= values.size()) list.push_back(short_number(values[epoch - 1]));
+      }
     }
     const bool same = one.stored && (*one.stored == one.metric ||
                                      (std::isnan(*one.stored) && std::isnan(one.metric)));
@@ -220,12 +226,14 @@ StudyTimes read_study_times(const std::filesystem::path& folder) {
     const Json* value = member(object, name);
     return value != nullptr && value->is_string() ? value->get<std::string>() : "";
   };
-  if (text_of(json, "format") != "neutra-study-result")
+  if (text_of(json, "format") != "neutra-study-result") {
     throw input_error(describe(file.string(), "/format", "'" + text_of(json, "format") + "'",
                                "neutra-study-result, which neutra study writes"));
+  }
   const Json* rows = member(json, "scores");
-  if (rows == nullptr || !rows->is_array())
+  if (rows == nullptr || !rows->is_array()) {
     throw input_error(describe(file.string(), "/scores", "no list", "a list of scores"));
+  }
   experiments::ScoreSheet sheet;
   std::set<std::string> faults;
   for (std::size_t i = 0; i < rows->size(); ++i) {
@@ -233,24 +241,28 @@ StudyTimes read_study_times(const std::filesystem::path& folder) {
     const auto number = [&](const char* name, double most) {
       const Json* value = member((*rows)[i], name);
       if (value == nullptr || !value->is_number() || value->get<double>() < 0 ||
-          value->get<double>() > most)
+          value->get<double>() > most) {
         throw input_error(describe(file.string(), place + "/" + name,
                                    value == nullptr ? "nothing" : value->dump(),
                                    most == 1 ? "a number from 0 to 1" : "a number of at least 0"));
+      }
       return value->get<double>();
     };
     experiments::ScoreRow row;
     row.fault = text_of((*rows)[i], "fault");
     row.tool = text_of((*rows)[i], "tool");
-    if (row.fault.empty() || row.tool.empty())
+    if (row.fault.empty() || row.tool.empty()) {
       throw input_error(describe(file.string(), place, "no fault or no tool", "the names of both"));
+    }
     row.before.f = number("before_f3", 1);
     row.after.score.f = number("after_f3", 1);
     const Json* seconds = member((*rows)[i], "seconds");
-    if (seconds != nullptr && !seconds->is_null())
+    if (seconds != nullptr && !seconds->is_null()) {
       row.seconds = number("seconds", std::numeric_limits<double>::max());
-    if (std::find(sheet.tools.begin(), sheet.tools.end(), row.tool) == sheet.tools.end())
+    }
+    if (std::find(sheet.tools.begin(), sheet.tools.end(), row.tool) == sheet.tools.end()) {
       sheet.tools.push_back(row.tool);
+    }
     faults.insert(row.fault);
     sheet.rows.push_back(std::move(row));
   }
@@ -289,8 +301,9 @@ Json report_document(const ReportInput& input) {
   const program::Parameters start =
       network.nodes.empty() ? program::Parameters{} : network.nodes.front().parameters;
   document["start"] = start;
-  if (network.fixed_parameters && !network.nodes.empty())
+  if (network.fixed_parameters && !network.nodes.empty()) {
     document["fixed"] = changes(start, *network.fixed_parameters);
+  }
   const auto describe_node = [&](Json& entry, const search::Node& node) {
     entry["changes"] = changes(start, node.parameters);
     entry["difference"] = nullptr;
@@ -308,8 +321,9 @@ Json report_document(const ReportInput& input) {
     describe_node(entry, node);
     if (network.is_known_fix(node)) document["fixed_node"] = node.id;
   }
-  for (std::size_t i = 0; i < network.subpatches.size(); ++i)
+  for (std::size_t i = 0; i < network.subpatches.size(); ++i) {
     describe_node(nodes["subpatches"][i], network.subpatches[i]);
+  }
   for (const auto& [type, meaning] : program::fault_types()) {
     if (types.contains(type)) document["fault_types"][type] = meaning;
   }

@@ -49,8 +49,9 @@ Json scripts_json(const experiments::NetworkFile& loaded, std::size_t most) {
   const std::optional<Lines> buggy = script_of(fault.buggy, scripts["refusal"]);
   if (!buggy) return scripts;
   scripts["buggy"] = *buggy;
-  if (fault.fixed)
+  if (fault.fixed) {
     scripts["fix"] = difference(*buggy, *fault.fixed, "fixed.py", scripts["refusal"]);
+  }
   Json ignored;  // a repair without a script is null, whyever
   for (const search::RepairSize& repair : experiments::repairs_by_size(loaded.network, &fault)) {
     if (scripts["repairs"].size() == most) break;

@@ -26,11 +26,13 @@ std::string text_of(const Json* value) {
   if (value->is_string()) return value->get<std::string>();
   std::string text;
   if (value->is_array()) {
-    for (const Json& one : *value)
+    for (const Json& one : *value) {
       text += (text.empty() ? "" : " ") + (one.is_null() ? "nan" : text_of(&one));
+    }
   } else if (value->is_object()) {
-    for (const auto& [name, one] : value->items())
+    for (const auto& [name, one] : value->items()) {
       text += (text.empty() ? "" : ",") + name + "=" + text_of(&one);
+    }
   } else {
     text = value->is_number_float() ? shortest(value->get<double>()) : value->dump();
   }
@@ -38,8 +40,9 @@ std::string text_of(const Json* value) {
 }
 
 void add_cells(const Json& columns, const Json* row, std::vector<std::string>& cells) {
-  for (const Json& column : columns)
+  for (const Json& column : columns) {
     cells.push_back(row == nullptr ? "" : text_of(at(*row, column[1].get<std::string>())));
+  }
 }
 
 bool has(const Json& document, const Json& layout) {
@@ -81,8 +84,9 @@ std::string table_csv(const Json& document, const std::string& name) {
   if (each != nullptr) {
     groups = at(document, (*each)["rows"].get<std::string>())->size();
     for (std::size_t i = 0; i < groups; ++i) {
-      for (const Json& column : (*each)["columns"])
+      for (const Json& column : (*each)["columns"]) {
         cells.push_back(column[0].get<std::string>() + "_" + std::to_string(i + 1));
+      }
     }
   }
   std::string text = csv_line(cells);

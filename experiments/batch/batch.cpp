@@ -96,8 +96,9 @@ void Submission::write(const SearchBatch& batch, const std::string& script) {
   all.jobs = all_.jobs;
   all.faults = all_.faults;
   for (const std::string& fault : batch.faults) {
-    if (std::find(all.faults.begin(), all.faults.end(), fault) == all.faults.end())
+    if (std::find(all.faults.begin(), all.faults.end(), fault) == all.faults.end()) {
       all.faults.push_back(fault);
+    }
   }
   all_ = std::move(all);
   write_file_atomically(folder_ / kBatchFile, to_text(with_digest(to_json(all_))));
@@ -107,8 +108,9 @@ void Submission::write(const SearchBatch& batch, const std::string& script) {
 void Submission::took(const BatchJob& job) {
   all_.jobs.push_back(job);
   std::error_code ignored;  // the job does so, too
-  for (const std::string& fault : job.faults)
+  for (const std::string& fault : job.faults) {
     fs::remove(folder_ / kBatchLogs / (fault + kBatchEnding), ignored);
+  }
   write_file_atomically(folder_ / kBatchFile, to_text(with_digest(to_json(all_))));
 }
 
@@ -125,8 +127,9 @@ std::optional<std::vector<QueuedElement>> queued_elements(const std::vector<Batc
   for (std::string line; std::getline(lines, line);) {
     QueuedElement element;
     std::istringstream fields(line);
-    for (std::string* field : {&element.id, &element.state, &element.time, &element.time_limit})
+    for (std::string* field : {&element.id, &element.state, &element.time, &element.time_limit}) {
       std::getline(fields, *field, '|');
+    }
     std::getline(fields, element.where);
     for (const BatchJob& job : jobs) {
       for (std::size_t i = 0; i < job.faults.size(); ++i) {

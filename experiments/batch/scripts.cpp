@@ -48,8 +48,9 @@ std::string logs_line(const SearchBatch& batch) {
 
 /// For #SBATCH --output, where % begins a field.
 std::string doubled_percents(std::string text) {
-  for (std::size_t at = 0; (at = text.find('%', at)) != std::string::npos; at += 2)
+  for (std::size_t at = 0; (at = text.find('%', at)) != std::string::npos; at += 2) {
     text.insert(at, 1, '%');
+  }
   return text;
 }
 

@@ -47,8 +47,10 @@ bool is_store(const fs::path& file) {
 bool looks_like_a_store(const fs::path& file) {
   if (is_store(file)) return true;
   fs::path journal = file;
-  if (journal += ".journal"; start_of_file(journal, kJournalBeginning.size()) == kJournalBeginning)
+  if (journal += ".journal";
+      start_of_file(journal, kJournalBeginning.size()) == kJournalBeginning) {
     return true;
+  }
   return is_hdf5_file(file) && start_of_file(file, kHdf5Start.size()) != kHdf5Start &&
          !read_checksum_header(file);
 }
@@ -82,8 +84,9 @@ void add_findings(BatchState& state, const search::Network& network) {
   state.level = network.ground_truth;
   state.buggy_reaches_level = buggy_reaches_level(network);
   if (!network.nodes.empty() && !network.nodes.front().metrics.empty() &&
-      std::isfinite(network.nodes.front().mean))
+      std::isfinite(network.nodes.front().mean)) {
     state.buggy = network.nodes.front().mean;
+  }
   for (const search::Node* repair : network.alternatives()) {
     if (!std::isfinite(repair->mean)) continue;
     const bool better =

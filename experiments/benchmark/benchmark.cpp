@@ -78,8 +78,9 @@ std::string fault_id(const Benchmark& benchmark, const BenchmarkEntry& entry) {
 Json fault_file(const Benchmark& benchmark, const BenchmarkEntry& entry) {
   const BenchmarkSubject& subject = subject_of(benchmark, entry);
   Json tags = Json::array();
-  for (const mutators::Application& application : entry.applications)
+  for (const mutators::Application& application : entry.applications) {
     tags.push_back(application.op);
+  }
   tags.push_back(subject.id);
   return {{"format", "neutra-fault"},
           {"version", 1},

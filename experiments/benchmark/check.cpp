@@ -35,8 +35,9 @@ class Checker {
   explicit Checker(const Benchmark& benchmark)
       : benchmark_(benchmark), counted_(benchmark.entries) {
     count_support(counted_);
-    for (const evaluators::SymptomRule& rule : evaluators::SymptomRules::bundled().rules())
+    for (const evaluators::SymptomRule& rule : evaluators::SymptomRules::bundled().rules()) {
       known_.insert(rule.id);
+    }
     known_.insert({"metric_drop", "divergence"});
   }
 

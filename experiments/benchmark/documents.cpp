@@ -127,8 +127,9 @@ BenchmarkSubject subject_from_json(const Json& json, const std::string& file) {
 
 Json to_json(const std::vector<mutators::Application>& applications) {
   Json list = Json::array();
-  for (const mutators::Application& application : applications)
+  for (const mutators::Application& application : applications) {
     list.push_back(to_json(application));
+  }
   return list;
 }
 

@@ -20,8 +20,9 @@ CatalogueFault read_fault(const JsonSection& in) {
   fault.fault = in.text("fault");
   fault.subject = in.text("subject");
   const std::vector<std::string> texts = in.texts("apply");
-  if (texts.empty())
+  if (texts.empty()) {
     in.fail_text("apply", "none", "mutations, as neutra mutate --apply takes them");
+  }
   for (const std::string& text : texts) {
     try {
       fault.applications.push_back(mutators::parse_application(text, 0));
@@ -53,8 +54,9 @@ std::string table(const std::vector<CatalogueFault>& faults) {
           : "\n| id | fault | subject | mutation | |\n|---|---|---|---|---|\n";
   for (const CatalogueFault& fault : faults) {
     std::vector<std::string> links;
-    for (const mutators::Application& application : fault.applications)
+    for (const mutators::Application& application : fault.applications) {
       links.push_back(link(application));
+    }
     std::vector<std::string> cells{fault.id};
     if (symptoms) cells.push_back(fault.symptom);
     cells.insert(cells.end(), {fault.fault, fault.subject, join(links, " + "), fault.note});

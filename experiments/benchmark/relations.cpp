@@ -17,8 +17,9 @@ bool intersect(const std::set<T>& a, const std::set<T>& b) {
 
 std::set<std::string> operators_of(const BenchmarkEntry& entry) {
   std::set<std::string> operators;
-  for (const mutators::Application& application : entry.applications)
+  for (const mutators::Application& application : entry.applications) {
     operators.insert(application.op);
+  }
   return operators;
 }
 

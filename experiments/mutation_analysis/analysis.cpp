@@ -366,8 +366,9 @@ class Analyst {
     std::vector<evaluators::KillCounts> counts;
     for (std::size_t i = 0; i < result.mutants.size(); ++i) {
       AnalysedMutant& mutant = result.mutants[i];
-      if (!mutant.program || mutant.status == training::RunStatus::kInvalid || mutant.runs == 0)
+      if (!mutant.program || mutant.status == training::RunStatus::kInvalid || mutant.runs == 0) {
         continue;
+      }
       const Made& made = programs_.at({mutant.site, mutant.value});
       std::vector<std::vector<bool>> ours, theirs;
       for (int run = 0; run < mutant.runs; ++run) {
@@ -389,8 +390,9 @@ class Analyst {
                     [&](const evaluators::KillCounts& c) { return c.runs == run_count(); });
     if (!whole) return;
     const std::vector<bool> verdicts = redundant(counts);
-    for (std::size_t k = 0; k < killed.size(); ++k)
+    for (std::size_t k = 0; k < killed.size(); ++k) {
       result.mutants[killed[k]].redundant = verdicts[k];
+    }
   }
   struct Made {
     std::optional<program::Program> program;

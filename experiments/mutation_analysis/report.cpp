@@ -63,10 +63,11 @@ class Writer {
   }
   static std::string escaped(std::string key) {
     for (std::size_t i = 0; i < key.size(); ++i) {
-      if (key[i] == '~')
+      if (key[i] == '~') {
         key.replace(i++, 1, "~0");
-      else if (key[i] == '/')
+      } else if (key[i] == '/') {
         key.replace(i++, 1, "~1");
+      }
     }
     return key;
   }

@@ -53,8 +53,9 @@ MutationTask mutation_task(const std::vector<const mutators::MutationOperator*>&
     own.make = [shared, place](const std::string& text) {
       const mutators::Application wanted = application_at(place, text);
       auto made = mutators::apply(*place.op, *shared, wanted.site, wanted.value, wanted.seed);
-      if (auto* reason = std::get_if<mutators::Inapplicable>(&made))
+      if (auto* reason = std::get_if<mutators::Inapplicable>(&made)) {
         throw input_error(to_string(*reason));
+      }
       return std::get<program::Program>(std::move(made));
     };
     task.places.push_back(std::move(place));

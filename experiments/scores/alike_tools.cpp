@@ -18,11 +18,13 @@ ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike) {
         continue;
       }
       std::vector<double> values;
-      for (const evaluators::Score& score : {row->before, row->after.score})
+      for (const evaluators::Score& score : {row->before, row->after.score}) {
         values.insert(values.end(), {score.recall, score.precision, score.f});
+      }
       if (row->ranks) {
-        for (const evaluators::RankScore& score : {row->ranks->before, row->ranks->after})
+        for (const evaluators::RankScore& score : {row->ranks->before, row->ranks->after}) {
           values.insert(values.end(), {static_cast<double>(score.first), score.average_precision});
+        }
       }
       all.emplace_back(to_string(row->answer), std::move(values), row->stability);
     }
@@ -64,12 +66,14 @@ ScoreSheet fold_alike_tools(ScoreSheet sheet, std::vector<AlikeTools>& alike) {
     return some;
   };
   if (sheet.order) {
-    for (evaluators::FriedmanTest* test : {&sheet.order->before, &sheet.order->after})
+    for (evaluators::FriedmanTest* test : {&sheet.order->before, &sheet.order->after}) {
       test->mean_ranks = kept(test->mean_ranks);
+    }
   }
   std::set<std::string> recorded;
-  for (const std::string& tool : sheet.recorded)
+  for (const std::string& tool : sheet.recorded) {
     if (names.contains(tool)) recorded.insert(names.at(tool));
+  }
   sheet.recorded = std::move(recorded);
   sheet.tools = kept(sheet.tools);
   for (std::string& tool : sheet.tools) tool = names.at(tool);

@@ -76,9 +76,10 @@ Panel make_panel(const ScoreSheet& sheet, const evaluators::FriedmanTest& test,
       test, "", {}, evaluators::least_blocks(test.treatments, evaluators::kSignificanceLevel),
       0,    {}, {}};
   panel.title = stage + ": " + std::to_string(test.blocks) + " faults";
-  if (!panel.too_few())
+  if (!panel.too_few()) {
     panel.title += ", Friedman's test " + p_statement(test.p) + ", Iman and Davenport's " +
                    p_statement(test.f_p);
+  }
   panel.tools.resize(test.treatments);
   std::iota(panel.tools.begin(), panel.tools.end(), std::size_t{0});
   std::stable_sort(panel.tools.begin(), panel.tools.end(), [&](std::size_t a, std::size_t b) {
@@ -117,8 +118,9 @@ void draw(SvgPicture& picture, const ScoreSheet& sheet, const Panel& panel, doub
                  "middle");
   } else {
     picture.line(left_end, above, left_end + wide, above, kThin);
-    for (const double x : {left_end, left_end + wide})
+    for (const double x : {left_end, left_end + wide}) {
       picture.line(x, above - 4, x, above + 4, kThin);
+    }
     picture.text(left_end + wide + 8, above + 4, "CD = " + two_decimals(panel.critical));
   }
 

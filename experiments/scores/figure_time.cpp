@@ -26,9 +26,10 @@ std::vector<ToolTime> tool_times(const ScoreSheet& sheet) {
       before.push_back(row.before.f);
       after.push_back(row.after.score.f);
     }
-    if (!seconds.empty())
+    if (!seconds.empty()) {
       points.push_back(
           {tool, evaluators::mean(seconds), evaluators::mean(before), evaluators::mean(after)});
+    }
   }
   return points;
 }

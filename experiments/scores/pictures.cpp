@@ -74,8 +74,9 @@ std::string picture_form(const std::filesystem::path& file, const std::string& n
 }
 
 void require_picture_form(const std::string& form) {
-  if (form != "svg")
+  if (form != "svg") {
     picture("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"/>", form);
+  }
 }
 
 std::string picture(const std::string& svg, const std::string& form) {

@@ -109,9 +109,11 @@ evaluators::ResultTable telling_comparisons(const ScoreSheet& sheet) {
   constexpr double kSignificant = 0.05;
   if (sheet.comparisons.size() <= kScreen) return comparison_table(sheet);
   ScoreSheet some;
-  for (const ToolComparison& pair : sheet.comparisons)
-    if (std::min(pair.before_holm, pair.after_holm) < kSignificant)
+  for (const ToolComparison& pair : sheet.comparisons) {
+    if (std::min(pair.before_holm, pair.after_holm) < kSignificant) {
       some.comparisons.push_back(pair);
+    }
+  }
   evaluators::ResultTable table = comparison_table(some);
   table.title += "; of " + std::to_string(sheet.comparisons.size()) + " pairs the " +
                  std::to_string(some.comparisons.size()) +
@@ -165,8 +167,9 @@ evaluators::Report score_report(const ScoreSheet& sheet, Layout layout) {
     case Layout::kRows:
       report.tables = {long_table(sheet, false, true)};
       if (!sheet.averages.empty()) report.tables.push_back(average_table(sheet));
-      if (evaluators::ResultTable pairs = telling_comparisons(sheet); !pairs.rows.empty())
+      if (evaluators::ResultTable pairs = telling_comparisons(sheet); !pairs.rows.empty()) {
         report.tables.push_back(std::move(pairs));
+      }
       add_order(report, sheet);
       break;
     case Layout::kOneTable:

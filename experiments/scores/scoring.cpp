@@ -85,9 +85,11 @@ void add_averages(ScoreSheet& sheet) {
 
 void add_comparisons(ScoreSheet& sheet) {
   std::vector<std::vector<const ScoreRow*>> rows(sheet.tools.size());  // by tool, then fault
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    for (const std::string& fault : sheet.faults)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::string& fault : sheet.faults) {
       rows[i].push_back(sheet.find(fault, sheet.tools[i]));
+    }
+  }
   for (std::size_t i = 0; i < sheet.tools.size(); ++i) {
     for (std::size_t j = i + 1; j < sheet.tools.size(); ++j) {
       std::vector<double> before[2], after[2];
@@ -162,8 +164,9 @@ class TruthMaker {
  public:
   TruthMaker(const ScoredFault& scored, evaluators::Variant variant)
       : scored_(scored), variant_(variant), start_(first_parent(*scored.network)) {
-    if (variant == evaluators::Variant::kCorrected)
+    if (variant == evaluators::Variant::kCorrected) {
       require_root(*scored.network, scored.fault, scored.file);
+    }
   }
   program::FaultSet operator()(const search::Node& node) const {
     const std::string place = scored_.file + ": node " + search::node_name(node);
@@ -195,8 +198,9 @@ std::vector<program::FaultSet> ground_truths(const ScoredFault& scored,
   if (!scored.network || scored.network->nodes.empty()) return truths;
   const TruthMaker truth_of(scored, variant);
   if (!scored.minimal) {
-    for (const search::Node* node : scored.network->alternatives())
+    for (const search::Node* node : scored.network->alternatives()) {
       truths.push_back(truth_of(*node));
+    }
     return truths;
   }
   for (const search::RepairSize& size : repairs_by_size(*scored.network, &fault)) {

@@ -192,8 +192,9 @@ evaluators::ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
       {}};
   table.columns.push_back(after ? Column{"ground_truths", "GT", "", 0}
                                 : Column{"faults", "#F", "", 0});
-  for (const std::string& tool : sheet.tools)
+  for (const std::string& tool : sheet.tools) {
     add_score_columns(table, tool + "_", heading(sheet, tool));
+  }
   for (const std::string& fault : sheet.faults) {
     Row line{{fault}, false};
     const ScoreRow* any = any_row(sheet, fault);
@@ -227,8 +228,9 @@ evaluators::ResultTable averages_by_tool(const ScoreSheet& sheet) {
       "Mean recall (RC), precision (PR) and F3 before and after neutrality analysis",
       {{"stage", "", "", -1}, {"of", "Faults", "", -1}},
       {}};
-  for (const std::string& tool : sheet.tools)
+  for (const std::string& tool : sheet.tools) {
     add_score_columns(table, tool + "_", heading(sheet, tool));
+  }
   for (const bool after : {false, true}) {
     bool rule = after;
     for (const char* of : kGroups) {

@@ -46,8 +46,9 @@ evaluators::ResultTable friedman_table(const ScoreSheet& sheet) {
        {std::pair("known fix", &sheet.order->before), {"all", &sheet.order->after}}) {
     // A difference for fewer faults would say that tools are alike which nothing can tell apart.
     const auto critical = [&tested = *test](double level) {
-      if (tested.blocks < evaluators::least_blocks(tested.treatments, level))
+      if (tested.blocks < evaluators::least_blocks(tested.treatments, level)) {
         return evaluators::Cell();
+      }
       return evaluators::Cell(
           evaluators::nemenyi_critical_difference(tested.treatments, tested.blocks, level));
     };

@@ -27,12 +27,15 @@ void read_search(const Json& json, const std::string& file, const std::string& p
       json, file, place,
       {"preset", "rule", "ties", "improve", "top_k", "replicas", "max_depth", "budget_evaluations",
        "budget_seconds", "ground_truth_metric", "time_limit", "memory_limit"});
-  if (search.has("preset"))
+  if (search.has("preset")) {
     config.preset = search.word("preset", mutators::parse_preset, "paper, keras");
-  if (search.has("rule"))
+  }
+  if (search.has("rule")) {
     config.rule = search.word("rule", search::parse_rule, "algorithm1, recorded");
-  if (search.has("ties"))
+  }
+  if (search.has("ties")) {
     config.ties = search.word("ties", search::parse_tie_order, "parameters, spread");
+  }
   if (search.has("improve")) config.improve = search.flag("improve");
   const auto small = [&](const char* name) {
     return static_cast<int>(search.whole(name, 1, kMostWhole));
@@ -78,8 +81,9 @@ evaluators::ScoreOptions read_score(const JsonSection& score) {
   if (score.has("variant")) {
     options.variant = score.word("variant", evaluators::parse_variant, "corrected, as-published");
   }
-  if (score.has("match"))
+  if (score.has("match")) {
     options.match = score.word("match", evaluators::parse_match, "type, layer");
+  }
   if (score.has("unlocated")) {
     options.unlocated =
         score.word("unlocated", evaluators::parse_unlocated, "count, exclude, half");
@@ -210,8 +214,9 @@ std::set<std::string> read_faults(const JsonSection& root, const fs::path& folde
     if (added.network) study.inputs.push_back(*added.network);
     const std::string& id = added.fault.id;
     require_name(root.file(), place, id);
-    if (!ids.insert(id).second)
+    if (!ids.insert(id).second) {
       section.fail_text("fault", id + " a second time", "each fault once");
+    }
   }
   return ids;
 }
@@ -269,8 +274,9 @@ fs::path study_file(const std::string& name) {
   std::error_code ignored;
   if (fs::is_regular_file(name, ignored) || is_pipe_or_device(name)) return name;
   const std::vector<std::string> bundled = bundled_studies();
-  if (std::find(bundled.begin(), bundled.end(), name) != bundled.end())
+  if (std::find(bundled.begin(), bundled.end(), name) != bundled.end()) {
     return resource_directory() / "studies" / (name + ".json");
+  }
   throw input_error(describe(name, "", "no such file",
                              "a study file or a bundled study: " + allowed_words(name, bundled)));
 }

@@ -83,8 +83,9 @@ StudyResult::Searched search(const StudyFault& entry, const StudyOptions& option
   if (how.remote) how.remote_setup = options.remote_setup(fault, trainer);
   search::SearchOutcome outcome =
       search::run_search(search_task(fault), config, how, trainer, base + ".h5");
-  if (outcome.end == search::SearchEnd::kInterrupted)
+  if (outcome.end == search::SearchEnd::kInterrupted) {
     throw Error(Exit::kInterrupted, "interrupted");
+  }
   write_network(base + ".tsv", outcome.network, search::write_tsv);
   write_network(base + ".dot", outcome.network, search::write_dot);
   return {fault.id, fault.origin, std::move(outcome.network), std::string(to_string(outcome.end))};

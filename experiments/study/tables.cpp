@@ -131,9 +131,10 @@ evaluators::ResultTable network_table(const StudyResult& result) {
     }
     if (values.front().empty()) continue;
     Row row{{group}, first};
-    for (const auto& list : values)
+    for (const auto& list : values) {
       row.cells.push_back(list.empty() ? evaluators::Cell()
                                        : evaluators::Cell(evaluators::mean(list)));
+    }
     table.rows.push_back(std::move(row));
     first = false;
   }

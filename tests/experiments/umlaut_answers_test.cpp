@@ -20,8 +20,9 @@ std::string answer(const program::Program& program, fl_adapters::ToolVariant var
       fl_adapters::umlaut::check_program(program, variant);
   fl_adapters::umlaut::Epoch epoch;
   epoch.learning_rate = program::resolve(program).optimizer.at("config").at("learning_rate");
-  for (fl_adapters::ToolMessage& message : fl_adapters::umlaut::check_epoch(epoch))
+  for (fl_adapters::ToolMessage& message : fl_adapters::umlaut::check_epoch(epoch)) {
     fl_adapters::record(messages, std::move(message));
+  }
   return to_string(fl_adapters::answer_of(messages));
 }
 

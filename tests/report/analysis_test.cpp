@@ -90,8 +90,9 @@ TEST(Report, FilesOfRowsKnowNothingOfRejectedPrograms) {
   ReportInput input = d7();
   input.network.header = {};
   const Json document = report_document(input);
-  for (const char* name : {"evaluated", "effects", "importance"})
+  for (const char* name : {"evaluated", "effects", "importance"}) {
     EXPECT_EQ(document[name], nullptr) << name;
+  }
   EXPECT_FALSE(document["tables"].contains("rejected"));
   EXPECT_GT(document["course"].size(), 1u);
 }

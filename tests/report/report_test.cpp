@@ -44,8 +44,9 @@ TEST(Report, DocumentTellsTheDifferencesOfAKnownFault) {
 std::size_t warnings_with(const ReportInput& input, const std::string& words) {
   std::size_t found = 0;
   const Json warnings = report_document(input)["warnings"];
-  for (const Json& text : warnings)
+  for (const Json& text : warnings) {
     found += text.get_ref<const std::string&>().find(words) != std::string::npos;
+  }
   return found;
 }
 
@@ -162,8 +163,9 @@ TEST(Report, TextsOfAnyKindStayInsideOfTheDocument) {
 
   const std::string page = report_page(document);
   const std::string plain = report_page(Json::object());
-  for (const char* mark : {"</script", "<!--", "<img", "&amp;"})
+  for (const char* mark : {"</script", "<!--", "<img", "&amp;"}) {
     EXPECT_EQ(count(page, mark), count(plain, mark)) << mark;
+  }
   const std::string before = "id=\"report-data\">";
   const std::size_t begin = page.find(before) + before.size();
   EXPECT_EQ(parse_json(page.substr(begin, page.find("</script>", begin) - begin), "page"),
@@ -173,8 +175,9 @@ TEST(Report, TextsOfAnyKindStayInsideOfTheDocument) {
 TEST(Report, PageAsksForNothingElse) {
   const std::string page = report_page(report_document(d7()));
   EXPECT_EQ(page.find("<!--neutra:"), std::string::npos);
-  for (const char* word : {"src=", "@import", "url(", "fetch(", "<link", "import("})
+  for (const char* word : {"src=", "@import", "url(", "fetch(", "<link", "import("}) {
     EXPECT_EQ(page.find(word), std::string::npos) << word;
+  }
   EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
 }
 
@@ -314,8 +317,9 @@ TEST(Report, TablesAreCsv) {
                           {{"evaluation", 5}, {"id", 4}, {"best", 1e-5}, {"repairs", 1}},
                           {{"evaluation", 6}, {"id", 5}, {"best", nullptr}, {"repairs", 1}}}}};
   const std::string course = table_csv(numbers, "course");
-  for (const char* cell : {",400,", ",0.1,", ",1e-05,", ",,"})
+  for (const char* cell : {",400,", ",0.1,", ",1e-05,", ",,"}) {
     EXPECT_NE(course.find(cell), std::string::npos) << cell << " in\n" << course;
+  }
   EXPECT_EQ(count(table_csv(document, "repairs"), "\n"), 3);
   EXPECT_EQ(count(table_csv(document, "programs"), "\n"), 5);
   for (const std::string& name : report_tables()) {

@@ -35,8 +35,9 @@ TEST(FaultCatalogue, HasAllOperatorsOfLoopsAndOfDataFaults) {
   std::set<std::string> applied;
   for (const CatalogueSection& section : load_fault_catalogue(bundled_fault_catalogue()).sections) {
     for (const CatalogueFault& fault : section.faults) {
-      for (const mutators::Application& application : fault.applications)
+      for (const mutators::Application& application : fault.applications) {
         applied.insert(application.op);
+      }
     }
   }
   for (const mutators::MutationOperator* op : mutators::mutation_operators()) {

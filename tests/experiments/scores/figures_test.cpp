@@ -187,8 +187,9 @@ TEST(CriticalDifferenceFigure, SaysThatFaultsAreTooFew) {
   const std::string three = picture_of(3);
   EXPECT_EQ(count(three, "too few faults to tell tools apart: 3; at least 8 for 4 tools"), 2U)
       << three;
-  for (const char* words : {"CD =", "stroke-width=\"4\"", "Friedman", "no difference"})
+  for (const char* words : {"CD =", "stroke-width=\"4\"", "Friedman", "no difference"}) {
     EXPECT_EQ(count(three, words), 0U) << words;
+  }
   EXPECT_EQ(count(three, ">best 1.00<"), 2U);  // the ranks are there
   EXPECT_EQ(count(picture_of(7), "too few"), 2U);
   EXPECT_EQ(count(picture_of(8), "too few"), 0U);
