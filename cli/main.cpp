@@ -34,33 +34,42 @@
 namespace neutra::cli {
 namespace {
 
-int print_version(bool as_json) {
-  const auto mpi = rank_library();
+/// Versions, machine and build, with the speed of the BLAS route.
+struct Versions {
+  Json provenance;
   training::LibraryVersions libraries;
+  std::optional<std::string> mpi;
+};
+
+Json json_of(const Versions& versions) {
+  Json json = versions.provenance;
+  json["blas_route"] = versions.libraries.blas_route;
+  json["gflops"] = versions.libraries.gflops;
+  json["mpi"] = versions.mpi ? Json(*versions.mpi) : Json(nullptr);
+  return json;
+}
+
+std::string text_of(const Versions& versions) {
+  char speed[32];
+  std::snprintf(speed, sizeof speed, "%.0f", versions.libraries.gflops);
+  return std::string("neutra ") + version() + " (" + git_commit() + ")\nLibTorch " +
+         versions.libraries.torch + "\noneDNN " + versions.libraries.onednn + "\nHDF5 " +
+         versions.libraries.hdf5 +
+         "\nMPI: " + versions.mpi.value_or("none, searches run on one machine") +
+         "\nBLAS route: " + versions.libraries.blas_route + ", " + speed + " GFLOP/s (one core)\n";
+}
+
+int print_version(bool as_json) {
+  Versions versions{provenance(), {}, rank_library()};
   std::string problem;
   try {
-    libraries = training::library_versions(true);
+    versions.libraries = training::library_versions(true);
   } catch (const Error& error) {  // LibTorch can't be loaded
-    libraries = training::library_versions(false);
-    libraries.blas_route = "unknown";
+    versions.libraries = training::library_versions(false);
+    versions.libraries.blas_route = "unknown";
     problem = error.what();
   }
-  if (as_json) {
-    Json json = provenance();
-    json["blas_route"] = libraries.blas_route;
-    json["gflops"] = libraries.gflops;
-    json["mpi"] = mpi ? Json(*mpi) : Json(nullptr);
-    std::cout << to_text(json);
-  } else {
-    char speed[32];
-    std::snprintf(speed, sizeof speed, "%.0f", libraries.gflops);
-    std::cout << "neutra " << version() << " (" << git_commit() << ")\n"
-              << "LibTorch " << libraries.torch << "\n"
-              << "oneDNN " << libraries.onednn << "\n"
-              << "HDF5 " << libraries.hdf5 << "\n"
-              << "MPI: " << mpi.value_or("none, searches run on one machine") << "\n"
-              << "BLAS route: " << libraries.blas_route << ", " << speed << " GFLOP/s (one core)\n";
-  }
+  std::cout << (as_json ? to_text(json_of(versions)) : text_of(versions));
   if (!problem.empty()) throw failure(problem);
   return 0;
 }
@@ -120,7 +129,9 @@ int run(const std::vector<std::string>& words) {
     if (arguments.has("output")) write_to_file();
     std::optional<PrintableText> for_people;
     if (chosen_format(arguments) == "text") for_people.emplace(std::cout);
-    return verb->run(arguments);
+    const Result result = verb->run(arguments);
+    write_result(result, arguments);
+    return static_cast<int>(result.exit);
   } catch (const Error& error) {
     if (error.exit() != Exit::kUsage) throw;
     throw usage_error(verb->name + ": " + error.what() + "\nusage: neutra " + verb->synopsis +

@@ -1,6 +1,5 @@
 #include "cli/outputs.h"
 
-#include <iostream>
 #include <system_error>
 
 #include "base/checksum_header.h"
@@ -76,14 +75,6 @@ std::filesystem::path link_target(const std::filesystem::path& file) {
   std::error_code ignored;
   return std::filesystem::is_symlink(file, ignored) ? std::filesystem::weakly_canonical(file)
                                                     : file;
-}
-
-void put_result(const Arguments& arguments, const std::string& text) {
-  if (arguments.has("output")) {
-    write_file_atomically(arguments.text("output"), text);
-  } else {
-    std::cout << text;
-  }
 }
 
 }  // namespace neutra::cli

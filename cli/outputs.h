@@ -33,7 +33,4 @@ void require_output(const Arguments& arguments);
 /// place of the link.
 std::filesystem::path link_target(const std::filesystem::path& file);
 
-/// Writes a result to the file of --output, or to standard output. Precondition: require_output().
-void put_result(const Arguments& arguments, const std::string& text);
-
 }  // namespace neutra::cli

@@ -1,25 +1,33 @@
-#include <iostream>
-
+#include "base/files.h"
 #include "cli/completion.h"
-#include "cli/outputs.h"
 #include "cli/texts.h"
 #include "cli/verbs.h"
 
 namespace neutra::cli {
 namespace {
 
-int run(const Arguments& arguments) {
-  const std::string& shell = arguments.positional.front();
-  const std::string script = completion_script(shell);
-  const bool json = arguments.flag("json"), written = arguments.has("output");
-  if (written || !json) put_result(arguments, script);
-  if (json)
-    std::cout << to_text(
-        {{"format", "neutra-completion"},
-         {"version", 1},
-         {"shell", shell},
-         written ? Json{"output", arguments.text("output")} : Json{"script", script}});
-  return 0;
+/// The script for a shell, which may have gone to a file.
+struct Script {
+  std::string shell, text;
+  std::string output;  ///< the file; "": none
+};
+
+Json json_of(const Script& script) {
+  return {{"format", "neutra-completion"},
+          {"version", 1},
+          {"shell", script.shell},
+          script.output.empty() ? Json{"script", script.text} : Json{"output", script.output}};
+}
+
+std::string text_of(const Script& script) { return script.output.empty() ? script.text : ""; }
+
+Result run(const Arguments& arguments) {
+  Script script{arguments.positional.front(), completion_script(arguments.positional.front()), ""};
+  if (arguments.has("output")) {
+    script.output = arguments.text("output");
+    write_file_atomically(script.output, script.text);
+  }
+  return result_of(std::move(script));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <cstdlib>
-#include <iostream>
+#include <optional>
 
 #include "base/error.h"
 #include "base/words.h"
@@ -44,52 +44,73 @@ Json value_of(const Option& option, const Arguments& arguments) {
   }
 }
 
-int show(const Arguments& arguments) {
-  const VerbOptions about = options_about(arguments.positional);
-  const std::optional<std::string> file =
-      arguments.has("config") ? std::optional(arguments.text("config")) : std::nullopt;
-  const Arguments configured = configured_options(about, file);
+/// What an option is without a command line.
+struct Setting {
+  Option option;
+  Json value;          ///< null: it has none
+  std::string shown;   ///< the value for people
+  std::string origin;  ///< as Arguments::origin(); "not set"
+};
+
+struct Settings {
+  std::optional<std::string> verb;  ///< that was asked about; nullopt: all
+  std::optional<std::string> file;  ///< the configuration file
+  std::vector<Setting> settings;
+};
+
+Json json_of(const Settings& about) {
   Json list = Json::array();
-  TextTable table({"option", "value", "from"});
-  for (const Option& option : options_of(about)) {
-    if (option.name == "config" || option.name == "help") continue;
-    const bool has = configured.has(option.name);
-    const bool flag = option.type == OptionType::kFlag;
-    const std::string origin = has ? configured.origin(option.name) : flag ? "default" : "not set";
-    const bool environment = has && origin == environment_name(option);
-    list.push_back({{"option", option.name},
-                    {"value", value_of(option, configured)},
-                    {"from", origin == "not set"   ? Json(nullptr)
-                             : origin == "default" ? Json("default")
-                             : environment         ? Json("environment")
-                                                   : Json("file")},
-                    {"environment", environment_name(option)}});
-    table.add({option.name,
-               has    ? join(configured.list(option.name))
-               : flag ? "false"
-                      : "-",
-               origin});
+  for (const Setting& setting : about.settings) {
+    const std::string environment = environment_name(setting.option);
+    list.push_back({{"option", setting.option.name},
+                    {"value", setting.value},
+                    {"from", setting.origin == "not set"     ? Json(nullptr)
+                             : setting.origin == "default"   ? Json("default")
+                             : setting.origin == environment ? Json("environment")
+                                                             : Json("file")},
+                    {"environment", environment}});
   }
-  const char* variable = std::getenv("NEUTRA_CONFIG");
-  Json used = file ? Json(*file) : variable && *variable ? Json(variable) : Json(nullptr);
-  if (arguments.flag("json"))
-    std::cout << to_text(
-        {{"format", "neutra-config"},
-         {"version", 1},
-         {"verb", arguments.positional.size() > 1 ? Json(arguments.positional[1]) : Json(nullptr)},
-         {"file", std::move(used)},
-         {"options", std::move(list)}});
-  else
-    std::cout << table.text();
-  return 0;
+  return {{"format", "neutra-config"},
+          {"version", 1},
+          {"verb", about.verb ? Json(*about.verb) : Json(nullptr)},
+          {"file", about.file ? Json(*about.file) : Json(nullptr)},
+          {"options", std::move(list)}};
 }
 
-int run(const Arguments& arguments) {
-  if (arguments.positional.front() == "show") return show(arguments);
+std::string text_of(const Settings& about) {
+  TextTable table({"option", "value", "from"});
+  for (const Setting& setting : about.settings)
+    table.add({setting.option.name, setting.shown, setting.origin});
+  return table.text();
+}
+
+Settings settings_about(const Arguments& arguments) {
+  const VerbOptions about = options_about(arguments.positional);
+  Settings result;
+  if (arguments.positional.size() > 1) result.verb = arguments.positional[1];
+  if (arguments.has("config")) result.file = arguments.text("config");
+  const Arguments configured = configured_options(about, result.file);
+  if (const char* variable = std::getenv("NEUTRA_CONFIG"); !result.file && variable && *variable)
+    result.file = variable;
+  for (const Option& option : options_of(about)) {
+    if (only_on_command_line(option.name)) continue;
+    const bool has = configured.has(option.name), flag = option.type == OptionType::kFlag;
+    result.settings.push_back({option, value_of(option, configured),
+                               has    ? join(configured.list(option.name))
+                               : flag ? "false"
+                                      : "-",
+                               has    ? configured.origin(option.name)
+                               : flag ? "default"
+                                      : "not set"});
+  }
+  return result;
+}
+
+Result run(const Arguments& arguments) {
+  if (arguments.positional.front() == "show") return result_of(settings_about(arguments));
   if (arguments.positional.size() > 1)
     throw usage_error("schema: found '" + arguments.positional[1] + "'; allowed: schema alone");
-  std::cout << to_text(configuration_schema());
-  return 0;
+  return {[](const std::string&) { return to_text(configuration_schema()); }};
 }
 
 }  // namespace

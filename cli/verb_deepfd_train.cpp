@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iostream>
 #include <optional>
 
 #include "base/checked_json.h"
@@ -105,7 +104,41 @@ std::string text_of(const fl_adapters::deepfd::Evaluation& e) {
                              "programs that the model wasn't trained on"));
 }
 
-int run(const Arguments& arguments) {
+/// What a model has learned from, and how well it names the faults of programs held out.
+struct Judged {
+  std::string file;
+  fl_adapters::deepfd::Table table, held_out;
+};
+
+/// One entry for each variant of the tool: its name, and its answers compared with the faults.
+std::vector<std::pair<std::string, Evaluation>> evaluations(const Judged& judged) {
+  std::vector<std::pair<std::string, Evaluation>> all;
+  for (const fl_adapters::ToolVariant variant : fl_adapters::deepfd::kVariants)
+    all.emplace_back(fl_adapters::deepfd::to_string(variant),
+                     evaluate(fl_adapters::deepfd::Model(judged.table, variant), judged.held_out));
+  return all;
+}
+
+Json json_of(const Judged& judged) {
+  Json json{{"format", "neutra-deepfd-train"},
+            {"version", 1},
+            {"model", judged.file},
+            {"programs", judged.table.programs},
+            {"examples", judged.table.examples.size()},
+            {"held_out", judged.held_out.programs}};
+  for (const auto& [variant, evaluation] : evaluations(judged)) json[variant] = json_of(evaluation);
+  return json;
+}
+
+std::string text_of(const Judged& judged) {
+  std::string text =
+      "learned from " + summary(judged.table) + "\nheld out: " + summary(judged.held_out) + "\n";
+  for (const auto& [variant, evaluation] : evaluations(judged))
+    text += "\n" + variant + "\n" + text_of(evaluation);
+  return text;
+}
+
+Result run(const Arguments& arguments) {
   catch_signals();
   const bool judge = arguments.has("evaluate");
   if (judge == arguments.has("output"))
@@ -114,22 +147,20 @@ int run(const Arguments& arguments) {
         std::string(judge ? "both --evaluate and --output" : "neither --output nor --evaluate") +
         "; allowed: one of them");
   require_output(arguments);
-  const std::string file = arguments.text(judge ? "evaluate" : "output");
-  const auto read = [&] { return fl_adapters::deepfd::read_table(file); };
-  std::optional<fl_adapters::deepfd::Table> table;
+  Judged judged;
+  judged.file = arguments.text(judge ? "evaluate" : "output");
   std::vector<fl_adapters::FaultyProgram> bases;
-  if (judge) {
-    table = read();
-  } else {
+  if (judge)
+    judged.table = fl_adapters::deepfd::read_table(judged.file);
+  else
     bases = programs(arguments, "programs", "training");
-  }
   const std::vector<fl_adapters::FaultyProgram> bases_held_out =
       programs(arguments, "held-out", "held_out");
 
   // What can't work is said before hours of training.
   for (const fl_adapters::FaultyProgram& held_out : bases_held_out) {
     const Hash hash = program::program_hash(held_out.program);
-    const bool known = judge ? table->find(hash) != nullptr
+    const bool known = judge ? judged.table.find(hash) != nullptr
                              : std::any_of(bases.begin(), bases.end(), [&](const auto& base) {
                                  return program::program_hash(base.program) == hash;
                                });
@@ -141,30 +172,14 @@ int run(const Arguments& arguments) {
     const std::string text =
         fl_adapters::deepfd::to_text(make_table(arguments, *trainer, bases, "deepfd-train"),
                                      fl_adapters::deepfd::kKeptTrainings);
-    write_file_atomically(file, text_with_digest(text, file));
-    table = read();  // as others read it
+    write_file_atomically(judged.file, text_with_digest(text, judged.file));
+    judged.table = fl_adapters::deepfd::read_table(judged.file);  // as others read it
   }
-  const fl_adapters::deepfd::Table held_out =
-      make_table(arguments, *trainer, bases_held_out, "held-out programs");
-  for (const fl_adapters::deepfd::Example& example : held_out.examples)
-    if (table->find(example.hash) != nullptr) refuse_held_out(example.program, example.faults);
-  Json json{{"format", "neutra-deepfd-train"},
-            {"version", 1},
-            {"model", file},
-            {"programs", table->programs},
-            {"examples", table->examples.size()},
-            {"held_out", held_out.programs}};
-  std::string report =
-      "learned from " + summary(*table) + "\nheld out: " + summary(held_out) + "\n";
-  for (const fl_adapters::ToolVariant variant : fl_adapters::deepfd::kVariants) {
-    const fl_adapters::deepfd::Evaluation evaluation =
-        evaluate(fl_adapters::deepfd::Model(*table, variant), held_out);
-    json[std::string(fl_adapters::deepfd::to_string(variant))] = json_of(evaluation);
-    report +=
-        "\n" + std::string(fl_adapters::deepfd::to_string(variant)) + "\n" + text_of(evaluation);
-  }
-  std::cout << (arguments.flag("json") ? to_text(json) : report);
-  return 0;
+  judged.held_out = make_table(arguments, *trainer, bases_held_out, "held-out programs");
+  for (const fl_adapters::deepfd::Example& example : judged.held_out.examples)
+    if (judged.table.find(example.hash) != nullptr)
+      refuse_held_out(example.program, example.faults);
+  return result_of(std::move(judged));
 }
 
 }  // namespace

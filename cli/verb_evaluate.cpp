@@ -1,5 +1,4 @@
 #include <cmath>
-#include <iostream>
 #include <optional>
 
 #include "base/error.h"
@@ -122,151 +121,198 @@ std::string finite_text(double value) {
   return std::isfinite(value) ? shortest(value) : "not finite";
 }
 
-int run(const Arguments& arguments) {
-  Subject subject = subject_of(arguments);
-  const bool has_input = arguments.has("input"), predicts = arguments.has("predict");
-  if (has_input && !predicts) throw usage_error("--input: found without --predict");
-  if (predicts) {
-    require_text_output(arguments.text("predict"), "--predict");
-    std::vector<fs::path> read{arguments.positional.front()};
-    for (const char* option : {"input", "data", "weights", "training"})
-      if (arguments.has(option)) read.emplace_back(arguments.text(option));
-    require_not_read(arguments.text("predict"), "--predict", read);
+/// What a model with given weights gives.
+struct Evaluated {
+  Subject subject;
+  fs::path weights;
+  std::string metric = "loss", goal = "minimize";
+  std::string hash;                                ///< of the program; "": there is none
+  std::optional<training::Evaluation> evaluation;  ///< on the rows that give the metric
+  std::optional<training::Array> predictions;      ///< for the rows of --input
+  std::string predicted;                           ///< the file with the outputs; "": none
+};
+
+Json json_of(const Evaluated& evaluated) {
+  Json json{{"format", "neutra-evaluate"},
+            {"version", 1},
+            {"program", evaluated.subject.id},
+            {"hash", evaluated.hash.empty() ? Json() : Json(evaluated.hash)},
+            {"weights", evaluated.weights.string()},
+            {"metric", evaluated.metric},
+            {"goal", evaluated.goal}};
+  if (const auto& evaluation = evaluated.evaluation) {
+    json["rows"] = evaluation->rows;
+    json["loss"] = json_number(evaluation->loss);
+    json["value"] = json_number(evaluation->metric);
+    if (evaluation->total >= 0 && evaluation->correct >= 0) {
+      json["correct"] = evaluation->correct;
+      json["total"] = evaluation->total;
+    }
+    json["backend"] = evaluation->backend;
   }
-  fs::path weights_file = arguments.positional.front();
+  json["assumptions"] = to_json(evaluated.subject.assumptions);
+  return json;
+}
+
+/// The outputs that --predict takes.
+const training::Array& outputs_of(const Evaluated& evaluated) {
+  return evaluated.predictions ? *evaluated.predictions : evaluated.evaluation->outputs;
+}
+
+std::string text_of(const Evaluated& evaluated) {
+  const auto& evaluation = evaluated.evaluation;
+  std::string text;
+  if (evaluation) {
+    text = evaluated.subject.id + " with the weights of " + evaluated.weights.string() + ", " +
+           std::to_string(evaluation->rows) + " rows\n";
+    // A module alone has no loss.
+    if (evaluated.subject.program) text += "loss " + finite_text(evaluation->loss) + "\n";
+    if (evaluated.metric != "loss")
+      text += evaluated.metric + " " + finite_text(evaluation->metric) + "\n";
+  }
+  if (!evaluated.predicted.empty())
+    text += "outputs for " + std::to_string(outputs_of(evaluated).rows()) + " rows in " +
+            evaluated.predicted + "\n";
+  std::vector<program::Assumption> matter;
+  for (const program::Assumption& each : evaluated.subject.assumptions)
+    if (matters(each, evaluation.has_value())) matter.push_back(each);
+  return matter.empty() ? text : text + "\n" + to_text(matter);
+}
+
+/// A TorchScript module without a program.
+void evaluate_module(const Arguments& arguments, Evaluated& evaluated) {
+  Subject& subject = evaluated.subject;
+  const bool has_input = arguments.has("input");
+  evaluated.metric = "mse";
+  if (has_input)
+    evaluated.predictions =
+        training::run_torch_script(evaluated.weights, read_rows(arguments.text("input")));
+  if (!arguments.has("data")) {
+    if (has_input) return;
+    throw usage_error("--data: found nothing; allowed: the rows to evaluate " + subject.id + " on");
+  }
+  const auto data = training::load_dataset(
+      data_section(arguments.text("data"), subject.file, subject.assumptions),
+      data_path(arguments, subject.file));
+  const bool whole = data->info().y_is_integer;
+  if (whole) evaluated.metric = "accuracy";
+  evaluated.goal = whole ? "maximize" : "minimize";
+  subject.assumptions.push_back(
+      {"metric", evaluated.metric,
+       whole ? "the targets are whole numbers" : "the targets are numbers"});
+  const training::DataRows rows = rows_of(data);
+  evaluated.evaluation =
+      training::evaluate_outputs(training::run_torch_script(evaluated.weights, features_of(rows)),
+                                 rows, "", {}, evaluated.metric);
+}
+
+/// What a TorchScript module gives for the rows of a program.
+training::Evaluation module_on_rows(const Arguments& arguments, const Evaluated& evaluated,
+                                    const program::ResolvedProgram& resolved,
+                                    training::LocalTrainer& trainer) {
+  const program::Program& program = *evaluated.subject.program;
+  const training::DataRows rows = trainer.rows(program, training::DataPart::kHoldout);
+  training::Evaluation evaluation =
+      training::evaluate_outputs(training::run_torch_script(evaluated.weights, features_of(rows)),
+                                 rows, resolved.loss, resolved.loss_options, evaluated.metric);
+  if (!program::parse_metric_name(evaluated.metric).original_scale) return evaluation;
+  training::Metric sum(evaluated.metric,
+                       training::target_scale(program.document.at("data"),
+                                              data_path(arguments, evaluated.subject.file)));
+  program::Shape targets = rows.target.empty() ? program::Shape{1} : rows.target;
+  targets.insert(targets.begin(), rows.count);
+  const training::Array& outputs = evaluation.outputs;
+  sum.add({outputs.values, outputs.extents}, {rows.targets, targets});
+  evaluation.metric = sum.value();
+  return evaluation;
+}
+
+/// The rows of --input, and the program for them. `resolved`: of a program with data.
+training::Array input_rows(const Arguments& arguments, const Subject& subject,
+                           std::optional<program::ResolvedProgram>& resolved) {
+  training::Array inputs = read_rows(arguments.text("input"));
+  if (!resolved) {
+    resolved = resolved_for(*subject.program, row_of(inputs), subject.file.string());
+  } else if (resolved->input_shape != row_of(inputs)) {
+    throw input_error(
+        describe("--input", "", "rows " + program::to_string(row_of(inputs)),
+                 "rows as the program's: " + program::to_string(resolved->input_shape)));
+  }
+  return inputs;
+}
+
+/// A program with weights, or with a TorchScript module in the place of its model.
+void evaluate_program(const Arguments& arguments, training::LocalTrainer& trainer,
+                      Evaluated& evaluated) {
+  const Subject& subject = evaluated.subject;
+  const program::Program& program = *subject.program;
+  evaluated.hash = to_string(program::program_hash(program));
+  const bool has_data = program.document.at("data").value("source", "") != "none";
+  std::optional<program::ResolvedProgram> resolved;
+  if (has_data) {
+    if (const auto reason = trainer.refusal(program))
+      throw input_error(subject.file.string() + ": " + *reason);
+    resolved = trainer.resolved(program);
+    evaluated.metric = resolved->metric;
+    evaluated.goal = program::to_string(resolved->goal);
+  } else if (!arguments.has("input")) {
+    throw input_error(describe(subject.file.string(), "", "a program without data",
+                               "--data with the rows, or --input with --predict"));
+  }
+  std::optional<training::Array> inputs;
+  if (arguments.has("input")) inputs = input_rows(arguments, subject, resolved);
+  if (training::is_torch_script(evaluated.weights)) {
+    if (has_data && program::masked_inputs(resolved->layers).back()) {
+      throw input_error(describe(evaluated.weights.string(), "",
+                                 "a TorchScript module, which gives no mask, for a program whose "
+                                 "outputs have a mask of steps",
+                                 "weights of a Keras file (.h5, .keras)"));
+    }
+    if (inputs) evaluated.predictions = training::run_torch_script(evaluated.weights, *inputs);
+    if (has_data) evaluated.evaluation = module_on_rows(arguments, evaluated, *resolved, trainer);
+    return;
+  }
+  const program::ModelWeights weights = read_weights(evaluated.weights, *resolved, subject.model);
+  if (inputs)
+    evaluated.predictions = training::predict(*resolved, weights, *inputs,
+                                              *training::parse_backend(arguments.text("backend")));
+  if (has_data)
+    evaluated.evaluation = trainer.evaluate(program, training::DataPart::kHoldout, weights);
+}
+
+/// Can the outputs go where --predict says? Throws input_error and usage_error.
+void require_predict_file(const Arguments& arguments) {
+  require_text_output(arguments.text("predict"), "--predict");
+  std::vector<fs::path> read{arguments.positional.front()};
+  for (const char* option : {"input", "data", "weights", "training"})
+    if (arguments.has(option)) read.emplace_back(arguments.text(option));
+  require_not_read(arguments.text("predict"), "--predict", read);
+}
+
+Result run(const Arguments& arguments) {
+  Evaluated evaluated;
+  evaluated.subject = subject_of(arguments);
+  const Subject& subject = evaluated.subject;
+  const bool predicts = arguments.has("predict");
+  if (arguments.has("input") && !predicts) throw usage_error("--input: found without --predict");
+  if (predicts) require_predict_file(arguments);
+  evaluated.weights = arguments.positional.front();
   if (arguments.has("weights")) {
-    weights_file = arguments.text("weights");
-  } else if (subject.program && !program::is_keras_model_file(weights_file)) {
+    evaluated.weights = arguments.text("weights");
+  } else if (subject.program && !program::is_keras_model_file(evaluated.weights)) {
     throw usage_error("--weights: found nothing; allowed: a file with the weights of " +
                       subject.id);
   }
-  const bool script = training::is_torch_script(weights_file);
   const auto trainer = make_trainer(arguments, subject.file);
-
-  std::optional<training::Evaluation> evaluation;
-  std::string metric = "loss", goal = "minimize", hash;
-  std::optional<training::Array> predictions;
-  if (!subject.program) {
-    metric = "mse";
-    if (has_input)
-      predictions = training::run_torch_script(weights_file, read_rows(arguments.text("input")));
-    if (arguments.has("data")) {
-      const auto data = training::load_dataset(
-          data_section(arguments.text("data"), subject.file, subject.assumptions),
-          data_path(arguments, subject.file));
-      if (data->info().y_is_integer) metric = "accuracy";
-      goal = metric == "accuracy" ? "maximize" : "minimize";
-      subject.assumptions.push_back(
-          {"metric", metric,
-           metric == "accuracy" ? "the targets are whole numbers" : "the targets are numbers"});
-      const training::DataRows rows = rows_of(data);
-      evaluation = training::evaluate_outputs(
-          training::run_torch_script(weights_file, features_of(rows)), rows, "", {}, metric);
-    } else if (!has_input) {
-      throw usage_error("--data: found nothing; allowed: the rows to evaluate " + subject.id +
-                        " on");
-    }
-  } else {
-    const program::Program& program = *subject.program;
-    hash = to_string(program::program_hash(program));
-    const bool has_data = program.document.at("data").value("source", "") != "none";
-    std::optional<program::ResolvedProgram> resolved;
-    if (has_data) {
-      if (const auto reason = trainer->refusal(program)) {
-        throw input_error(subject.file.string() + ": " + *reason);
-      }
-      resolved = trainer->resolved(program);
-      metric = resolved->metric;
-      goal = program::to_string(resolved->goal);
-    } else if (!has_input) {
-      throw input_error(describe(subject.file.string(), "", "a program without data",
-                                 "--data with the rows, or --input with --predict"));
-    }
-    std::optional<training::Array> inputs;
-    if (has_input) {
-      inputs = read_rows(arguments.text("input"));
-      if (!resolved) {
-        resolved = resolved_for(program, row_of(*inputs), subject.file.string());
-      } else if (resolved->input_shape != row_of(*inputs)) {
-        throw input_error(
-            describe("--input", "", "rows " + program::to_string(row_of(*inputs)),
-                     "rows as the program's: " + program::to_string(resolved->input_shape)));
-      }
-    }
-    if (script) {
-      if (has_data && program::masked_inputs(resolved->layers).back()) {
-        throw input_error(describe(weights_file.string(), "",
-                                   "a TorchScript module, which gives no mask, for a program whose "
-                                   "outputs have a mask of steps",
-                                   "weights of a Keras file (.h5, .keras)"));
-      }
-      if (inputs) predictions = training::run_torch_script(weights_file, *inputs);
-      if (has_data) {
-        const training::DataRows rows = trainer->rows(program, training::DataPart::kHoldout);
-        evaluation =
-            training::evaluate_outputs(training::run_torch_script(weights_file, features_of(rows)),
-                                       rows, resolved->loss, resolved->loss_options, metric);
-        if (program::parse_metric_name(metric).original_scale) {
-          training::Metric sum(metric, training::target_scale(program.document.at("data"),
-                                                              data_path(arguments, subject.file)));
-          program::Shape targets = rows.target.empty() ? program::Shape{1} : rows.target;
-          targets.insert(targets.begin(), rows.count);
-          const training::Array& outputs = evaluation->outputs;
-          sum.add({outputs.values, outputs.extents}, {rows.targets, targets});
-          evaluation->metric = sum.value();
-        }
-      }
-    } else {
-      const program::ModelWeights weights = read_weights(weights_file, *resolved, subject.model);
-      if (inputs) {
-        predictions = training::predict(*resolved, weights, *inputs,
-                                        *training::parse_backend(arguments.text("backend")));
-      }
-      if (has_data) evaluation = trainer->evaluate(program, training::DataPart::kHoldout, weights);
-    }
-  }
+  if (subject.program)
+    evaluate_program(arguments, *trainer, evaluated);
+  else
+    evaluate_module(arguments, evaluated);
   if (predicts) {
-    training::write_npy(arguments.text("predict"),
-                        predictions ? *predictions : evaluation->outputs);
+    evaluated.predicted = arguments.text("predict");
+    training::write_npy(evaluated.predicted, outputs_of(evaluated));
   }
-  if (arguments.flag("json")) {
-    Json json{{"format", "neutra-evaluate"},
-              {"version", 1},
-              {"program", subject.id},
-              {"hash", hash.empty() ? Json() : Json(hash)},
-              {"weights", weights_file.string()},
-              {"metric", metric},
-              {"goal", goal}};
-    if (evaluation) {
-      json["rows"] = evaluation->rows;
-      json["loss"] = json_number(evaluation->loss);
-      json["value"] = json_number(evaluation->metric);
-      if (evaluation->total >= 0 && evaluation->correct >= 0) {
-        json["correct"] = evaluation->correct;
-        json["total"] = evaluation->total;
-      }
-      json["backend"] = evaluation->backend;
-    }
-    json["assumptions"] = to_json(subject.assumptions);
-    std::cout << neutra::to_text(json);
-    return 0;
-  }
-  if (evaluation) {
-    std::cout << subject.id << " with the weights of " << weights_file.string() << ", "
-              << evaluation->rows << " rows\n";
-    // A module alone has no loss.
-    if (subject.program) std::cout << "loss " << finite_text(evaluation->loss) << "\n";
-    if (metric != "loss") std::cout << metric << " " << finite_text(evaluation->metric) << "\n";
-  }
-  if (predicts) {
-    std::cout << "outputs for " << (predictions ? predictions->rows() : evaluation->outputs.rows())
-              << " rows in " << arguments.text("predict") << "\n";
-  }
-  std::vector<program::Assumption> matter;
-  for (const program::Assumption& each : subject.assumptions)
-    if (matters(each, evaluation.has_value())) matter.push_back(each);
-  if (!matter.empty()) std::cout << "\n" << to_text(matter);
-  return 0;
+  return result_of(std::move(evaluated));
 }
 
 }  // namespace

@@ -91,23 +91,86 @@ fs::path require_sidecar(const fs::path& output, const fs::path& read) {
                     ", which is no sidecar of a model; allowed: another name");
 }
 
-/// What was written, for --json; else nothing is said.
-int written(const Arguments& arguments, const std::string& id, const fs::path& output,
-            const std::vector<std::string>& files, const std::string& missing = "") {
-  if (!arguments.flag("json")) return 0;
-  std::cout << neutra::to_text(
-      Json{{"format", "neutra-export"},
-           {"version", 1},
-           {"program", id},
-           {"program_version", arguments.text("version")},
-           {"form", arguments.text("format")},
-           {"output", output.string()},
-           {"files", files},
-           {"missing_data", missing.empty() ? Json(nullptr) : Json(missing)}});
-  return 0;
+/// What was written, or the script itself.
+struct Exported {
+  std::string program, version, form;
+  std::string output;  ///< "": none; then `text` is printed
+  std::vector<std::string> files;
+  std::string missing = {};  ///< why there are no arrays; "": there is no reason
+  std::string text = {};
+};
+
+Json json_of(const Exported& exported) {
+  Json json{{"format", "neutra-export"},
+            {"version", 1},
+            {"program", exported.program},
+            {"program_version", exported.version},
+            {"form", exported.form}};
+  if (exported.output.empty()) {
+    json["text"] = exported.text;
+    return json;
+  }
+  json["output"] = exported.output;
+  json["files"] = exported.files;
+  json["missing_data"] = exported.missing.empty() ? Json(nullptr) : Json(exported.missing);
+  return json;
 }
 
-int run(const Arguments& arguments) {
+/// People are told nothing of what was written.
+std::string text_of(const Exported& exported) { return exported.text; }
+
+/// The program with its data, where they are here; `missing`: why not, where it can do without.
+ExportRequest request_of(const Arguments& arguments, Original& original,
+                         training::LocalTrainer& trainer, std::string& missing) {
+  const program::Program& program = original.program;
+  ExportRequest request{original.id, program, program::resolve(program), &original.space, nullptr,
+                        {},          0};
+  request.seed = static_cast<std::uint32_t>(arguments.integer("seed") % 0x7fffffff);
+  try {
+    request.data = trainer.dataset(program);
+  } catch (const MissingData& error) {
+    // A program that declares its input can do without.
+    if (request.resolved.input_shape.empty() || arguments.has("replica")) throw;
+    missing = error.what();
+  }
+  if (request.data) {
+    if (const auto reason = trainer.refusal(program))
+      throw input_error(original.file.string() + ": " + *reason);
+    request.resolved = trainer.resolved(program);
+  }
+  return request;
+}
+
+/// Writes what --output names. Throws usage_error and input_error.
+Exported written_to(const fs::path& output, const ExportFormat& format,
+                    const ExportRequest& request, const fs::path& read,
+                    const std::string& missing) {
+  Exported exported;
+  exported.output = output.string();
+  if (!names_main_file(output, format)) {
+    exported.files = export_folder(format, request, output);
+    if (format.rows) exported.missing = missing;
+    return exported;
+  }
+  require_not_read(output.string(), "--output", {read});
+  if (!format.model) {
+    require_text_output(output.string(), "--output");
+    write_file_atomically(output, format.make(request).front().second);
+    exported.files = {output.filename().string()};
+    return exported;
+  }
+  require_model_output(output.string(), "--output");
+  require_other_name(output, request.program);
+  const fs::path beside = require_sidecar(output, read);
+  const std::string model = format.make(request).front().second;
+  require_not_stopped();
+  write_file_atomically(beside, neutra::to_text(sidecar(request)));
+  write_file_atomically(output, model);
+  exported.files = {output.filename().string(), beside.filename().string()};
+  return exported;
+}
+
+Result run(const Arguments& arguments) {
   catch_signals();
   const ExportFormat& format = *find_export_format(arguments.text("format"));
   if (!arguments.has("output") && !format.text) {
@@ -115,68 +178,29 @@ int run(const Arguments& arguments) {
                       std::string(format.model ? "file" : "folder") + " for " + format.name);
   }
   Original original = load_original(arguments, is_for_tool(format));
-  program::Program& program = original.program;
-  const std::string file = original.file.string();
-  program::require_valid(program.document, file);
+  program::require_valid(original.program.document, original.file.string());
   const auto trainer = make_trainer(arguments, original.file);
-  ExportRequest request{original.id, program, program::resolve(program), &original.space, nullptr,
-                        {},          0};
-  request.seed = static_cast<std::uint32_t>(arguments.integer("seed") % 0x7fffffff);
   std::string missing;
-  try {
-    request.data = trainer->dataset(program);
-  } catch (const MissingData& error) {
-    // A program that declares its input can do without.
-    if (request.resolved.input_shape.empty() || arguments.has("replica")) throw;
-    missing = error.what();
-  }
-  if (request.data) {
-    if (const auto reason = trainer->refusal(program)) throw input_error(file + ": " + *reason);
-    request.resolved = trainer->resolved(program);
-  }
+  ExportRequest request = request_of(arguments, original, *trainer, missing);
+  Exported exported;
   try {
     // The keys of the buggy version need not fit the fixed one.
-    if (!original.space.parameters_of(program)) request.space = nullptr;
-    if (!format.text) take_weights(arguments, *trainer, request, program);
-    if (!arguments.has("output")) {
-      const std::string script = format.make(request).front().second;
-      if (arguments.flag("json"))
-        std::cout << neutra::to_text(Json{{"format", "neutra-export"},
-                                          {"version", 1},
-                                          {"program", original.id},
-                                          {"program_version", arguments.text("version")},
-                                          {"form", format.name},
-                                          {"text", script}});
-      else
-        std::cout << script;
-      return 0;
-    }
-    const fs::path output = arguments.text("output");
-    if (!names_main_file(output, format)) {
-      const std::vector<std::string> files = export_folder(format, request, output);
-      if (!format.rows) missing.clear();
-      if (!missing.empty()) std::cerr << "no arrays: the data are not here: " << missing << '\n';
-      return written(arguments, original.id, output, files, missing);
-    }
-    require_not_read(output.string(), "--output", {original.file});
-    if (!format.model) {
-      require_text_output(output.string(), "--output");
-      write_file_atomically(output, format.make(request).front().second);
-      return written(arguments, original.id, output, {output.filename().string()});
-    }
-    require_model_output(output.string(), "--output");
-    require_other_name(output, program);
-    const fs::path beside = require_sidecar(output, original.file);
-    const std::string model = format.make(request).front().second;
-    require_not_stopped();
-    write_file_atomically(beside, neutra::to_text(sidecar(request)));
-    write_file_atomically(output, model);
-    return written(arguments, original.id, output,
-                   {output.filename().string(), beside.filename().string()});
+    if (!original.space.parameters_of(original.program)) request.space = nullptr;
+    if (!format.text) take_weights(arguments, *trainer, request, original.program);
+    if (arguments.has("output"))
+      exported = written_to(arguments.text("output"), format, request, original.file, missing);
+    else
+      exported.text = format.make(request).front().second;
   } catch (const Error& error) {
     if (error.exit() != Exit::kBadInput) throw;
     throw input_error(format.name + ": " + error.what());
   }
+  if (!exported.missing.empty())
+    std::cerr << "no arrays: the data are not here: " << exported.missing << '\n';
+  exported.program = original.id;
+  exported.version = arguments.text("version");
+  exported.form = format.name;
+  return result_of(std::move(exported));
 }
 
 std::string formats_help() {

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <map>
 #include <set>
 
@@ -90,20 +89,6 @@ std::string verdict_of(const Check& check) {
   return verdict + (counts.empty() ? "" : ": " + join(counts));
 }
 
-Json summary(const experiments::Fault& fault) {
-  return {{"id", fault.id},
-          {"title", fault.title},
-          {"subject", fault.subject},
-          {"origin", fault.origin},
-          {"source", fault.source},
-          {"tags", fault.tags},
-          {"declared", to_string(fault.declared)},
-          {"actual", to_string(fault.actual)},
-          {"buggy", program::to_string(fault.space.base_parameters())},
-          {"fixed", fault.fixed_parameters ? Json(program::to_string(*fault.fixed_parameters))
-                                           : Json(nullptr)}};
-}
-
 Check check(const experiments::Fault& fault, const Arguments& arguments) {
   Check result;
   const auto trainer = make_trainer(arguments, fault.file);
@@ -144,22 +129,123 @@ Check check(const experiments::Fault& fault, const Arguments& arguments) {
   return result;
 }
 
-/// A data file, or a folder of them, that is not here.
-struct Missing {
+// --- the list ---
+
+struct FaultList {
+  std::vector<experiments::Fault> faults;
+};
+
+Json json_of(const FaultList& all) {
+  Json list = Json::array();
+  for (const experiments::Fault& fault : all.faults)
+    list.push_back(
+        {{"id", fault.id},
+         {"title", fault.title},
+         {"subject", fault.subject},
+         {"origin", fault.origin},
+         {"source", fault.source},
+         {"tags", fault.tags},
+         {"declared", to_string(fault.declared)},
+         {"actual", to_string(fault.actual)},
+         {"buggy", program::to_string(fault.space.base_parameters())},
+         {"fixed", fault.fixed_parameters ? Json(program::to_string(*fault.fixed_parameters))
+                                          : Json(nullptr)}});
+  return list;
+}
+
+std::string text_of(const FaultList& all) {
+  TextTable table({"id", "origin", "source", "faults declared", "faults by diff", "title"});
+  for (const experiments::Fault& fault : all.faults)
+    table.add({fault.id, fault.origin, fault.source, to_string(fault.declared),
+               to_string(fault.actual), fault.title});
+  return table.text();
+}
+
+Result list_faults(const std::vector<std::string>& ids) {
+  FaultList all;
+  for (const std::string& id : ids) all.faults.push_back(experiments::load_fault(id));
+  return result_of(std::move(all));
+}
+
+// --- the data files that they need ---
+
+struct DataFile {
+  training::DataPlace place;
+  std::vector<std::string> faults;  ///< that need it
+};
+
+/// Data files of faults.
+struct DataFiles {
+  std::filesystem::path folder;  ///< that missing ones belong in
+  std::map<std::string, DataFile> files;
+  std::vector<std::pair<std::string, std::set<std::string>>> missing;  ///< of each fault
+
+  std::size_t complete() const {
+    return static_cast<std::size_t>(std::count_if(
+        missing.begin(), missing.end(), [](const auto& fault) { return fault.second.empty(); }));
+  }
+};
+
+Json json_of(const DataFiles& all) {
+  Json faults = Json::array(), files = Json::array();
+  for (const auto& [id, missing] : all.missing)
+    faults.push_back({{"id", id}, {"missing", missing}});
+  for (const auto& [name, file] : all.files) {
+    const bool found = !file.place.found.empty();
+    files.push_back({{"file", name},
+                     {"faults", file.faults},
+                     {"found", found ? Json(file.place.found.string()) : Json()},
+                     {"put", found ? Json() : Json((all.folder / name).string())},
+                     {"source", file.place.source.empty() ? Json() : Json(file.place.source)}});
+  }
+  return {{"faults", std::move(faults)}, {"files", std::move(files)}};
+}
+
+/// Files that are missing in one folder.
+struct MissingGroup {
   std::set<std::string> files;
   std::vector<std::string> faults;
   std::string source;
 };
 
+/// A row for each folder with missing files, or for the one file that is missing in it; "": none
+/// is.
+std::string missing_text(const DataFiles& all) {
+  std::map<std::string, MissingGroup> groups;  // by folder, or file
+  for (const auto& [id, missing] : all.missing)
+    for (const std::string& name : missing) {
+      const std::filesystem::path parent = std::filesystem::path(name).parent_path();
+      MissingGroup& group = groups[parent.empty() ? name : parent.string()];
+      group.files.insert(name);
+      group.source = all.files.at(name).place.source;
+      if (group.faults.empty() || group.faults.back() != id) group.faults.push_back(id);
+    }
+  if (groups.empty()) return "";
+  TextTable table({"missing", "faults", "put it there", "from"});
+  for (const auto& [name, group] : groups) {
+    const bool one = group.files.size() == 1;
+    const std::string& first = *group.files.begin();
+    table.add({one ? first : name + ": " + std::to_string(group.files.size()) + " files",
+               join(group.faults), (all.folder / (one ? first : name)).string(),
+               group.source.empty() ? "-" : group.source});
+  }
+  return table.text();
+}
+
+std::string complete_text(const DataFiles& all) {
+  return std::to_string(all.complete()) + " of " + std::to_string(all.missing.size()) +
+         " faults have all their data here\n";
+}
+
+std::string text_of(const DataFiles& all) {
+  const std::string missing = missing_text(all);
+  return missing.empty() ? complete_text(all) : missing;
+}
+
 /// Which faults lack which data files, where those belong and where they come from.
-int list_data(const std::vector<std::string>& ids, const Arguments& arguments) {
-  const std::filesystem::path folder =
-      std::filesystem::weakly_canonical(std::filesystem::absolute(data_folder(arguments)));
-  std::map<std::string, std::vector<std::string>> faults_of;  // by file
-  std::map<std::string, training::DataPlace> places;
-  std::map<std::string, Missing> missing;  // by folder, or file
-  Json faults = Json::array();
-  std::size_t complete = 0;
+Result list_data(const std::vector<std::string>& ids, const Arguments& arguments) {
+  DataFiles all;
+  all.folder = std::filesystem::weakly_canonical(std::filesystem::absolute(data_folder(arguments)));
   for (const auto& id : ids) {
     const experiments::Fault fault = experiments::load_fault(id);
     std::set<std::string> absent;
@@ -168,79 +254,72 @@ int list_data(const std::vector<std::string>& ids, const Arguments& arguments) {
     for (const program::Program* version : versions)
       for (training::DataPlace& place :
            training::data_places(version->document.at("data"), data_path(arguments, fault.file))) {
-        std::vector<std::string>& users = faults_of[place.name];
-        if (users.empty() || users.back() != fault.id) users.push_back(fault.id);
-        if (place.found.empty()) {
-          absent.insert(place.name);
-          const std::filesystem::path parent = std::filesystem::path(place.name).parent_path();
-          Missing& group = missing[parent.empty() ? place.name : parent.string()];
-          group.files.insert(place.name);
-          group.source = place.source;
-          if (group.faults.empty() || group.faults.back() != fault.id)
-            group.faults.push_back(fault.id);
-        }
-        places.insert_or_assign(place.name, std::move(place));
+        DataFile& file = all.files[place.name];
+        if (file.faults.empty() || file.faults.back() != fault.id) file.faults.push_back(fault.id);
+        if (place.found.empty()) absent.insert(place.name);
+        file.place = std::move(place);
       }
-    complete += absent.empty();
-    faults.push_back({{"id", fault.id}, {"missing", absent}});
+    all.missing.emplace_back(fault.id, std::move(absent));
   }
-  if (arguments.flag("json")) {
-    Json files = Json::array();
-    for (const auto& [name, place] : places)
-      files.push_back({{"file", name},
-                       {"faults", faults_of[name]},
-                       {"found", place.found.empty() ? Json() : Json(place.found.string())},
-                       {"put", place.found.empty() ? Json((folder / name).string()) : Json()},
-                       {"source", place.source.empty() ? Json() : Json(place.source)}});
-    std::cout << to_text(Json{{"faults", faults}, {"files", files}});
-    return 0;
-  }
-  TextTable table({"missing", "faults", "put it there", "from"});
-  for (const auto& [name, group] : missing) {
-    const std::string& first = *group.files.begin();
-    const std::string file = group.files.size() == 1
-                                 ? first
-                                 : name + ": " + std::to_string(group.files.size()) + " files";
-    table.add({file, join(group.faults),
-               (group.files.size() == 1 ? folder / first : folder / name).string(),
-               group.source.empty() ? "-" : group.source});
-  }
-  if (!missing.empty()) std::cout << table.text();
-  if (missing.empty() || !arguments.flag("quiet"))
-    (missing.empty() ? std::cout : std::cerr)
-        << complete << " of " << ids.size() << " faults have all their data here\n";
-  return 0;
+  const bool tell =
+      all.complete() < ids.size() && !arguments.flag("json") && !arguments.flag("quiet");
+  const std::string notes = tell ? complete_text(all) : "";
+  Result result = result_of(std::move(all));
+  result.notes = notes;
+  return result;
 }
 
-int run(const Arguments& arguments) {
-  catch_signals();
-  std::vector<std::string> ids =
-      arguments.positional.empty() ? experiments::fault_ids() : arguments.positional;
-  const bool json = arguments.flag("json");
-  if (arguments.flag("data")) {
-    if (arguments.flag("check"))
-      throw usage_error("--data: found --check, too; allowed: one of them");
-    return list_data(ids, arguments);
-  }
-  if (!arguments.flag("check")) {
-    Json list = Json::array();
-    TextTable table({"id", "origin", "source", "faults declared", "faults by diff", "title"});
-    for (const auto& id : ids) {
-      const experiments::Fault fault = experiments::load_fault(id);
-      if (json)
-        list.push_back(summary(fault));
-      else
-        table.add({fault.id, fault.origin, fault.source, to_string(fault.declared),
-                   to_string(fault.actual), fault.title});
-    }
-    std::cout << (json ? to_text(list) : table.text());
-    return 0;
-  }
+// --- the check ---
 
+struct Checked {
+  std::string id;
+  Check check;
+};
+
+struct Checks {
+  std::vector<Checked> faults;
+};
+
+Json json_of(const Checks& all) {
   Json list = Json::array();
+  for (const auto& [id, check] : all.faults) {
+    Json entry{{"id", id}, {"verdict", verdict_of(check)}};
+    if (!check.unavailable.empty()) {
+      entry["reason"] = check.unavailable;
+      list.push_back(std::move(entry));
+      continue;
+    }
+    const auto values = [](const Version& version) {
+      Json array = Json::array();
+      for (double metric : version.metrics()) array.push_back(json_number(metric));
+      return array;
+    };
+    entry["buggy"] = values(check.buggy);
+    entry["fixed"] = values(check.fixed);
+    entry["diverged"] = {{"buggy", check.buggy.count(training::RunStatus::kDiverged)},
+                         {"fixed", check.fixed.count(training::RunStatus::kDiverged)},
+                         {"of", check.buggy.results.size()}};
+    entry["p"] = json_number(check.comparison.p);
+    entry["d"] = json_number(check.comparison.d);
+    entry["shows"] = check.comparison.significant;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+std::string text_of(const Checks& all) {
   TextTable table({"id", "buggy", "fixed", "p", "d", "verdict"});
-  bool failed = false;
-  std::vector<std::string> absent;
+  for (const auto& [id, check] : all.faults) {
+    const bool trained = check.unavailable.empty();
+    const bool compared = trained && check.buggy.ended() && check.fixed.ended();
+    table.add({id, trained ? check.buggy.text() : "-", trained ? check.fixed.text() : "-",
+               compared ? evaluators::p_text(check.comparison.p) : "-",
+               compared ? rounded(check.comparison.d) : "-", verdict_of(check)});
+  }
+  return table.text();
+}
+
+Result check_faults(const std::vector<std::string>& ids, const Arguments& arguments) {
   if (arguments.integer("replicas") < 2)
     throw usage_error("--replicas: found 1; allowed: at least 2, to tell a difference from noise");
   std::vector<experiments::Fault> faults;
@@ -251,46 +330,33 @@ int run(const Arguments& arguments) {
       throw input_error(
           describe(fault.file.string(), "/fixed", "no known fix", "a fix to compare with"));
   }
+  Checks all;
+  std::string absent;
+  bool failed = false, any = false;
   for (const experiments::Fault& fault : faults) {
-    const Check result = check(fault, arguments);
-    const std::string verdict = verdict_of(result);
-    if (!result.unavailable.empty()) {
-      absent.push_back(fault.id + ": " + result.unavailable);
-    } else if (!result.comparison.significant) {
-      failed = true;
+    const Check& one = all.faults.emplace_back(Checked{fault.id, check(fault, arguments)}).check;
+    if (!one.unavailable.empty()) {
+      absent += "not checked: " + fault.id + ": " + one.unavailable + "\n";
+      continue;
     }
-    if (json) {
-      Json entry{{"id", fault.id}, {"verdict", verdict}};
-      if (result.unavailable.empty()) {
-        const auto values = [](const Version& version) {
-          Json array = Json::array();
-          for (double metric : version.metrics()) array.push_back(json_number(metric));
-          return array;
-        };
-        entry["buggy"] = values(result.buggy);
-        entry["fixed"] = values(result.fixed);
-        entry["diverged"] = {{"buggy", result.buggy.count(training::RunStatus::kDiverged)},
-                             {"fixed", result.fixed.count(training::RunStatus::kDiverged)},
-                             {"of", result.buggy.results.size()}};
-        entry["p"] = json_number(result.comparison.p);
-        entry["d"] = json_number(result.comparison.d);
-        entry["shows"] = result.comparison.significant;
-      } else {
-        entry["reason"] = result.unavailable;
-      }
-      list.push_back(std::move(entry));
-    } else if (result.unavailable.empty()) {
-      const bool compared = result.buggy.ended() && result.fixed.ended();
-      table.add({fault.id, result.buggy.text(), result.fixed.text(),
-                 compared ? evaluators::p_text(result.comparison.p) : "-",
-                 compared ? rounded(result.comparison.d) : "-", verdict});
-    } else {
-      table.add({fault.id, "-", "-", "-", "-", verdict});
-    }
+    any = true;
+    failed = failed || !one.comparison.significant;
   }
-  std::cout << (json ? to_text(list) : table.text());
-  for (const auto& line : absent) std::cerr << "not checked: " << line << '\n';
-  return static_cast<int>(failed || absent.size() == ids.size() ? Exit::kFailed : Exit::kDone);
+  Result result = result_of(std::move(all), failed || !any ? Exit::kFailed : Exit::kDone);
+  result.notes = absent;
+  return result;
+}
+
+Result run(const Arguments& arguments) {
+  catch_signals();
+  const std::vector<std::string> ids =
+      arguments.positional.empty() ? experiments::fault_ids() : arguments.positional;
+  if (arguments.flag("data")) {
+    if (arguments.flag("check"))
+      throw usage_error("--data: found --check, too; allowed: one of them");
+    return list_data(ids, arguments);
+  }
+  return arguments.flag("check") ? check_faults(ids, arguments) : list_faults(ids);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <iostream>
-
 #include "base/error.h"
 #include "base/files.h"
 #include "cli/imports.h"
@@ -12,7 +10,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int run(const Arguments& arguments) {
+/// A program that was written, and what had to be assumed for it.
+struct Imported {
+  fs::path file, program;     ///< read, written
+  std::string keras_version;  ///< "": the file names none
+  std::string hash;
+  std::size_t layers = 0;
+  std::vector<program::Assumption> assumptions;
+};
+
+Json json_of(const Imported& imported) {
+  return {{"format", "neutra-import"},
+          {"version", 1},
+          {"file", imported.file.string()},
+          {"keras_version", imported.keras_version.empty() ? Json() : Json(imported.keras_version)},
+          {"program", imported.program.string()},
+          {"hash", imported.hash},
+          {"layers", imported.layers},
+          {"assumptions", to_json(imported.assumptions)}};
+}
+
+std::string text_of(const Imported& imported) {
+  const std::string text =
+      imported.program.string() + ": " + std::to_string(imported.layers) + " layers, " +
+      (imported.keras_version.empty() ? "of a file that names no version of Keras"
+                                      : "of Keras " + imported.keras_version) +
+      ", hash " + imported.hash + "\n";
+  return imported.assumptions.empty() ? text : text + "\n" + to_text(imported.assumptions);
+}
+
+Result run(const Arguments& arguments) {
   const fs::path file = arguments.positional.front();
   if (!arguments.has("output")) throw usage_error("--output: found nothing; allowed: a JSON file");
   require_output(arguments);
@@ -21,31 +48,13 @@ int run(const Arguments& arguments) {
       output.string(), "--output",
       {file, arguments.has("data") ? arguments.text("data") : "",
        arguments.has("training") ? fs::path(arguments.text("training")) : sidecar_file(file)});
-  const ImportedModel imported = import_model(arguments, file, output);
+  ImportedModel imported = import_model(arguments, file, output);
   const program::Program program{imported.import.document};
   write_file_atomically(link_target(output), neutra::to_text(program.document));
-  const std::string hash = to_string(program::program_hash(program));
-  const std::size_t layers = program.document["model"]["config"]["layers"].size();
-  if (arguments.flag("json")) {
-    std::cout << neutra::to_text(Json{
-        {"format", "neutra-import"},
-        {"version", 1},
-        {"file", file.string()},
-        {"keras_version", imported.model.version.empty() ? Json() : Json(imported.model.version)},
-        {"program", output.string()},
-        {"hash", hash},
-        {"layers", layers},
-        {"assumptions", to_json(imported.import.assumptions)}});
-    return 0;
-  }
-  std::cout << output.string() << ": " << layers << " layers, "
-            << (imported.model.version.empty() ? "of a file that names no version of Keras"
-                                               : "of Keras " + imported.model.version)
-            << ", hash " << hash << "\n";
-  if (!imported.import.assumptions.empty()) {
-    std::cout << "\n" << to_text(imported.import.assumptions);
-  }
-  return 0;
+  return result_of(Imported{file, output, imported.model.version,
+                            to_string(program::program_hash(program)),
+                            program.document["model"]["config"]["layers"].size(),
+                            std::move(imported.import.assumptions)});
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <iostream>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -63,20 +62,28 @@ std::vector<std::string> needs_of(const fl_adapters::Tool& tool) {
   return needs;
 }
 
-std::string list_of_tools(const std::vector<const fl_adapters::Tool*>& chosen, bool json) {
+struct ToolList {
+  std::vector<const fl_adapters::Tool*> tools;
+};
+
+Json json_of(const ToolList& all) {
   Json list = Json::array();
-  TextTable table({"tool", "version", "kind", "needs", "what it does"});
-  for (const fl_adapters::Tool* tool : chosen) {
+  for (const fl_adapters::Tool* tool : all.tools)
     list.push_back({{"tool", tool->name},
                     {"version", tool->version},
                     {"kind", to_string(tool->kind)},
                     {"needs", needs_of(*tool)},
                     {"description", tool->description},
                     {"source", tool->source}});
+  return list;
+}
+
+std::string text_of(const ToolList& all) {
+  TextTable table({"tool", "version", "kind", "needs", "what it does"});
+  for (const fl_adapters::Tool* tool : all.tools)
     table.add({tool->name, tool->version, std::string(to_string(tool->kind)), join(needs_of(*tool)),
                tool->description});
-  }
-  return json ? to_text(list) : table.text();
+  return table.text();
 }
 
 /// What a message adds to the answer: "ACH(1)", "LRM|LAD", "-".
@@ -334,109 +341,146 @@ void require_inputs_and_outputs(const fl_adapters::LocaliseContext& context,
   }
 }
 
-/// Runs an external tool on a small program and says step by step whether it keeps to the protocol.
-int check(const Arguments& arguments) {
+/// Whether an external tool keeps to the protocol, step by step.
+struct ProtocolCheck {
+  std::string fault;
+  std::vector<fl_adapters::ToolCheck> steps;
+
+  bool conforms() const {
+    return std::none_of(steps.begin(), steps.end(), [](const fl_adapters::ToolCheck& step) {
+      return step.verdict == fl_adapters::ToolCheck::Verdict::kFailed;
+    });
+  }
+};
+
+std::string word_of(const fl_adapters::ToolCheck& step) {
+  using Verdict = fl_adapters::ToolCheck::Verdict;
+  return step.verdict == Verdict::kOk       ? "ok"
+         : step.verdict == Verdict::kRemark ? "remark"
+                                            : "failed";
+}
+
+Json json_of(const ProtocolCheck& check) {
+  Json list = Json::array();
+  for (const fl_adapters::ToolCheck& step : check.steps)
+    list.push_back({{"step", step.what}, {"verdict", word_of(step)}, {"detail", step.detail}});
+  return {{"format", "neutra-tool-check"},
+          {"version", 1},
+          {"fault", check.fault},
+          {"conforms", check.conforms()},
+          {"steps", std::move(list)}};
+}
+
+std::string text_of(const ProtocolCheck& check) {
+  std::string text;
+  for (const fl_adapters::ToolCheck& step : check.steps) {
+    const std::string word = word_of(step);
+    text += word + std::string(8 - word.size(), ' ') + step.what + ": " + step.detail + "\n";
+  }
+  return text + (check.conforms() ? "the tool conforms\n" : "the tool does not conform\n");
+}
+
+/// Runs an external tool on a small program.
+Result check(const Arguments& arguments) {
   constexpr const char* kSmallFault = "D6";  // two layers and 200 rows, bundled
   const experiments::Fault fault = experiments::load_fault(
       arguments.positional.empty() ? kSmallFault : arguments.positional.front());
   const auto trainer = make_trainer(arguments, fault.file);
-  const std::vector<fl_adapters::ToolCheck> checks = fl_adapters::check_tool(
-      arguments.text("check-tool"), {fault.id, tool_version(fault, arguments)},
-      context_of(arguments, *trainer));
-  Json list = Json::array();
-  std::string text;
-  bool conforms = true;
-  for (const auto& [verdict, what, detail] : checks) {
-    const std::string word = verdict == fl_adapters::ToolCheck::Verdict::kOk       ? "ok"
-                             : verdict == fl_adapters::ToolCheck::Verdict::kRemark ? "remark"
-                                                                                   : "failed";
-    conforms = conforms && verdict != fl_adapters::ToolCheck::Verdict::kFailed;
-    list.push_back({{"step", what}, {"verdict", word}, {"detail", detail}});
-    text += word + std::string(8 - word.size(), ' ') + what + ": " + detail + "\n";
-  }
-  text += conforms ? "the tool conforms\n" : "the tool does not conform\n";
-  if (chosen_format(arguments) == "json")
-    text = to_text({{"format", "neutra-tool-check"},
-                    {"version", 1},
-                    {"fault", fault.id},
-                    {"conforms", conforms},
-                    {"steps", std::move(list)}});
-  put_result(arguments, text);
-  return static_cast<int>(conforms ? Exit::kDone : Exit::kFailed);
+  ProtocolCheck check{fault.id, fl_adapters::check_tool(arguments.text("check-tool"),
+                                                        {fault.id, tool_version(fault, arguments)},
+                                                        context_of(arguments, *trainer))};
+  const Exit exit = check.conforms() ? Exit::kDone : Exit::kFailed;
+  return output_of(std::move(check), arguments, exit);
 }
 
-int run(const Arguments& arguments) {
+/// What tools answered about one program.
+struct Answers {
+  experiments::Fault fault;
+  program::Program program;  ///< that they were asked about
+  std::string version, defects;
+  std::int64_t seed = 0;
+  std::vector<fl_adapters::ToolAnswers> tools;
+
+  bool about_buggy() const { return version == "buggy"; }
+};
+
+Json json_of(const Answers& all) {
+  Json list = Json::array();
+  for (const fl_adapters::ToolAnswers& answers : all.tools) list.push_back(json_of(answers));
+  return {{"format", "neutra-localise"},
+          {"version", 1},
+          {"fault", all.fault.id},
+          {"program_version", all.version},
+          {"hash", to_string(program::program_hash(all.program))},
+          {"declared", to_string(all.fault.declared)},
+          {"tools_program", all.about_buggy() ? tools_json(all.fault) : Json()},
+          {"seed", all.seed},
+          {"defects", all.defects},
+          {"layer_names", program::LayerTitles(all.program.document).names()},
+          {"tools", std::move(list)}};
+}
+
+std::string text_of(const Answers& all) {
+  const experiments::Fault& fault = all.fault;
+  std::string text =
+      fault.id +
+      (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
+  if (all.about_buggy() && fault.tools)
+    text += in_lines("tools are asked about " + experiments::tools_difference(fault) + " (" +
+                     fault.tools_reason + ")");
+  const std::vector<Said> said = said_by(all.tools, program::LayerTitles(all.program.document));
+  if (all.tools.size() > 1) text += "\n" + overview(said);
+  for (const Said& one : said) text += "\n" + text_of(one);
+  return text;
+}
+
+std::string form_of(const Answers& all, const std::string& form) {
+  if (form == "json") return to_text(json_of(all));
+  if (form == "text") return text_of(all);
+  std::vector<evaluators::Answer> summaries;
+  for (const fl_adapters::ToolAnswers& answers : all.tools)
+    summaries.push_back(experiments::summary_of_runs(all.fault.id, answers.tool->name,
+                                                     *answers.tool, answers.runs));
+  return to_csv(summaries);
+}
+
+Result run(const Arguments& arguments) {
   catch_signals();
   require_output(arguments);
-  const std::string format = chosen_format(arguments);
-  if (format == "csv" && (arguments.has("check-tool") || arguments.flag("list")))
+  if (chosen_format(arguments) == "csv" && (arguments.has("check-tool") || arguments.flag("list")))
     throw usage_error("--format: found csv with --list or --check-tool; allowed: text, json");
   if (arguments.has("check-tool")) return check(arguments);
   const std::vector<const fl_adapters::Tool*> chosen = chosen_tools(arguments);
-  if (arguments.flag("list")) {
-    put_result(arguments, list_of_tools(chosen, format == "json"));
-    return static_cast<int>(Exit::kDone);
-  }
+  if (arguments.flag("list")) return output_of(ToolList{chosen}, arguments);
   if (arguments.positional.empty())
     throw usage_error("localise: found no FAULT; allowed: one, or --list");
   const experiments::Fault fault = experiments::load_fault(arguments.positional.front());
   if (arguments.has("output")) require_not_read(arguments.text("output"), "--output", {fault.file});
-  const fl_adapters::FaultyProgram faulty{fault.id, tool_version(fault, arguments)};
+  Answers all{fault,
+              tool_version(fault, arguments),
+              arguments.text("version"),
+              arguments.text("defects"),
+              arguments.integer("seed"),
+              {}};
+  const fl_adapters::FaultyProgram faulty{fault.id, all.program};
   program::require_valid(faulty.program.document, fault.file.string());
   warn_of(fault.id, faulty.program);
   const auto trainer = make_trainer(arguments, fault.file);
-
-  std::vector<fl_adapters::ToolAnswers> results;
   const fl_adapters::LocaliseContext context = context_of(arguments, *trainer);
   const auto runs = static_cast<std::size_t>(arguments.integer("runs"));
   require_inputs_and_outputs(context, chosen, faulty, runs);
   for (const fl_adapters::Tool* tool : chosen) {
     ProgressLine progress(arguments.flag("quiet"), "localise " + fault.id + " " + tool->name);
-    results.push_back(fl_adapters::localise_runs(
+    all.tools.push_back(fl_adapters::localise_runs(
         *tool, faulty, context, runs, worker_count(arguments),
         [&](const Tally& tally) { progress.update(progress_of(tally, "runs")); }));
   }
-
-  bool any_broken = false;
-  Json list = Json::array();
-  std::vector<evaluators::Answer> summaries;
-  const program::LayerTitles titles(faulty.program.document);
-  std::string text =
-      fault.id +
-      (fault.declared.items.empty() ? "" : ", declared faults " + to_string(fault.declared)) + "\n";
-  const bool buggy = arguments.text("version") == "buggy";
-  if (buggy && fault.tools)
-    text += in_lines("tools are asked about " + experiments::tools_difference(fault) + " (" +
-                     fault.tools_reason + ")");
-  for (const fl_adapters::ToolAnswers& answers : results) {
-    for (const fl_adapters::Localisation& run : answers.runs)
-      any_broken = any_broken || fl_adapters::broken(run.status);
-    list.push_back(json_of(answers));
-    if (format == "csv")
-      summaries.push_back(
-          experiments::summary_of_runs(fault.id, answers.tool->name, *answers.tool, answers.runs));
-  }
-  if (format == "text") {
-    const std::vector<Said> all = said_by(results, titles);
-    if (results.size() > 1) text += "\n" + overview(all);
-    for (const Said& said : all) text += "\n" + text_of(said);
-  } else if (format == "csv") {
-    text = to_csv(summaries);
-  } else {
-    text = to_text({{"format", "neutra-localise"},
-                    {"version", 1},
-                    {"fault", fault.id},
-                    {"program_version", arguments.text("version")},
-                    {"hash", to_string(program::program_hash(faulty.program))},
-                    {"declared", to_string(fault.declared)},
-                    {"tools_program", buggy ? tools_json(fault) : Json()},
-                    {"seed", arguments.integer("seed")},
-                    {"defects", arguments.text("defects")},
-                    {"layer_names", titles.names()},
-                    {"tools", std::move(list)}});
-  }
-  put_result(arguments, text);
-  return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
+  const bool any_broken =
+      std::any_of(all.tools.begin(), all.tools.end(), [](const fl_adapters::ToolAnswers& answers) {
+        return std::any_of(answers.runs.begin(), answers.runs.end(),
+                           [](const auto& run) { return fl_adapters::broken(run.status); });
+      });
+  return output_of(std::move(all), arguments, any_broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace

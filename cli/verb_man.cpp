@@ -1,5 +1,5 @@
 #include <ctime>
-#include <iostream>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -23,37 +23,54 @@ std::string date() {
   return text;
 }
 
-int run(const Arguments& arguments) {
-  std::vector<std::pair<std::string, std::string>> pages;  // name, text
+struct Page {
+  std::string name, text;
+};
+
+/// The pages, which may have gone to a folder.
+struct Pages {
+  std::vector<Page> pages;
+  std::filesystem::path folder;  ///< "": none
+};
+
+Json json_of(const Pages& written) {
+  Json list = Json::array();
+  for (const Page& page : written.pages) {
+    if (written.folder.empty())
+      list.push_back({{"page", page.name}, {"text", page.text}});
+    else
+      list.push_back(
+          {{"page", page.name}, {"file", (written.folder / (page.name + ".1")).string()}});
+  }
+  return {{"format", "neutra-man"}, {"version", 1}, {"pages", std::move(list)}};
+}
+
+std::string text_of(const Pages& written) {
+  return written.folder.empty() ? written.pages.front().text : "";
+}
+
+Result run(const Arguments& arguments) {
+  Pages made;
   std::vector<std::string> names;
   const std::string wanted = arguments.positional.empty() ? "" : arguments.positional.front();
-  if (wanted.empty()) pages.emplace_back("neutra", manual_page(date()));
+  if (wanted.empty()) made.pages.push_back({"neutra", manual_page(date())});
   for (const Verb& verb : verbs()) {
     if (verb.hidden) continue;
     names.push_back(verb.name);
     const bool all = wanted.empty() && arguments.has("output");
     if (all || verb.name == wanted)
-      pages.emplace_back("neutra-" + verb.name, manual_page(verb, date()));
+      made.pages.push_back({"neutra-" + verb.name, manual_page(verb, date())});
   }
-  if (pages.empty())
+  if (made.pages.empty())
     throw usage_error("unknown verb '" + wanted + "'; allowed: " + allowed_words(wanted, names));
-  Json list = Json::array();
   if (arguments.has("output")) {
-    const std::filesystem::path folder = arguments.text("output");
-    require_writable_folder(folder, "--output");
-    std::filesystem::create_directories(folder);
-    for (const auto& [name, text] : pages) {
-      write_file_atomically(folder / (name + ".1"), text);
-      list.push_back({{"page", name}, {"file", (folder / (name + ".1")).string()}});
-    }
-  } else {
-    list.push_back({{"page", pages.front().first}, {"text", pages.front().second}});
+    made.folder = arguments.text("output");
+    require_writable_folder(made.folder, "--output");
+    std::filesystem::create_directories(made.folder);
+    for (const Page& page : made.pages)
+      write_file_atomically(made.folder / (page.name + ".1"), page.text);
   }
-  if (arguments.flag("json"))
-    std::cout << to_text({{"format", "neutra-man"}, {"version", 1}, {"pages", std::move(list)}});
-  else if (!arguments.has("output"))
-    std::cout << pages.front().second;
-  return 0;
+  return result_of(std::move(made));
 }
 
 }  // namespace

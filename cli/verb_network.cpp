@@ -16,6 +16,10 @@
 namespace neutra::cli {
 namespace {
 
+/// Of --format, the default first.
+const std::vector<std::string> kFormats{"tsv", "graphml", "dot", "json",
+                                        "svg", "png",     "pdf", "text"};
+
 std::string comparison_text(const NetworkComparison& comparison) {
   std::string text = "recorded programs " + std::to_string(comparison.recorded) +
                      ", generated here " + std::to_string(comparison.visited) +
@@ -35,8 +39,7 @@ std::string format_of(const Arguments& arguments) {
     return format;
   std::string ending = std::filesystem::path(arguments.text("output")).extension().string();
   if (!ending.empty()) ending.erase(0, 1);
-  const std::vector<std::string> formats = network_verb().options.formats;
-  return std::find(formats.begin(), formats.end(), ending) != formats.end() ? ending : format;
+  return std::find(kFormats.begin(), kFormats.end(), ending) != kFormats.end() ? ending : format;
 }
 
 /// A picture is of bytes that a terminal takes for commands. Asked before any work.
@@ -47,70 +50,97 @@ void require_place_for(const std::string& form, const Arguments& arguments) {
   experiments::require_picture_form(form);
 }
 
-int run(const Arguments& arguments) {
+/// How much of a recorded network a network has; --compare.
+struct Compared {
+  NetworkComparison comparison;
+  std::string format;
+};
+
+std::string form_of(const Compared& compared, const std::string&) {
+  const NetworkComparison& comparison = compared.comparison;
+  if (compared.format != "json") return comparison_text(comparison);
+  return to_text({{"recorded", comparison.recorded},
+                  {"visited", comparison.visited},
+                  {"recorded_alternatives", comparison.recorded_alternatives},
+                  {"also_alternatives", comparison.also_alternatives},
+                  {"missed", comparison.missed},
+                  {"not_alternatives", comparison.not_alternatives}});
+}
+
+/// A network in the form that --format or the ending of the output's file says.
+struct FormedNetwork {
+  experiments::NetworkFile loaded;
+  std::string file, format;
+  bool all_repairs = false;
+
+  const experiments::Fault* fault() const { return loaded.fault ? &*loaded.fault : nullptr; }
+};
+
+std::string text_of(const FormedNetwork& network) {
+  std::vector<std::string> out_of_reach;
+  if (network.fault() != nullptr && !network.loaded.header.empty()) {
+    const search::SearchConfig config = search::search_config_from_json(
+        network.loaded.header.value("config", Json()), network.file);
+    out_of_reach =
+        experiments::reach_lines(*network.fault(), config.preset, search::depth_limit(config));
+  }
+  ListLimit limit;
+  limit.folded = network.all_repairs;
+  limit.command = "--all-repairs lists all";
+  return network_text(network.loaded.network, network.fault(), limit, out_of_reach);
+}
+
+std::string form_of(const FormedNetwork& formed, const std::string&) {
+  const search::Network& network = formed.loaded.network;
+  const std::string& format = formed.format;
+  if (format == "json") return to_text(experiments::network_json(network, formed.fault()));
+  if (format == "text") return text_of(formed);
+  std::ostringstream out;
+  if (format == "tsv") {
+    search::write_tsv(network, out);
+  } else if (format == "graphml") {
+    search::write_graphml(network, out);
+  } else if (format == "dot") {
+    search::write_dot(network, out);
+  } else {
+    search::write_picture_dot(network, out);
+    return experiments::picture(experiments::laid_out(out.str()), format);
+  }
+  return out.str();
+}
+
+Result run(const Arguments& arguments) {
   require_output(arguments);
-  const std::string format = format_of(arguments);
+  FormedNetwork formed;
+  formed.format = format_of(arguments);
   const auto& forms = experiments::picture_forms();
-  const bool is_picture = std::find(forms.begin(), forms.end(), format) != forms.end();
-  if (is_picture) require_place_for(format, arguments);
-  const std::filesystem::path file = arguments.positional.front();
-  const experiments::NetworkFile loaded = experiments::read_network_file(
-      file, arguments.has("fault") ? std::optional(experiments::load_fault(arguments.text("fault")))
-                                   : std::nullopt);
+  if (std::find(forms.begin(), forms.end(), formed.format) != forms.end())
+    require_place_for(formed.format, arguments);
+  formed.file = arguments.positional.front();
+  formed.all_repairs = arguments.flag("all-repairs");
+  formed.loaded = experiments::read_network_file(
+      formed.file, arguments.has("fault")
+                       ? std::optional(experiments::load_fault(arguments.text("fault")))
+                       : std::nullopt);
+  const experiments::NetworkFile& loaded = formed.loaded;
+  const std::string of_file = "neutra: " + formed.file;
   if (!loaded.finished)
-    std::cerr << "neutra: " << file.string()
-              << ": the search isn't finished; this is its network so far\n";
-  if (!loaded.fault && file.extension() == ".tsv")
-    std::cerr << "neutra: " << file.string()
+    std::cerr << of_file << ": the search isn't finished; this is its network so far\n";
+  if (!loaded.fault && std::filesystem::path(formed.file).extension() == ".tsv")
+    std::cerr << of_file
               << ": root is no bundled fault's buggy program; --fault FILE gives metric and known "
                  "fix\n";
-  std::ostringstream out;
-  if (arguments.has("compare")) {
-    const auto comparison =
-        compare_networks(loaded.network, search::read_network_tsv(arguments.text("compare")),
-                         loaded.fault ? &loaded.fault->space : nullptr);
-    if (format == "json")
-      out << to_text({{"recorded", comparison.recorded},
-                      {"visited", comparison.visited},
-                      {"recorded_alternatives", comparison.recorded_alternatives},
-                      {"also_alternatives", comparison.also_alternatives},
-                      {"missed", comparison.missed},
-                      {"not_alternatives", comparison.not_alternatives}});
-    else
-      out << comparison_text(comparison);
-  } else if (format == "tsv") {
-    search::write_tsv(loaded.network, out);
-    if (loaded.network.improve)
-      std::cerr
-          << "neutra: " << file.string()
-          << ": is_gt says which programs are significantly better than the buggy one (search "
-             "--improve)\n";
-  } else if (format == "graphml") {
-    search::write_graphml(loaded.network, out);
-  } else if (format == "dot") {
-    search::write_dot(loaded.network, out);
-  } else if (is_picture) {
-    search::write_picture_dot(loaded.network, out);
-    out.str(experiments::picture(experiments::laid_out(out.str()), format));
-  } else if (format == "json") {
-    out << to_text(
-        experiments::network_json(loaded.network, loaded.fault ? &*loaded.fault : nullptr));
-  } else {
-    std::vector<std::string> out_of_reach;
-    if (loaded.fault && !loaded.header.empty()) {
-      const search::SearchConfig config =
-          search::search_config_from_json(loaded.header.value("config", Json()), file.string());
-      out_of_reach =
-          experiments::reach_lines(*loaded.fault, config.preset, search::depth_limit(config));
-    }
-    ListLimit limit;
-    limit.folded = arguments.flag("all-repairs");
-    limit.command = "--all-repairs lists all";
-    out << network_text(loaded.network, loaded.fault ? &*loaded.fault : nullptr, limit,
-                        out_of_reach);
-  }
-  put_result(arguments, out.str());
-  return 0;
+  if (arguments.has("compare"))
+    return output_of(Compared{compare_networks(loaded.network,
+                                               search::read_network_tsv(arguments.text("compare")),
+                                               loaded.fault ? &loaded.fault->space : nullptr),
+                              formed.format},
+                     arguments);
+  if (formed.format == "tsv" && loaded.network.improve)
+    std::cerr << of_file
+              << ": is_gt says which programs are significantly better than the buggy one (search "
+                 "--improve)\n";
+  return output_of(std::move(formed), arguments);
 }
 
 }  // namespace
@@ -121,11 +151,7 @@ Verb network_verb() {
       "print the neutrality network of a search or of a recorded TSV file",
       "network STORE|FILE.tsv [--format tsv|graphml|dot|json|svg|png|pdf|text] [-o FILE]\n"
       "                    [--compare FILE.tsv] [--all-repairs]",
-      {{"all-repairs", "compare", "fault", "output"},
-       1,
-       1,
-       "STORE|FILE.tsv",
-       {"tsv", "graphml", "dot", "json", "svg", "png", "pdf", "text"}},
+      {{"all-repairs", "compare", "fault", "output"}, 1, 1, "STORE|FILE.tsv", kFormats},
       "Rows are the edges of the network, as their parents left the queue, then by id. Two "
       "searches found the same\n"
       "network when their tsv forms are equal byte for byte. json carries complexity and "

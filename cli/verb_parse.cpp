@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <memory>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -153,45 +154,52 @@ std::string answers_of(const std::string& tool, const fl_adapters::parsers::Pars
   return to_csv(answers);
 }
 
-int run(const Arguments& arguments) {
+/// A recording, as its parser has read it.
+struct Recording {
+  const fl_adapters::parsers::LogParser* parser = nullptr;
+  std::shared_ptr<Faults> faults;
+  fl_adapters::parsers::ParsedLog log;
+};
+
+std::string form_of(const Recording& recording, const std::string& form) {
+  const auto& [parser, faults, log] = recording;
+  if (form == "answers") return answers_of(parser->name, log, *faults);
+  if (form != "json") return text_of(log, *faults);
+  Json programs = Json::array();
+  for (const fl_adapters::parsers::RecordedProgram& program : log.programs)
+    programs.push_back(json_of(program, *faults));
+  Json warnings = Json::array();
+  for (const fl_adapters::parsers::ParseWarning& warning : log.warnings)
+    warnings.push_back({{"line", warning.line}, {"text", warning.text}});
+  return to_text({{"format", "neutra-parse"},
+                  {"version", 1},
+                  {"tool", parser->name},
+                  {"programs", std::move(programs)},
+                  {"warnings", std::move(warnings)},
+                  {"lines", {{"understood", log.understood}, {"noise", log.noise}}}});
+}
+
+Result run(const Arguments& arguments) {
   require_output(arguments);
-  const fl_adapters::parsers::LogParser& parser = chosen_parser(arguments);
+  Recording recording;
+  recording.parser = &chosen_parser(arguments);
+  recording.faults = std::make_shared<Faults>(arguments);
   const std::string& file = arguments.positional.front();
-  const std::string format = chosen_format(arguments);
-  Faults faults(arguments);
   fl_adapters::parsers::ParseOptions options;
   options.name = std::filesystem::path(file).stem().string();
   options.keep_misleading = arguments.flag("keep-misleading");
   options.program = [&](const std::string& name) -> const program::Program* {
-    const experiments::Fault* fault = faults.find(name);
+    const experiments::Fault* fault = recording.faults->find(name);
     return fault != nullptr ? &experiments::tools_program(*fault) : nullptr;
   };
-  const fl_adapters::parsers::ParsedLog log = fl_adapters::parsers::parse_log(
-      parser, read_file(file, "recorded output of a tool", kLargestLog), options);
-  for (const fl_adapters::parsers::ParseWarning& warning : log.warnings)
+  recording.log = fl_adapters::parsers::parse_log(
+      *recording.parser, read_file(file, "recorded output of a tool", kLargestLog), options);
+  for (const fl_adapters::parsers::ParseWarning& warning : recording.log.warnings)
     std::cerr << "neutra: " << file << ":" << warning.line << ": " << warning.text << "\n";
-  if (log.programs.empty())
-    throw input_error(describe(file, "", "nothing that " + parser.name + " prints",
-                               "its recorded output (" + parser.description + ")"));
-  std::string text;
-  if (format == "json") {
-    Json programs = Json::array();
-    for (const fl_adapters::parsers::RecordedProgram& program : log.programs)
-      programs.push_back(json_of(program, faults));
-    Json warnings = Json::array();
-    for (const fl_adapters::parsers::ParseWarning& warning : log.warnings)
-      warnings.push_back({{"line", warning.line}, {"text", warning.text}});
-    text = to_text({{"format", "neutra-parse"},
-                    {"version", 1},
-                    {"tool", parser.name},
-                    {"programs", std::move(programs)},
-                    {"warnings", std::move(warnings)},
-                    {"lines", {{"understood", log.understood}, {"noise", log.noise}}}});
-  } else {
-    text = format == "answers" ? answers_of(parser.name, log, faults) : text_of(log, faults);
-  }
-  put_result(arguments, text);
-  return 0;
+  if (recording.log.programs.empty())
+    throw input_error(describe(file, "", "nothing that " + recording.parser->name + " prints",
+                               "its recorded output (" + recording.parser->description + ")"));
+  return output_of(std::move(recording), arguments);
 }
 
 }  // namespace

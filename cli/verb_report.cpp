@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <memory>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "cli/outputs.h"
 #include "cli/provenance.h"
 #include "cli/report_curves.h"
@@ -42,13 +44,29 @@ std::optional<experiments::ScoreSheet> scores_of(const experiments::NetworkFile&
 /// More searches than these have no colours and line styles of their own.
 constexpr int kMostCompared = 6;
 
-int run(const Arguments& arguments) {
-  require_output(arguments);
-  if (!arguments.has("output") && chosen_format(arguments) == "html" &&
-      isatty(STDOUT_FILENO) == 1) {
-    throw usage_error(
-        "--format html: found a terminal, which can't show it; allowed: -o FILE, or a pipe");
-  }
+/// A report that went to a file, for --json.
+struct ReportFile {
+  std::string fault, network, form, output;
+  bool finished = false;
+  std::size_t programs = 0;
+};
+
+Json json_of(const ReportFile& file) {
+  return {{"format", "neutra-report-file"},
+          {"version", 1},
+          {"fault", file.fault},
+          {"network", file.network},
+          {"finished", file.finished},
+          {"programs", file.programs},
+          {"form", file.form},
+          {"output", file.output}};
+}
+
+/// People are told nothing.
+std::string text_of(const ReportFile&) { return ""; }
+
+/// What a report is made of, as the options say.
+report::ReportInput report_input(const Arguments& arguments) {
   report::ReportInput input;
   input.file = arguments.positional.front();
   input.network = experiments::read_network_file(
@@ -76,6 +94,17 @@ int run(const Arguments& arguments) {
     input.compared.emplace_back(
         experiments::read_network_file(arguments.positional[i], loaded.fault),
         arguments.positional[i]);
+  return input;
+}
+
+Result run(const Arguments& arguments) {
+  require_output(arguments);
+  if (!arguments.has("output") && chosen_format(arguments) == "html" &&
+      isatty(STDOUT_FILENO) == 1) {
+    throw usage_error(
+        "--format html: found a terminal, which can't show it; allowed: -o FILE, or a pipe");
+  }
+  report::ReportInput input = report_input(arguments);
   if (arguments.has("output")) {
     std::vector<std::filesystem::path> read(arguments.positional.begin(),
                                             arguments.positional.end());
@@ -84,26 +113,21 @@ int run(const Arguments& arguments) {
   }
   if (arguments.has("curves")) {
     catch_signals();
-    input.curves = train_curves(arguments, loaded, input.file);
+    input.curves = train_curves(arguments, input.network, input.file);
   }
   input.provenance = provenance();
-  const Json document = report::report_document(input);
-  const bool written = arguments.has("output");
+  const auto document = std::make_shared<const Json>(report::report_document(input));
+  const auto form_of = [document, table = arguments.text("table")](const std::string& form) {
+    return form == "json"  ? to_text(*document)
+           : form == "csv" ? report::table_csv(*document, table)
+                           : report::report_page(*document);
+  };
+  if (!arguments.has("output")) return {form_of};
   // --json is about what goes to standard output.
-  const std::string format = written ? arguments.text("format") : chosen_format(arguments);
-  put_result(arguments, format == "json"  ? to_text(document)
-                        : format == "csv" ? report::table_csv(document, arguments.text("table"))
-                                          : report::report_page(document));
-  if (written && arguments.flag("json"))
-    std::cout << to_text({{"format", "neutra-report-file"},
-                          {"version", 1},
-                          {"fault", loaded.network.fault_id},
-                          {"network", input.file},
-                          {"finished", loaded.finished},
-                          {"programs", loaded.network.nodes.size()},
-                          {"form", format},
-                          {"output", arguments.text("output")}});
-  return static_cast<int>(Exit::kDone);
+  const std::string form = arguments.text("format"), output = arguments.text("output");
+  write_file_atomically(output, form_of(form));
+  return result_of(ReportFile{input.network.network.fault_id, input.file, form, output,
+                              input.network.finished, input.network.network.nodes.size()});
 }
 
 }  // namespace

@@ -134,7 +134,34 @@ std::vector<experiments::ScoredFault> faults_to_score(
   return faults;
 }
 
-int run(const Arguments& arguments) {
+/// Scores, as the form of the result lays them out.
+struct Scores {
+  experiments::ScoreSheet sheet;
+};
+
+std::string form_of(const Scores& scores, const std::string& form) {
+  if (form == "text") return text_of(scores.sheet);
+  return written(experiments::score_report(scores.sheet, experiments::layout_of(form)), form);
+}
+
+/// Names the answers that take no part.
+void tell_left_out(const experiments::ScoreSheet& sheet,
+                   const std::vector<evaluators::Answer>& answers, const Arguments& arguments) {
+  const std::string& file = arguments.text("answers");
+  std::set<std::string> unused;
+  for (const evaluators::Answer& answer : answers)
+    if (std::find(sheet.faults.begin(), sheet.faults.end(), answer.fault) == sheet.faults.end())
+      unused.insert(answer.fault);
+  if (!unused.empty())
+    std::cerr << "neutra: " << file << ": answers on " << join({unused.begin(), unused.end()})
+              << (arguments.has("network")
+                      ? " are not used: no network of these faults\n"
+                      : " are not used: no bundled faults (--fault FILE scores one of your own)\n");
+  for (const std::string& pair : sheet.missing)
+    std::cerr << "neutra: " << file << ": no answer of " << pair << "; left out\n";
+}
+
+Result run(const Arguments& arguments) {
   require_output(arguments);
   if (!arguments.has("answers")) throw usage_error("--answers is missing: what did the tools say?");
   const std::string& file = arguments.text("answers");
@@ -153,25 +180,13 @@ int run(const Arguments& arguments) {
                                    *evaluators::parse_match(arguments.text("match")),
                                    *evaluators::parse_unlocated(arguments.text("unlocated"))};
   options.top = static_cast<int>(arguments.integer("top"));
-  const std::string format = chosen_format(arguments);
   const std::vector<experiments::ScoredFault> faults = faults_to_score(arguments, answers);
-  const experiments::ScoreSheet sheet = experiments::score_answers(faults, answers, options);
+  experiments::ScoreSheet sheet = experiments::score_answers(faults, answers, options);
   if (sheet.rows.empty())
     throw input_error(describe(
         file, "", "no answer on " + (sheet.faults.empty() ? "any fault" : sheet.faults.front()),
         "a line for each tool"));
-  std::set<std::string> unused;
-  for (const evaluators::Answer& answer : answers)
-    if (std::find(sheet.faults.begin(), sheet.faults.end(), answer.fault) == sheet.faults.end())
-      unused.insert(answer.fault);
-  if (!unused.empty())
-    std::cerr << "neutra: " << file << ": answers on " << join({unused.begin(), unused.end()})
-              << (arguments.has("network")
-                      ? " are not used: no network of these faults\n"
-                      : " are not used: no bundled faults (--fault FILE scores one of your own)\n");
-  for (const std::string& pair : sheet.missing)
-    std::cerr << "neutra: " << file << ": no answer of " << pair << "; left out\n";
-
+  tell_left_out(sheet, answers, arguments);
   if (!plot.empty()) {
     if (!sheet.order)
       throw input_error(describe(
@@ -180,12 +195,7 @@ int run(const Arguments& arguments) {
           "draw --plot"));
     write_picture(experiments::critical_difference_figure(sheet), plot);
   }
-  put_result(
-      arguments,
-      format == "text"
-          ? text_of(sheet)
-          : written(experiments::score_report(sheet, experiments::layout_of(format)), format));
-  return 0;
+  return output_of(Scores{std::move(sheet)}, arguments);
 }
 
 }  // namespace

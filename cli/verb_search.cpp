@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -175,105 +177,104 @@ search::SearchConfig search_config(const Arguments& arguments, const experiments
   return config;
 }
 
-/// Prints what became of a search.
-void tell_outcome(const Arguments& arguments, const experiments::Fault& fault,
-                  const search::SearchTask& task, const search::SearchConfig& config,
-                  const search::RunOptions& options, const fs::path& store,
-                  const std::vector<std::string>& out_of_reach,
-                  const search::SearchOutcome& outcome) {
-  const bool interrupted = is_interrupted(outcome, options);
-  if (arguments.flag("json")) {
-    const auto alternatives = outcome.network.alternatives();
-    std::int64_t significant = 0;
-    for (const search::Node* node : alternatives) significant += node->significant;
-    std::cout << to_text(
-        {{"format", "neutra-search"},
-         {"version", 1},
-         {"fault", fault.id},
-         {"store", store.string()},
-         {"finished", !interrupted},
-         {"end", to_string(outcome.end)},
-         {"was_finished", outcome.was_finished},
-         {"metric", task.metric},
-         {"goal", program::to_string(task.goal)},
-         {"improve", outcome.network.improve},
-         {"preset", to_string(config.preset)},
-         {"ties", to_string(config.ties)},
-         {"budget_evaluations",
-          config.budget_evaluations ? Json(*config.budget_evaluations) : Json(nullptr)},
-         {"budget_seconds", config.budget_seconds ? Json(*config.budget_seconds) : Json(nullptr)},
-         {"out_of_reach", fault.fixed
-                              ? to_json(mutators::reach_of(fault.space, *fault.fixed,
-                                                           fault.fixed_parameters, config.preset)
-                                            .missing)
-                              : Json::array()},
-         {"ground_truth", outcome.network.ground_truth ? json_number(*outcome.network.ground_truth)
-                                                       : Json(nullptr)},
-         {"nodes", outcome.network.nodes.size()},
-         {"edges", outcome.network.edges.size()},
-         {"alternatives", alternatives.size()},
-         {"significantly_better", significant},
-         {"minimal", to_json(search::count(experiments::repairs_by_size(outcome.network, &fault)))},
-         {"minimising", outcome.minimising ? to_json(*outcome.minimising) : Json(nullptr)},
-         {"counters", to_json(outcome.counters)}});
-  } else if (interrupted) {
-    std::cerr << "interrupted; the same command continues. " << counters_text(outcome.counters);
-    if (outcome.minimising) std::cerr << minimising_text(*outcome.minimising);
-  } else {
-    if (outcome.was_finished)
-      std::cout << store.string()
-                << " holds the finished search; nothing was trained (--fresh starts anew)\n\n";
-    std::cout << network_text(
-                     outcome.network, &fault,
-                     ListLimit{kListed, "neutra network " +
-                                            experiments::shell_quoted(printable(store.string())) +
-                                            " --format text --all-repairs lists all"},
-                     out_of_reach)
-              << "\n"
-              << "end: " << search::end_text(outcome.end) << "; " << counters_text(outcome.counters)
-              << (outcome.minimising ? minimising_text(*outcome.minimising) : "")
-              << "store: " << store.string() << "\n";
-  }
+/// What became of a search.
+struct Searched {
+  std::shared_ptr<const experiments::Fault> fault;
+  search::SearchConfig config;
+  fs::path store;
+  std::vector<std::string> out_of_reach;
+  bool interrupted = false;
+  search::SearchOutcome outcome;
+};
+
+Json json_of(const Searched& searched) {
+  const auto& [fault, config, store, out_of_reach, interrupted, outcome] = searched;
+  const search::Network& network = outcome.network;
+  const auto alternatives = network.alternatives();
+  const auto significant =
+      std::count_if(alternatives.begin(), alternatives.end(),
+                    [](const search::Node* node) { return node->significant; });
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  return {
+      {"format", "neutra-search"},
+      {"version", 1},
+      {"fault", fault->id},
+      {"store", store.string()},
+      {"finished", !interrupted},
+      {"end", to_string(outcome.end)},
+      {"was_finished", outcome.was_finished},
+      {"metric", network.metric},
+      {"goal", program::to_string(network.goal)},
+      {"improve", network.improve},
+      {"preset", to_string(config.preset)},
+      {"ties", to_string(config.ties)},
+      {"budget_evaluations", or_null(config.budget_evaluations)},
+      {"budget_seconds", or_null(config.budget_seconds)},
+      {"out_of_reach", fault->fixed
+                           ? to_json(mutators::reach_of(fault->space, *fault->fixed,
+                                                        fault->fixed_parameters, config.preset)
+                                         .missing)
+                           : Json::array()},
+      {"ground_truth", network.ground_truth ? json_number(*network.ground_truth) : Json(nullptr)},
+      {"nodes", network.nodes.size()},
+      {"edges", network.edges.size()},
+      {"alternatives", alternatives.size()},
+      {"significantly_better", significant},
+      {"minimal", to_json(search::count(experiments::repairs_by_size(network, fault.get())))},
+      {"minimising", outcome.minimising ? to_json(*outcome.minimising) : Json(nullptr)},
+      {"counters", to_json(outcome.counters)}};
 }
 
-int run(const Arguments& arguments) {
-  catch_signals(other_ranks() == nullptr);
-  const experiments::Fault given = experiments::load_fault(arguments.positional.front());
-  const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
-                                                            : default_store(given));
-  if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
-    throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
-  const bool fresh = arguments.flag("fresh");
-  std::string as_begun;  // a warning
-  const experiments::Fault fault = fresh ? experiments::scored_alike(given)
-                                         : experiments::scored_as_begun(given, store, as_begun);
-  const search::SearchTask task = experiments::search_task(fault);
-  search::SearchConfig config =
-      search_config(arguments, fault, fresh ? std::nullopt : search::stored_config(store));
-  const auto trainer = make_trainer(arguments, fault.file);
-  if (const auto reason = trainer->refusal(fault.buggy))
-    throw input_error(fault.file.string() + ": " + *reason);
-  config.fingerprint = experiments::search_fingerprint(fault, *trainer);
+/// Savings and sub-patches.
+std::string effort_text(const search::SearchOutcome& outcome) {
+  return counters_text(outcome.counters) +
+         (outcome.minimising ? minimising_text(*outcome.minimising) : "");
+}
 
+/// "" of an interrupted search: its network is not told.
+std::string text_of(const Searched& searched) {
+  if (searched.interrupted) return "";
+  const std::string store = searched.store.string();
+  const ListLimit limit{kListed, "neutra network " + experiments::shell_quoted(printable(store)) +
+                                     " --format text --all-repairs lists all"};
+  return (searched.outcome.was_finished
+              ? store + " holds the finished search; nothing was trained (--fresh starts anew)\n\n"
+              : "") +
+         network_text(searched.outcome.network, searched.fault.get(), limit,
+                      searched.out_of_reach) +
+         "\nend: " + std::string(search::end_text(searched.outcome.end)) + "; " + effort_text(searched.outcome) +
+         "store: " + store + "\n";
+}
+
+Result result_of_search(Searched searched, const Arguments& arguments) {
+  const Exit exit = searched.interrupted ? Exit::kInterrupted : Exit::kDone;
+  const std::string notes =
+      searched.interrupted && !arguments.flag("json")
+          ? "interrupted; the same command continues. " + effort_text(searched.outcome)
+          : "";
+  Result result = result_of(std::move(searched), exit);
+  result.notes = notes;
+  return result;
+}
+
+/// How the search of a fault is run. Throws usage_error for options that don't go together.
+search::RunOptions run_options(const Arguments& arguments, const experiments::Fault& fault,
+                               const search::SearchConfig& config,
+                               training::LocalTrainer& trainer) {
   search::RunOptions options;
   options.workers = worker_count(arguments);
   options.curtail = arguments.is_on("curtail");
   options.reuse_identical = arguments.is_on("share-identical");
   options.speculate = arguments.is_on("speculate");
   for (const auto& store : arguments.list("reuse")) options.reuse.emplace_back(store);
-  options.fresh = fresh;
+  options.fresh = arguments.flag("fresh");
   options.command = "neutra search " + join(arguments.words, " ");
   options.provenance = provenance();
   options.stop = &stop_requested();
-  options.isolated =
-      [trainer_options = trainer_options(arguments, fault.file)](const training::TrainingJob& job) {
-        return train_isolated(job, trainer_options);
-      };
+  const training::TrainerOptions own = trainer_options(arguments, fault.file);
+  options.isolated = [own](const training::TrainingJob& job) { return train_isolated(job, own); };
   options.remote = other_ranks();
-  if (options.remote)
-    options.remote_setup =
-        ranks_setup(fault, trainer_options(arguments, fault.file), *trainer, options.workers);
-
+  if (options.remote) options.remote_setup = ranks_setup(fault, own, trainer, options.workers);
   options.minimise = arguments.flag("minimise");
   options.budget_minimise = arguments.optional_integer("budget-minimise");
   if (config.improve && config.replicas < 2)
@@ -281,17 +282,48 @@ int run(const Arguments& arguments) {
                       "; allowed: at least 2 where a repair is what is significantly better");
   if (options.budget_minimise && !options.minimise)
     throw usage_error("--budget-minimise: found it alone; allowed: with --minimise");
+  return options;
+}
 
-  search::require_store_or_free(store);
-  // Nothing is told before all that can be refused at once has been looked at.
+/// What is said before the first training. `as_begun`: a warning of the store; "": none.
+void announce(const Arguments& arguments, const experiments::Fault& fault,
+              const search::SearchConfig& config, const std::string& as_begun,
+              const std::vector<std::string>& out_of_reach) {
   if (!arguments.flag("quiet")) std::cerr << budget_line(config);
   if (!as_begun.empty()) std::cerr << "warning: " << as_begun << '\n';
   experiments::tell_scoring(fault, arguments.flag("quiet") || !as_begun.empty());
-  const std::vector<std::string> out_of_reach =
-      experiments::reach_lines(fault, config.preset, search::depth_limit(config));
   for (const std::string& line : out_of_reach) std::cerr << "warning: " << line << "\n";
   warn_of(fault.id, fault.buggy);
   if (fault.fixed) warn_of(fault.id, *fault.fixed);
+}
+
+Result run(const Arguments& arguments) {
+  catch_signals(other_ranks() == nullptr);
+  const experiments::Fault given = experiments::load_fault(arguments.positional.front());
+  const fs::path store = link_target(arguments.has("store") ? fs::path(arguments.text("store"))
+                                                            : default_store(given));
+  if (store.has_parent_path() && !fs::is_directory(store.parent_path()))
+    throw input_error(describe("--store", "", store.string(), "a file in a folder that exists"));
+  const bool fresh = arguments.flag("fresh");
+  std::string as_begun;
+  const auto kept = std::make_shared<const experiments::Fault>(
+      fresh ? experiments::scored_alike(given)
+            : experiments::scored_as_begun(given, store, as_begun));
+  const experiments::Fault& fault = *kept;
+  const search::SearchTask task = experiments::search_task(fault);
+  search::SearchConfig config =
+      search_config(arguments, fault, fresh ? std::nullopt : search::stored_config(store));
+  const auto trainer = make_trainer(arguments, fault.file);
+  if (const auto reason = trainer->refusal(fault.buggy))
+    throw input_error(fault.file.string() + ": " + *reason);
+  config.fingerprint = experiments::search_fingerprint(fault, *trainer);
+  search::RunOptions options = run_options(arguments, fault, config, *trainer);
+  search::require_store_or_free(store);
+  // Nothing is told before all that can be refused at once has been looked at.
+  const std::vector<std::string> out_of_reach =
+      experiments::reach_lines(fault, config.preset, search::depth_limit(config));
+  announce(arguments, fault, config, as_begun, out_of_reach);
+
   const bool quiet = arguments.flag("quiet");
   std::optional<ProgressLine> line(std::in_place, quiet, "search " + fault.id);
   options.progress = [&](const search::Progress& progress) {
@@ -304,9 +336,6 @@ int run(const Arguments& arguments) {
       line->update(minimising_progress(progress, options.budget_minimise));
     };
   };
-  const auto tell = [&](const search::SearchOutcome& outcome) {
-    tell_outcome(arguments, fault, task, config, options, store, out_of_reach, outcome);
-  };
   // Where a step of a training does not end: what is told is what was saved.
   std::optional<LastAct> last([&] {
     line.reset();
@@ -315,15 +344,16 @@ int run(const Arguments& arguments) {
     search::SearchOutcome outcome{run.network, run.counters, search::SearchEnd::kInterrupted, false,
                                   run.minimising};
     if (outcome.minimising) outcome.minimising->end = search::SearchEnd::kInterrupted;
-    tell(outcome);
+    write_result(result_of_search({kept, config, store, out_of_reach, true, outcome}, arguments),
+                 arguments);
   });
-  const search::SearchOutcome outcome = search::run_search(task, config, options, *trainer, store);
+  search::SearchOutcome outcome = search::run_search(task, config, options, *trainer, store);
   line.reset();
   const bool interrupted = is_interrupted(outcome, options);
   if (interrupted) begin_ending();
   last.reset();  // the outcome is told once
-  tell(outcome);
-  return static_cast<int>(interrupted ? Exit::kInterrupted : Exit::kDone);
+  return result_of_search({kept, config, store, out_of_reach, interrupted, std::move(outcome)},
+                          arguments);
 }
 
 }  // namespace

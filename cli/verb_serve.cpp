@@ -20,7 +20,7 @@ std::string host_of_url(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
-int run(const Arguments& arguments) {
+Result run(const Arguments& arguments) {
   catch_signals();
   say_nothing_of_stops();
   const LastAct last([] { std::_Exit(static_cast<int>(Exit::kDone)); });
@@ -47,10 +47,10 @@ int run(const Arguments& arguments) {
   else
     std::cout << url << std::endl;
   // Nobody would learn the address: main says so.
-  if (!std::cout) return static_cast<int>(Exit::kFailed);
+  if (!std::cout) return {{}, Exit::kFailed};
   server.run(stop_requested());
   site.stop();
-  return static_cast<int>(Exit::kDone);
+  return {};
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <iostream>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
@@ -66,8 +66,10 @@ WeightCount weights_of(const program::ResolvedLayer& layer) {
   return count;
 }
 
-/// A program with all that its own document and the headers of its data tell.
+/// A program of a fault, with all that its own document and the headers of its data tell.
 struct Shown {
+  std::shared_ptr<const experiments::Fault> fault;
+  std::string version;  ///< "buggy" or "fixed"
   program::ResolvedProgram resolved;
   std::optional<training::DataHeader> rows;
   std::string no_rows;  ///< why `rows` are missing
@@ -182,8 +184,9 @@ std::string validation_text(const program::ResolvedProgram& program) {
              : own->value("test_size", Json()).dump() + " of the training rows (data.validation)";
 }
 
-Json json_of(const experiments::Fault& fault, const program::Program& program, const Shown& shown,
-             const std::string& version) {
+Json json_of(const Shown& shown) {
+  const experiments::Fault& fault = *shown.fault;
+  const program::Program& program = shown.version == "buggy" ? fault.buggy : *fault.fixed;
   const program::ResolvedProgram& resolved = shown.resolved;
   const std::string scored_by = experiments::scoring_text(fault);
   const auto parameters = fault.space.parameters_of(program);
@@ -232,7 +235,7 @@ Json json_of(const experiments::Fault& fault, const program::Program& program, c
   }
   return {{"id", fault.id},
           {"title", fault.title},
-          {"version", version},
+          {"version", shown.version},
           {"hash", to_string(program::program_hash(program))},
           {"metric", resolved.metric},
           {"goal", program::to_string(resolved.goal)},
@@ -251,10 +254,11 @@ Json json_of(const experiments::Fault& fault, const program::Program& program, c
           {"program", program.document}};
 }
 
-std::string text_of(const experiments::Fault& fault, const program::Program& program,
-                    const Shown& shown, const std::string& version) {
+std::string text_of(const Shown& shown) {
+  const experiments::Fault& fault = *shown.fault;
+  const program::Program& program = shown.version == "buggy" ? fault.buggy : *fault.fixed;
   const program::ResolvedProgram& resolved = shown.resolved;
-  std::string text = fault.id + (fault.fixed ? " (" + version + ")" : "") +
+  std::string text = fault.id + (fault.fixed ? " (" + shown.version + ")" : "") +
                      (fault.title.empty() || fault.title == fault.id ? "" : ": " + fault.title) +
                      "\n\n";
   const std::vector<std::string> names = program::LayerTitles(program.document).names();
@@ -327,20 +331,21 @@ std::string text_of(const experiments::Fault& fault, const program::Program& pro
     line("fault", one.type + ": " + one.meaning + (kind.empty() ? "" : "; " + kind));
   }
   for (const program::Warning& warning : shown.warnings) line("warning", warning.text);
-  return text;
+  return printable(text, "\n");
 }
 
-int run(const Arguments& arguments) {
-  const experiments::Fault fault = experiments::load_fault(arguments.positional.front());
+Result run(const Arguments& arguments) {
+  const auto kept = std::make_shared<const experiments::Fault>(
+      experiments::load_fault(arguments.positional.front()));
+  const experiments::Fault& fault = *kept;
   const program::Program& program = chosen_version(fault, arguments);
   program::require_valid(program.document, fault.file.string());
   Shown shown = shown_of(program, data_path(arguments, fault.file));
   if (const std::string warning = experiments::scale_warning(fault); !warning.empty())
     shown.warnings.push_back({"/data/preprocess", warning});
-  const std::string version = arguments.text("version");
-  std::cout << (arguments.flag("json") ? to_text(json_of(fault, program, shown, version))
-                                       : printable(text_of(fault, program, shown, version), "\n"));
-  return 0;
+  shown.version = arguments.text("version");
+  shown.fault = kept;
+  return result_of(std::move(shown));
 }
 
 }  // namespace

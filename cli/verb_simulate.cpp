@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <map>
 #include <sstream>
 
@@ -102,12 +101,7 @@ evaluators::ResultTable make_table(const std::string& fault) {
           {}};
 }
 
-int run(const Arguments& arguments) {
-  const std::string& store = arguments.positional.front();
-  if (arguments.has("plot")) require_picture_file(arguments.text("plot"), "--plot");
-  require_output(arguments);
-  if (arguments.has("plot") && arguments.has("output"))
-    require_apart({{"--output", arguments.text("output")}, {"--plot", arguments.text("plot")}});
+search::SimulatedCluster cluster_of(const Arguments& arguments) {
   search::SimulatedCluster cluster;
   cluster.rank_threads = static_cast<int>(arguments.integer("rank-threads"));
   cluster.latency_seconds = arguments.number("latency") / 1000;
@@ -117,18 +111,93 @@ int run(const Arguments& arguments) {
   cluster.restart_seconds = arguments.seconds("restart-time");
   cluster.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
   cluster.curtail = arguments.is_on("curtail");
+  return cluster;
+}
+
+/// What simulated searches gave.
+struct Simulation {
+  std::string store;
+  evaluators::ResultTable table;
+  std::vector<experiments::EfficiencyPoint> points;
+  std::map<bool, std::vector<double>> times;  ///< by whether idle workers run ahead
+  bool all_same = true;                       ///< each ended in the network of the store
+  std::int64_t needed = 0, scheduled = 0;     ///< trainings
+  double needed_seconds = 0;                  ///< that one worker takes for them
+  double scheduling = 0;                      ///< seconds of the scheduler itself
+  int parents = 0;                            ///< programs whose neighbours were trained
+};
+
+std::string form_of(const Simulation& simulation, const std::string& form) {
+  evaluators::Report report;
+  report.about = {{"format", "neutra-simulation"},
+                  {"version", 1},
+                  {"store", simulation.store},
+                  {"needed", simulation.needed},
+                  {"needed_seconds", simulation.needed_seconds}};
+  report.tables.push_back(simulation.table);
+  return written(report, form);
+}
+
+/// What it took, and whether running ahead helps.
+std::string notes_of(const Simulation& simulation) {
+  std::string text = "one worker: " + std::to_string(simulation.needed) + " trainings in " +
+                     duration_text(simulation.needed_seconds) + "; the scheduler itself took " +
+                     rounded(1e6 * simulation.scheduling /
+                             static_cast<double>(std::max<std::int64_t>(simulation.scheduled, 1))) +
+                     " microseconds for each simulated one\n";
+  const auto& times = simulation.times;
+  if (times.size() < 2 || times.at(true) != times.at(false)) return text;
+  text += "running ahead changes nothing here";
+  if (simulation.parents < 3)
+    text += ": the neighbours of " + std::to_string(simulation.parents) + " program" +
+            (simulation.parents == 1 ? "" : "s") +
+            " were trained, and those of a third are the first to be begun ahead";
+  return text + "\n";
+}
+
+/// Adds a search on a cluster; `first`: the first with these settings.
+void simulate(search::RecordedSearch& recorded, const search::SimulatedCluster& cluster,
+              const std::string& expected, bool first, Simulation& simulation) {
+  const auto begin = std::chrono::steady_clock::now();
+  const search::SimulatedRun run =
+      search::simulate(recorded.task(), recorded, recorded.config(), recorded, cluster);
+  simulation.scheduling +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  simulation.scheduled += run.trainings;
+  const bool same = tsv(run.network) == expected;
+  simulation.all_same = simulation.all_same && same;
+  simulation.needed = run.needed;
+  simulation.needed_seconds = run.needed_seconds;
+  const auto number = [](std::int64_t value) { return static_cast<double>(value); };
+  const auto rate = [&](double value) { return run.seconds > 0 ? value / run.seconds : 0; };
+  simulation.table.rows.push_back(
+      {{number(cluster.workers), cluster.speculate ? "on" : "off", run.seconds, run.lower_bound,
+        run.efficiency(), rate(run.needed_seconds), rate(run.training_seconds) / cluster.workers,
+        number(run.trainings), number(run.trainings - run.needed), number(run.begun_in_vain),
+        number(run.estimated), run.orders > 0 ? number(run.tasks_sent) / number(run.orders) : 0.0,
+        number(run.largest_order), rate(number(run.messages)), rate(run.dealing_seconds),
+        number(run.failures), same ? "the same" : "ANOTHER"},
+       first});
+  simulation.points.push_back(
+      {cluster.workers, run.efficiency(), cluster.speculate ? "with running ahead" : "without"});
+  simulation.times[cluster.speculate].push_back(run.seconds);
+}
+
+Result run(const Arguments& arguments) {
+  if (arguments.has("plot")) require_picture_file(arguments.text("plot"), "--plot");
+  require_output(arguments);
+  if (arguments.has("plot") && arguments.has("output"))
+    require_apart({{"--output", arguments.text("output")}, {"--plot", arguments.text("plot")}});
+  search::SimulatedCluster cluster = cluster_of(arguments);
   const auto& given = arguments.given;
   const bool both = std::find(given.begin(), given.end(), "speculate") == given.end();
 
-  search::RecordedSearch recorded(store, arguments.number("time-factor"));
+  Simulation simulation;
+  simulation.store = arguments.positional.front();
+  search::RecordedSearch recorded(simulation.store, arguments.number("time-factor"));
   const std::string expected = tsv(recorded.network());
-  evaluators::ResultTable table = make_table(recorded.network().fault_id);
-  std::vector<experiments::EfficiencyPoint> points;
-  std::map<bool, std::vector<double>> times;  // by whether idle workers run ahead
-  bool all_same = true;
-  std::int64_t needed = 0;
-  double needed_seconds = 0, scheduling = 0;
-  std::int64_t scheduled = 0;
+  simulation.table = make_table(recorded.network().fault_id);
+  simulation.parents = count_parents(recorded.network());
   const std::vector<int> all_workers = arguments.has("sizes")
                                            ? sizes(arguments.text("sizes"))
                                            : default_sizes(needed_trainings(recorded));
@@ -137,59 +206,21 @@ int run(const Arguments& arguments) {
     cluster.speculate = speculate;
     for (const int workers : all_workers) {
       cluster.workers = workers;
-      const auto begin = std::chrono::steady_clock::now();
-      const search::SimulatedRun run =
-          search::simulate(recorded.task(), recorded, recorded.config(), recorded, cluster);
-      scheduling += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-      scheduled += run.trainings;
-      const bool same = tsv(run.network) == expected;
-      all_same = all_same && same;
-      needed = run.needed;
-      needed_seconds = run.needed_seconds;
-      const auto number = [](std::int64_t value) { return static_cast<double>(value); };
-      const auto rate = [&](double value) { return run.seconds > 0 ? value / run.seconds : 0; };
-      table.rows.push_back(
-          {{number(workers), speculate ? "on" : "off", run.seconds, run.lower_bound,
-            run.efficiency(), rate(run.needed_seconds), rate(run.training_seconds) / workers,
-            number(run.trainings), number(run.trainings - run.needed), number(run.begun_in_vain),
-            number(run.estimated),
-            run.orders > 0 ? number(run.tasks_sent) / number(run.orders) : 0.0,
-            number(run.largest_order), rate(number(run.messages)), rate(run.dealing_seconds),
-            number(run.failures), same ? "the same" : "ANOTHER"},
-           !table.rows.empty() && workers == all_workers.front()});
-      points.push_back({workers, run.efficiency(), speculate ? "with running ahead" : "without"});
-      times[speculate].push_back(run.seconds);
+      const bool first = !simulation.table.rows.empty() && workers == all_workers.front();
+      simulate(recorded, cluster, expected, first, simulation);
     }
   }
-  evaluators::Report report;
-  report.about = {{"format", "neutra-simulation"},
-                  {"version", 1},
-                  {"store", store},
-                  {"needed", needed},
-                  {"needed_seconds", needed_seconds}};
-  report.tables.push_back(std::move(table));
   if (arguments.has("plot"))
-    write_picture(experiments::efficiency_figure(points), arguments.text("plot"));
-  std::string text = written(report, chosen_format(arguments));
-  put_result(arguments, text);
-  if (!arguments.flag("quiet")) {
-    std::cerr << "one worker: " << needed << " trainings in " << duration_text(needed_seconds)
-              << "; the scheduler itself took "
-              << rounded(1e6 * scheduling /
-                         static_cast<double>(std::max<std::int64_t>(scheduled, 1)))
-              << " microseconds for each simulated one\n";
-    if (times.size() == 2 && times[true] == times[false]) {
-      const int parents = count_parents(recorded.network());
-      std::cerr << "running ahead changes nothing here";
-      if (parents < 3)
-        std::cerr << ": the neighbours of " << parents << " program" << (parents == 1 ? "" : "s")
-                  << " were trained, and those of a third are the first to be begun ahead";
-      std::cerr << '\n';
-    }
-  }
-  if (!all_same)
-    std::cerr << "neutra: a simulated search ended in another network than the store\n";
-  return static_cast<int>(all_same ? Exit::kDone : Exit::kFailed);
+    write_picture(experiments::efficiency_figure(simulation.points), arguments.text("plot"));
+  const std::string notes =
+      (arguments.flag("quiet") ? "" : notes_of(simulation)) +
+      (simulation.all_same
+           ? ""
+           : "neutra: a simulated search ended in another network than the store\n");
+  const Exit exit = simulation.all_same ? Exit::kDone : Exit::kFailed;
+  Result result = output_of(std::move(simulation), arguments, exit);
+  result.notes = notes;
+  return result;
 }
 
 }  // namespace

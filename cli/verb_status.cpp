@@ -1,90 +1,18 @@
+#include <filesystem>
 #include <iostream>
 #include <set>
 
 #include "base/error.h"
-#include "cli/outputs.h"
-#include "cli/progress_line.h"
+#include "cli/search_states.h"
 #include "cli/texts.h"
 #include "cli/verbs.h"
-#include "evaluators/result_table.h"
 #include "experiments/batch/batch.h"
 #include "experiments/batch/states.h"
-#include "search/store_reader.h"
 
 namespace neutra::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::vector<experiments::BatchState> states(const Arguments& arguments) {
-  return experiments::batch_states({arguments.positional.begin(), arguments.positional.end()});
-}
-
-/// Programs get numbers in one unit and words that don't change; people get texts.
-evaluators::ResultTable search_table(const std::vector<experiments::BatchState>& states,
-                                     const std::string& format) {
-  const bool numbers = format == "csv" || format == "json";
-  evaluators::ResultTable table{"searches", "Searches and how far they are", {}, {}};
-  table.columns = {{"fault", "fault"},
-                   {"state", "state"},
-                   {"nodes", "programs"},
-                   {"alternatives", "repairs"},
-                   {"best", "best"},
-                   {"buggy", "buggy"},
-                   {"evaluations", "evaluations"}};
-  if (numbers) {
-    table.columns.insert(table.columns.end(), {{"evaluations_an_hour", "an hour", "", 0},
-                                               {"hours", "hours", "", 2},
-                                               {"hours_left", "hours left", "", 2},
-                                               {"budget_used", "budget used", "", 2},
-                                               {"saved_ago", "saved ago", "", 0}});
-  } else {
-    table.columns.insert(table.columns.end(), {{"rate", "rate"},
-                                               {"took", "took"},
-                                               {"left", "left"},
-                                               {"budget_used", "budget used"},
-                                               {"saved_ago", "as of"}});
-  }
-  table.columns.insert(table.columns.end(), {{"note", "note"}, {"store", "store"}});
-
-  const auto count = [](std::int64_t value) {
-    return evaluators::Cell(static_cast<double>(value));
-  };
-  const auto cell = [](const std::optional<double>& value, const auto& shown) {
-    return value ? evaluators::Cell(shown(*value)) : evaluators::Cell();
-  };
-  const auto metric = [&](const std::optional<double>& mean) {
-    return !mean     ? evaluators::Cell()
-           : numbers ? evaluators::Cell(*mean)
-                     : evaluators::Cell(rounded(*mean));
-  };
-  const auto hours = [](double seconds) { return seconds / 3600; };
-  for (const experiments::BatchState& s : states) {
-    evaluators::ResultTable::Row row{{s.fault, s.state, count(s.nodes), count(s.alternatives),
-                                      metric(s.best), metric(s.buggy), count(s.evaluations)}};
-    const auto add = [&](std::initializer_list<evaluators::Cell> cells) {
-      row.cells.insert(row.cells.end(), cells);
-    };
-    const std::optional<double> age = experiments::saved_ago(s);
-    if (numbers) {
-      const auto same = [](double value) { return value; };
-      add({cell(s.evaluations_an_hour, same), hours(s.seconds), cell(s.seconds_left, hours),
-           cell(s.budget_used, same), cell(age, same)});
-    } else {
-      const bool began = s.state != "waiting" && s.state != "damaged";
-      add({cell(s.evaluations_an_hour, [&](double value) { return rate_text(hours(value)); }),
-           began ? evaluators::Cell(duration_text(s.seconds)) : evaluators::Cell(),
-           cell(s.seconds_left, duration_text),
-           cell(s.budget_used,
-                [](double part) { return std::to_string(static_cast<int>(100 * part)) + " %"; }),
-           cell(age, [](double seconds) { return duration_text(seconds) + " ago"; })});
-    }
-    const std::string note = numbers ? s.note : experiments::note_text(s);
-    add({note.empty() ? evaluators::Cell() : evaluators::Cell(note), s.store.string()});
-    table.rows.push_back(std::move(row));
-  }
-  return table;
-}
 
 /// What Slurm has in its queue for the folders, or for those of the stores; empty where there is no
 /// Slurm.
@@ -122,44 +50,21 @@ evaluators::ResultTable job_table(const Arguments& arguments) {
   return table;
 }
 
-int status(const Arguments& arguments) {
+/// Searches, and the jobs that are in Slurm's queue for them.
+struct Status {
+  std::vector<experiments::BatchState> states;
+  evaluators::ResultTable jobs;
+};
+
+std::string form_of(const Status& status, const std::string& form) {
   evaluators::Report report;
-  report.tables.push_back(search_table(states(arguments), chosen_format(arguments)));
-  evaluators::ResultTable jobs = job_table(arguments);
-  if (!jobs.rows.empty()) report.tables.push_back(std::move(jobs));
-  std::cout << written(report, chosen_format(arguments));
-  return 0;
+  report.tables.push_back(search_table(status.states, form));
+  if (!status.jobs.rows.empty()) report.tables.push_back(status.jobs);
+  return written(report, form);
 }
 
-int collect(const Arguments& arguments) {
-  require_output(arguments);
-  Json networks = Json::array();
-  std::vector<experiments::BatchState> finished, others;
-  for (experiments::BatchState& state : states(arguments)) {
-    (state.state == "finished" ? finished : others).push_back(std::move(state));
-  }
-  for (const experiments::BatchState& state : others) {
-    std::cerr << "neutra: " << state.store.string() << " left out: " << state.state
-              << (state.note.empty() ? "" : " (" + state.note + ")") << '\n';
-  }
-  std::string text;
-  if (const std::string format = chosen_format(arguments); format == "json") {
-    for (const experiments::BatchState& state : finished) {
-      search::StoredRun run = search::read_store(state.store);
-      networks.push_back({{"store", state.store.string()},
-                          {"header", run.header},
-                          {"end", to_string(run.end)},
-                          {"counters", to_json(run.counters)},
-                          {"network", to_json(run.network)}});
-    }
-    text = to_text({{"format", "neutra-collection"}, {"version", 1}, {"searches", networks}});
-  } else {
-    evaluators::Report report;
-    report.tables.push_back(search_table(finished, format));
-    text = written(report, format);
-  }
-  put_result(arguments, text);
-  return static_cast<int>(others.empty() ? Exit::kDone : Exit::kFailed);
+Result run(const Arguments& arguments) {
+  return result_of(Status{search_states(arguments), job_table(arguments)});
 }
 
 }  // namespace
@@ -180,20 +85,7 @@ Verb status_verb() {
           "in its queue. Exit 0 also where a store is damaged: of one store neutra store check "
           "says so with exit 1.",
           "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
-          status};
-}
-
-Verb collect_verb() {
-  return {"collect",
-          "put the finished searches of folders into one file",
-          "collect FOLDER|STORE... [--format json|text|csv|latex] [-o FILE]",
-          {{"output"}, 1, 10000, "FOLDER|STORE...", {"json", "text", "csv", "latex"}},
-          "json: every network with what made it, as neutra network --format json has it; else a "
-          "table with a row for\n"
-          "each search. Unfinished searches are left out and named, and the exit code is 1.",
-          "  neutra collect results -o networks.json\n  neutra collect results more/D7.h5 --format "
-          "csv",
-          collect};
+          run};
 }
 
 }  // namespace neutra::cli

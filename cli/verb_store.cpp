@@ -1,7 +1,9 @@
-#include <iostream>
+#include <filesystem>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/words.h"
 #include "cli/verbs.h"
 #include "search/store_check.h"
 #include "search/store_reader.h"
@@ -10,7 +12,32 @@
 namespace neutra::cli {
 namespace {
 
-int info(const std::filesystem::path& store, bool as_json) {
+namespace fs = std::filesystem;
+
+/// What a store holds, as JSON.
+struct Contents {
+  Json json;
+};
+
+Json json_of(const Contents& contents) { return contents.json; }
+
+std::string text_of(const Contents& contents) {
+  std::string text;
+  const auto line = [&](const std::string& name, const Json& value) {
+    text += name + std::string(name.size() < 26 ? 26 - name.size() : 1, ' ') +
+            (value.is_string() ? value.get<std::string>() : value.dump()) + "\n";
+  };
+  for (const auto& [name, value] : contents.json.items()) {
+    if (!value.is_object()) {
+      line(name, value);
+      continue;
+    }
+    for (const auto& [inner, detail] : value.items()) line(name + "." + inner, detail);
+  }
+  return text;
+}
+
+Result info(const fs::path& store) {
   const search::StoredRun run = search::read_store(store);
   Json json = run.header;
   json["finished"] = run.finished;
@@ -21,91 +48,83 @@ int info(const std::filesystem::path& store, bool as_json) {
   json["evaluations"] = run.counters.evaluations;
   json["total_seconds"] = run.counters.total_seconds;
   if (run.minimising) json["minimising"] = to_json(*run.minimising);
-  if (as_json) {
-    std::cout << to_text(json);
-    return 0;
-  }
-  const auto line = [](const std::string& name, const Json& value) {
-    std::cout << name << std::string(name.size() < 26 ? 26 - name.size() : 1, ' ')
-              << (value.is_string() ? value.get<std::string>() : value.dump()) << '\n';
-  };
-  for (const auto& [name, value] : json.items()) {
-    if (!value.is_object()) {
-      line(name, value);
-      continue;
-    }
-    for (const auto& [inner, detail] : value.items()) line(name + "." + inner, detail);
-  }
-  return 0;
+  return result_of(Contents{std::move(json)});
 }
 
-int check(const std::filesystem::path& store, bool as_json) {
+/// What is wrong with a store.
+struct Check {
+  fs::path store;
+  std::vector<std::string> problems;
+};
+
+Json json_of(const Check& check) {
+  return {{"store", check.store.string()},
+          {"sound", check.problems.empty()},
+          {"problems", check.problems}};
+}
+
+std::string text_of(const Check& check) {
+  if (check.problems.empty()) return check.store.string() + ": sound\n";
+  return join(check.problems, "\n") + "\n";
+}
+
+Result check(const fs::path& store) {
   require_no_pipe(store, "a store");
-  if (!std::filesystem::exists(store)) search::read_store(store);  // says what is missing
-  const auto problems = search::check_store(store);
-  if (as_json) {
-    std::cout << to_text(
-        {{"store", store.string()}, {"sound", problems.empty()}, {"problems", problems}});
-  } else if (problems.empty()) {
-    std::cout << store.string() << ": sound\n";
-  } else {
-    for (const auto& problem : problems) std::cout << problem << '\n';
-  }
-  return static_cast<int>(problems.empty() ? Exit::kDone : Exit::kFailed);
+  if (!fs::exists(store)) search::read_store(store);  // says what is missing
+  Check check{store, search::check_store(store)};
+  const Exit exit = check.problems.empty() ? Exit::kDone : Exit::kFailed;
+  return result_of(std::move(check), exit);
+}
+
+/// A store that was made; `summary` is nullopt where a sound one needed no repair.
+struct MadeStore {
+  fs::path store;
+  std::optional<search::StoreSummary> summary;
+};
+
+Json json_of(const MadeStore& made) {
+  if (!made.summary) return {{"store", made.store.string()}, {"sound", true}};
+  Json kept = Json::array();
+  for (const auto& file : made.summary->kept) kept.push_back(file.string());
+  return {{"store", made.store.string()},
+          {"trainings", made.summary->trainings},
+          {"damaged_bytes", made.summary->damaged_bytes},
+          {"kept", std::move(kept)},
+          {"finished", made.summary->finished},
+          {"command", made.summary->command}};
 }
 
 /// What was made, and how to go on.
-int report(const search::StoreSummary& summary, const std::filesystem::path& made, bool as_json) {
-  if (as_json) {
-    Json kept = Json::array();
-    for (const auto& file : summary.kept) kept.push_back(file.string());
-    std::cout << to_text({{"store", made.string()},
-                          {"trainings", summary.trainings},
-                          {"damaged_bytes", summary.damaged_bytes},
-                          {"kept", kept},
-                          {"finished", summary.finished},
-                          {"command", summary.command}});
-    return 0;
-  }
-  std::cout << made.string() << ": " << summary.trainings << " trainings";
-  if (summary.damaged_bytes > 0) {
-    std::cout << "; " << summary.damaged_bytes << " bytes of the journal were no whole record";
-  }
-  std::cout << '\n';
-  for (const auto& file : summary.kept)
-    std::cout << "the damaged file is " << file.string() << '\n';
-  if (summary.finished) {
-    std::cout << "its search is finished\n";
-  } else {
-    std::cout << "its search goes on from them, with --store " << made.string() << ": "
-              << summary.command << '\n';
-  }
-  return 0;
+std::string text_of(const MadeStore& made) {
+  const std::string store = made.store.string();
+  if (!made.summary) return store + ": sound; nothing to repair\n";
+  const search::StoreSummary& summary = *made.summary;
+  std::string text = store + ": " + std::to_string(summary.trainings) + " trainings";
+  if (summary.damaged_bytes > 0)
+    text +=
+        "; " + std::to_string(summary.damaged_bytes) + " bytes of the journal were no whole record";
+  text += "\n";
+  for (const auto& file : summary.kept) text += "the damaged file is " + file.string() + "\n";
+  if (summary.finished) return text + "its search is finished\n";
+  return text + "its search goes on from them, with --store " + store + ": " + summary.command +
+         "\n";
 }
 
-int repair(const std::filesystem::path& store, const Arguments& arguments) {
-  std::optional<std::filesystem::path> out;
+Result repair(const fs::path& store, const Arguments& arguments) {
+  std::optional<fs::path> out;
   if (arguments.has("output")) out = arguments.text("output");
-  const std::optional<search::StoreSummary> made = search::repair_store(store, out);
-  if (made) return report(*made, out.value_or(store), arguments.flag("json"));
-  if (arguments.flag("json")) {
-    std::cout << to_text({{"store", store.string()}, {"sound", true}});
-  } else {
-    std::cout << store.string() << ": sound; nothing to repair\n";
-  }
-  return 0;
+  std::optional<search::StoreSummary> summary = search::repair_store(store, out);
+  const fs::path made = summary ? out.value_or(store) : store;
+  return result_of(MadeStore{made, std::move(summary)});
 }
 
-int merge(const std::vector<std::string>& stores, const Arguments& arguments) {
-  if (!arguments.has("output")) {
-    throw usage_error("give -o FILE, the store to make");
-  }
-  const std::filesystem::path out = arguments.text("output");
-  return report(search::merge_stores({stores.begin(), stores.end()}, out), out,
-                arguments.flag("json"));
+Result merge(const std::vector<std::string>& stores, const Arguments& arguments) {
+  if (!arguments.has("output")) throw usage_error("give -o FILE, the store to make");
+  const fs::path out = arguments.text("output");
+  return result_of(MadeStore{out, search::merge_stores({stores.begin(), stores.end()}, out)});
 }
 
-int run(const Arguments& arguments) {
+Result run(const Arguments& arguments) {
   const std::string& action = arguments.positional[0];
   const std::vector<std::string> stores(arguments.positional.begin() + 1,
                                         arguments.positional.end());
@@ -117,8 +136,8 @@ int run(const Arguments& arguments) {
   if (stores.size() > 1) {
     throw usage_error("found " + std::to_string(stores.size()) + " stores; allowed: one");
   }
-  if (action == "info") return info(stores[0], arguments.flag("json"));
-  if (action == "check") return check(stores[0], arguments.flag("json"));
+  if (action == "info") return info(stores[0]);
+  if (action == "check") return check(stores[0]);
   return repair(stores[0], arguments);
 }
 

@@ -36,12 +36,8 @@ std::vector<std::string> figure_forms(const std::string& list) {
   return forms;
 }
 
-int run(const Arguments& arguments) {
-  const std::string format = chosen_format(arguments);
-  const experiments::Study study = experiments::load_study(
-      experiments::study_file(arguments.positional.front()), arguments.flag("quick"));
-
-  catch_signals(other_ranks() == nullptr);
+experiments::StudyOptions study_options(const Arguments& arguments,
+                                        const experiments::Study& study) {
   experiments::StudyOptions options;
   options.forms = figure_forms(arguments.text("figures"));
   options.folder = arguments.has("folder") ? arguments.text("folder") : study.name + "-results";
@@ -59,20 +55,75 @@ int run(const Arguments& arguments) {
   options.search.provenance = provenance();
   options.search.stop = &stop_requested();
   options.search.remote = other_ranks();
-  options.remote_setup = [&](const experiments::Fault& fault, training::LocalTrainer& trainer) {
-    return ranks_setup(fault, trainer_options(arguments, fault.file), trainer,
-                       options.search.workers);
+  options.remote_setup = [&arguments, workers = options.search.workers](
+                             const experiments::Fault& fault, training::LocalTrainer& trainer) {
+    return ranks_setup(fault, trainer_options(arguments, fault.file), trainer, workers);
   };
-  options.isolated = [&](const experiments::Fault& fault) {
+  options.isolated = [&arguments](const experiments::Fault& fault) {
     return [own = trainer_options(arguments, fault.file)](const training::TrainingJob& job) {
       return train_isolated(job, own);
     };
   };
-  options.trainer = [&](const experiments::Fault& fault) {
+  options.trainer = [&arguments](const experiments::Fault& fault) {
     warn_of(fault.id, fault.buggy);
     if (fault.fixed) warn_of(fault.id, *fault.fixed);
     return make_trainer(arguments, fault.file);
   };
+  return options;
+}
+
+/// The searches of a study that was asked for these alone.
+struct Searches {
+  std::vector<experiments::StudyResult::Searched> faults;
+};
+
+/// The same in every form.
+std::string form_of(const Searches& searches, const std::string&) {
+  std::string text;
+  for (const experiments::StudyResult::Searched& searched : searches.faults)
+    text += searched.fault + ": " + std::to_string(searched.network.nodes.size()) + " programs, " +
+            std::to_string(searched.network.alternatives().size()) + " repairs; " + searched.end +
+            "\n";
+  return text;
+}
+
+/// A study that was run, with where its files are.
+struct Studied {
+  experiments::Study study;
+  experiments::StudyResult result;
+  std::string folder;
+  std::vector<std::string> forms;  ///< of the figures
+};
+
+std::string form_of(const Studied& studied, const std::string& form) {
+  const std::string text = written(
+      experiments::study_report(studied.study, studied.result, experiments::layout_of(form)), form);
+  if (form != "text") return text;
+  return text +
+         "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), tables "
+         "(txt, tex, csv)\nand figures (" +
+         join(studied.forms) + ") are in " + studied.folder + ".\n";
+}
+
+/// Says what did not work. Returns whether a tool broke.
+bool tell_troubles(const experiments::StudyResult& result) {
+  bool any_broken = false;
+  for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
+    if (fl_adapters::broken(status)) {
+      any_broken = true;
+      std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
+                << " runs: " << to_string(status) << ": " << reason << '\n';
+    }
+  for (const auto& [fault, reason] : result.skipped)
+    std::cerr << "neutra: " << fault << " left out: " << reason << '\n';
+  return any_broken;
+}
+
+Result run(const Arguments& arguments) {
+  experiments::Study study = experiments::load_study(
+      experiments::study_file(arguments.positional.front()), arguments.flag("quick"));
+  catch_signals(other_ranks() == nullptr);
+  experiments::StudyOptions options = study_options(arguments, study);
   std::optional<ProgressLine> line;
   const bool quiet = arguments.flag("quiet");
   options.stage = [&](const std::string& text) {
@@ -86,35 +137,16 @@ int run(const Arguments& arguments) {
   options.tool_progress = [&](const Tally& tally) {
     if (line) line->update(progress_of(tally, "runs"));
   };
-  const experiments::StudyResult result = experiments::run_study(study, options);
+  experiments::StudyResult result = experiments::run_study(study, options);
   line.reset();
-
-  bool any_broken = false;
-  for (const auto& [fault, tool, status, runs, of, reason] : result.troubles)
-    if (fl_adapters::broken(status)) {
-      any_broken = true;
-      std::cerr << "neutra: " << tool << " on " << fault << ", " << runs << " of " << of
-                << " runs: " << to_string(status) << ": " << reason << '\n';
-    }
-  for (const auto& [fault, reason] : result.skipped)
-    std::cerr << "neutra: " << fault << " left out: " << reason << '\n';
-  if (options.searches_only) {
-    for (const experiments::StudyResult::Searched& searched : result.faults)
-      std::cout << searched.fault << ": " << searched.network.nodes.size() << " programs, "
-                << searched.network.alternatives().size() << " repairs; " << searched.end << '\n';
-    return static_cast<int>(Exit::kDone);
-  }
+  const bool any_broken = tell_troubles(result);
+  if (options.searches_only) return result_of(Searches{std::move(result.faults)});
   for (const std::string& pair : result.scores.missing)
     std::cerr << "neutra: no answer of " << pair << "; left out\n";
   experiments::write_study(study, result, options.folder, options.forms);
-  std::cout << written(experiments::study_report(study, result, experiments::layout_of(format)),
-                       format);
-  if (format == "text")
-    std::cout
-        << "\nNetworks (h5, tsv, dot), answers.csv, runs.jsonl, scores (txt, csv, json, tex), "
-           "tables (txt, tex, csv)\nand figures ("
-        << join(options.forms) << ") are in " << options.folder.string() << ".\n";
-  return static_cast<int>(any_broken ? Exit::kFailed : Exit::kDone);
+  return result_of(
+      Studied{std::move(study), std::move(result), options.folder.string(), options.forms},
+      any_broken ? Exit::kFailed : Exit::kDone);
 }
 
 }  // namespace

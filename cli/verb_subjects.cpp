@@ -1,4 +1,3 @@
-#include <iostream>
 #include <map>
 
 #include "base/words.h"
@@ -30,34 +29,54 @@ std::map<std::string, Uses> uses_of(const std::vector<experiments::Subject>& sub
   return all;
 }
 
-int run(const Arguments& arguments) {
+/// A subject with its program and what is made of it.
+struct ListedSubject {
+  experiments::Subject subject;
+  program::ResolvedProgram program;
+  Uses uses;
+};
+
+struct SubjectList {
+  std::vector<ListedSubject> subjects;
+};
+
+Json json_of(const SubjectList& all) {
   Json list = Json::array();
+  for (const auto& [subject, program, uses] : all.subjects)
+    list.push_back({{"id", subject.id},
+                    {"title", subject.title},
+                    {"faulty", uses.faulty},
+                    {"faults", uses.faults},
+                    {"layers", program.layers.size()},
+                    {"metric", program.metric},
+                    {"goal", program::to_string(program.goal)},
+                    {"parameters", program::to_string(subject.space.base_parameters())},
+                    {"file", subject.file.string()}});
+  return list;
+}
+
+std::string text_of(const SubjectList& all) {
   TextTable table({"id", "faulty", "faults", "layers", "keys", "batch", "epochs", "loss", "title"});
+  for (const auto& [subject, program, uses] : all.subjects)
+    table.add({subject.id, uses.faulty ? "yes" : "no", join(uses.faults),
+               std::to_string(program.layers.size()), std::to_string(subject.space.keys().size()),
+               std::to_string(program.batch_size), std::to_string(program.epochs), program.loss,
+               subject.title});
+  return table.text();
+}
+
+Result run(const Arguments&) {
   std::vector<experiments::Subject> subjects;
   for (const std::string& id : experiments::subject_ids())
     subjects.push_back(experiments::load_subject(id));
   std::map<std::string, Uses> uses = uses_of(subjects);
-  for (const experiments::Subject& subject : subjects) {
-    const program::ResolvedProgram program = program::resolve(subject.space.base());
-    if (arguments.flag("json")) {
-      list.push_back({{"id", subject.id},
-                      {"title", subject.title},
-                      {"faulty", uses[subject.id].faulty},
-                      {"faults", uses[subject.id].faults},
-                      {"layers", program.layers.size()},
-                      {"metric", program.metric},
-                      {"goal", program::to_string(program.goal)},
-                      {"parameters", program::to_string(subject.space.base_parameters())},
-                      {"file", subject.file.string()}});
-    } else {
-      table.add({subject.id, uses[subject.id].faulty ? "yes" : "no", join(uses[subject.id].faults),
-                 std::to_string(program.layers.size()), std::to_string(subject.space.keys().size()),
-                 std::to_string(program.batch_size), std::to_string(program.epochs), program.loss,
-                 subject.title});
-    }
+  SubjectList all;
+  for (experiments::Subject& subject : subjects) {
+    program::ResolvedProgram program = program::resolve(subject.space.base());
+    Uses& own = uses[subject.id];
+    all.subjects.push_back({std::move(subject), std::move(program), std::move(own)});
   }
-  std::cout << (arguments.flag("json") ? to_text(list) : table.text());
-  return 0;
+  return result_of(std::move(all));
 }
 
 }  // namespace

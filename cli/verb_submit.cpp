@@ -82,11 +82,8 @@ std::string job_number(const ProcessResult& sbatch) {
   return number;
 }
 
-int run(const Arguments& arguments) {
-  const fs::path file = experiments::study_file(arguments.positional.front());
-  require_no_pipe(file, "a study file");  // each job reads it
-  const experiments::Study study = experiments::load_study(file, arguments.flag("quick"));
-  const bool local = arguments.text("executor") == "local";
+/// The settings that don't go together. Throws usage_error.
+void require_consistent(const Arguments& arguments, bool local) {
   for (const std::string& word : arguments.list("sbatch-arg")) {
     if (word.starts_with("--array") || word.starts_with("-a"))
       throw usage_error("found --sbatch-arg=" + word +
@@ -94,12 +91,26 @@ int run(const Arguments& arguments) {
   }
   if (local && arguments.has("sbatch-arg"))
     throw usage_error("found --sbatch-arg with --executor local; allowed: with --executor slurm");
+}
 
+/// Can the name of a folder stand in the scripts? Throws input_error.
+void require_plain_name(const std::string& folder, bool local) {
+  if (std::any_of(folder.begin(), folder.end(), [](unsigned char c) { return c < ' '; }))
+    throw input_error(describe("--folder", "", "a name with control characters", "one without"));
+  if (find_no_utf8(folder) != std::string::npos)  // the current folder's, perhaps
+    throw input_error(describe("--folder", "", printable(folder), "a name in UTF-8"));
+  if (!local && folder.find('\\') != std::string::npos)  // sbatch reads it as an escape
+    throw input_error(describe("--folder", "", "a name with a backslash", "one without"));
+}
+
+/// The searches of a study, with the command of each.
+experiments::SearchBatch batch_of(const Arguments& arguments, const fs::path& file,
+                                  const experiments::Study& study, bool local) {
   experiments::require_faults(study, arguments.list("only"));
   experiments::SearchBatch batch;
   batch.name = study.name;
+  const std::vector<std::string>& only = arguments.list("only");
   for (const experiments::StudyFault& entry : study.faults) {
-    const std::vector<std::string>& only = arguments.list("only");
     const bool named =
         only.empty() || std::find(only.begin(), only.end(), entry.fault.id) != only.end();
     if (named && !entry.network) batch.faults.push_back(entry.fault.id);
@@ -109,13 +120,7 @@ int run(const Arguments& arguments) {
                                "a study with faults that have no recorded network"));
   batch.folder =
       fs::absolute(arguments.has("folder") ? arguments.text("folder") : study.name + "-results");
-  const std::string text = batch.folder.string();
-  if (std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' '; }))
-    throw input_error(describe("--folder", "", "a name with control characters", "one without"));
-  if (find_no_utf8(text) != std::string::npos)  // the current folder's, perhaps
-    throw input_error(describe("--folder", "", printable(text), "a name in UTF-8"));
-  if (!local && text.find('\\') != std::string::npos)  // sbatch reads it as an escape
-    throw input_error(describe("--folder", "", "a name with a backslash", "one without"));
+  require_plain_name(batch.folder.string(), local);
   batch.ranks = static_cast<int>(arguments.integer("ranks"));
   // A job is alone on the cores that Slurm gives it; here its ranks share those of the machine.
   batch.workers = arguments.has("workers") ? worker_count(arguments)
@@ -123,6 +128,53 @@ int run(const Arguments& arguments) {
                                            : 1;
   batch.attempts = static_cast<int>(arguments.integer("attempts"));
   batch.command = study_command(arguments, file, batch.folder, batch.workers);
+  return batch;
+}
+
+/// Starts the script in this process's place: signals and the exit code are the script's.
+[[noreturn]] void become(const std::vector<std::string>& command) {
+  std::string bash = command[0], name = command[1];
+  char* words[] = {bash.data(), name.data(), nullptr};
+  execvp(words[0], words);
+  throw failure("cannot start bash");
+}
+
+/// Starts sbatch; returns the number of the job.
+std::string start_job(const std::vector<std::string>& command) {
+  const ProcessResult result = run_process({command, fs::current_path()});
+  if (result.end == ProcessEnd::kNotStarted)
+    throw failure("cannot start sbatch: is Slurm installed here? --executor local needs none");
+  if (result.end != ProcessEnd::kExited || result.code != 0)
+    throw failure("sbatch " + std::string(to_string(result.end)) + " " +
+                  std::to_string(result.code) + ": " + result.err +
+                  "(--executor local needs no Slurm)");
+  std::cerr << result.err;
+  return job_number(result);
+}
+
+/// A job that Slurm has taken.
+struct Submitted {
+  std::string job, folder;
+  std::vector<std::string> faults;
+};
+
+Json json_of(const Submitted& submitted) {
+  return {{"job", submitted.job}, {"faults", submitted.faults}, {"folder", submitted.folder}};
+}
+
+std::string text_of(const Submitted& submitted) {
+  return "job " + submitted.job + ": " + std::to_string(submitted.faults.size()) +
+         " searches into " + submitted.folder + "\nneutra status " +
+         experiments::shell_quoted(submitted.folder) + " tells how they are doing\n";
+}
+
+Result run(const Arguments& arguments) {
+  const fs::path file = experiments::study_file(arguments.positional.front());
+  require_no_pipe(file, "a study file");  // each job reads it
+  const experiments::Study study = experiments::load_study(file, arguments.flag("quick"));
+  const bool local = arguments.text("executor") == "local";
+  require_consistent(arguments, local);
+  experiments::SearchBatch batch = batch_of(arguments, file, study, local);
   std::vector<std::string> command{"bash"};
   if (!local) {
     command = {"sbatch", "--parsable"};
@@ -133,11 +185,11 @@ int run(const Arguments& arguments) {
     return local ? experiments::local_script(batch) : experiments::slurm_script(batch);
   };
   if (arguments.flag("dry-run")) {
-    std::cout << script();
-    std::cerr << "would run:";
-    for (const std::string& word : command) std::cerr << ' ' << experiments::shell_quoted(word);
-    std::cerr << '\n';
-    return 0;
+    Result dry{[text = script()](const std::string&) { return text; }};
+    dry.notes = "would run:";
+    for (const std::string& word : command) dry.notes += " " + experiments::shell_quoted(word);
+    dry.notes += "\n";
+    return dry;
   }
 
   experiments::Submission submission(batch.folder, batch.name);
@@ -146,34 +198,15 @@ int run(const Arguments& arguments) {
   submission.write(batch, script());
   if (local) {
     submission.keep_over_exec();
-    // In this process's place: signals and the exit code are the script's.
-    std::string bash = command[0], name = command[1];
-    char* words[] = {bash.data(), name.data(), nullptr};
-    execvp(words[0], words);
-    throw failure("cannot start bash");
+    become(command);
   }
-  const ProcessResult result = run_process({command, fs::current_path()});
-  if (result.end == ProcessEnd::kNotStarted)
-    throw failure("cannot start sbatch: is Slurm installed here? --executor local needs none");
-  if (result.end != ProcessEnd::kExited || result.code != 0)
-    throw failure("sbatch " + std::string(to_string(result.end)) + " " +
-                  std::to_string(result.code) + ": " + result.err +
-                  "(--executor local needs no Slurm)");
-  std::cerr << result.err;
-  const std::string job = job_number(result);
+  const std::string job = start_job(command);
   try {
     submission.took({job, batch.faults});
   } catch (const Error& error) {
     throw Error(error.exit(), "job " + job + " is submitted, but can't be noted: " + error.what());
   }
-  if (arguments.flag("json")) {
-    std::cout << to_text({{"job", job}, {"faults", batch.faults}, {"folder", text}});
-  } else {
-    std::cout << "job " << job << ": " << batch.faults.size() << " searches into " << text
-              << "\nneutra status " << experiments::shell_quoted(text)
-              << " tells how they are doing\n";
-  }
-  return 0;
+  return result_of(Submitted{job, batch.folder.string(), batch.faults});
 }
 
 }  // namespace

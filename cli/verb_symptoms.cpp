@@ -1,5 +1,7 @@
 #include <iostream>
 #include <map>
+#include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/words.h"
@@ -107,100 +109,128 @@ void require_pairs(const evaluators::MonitorFile& file, const std::string& name,
               << " of " << file.program << '\n';
 }
 
-int run(const Arguments& arguments) {
-  const evaluators::SymptomRules own = arguments.has("rules")
-                                           ? evaluators::SymptomRules::read(arguments.text("rules"))
-                                           : evaluators::SymptomRules::bundled();
-  const std::string& name = arguments.positional.front();
-  const evaluators::MonitorFile file = evaluators::read_monitor_file(name);
+/// Symptoms of the trainings of a file, beside those of clean trainings if there are any.
+struct Findings {
+  evaluators::SymptomRules rules;  ///< that `found` points into
+  evaluators::MonitorFile file;
   std::optional<evaluators::MonitorFile> clean;
-  if (arguments.has("clean")) {
-    clean = evaluators::read_monitor_file(arguments.text("clean"));
-    require_pairs(file, name, *clean, arguments.text("clean"));
-  }
-  const bool relative = clean && !arguments.flag("absolute");
-  const std::vector<evaluators::MonitoredRun> measure =
-      relative ? clean->runs : std::vector<evaluators::MonitoredRun>{};
-  const Found found = evaluators::find_all_symptoms(file.runs, measure, own);
-  // A clean training can't be its own measure.
-  Found expected;
-  if (clean && (!relative || clean->runs.size() > 1)) {
-    expected = evaluators::find_all_symptoms(clean->runs, measure, own);
-  }
-  const std::vector<evaluators::SymptomCount> counts =
-      evaluators::count_symptoms(found, expected, own);
-  const std::size_t runs = file.runs.size();
+  bool relative = false;  ///< to the clean trainings, not to numbers
+  Found found;            ///< of the file's trainings
+  Found expected;         ///< of the clean ones; empty: they aren't compared
+  std::vector<evaluators::SymptomCount> counts;
+};
 
-  if (arguments.flag("json")) {
-    Json trainings = Json::array();
-    for (std::size_t i = 0; i < runs; ++i) {
-      Json symptoms = Json::array();
-      for (const evaluators::Symptom& symptom : found[i]) symptoms.push_back(json_of(symptom));
-      trainings.push_back({{"replica", file.runs[i].replica},
-                           {"status", file.runs[i].status},
-                           {"epochs", file.runs[i].epochs.size()},
-                           {"symptoms", std::move(symptoms)},
-                           {"data_faults", json_of(evaluators::rank_data_faults(found[i], own))}});
-    }
-    Json prevalence = Json::array();
-    for (const evaluators::SymptomCount& count : counts)
-      prevalence.push_back(json_of(count, runs, !expected.empty()));
-    Json result{{"format", "neutra-symptoms-found"},
-                {"version", 1},
-                {"program", file.program},
-                {"program_version", file.variant},
-                {"mode", relative ? "relative" : "absolute"}};
-    if (clean) result["clean"] = {{"program", clean->program}, {"program_version", clean->variant}};
-    result["replicas"] = std::move(trainings);
-    result["prevalence"] = std::move(prevalence);
-    std::cout << to_text(result);
-    return 0;
+Json json_of(const Findings& all) {
+  Json trainings = Json::array();
+  for (std::size_t i = 0; i < all.file.runs.size(); ++i) {
+    const evaluators::MonitoredRun& run = all.file.runs[i];
+    Json symptoms = Json::array();
+    for (const evaluators::Symptom& symptom : all.found[i]) symptoms.push_back(json_of(symptom));
+    trainings.push_back(
+        {{"replica", run.replica},
+         {"status", run.status},
+         {"epochs", run.epochs.size()},
+         {"symptoms", std::move(symptoms)},
+         {"data_faults", json_of(evaluators::rank_data_faults(all.found[i], all.rules))}});
   }
+  Json prevalence = Json::array();
+  for (const evaluators::SymptomCount& count : all.counts)
+    prevalence.push_back(json_of(count, all.file.runs.size(), !all.expected.empty()));
+  Json result{{"format", "neutra-symptoms-found"},
+              {"version", 1},
+              {"program", all.file.program},
+              {"program_version", all.file.variant},
+              {"mode", all.relative ? "relative" : "absolute"}};
+  if (all.clean)
+    result["clean"] = {{"program", all.clean->program}, {"program_version", all.clean->variant}};
+  result["replicas"] = std::move(trainings);
+  result["prevalence"] = std::move(prevalence);
+  return result;
+}
 
-  std::cout << file.program << " (" << file.variant << "), " << runs
-            << (runs == 1 ? " training" : " trainings")
-            << (relative ? ", against clean ones of " + clean->program + " (" + clean->variant + ")"
-                         : ", against numbers, which hold for networks like those of the thesis "
-                           "(docs/methods/monitors.md)")
-            << "\n\n";
-  TextTable table(expected.empty() ? std::vector<std::string>{"symptom", "trainings"}
-                                   : std::vector<std::string>{"symptom", "trainings", "clean ones",
-                                                              "McNemar's p", "odds ratio (95 %)"});
+/// The first training that shows a symptom, with its layers, values and bounds; "": none does.
+std::string first_text(const Findings& all, const evaluators::SymptomCount& count) {
+  for (std::size_t i = 0; i < all.file.runs.size(); ++i) {
+    // Of two of one rule in a training, the last.
+    const evaluators::Symptom* shown = nullptr;
+    for (const evaluators::Symptom& symptom : all.found[i])
+      if (symptom.rule == count.rule) shown = &symptom;
+    if (shown != nullptr)
+      return "\n" + count.rule->name + ": " + count.rule->meaning + "\n  replica " +
+             std::to_string(all.file.runs[i].replica) + ", " + shown->explanation() + "\n";
+  }
+  return "";
+}
+
+/// A row for each symptom that was found anywhere, and behind the table where it was first.
+std::string counts_text(const Findings& all) {
+  const bool paired = !all.expected.empty();
+  TextTable table(paired ? std::vector<std::string>{"symptom", "trainings", "clean ones",
+                                                    "McNemar's p", "odds ratio (95 %)"}
+                         : std::vector<std::string>{"symptom", "trainings"});
   std::string details;
-  for (const evaluators::SymptomCount& count : counts) {
+  bool any = false;
+  for (const evaluators::SymptomCount& count : all.counts) {
     if (count.faulty + count.clean == 0) continue;
+    any = true;
     std::vector<std::string> row{count.rule->name, std::to_string(count.faulty)};
-    if (!expected.empty()) {
+    if (paired) {
       row.push_back(std::to_string(count.clean));
       row.push_back(rounded(evaluators::mcnemar(count.pairs).exact_p));
       row.push_back(interval_text(evaluators::paired_odds_ratio(count.pairs)));
     }
     table.add(std::move(row));
-    const evaluators::Symptom* first = nullptr;
-    std::size_t replica = 0;
-    for (; replica < runs && first == nullptr; ++replica)
-      for (const evaluators::Symptom& symptom : found[replica])
-        if (symptom.rule == count.rule) first = &symptom;
-    if (first != nullptr)
-      details += "\n" + count.rule->name + ": " + count.rule->meaning + "\n  replica " +
-                 std::to_string(file.runs[replica - 1].replica) + ", " + first->explanation() +
-                 "\n";
+    details += first_text(all, count);
   }
-  if (std::all_of(counts.begin(), counts.end(), [](const evaluators::SymptomCount& count) {
-        return count.faulty + count.clean == 0;
-      })) {
-    std::cout << "no symptoms\n";
-  } else {
-    std::cout << table.text() << details;
-  }
+  return any ? table.text() + details : "no symptoms\n";
+}
+
+std::string text_of(const Findings& all) {
+  const std::size_t runs = all.file.runs.size();
   std::map<std::string, int> faults;
-  for (const std::vector<evaluators::Symptom>& symptoms : found)
-    ++faults[likeliest(evaluators::rank_data_faults(symptoms, own))];
+  for (const std::vector<evaluators::Symptom>& symptoms : all.found)
+    ++faults[likeliest(evaluators::rank_data_faults(symptoms, all.rules))];
   std::vector<std::string> texts;
   for (const auto& [fault, count] : faults)
     texts.push_back(fault + " (" + std::to_string(count) + ")");
-  std::cout << "\nlikeliest fault of the data, in so many trainings: " << join(texts) << "\n";
-  return 0;
+  return all.file.program + " (" + all.file.variant + "), " + std::to_string(runs) +
+         (runs == 1 ? " training" : " trainings") +
+         (all.relative
+              ? ", against clean ones of " + all.clean->program + " (" + all.clean->variant + ")"
+              : ", against numbers, which hold for networks like those of the thesis "
+                "(docs/methods/monitors.md)") +
+         "\n\n" + counts_text(all) +
+         "\nlikeliest fault of the data, in so many trainings: " + join(texts) + "\n";
+}
+
+Result run(const Arguments& arguments) {
+  // Findings are not copied: symptoms point to the rules.
+  const auto all = std::make_shared<Findings>(
+      Findings{arguments.has("rules") ? evaluators::SymptomRules::read(arguments.text("rules"))
+                                      : evaluators::SymptomRules::bundled(),
+               {},
+               {},
+               false,
+               {},
+               {},
+               {}});
+  const std::string& name = arguments.positional.front();
+  all->file = evaluators::read_monitor_file(name);
+  if (arguments.has("clean")) {
+    all->clean = evaluators::read_monitor_file(arguments.text("clean"));
+    require_pairs(all->file, name, *all->clean, arguments.text("clean"));
+  }
+  all->relative = all->clean && !arguments.flag("absolute");
+  const std::vector<evaluators::MonitoredRun> measure =
+      all->relative ? all->clean->runs : std::vector<evaluators::MonitoredRun>{};
+  all->found = evaluators::find_all_symptoms(all->file.runs, measure, all->rules);
+  // A clean training can't be its own measure.
+  if (all->clean && (!all->relative || all->clean->runs.size() > 1))
+    all->expected = evaluators::find_all_symptoms(all->clean->runs, measure, all->rules);
+  all->counts = evaluators::count_symptoms(all->found, all->expected, all->rules);
+  return {[all](const std::string& form) {
+    return form == "json" ? to_text(json_of(*all)) : text_of(*all);
+  }};
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include <cmath>
 #include <deque>
-#include <iostream>
 #include <set>
 
 #include "base/error.h"
@@ -137,21 +136,77 @@ class Logs {
   std::vector<training::CurveRecorder*> recorders_;
 };
 
-int run(const Arguments& arguments) {
-  catch_signals();
-  experiments::Fault fault =
-      with_fewer_rows(experiments::load_fault(arguments.positional.front()), arguments);
-  if (fault.fixed) {  // both versions by one function
-    fault = experiments::scored_alike(std::move(fault));
-    experiments::tell_scoring(fault, arguments.flag("quiet"));
-  }
-  const program::Program& program = chosen_version(fault, arguments);
-  const experiments::MetricInfo metric = experiments::metric_of(program, fault.file.string());
-  const auto trainer = make_trainer(arguments, fault.file);
-  if (const auto reason = trainer->refusal(program))
-    throw input_error(fault.file.string() + ": " + *reason);
-  warn_of(fault.id, program);
+/// A program and its trainings.
+struct Trained {
+  std::string program, variant, hash;
+  experiments::MetricInfo metric;
+  std::int64_t seed = 0;
+  std::vector<training::ReplicaResult> results;
 
+  std::vector<double> metrics() const {
+    std::vector<double> values;
+    for (const training::ReplicaResult& result : results) values.push_back(result.metric);
+    return values;
+  }
+  double seconds() const {
+    double sum = 0;
+    for (const training::ReplicaResult& result : results) sum += result.seconds;
+    return sum;
+  }
+};
+
+Json json_of(const Trained& trained) {
+  Json replicas = Json::array();
+  for (std::size_t i = 0; i < trained.results.size(); ++i) {
+    const training::ReplicaResult& result = trained.results[i];
+    Json entry{{"replica", i}};
+    entry.update(to_json(result));
+    entry["metric"] = json_number(result.metric);
+    if (result.total < 0) {
+      entry.erase("correct");
+      entry.erase("total");
+    }
+    if (result.epochs_saved == 0) entry.erase("epochs_saved");
+    if (result.message.empty()) entry.erase("message");
+    replicas.push_back(std::move(entry));
+  }
+  return {{"format", "neutra-train"},
+          {"version", 1},
+          {"program", trained.program},
+          {"program_version", trained.variant},
+          {"hash", trained.hash},
+          {"seed", trained.seed},
+          {"metric", trained.metric.name},
+          {"goal", program::to_string(trained.metric.goal)},
+          {"backend", trained.results.front().backend},
+          {"mean", json_number(evaluators::mean(trained.metrics()))},
+          {"seconds", trained.seconds()},
+          {"replicas", std::move(replicas)}};
+}
+
+std::string text_of(const Trained& trained) {
+  const std::string& metric = trained.metric.name;
+  TextTable table({"replica", metric, "status", "steps", "seconds"});
+  for (std::size_t i = 0; i < trained.results.size(); ++i) {
+    const training::ReplicaResult& result = trained.results[i];
+    table.add({std::to_string(i), std::isfinite(result.metric) ? shortest(result.metric) : "-",
+               std::string(to_string(result.status)) +
+                   (result.message.empty() ? "" : ": " + result.message),
+               std::to_string(result.steps), rounded(result.seconds)});
+  }
+  const std::vector<double> metrics = trained.metrics();
+  const std::string not_finite = not_finite_text(trained.results);
+  return table.text() + "\n" +
+         (not_finite.empty() ? "mean " + metric + " " + rounded(evaluators::mean(metrics)) +
+                                   ", standard deviation " +
+                                   rounded(std::sqrt(evaluators::sample_variance(metrics)))
+                             : "no mean " + metric + ": " + not_finite) +
+         ", " + duration_text(trained.seconds()) + " of training, back end " +
+         trained.results.front().backend + "\n";
+}
+
+std::vector<training::TrainingJob> jobs_of(const program::Program& program,
+                                           const Arguments& arguments) {
   std::vector<training::TrainingJob> jobs;
   for (int replica = 0; replica < arguments.integer("replicas"); ++replica) {
     training::TrainingJob job;
@@ -163,94 +218,78 @@ int run(const Arguments& arguments) {
     job.memory_limit = arguments.bytes("memory-limit");
     jobs.push_back(job);
   }
-  Monitors monitors(arguments, program, jobs.size(), *trainer);
+  return jobs;
+}
+
+/// What the logs of all replicas have alike.
+evaluators::LoggedTraining logged_training(const Trained& trained, const experiments::Fault& fault,
+                                           const Arguments& arguments) {
   evaluators::LoggedTraining logged;
-  logged.program = fault.id;
-  logged.variant = arguments.text("version");
-  logged.hash = to_string(program::program_hash(program));
+  logged.program = trained.program;
+  logged.variant = trained.variant;
+  logged.hash = trained.hash;
   logged.stream = arguments.text("stream");
-  logged.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
-  if (&program == &fault.buggy)
+  logged.seed = static_cast<std::uint64_t>(trained.seed);
+  if (trained.variant == "buggy")
     logged.parameters = fault.space.base_parameters();
   else if (fault.fixed_parameters)
     logged.parameters = *fault.fixed_parameters;
-  logged.metric = metric.name;
+  logged.metric = trained.metric.name;
   logged.provenance = provenance();
-  const Logs logs(arguments, std::move(logged), jobs.size(), monitors.recorders());
-  std::vector<training::ReplicaResult> results;
+  return logged;
+}
+
+/// A monitor file without its runs.
+evaluators::MonitorFile monitor_file(const Trained& trained) {
+  evaluators::MonitorFile file;
+  file.program = trained.program;
+  file.variant = trained.variant;
+  file.hash = trained.hash;
+  file.backend = trained.results.front().backend;
+  file.metric = trained.metric.name;
+  file.goal = program::to_string(trained.metric.goal);
+  file.seed = trained.seed;
+  file.provenance = provenance();
+  return file;
+}
+
+Result run(const Arguments& arguments) {
+  catch_signals();
+  experiments::Fault fault =
+      with_fewer_rows(experiments::load_fault(arguments.positional.front()), arguments);
+  if (fault.fixed) {  // both versions by one function
+    fault = experiments::scored_alike(std::move(fault));
+    experiments::tell_scoring(fault, arguments.flag("quiet"));
+  }
+  const program::Program& program = chosen_version(fault, arguments);
+  Trained trained{fault.id,
+                  arguments.text("version"),
+                  to_string(program::program_hash(program)),
+                  experiments::metric_of(program, fault.file.string()),
+                  arguments.integer("seed"),
+                  {}};
+  const auto trainer = make_trainer(arguments, fault.file);
+  if (const auto reason = trainer->refusal(program))
+    throw input_error(fault.file.string() + ": " + *reason);
+  warn_of(fault.id, program);
+
+  const std::vector<training::TrainingJob> jobs = jobs_of(program, arguments);
+  Monitors monitors(arguments, program, jobs.size(), *trainer);
+  const Logs logs(arguments, logged_training(trained, fault, arguments), jobs.size(),
+                  monitors.recorders());
   {
     ProgressLine progress(arguments.flag("quiet"), "train " + fault.id);
     const auto show = [&](const Tally& tally) { progress.update(progress_of(tally, "replicas")); };
-    results = train_all(*trainer, jobs, worker_count(arguments), show, logs.observers(),
-                        [&](std::size_t job, const training::ReplicaResult& result) {
-                          logs.write(job, jobs[job].replica, result);
-                        });
+    trained.results = train_all(*trainer, jobs, worker_count(arguments), show, logs.observers(),
+                                [&](std::size_t job, const training::ReplicaResult& result) {
+                                  logs.write(job, jobs[job].replica, result);
+                                });
   }
-  evaluators::MonitorFile recorded;
-  recorded.program = fault.id;
-  recorded.variant = arguments.text("version");
-  recorded.hash = to_string(program::program_hash(program));
-  recorded.backend = results.front().backend;
-  recorded.metric = metric.name;
-  recorded.goal = program::to_string(metric.goal);
-  recorded.seed = arguments.integer("seed");
-  recorded.provenance = provenance();
-  monitors.write(std::move(recorded), jobs, results);
-  const bool all_trained = std::all_of(results.begin(), results.end(), [](const auto& result) {
-    return training::has_metric(result.status);
-  });
-  const int code = static_cast<int>(all_trained ? Exit::kDone : Exit::kFailed);
-  std::vector<double> metrics;
-  double seconds = 0;
-  for (const auto& result : results) {
-    metrics.push_back(result.metric);
-    seconds += result.seconds;
-  }
-  if (arguments.flag("json")) {
-    Json replicas = Json::array();
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      Json entry{{"replica", i}};
-      entry.update(to_json(results[i]));
-      entry["metric"] = json_number(results[i].metric);
-      if (results[i].total < 0) {
-        entry.erase("correct");
-        entry.erase("total");
-      }
-      if (results[i].epochs_saved == 0) entry.erase("epochs_saved");
-      if (results[i].message.empty()) entry.erase("message");
-      replicas.push_back(std::move(entry));
-    }
-    std::cout << to_text({{"format", "neutra-train"},
-                          {"version", 1},
-                          {"program", fault.id},
-                          {"program_version", arguments.text("version")},
-                          {"hash", to_string(program::program_hash(program))},
-                          {"seed", arguments.integer("seed")},
-                          {"metric", metric.name},
-                          {"goal", program::to_string(metric.goal)},
-                          {"backend", results.front().backend},
-                          {"mean", json_number(evaluators::mean(metrics))},
-                          {"seconds", seconds},
-                          {"replicas", replicas}});
-    return code;
-  }
-  TextTable table({"replica", metric.name, "status", "steps", "seconds"});
-  for (std::size_t i = 0; i < results.size(); ++i)
-    table.add({std::to_string(i),
-               std::isfinite(results[i].metric) ? shortest(results[i].metric) : "-",
-               std::string(to_string(results[i].status)) +
-                   (results[i].message.empty() ? "" : ": " + results[i].message),
-               std::to_string(results[i].steps), rounded(results[i].seconds)});
-  const std::string not_finite = not_finite_text(results);
-  std::cout << table.text() << "\n"
-            << (not_finite.empty()
-                    ? "mean " + metric.name + " " + rounded(evaluators::mean(metrics)) +
-                          ", standard deviation " +
-                          rounded(std::sqrt(evaluators::sample_variance(metrics)))
-                    : "no mean " + metric.name + ": " + not_finite)
-            << ", " << duration_text(seconds) << " of training, back end "
-            << results.front().backend << '\n';
-  return code;
+  monitors.write(monitor_file(trained), jobs, trained.results);
+  const bool all_trained =
+      std::all_of(trained.results.begin(), trained.results.end(),
+                  [](const auto& result) { return training::has_metric(result.status); });
+  return result_of(std::move(trained), all_trained ? Exit::kDone : Exit::kFailed);
 }
 
 }  // namespace

@@ -6,14 +6,14 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "cli/ranks.h"
+#include "cli/isolated.h"
 #include "cli/verbs.h"
 #include "training/local_trainer.h"
 
 namespace neutra::cli {
 namespace {
 
-int run(const Arguments&) {
+Result run(const Arguments&) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // never outlive the search that waits for the answer
   const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
   const Json request = parse_json(text, "standard input");
@@ -25,8 +25,8 @@ int run(const Arguments&) {
   job.program = &program;
   const auto trainer =
       training::make_local_trainer(trainer_options_from_json(request.at("options")));
-  std::cout << to_json(trainer->train(job)).dump() << '\n';
-  return 0;
+  return {
+      [answer = to_json(trainer->train(job)).dump() + "\n"](const std::string&) { return answer; }};
 }
 
 }  // namespace

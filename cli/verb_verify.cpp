@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <cmath>
-#include <iostream>
+#include <memory>
+#include <optional>
 #include <set>
 #include <span>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/numbers.h"
 #include "base/parse_number.h"
 #include "cli/progress_line.h"
 #include "cli/stopping.h"
@@ -70,25 +73,121 @@ std::vector<std::size_t> positions(const Arguments& arguments, std::size_t total
   return result;
 }
 
-int run(const Arguments& arguments) {
+/// A recorded program beside its trainings here.
+struct Row {
+  const search::Node* node = nullptr;  ///< in the recorded network
+  std::vector<double> metrics;         ///< of the trainings; empty: it can't be trained
+  std::string mean = "-";              ///< of these, for people
+  std::optional<double> p;             ///< nullopt: it can't be trained
+  bool pass = false;
+  std::string reason;  ///< why not, or why not trained; "": nothing to say
+};
+
+/// The trainings of a program against its record.
+Row compared(const search::Node& node, std::span<const training::ReplicaResult> results) {
+  Row row{&node, {}, not_finite_text(results), {}, false, ""};
+  std::vector<double> ours, theirs;
+  for (const training::ReplicaResult& result : results) {
+    if (result.status != training::RunStatus::kOk && row.reason.empty())
+      row.reason = std::string(to_string(result.status)) +
+                   (result.message.empty() ? "" : ": " + result.message);
+    ours.push_back(recorded_form(result.metric));
+    row.metrics.push_back(result.metric);
+  }
+  if (row.mean.empty()) row.mean = rounded(evaluators::mean(ours));
+  for (const double value : node.metrics) theirs.push_back(std::isfinite(value) ? value : kHuge);
+  const double difference = std::fabs(evaluators::mean(ours) - evaluators::mean(theirs));
+  // Differences within the records' rounding say nothing: no evidence against equality.
+  const bool near = difference <= kRecordGrain + 1e-12;
+  row.p = near ? 1 : evaluators::permutation_p(ours, theirs);
+  const bool can_fail = ours.size() >= kFewestMetrics;
+  row.pass = near || (can_fail && *row.p >= kPassP);
+  if (row.pass || !row.reason.empty()) return row;
+  row.reason = can_fail ? "means differ by " + rounded(difference)
+                        : std::to_string(ours.size()) + " recorded metrics can't tell: at least " +
+                              std::to_string(kFewestMetrics) + " are needed";
+  return row;
+}
+
+struct Verification {
+  std::string fault, metric;
+  std::int64_t seed = 0;
+  std::shared_ptr<const search::Network> recorded;  ///< whose nodes the rows name
+  std::vector<Row> rows;
+
+  std::int64_t passed() const {
+    return std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.pass; });
+  }
+  std::int64_t low() const {
+    return std::count_if(rows.begin(), rows.end(),
+                         [](const Row& row) { return row.p && *row.p < 0.05; });
+  }
+  double share() const {
+    return rows.empty() ? 1 : static_cast<double>(passed()) / static_cast<double>(rows.size());
+  }
+};
+
+Json json_of(const Verification& all) {
+  Json rows = Json::array();
+  for (const Row& row : all.rows) {
+    Json ours = Json::array();
+    for (const double metric : row.metrics) ours.push_back(json_number(metric));
+    rows.push_back({{"id", row.node->id},
+                    {"program", program::to_string(row.node->parameters)},
+                    {"recorded", row.node->metrics},
+                    {"ours", std::move(ours)},
+                    {"p", row.p ? Json(*row.p) : Json(nullptr)},
+                    {"pass", row.pass},
+                    {"reason", row.reason}});
+  }
+  return {{"fault", all.fault},
+          {"seed", all.seed},
+          {"metric", all.metric},
+          {"rows", std::move(rows)},
+          {"total", static_cast<std::int64_t>(all.rows.size())},
+          {"passed", all.passed()},
+          {"p_below_0_05", all.low()}};
+}
+
+std::string text_of(const Verification& all) {
+  TextTable table({"node", "recorded", "ours", "p", "pass", "reason"});
+  for (const Row& row : all.rows)
+    table.add({std::to_string(row.node->id), mean_text(row.node->metrics), row.mean,
+               row.p ? evaluators::p_text(*row.p) : "-", row.pass ? "yes" : "NO", row.reason});
+  return table.text() + "\n" + std::to_string(all.passed()) + " of " +
+         std::to_string(all.rows.size()) + " programs pass (p >= " + shortest(kPassP) +
+         " or means within " + shortest(kRecordGrain) + "), " + std::to_string(all.low()) +
+         " have p < 0.05\n";
+}
+
+/// The recorded programs that --rows names, each once.
+std::vector<const search::Node*> chosen_nodes(const Arguments& arguments,
+                                              const search::Network& recorded,
+                                              const std::string& file) {
+  std::vector<const search::Node*> all, chosen;
+  std::set<program::Parameters> seen;
+  for (const search::Node& node : recorded.nodes)
+    if (!node.metrics.empty() && seen.insert(node.parameters).second) all.push_back(&node);
+  if (all.empty())
+    throw input_error(describe(file, "", "no program with metrics", "a recorded network"));
+  for (const std::size_t i : positions(arguments, all.size())) chosen.push_back(all[i]);
+  return chosen;
+}
+
+Result run(const Arguments& arguments) {
   catch_signals();
-  const std::filesystem::path file = arguments.positional.front();
+  const std::string& file = arguments.positional.front();
   if (!arguments.has("fault"))
     throw usage_error("--fault is missing: which fault do the records belong to?");
   const experiments::Fault fault =
       experiments::scored_alike(experiments::load_fault(arguments.text("fault")));
-  const search::Network recorded = search::read_network_tsv(file);
-  experiments::require_root(recorded, fault, file.string());
-  const experiments::MetricInfo metric = experiments::metric_of(fault.buggy, fault.file.string());
-
-  std::vector<const search::Node*> all;
-  std::set<program::Parameters> seen;
-  for (const auto& node : recorded.nodes)
-    if (!node.metrics.empty() && seen.insert(node.parameters).second) all.push_back(&node);
-  if (all.empty())
-    throw input_error(describe(file.string(), "", "no program with metrics", "a recorded network"));
-  std::vector<const search::Node*> chosen;
-  for (std::size_t i : positions(arguments, all.size())) chosen.push_back(all[i]);
+  Verification all;
+  all.recorded = std::make_shared<const search::Network>(search::read_network_tsv(file));
+  experiments::require_root(*all.recorded, fault, file);
+  all.fault = fault.id;
+  all.metric = experiments::metric_of(fault.buggy, fault.file.string()).name;
+  all.seed = arguments.integer("seed");
+  const std::vector<const search::Node*> chosen = chosen_nodes(arguments, *all.recorded, file);
 
   const auto trainer = make_trainer(arguments, fault.file);
   warn_of(fault.id, fault.buggy);
@@ -96,7 +195,7 @@ int run(const Arguments& arguments) {
   std::vector<std::string> refusals;
   programs.reserve(chosen.size());
   for (const search::Node* node : chosen) {
-    programs.push_back(fault.space.instantiate(node->parameters, file.string()));
+    programs.push_back(fault.space.instantiate(node->parameters, file));
     refusals.push_back(trainer->refusal(programs.back()).value_or(""));
   }
   std::vector<training::TrainingJob> jobs;
@@ -105,7 +204,7 @@ int run(const Arguments& arguments) {
     for (std::size_t replica = 0; replica < chosen[i]->metrics.size(); ++replica) {
       training::TrainingJob job;
       job.program = &programs[i];
-      job.seed = static_cast<std::uint64_t>(arguments.integer("seed"));
+      job.seed = static_cast<std::uint64_t>(all.seed);
       job.replica = static_cast<int>(replica);
       jobs.push_back(job);
     }
@@ -117,72 +216,18 @@ int run(const Arguments& arguments) {
       progress.update(progress_of(tally, "trainings"));
     });
   }
-
-  Json rows = Json::array();
-  std::int64_t passed = 0, low = 0;
-  std::size_t next = 0;
-  TextTable table({"node", "recorded", "ours", "p", "pass", "reason"});
+  std::span<const training::ReplicaResult> left = results;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    std::vector<double> ours;
-    std::string our_mean = "-";
-    Json shown = Json::array();
-    std::string reason = refusals[i];
-    std::optional<double> p;  // none for a program that is refused
-    bool pass = false;
-    if (reason.empty()) {
-      for (std::size_t replica = 0; replica < chosen[i]->metrics.size(); ++replica) {
-        const training::ReplicaResult& result = results[next++];
-        if (result.status != training::RunStatus::kOk && reason.empty())
-          reason = std::string(to_string(result.status)) +
-                   (result.message.empty() ? "" : ": " + result.message);
-        ours.push_back(recorded_form(result.metric));
-        shown.push_back(json_number(result.metric));
-      }
-      const auto own = std::span(results).subspan(next - ours.size(), ours.size());
-      our_mean = not_finite_text(own);
-      if (our_mean.empty()) our_mean = rounded(evaluators::mean(ours));
-      std::vector<double> theirs;
-      for (double value : chosen[i]->metrics)
-        theirs.push_back(std::isfinite(value) ? value : kHuge);
-      const double difference = std::fabs(evaluators::mean(ours) - evaluators::mean(theirs));
-      // Differences within the records' rounding say nothing: no evidence against equality.
-      const bool near = difference <= kRecordGrain + 1e-12;
-      p = near ? 1 : evaluators::permutation_p(ours, theirs);
-      const bool can_fail = ours.size() >= kFewestMetrics;
-      pass = near || (can_fail && *p >= kPassP);
-      if (!pass && !can_fail && reason.empty()) {
-        reason = std::to_string(ours.size()) + " recorded metrics can't tell: at least " +
-                 std::to_string(kFewestMetrics) + " are needed";
-      }
-      if (!pass && reason.empty()) reason = "means differ by " + rounded(difference);
+    if (!refusals[i].empty()) {
+      all.rows.push_back({chosen[i], {}, "-", {}, false, refusals[i]});
+      continue;
     }
-    passed += pass;
-    low += p && *p < 0.05;
-    rows.push_back({{"id", chosen[i]->id},
-                    {"program", program::to_string(chosen[i]->parameters)},
-                    {"recorded", chosen[i]->metrics},
-                    {"ours", shown},
-                    {"p", p ? Json(*p) : Json(nullptr)},
-                    {"pass", pass},
-                    {"reason", reason}});
-    table.add({std::to_string(chosen[i]->id), mean_text(chosen[i]->metrics), our_mean,
-               p ? evaluators::p_text(*p) : "-", pass ? "yes" : "NO", reason});
+    const std::size_t count = chosen[i]->metrics.size();
+    all.rows.push_back(compared(*chosen[i], left.first(count)));
+    left = left.subspan(count);
   }
-  const auto total = static_cast<std::int64_t>(chosen.size());
-  const double share = total == 0 ? 1 : static_cast<double>(passed) / static_cast<double>(total);
-  if (arguments.flag("json"))
-    std::cout << to_text({{"fault", fault.id},
-                          {"seed", arguments.integer("seed")},
-                          {"metric", metric.name},
-                          {"rows", rows},
-                          {"total", total},
-                          {"passed", passed},
-                          {"p_below_0_05", low}});
-  else
-    std::cout << table.text() << "\n"
-              << passed << " of " << total << " programs pass (p >= " << kPassP
-              << " or means within " << kRecordGrain << "), " << low << " have p < 0.05\n";
-  return static_cast<int>(share >= arguments.number("min-pass") ? Exit::kDone : Exit::kFailed);
+  const bool enough = all.share() >= arguments.number("min-pass");
+  return result_of(std::move(all), enough ? Exit::kDone : Exit::kFailed);
 }
 
 }  // namespace

@@ -4,15 +4,45 @@
 
 namespace neutra::cli {
 
+// The verbs, sorted by name: a row for each. ROW(NAME) is NAME_verb() of cli/verb_NAME.cpp; the
+// build finds that file by itself.
+#define NEUTRA_VERBS(ROW) \
+  ROW(bench)              \
+  ROW(collect)            \
+  ROW(completion)         \
+  ROW(config)             \
+  ROW(deepfd_train)       \
+  ROW(evaluate)           \
+  ROW(export)             \
+  ROW(faults)             \
+  ROW(import)             \
+  ROW(localise)           \
+  ROW(man)                \
+  ROW(mutate)             \
+  ROW(network)            \
+  ROW(parse)              \
+  ROW(report)             \
+  ROW(score)              \
+  ROW(search)             \
+  ROW(serve)              \
+  ROW(show)               \
+  ROW(simulate)           \
+  ROW(status)             \
+  ROW(store)              \
+  ROW(study)              \
+  ROW(subjects)           \
+  ROW(submit)             \
+  ROW(symptoms)           \
+  ROW(train)              \
+  ROW(train_isolated)     \
+  ROW(verify)
+
+#define NEUTRA_DECLARE_VERB(name) Verb name##_verb();
+NEUTRA_VERBS(NEUTRA_DECLARE_VERB)
+
 const std::vector<Verb>& verbs() {
-  static const std::vector<Verb> list = {
-      bench_verb(),    collect_verb(), completion_verb(),     config_verb(),   deepfd_train_verb(),
-      evaluate_verb(), export_verb(),  faults_verb(),         import_verb(),   localise_verb(),
-      man_verb(),      mutate_verb(),  network_verb(),        parse_verb(),    report_verb(),
-      score_verb(),    search_verb(),  serve_verb(),          show_verb(),     simulate_verb(),
-      status_verb(),   store_verb(),   study_verb(),          subjects_verb(), submit_verb(),
-      symptoms_verb(), train_verb(),   train_isolated_verb(), verify_verb(),
-  };
+#define NEUTRA_MAKE_VERB(name) name##_verb(),
+  static const std::vector<Verb> list = {NEUTRA_VERBS(NEUTRA_MAKE_VERB)};
   return list;
 }
 

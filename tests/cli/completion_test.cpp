@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "cli/completion/words.h"
+
 namespace neutra::cli {
 namespace {
-
-using Strings = std::vector<std::string>;
 
 bool among(const Strings& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();

@@ -1,26 +1,17 @@
-#include "cli/mutant_analysis.h"
+#include "cli/mutate/analysis_forms.h"
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
+#include <map>
+#include <optional>
+#include <vector>
 
 #include "base/csv_table.h"
-#include "base/error.h"
-#include "base/files.h"
 #include "base/json.h"
 #include "base/numbers.h"
 #include "base/words.h"
-#include "cli/outputs.h"
-#include "cli/progress_line.h"
-#include "cli/stopping.h"
 #include "cli/texts.h"
-#include "cli/trainers.h"
-#include "cli/warnings.h"
 #include "evaluators/statistics.h"
-#include "experiments/mutation_analysis/analysis.h"
-#include "experiments/mutation_analysis/report.h"
-#include "experiments/mutation_analysis/task.h"
-#include "program/vocabulary.h"
 
 namespace neutra::cli {
 namespace {
@@ -106,8 +97,10 @@ std::string counts_text(const experiments::MutationAnalysis& analysis,
          std::to_string(analysis.saved) + " saved\n\n";
 }
 
-Json json_of(const experiments::MutationAnalysis& analysis, const experiments::MutationTask& task,
-             const experiments::MutationOptions& options) {
+}  // namespace
+
+Json json_of(const MutantAnalysis& whole) {
+  const auto& [id, original_program, options, task, analysis] = whole;
   const auto verdict_json = [](const evaluators::KillVerdict& v) -> Json {
     const auto given = [&](Json value) { return v.missing ? Json() : value; };
     return {{"killed", given(v.killed)},
@@ -173,7 +166,10 @@ Json json_of(const experiments::MutationAnalysis& analysis, const experiments::M
   Json left_out = Json::array();
   for (const experiments::LeftOutOperator& o : task.left_out)
     left_out.push_back({{"operator", o.op->id}, {"reason", o.reason}});
-  return {{"runs", options.runs},
+  return {{"format", "neutra-mutation-analysis"},
+          {"version", 1},
+          {"program", id},
+          {"runs", options.runs},
           {"variant",
            options.variant == evaluators::KillVariant::kCorrected ? "corrected" : "as-published"},
           {"original", std::move(original)},
@@ -185,9 +181,8 @@ Json json_of(const experiments::MutationAnalysis& analysis, const experiments::M
           {"saved", analysis.saved}};
 }
 
-std::string text_of(const experiments::MutationAnalysis& analysis,
-                    const experiments::MutationTask& task,
-                    const experiments::MutationOptions& options, const std::string& id) {
+std::string text_of(const MutantAnalysis& whole) {
+  const auto& [id, original, options, task, analysis] = whole;
   std::string text = id;
   for (const auto& [set, values] : analysis.original) {
     text += ", " + std::string(to_string(set)) + " " + rounded(evaluators::mean(values));
@@ -253,9 +248,8 @@ std::string text_of(const experiments::MutationAnalysis& analysis,
   return text;
 }
 
-std::string csv_of(const experiments::MutationAnalysis& analysis,
-                   const experiments::MutationTask& task,
-                   const experiments::MutationOptions& options) {
+std::string csv_of(const MutantAnalysis& whole) {
+  const auto& [id, original, options, task, analysis] = whole;
   std::vector<std::string> header{"id",     "operator", "abbreviation", "site", "value",
                                   "status", "reason",   "same_as",      "runs"};
   for (const experiments::TestSet set : options.sets) {
@@ -300,9 +294,8 @@ std::string csv_of(const experiments::MutationAnalysis& analysis,
   return text;
 }
 
-Json report_of(const experiments::MutationAnalysis& analysis,
-               const experiments::MutationOptions& options, const program::Program& original,
-               const std::string& id) {
+Json report_of(const MutantAnalysis& whole) {
+  const auto& [id, original, options, task, analysis] = whole;
   std::map<std::string, std::string> tests;
   for (const experiments::TestSet set : options.sets) {
     const std::string name(to_string(set));
@@ -343,94 +336,9 @@ Json report_of(const experiments::MutationAnalysis& analysis,
   return experiments::mutation_report(original, id + ".json", mutants, tests);
 }
 
-std::vector<experiments::TestSet> chosen_sets(const Arguments& arguments) {
-  if (!arguments.has("test-set"))
-    return {experiments::TestSet::kTrain, experiments::TestSet::kTest};
-  std::vector<experiments::TestSet> sets;
-  for (const std::string& word : arguments.list("test-set")) {
-    const auto set = experiments::parse_test_set(word);
-    if (!set)
-      throw usage_error("--test-set: found '" + word +
-                        "'; allowed: " + allowed_words(word, {"train", "test", "weak"}));
-    if (std::find(sets.begin(), sets.end(), *set) == sets.end()) sets.push_back(*set);
-  }
-  std::sort(sets.begin(), sets.end());
-  return sets;
-}
-
-}  // namespace
-
-int analyse(const Arguments& arguments, const std::string& id, const std::filesystem::path& file,
-            const mutators::Target& target,
-            const std::vector<const mutators::MutationOperator*>& operators) {
-  catch_signals();
-  const std::string format = chosen_format(arguments);
-  const auto seed = static_cast<std::uint64_t>(arguments.integer("seed"));
-  experiments::MutationOptions options;
-  options.runs = static_cast<int>(arguments.integer("runs"));
-  if (options.runs < 2)
-    throw usage_error("--runs: found " + std::to_string(options.runs) +
-                      "; allowed: at least 2, without which nothing is significant");
-  options.variant = arguments.text("variant") == "as-published"
-                        ? evaluators::KillVariant::kAsPublished
-                        : evaluators::KillVariant::kCorrected;
-  options.sets = chosen_sets(arguments);
-  options.early = arguments.text("early") == "on";
-  options.workers = worker_count(arguments);
-  options.stop = &stop_requested();
-
-  std::vector<mutators::Site> layers;
-  if (arguments.has("layer"))
-    layers.push_back(static_cast<mutators::Site>(arguments.integer("layer")));
-  const experiments::MutationTask task =
-      experiments::mutation_task(operators, target, layers, seed);
-  if (task.sites.empty()) {
-    std::string reasons;
-    for (const experiments::LeftOutOperator& o : task.left_out)
-      reasons += "\n  " + std::string(o.op->id) + ": " + o.reason;
-    throw input_error(id + ": no operator applies" + reasons);
-  }
-  warn_of(id, target.program);
-  const auto trainer = make_trainer(arguments, file);
-  training::TrainingJob limits;
-  limits.time_limit = arguments.seconds("time-limit");
-  limits.memory_limit = arguments.bytes("memory-limit");
-  limits.stop = options.stop;
-  const auto mutant_trainer =
-      experiments::make_mutant_trainer(target.program, *trainer, seed, limits);
-
-  std::optional<experiments::MutantRuns> runs;
-  if (arguments.has("store")) {
-    const Json header = experiments::mutant_runs_header(target.program, *trainer, seed, limits);
-    runs.emplace(link_target(arguments.text("store")), header, arguments.flag("fresh"),
-                 "neutra mutate " + id);
-  } else {
-    runs.emplace();
-  }
-  experiments::MutationAnalysis analysis;
-  {
-    ProgressLine progress(arguments.flag("quiet"), "mutate " + id);
-    analysis = experiments::analyse_mutants(
-        target.program, task.sites, options, *mutant_trainer, *runs,
-        [&](const Tally& tally) { progress.update(progress_of(tally, "trainings", true)); });
-  }
-
-  if (arguments.has("report")) {
-    write_file_atomically(arguments.text("report"),
-                          to_text(report_of(analysis, options, target.program, id)));
-  }
-  if (format == "csv") {
-    put_result(arguments, csv_of(analysis, task, options));
-  } else if (format == "json") {
-    Json json = {{"format", "neutra-mutation-analysis"}, {"version", 1}, {"program", id}};
-    json.update(json_of(analysis, task, options));
-    put_result(arguments, to_text(json));
-  } else {
-    put_result(arguments, text_of(analysis, task, options, id));
-    for (const experiments::LeftOutOperator& o : task.left_out)
-      std::cerr << "no mutant: " << o.op->id << ": " << o.reason << '\n';
-  }
-  return 0;
+std::string form_of(const MutantAnalysis& analysis, const std::string& form) {
+  if (form == "csv") return csv_of(analysis);
+  return form == "json" ? to_text(json_of(analysis)) : text_of(analysis);
 }
 
 }  // namespace neutra::cli
