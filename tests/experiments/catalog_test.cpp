@@ -195,7 +195,7 @@ TEST(Catalog, FashionTwinsDifferInTheirDataOnly) {
 TEST(Catalog, R1sFaultIsNoHyperparameter) {
   const Fault fault = load_fault("R1");
   EXPECT_EQ(program::to_string(fault.space.base_parameters()),
-            to_string(load_subject("reuters_mlp").space.base_parameters()));
+            program::to_string(load_subject("reuters_mlp").space.base_parameters()));
   const Json::json_pointer place("/model/config/layers/0/config/kernel_regularizer");
   EXPECT_TRUE(fault.buggy.document.contains(place));
   EXPECT_FALSE(fault.fixed->document.contains(place));
