@@ -1,7 +1,6 @@
 #include "evaluators/answers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -11,21 +10,20 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/numbers.h"
+#include "base/parse_number.h"
 
 namespace neutra::evaluators {
 namespace {
 
+/// A number from 0 on.
 template <typename Number>
-Number parse_number(const std::string& text, const std::string& file, const std::string& place,
-                    const std::string& allowed) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !(value >= 0) ||
-      !std::isfinite(static_cast<double>(value))) {
+Number number_of(const std::string& text, const std::string& file, const std::string& place,
+                 const std::string& allowed) {
+  const std::optional<Number> value = parse_number<Number>(text);
+  if (!value || !(*value >= 0) || !std::isfinite(static_cast<double>(*value))) {
     throw input_error(describe(file, place, "'" + text + "'", allowed));
   }
-  return value;
+  return *value;
 }
 
 }  // namespace
@@ -70,17 +68,17 @@ std::vector<Answer> parse_answers(std::string_view text, const std::string& file
     }
     answer.faults = program::parse_fault_set(cell("answer"), file + ": " + place + ", answer");
     if (const std::string runs = cell("runs"); !runs.empty()) {
-      answer.runs = parse_number<int>(runs, file, place + ", runs", "a whole number");
+      answer.runs = number_of<int>(runs, file, place + ", runs", "a whole number");
     }
     if (const std::string seconds = cell("seconds"); !seconds.empty()) {
       answer.seconds =
-          parse_number<double>(seconds, file, place + ", seconds", "a number of at least 0");
+          number_of<double>(seconds, file, place + ", seconds", "a number of at least 0");
     }
     answer.ranking = parse_ranking(cell("ranking"), file + ": " + place + ", ranking");
     const std::string share = cell("stability");
     if (!share.empty()) {
       answer.stability =
-          parse_number<double>(share, file, place + ", stability", "a number from 0 to 1");
+          number_of<double>(share, file, place + ", stability", "a number from 0 to 1");
       if (*answer.stability > 1) {
         throw input_error(
             describe(file, place + ", stability", "'" + share + "'", "a number from 0 to 1"));

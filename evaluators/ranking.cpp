@@ -1,13 +1,13 @@
 #include "evaluators/ranking.h"
 
 #include <algorithm>
-#include <charconv>
 #include <compare>
 #include <map>
 #include <numeric>
 #include <tuple>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "base/strings.h"
 
 namespace neutra::evaluators {
@@ -38,8 +38,9 @@ std::string place_text(const Suspect& suspect) {
 
 template <typename Number>
 bool read_whole(std::string_view text, Number& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && value >= 0;
+  const std::optional<Number> number = parse_number<Number>(text);
+  if (number) value = *number;
+  return number && value >= 0;
 }
 
 Suspect parse_place(std::string_view text, const std::string& where) {

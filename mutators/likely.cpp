@@ -1,13 +1,13 @@
 #include "mutators/likely.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/parse_number.h"
 #include "mutators/embedded.h"
 
 namespace neutra::mutators {
@@ -26,10 +26,8 @@ std::optional<std::size_t> place_in(const Json& list, const std::string& value) 
 }
 
 std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0)) return std::nullopt;
-  return value;
+  const std::optional<double> value = parse_number<double>(text);
+  return value && *value > 0 ? value : std::nullopt;
 }
 
 /// The numbers that a program gives for a row; where its shapes are unknown, the units of its last

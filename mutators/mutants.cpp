@@ -1,13 +1,13 @@
 #include "mutators/mutants.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <random>
 #include <set>
 
 #include "base/error.h"
 #include "base/numbers.h"
+#include "base/parse_number.h"
 #include "base/words.h"
 #include "mutators/registry.h"
 
@@ -16,11 +16,9 @@ namespace {
 
 /// A value as a user spells it: a number where the operator takes one.
 Json parse_value(const MutationOperator& op, std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool numeric = error == std::errc() && end == text.data() + text.size();
-  if (op.parameter.type == ValueType::kWord || !numeric) return std::string(text);
-  return number;
+  const std::optional<double> number = neutra::parse_number<double>(text);
+  if (op.parameter.type == ValueType::kWord || !number) return std::string(text);
+  return *number;
 }
 
 const program::DataInfo* rows_of(const Target& target) {
@@ -189,9 +187,8 @@ Application parse_application(std::string_view text, std::uint64_t seed) {
   Application application{std::string(op.id), kWholeProgram, Json(), op.random ? seed : 0};
   if (at != std::string_view::npos) {
     const std::string_view layer = place.substr(at + 1);
-    const auto [end, error] =
-        std::from_chars(layer.data(), layer.data() + layer.size(), application.site);
-    if (error != std::errc() || end != layer.data() + layer.size() || application.site < 0) {
+    application.site = neutra::parse_number<int>(layer).value_or(-1);
+    if (application.site < 0) {
       throw input_error(describe("", std::string(op.id), "layer " + Json(layer).dump(),
                                  "a layer's index, such as " + std::string(op.id) + "@0"));
     }

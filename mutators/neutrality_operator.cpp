@@ -1,12 +1,12 @@
 #include "mutators/neutrality_operator.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 
 namespace neutra::mutators {
 
@@ -16,12 +16,11 @@ nlohmann::json meaning(const program::ProgramSpace& space, const std::string& ke
 }
 
 double parse_number(const std::string& text, program::KeyKind kind) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+  const std::optional<double> value = neutra::parse_number<double>(text);
+  if (!value || !std::isfinite(*value)) {
     throw input_error(describe("", to_string(kind), "'" + text + "'", "a finite number"));
   }
-  return value;
+  return *value;
 }
 
 double decimal_clean(double value) {

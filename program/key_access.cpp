@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/numbers.h"
+#include "base/parse_number.h"
 #include "base/words.h"
 #include "program/document.h"
 #include "program/layers/fields.h"
@@ -46,13 +47,6 @@ const KindInfo& info(KeyKind kind) {
         {KeyKind::kEpochs, "epochs", "/fit/epochs", section("fit", "epochs")}};
   }();
   return infos[static_cast<std::size_t>(kind)];
-}
-
-std::optional<double> parse_number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 const Json* at_pointer(const Json& document, const std::string& path) {
@@ -130,7 +124,7 @@ std::optional<Json> parse_value(const Key& key, const std::string& text) {
       return entry->word;
     }
     default: {
-      const auto number = parse_number(text);
+      const auto number = parse_number<double>(text);
       if (!number) return std::nullopt;
       return normal_value_of(key.kind, *number);
     }

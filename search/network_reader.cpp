@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <map>
 
 #include "base/error.h"
 #include "base/file_kind.h"
 #include "base/files.h"
+#include "base/parse_number.h"
 #include "evaluators/statistics.h"
 
 namespace neutra::search {
@@ -158,13 +158,11 @@ class Reader {
   }
 
   std::int64_t id(const Field& field) const {
-    std::int64_t value = 0;
-    const char* end = field.text.data() + field.text.size();
-    const auto [stop, error] = std::from_chars(field.text.data(), end, value);
-    if (error != std::errc() || stop != end || value < 0) {
+    const auto value = parse_number<std::int64_t>(field.text);
+    if (!value || *value < 0) {
       fail(field, excerpt(field.text), "a node id: 0 or a positive whole number");
     }
-    return value;
+    return *value;
   }
 
   std::vector<double> metrics(const Field& list) const {
@@ -176,11 +174,9 @@ class Reader {
     if (trimmed(inside).text.empty()) return values;
     for (const Field& item : split(inside, ',')) {
       const Field number = trimmed(item);
-      double value = 0;
-      const char* end = number.text.data() + number.text.size();
-      const auto [stop, error] = std::from_chars(number.text.data(), end, value);
-      if (error != std::errc() || stop != end) fail(number, excerpt(number.text), "a number");
-      values.push_back(value);
+      const auto value = parse_number<double>(number.text);
+      if (!value) fail(number, excerpt(number.text), "a number");
+      values.push_back(*value);
     }
     return values;
   }

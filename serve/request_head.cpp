@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/parse_number.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 
@@ -129,14 +130,13 @@ RequestHead read_request_head(std::string_view head, const RequestLimits& limits
     if (name == "host" && value.empty()) return refuse(400, "allowed: one host, with a name");
     if (name == "connection" && lower(value) == "close") result.keep_alive = false;
     if (name == "content-length") {
-      const char* end = value.data() + value.size();
       const bool digits = !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
         return c >= '0' && c <= '9';
       });
       if (!digits) return refuse(400, "Content-Length isn't one number");
-      const auto [at, error] = std::from_chars(value.data(), end, result.body);
-      if (error != std::errc() || result.body > limits.body)
-        return refuse(413, "the body is too long");
+      const auto body = parse_number<std::size_t>(value);
+      if (!body || *body > limits.body) return refuse(413, "the body is too long");
+      result.body = *body;
     }
     if (std::find(kKept.begin(), kKept.end(), name) != kKept.end())
       result.text += name + ": " + std::string(value) + "\r\n";

@@ -1,10 +1,10 @@
 #include "experiments/benchmark/benchmark.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/parse_number.h"
 #include "base/words.h"
 #include "program/patch.h"
 
@@ -37,9 +37,8 @@ EntryAddress find_entry(const Benchmark& benchmark, std::string_view address) {
     result.version = digits.back() == 'b' ? EntryVersion::kBuggy : EntryVersion::kFixed;
     digits.remove_suffix(1);
   }
-  int id = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+  const std::optional<int> id = parse_number<int>(digits);
+  if (!id) {
     throw usage_error("found entry '" + std::string(address) +
                       "'; allowed: a number, with b or f behind it for one version");
   }
@@ -47,7 +46,7 @@ EntryAddress find_entry(const Benchmark& benchmark, std::string_view address) {
     if (entry.id == id) result.entry = &entry;
   }
   if (result.entry == nullptr) {
-    throw input_error(describe(benchmark.name, "entry", std::to_string(id),
+    throw input_error(describe(benchmark.name, "entry", std::to_string(*id),
                                benchmark.entries.empty()
                                    ? std::string("none: there are no entries")
                                    : "1 to " + std::to_string(benchmark.entries.back().id)));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -12,6 +11,7 @@
 #include "base/csv_table.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/parse_number.h"
 #include "base/strings.h"
 #include "training/data/fields.h"
 
@@ -46,11 +46,7 @@ std::optional<double> number(std::string_view text, const CsvOptions& options) {
     std::replace(with_point.begin(), with_point.end(), options.decimal, '.');
     text = with_point;
   }
-  double value = 0;
-  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (end != text.data() + text.size()) return std::nullopt;
-  if (status == std::errc::result_out_of_range) return std::nullopt;
-  return status == std::errc() ? std::optional(value) : std::nullopt;
+  return parse_number<double>(text);
 }
 
 /// Position of a column given by name or index.
