@@ -44,7 +44,7 @@ void remove_if_there(const fs::path& file) {
 Store::Store(fs::path store, Json header, bool fresh)
     : file_(std::move(store)),
       journal_file_(beside(file_, ".journal")),
-      lock_(beside(file_, ".lock"), header.value("command", "")) {
+      lock_(beside(file_, ".lock"), header.value("command", ""), kStoreInUse) {
   remove_leftovers(fresh);
   content_ = load_store(file_);
   elapsed_before_ = content_.elapsed;

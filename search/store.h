@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
+#include "base/file_lock.h"
 #include "base/journal.h"
 #include "search/store_content.h"
-#include "search/store_lock.h"
 #include "search/work.h"
 
 namespace neutra::search {
@@ -62,7 +62,7 @@ class Store : public EvaluationLog {
 
   const std::filesystem::path file_;
   const std::filesystem::path journal_file_;
-  StoreLock lock_;
+  FileLock lock_;
   StoreContent content_;
   std::set<EvaluationKey> in_flight_;  ///< started in this process, not in one of their own
   const Clock::time_point begin_ = Clock::now();

@@ -12,6 +12,9 @@ namespace neutra::search {
 // The header of a store: a JSON object that says what was searched, with which configuration and by
 // which program (docs/formats/store.md).
 
+/// What the process does that has a store's lock, for the message of who finds it locked.
+inline constexpr const char* kStoreInUse = "the store is in use by another search";
+
 /// What differs between the search that made a store and the one that is asked for, one text for
 /// each field; empty: they are the same search. Fields that older stores lack mean what those
 /// searches did.

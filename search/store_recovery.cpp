@@ -9,12 +9,12 @@
 
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/file_lock.h"
 #include "base/files.h"
 #include "base/words.h"
 #include "search/store_check.h"
 #include "search/store_file.h"
 #include "search/store_header.h"
-#include "search/store_lock.h"
 #include "search/store_reader.h"
 #include "search/store_replay.h"
 
@@ -102,7 +102,7 @@ std::optional<StoreSummary> repair_store(const fs::path& store,
                                          const std::optional<fs::path>& out) {
   const fs::path journal = beside(store, ".journal");
   if (!fs::exists(store) && !fs::exists(journal)) read_store(store);  // says what is missing
-  const StoreLock lock(beside(store, ".lock"), "store repair " + store.string());
+  const FileLock lock(beside(store, ".lock"), "store repair " + store.string(), kStoreInUse);
   const bool sound = check_store(store).empty();
   if (out) {
     require_free(*out);

@@ -7,12 +7,12 @@
 
 #include "base/checksum_header.h"
 #include "base/error.h"
+#include "base/file_lock.h"
 #include "base/printable.h"
 #include "experiments/batch/batch.h"
 #include "experiments/benchmark/store.h"
 #include "experiments/network_file.h"
 #include "report/report.h"
-#include "search/store_lock.h"
 #include "serve/request_head.h"
 
 namespace neutra::serve {
@@ -35,7 +35,7 @@ std::string file_revision(const fs::path& file) {
 fs::path beside(const fs::path& store, const char* ending) { return store.string() + ending; }
 
 std::string search_revision(const fs::path& store) {
-  const std::optional<std::string> owner = search::store_owner(store);
+  const std::optional<std::string> owner = lock_owner(store.string() + ".lock");
   return file_revision(store) + "|" + file_revision(beside(store, ".journal")) + "|" +
          owner.value_or("");
 }

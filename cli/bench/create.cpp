@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file_lock.h"
 #include "base/files.h"
 #include "cli/bench/actions.h"
 #include "cli/build_info.h"
@@ -18,7 +19,7 @@
 #include "experiments/benchmark/check.h"
 #include "experiments/benchmark/documents.h"
 #include "experiments/benchmark/store.h"
-#include "search/store_lock.h"
+#include "search/store_header.h"
 
 namespace neutra::cli {
 namespace {
@@ -163,7 +164,7 @@ Result bench_create(const Arguments& arguments) {
   experiments::BenchmarkBuild build = build_of(plan, output, arguments);
   // Each subject's runs have a lock of their own, but --fresh of another would drop them in
   // between.
-  const search::StoreLock lock(build.runs.string() + ".lock", build.command);
+  const FileLock lock(build.runs.string() + ".lock", build.command, search::kStoreInUse);
   const RunsFolder folder(build.runs);
   std::optional<ProgressLine> line;
   const bool quiet = arguments.flag("quiet");

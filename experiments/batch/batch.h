@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/file_lock.h"
 #include "base/json.h"
-#include "search/store_lock.h"
 
 namespace neutra::experiments {
 
@@ -62,7 +62,7 @@ class Submission {
 
  private:
   std::filesystem::path folder_;
-  search::StoreLock lock_;
+  FileLock lock_;
   SearchBatch all_;
 };
 /// FOLDER/batch.sh, the script that a submission writes.

@@ -11,12 +11,12 @@
 #include "base/checksum_header.h"
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/file_lock.h"
 #include "base/files.h"
 #include "experiments/batch/batch.h"
 #include "experiments/catalog.h"
 #include "experiments/network_warnings.h"
 #include "experiments/scoring_metric.h"
-#include "search/store_lock.h"
 #include "search/store_reader.h"
 
 namespace neutra::experiments {
@@ -115,7 +115,7 @@ BatchState state_of(const fs::path& store) {
     if (run.finished) {
       state.state = "finished";
       state.note = to_string(run.end);
-    } else if (const std::optional<std::string> owner = search::store_owner(store)) {
+    } else if (const std::optional<std::string> owner = lock_owner(store.string() + ".lock")) {
       state.state = "running";
       state.note = owner->substr(0, owner->find(", command"));
       if (!absent && run.saved_seconds > 0) {

@@ -4,9 +4,10 @@
 
 #include "base/error.h"
 #include "base/file_kind.h"
+#include "base/file_lock.h"
 #include "base/files.h"
 #include "base/journal.h"
-#include "search/store_lock.h"
+#include "search/store_header.h"
 #include "training/local_trainer.h"
 
 namespace neutra::experiments {
@@ -74,8 +75,8 @@ MutantRun mutant_run_from_json(const Json& json) {
 
 struct MutantRuns::File {
   File(const std::filesystem::path& file, const std::string& command)
-      : lock(file.string() + ".lock", command) {}
-  search::StoreLock lock;
+      : lock(file.string() + ".lock", command, search::kStoreInUse) {}
+  FileLock lock;
   std::unique_ptr<Journal> journal;
 };
 

@@ -6,9 +6,10 @@
 #include <random>
 #include <vector>
 
+#include "base/file_lock.h"
 #include "program/file_formats.h"
 #include "search/store_check.h"
-#include "search/store_lock.h"
+#include "search/store_header.h"
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
 #include "tests/search/store_files.h"
@@ -192,9 +193,9 @@ TEST(Repair, RefusesWhatItWouldLose) {
   EXPECT_NE(message.find("still free"), std::string::npos) << message;
   EXPECT_EQ(bytes_of(store), stopped.file.substr(0, stopped.file.size() / 2));
   {
-    const StoreLock lock(stopped.folder / "s.h5.lock", "the writer");
+    const FileLock lock(stopped.folder / "s.h5.lock", "the writer", kStoreInUse);
     message = message_of([&] { repair_store(store, std::nullopt); }, Exit::kFailed);
-    EXPECT_NE(message.find("the writer"), std::string::npos) << message;
+    EXPECT_NE(message.find("the writer", kStoreInUse), std::string::npos) << message;
   }
   // The journal of something else.
   const std::string runs = journal_frame({{"type", "header"}, {"header", {{"format", "runs"}}}});

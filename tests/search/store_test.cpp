@@ -6,7 +6,9 @@
 #include <chrono>
 #include <thread>
 
+#include "base/file_lock.h"
 #include "search/store_check.h"
+#include "search/store_header.h"
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
 #include "tests/search/store_files.h"
@@ -218,6 +220,18 @@ TEST(Store, SavingOnTheWayLosesNothing) {
   content = load_store(folder / "s.h5");
   EXPECT_EQ(content.evaluations.size(), 1U);
   EXPECT_EQ(content.deaths, (std::map<Hash, int>{{{1, 2}, 1}}));
+}
+
+TEST(Store, ASecondWriterLearnsWhoIsFirst) {
+  TemporaryFolder folder;
+  const Case c = plain_case(6);
+  FakeTrainer trainer(c.landscape);
+  const auto lock =
+      std::make_unique<FileLock>(folder / "s.h5.lock", "the first command", kStoreInUse);
+  const auto message = message_of([&] { run(c, {}, trainer, folder / "s.h5"); }, Exit::kFailed);
+  EXPECT_NE(message.find("pid " + std::to_string(getpid())), std::string::npos) << message;
+  EXPECT_NE(message.find("the first command"), std::string::npos) << message;
+  EXPECT_EQ(trainer.trainings, 0);
 }
 
 }  // namespace

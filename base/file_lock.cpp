@@ -1,4 +1,4 @@
-#include "search/store_lock.h"
+#include "base/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -17,7 +17,7 @@
 #include "base/journal.h"
 #include "base/strings.h"
 
-namespace neutra::search {
+namespace neutra {
 namespace {
 
 namespace fs = std::filesystem;
@@ -50,34 +50,27 @@ void require_ours(const fs::path& file, std::string_view beginning) {
   }
 }
 
-StoreLock::StoreLock(fs::path file, const std::string& command, const std::string& use)
+FileLock::FileLock(fs::path file, const std::string& command, const std::string& use)
     : file_(std::move(file)) {
   require_ours(file_, kLockBeginning);
   const auto deadline = std::chrono::steady_clock::now() + kLockPatience;
   for (;;) {
-    descriptor_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) throw_system_error("cannot create", file_);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
+    descriptor_ = Descriptor(::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (!descriptor_) throw_system_error("cannot create", file_);
+    if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) == 0) {
       // Its last owner may have removed the file since it was opened: then it locks nothing.
       struct stat ours {
       }, named{};
-      if (::fstat(descriptor_, &ours) == 0 && ::stat(file_.c_str(), &named) == 0 &&
+      if (::fstat(descriptor_.number(), &ours) == 0 && ::stat(file_.c_str(), &named) == 0 &&
           ours.st_ino == named.st_ino) {
         break;
       }
-      ::close(descriptor_);
       continue;
     }
-    const int error = errno;
-    const std::string owner = owner_text(descriptor_);
-    ::close(descriptor_);
-    descriptor_ = -1;
-    if (error != EWOULDBLOCK) {
-      errno = error;
-      throw_system_error("cannot lock", file_);
-    }
+    if (errno != EWOULDBLOCK) throw_system_error("cannot lock", file_);
     if (std::chrono::steady_clock::now() > deadline) {
-      throw failure(file_.string() + ": " + use + " (" + owner + "); wait for it or stop it");
+      throw failure(file_.string() + ": " + use + " (" + owner_text(descriptor_.number()) +
+                    "); wait for it or stop it");
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -86,34 +79,26 @@ StoreLock::StoreLock(fs::path file, const std::string& command, const std::strin
   const std::string text = std::string(kLockBeginning) + std::to_string(::getpid()) + "\nhost " +
                            host.data() + "\nstarted " + utc_now() + "\ncommand " + command + "\n";
   // The text only names the owner: a full disk must not keep the lock from working.
-  if (::ftruncate(descriptor_, 0) != 0 ||
-      ::pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+  if (::ftruncate(descriptor_.number(), 0) != 0 ||
+      ::pwrite(descriptor_.number(), text.data(), text.size(), 0) !=
+          static_cast<ssize_t>(text.size())) {
     std::cerr << "warning: " << file_.string() << " cannot name its owner\n";
   }
 }
 
-std::optional<std::string> store_owner(const fs::path& store) {
+std::optional<std::string> lock_owner(const fs::path& file) {
   // A pipe of that name has no owner, and must not be waited for.
-  const int descriptor =
-      ::open((store.string() + ".lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-  if (descriptor < 0) return std::nullopt;
-  std::optional<std::string> owner;
+  const Descriptor open(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
   struct stat found {};
-  if (::fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode) &&
-      ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    owner = owner_text(descriptor);
-  }
-  ::close(descriptor);
-  return owner;
+  const bool locked = open && ::fstat(open.number(), &found) == 0 && S_ISREG(found.st_mode) &&
+                      ::flock(open.number(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  return locked ? std::optional(owner_text(open.number())) : std::nullopt;
 }
 
-void StoreLock::keep_over_exec() { ::fcntl(descriptor_, F_SETFD, 0); }
+void FileLock::keep_over_exec() { ::fcntl(descriptor_.number(), F_SETFD, 0); }
 
-StoreLock::~StoreLock() {
-  ::unlink(file_.c_str());
-  ::close(descriptor_);
-}
+FileLock::~FileLock() { ::unlink(file_.c_str()); }
 
-void StoreLock::give_up() { ::unlink(file_.c_str()); }
+void FileLock::give_up() { ::unlink(file_.c_str()); }
 
-}  // namespace neutra::search
+}  // namespace neutra
