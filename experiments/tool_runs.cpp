@@ -80,53 +80,47 @@ RunJournal::RunJournal(const std::filesystem::path& file) : file_(file) {
   const auto refused = [&](const std::string& what) {
     return failure(describe(file_.string(), "", what + " (" + std::strerror(errno) + ")", ""));
   };
-  descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) throw refused("a file that can't be opened");
-  try {
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-      throw failure(describe(file_.string(), "", "another study that writes to this folder",
-                             "one at a time"));
-    }
-    std::string text = read_regular_file(file, "a file of runs");
-    const std::size_t end = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
-    if (end < text.size()) {
-      text.resize(end);
-      if (::ftruncate(descriptor_, static_cast<off_t>(end)) != 0) throw refused("a broken line");
-    }
-    std::istringstream lines(text);
-    std::string line;
-    for (std::size_t number = 1; std::getline(lines, line); ++number) {
-      const std::string place = "line " + std::to_string(number);
-      const std::string where = file_.string() + ": " + place;
-      try {
-        Json json = parse_json(line, where);
-        const DigestState state = take_digest(json);
-        if (state == DigestState::kWrong) throw input_error(line);
-        if (state == DigestState::kMissing) warn_no_digest(file_);
-        if (number == 1) {
-          if (json.at("format") != kFormat || json.at("version") != 1) throw input_error(line);
-          continue;
-        }
-        const Json& run = json.at("run");
-        localisation_of(run, where);  // what is read later must be readable
-        runs_[json.at("key").dump()] = run;
-      } catch (const std::exception&) {
-        throw input_error(describe(file_.string(), place, line.substr(0, 80),
-                                   "a line of " + std::string(kFormat) +
-                                       ", version 1; delete the file to run the tools again"));
-      }
-    }
-    if (text.empty()) append(line_of({{"format", kFormat}, {"version", 1}}));
-  } catch (...) {
-    ::close(descriptor_);
-    throw;
+  descriptor_ = Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+  if (!descriptor_) throw refused("a file that can't be opened");
+  if (::flock(descriptor_.number(), LOCK_EX | LOCK_NB) != 0) {
+    throw failure(
+        describe(file_.string(), "", "another study that writes to this folder", "one at a time"));
   }
+  std::string text = read_regular_file(file, "a file of runs");
+  const std::size_t end = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
+  if (end < text.size()) {
+    text.resize(end);
+    if (::ftruncate(descriptor_.number(), static_cast<off_t>(end)) != 0)
+      throw refused("a broken line");
+  }
+  std::istringstream lines(text);
+  std::string line;
+  for (std::size_t number = 1; std::getline(lines, line); ++number) {
+    const std::string place = "line " + std::to_string(number);
+    const std::string where = file_.string() + ": " + place;
+    try {
+      Json json = parse_json(line, where);
+      const DigestState state = take_digest(json);
+      if (state == DigestState::kWrong) throw input_error(line);
+      if (state == DigestState::kMissing) warn_no_digest(file_);
+      if (number == 1) {
+        if (json.at("format") != kFormat || json.at("version") != 1) throw input_error(line);
+        continue;
+      }
+      const Json& run = json.at("run");
+      localisation_of(run, where);  // what is read later must be readable
+      runs_[json.at("key").dump()] = run;
+    } catch (const std::exception&) {
+      throw input_error(describe(file_.string(), place, line.substr(0, 80),
+                                 "a line of " + std::string(kFormat) +
+                                     ", version 1; delete the file to run the tools again"));
+    }
+  }
+  if (text.empty()) append(line_of({{"format", kFormat}, {"version", 1}}));
 }
 
-RunJournal::~RunJournal() { ::close(descriptor_); }
-
 void RunJournal::append(const std::string& line) {
-  if (!write_all(descriptor_, line) || ::fdatasync(descriptor_) != 0) {
+  if (!write_all(descriptor_.number(), line) || ::fdatasync(descriptor_.number()) != 0) {
     throw_system_error("cannot write", file_);
   }
 }

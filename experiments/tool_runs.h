@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/json.h"
 #include "evaluators/answers.h"
 #include "fl_adapters/tool.h"
@@ -30,7 +31,6 @@ class RunJournal {
   /// Throws input_error for a file that is none of these, failure() when another study writes to it
   /// or the machine refuses.
   explicit RunJournal(const std::filesystem::path& file);
-  ~RunJournal();
   RunJournal(const RunJournal&) = delete;
   RunJournal& operator=(const RunJournal&) = delete;
 
@@ -42,7 +42,7 @@ class RunJournal {
  private:
   void append(const std::string& line);
   std::filesystem::path file_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   mutable std::mutex mutex_;
   std::map<std::string, Json> runs_;  ///< by the text of the key
 };

@@ -1,7 +1,6 @@
 #include "experiments/scoring_metric.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include "experiments/network_file.h"
 #include "experiments/search_task.h"
 #include "search/search.h"
+#include "tests/test_folder.h"
 #include "training/local_trainer.h"
 
 namespace neutra::experiments {
@@ -19,12 +19,6 @@ namespace fs = std::filesystem;
 
 class ScoringMetric : public testing::Test {
  protected:
-  ScoringMetric() {
-    std::string name = (fs::temp_directory_path() / "neutra_scoring_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~ScoringMetric() override { fs::remove_all(folder_); }
-
   /// One unit on a line, with too small a rate; `fixed`: changes of the known fix; null: none.
   Fault fault(const std::string& loss, const Json& fixed = {{"parameters", {{"lr", 0.3}}}},
               const Json& more = Json::object()) const {
@@ -68,7 +62,7 @@ class ScoringMetric : public testing::Test {
                               folder_ / store);
   }
 
-  fs::path folder_;
+  neutra::tests::TestFolder folder_;
   std::unique_ptr<training::LocalTrainer> trainer_ = training::make_local_trainer({});
 };
 

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "tests/test_folder.h"
 
 namespace {
 bool disk_fails = false;
@@ -28,12 +29,6 @@ namespace {
 
 class JournalFile {
  public:
-  JournalFile() {
-    std::string name = (std::filesystem::temp_directory_path() / "neutra_runs_XXXXXX").string();
-    ::close(::mkstemp(name.data()));
-    path_ = name;
-  }
-  ~JournalFile() { std::filesystem::remove(path_); }
   const std::filesystem::path& path() const { return path_; }
   std::string text() const {
     std::ostringstream text;
@@ -43,7 +38,8 @@ class JournalFile {
   void append(const std::string& text) const { std::ofstream(path_, std::ios::app) << text; }
 
  private:
-  std::filesystem::path path_;
+  neutra::tests::TestFolder folder_;
+  std::filesystem::path path_ = folder_.write("runs.jsonl", "");
 };
 
 fl_adapters::Localisation run_of(const std::string& answer, double seconds = 1) {

@@ -3,10 +3,11 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include <string>
 #include <string_view>
+
+#include "base/descriptor.h"
 
 namespace neutra::serve::tests {
 
@@ -15,25 +16,22 @@ class RawClient {
  public:
   static constexpr int kPatience = 60;  ///< seconds without an answer: none comes
 
-  explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  explicit RawClient(int port) : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     const timeval patience{kPatience, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    ::setsockopt(descriptor_.number(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    connected_ =
-        ::connect(socket_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    connected_ = ::connect(descriptor_.number(), reinterpret_cast<const sockaddr*>(&address),
+                           sizeof address) == 0;
   }
-  RawClient(const RawClient&) = delete;
-  RawClient& operator=(const RawClient&) = delete;
-  ~RawClient() { ::close(socket_); }
 
   bool connected() const { return connected_; }
   /// false: the server has closed.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
-      const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      const ssize_t sent = ::send(descriptor_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -43,13 +41,13 @@ class RawClient {
   std::string rest() {
     std::string text;
     char buffer[4096];
-    for (ssize_t size = 0; (size = ::recv(socket_, buffer, sizeof buffer, 0)) > 0;)
+    for (ssize_t size = 0; (size = ::recv(descriptor_.number(), buffer, sizeof buffer, 0)) > 0;)
       text.append(buffer, static_cast<std::size_t>(size));
     return text;
   }
 
  private:
-  const int socket_;
+  const Descriptor descriptor_;
   bool connected_ = false;
 };
 
