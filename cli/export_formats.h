@@ -18,18 +18,19 @@ namespace neutra::cli {
 
 /// What an export is made of.
 struct ExportRequest {
-  std::string id;
-  const program::Program& program;
+  std::string id;                                 ///< of the fault or the subject
+  const program::Program& program;                ///< lives longer
   program::ResolvedProgram resolved;              ///< with the shapes of its data
   const program::ProgramSpace* space = nullptr;   ///< its keys; null: none that fit it
   std::shared_ptr<const training::Dataset> data;  ///< null where the data are not here
-  program::ModelWeights weights;
-  std::uint32_t seed = 0;  ///< of scripts, unless they are given another one
+  program::ModelWeights weights;                  ///< of formats with weights
+  std::uint32_t seed = 0;                         ///< of scripts, unless they are given another one
 };
 
 /// A file: name and content.
 using ExportFile = std::pair<std::string, std::string>;
 
+/// A format that a program can be written in.
 struct ExportFormat {
   std::string name;     ///< "keras", "h5", ...
   std::string summary;  ///< one line
@@ -44,6 +45,7 @@ struct ExportFormat {
 
 /// In the order of the documentation.
 const std::vector<ExportFormat>& export_formats();
+/// The format of that name; nullptr: there is none.
 const ExportFormat* find_export_format(std::string_view name);
 /// Is it what a fault-localisation tool reads?
 bool is_for_tool(const ExportFormat& format);
@@ -57,7 +59,8 @@ Json sidecar(const ExportRequest& request);
 std::vector<std::string> export_folder(const ExportFormat& format, const ExportRequest& request,
                                        const std::filesystem::path& folder);
 
-/// The initial weights of a training.
+/// The initial weights of replica `replica` of a training with that seed; `independent`: in the
+/// random streams of kill tests and benchmarks (--stream).
 program::ModelWeights initial_weights(const program::Program& program,
                                       const program::ResolvedProgram& resolved, std::uint64_t seed,
                                       int replica, bool independent);

@@ -12,8 +12,8 @@ namespace neutra::cli {
 
 /// A model file as a program, with what was filled in.
 struct ImportedModel {
-  program::KerasImport import;
-  program::KerasModel model;
+  program::KerasImport import;  ///< the program, and what was assumed for it
+  program::KerasModel model;    ///< as the file has it
 };
 
 /// The file beside a model with what the model's can't hold: MODEL.neutra.json.
@@ -33,6 +33,7 @@ Json data_section(const std::filesystem::path& file, const std::filesystem::path
 /// throws there. Precondition: no other thread runs.
 void read_in_child(const std::filesystem::path& file, const std::function<void()>& read);
 
+/// A list of {field, value, reason}.
 Json to_json(const std::vector<program::Assumption>& assumptions);
 /// A table; "" for none.
 std::string to_text(const std::vector<program::Assumption>& assumptions);

@@ -14,6 +14,7 @@ std::optional<training::ReplicaResult> train_isolated(const training::TrainingJo
 
 /// Options of a trainer for another process, as JSON, and back.
 Json to_json(const training::TrainerOptions& options);
+/// Precondition: `json` is what to_json() gave.
 training::TrainerOptions trainer_options_from_json(const Json& json);
 
 }  // namespace neutra::cli

@@ -20,13 +20,15 @@ std::string network_text(const search::Network& network, const experiments::Faul
 /// How much of `recorded` was generated in `ours`, and how many of its alternatives are
 /// alternatives here.
 struct NetworkComparison {
-  std::int64_t recorded = 0, visited = 0;
+  std::int64_t recorded = 0, visited = 0;  ///< programs of it; those generated in ours
   std::int64_t recorded_alternatives = 0;  ///< among the visited
   std::int64_t also_alternatives = 0;      ///< of those, alternatives here too
   std::vector<std::string> missed;         ///< recorded, not visited
   std::vector<std::string>
       not_alternatives;  ///< recorded as alternatives, visited, not alternatives here
 };
+/// Programs are compared as what they mean where `space` is given, the keys of the fault; else by
+/// their parameter strings.
 NetworkComparison compare_networks(const search::Network& ours, const search::Network& recorded,
                                    const program::ProgramSpace* space);
 

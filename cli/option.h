@@ -10,6 +10,7 @@
 
 namespace neutra::cli {
 
+/// What the value of an option is.
 enum class OptionType {
   kFlag,      ///< given or not
   kInteger,   ///< a whole number
@@ -36,7 +37,7 @@ struct Option {
   std::string fallback = {};              ///< default as text; "": none
   std::vector<std::string> choices = {};  ///< of kChoice, and of kList where not all are allowed
   NumberRange range = {};                 ///< of kInteger and kNumber
-  std::string help = {};
+  std::string help = {};                  ///< one sentence
 };
 
 /// Every option of every verb, sorted by name.

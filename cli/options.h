@@ -14,22 +14,26 @@ namespace neutra::cli {
 /// The resolved options of one call: defaults < configuration file < environment < command line.
 class Arguments {
  public:
-  std::vector<std::string> words;  ///< as given, behind the verb
-  std::vector<std::string> positional;
-  std::vector<std::string> given;  ///< names of the options on the command line
+  std::vector<std::string> words;       ///< as given, behind the verb
+  std::vector<std::string> positional;  ///< that belong to no option
+  std::vector<std::string> given;       ///< names of the options on the command line
 
   bool has(std::string_view name) const;  ///< given or has a default
+  /// Of a flag: is it given? The others below read the value of an option that it has(), each for
+  /// the type of its row in the option table.
   bool flag(std::string_view name) const;
   bool is_on(std::string_view name) const;  ///< an on|off choice
   std::int64_t integer(std::string_view name) const;
   double number(std::string_view name) const;
-  const std::string& text(std::string_view name) const;
+  const std::string& text(std::string_view name) const;  ///< as it was given, of any type
+  /// All values, in their order; empty where there are none.
   const std::vector<std::string>& list(std::string_view name) const;
   /// Of an option that it has(): where its value comes from, "default" for the table's, else
   /// "--seed", "NEUTRA_SEED", "FILE: seed".
   const std::string& origin(std::string_view name) const;
-  double seconds(std::string_view name) const;
-  std::uint64_t bytes(std::string_view name) const;
+  double seconds(std::string_view name) const;       ///< of a time
+  std::uint64_t bytes(std::string_view name) const;  ///< of a size
+  /// nullopt: it has no value.
   std::optional<double> optional_number(std::string_view name) const;
   std::optional<std::int64_t> optional_integer(std::string_view name) const;
 
@@ -48,7 +52,7 @@ std::string chosen_format(const Arguments& arguments);
 
 /// The first word of verbs that do several things: `neutra store check STORE`.
 struct VerbAction {
-  std::string name;
+  std::string name;                                      ///< "check"
   std::string words;                                     ///< behind it: "STORE..."
   std::optional<std::vector<std::string>> options = {};  ///< of the verb's; nullopt: all
 };
@@ -57,8 +61,8 @@ struct VerbAction {
 /// completes (cli/completion.h).
 struct VerbOptions {
   std::vector<std::string> names;  ///< of the option table, besides those every verb takes
-  int least_positional = 0, most_positional = 0;
-  std::string positional_name;            ///< "FAULT"
+  int least_positional = 0, most_positional = 0;  ///< how many words it takes besides options
+  std::string positional_name;                    ///< "FAULT"
   std::vector<std::string> formats = {};  ///< of --format, the default first; empty: it isn't taken
   std::vector<VerbAction> actions = {};   ///< the first word is one of them
   /// Options that mean something else here than in the table, which a configuration can't give.

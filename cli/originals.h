@@ -25,10 +25,10 @@ Json tools_json(const experiments::Fault& fault);
 
 /// A program that a verb starts from: a bundled subject, or a version of a fault.
 struct Original {
-  std::string id;
-  program::Program program;
+  std::string id;               ///< of the fault or the subject
+  program::Program program;     ///< the version that was chosen
   program::ProgramSpace space;  ///< with its keys; its base need not be the program
-  std::filesystem::path file;
+  std::filesystem::path file;   ///< in whose folder its data are looked up first
 };
 /// The one that the first word names, in the version of --version. `for_tool`: see tool_version().
 Original load_original(const Arguments& arguments, bool for_tool = false);

@@ -10,6 +10,7 @@ namespace neutra::cli {
 /// steer a terminal (printable(), line ends and tabs kept). `before` is called before each piece.
 class PrintableText final : private std::streambuf {
  public:
+  /// The stream must live longer.
   explicit PrintableText(std::ostream& stream, void (*before)() = nullptr);
   PrintableText(const PrintableText&) = delete;
   PrintableText& operator=(const PrintableText&) = delete;

@@ -15,13 +15,13 @@ namespace neutra::cli {
 
 /// How far a verb is. What isn't known stays as it is.
 struct ProgressState {
-  std::int64_t done = -1, total = -1;
-  std::string unit = {};     ///< of them: "trainings"
-  bool growing = false;      ///< more than `total` may be needed
-  std::int64_t failed = -1;  ///< of those done: ended without a result
-  std::int64_t invalid = 0;  ///< of those done: programs that Keras would refuse
-  double fraction = -1;      ///< in [0, 1], where it isn't done / total
-  std::string text = {};     ///< whatever else there is to say
+  std::int64_t done = -1, total = -1;  ///< -1: not known
+  std::string unit = {};               ///< of them: "trainings"
+  bool growing = false;                ///< more than `total` may be needed
+  std::int64_t failed = -1;            ///< of those done: ended without a result
+  std::int64_t invalid = 0;            ///< of those done: programs that Keras would refuse
+  double fraction = -1;                ///< in [0, 1], where it isn't done / total
+  std::string text = {};               ///< whatever else there is to say
 };
 
 /// `growing`: more than the total may be needed.
@@ -32,8 +32,8 @@ ProgressState progress_of(const search::Progress& progress,
 
 /// How a terminal is written to.
 struct TerminalStyle {
-  int columns = 80;
-  bool colour = false;
+  int columns = 80;     ///< its width
+  bool colour = false;  ///< does it show colours?
 };
 /// Of standard error; nullopt where it is no terminal, or one that can't go back in a line
 /// (TERM=dumb). Colours unless NO_COLOR says no (no-color.org).
@@ -55,6 +55,7 @@ std::string rate_text(double per_second);
 /// at a time.
 class ProgressLine {
  public:
+  /// `what` begins the line: "search D7"; quiet: nothing is shown.
   ProgressLine(bool quiet, std::string what);
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

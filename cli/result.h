@@ -15,7 +15,7 @@ namespace neutra::cli {
 struct Result {
   /// The document in a form of --format: "text", "json", "csv", ... Empty: there is nothing to say.
   std::function<std::string(const std::string& form)> write;
-  Exit exit = Exit::kDone;
+  Exit exit = Exit::kDone;  ///< the exit code of the process
   std::string notes = {};   ///< whole lines for standard error, behind the document
   std::string output = {};  ///< the file that it goes to; "": standard output
 };

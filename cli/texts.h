@@ -31,7 +31,9 @@ std::string written(const evaluators::Report& report, const std::string& format)
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> header);
+  /// As many cells as the header has.
   void add(std::vector<std::string> row);
+  /// The table in lines, the header first.
   std::string text() const;
 
  private:

@@ -19,6 +19,8 @@ std::filesystem::path data_folder(const Arguments& arguments);
 std::vector<std::filesystem::path> data_path(const Arguments& arguments,
                                              const std::filesystem::path& own_file);
 
+/// How --backend, --memory, --skip-dead and --reuse-epochs have programs trained whose data are
+/// looked up from the folder of `own_file`.
 training::TrainerOptions trainer_options(const Arguments& arguments,
                                          const std::filesystem::path& own_file);
 

@@ -14,8 +14,9 @@ namespace neutra::serve {
 /// are made of. Thread safe.
 class FolderSite {
  public:
+  /// What a site is made of.
   struct Setup {
-    std::filesystem::path folder;
+    std::filesystem::path folder;              ///< that it shows
     std::chrono::milliseconds freshness{500};  ///< the folder is looked at again after it
     Json provenance;                           ///< of the program that writes reports
     std::vector<std::string> command;          ///< that runs tools: "neutra"
@@ -28,6 +29,8 @@ class FolderSite {
   /// no tool can be run.
   void set_address(const std::string& host, bool loopback);
 
+  /// The page or the JSON that a request asks for, with the headers that keep other sites out; what
+  /// goes wrong becomes a status and a line of text.
   HttpResponse answer(const HttpRequest& request);
 
   /// Ends what tools run.

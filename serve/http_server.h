@@ -18,21 +18,23 @@ struct HttpRequest {
   std::string path;                            ///< decoded
   std::map<std::string, std::string> query;    ///< decoded; of a name given twice, the first
   std::map<std::string, std::string> headers;  ///< names in lower case
-  std::string body;
+  std::string body;                            ///< of a POST
 };
 
+/// An answer.
 struct HttpResponse {
-  int status = 200;
-  std::string type = "text/plain; charset=utf-8";
+  int status = 200;                                ///< of HTTP
+  std::string type = "text/plain; charset=utf-8";  ///< of the body
   std::string body;
-  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::vector<std::pair<std::string, std::string>> headers = {};  ///< besides type and length
 };
 
 /// Thread safe. What it throws becomes a status 500.
 using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
 
+/// What a client may take of the server.
 struct HttpLimits {
-  RequestLimits request;
+  RequestLimits request;      ///< sizes
   int connections = 24;       ///< at once; others wait
   double request_time = 10;   ///< seconds from a request's first byte to its last
   double idle_time = 15;      ///< seconds that a connection is kept without a request
@@ -40,9 +42,10 @@ struct HttpLimits {
   int requests = 1000;        ///< over one connection
 };
 
-/// A small HTTP server: a fixed number of threads, each with one connection, so that neither memory
-/// nor descriptors grow with the load. What a request may be is settled by read_request_head();
-/// cpp-httplib then takes it apart and puts the response together.
+/// An HTTP server with a fixed number of threads, each with one connection, so that neither memory
+/// nor descriptors grow with the load. It waits, reads and checks a request itself
+/// (read_request_head()); cpp-httplib's server then takes the request apart and writes the
+/// response. That server's own loops are not used: it can't set these limits (docs/dev/serve.md).
 class HttpServer {
  public:
   /// Listens on the address of `host`, a name or a number; port 0: any that is free. Throws
@@ -52,6 +55,7 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
   ~HttpServer();
 
+  /// The port that it listens on.
   int port() const { return port_; }
   /// Is the address one that only this machine reaches?
   bool loopback() const { return loopback_; }

@@ -17,18 +17,18 @@ namespace neutra::serve {
 
 /// A search of the folder.
 struct ListedSearch {
-  std::string name;  ///< of its store, from the folder on: "results/D7.h5"
-  experiments::BatchState state;
-  std::string revision;  ///< another one: the store has changed
+  std::string name;               ///< of its store, from the folder on: "results/D7.h5"
+  experiments::BatchState state;  ///< how far it is
+  std::string revision;           ///< another one: the store has changed
 };
 
 /// A benchmark of the folder.
 struct ListedBenchmark {
-  std::string name;
+  std::string name;  ///< of its file or folder, likewise
   std::shared_ptr<const experiments::Benchmark>
-      content;  ///< without the data files' bytes; nullptr: a problem
-  std::string problem;
-  std::string revision;
+      content;           ///< without the data files' bytes; nullptr: a problem
+  std::string problem;   ///< why it can't be read; "": it can
+  std::string revision;  ///< another one: it has changed
 };
 
 /// What a folder holds, at one moment.
@@ -38,6 +38,7 @@ struct Listing {
   std::vector<std::string> notes;           ///< what is left out and why
   bool complete = true;  ///< false: searches of state "unread" are read when it is asked for again
 
+  /// The one of that name; nullptr: there is none.
   const ListedSearch* find_search(const std::string& name) const;
   const ListedBenchmark* find_benchmark(const std::string& name) const;
 };
@@ -58,7 +59,9 @@ class Library {
                    std::chrono::milliseconds freshness = std::chrono::milliseconds(500),
                    std::chrono::milliseconds reading = std::chrono::milliseconds(250));
 
+  /// That it was made for.
   const std::filesystem::path& folder() const { return folder_; }
+  /// Precondition: `name` is one of the listing.
   std::filesystem::path path_of(const std::string& name) const { return folder_ / name; }
 
   /// As it is now, or was a moment ago. What was seen of a store never goes back.

@@ -18,15 +18,15 @@ struct RequestLimits {
 /// Why a request is refused.
 struct RequestProblem {
   int status = 400;  ///< of HTTP
-  std::string text;
+  std::string text;  ///< one sentence
 };
 
 /// The first lines of a request (RFC 9112), checked before a library sees any of it.
 struct RequestHead {
-  std::optional<RequestProblem> problem;
-  std::size_t body = 0;     ///< bytes that follow
-  bool keep_alive = false;  ///< may the next request come over the same connection?
-  std::string text;         ///< request line and those headers that mean something here
+  std::optional<RequestProblem> problem;  ///< the rest holds only without one
+  std::size_t body = 0;                   ///< bytes that follow
+  bool keep_alive = false;                ///< may the next request come over the same connection?
+  std::string text;  ///< request line and those headers that mean something here
 };
 
 /// `head`: all bytes up to the empty line, that included. Strict: a line ends in CR LF; one Host,

@@ -21,10 +21,10 @@ namespace neutra::serve {
 struct ToolQuestion {
   std::string benchmark;  ///< its name in the library
   std::string revision;   ///< of the benchmark: another one is another question
-  int entry = 0;
-  std::string tool;
-  int runs = 1;
-  bool fixed = false;  ///< about the correct program
+  int entry = 0;          ///< its id
+  std::string tool;       ///< its name
+  int runs = 1;           ///< how often it is run
+  bool fixed = false;     ///< about the correct program
   bool operator==(const ToolQuestion&) const = default;
 };
 
@@ -35,6 +35,7 @@ class ToolJobs {
   static constexpr std::size_t kWaiting = 20;  ///< questions that may wait
   static constexpr std::size_t kKept = 200;    ///< answers that are kept
 
+  /// How tools are run.
   struct Setup {
     std::vector<std::string> command;  ///< "neutra"; words that the options come behind
     std::vector<std::string> options;  ///< "--data-dir", "DIR", "--workers", "2"
@@ -42,6 +43,7 @@ class ToolJobs {
     /// Error.
     std::function<std::string(const ToolQuestion&, const std::filesystem::path&)> write_fault;
   };
+  /// Starts the thread that runs the tools.
   explicit ToolJobs(Setup setup);
   ToolJobs(const ToolJobs&) = delete;
   ToolJobs& operator=(const ToolJobs&) = delete;

@@ -14,6 +14,7 @@ namespace neutra::cli {
 
 /// A benchmark that documents about it share.
 using BenchmarkPointer = std::shared_ptr<const experiments::Benchmark>;
+/// Entries of a benchmark, which lives longer.
 using Entries = std::vector<const experiments::BenchmarkEntry*>;
 
 /// Names of the options that choose entries, sorted.

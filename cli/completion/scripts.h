@@ -5,9 +5,11 @@
 
 namespace neutra::cli {
 
-/// The scripts that complete the command in bash, zsh and fish.
+/// The script that completes the command in bash.
 std::string bash_script();
+/// The same for zsh.
 std::string zsh_script();
+/// The same for fish.
 std::string fish_script();
 
 namespace embedded {

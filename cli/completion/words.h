@@ -10,13 +10,15 @@
 /// What the completion of the command offers, made of the verbs and the option table.
 namespace neutra::cli {
 
+/// Texts in an order.
 using Strings = std::vector<std::string>;
 
 /// What a word of the command line may be.
 struct Candidates {
-  Strings words;
+  Strings words;  ///< ids, choices
   Strings files;  ///< extensions ("h5"), "any" for every file, "folders"
 
+  /// Is there nothing to offer?
   bool empty() const { return words.empty() && files.empty(); }
 };
 
@@ -29,16 +31,16 @@ Candidates value_of(const Verb& verb, const Option& option);
 
 /// A word that a verb, or its action, takes: of "PLAN|BENCHMARK [ENTRY ...]".
 struct Word {
-  std::string shown;
+  std::string shown;   ///< as help shows it: "BENCHMARK"
   bool again = false;  ///< and all that follow
 };
 
 /// A verb, or one of its actions.
 struct Place {
-  const Verb* verb = nullptr;
+  const Verb* verb = nullptr;          ///< never nullptr
   const VerbAction* action = nullptr;  ///< nullptr: the verb itself
-  std::vector<Option> options;
-  std::vector<Word> words;  ///< behind its name
+  std::vector<Option> options;         ///< that it takes
+  std::vector<Word> words;             ///< behind its name
 
   /// "bench", "list"
   Strings path() const;
