@@ -120,7 +120,7 @@ struct Statistics {
   std::size_t count = 0, nan = 0, infinite = 0, zeros = 0;
   double mean = 0, stddev = 0, min = 0, max = 0, mean_abs = 0;
 };
-/// All 0 but `count` where no value is finite.
+/// All 0 but the counts where no value is finite.
 Statistics statistics(std::span<const float> values);
 
 }  // namespace neutra::training
