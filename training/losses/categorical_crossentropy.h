@@ -17,7 +17,7 @@ struct CategoricalCrossentropy {
   template <typename K>
   struct Row {
     using V = typename K::V;
-    static NEUTRA_INLINE V row(const Rows<K>& r, std::size_t b) {
+    static NEUTRA_INLINE V row(const LossInput<K>& r, std::size_t b) {
       constexpr auto e = static_cast<typename K::T>(kEpsilon);
       V sum = K::zero(), value = K::zero(), dot = K::zero();
       for (std::size_t f = 0; f < r.features; ++f) sum += r.output(f, b);

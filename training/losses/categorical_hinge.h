@@ -18,7 +18,7 @@ struct CategoricalHinge {
   template <typename K>
   struct Row {
     using V = typename K::V;
-    static NEUTRA_INLINE V row(const Rows<K>& r, std::size_t b) {
+    static NEUTRA_INLINE V row(const LossInput<K>& r, std::size_t b) {
       V positive = K::zero(), negative = (1 - r.target(0, b)) * r.output(0, b), ties = K::zero();
       for (std::size_t f = 0; f < r.features; ++f) {
         const V n = (1 - r.target(f, b)) * r.output(f, b);

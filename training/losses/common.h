@@ -46,7 +46,7 @@ Tensor tensorflow_sign(const Tensor& x) {
 /// Rows of outputs `x` and targets `y` in columns (fused/kernels.h), all `features` wide but the
 /// class indices of sparse losses, which are 1 wide.
 template <typename K>
-struct Rows {
+struct LossInput {
   using T = typename K::T;
   using V = typename K::V;
   std::size_t features, stride, rows;

@@ -23,7 +23,7 @@ struct CosineSimilarity {
   struct Row {
     using V = typename K::V;
     using T = typename K::T;
-    static NEUTRA_INLINE V row(const Rows<K>& r, std::size_t b) {
+    static NEUTRA_INLINE V row(const LossInput<K>& r, std::size_t b) {
       V xx = K::zero(), yy = K::zero(), xy = K::zero();
       for (std::size_t f = 0; f < r.features; ++f) {
         xx += r.output(f, b) * r.output(f, b);

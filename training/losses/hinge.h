@@ -25,7 +25,7 @@ struct Labels {
   /// Targets as they are.
   Labels() = default;
   /// Of a batch.
-  explicit Labels(const Rows<K>& rows) {
+  explicit Labels(const LossInput<K>& rows) {
     for (std::size_t f = 0; f < rows.features; ++f) {
       for (std::size_t b = 0; b < rows.rows; ++b) {
         const T value = rows.y[f * rows.stride + b];

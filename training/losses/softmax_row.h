@@ -10,7 +10,7 @@ template <typename K, bool kSparse>
 struct SoftmaxRow {
   using V = typename K::V;
   using T = typename K::T;
-  static NEUTRA_INLINE V row(const Rows<K>& r, std::size_t b) {
+  static NEUTRA_INLINE V row(const LossInput<K>& r, std::size_t b) {
     V top = r.output(0, b);
     for (std::size_t f = 1; f < r.features; ++f) {
       top = r.output(f, b) > top ? r.output(f, b) : top;

@@ -64,7 +64,7 @@ struct SparseCategoricalCrossentropy {
   struct Row {
     using V = typename K::V;
     using T = typename K::T;
-    static NEUTRA_INLINE V row(const Rows<K>& r, std::size_t b) {
+    static NEUTRA_INLINE V row(const LossInput<K>& r, std::size_t b) {
       constexpr auto e = static_cast<T>(kEpsilon);
       const V label = K::whole(K::load(r.y + b));
       V others = K::zero(), chosen = K::zero();

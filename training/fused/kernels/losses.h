@@ -24,11 +24,11 @@ template <typename T, int W>
 struct Losses {
   using K = Simd<T, W>;
   using V = typename K::V;
-  using Rows = losses::Rows<K>;
+  using Input = losses::LossInput<K>;
 
   /// Losses that are a mean over features.
   template <typename Element>
-  static NEUTRA_INLINE double pointwise(const Rows& r, Lanes lanes, Element element) {
+  static NEUTRA_INLINE double pointwise(const Input& r, Lanes lanes, Element element) {
     const T share = T(1) / static_cast<T>(lanes.rows * r.features);
     if (r.dx) {
       for (std::size_t i = 0; i < r.features * lanes.stride; i += W) {
@@ -50,7 +50,7 @@ struct Losses {
 
   /// Losses that look at a whole row.
   template <typename Row>
-  static NEUTRA_INLINE double by_row(const Rows& r, Lanes lanes) {
+  static NEUTRA_INLINE double by_row(const Input& r, Lanes lanes) {
     double total = 0;
     for (std::size_t v = 0; v < K::vectors(lanes); ++v) {
       const V value = Row::row(r, v * W);
@@ -60,7 +60,7 @@ struct Losses {
   }
 
   template <typename Loss>
-  static NEUTRA_INLINE double of(const Rows& r, Lanes lanes) {
+  static NEUTRA_INLINE double of(const Input& r, Lanes lanes) {
     if constexpr (losses::kPointwise<Loss>) {
       return pointwise(r, lanes, typename Loss::template Element<K>{});
     } else {
@@ -72,7 +72,7 @@ struct Losses {
                      bool with_value, Lanes lanes) {
     using namespace losses;
     const T share = T(1) / static_cast<T>(lanes.rows);
-    const Rows r{features, lanes.stride, lanes.rows, x, y, dx, with_value, share};
+    const Input r{features, lanes.stride, lanes.rows, x, y, dx, with_value, share};
     switch (function) {
       case LossFunction::kMeanSquared:
         return of<MeanSquaredError>(r, lanes);
