@@ -32,12 +32,13 @@ std::string layers_path(const Json& document) {
 std::string pointer_token(std::string_view key) {
   std::string token;
   for (const char c : key) {
-    if (c == '~')
+    if (c == '~') {
       token += "~0";
-    else if (c == '/')
+    } else if (c == '/') {
       token += "~1";
-    else
+    } else {
       token += c;
+    }
   }
   return token;
 }

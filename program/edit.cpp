@@ -74,8 +74,9 @@ void renumber_steps(Json& document, std::int64_t index, std::int64_t by) {
     if (const Json* layer = member(step, "layer"); layer != nullptr && layer->is_number()) {
       const auto named = layer->get<double>();
       if (by < 0 && named == static_cast<double>(index)) continue;
-      if (named >= static_cast<double>(index))
+      if (named >= static_cast<double>(index)) {
         step["layer"] = static_cast<std::int64_t>(named) + by;
+      }
     }
     kept.push_back(std::move(step));
   }

@@ -30,8 +30,9 @@ std::vector<MetricLog> metric_logs(const Json& document) {
   const Json compile = document.value("compile", Json::object());
   if (!compile.is_object()) return logs;
   Json metrics = compile.value("metrics", Json::array());
-  if (metrics.is_array() && metrics.size() == 1 && metrics[0].is_array())
+  if (metrics.is_array() && metrics.size() == 1 && metrics[0].is_array()) {
     metrics = Json(metrics[0]);
+  }
   for (const Json& metric : metrics) {
     std::string name;
     if (metric.is_string()) {

@@ -220,10 +220,11 @@ class Normaliser {
         }
       }
     } else if (filled["class_name"] == "Constant") {
-      if (config["value"] == 0)
+      if (config["value"] == 0) {
         filled = {{"class_name", "Zeros"}, {"config", Json::object()}};
-      else if (config["value"] == 1)
+      } else if (config["value"] == 1) {
         filled = {{"class_name", "Ones"}, {"config", Json::object()}};
+      }
     }
     return defaults_ == Defaults::kFill ? filled : named(Vocabulary::kInitializer, filled, path);
   }
@@ -271,8 +272,9 @@ class Normaliser {
                                                                            : nullptr;
       }
       if (i == 0 && item.is_object()) {
-        if (const Json* config = member(item, "config"); config != nullptr && config->is_object())
+        if (const Json* config = member(item, "config"); config != nullptr && config->is_object()) {
           first_metric_options_ = *config;
+        }
       }
       result.push_back(word(Vocabulary::kMetric, name != nullptr ? *name : item, place));
     }

@@ -111,14 +111,16 @@ void PatchedDocument::apply(const Json& step) {
   if (value != nullptr) {
     const Extent extent = extent_of(*value);
     if (copies) copied_ += extent.bytes;
-    if (copied_ > kLargestFile)
+    if (copied_ > kLargestFile) {
       throw input_error(describe(place, "", "more than " + size_text(kLargestFile) + " of copies",
                                  "steps that copy less"));
+    }
     const auto above = static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
-    if (above + extent.levels > kMostJsonLevels)
+    if (above + extent.levels > kMostJsonLevels) {
       throw input_error(describe(
           place, "", "more than " + std::to_string(kMostJsonLevels) + " levels of brackets",
           "at most " + std::to_string(kMostJsonLevels)));
+    }
   }
   document_.patch_inplace(Json::array({step}));
 }

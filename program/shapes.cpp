@@ -69,8 +69,9 @@ class ShapeWalk {
     const Json config = layers->empty() ? Json() : config_of(layers->front());
     const Json* extents = member(config, "batch_input_shape");
     if (extents == nullptr) extents = member(config, "batch_shape");
-    if (extents != nullptr && (!extents->is_array() || has_problem(problems_, place)))
+    if (extents != nullptr && (!extents->is_array() || has_problem(problems_, place))) {
       extents = nullptr;
+    }
     if (known_.data != nullptr) {
       if (extents != nullptr) check_declared(*extents, place);
       return with_unit(known_.data->x);

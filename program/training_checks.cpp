@@ -96,8 +96,9 @@ class TrainingChecks {
   /// Refuses a metric that can't compare the output with the targets (training/metrics.h).
   void check_metric() {
     if (has_problem(problems_, "/metric") || has_problem(problems_, "/compile") ||
-        has_problem(problems_, known_.path))
+        has_problem(problems_, known_.path)) {
       return;
+    }
     const std::string name = known_.normal.at("metric").at("name");
     const Entry& metric = *find(Vocabulary::kMetric, name);
     if (name == "loss") return;  // check_target() has seen it

@@ -37,8 +37,9 @@ extern const MutationOperator change_earlystopping_patience{
            std::uint64_t) {
           for (Json& callback : document["fit"]["callbacks"]) {
             if (callback == "EarlyStopping") callback = {{"class_name", callback}};
-            if (!callback.is_object() || callback.value("class_name", "") != "EarlyStopping")
+            if (!callback.is_object() || callback.value("class_name", "") != "EarlyStopping") {
               continue;
+            }
             if (!callback["config"].is_object()) callback["config"] = Json::object();
             callback["config"]["patience"] = value;
           }

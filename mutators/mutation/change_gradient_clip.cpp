@@ -31,8 +31,9 @@ extern const MutationOperator change_gradient_clip{
     .edit =
         [](const MutationOperator&, Json& document, const Target& target, Site, const Json& value,
            std::uint64_t) {
-          for (const std::string_view clip : clips(target))
+          for (const std::string_view clip : clips(target)) {
             program::set_optimizer_field(document, clip, value);
+          }
         }};
 
 }  // namespace neutra::mutators::mutation

@@ -33,8 +33,9 @@ void spell_layer(Json& config, const std::string& class_name, KerasSpelling spel
   const Field* window = find_field(fields, "pool_size");
   if (window != nullptr && !config.contains("pool_size")) config["pool_size"] = *window->fallback;
   // Files of old Keras versions, which knew no such choice, mean false where nothing is said.
-  if (find_field(fields, "reset_after") != nullptr && !config.contains("reset_after"))
+  if (find_field(fields, "reset_after") != nullptr && !config.contains("reset_after")) {
     config["reset_after"] = true;
+  }
   for (const Field& field : fields) {
     const auto value = config.find(field.name);
     if (value == config.end() || !value->is_object()) continue;

@@ -191,8 +191,9 @@ class Writer {
         refuse_in_script("/compile/metrics", metrics_[i], "metrics that Keras 2.2.4 knows");
       }
       const Entry* entry = find(Vocabulary::kMetric, metrics_[i].get<std::string>());
-      if (entry != nullptr && entry->name == metric_name_ && metric_place_ == 0)
+      if (entry != nullptr && entry->name == metric_name_ && metric_place_ == 0) {
         metric_place_ = i + 1;
+      }
     }
     for (const Json& callback : program.callbacks) {
       const std::string monitor = callback.at("config").value("monitor", "loss");
@@ -367,8 +368,9 @@ class Writer {
     if (!fit.value("shuffle", true)) text += ", shuffle=False";
     if (const Json weights = fit.value("class_weight", Json()); weights.is_object()) {
       std::string classes;
-      for (const auto& [name, weight] : weights.items())
+      for (const auto& [name, weight] : weights.items()) {
         append(classes, name + ": " + literal(weight));
+      }
       text += ", class_weight={" + classes + "}";
     }
     // A split takes the place of rows of their own.

@@ -69,8 +69,9 @@ std::uint64_t PickleMachine::unsigned_number(int size) {
 
 std::string_view PickleMachine::line() {
   const std::size_t end = bytes_.find('\n', at_);
-  if (end == std::string_view::npos || end - at_ > kMaxName)
+  if (end == std::string_view::npos || end - at_ > kMaxName) {
     fail("a name without an end", kNumPyLists);
+  }
   const std::string_view result = bytes_.substr(at_, end - at_);
   at_ = end + 1;
   return result;
@@ -302,8 +303,9 @@ std::vector<std::size_t> PickleMachine::shape_of(const Value& value) const {
   }
   std::vector<std::size_t> shape;
   for (const Value& extent : tuple->items) {
-    if (extent.kind != Value::kNumber || extent.number < 0)
+    if (extent.kind != Value::kNumber || extent.number < 0) {
       fail("a shape of other than extents", kNumPyLists);
+    }
     shape.push_back(static_cast<std::size_t>(extent.number));
   }
   return shape;

@@ -36,8 +36,9 @@ Json program_for_tools(const Program& program, const DataInfo* data) {
   Json document = normal_form(program.document, Defaults::kFill, problems);
   for (Json& layer : document["model"]["config"]["layers"]) {
     simplify(layer);
-    if (layer["class_name"] == "InputLayer")
+    if (find_layer(layer["class_name"].get<std::string>())->kind == LayerKind::kInput) {
       layer["config"].erase("trainable");  // Keras has none there
+    }
   }
   Json& optimizer = document["compile"]["optimizer"];
   drop_fixed(optimizer["config"],

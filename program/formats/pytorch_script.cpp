@@ -134,8 +134,9 @@ class PyTorchWriter {
       for (const TorchCall& one : torch_.early_stopping) text += "    " + call(one, "") + ",\n";
       text += "]\n";
     }
-    if (validates() && split)
+    if (validates() && split) {
       text += "x_validation, y_validation = x_train[used:], y_train[used:]\n";
+    }
     if (validates() && !split) text += "x_validation, y_validation = rows(\"validation\")\n";
     return text;
   }

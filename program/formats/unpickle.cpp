@@ -31,8 +31,9 @@ class ListReader {
     const std::size_t width = count / shape.front();
     PickledLists result;
     for (std::size_t row = 0; row < shape.front(); ++row) {
-      for (std::size_t i = 0; i < width; ++i)
+      for (std::size_t i = 0; i < width; ++i) {
         add_numbers(items->items[row * width + i], row, result);
+      }
       result.ends.push_back(result.numbers.size());
     }
     return result;
@@ -74,8 +75,9 @@ class ListReader {
     const Object& found = machine_.object_at(item);
     if (found.kind == Object::kArray && found.items.size() == 3) {
       const Object* type = machine_.object(found.items[1], Object::kType);
-      if (type == nullptr || found.items[2].kind != Value::kBytes)
+      if (type == nullptr || found.items[2].kind != Value::kBytes) {
         fail("an array" + place, kNumPyLists);
+      }
       const PickleMachine::NumberForm form = machine_.form_of(*type);
       const std::string_view bytes = machine_.text(found.items[2]);
       const std::size_t count = product(machine_.shape_of(found.items[0]));
@@ -93,8 +95,9 @@ class ListReader {
       fail(machine_.name_of(item) + place, kNumPyLists);
     }
     for (const Value& value : found.items) {
-      if (value.kind != Value::kNumber)
+      if (value.kind != Value::kNumber) {
         fail(machine_.name_of(value) + " in a list" + place, kNumPyLists);
+      }
       add(value.number);
     }
   }

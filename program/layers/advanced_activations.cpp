@@ -48,8 +48,9 @@ const Layer& prelu() {
       .weights =
           [](const Json& config, const Shape& input) {
             Shape shape = input;
-            for (const Json& axis : config.at("shared_axes"))
+            for (const Json& axis : config.at("shared_axes")) {
               shape[axis.get<std::size_t>() - 1] = 1;
+            }
             return std::vector<Weight>{{"alpha", "alpha_initializer", std::move(shape)}};
           },
       .masks_output = keep_mask};

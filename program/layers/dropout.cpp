@@ -66,8 +66,9 @@ const Layer& spatial_dropout_2d() {
   static const Layer layer =
       spatial_dropout("SpatialDropout2D", {channels_last_field()},
                       [](const Json&, const Shape& input) -> std::variant<Shape, Refusal> {
-                        if (input.size() != 3)
+                        if (input.size() != 3) {
                           return wrong_rank(input, "(height, width, channels)");
+                        }
                         return input;
                       });
   return layer;

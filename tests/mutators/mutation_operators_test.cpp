@@ -803,21 +803,24 @@ class RandomPrograms {
       layers.push_back(dense(maybe() ? 8 : 5));
       const unsigned kind = random_() % 6;
       if (kind == 0) layers.push_back({{"class_name", "Dropout"}, {"config", {{"rate", 0.25}}}});
-      if (kind == 1)
+      if (kind == 1) {
         layers.push_back({{"class_name", "Activation"}, {"config", {{"activation", "elu"}}}});
+      }
       if (kind == 2) layers.push_back({{"class_name", "BatchNormalization"}});
       if (kind == 3) layers.push_back({{"class_name", "LayerNormalization"}});
-      if (kind == 4)
+      if (kind == 4) {
         layers.push_back({{"class_name", "GaussianNoise"}, {"config", {{"stddev", 0.25}}}});
+      }
     }
     layers.push_back(dense(3));
     layers[0]["config"]["batch_input_shape"] = images      ? Json::array({nullptr, 6, 6, 1})
                                                : sequences ? Json::array({nullptr, 6, 2})
                                                            : Json::array({nullptr, 4});
-    if (model.is_array())
+    if (model.is_array()) {
       model = layers;
-    else
+    } else {
       model["layers"] = layers;
+    }
     document["fit"]["epochs"] = static_cast<int>(random_() % 20) + 1;
     document["fit"]["batch_size"] = 1 << random_() % 8;
     if (maybe()) document["fit"]["schedule"] = {{"decay_rate", 0.9}};

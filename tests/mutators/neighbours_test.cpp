@@ -79,8 +79,9 @@ TEST(Neighbours, KeysInTheSpacesOrder) {
   const program::ProgramSpace space = small_space();
   std::vector<std::string> order;
   for (const Neighbour& neighbour : neighbours(space, space.base_parameters(), Preset::kPaper)) {
-    if (order.empty() || order.back() != neighbour.mutation.key)
+    if (order.empty() || order.back() != neighbour.mutation.key) {
       order.push_back(neighbour.mutation.key);
+    }
   }
   EXPECT_EQ(order, (Words{"layer1", "act1", "act2", "ki1", "unit1", "loss", "optimizer", "lr",
                           "batch_size", "epochs"}));

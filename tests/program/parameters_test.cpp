@@ -357,8 +357,9 @@ TEST(ProgramSpace, ManyEqualLayersAreMatchedSoon) {
   Json& layers = at(program, "/model/config/layers");
   const Json first = layers[0];
   layers = Json::array({first});
-  for (int i = 0; i < 24; ++i)
+  for (int i = 0; i < 24; ++i) {
     layers.push_back({{"class_name", "Dense"}, {"config", {{"units", 2}}}});
+  }
   layers.push_back({{"class_name", "Dense"}, {"config", {{"units", 1}}}});
   const ProgramSpace space = ProgramSpace::with_default_keys(program);
   Program other = program;

@@ -79,10 +79,11 @@ TEST(Patch, LimitsHoldAfterEachStep) {
   for (int i = 0; i < 50; ++i) below += "/a";
   for (const char* op : {"copy", "add", "replace"}) {
     Json step{{"op", op}, {"path", below}};
-    if (std::string(op) == "copy")
+    if (std::string(op) == "copy") {
       step["from"] = "";
-    else
+    } else {
       step["value"] = deep;
+    }
     EXPECT_NE(error_of([&] {
                 with_patch(deep, Json::array({step}), "here");
               }).find("here/0: found more than 100 levels of brackets"),

@@ -334,8 +334,9 @@ Inferred inferred(const std::string& class_name, const Json& config, const Shape
                         {{"class_name", "Flatten"}, {"config", Json::object()}},
                         {{"class_name", "Dense"}, {"config", {{"units", 10}}}}});
   layers[0]["config"]["batch_input_shape"] = Json::array({nullptr});
-  for (const std::int64_t extent : input)
+  for (const std::int64_t extent : input) {
     layers[0]["config"]["batch_input_shape"].push_back(extent);
+  }
   const ResolvedLayer layer = resolve(program).layers.front();
   Inferred result{layer.output_shape, {}};
   for (const Weight& weight : layer.weights) result.weights.push_back(weight.shape);

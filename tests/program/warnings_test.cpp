@@ -75,15 +75,18 @@ TEST(Warnings, NameAModeThatTakesGoodForBad) {
   EXPECT_EQ(text(with_early_stopping({"mae"}, {{"monitor", "loss"}, {"mode", "max"}})),
             "EarlyStopping on `loss` has mode max: it stops the training once the metric doesn't "
             "rise, and lower is better (mode min)");
-  for (const Json& metric : {Json("AUC"), Json({{"class_name", "AUC"}})})
+  for (const Json& metric : {Json("AUC"), Json({{"class_name", "AUC"}})}) {
     EXPECT_EQ(
         text(with_early_stopping(Json::array({metric}), {{"monitor", "auc"}})),
         "EarlyStopping on `auc` has mode auto, which means min for a name without \"acc\": it "
         "stops the training once the metric doesn't fall, and higher is better (mode max)");
-  for (const char* mode : {"auto", "max"})
+  }
+  for (const char* mode : {"auto", "max"}) {
     EXPECT_EQ(text(with_early_stopping({"acc"}, {{"monitor", "acc"}, {"mode", mode}})), "");
-  for (const char* mode : {"auto", "min"})
+  }
+  for (const char* mode : {"auto", "min"}) {
     EXPECT_EQ(text(with_early_stopping({"mse"}, {{"monitor", "mse"}, {"mode", mode}})), "");
+  }
 }
 
 TEST(Warnings, NameTestRowsThatAreTrainingRows) {
