@@ -4,8 +4,83 @@
 
 #include <algorithm>
 
+#include "program/document.h"
+#include "support.h"
+
 namespace neutra::program {
 namespace {
+
+using tests::at;
+using tests::sample;
+
+TEST(Layers, AreSortedAndFoundByNameAndAlias) {
+  EXPECT_TRUE(std::is_sorted(layers().begin(), layers().end(), [](auto* a, auto* b) {
+    const auto lower = [](std::string text) {
+      for (char& c : text) c = static_cast<char>(std::tolower(c));
+      return text;
+    };
+    return lower(a->class_name) < lower(b->class_name);
+  }));
+  EXPECT_EQ(find_layer("MaxPool2D"), find_layer("MaxPooling2D"));
+  EXPECT_EQ(find_layer("Lambda"), nullptr);
+}
+
+TEST(Layers, ElementCountSaturates) {
+  EXPECT_EQ(element_count({}), 1);
+  EXPECT_EQ(element_count({3, 0, 5}), 0);
+  EXPECT_EQ(element_count({kMaxElements, kMaxElements, kMaxElements}), kMaxElements + 1);
+}
+
+/// Output shape and weights of one layer.
+struct Inferred {
+  Shape output;
+  std::vector<Shape> weights;
+};
+
+Inferred inferred(const std::string& class_name, const Json& config, const Shape& input) {
+  Program program = sample("mlp");
+  Json& layers = at(program, "/model/config/layers");
+  layers = Json::array({{{"class_name", class_name}, {"config", config}},
+                        {{"class_name", "Flatten"}, {"config", Json::object()}},
+                        {{"class_name", "Dense"}, {"config", {{"units", 10}}}}});
+  layers[0]["config"]["batch_input_shape"] = Json::array({nullptr});
+  for (const std::int64_t extent : input) {
+    layers[0]["config"]["batch_input_shape"].push_back(extent);
+  }
+  const ResolvedLayer layer = resolve(program).layers.front();
+  Inferred result{layer.output_shape, {}};
+  for (const Weight& weight : layer.weights) result.weights.push_back(weight.shape);
+  return result;
+}
+
+TEST(Shapes, OfLayersThatScaleAndEnlarge) {
+  const auto transposed = [](Json config) {
+    config.update({{"filters", 5}});
+    return inferred("Conv2DTranspose", config, {4, 6, 3});
+  };
+  EXPECT_EQ(transposed({{"kernel_size", 3}}).output, (Shape{6, 8, 5}));
+  EXPECT_EQ(transposed({{"kernel_size", 3}}).weights, (std::vector<Shape>{{3, 3, 5, 3}, {5}}));
+  EXPECT_EQ(transposed({{"kernel_size", 2}, {"strides", 3}}).output, (Shape{12, 18, 5}));
+  EXPECT_EQ(transposed({{"kernel_size", 3}, {"strides", 2}, {"padding", "same"}}).output,
+            (Shape{8, 12, 5}));
+  EXPECT_EQ(transposed({{"kernel_size", 3}, {"strides", 2}, {"output_padding", 1}}).output,
+            (Shape{10, 14, 5}));
+  EXPECT_THROW(transposed({{"kernel_size", 3}, {"strides", 2}, {"output_padding", 2}}), Error);
+  EXPECT_THROW(transposed({{"kernel_size", 3}, {"strides", 2}, {"dilation_rate", 2}}), Error);
+  EXPECT_EQ(inferred("PReLU", {{"shared_axes", {2, 1}}}, {4, 6, 3}).weights,
+            (std::vector<Shape>{{1, 1, 3}}));
+  EXPECT_THROW(inferred("PReLU", {{"shared_axes", 4}}, {4, 6, 3}), Error);
+  EXPECT_EQ(inferred("Normalization", Json::object(), {4, 3}).weights,
+            (std::vector<Shape>{{3}, {3}}));
+  EXPECT_EQ(inferred("Normalization", {{"axis", nullptr}}, {4, 3}).weights,
+            (std::vector<Shape>{{}, {}}));
+  EXPECT_TRUE(inferred("Normalization", {{"mean", 1}, {"variance", 2}}, {4, 3}).weights.empty());
+  EXPECT_THROW(inferred("Normalization", {{"mean", 1}}, {4, 3}), Error);
+  EXPECT_THROW(inferred("Normalization", {{"mean", {1, 2}}, {"variance", 2}}, {4, 3}), Error);
+  EXPECT_THROW(inferred("Normalization", {{"mean", 1}, {"variance", -1}}, {4, 3}), Error);
+  EXPECT_THROW(inferred("Rescaling", {{"scale", {1, 2}}}, {4, 3}), Error);
+  EXPECT_EQ(inferred("UpSampling2D", {{"size", {2, 3}}}, {4, 6, 3}).output, (Shape{8, 18, 3}));
+}
 
 ResolvedLayer layer(const std::string& class_name, Json config = Json::object()) {
   return {class_name, 0, std::move(config), {}, {}, {}};
