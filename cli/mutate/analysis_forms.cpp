@@ -97,18 +97,17 @@ std::string counts_text(const experiments::MutationAnalysis& analysis,
          std::to_string(analysis.saved) + " saved\n\n";
 }
 
-}  // namespace
+Json verdict_json(const evaluators::KillVerdict& v) {
+  const auto given = [&](Json value) { return v.missing ? Json() : value; };
+  return {{"killed", given(v.killed)},
+          {"p", given(json_number(v.p))},
+          {"d", given(json_number(v.d))},
+          {"power", given(json_number(v.power))},
+          {"stable", given(v.stable)}};
+}
 
-Json json_of(const MutantAnalysis& whole) {
-  const auto& [id, original_program, options, task, analysis] = whole;
-  const auto verdict_json = [](const evaluators::KillVerdict& v) -> Json {
-    const auto given = [&](Json value) { return v.missing ? Json() : value; };
-    return {{"killed", given(v.killed)},
-            {"p", given(json_number(v.p))},
-            {"d", given(json_number(v.d))},
-            {"power", given(json_number(v.power))},
-            {"stable", given(v.stable)}};
-  };
+Json mutants_json(const MutantAnalysis& whole) {
+  const auto& [id, original, options, task, analysis] = whole;
   Json mutants = Json::array();
   for (const experiments::AnalysedMutant& m : analysis.mutants) {
     const experiments::OperatorSite& site = task.sites[m.site];
@@ -137,6 +136,11 @@ Json json_of(const MutantAnalysis& whole) {
     entry["seconds"] = m.seconds;
     mutants.push_back(std::move(entry));
   }
+  return mutants;
+}
+
+Json operators_json(const MutantAnalysis& whole) {
+  const auto& [id, original, options, task, analysis] = whole;
   Json operators = Json::array();
   for (const experiments::OperatorResult& o : analysis.operators) {
     Json scores = Json::object();
@@ -158,6 +162,13 @@ Json json_of(const MutantAnalysis& whole) {
                          {"scores", std::move(scores)},
                          {"searches", std::move(searches)}});
   }
+  return operators;
+}
+
+}  // namespace
+
+Json json_of(const MutantAnalysis& whole) {
+  const auto& [id, original_program, options, task, analysis] = whole;
   Json original = Json::object(), scores = Json::object();
   for (const auto& [set, values] : analysis.original)
     original[std::string(to_string(set))] = values;
@@ -173,8 +184,8 @@ Json json_of(const MutantAnalysis& whole) {
           {"variant",
            options.variant == evaluators::KillVariant::kCorrected ? "corrected" : "as-published"},
           {"original", std::move(original)},
-          {"mutants", std::move(mutants)},
-          {"operators", std::move(operators)},
+          {"mutants", mutants_json(whole)},
+          {"operators", operators_json(whole)},
           {"mutation_score", std::move(scores)},
           {"not_applicable", std::move(left_out)},
           {"trainings", analysis.trainings},
