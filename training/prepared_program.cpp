@@ -122,8 +122,9 @@ std::optional<std::string> refusal_by_keras(const program::Program& program,
   }
   if (problems.empty()) return std::nullopt;
   std::string text;
-  for (const program::Problem& problem : problems)
+  for (const program::Problem& problem : problems) {
     text += (text.empty() ? "" : "; ") + to_string(problem);
+  }
   return text;
 }
 

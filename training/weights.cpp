@@ -14,8 +14,9 @@ namespace {
 /// None goes back through the output of a detached layer, or through the indices of an Embedding.
 bool is_reached(const program::ResolvedProgram& program, std::size_t position) {
   for (std::size_t i = position; i < program.layers.size(); ++i) {
-    if (i > position && program::kind_of(program.layers[i]) == program::LayerKind::kEmbedding)
+    if (i > position && program::kind_of(program.layers[i]) == program::LayerKind::kEmbedding) {
       return false;
+    }
     if (regularizer(program.layers[i].config, "activity_regularizer").active()) return true;
     if (program.loop.detached == i) return false;
   }

@@ -454,8 +454,9 @@ class ImageNetwork : public ::testing::TestWithParam<Backend> {
         activations.push_back(view.activations.size() / static_cast<std::size_t>(event.rows));
         for (const auto& w : view.weights) last.insert(last.end(), w.begin(), w.end());
       }
-      if (event.step == 0)
+      if (event.step == 0) {
         first.assign(event.layers[0].weights[0].begin(), event.layers[0].weights[0].end());
+      }
     }
     std::vector<double> losses;
     std::vector<std::size_t> activations;

@@ -49,8 +49,9 @@ double norm(const std::vector<float>& a) {
 std::string text(const std::vector<float>& values) {
   std::ostringstream out;
   out.precision(9);
-  for (std::size_t i = 0; i < std::min<std::size_t>(values.size(), 24); ++i)
+  for (std::size_t i = 0; i < std::min<std::size_t>(values.size(), 24); ++i) {
     out << values[i] << " ";
+  }
   return out.str();
 }
 

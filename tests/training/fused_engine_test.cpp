@@ -103,8 +103,9 @@ TEST_F(FusedEngine, EveryLayer) {
       seen.insert(std::string(name) + extent);
     }
   }
-  for (const std::string& name : fused::fused_layer_names())
+  for (const std::string& name : fused::fused_layer_names()) {
     EXPECT_TRUE(seen.contains(name)) << name;
+  }
 }
 
 TEST_F(FusedEngine, EveryLoss) {

@@ -176,8 +176,9 @@ TEST(FusedKernels, Activations) {
   for_each_table([]<typename T>(const std::string& name, const KernelTable<T>& table) {
     const std::size_t count = 50 * 16;
     Aligned<T> x(count), ones(count, 1);
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
       x[i] = static_cast<T>(0.0213 * static_cast<double>(i) - 8);
+    }
     x[3] = 30;  // beyond what softplus takes for linear
     x[4] = -100;
     x[5] = 100;

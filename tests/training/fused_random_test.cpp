@@ -21,8 +21,9 @@ Json random_dense(Random& random, int units, const std::string& activation) {
   static const std::vector<std::string> kInitial{"glorot_uniform", "he_normal", "random_normal",
                                                  "lecun_uniform",  "ones",      "zeros"};
   if (chance(random, 0.3)) config["kernel_initializer"] = pick(random, kInitial);
-  if (chance(random, 0.3))
+  if (chance(random, 0.3)) {
     config["bias_initializer"] = chance(random, 0.5) ? "ones" : "random_uniform";
+  }
   if (chance(random, 0.1)) config["use_bias"] = false;
   if (chance(random, 0.1)) config["kernel_regularizer"] = random_regularizer(random);
   if (chance(random, 0.1)) config["bias_regularizer"] = random_regularizer(random);

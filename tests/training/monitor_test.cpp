@@ -189,8 +189,9 @@ TEST_P(Monitoring, VanishingGradientsShowBehindAFrozenLayer) {
       dense(8, "sigmoid",
             {{"bias_initializer", {{"class_name", "Constant"}, {"config", {{"value", 20}}}}}});
   std::set<std::string> found;
-  for (const evaluators::Symptom& symptom : evaluators::find_symptoms(record(p)))
+  for (const evaluators::Symptom& symptom : evaluators::find_symptoms(record(p))) {
     found.insert(symptom.rule->id);
+  }
   EXPECT_TRUE(found.contains("vanishing_gradients"));
 }
 

@@ -25,8 +25,9 @@ program::Program blobs(const std::string& metric, bool labels) {
                  labels ? "sparse_categorical_crossentropy" : "categorical_crossentropy",
                  "accuracy", optimizer("Adam", 0.01));
   p.document["data"]["arguments"]["classes"] = 3;
-  if (!labels)
+  if (!labels) {
     p.document["data"]["preprocess"] = {{{"op", "one_hot"}, {"on", "y"}, {"classes", 3}}};
+  }
   p.document["metric"] = {{"name", metric}};
   return p;
 }

@@ -22,8 +22,9 @@ std::vector<std::int64_t> table_extents(const fs::path& file, const std::string&
     if (n == 0) fail("an extent of 0", "1 or more");
     elements *= static_cast<double>(n);
   }
-  if (elements > kMaxNumbers)
+  if (elements > kMaxNumbers) {
     fail(shortest(elements) + " elements", "up to " + shortest(kMaxNumbers));
+  }
   return {extents.begin(), extents.end()};
 }
 

@@ -133,8 +133,9 @@ void label_error(Part& part, MutationStep& step) {
   const Groups groups = require_two_classes(step, part);
   const RowNumbers rows = step.choose(all_rows(part));
   const std::vector<std::size_t> labels = step.draw(rows.size(), groups.rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i)
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     set_target(part, rows[i], groups.targets[labels[i]]);
+  }
 }
 
 void noise_perturbation(Part& part, MutationStep& step) {

@@ -65,11 +65,12 @@ class HeaderParser {
     }
     skip_space();
     if (at_ != text_.size()) fail("text behind the header's braces", "spaces");
-    if (!descr || !order || !shape)
+    if (!descr || !order || !shape) {
       fail("no " + std::string(!descr   ? "descr"
                                : !order ? "fortran_order"
                                         : "shape"),
            "descr, fortran_order and shape");
+    }
     return header;
   }
 
@@ -276,8 +277,9 @@ program::PickledLists read_npy_lists(ByteReader& reader) {
     }
     return lists;
   }
-  if (header.type.kind == NumberType::kFloat)
+  if (header.type.kind == NumberType::kFloat) {
     reader.fail("floats", "whole numbers, or lists of them");
+  }
   const Table table = read_table(reader, header.type, header.extents);
   reader.require_end("the array");
   for (const double value : (header.fortran_order ? row_major(table) : table).values) {

@@ -90,8 +90,9 @@ bool Builder::has_trainable() const {
 }
 
 bool Builder::take_sparse_input() {
-  if (!steps_.empty() || current_.features < static_cast<std::size_t>(kSparseFeatures))
+  if (!steps_.empty() || current_.features < static_cast<std::size_t>(kSparseFeatures)) {
     return false;
+  }
   sparse_layer_ = position_;
   return true;
 }

@@ -329,8 +329,9 @@ class FusedEngine final : public Engine {
                                    gradient ? gradients : nullptr, with_value, lanes);
     for (std::size_t b = 0; gradient && b < stride; ++b) {
       gradient[b] = 0;
-      for (std::size_t f = 0; f < plan_.loss_features(); ++f)
+      for (std::size_t f = 0; f < plan_.loss_features(); ++f) {
         gradient[b] += gradients[f * stride + b];
+      }
     }
     return sum;
   }

@@ -214,8 +214,9 @@ NEUTRA_INLINE void inputs_of(const Tiling& tiling, Range range, std::size_t chan
                                       [&](std::size_t cell, std::ptrdiff_t at)
                                           NEUTRA_INLINED { patch[cell] = load<V>(x + at + c); });
                     if (occupied) {
-                      for (std::size_t p = 0; p < kPoints; ++p)
+                      for (std::size_t p = 0; p < kPoints; ++p) {
                         bits[p] |= (typename Lanes<kLanes<V>>::Ints)patch[p];
+                      }
                     }
                     both<InputTransform>(patch, transformed);
                     for (std::size_t p = 0; p < kPoints; ++p) {
@@ -246,8 +247,9 @@ NEUTRA_INLINE void outputs_of(const Tiling& tiling, Range range, std::size_t fil
         const Part cells = output_part(tiling, image, top, left);
         for (std::size_t f = 0; f < filters; f += kLanes<V>) {
           V values[kPoints], tile[kTile * kTile];
-          for (std::size_t p = 0; p < kPoints; ++p)
+          for (std::size_t p = 0; p < kPoints; ++p) {
             values[p] = load<V>(m + p * step + k * filters + f);
+          }
           both<OutputTransform>(values, tile);
           const V start = bias ? load<V>(bias + f) : V{};
           for_cells<kTile>(cells, tiling.output_width, filters,
@@ -275,8 +277,9 @@ NEUTRA_INLINE void output_gradients_of(const Tiling& tiling, Range range, std::s
                                      [&](std::size_t cell, std::ptrdiff_t at)
                                          NEUTRA_INLINED { tile[cell] = load<V>(dy + at + f); });
                     for (const V& v : tile) sum += v;
-                    for (std::size_t i = 0; i < kLanes<V>; ++i)
+                    for (std::size_t i = 0; i < kLanes<V>; ++i) {
                       sums[f + i] += static_cast<double>(sum[i]);
+                    }
                     both<OutputGradient>(tile, transformed);
                     for (std::size_t p = 0; p < kPoints; ++p) {
                       store(result + p * step + k * filters + f, transformed[p]);
@@ -295,8 +298,9 @@ NEUTRA_INLINE void input_gradients_of(const Tiling& tiling, Range range, std::si
                   const Part cells = input_part(tiling, image, top, left);
                   for (std::size_t c = 0; c < channels; c += kLanes<V>) {
                     V values[kPoints], patch[kPoints];
-                    for (std::size_t p = 0; p < kPoints; ++p)
+                    for (std::size_t p = 0; p < kPoints; ++p) {
                       values[p] = load<V>(d + p * step + k * channels + c);
+                    }
                     both<InputGradient>(values, patch);
                     for_cells<kPatch>(cells, tiling.width, channels,
                                       [&](std::size_t cell, std::ptrdiff_t at) NEUTRA_INLINED {

@@ -76,8 +76,9 @@ Tensor masked_product(const Tensor& x, const GateMasks& masks, const Tensor& ker
   } else {
     const auto parts = kernel.chunk(static_cast<std::int64_t>(masks.size()), 1);
     std::vector<Tensor> gates;
-    for (std::size_t g = 0; g < masks.size(); ++g)
+    for (std::size_t g = 0; g < masks.size(); ++g) {
       gates.push_back(at::matmul(x * masks[g], parts[g]));
+    }
     y = at::cat(gates, -1);
   }
   return bias.defined() ? y + bias : y;

@@ -37,8 +37,9 @@ struct Moves : Simd<T, W> {
   }
   static void to_rows(std::size_t features, const T* columns, T* rows, Lanes lanes) {
     for (std::size_t b = 0; b < lanes.rows; ++b) {
-      for (std::size_t f = 0; f < features; ++f)
+      for (std::size_t f = 0; f < features; ++f) {
         rows[b * features + f] = columns[f * lanes.stride + b];
+      }
     }
   }
   static void from_rows(std::size_t features, const T* rows, T* columns, Lanes lanes) {

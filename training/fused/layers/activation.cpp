@@ -77,8 +77,9 @@ void add_activation(Builder& builder, const Activation& f, bool in_place) {
   const bool softmax = f.function == Function::kSoftmax;
   if (softmax) {
     // Along the last axis of images it would need another kernel.
-    if (x.shape.size() != 1)
+    if (x.shape.size() != 1) {
       throw NotCovered{"softmax over values of shape " + program::to_string(x.shape)};
+    }
     if (x.layout == Layout::kRows) x = to_columns(builder);
   } else if (f.function == Function::kRelu && in_place && x.shape.size() == 3) {
     x.relu_due = true;

@@ -142,8 +142,9 @@ Layout input_layout(const program::ResolvedProgram& program) {
                  ? Layout::kRows
                  : Layout::kColumns;
     }
-    if (layer.output_shape.size() > 1 && program::kind_of(layer) != program::LayerKind::kInput)
+    if (layer.output_shape.size() > 1 && program::kind_of(layer) != program::LayerKind::kInput) {
       return Layout::kRows;
+    }
   }
   return Layout::kColumns;
 }
