@@ -129,6 +129,27 @@ fl_adapters::Localisation answer_of(const std::string& faults, double seconds) {
   return run;
 }
 
+/// What the study of the next test leaves in `folder`/results.
+void expect_tables_and_figures(const Folder& folder) {
+  const std::string table = folder.read("results/tables/table4-7_wise-native.csv");
+  EXPECT_NE(table.find("D6,\"ACH(1), HLR, HNE, LCH\",4,\"0, 1, 0, 0\",1,HLR"), std::string::npos)
+      << table;
+  EXPECT_EQ(folder.read("results/tables/table12.csv"),
+            "fault,broken-native,wise-native,places-native,slow-native\n"
+            "D7,,2,1,9\nD6,,2,1,9\nall,,2,1,9\n");
+  const std::string averages = folder.read("results/tables/rank_averages.csv");
+  EXPECT_NE(averages.find("all,places-native,2,"), std::string::npos) << averages;
+  for (const char* name : {"table8", "table9", "table10", "table11", "stability", "comparisons",
+                           "ranks", "differences", "troubles", "friedman", "mean_ranks"}) {
+    EXPECT_NE(folder.read(std::string("results/tables/") + name + ".csv"), "") << name;
+  }
+  for (const char* name :
+       {"scores.json", "tables.txt", "tables.tex", "figure2.svg", "D7.svg",
+        "critical_difference.svg", "figure2.pdf", "D7.pdf", "critical_difference.pdf"}) {
+    EXPECT_NE(folder.read(std::string("results/") + name), "") << name;
+  }
+}
+
 TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
   const Folder folder;
   Json json = small_study();
@@ -199,25 +220,7 @@ TEST(Study, GoesOnWhereAToolFailsAndAsksOnlyWhatIsMissing) {
   wise.digest = "an external tool that changed";
   EXPECT_EQ(text(first), text(run_study(study, options)));
   EXPECT_EQ(wise_calls, 12);
-
-  // Tables and figures.
-  const std::string table = folder.read("results/tables/table4-7_wise-native.csv");
-  EXPECT_NE(table.find("D6,\"ACH(1), HLR, HNE, LCH\",4,\"0, 1, 0, 0\",1,HLR"), std::string::npos)
-      << table;
-  EXPECT_EQ(folder.read("results/tables/table12.csv"),
-            "fault,broken-native,wise-native,places-native,slow-native\n"
-            "D7,,2,1,9\nD6,,2,1,9\nall,,2,1,9\n");
-  const std::string averages = folder.read("results/tables/rank_averages.csv");
-  EXPECT_NE(averages.find("all,places-native,2,"), std::string::npos) << averages;
-  for (const char* name : {"table8", "table9", "table10", "table11", "stability", "comparisons",
-                           "ranks", "differences", "troubles", "friedman", "mean_ranks"}) {
-    EXPECT_NE(folder.read(std::string("results/tables/") + name + ".csv"), "") << name;
-  }
-  for (const char* name :
-       {"scores.json", "tables.txt", "tables.tex", "figure2.svg", "D7.svg",
-        "critical_difference.svg", "figure2.pdf", "D7.pdf", "critical_difference.pdf"}) {
-    EXPECT_NE(folder.read(std::string("results/") + name), "") << name;
-  }
+  expect_tables_and_figures(folder);
 }
 
 TEST(Study, LeavesOutFaultsWhoseDataAreAbsent) {
