@@ -60,9 +60,9 @@ struct VerbAction {
 /// What a verb takes on its command line. Words in capitals say what is meant and what a shell
 /// completes (cli/completion.h).
 struct VerbOptions {
-  std::vector<std::string> names;  ///< of the option table, besides those every verb takes
+  std::vector<std::string> names = {};  ///< of the option table, besides those every verb takes
   int least_positional = 0, most_positional = 0;  ///< how many words it takes besides options
-  std::string positional_name;                    ///< "FAULT"
+  std::string positional_name = {};               ///< "FAULT"
   std::vector<std::string> formats = {};  ///< of --format, the default first; empty: it isn't taken
   std::vector<VerbAction> actions = {};   ///< the first word is one of them
   /// Options that mean something else here than in the table, which a configuration can't give.

@@ -142,39 +142,45 @@ Result run(const Arguments& arguments) {
 
 Verb bench_verb() {
   return {
-      "bench",
-      "make and use benchmarks of faulty models",
-      "bench create PLAN -o FILE.h5|FOLDER [options]\n"
-      "       neutra bench list|info|test|export BENCHMARK [ENTRY ...] [options]\n"
-      "       neutra bench diff|similar BENCHMARK ENTRY\n"
-      "       neutra bench checkout BENCHMARK ENTRYb|ENTRYf -w FOLDER\n"
-      "       neutra bench validate BENCHMARK",
-      {{"backend", "category", "data-dir", "deprecated", "extend", "fault-type", "fresh", "memory",
-        "network", "operator", "output", "retries", "seed", "store", "subject", "work", "workers"},
-       2,
-       100000,
-       "ACTION PLAN|BENCHMARK [ENTRY ...]",
-       {"text", "csv", "json", "fault"},
-       verb_actions()},
-      "create: mutates and trains the subjects of a plan (a file, or bundled: kinds, small, "
-      "bundled, catalogue) and keeps the\n"
-      "faults that the test rows kill; the same command goes on after an interruption. list, info: "
-      "the entries and all that is\n"
-      "known of them; --network takes stores of finished searches, which tell how many repairs "
-      "there are. test: trains both\n"
-      "versions anew; exit 1 unless every buggy one fails and every fixed one passes. diff: what "
-      "the fault changed. similar:\n"
-      "other entries of an operator or fault type in common. checkout: one version as a folder "
-      "with data, seeds and a Keras\n"
-      "script. export: --format csv, json, or fault: files for neutra search, localise and study. "
-      "validate: every check but\n"
-      "training; exit 1 when something is wrong. Entries are numbers, or what --category, "
-      "--deprecated, --fault-type,\n"
-      "--operator and --subject leave. An option that has no effect on an action is refused.",
-      "  neutra bench create small -o small.h5\n  neutra bench list small.h5 --subject iris\n  "
-      "neutra bench test small.h5 3 17\n  neutra bench checkout small.h5 3b -w iris-3b\n  neutra "
-      "bench export small.h5 --format fault -o faults",
-      run};
+      .name = "bench",
+      .summary = "make and use benchmarks of faulty models",
+      .synopsis =
+          "bench create PLAN -o FILE.h5|FOLDER [options]\n"
+          "       neutra bench list|info|test|export BENCHMARK [ENTRY ...] [options]\n"
+          "       neutra bench diff|similar BENCHMARK ENTRY\n"
+          "       neutra bench checkout BENCHMARK ENTRYb|ENTRYf -w FOLDER\n"
+          "       neutra bench validate BENCHMARK",
+      .options = {.names = {"backend", "category", "data-dir", "deprecated", "extend", "fault-type",
+                            "fresh", "memory", "network", "operator", "output", "retries", "seed",
+                            "store", "subject", "work", "workers"},
+                  .least_positional = 2,
+                  .most_positional = 100000,
+                  .positional_name = "ACTION PLAN|BENCHMARK [ENTRY ...]",
+                  .formats = {"text", "csv", "json", "fault"},
+                  .actions = verb_actions()},
+      .description =
+          "create: mutates and trains the subjects of a plan (a file, or bundled: kinds, small, "
+          "bundled, catalogue) and keeps the\n"
+          "faults that the test rows kill; the same command goes on after an interruption. list, "
+          "info: the entries and all that is\n"
+          "known of them; --network takes stores of finished searches, which tell how many repairs "
+          "there are. test: trains both\n"
+          "versions anew; exit 1 unless every buggy one fails and every fixed one passes. diff: "
+          "what the fault changed. similar:\n"
+          "other entries of an operator or fault type in common. checkout: one version as a folder "
+          "with data, seeds and a Keras\n"
+          "script. export: --format csv, json, or fault: files for neutra search, localise and "
+          "study. validate: every check but\n"
+          "training; exit 1 when something is wrong. Entries are numbers, or what --category, "
+          "--deprecated, --fault-type,\n"
+          "--operator and --subject leave. An option that has no effect on an action is refused.",
+      .example =
+          "  neutra bench create small -o small.h5\n"
+          "  neutra bench list small.h5 --subject iris\n"
+          "  neutra bench test small.h5 3 17\n"
+          "  neutra bench checkout small.h5 3b -w iris-3b\n"
+          "  neutra bench export small.h5 --format fault -o faults",
+      .run = run};
 }
 
 }  // namespace neutra::cli

@@ -52,16 +52,22 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb collect_verb() {
-  return {"collect",
-          "put the finished searches of folders into one file",
-          "collect FOLDER|STORE... [--format json|text|csv|latex] [-o FILE]",
-          {{"output"}, 1, 10000, "FOLDER|STORE...", {"json", "text", "csv", "latex"}},
-          "json: every network with what made it, as neutra network --format json has it; else a "
-          "table with a row for\n"
-          "each search. Unfinished searches are left out and named, and the exit code is 1.",
-          "  neutra collect results -o networks.json\n  neutra collect results more/D7.h5 --format "
-          "csv",
-          run};
+  return {.name = "collect",
+          .summary = "put the finished searches of folders into one file",
+          .synopsis = "collect FOLDER|STORE... [--format json|text|csv|latex] [-o FILE]",
+          .options = {.names = {"output"},
+                      .least_positional = 1,
+                      .most_positional = 10000,
+                      .positional_name = "FOLDER|STORE...",
+                      .formats = {"json", "text", "csv", "latex"}},
+          .description =
+              "json: every network with what made it, as neutra network --format json has it; else "
+              "a table with a row for\n"
+              "each search. Unfinished searches are left out and named, and the exit code is 1.",
+          .example =
+              "  neutra collect results -o networks.json\n"
+              "  neutra collect results more/D7.h5 --format csv",
+          .run = run};
 }
 
 }  // namespace neutra::cli

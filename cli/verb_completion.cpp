@@ -35,18 +35,24 @@ Result run(const Arguments& arguments) {
 Verb completion_verb() {
   std::vector<VerbAction> shells;
   for (const std::string& shell : completion_shells()) shells.push_back({shell, ""});
-  return {"completion",
-          "print a script that completes the command in a shell",
-          "completion bash|zsh|fish [-o FILE]",
-          {{"output"}, 1, 1, "bash|zsh|fish", {}, shells},
-          "Verbs, actions, options and their values, ids of faults, subjects, operators and tools, "
-          "and files by extension.\n"
-          "cmake --install puts the scripts where the shells look for them; elsewhere the shell's "
-          "start-up file loads them.",
-          "  source <(neutra completion bash)      in ~/.bashrc\n"
-          "  source <(neutra completion zsh)       in ~/.zshrc, behind compinit\n"
-          "  neutra completion fish | source       in ~/.config/fish/config.fish",
-          run};
+  return {.name = "completion",
+          .summary = "print a script that completes the command in a shell",
+          .synopsis = "completion bash|zsh|fish [-o FILE]",
+          .options = {.names = {"output"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "bash|zsh|fish",
+                      .actions = shells},
+          .description =
+              "Verbs, actions, options and their values, ids of faults, subjects, operators and "
+              "tools, and files by extension.\n"
+              "cmake --install puts the scripts where the shells look for them; elsewhere the "
+              "shell's start-up file loads them.",
+          .example =
+              "  source <(neutra completion bash)      in ~/.bashrc\n"
+              "  source <(neutra completion zsh)       in ~/.zshrc, behind compinit\n"
+              "  neutra completion fish | source       in ~/.config/fish/config.fish",
+          .run = run};
 }
 
 }  // namespace neutra::cli

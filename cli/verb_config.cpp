@@ -116,19 +116,25 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb config_verb() {
-  return {"config",
-          "say which options are set, and where, or what a configuration file may hold",
-          "config show [VERB] [--config FILE] | config schema",
-          {{}, 1, 2, "show|schema [VERB]", {}, {{"show", "[VERB]"}, {"schema", ""}}},
-          "show: the value of every option of a verb, or of all verbs, without a command line, and "
-          "where it comes from: the\n"
-          "default, the configuration file (--config, else NEUTRA_CONFIG) or the environment. "
-          "schema: the JSON Schema of a\n"
-          "configuration file as a JSON object, for editors and validators; such a file may name "
-          "it in \"$schema\".",
-          "  neutra config show search\n  neutra config show --config my.conf --json\n"
-          "  neutra config schema > neutra.schema.json",
-          run};
+  return {.name = "config",
+          .summary = "say which options are set, and where, or what a configuration file may hold",
+          .synopsis = "config show [VERB] [--config FILE] | config schema",
+          .options = {.least_positional = 1,
+                      .most_positional = 2,
+                      .positional_name = "show|schema [VERB]",
+                      .actions = {{"show", "[VERB]"}, {"schema", ""}}},
+          .description =
+              "show: the value of every option of a verb, or of all verbs, without a command line, "
+              "and where it comes from: the\n"
+              "default, the configuration file (--config, else NEUTRA_CONFIG) or the environment. "
+              "schema: the JSON Schema of a\n"
+              "configuration file as a JSON object, for editors and validators; such a file may "
+              "name it in \"$schema\".",
+          .example =
+              "  neutra config show search\n"
+              "  neutra config show --config my.conf --json\n"
+              "  neutra config schema > neutra.schema.json",
+          .run = run};
 }
 
 }  // namespace neutra::cli

@@ -185,25 +185,25 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb deepfd_train_verb() {
-  return {
-      "deepfd-train",
-      "train the classifiers of the tool deepfd and test them on other programs",
-      "deepfd-train -o FILE [--programs FAULT|FILE ...] [options]   |   deepfd-train --evaluate "
-      "FILE",
-      {{"backend", "data-dir", "evaluate", "held-out", "output", "programs", "seed", "workers"},
-       0,
-       0,
-       ""},
-      "Seeds faults into correct programs, trains every mutant 20 times, keeps those that are "
-      "killed and writes the\n"
-      "features of their trainings as a model for `localise --tool deepfd --deepfd-model FILE`. "
-      "Then does the same with\n"
-      "programs held out and prints how well the model names their faults. Without lists of "
-      "programs: those of the\n"
-      "bundled model, which comes out again.",
-      "  neutra deepfd-train -o model.json\n  neutra deepfd-train --evaluate model.json --held-out "
-      "D6",
-      run};
+  return {.name = "deepfd-train",
+          .summary = "train the classifiers of the tool deepfd and test them on other programs",
+          .synopsis =
+              "deepfd-train -o FILE [--programs FAULT|FILE ...] [options]   |   deepfd-train "
+              "--evaluate FILE",
+          .options = {.names = {"backend", "data-dir", "evaluate", "held-out", "output", "programs",
+                                "seed", "workers"}},
+          .description =
+              "Seeds faults into correct programs, trains every mutant 20 times, keeps those that "
+              "are killed and writes the\n"
+              "features of their trainings as a model for `localise --tool deepfd --deepfd-model "
+              "FILE`. Then does the same with\n"
+              "programs held out and prints how well the model names their faults. Without lists "
+              "of programs: those of the\n"
+              "bundled model, which comes out again.",
+          .example =
+              "  neutra deepfd-train -o model.json\n"
+              "  neutra deepfd-train --evaluate model.json --held-out D6",
+          .run = run};
 }
 
 }  // namespace neutra::cli

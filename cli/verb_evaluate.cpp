@@ -318,28 +318,32 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb evaluate_verb() {
-  return {"evaluate",
-          "evaluate a model with given weights on a program's data",
+  return {
+      .name = "evaluate",
+      .summary = "evaluate a model with given weights on a program's data",
+      .synopsis =
           "evaluate FAULT|FILE --weights FILE [--predict FILE.npy [--input FILE.npy]] [options]",
-          {{"backend", "data", "data-dir", "input", "predict", "training", "version", "weights"},
-           1,
-           1,
-           "FAULT|FILE"},
+      .options = {.names = {"backend", "data", "data-dir", "input", "predict", "training",
+                            "version", "weights"},
+                  .least_positional = 1,
+                  .most_positional = 1,
+                  .positional_name = "FAULT|FILE"},
+      .description =
           "Loss and metric of the program's model with these weights, in inference mode, on the "
           "rows that give its metric:\n"
           "its test rows, or its holdout. FILE may be a Keras model with --data: .h5 or .keras, "
           "whose own weights are then the\n"
           "default, or the JSON of to_json() with --weights. Weights are those of .h5, .keras or "
-          ".weights.h5 files, matched by order as "
-          "Keras does. A TorchScript\n"
-          "file, as --weights or alone with --data, brings a model of its own: its code is run, "
-          "so take none that you\n"
+          ".weights.h5 files, matched by order as Keras does. A TorchScript\n"
+          "file, as --weights or alone with --data, brings a model of its own: its code is run, so "
+          "take none that you\n"
           "don't trust (docs/formats/keras_model.md).",
+      .example =
           "  neutra evaluate D7 --weights model.h5\n"
           "  neutra evaluate model.keras --data rows.npz --json\n"
           "  neutra evaluate model.h5 --input x.npy --predict y.npy\n"
           "  neutra evaluate model.json --weights model.weights.h5 --data rows.npz",
-          run};
+      .run = run};
 }
 
 }  // namespace neutra::cli

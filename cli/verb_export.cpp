@@ -219,26 +219,29 @@ std::string formats_help() {
 Verb export_verb() {
   std::vector<std::string> formats;
   for (const ExportFormat& format : export_formats()) formats.push_back(format.name);
-  return {"export",
-          "write a program for other frameworks and tools",
-          "export FAULT|SUBJECT|FILE --format NAME -o FILE|FOLDER [--version buggy|fixed] "
-          "[--replica N] "
-          "[options]",
-          {{"backend", "data-dir", "memory-limit", "output", "replica", "rows-train", "seed",
-            "stream", "time-limit", "version"},
-           1,
-           1,
-           "FAULT|SUBJECT|FILE",
-           formats},
-          "Formats (docs/formats/exports.md):\n" + formats_help() +
-              "\nA model file goes to FILE, and what it can't hold beside it as FILE's name with "
-              ".neutra.json. All else goes to\nFOLDER, empty or still to be made; with a FILE that "
-              "ends as the script does, or without -o, the script alone is\nwritten. Exit 3 names "
-              "what the format can't hold.",
-          "  neutra export D7 --format keras -o D7-keras\n"
-          "  neutra export M1 --format h5 --replica 0 -o m1.h5\n"
-          "  neutra export iris --format pytorch",
-          run};
+  return {.name = "export",
+          .summary = "write a program for other frameworks and tools",
+          .synopsis =
+              "export FAULT|SUBJECT|FILE --format NAME -o FILE|FOLDER [--version buggy|fixed] "
+              "[--replica N] [options]",
+          .options = {.names = {"backend", "data-dir", "memory-limit", "output", "replica",
+                                "rows-train", "seed", "stream", "time-limit", "version"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "FAULT|SUBJECT|FILE",
+                      .formats = formats},
+          .description = "Formats (docs/formats/exports.md):\n" + formats_help() +
+                         "\n"
+                         "A model file goes to FILE, and what it can't hold beside it as FILE's "
+                         "name with .neutra.json. All else goes to\n"
+                         "FOLDER, empty or still to be made; with a FILE that ends as the script "
+                         "does, or without -o, the script alone is\n"
+                         "written. Exit 3 names what the format can't hold.",
+          .example =
+              "  neutra export D7 --format keras -o D7-keras\n"
+              "  neutra export M1 --format h5 --replica 0 -o m1.h5\n"
+              "  neutra export iris --format pytorch",
+          .run = run};
 }
 
 }  // namespace neutra::cli

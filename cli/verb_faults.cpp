@@ -362,32 +362,33 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb faults_verb() {
-  return {
-      "faults",
-      "list the faulty programs, or check that each fault shows",
-      "faults [FAULT ...] [--check|--data] [options]",
-      {{"backend", "check", "data-dir", "replicas", "rows-train", "seed", "skip-dead", "workers"},
-       0,
-       1000,
-       "FAULT ...",
-       {},
-       {},
-       {{.name = "data",
-         .type = OptionType::kFlag,
-         .help = "list the data files that are not here: which faults lack them, where to put "
-                 "them, where they come from"}}},
-      "Without --check: id, origin, source, fault types as the study declares them and as the "
-      "difference between\n"
-      "buggy and fixed program gives them. With --check: trains both and compares their "
-      "metrics (Gaussian GLM\n"
-      "p < 0.05 and Cohen's d >= 0.5; a training that diverged is worse than any that did not, see "
-      "docs/methods/statistics.md);\nexit 1 if a fault doesn't show, or if none could be "
-      "checked. Faults whose data set is not here are named, and\n"
-      "--data lists what they lack.",
-      "  neutra faults\n  neutra faults --data\n  neutra faults D1 D6 D7 D8 --check\n  neutra "
-      "faults F1 F2 F3 --check "
-      "--rows-train 500",
-      run};
+  return {.name = "faults",
+          .summary = "list the faulty programs, or check that each fault shows",
+          .synopsis = "faults [FAULT ...] [--check|--data] [options]",
+          .options = {.names = {"backend", "check", "data-dir", "replicas", "rows-train", "seed",
+                                "skip-dead", "workers"},
+                      .most_positional = 1000,
+                      .positional_name = "FAULT ...",
+                      .own = {{.name = "data",
+                               .type = OptionType::kFlag,
+                               .help = "list the data files that are not here: which faults lack "
+                                       "them, where to put them, where they come from"}}},
+          .description =
+              "Without --check: id, origin, source, fault types as the study declares them and as "
+              "the difference between\n"
+              "buggy and fixed program gives them. With --check: trains both and compares their "
+              "metrics (Gaussian GLM\n"
+              "p < 0.05 and Cohen's d >= 0.5; a training that diverged is worse than any that did "
+              "not, see docs/methods/statistics.md);\n"
+              "exit 1 if a fault doesn't show, or if none could be checked. Faults whose data set "
+              "is not here are named, and\n"
+              "--data lists what they lack.",
+          .example =
+              "  neutra faults\n"
+              "  neutra faults --data\n"
+              "  neutra faults D1 D6 D7 D8 --check\n"
+              "  neutra faults F1 F2 F3 --check --rows-train 500",
+          .run = run};
 }
 
 }  // namespace neutra::cli

@@ -60,21 +60,25 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb import_verb() {
-  return {"import",
-          "make a program of a Keras model file",
-          "import FILE -o OUT.json [--data FILE] [--training FILE.json] [--json]",
-          {{"data", "data-dir", "output", "training"}, 1, 1, "FILE"},
-          "FILE is a model that Keras 1.2 to 3 has saved: .h5, .hdf5, .keras, or the JSON of "
-          "to_json(); Sequential or a\n"
-          "functional model that is a chain of layers. Prints what had to be assumed. Exit 3, with "
-          "nothing written, where a "
-          "program can't represent\n"
-          "the model: what it can't is named (docs/formats/keras_model.md). Code in files "
-          "(Lambda layers, pickles) is\n"
-          "refused.",
-          "  neutra import model.h5 -o model.json --data rows.npz\n"
-          "  neutra import model.keras -o model.json --training training.json --json",
-          run};
+  return {.name = "import",
+          .summary = "make a program of a Keras model file",
+          .synopsis = "import FILE -o OUT.json [--data FILE] [--training FILE.json] [--json]",
+          .options = {.names = {"data", "data-dir", "output", "training"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "FILE"},
+          .description =
+              "FILE is a model that Keras 1.2 to 3 has saved: .h5, .hdf5, .keras, or the JSON of "
+              "to_json(); Sequential or a\n"
+              "functional model that is a chain of layers. Prints what had to be assumed. Exit 3, "
+              "with nothing written, where a program can't represent\n"
+              "the model: what it can't is named (docs/formats/keras_model.md). Code in files "
+              "(Lambda layers, pickles) is\n"
+              "refused.",
+          .example =
+              "  neutra import model.h5 -o model.json --data rows.npz\n"
+              "  neutra import model.keras -o model.json --training training.json --json",
+          .run = run};
 }
 
 }  // namespace neutra::cli

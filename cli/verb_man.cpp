@@ -76,16 +76,17 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb man_verb() {
-  return {"man",
-          "print or write the manual pages",
-          "man [VERB] [-o FOLDER]",
-          {{"output"}, 0, 1, "VERB"},
-          "The page of a verb, or neutra(1), in the form that man reads. With -o FOLDER that page, "
-          "or without a verb all of\n"
-          "them, as files. They are made of what --help says; cmake --install puts them where man "
-          "looks.",
-          "  neutra man search | man -l -\n  neutra man -o ~/.local/share/man/man1",
-          run};
+  return {.name = "man",
+          .summary = "print or write the manual pages",
+          .synopsis = "man [VERB] [-o FOLDER]",
+          .options = {.names = {"output"}, .most_positional = 1, .positional_name = "VERB"},
+          .description =
+              "The page of a verb, or neutra(1), in the form that man reads. With -o FOLDER that "
+              "page, or without a verb all of\n"
+              "them, as files. They are made of what --help says; cmake --install puts them where "
+              "man looks.",
+          .example = "  neutra man search | man -l -\n  neutra man -o ~/.local/share/man/man1",
+          .run = run};
 }
 
 }  // namespace neutra::cli

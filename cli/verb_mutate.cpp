@@ -95,39 +95,41 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb mutate_verb() {
-  return {
-      "mutate",
-      "make faulty programs with mutation operators",
-      "mutate FAULT|SUBJECT|FILE --all|--operator ID|--apply ID@LAYER=VALUE|--order N [options] "
-      "| mutate --list",
-      {{"all",      "apply",        "as",       "backend", "bounds",  "count",
-        "data-dir", "early",        "fresh",    "kill",    "layer",   "list",
-        "memory",   "memory-limit", "operator", "order",   "output",  "range",
-        "report",   "rows-train",   "runs",     "seed",    "show",    "store",
-        "test-set", "time-limit",   "value",    "variant", "version", "workers"},
-       0,
-       1,
-       "FAULT|SUBJECT|FILE",
-       {"text", "csv", "json"}},
-      "--all and --operator make first-order mutants: one for each layer where an operator applies "
-      "and each value to try;\n"
-      "of a range, its most severe end. --apply, given up to five times, makes one mutant of all "
-      "in their order; layers\n"
-      "count as those before left them. --order makes --count random mutants of N operators. With "
-      "-o FOLDER each mutant\n"
-      "becomes a program (or with --as fault a fault) of its own, listed in manifest.json; -o "
-      "FILE.json writes a single one.\n"
-      "With --kill the original and its mutants are trained --runs times each, to see which "
-      "mutants the test sets kill and\n"
-      "what their mutation scores are (docs/methods/killing.md). The same command goes on from an "
-      "unfinished --store; -o\n"
-      "FILE takes the scores.",
-      "  neutra mutate --list\n  neutra mutate F1 --version fixed --operator change_label "
-      "--value 25 --show\n  neutra mutate mnist_cnn --all -o mutants\n  neutra mutate "
-      "d7 --order 3 --count 10 --seed 1 --as fault -o faults\n  neutra mutate d8 --all --kill "
-      "--runs 20 "
-      "--store d8.runs --report d8-report.json",
-      run};
+  return {.name = "mutate",
+          .summary = "make faulty programs with mutation operators",
+          .synopsis =
+              "mutate FAULT|SUBJECT|FILE --all|--operator ID|--apply ID@LAYER=VALUE|--order N "
+              "[options] | mutate --list",
+          .options = {.names = {"all",        "apply",    "as",      "backend",      "bounds",
+                                "count",      "data-dir", "early",   "fresh",        "kill",
+                                "layer",      "list",     "memory",  "memory-limit", "operator",
+                                "order",      "output",   "range",   "report",       "rows-train",
+                                "runs",       "seed",     "show",    "store",        "test-set",
+                                "time-limit", "value",    "variant", "version",      "workers"},
+                      .most_positional = 1,
+                      .positional_name = "FAULT|SUBJECT|FILE",
+                      .formats = {"text", "csv", "json"}},
+          .description =
+              "--all and --operator make first-order mutants: one for each layer where an operator "
+              "applies and each value to try;\n"
+              "of a range, its most severe end. --apply, given up to five times, makes one mutant "
+              "of all in their order; layers\n"
+              "count as those before left them. --order makes --count random mutants of N "
+              "operators. With -o FOLDER each mutant\n"
+              "becomes a program (or with --as fault a fault) of its own, listed in manifest.json; "
+              "-o FILE.json writes a single one.\n"
+              "With --kill the original and its mutants are trained --runs times each, to see "
+              "which mutants the test sets kill and\n"
+              "what their mutation scores are (docs/methods/killing.md). The same command goes on "
+              "from an unfinished --store; -o\n"
+              "FILE takes the scores.",
+          .example =
+              "  neutra mutate --list\n"
+              "  neutra mutate F1 --version fixed --operator change_label --value 25 --show\n"
+              "  neutra mutate mnist_cnn --all -o mutants\n"
+              "  neutra mutate d7 --order 3 --count 10 --seed 1 --as fault -o faults\n"
+              "  neutra mutate d8 --all --kill --runs 20 --store d8.runs --report d8-report.json",
+          .run = run};
 }
 
 }  // namespace neutra::cli

@@ -146,22 +146,27 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb network_verb() {
-  return {
-      "network",
-      "print the neutrality network of a search or of a recorded TSV file",
-      "network STORE|FILE.tsv [--format tsv|graphml|dot|json|svg|png|pdf|text] [-o FILE]\n"
-      "                    [--compare FILE.tsv] [--all-repairs]",
-      {{"all-repairs", "compare", "fault", "output"}, 1, 1, "STORE|FILE.tsv", kFormats},
-      "Rows are the edges of the network, as their parents left the queue, then by id. Two "
-      "searches found the same\n"
-      "network when their tsv forms are equal byte for byte. json carries complexity and "
-      "improvement (Table 9 of the\n"
-      "study), and of each repair whether it is 1-minimal; text lists the repairs for people, the "
-      "small ones first. svg, png and pdf are pictures of it, laid out by "
-      "Graphviz. Without\n"
-      "--format the ending of -o FILE says the form, where it is one of these.",
-      "  neutra network D7.h5 --format text\n  neutra network D7.h5 -o D7.pdf",
-      run};
+  return {.name = "network",
+          .summary = "print the neutrality network of a search or of a recorded TSV file",
+          .synopsis =
+              "network STORE|FILE.tsv [--format tsv|graphml|dot|json|svg|png|pdf|text] [-o FILE]\n"
+              "                    [--compare FILE.tsv] [--all-repairs]",
+          .options = {.names = {"all-repairs", "compare", "fault", "output"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "STORE|FILE.tsv",
+                      .formats = kFormats},
+          .description =
+              "Rows are the edges of the network, as their parents left the queue, then by id. Two "
+              "searches found the same\n"
+              "network when their tsv forms are equal byte for byte. json carries complexity and "
+              "improvement (Table 9 of the\n"
+              "study), and of each repair whether it is 1-minimal; text lists the repairs for "
+              "people, the small ones first. svg, png and pdf are pictures of it, laid out by "
+              "Graphviz. Without\n"
+              "--format the ending of -o FILE says the form, where it is one of these.",
+          .example = "  neutra network D7.h5 --format text\n  neutra network D7.h5 -o D7.pdf",
+          .run = run};
 }
 
 }  // namespace neutra::cli

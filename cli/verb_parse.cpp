@@ -206,24 +206,31 @@ Result run(const Arguments& arguments) {
 
 Verb parse_verb() {
   return {
-      "parse",
-      "read what the real fault-localisation tools printed",
-      "parse --tool umlaut|deepdiagnosis|deeplocalize|neuralint|deepfd FILE\n"
-      "                    [--fault FAULT] [--keep-misleading] [--format text|json|answers] "
-      "[-o FILE]",
-      {{"fault", "keep-misleading", "output", "tool"}, 1, 1, "FILE", {"text", "json", "answers"}},
-      "Reads console logs and collections of them: progress bars, colour codes and whatever else "
-      "was printed are passed\n"
-      "over and counted. Of each program: its runs, its messages, and the answer that most runs "
-      "gave, with the study's\n"
-      "mapping of messages to faults. Lines that look like the tool's but can't be read are "
-      "warnings with their number.\n"
-      "--format answers writes what `neutra score --answers` takes. Programs of the study are "
-      "known by the names in\n"
-      "its recordings; --fault says which fault a log is of. Exit 3 if nothing is recognised.",
-      "  neutra parse --tool umlaut 48385830.txt\n"
-      "  neutra parse --tool deepdiagnosis runs.txt --format answers -o answers.csv",
-      run};
+      .name = "parse",
+      .summary = "read what the real fault-localisation tools printed",
+      .synopsis =
+          "parse --tool umlaut|deepdiagnosis|deeplocalize|neuralint|deepfd FILE\n"
+          "                    [--fault FAULT] [--keep-misleading] [--format text|json|answers] "
+          "[-o FILE]",
+      .options = {.names = {"fault", "keep-misleading", "output", "tool"},
+                  .least_positional = 1,
+                  .most_positional = 1,
+                  .positional_name = "FILE",
+                  .formats = {"text", "json", "answers"}},
+      .description =
+          "Reads console logs and collections of them: progress bars, colour codes and whatever "
+          "else was printed are passed\n"
+          "over and counted. Of each program: its runs, its messages, and the answer that most "
+          "runs gave, with the study's\n"
+          "mapping of messages to faults. Lines that look like the tool's but can't be read are "
+          "warnings with their number.\n"
+          "--format answers writes what `neutra score --answers` takes. Programs of the study are "
+          "known by the names in\n"
+          "its recordings; --fault says which fault a log is of. Exit 3 if nothing is recognised.",
+      .example =
+          "  neutra parse --tool umlaut 48385830.txt\n"
+          "  neutra parse --tool deepdiagnosis runs.txt --format answers -o answers.csv",
+      .run = run};
 }
 
 }  // namespace neutra::cli

@@ -134,39 +134,42 @@ Result run(const Arguments& arguments) {
 
 Verb report_verb() {
   return {
-      "report",
-      "make a page of a network that a browser shows: graph, repairs, scores",
-      "report STORE|FILE.tsv... [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
-      "N|id:LIST] [--fault FAULT] [--format html|json|csv] [--table NAME]",
-      {{"answers", "curves", "data-dir", "fault", "match", "memory", "output", "replicas", "study",
-        "table", "top", "unlocated", "variant", "workers"},
-       1,
-       kMostCompared,
-       "STORE|FILE.tsv",
-       {"html", "json", "csv"}},
-      "One HTML file that needs no network and no other file: the neutrality network as a "
-      "graph to go through, to search\n"
-      "and to filter by fault type, the difference, path and metrics of each program, tables "
-      "of the repairs, and where\n"
-      "the search came from. With --answers also what fault-localisation tools said, scored "
-      "before and after neutrality\n"
-      "analysis as by neutra score; with --study the answers of a finished study, and time "
-      "against F3 over all of its\n"
-      "faults. json is what the page holds (docs/formats/report.md). With --curves the programs "
-      "are trained again as the\n"
-      "search did, which gives the same bits, and the page draws loss and metric of each epoch: 5 "
-      "for the five best\n"
-      "repairs, id:5 for program 5; fewer --replicas are faster. With more than one search of a "
-      "program the page shows them\n"
-      "side by side: the best metric over the evaluations, and which repairs they have in common. "
-      "csv is one table of the\n"
-      "page, that --table names.",
-      "  neutra report D7.h5 -o D7.html\n"
-      "  neutra report D7.h5 --curves 5 -o D7.html\n"
-      "  neutra report D7.h5 other/D7.h5 -o both.html\n"
-      "  neutra report D7.h5 --format csv --table rejected -o rejected.csv\n"
-      "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",
-      run};
+      .name = "report",
+      .summary = "make a page of a network that a browser shows: graph, repairs, scores",
+      .synopsis =
+          "report STORE|FILE.tsv... [-o FILE.html] [--answers FILE.csv] [--study FOLDER] [--curves "
+          "N|id:LIST] [--fault FAULT] [--format html|json|csv] [--table NAME]",
+      .options = {.names = {"answers", "curves", "data-dir", "fault", "match", "memory", "output",
+                            "replicas", "study", "table", "top", "unlocated", "variant", "workers"},
+                  .least_positional = 1,
+                  .most_positional = kMostCompared,
+                  .positional_name = "STORE|FILE.tsv",
+                  .formats = {"html", "json", "csv"}},
+      .description =
+          "One HTML file that needs no network and no other file: the neutrality network as a "
+          "graph to go through, to search\n"
+          "and to filter by fault type, the difference, path and metrics of each program, tables "
+          "of the repairs, and where\n"
+          "the search came from. With --answers also what fault-localisation tools said, scored "
+          "before and after neutrality\n"
+          "analysis as by neutra score; with --study the answers of a finished study, and time "
+          "against F3 over all of its\n"
+          "faults. json is what the page holds (docs/formats/report.md). With --curves the "
+          "programs are trained again as the\n"
+          "search did, which gives the same bits, and the page draws loss and metric of each "
+          "epoch: 5 for the five best\n"
+          "repairs, id:5 for program 5; fewer --replicas are faster. With more than one search of "
+          "a program the page shows them\n"
+          "side by side: the best metric over the evaluations, and which repairs they have in "
+          "common. csv is one table of the\n"
+          "page, that --table names.",
+      .example =
+          "  neutra report D7.h5 -o D7.html\n"
+          "  neutra report D7.h5 --curves 5 -o D7.html\n"
+          "  neutra report D7.h5 other/D7.h5 -o both.html\n"
+          "  neutra report D7.h5 --format csv --table rejected -o rejected.csv\n"
+          "  neutra report quickstart-results/D7.h5 --study quickstart-results -o D7.html",
+      .run = run};
 }
 
 }  // namespace neutra::cli

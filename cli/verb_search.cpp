@@ -242,8 +242,8 @@ std::string text_of(const Searched& searched) {
               : "") +
          network_text(searched.outcome.network, searched.fault.get(), limit,
                       searched.out_of_reach) +
-         "\nend: " + std::string(search::end_text(searched.outcome.end)) + "; " + effort_text(searched.outcome) +
-         "store: " + store + "\n";
+         "\nend: " + std::string(search::end_text(searched.outcome.end)) + "; " +
+         effort_text(searched.outcome) + "store: " + store + "\n";
 }
 
 Result result_of_search(Searched searched, const Arguments& arguments) {
@@ -360,59 +360,62 @@ Result run(const Arguments& arguments) {
 
 Verb search_verb() {
   return {
-      "search",
-      "search all small patches that repair a faulty program (its neutrality network)",
-      "search FAULT [--store FILE] [options]",
-      {{"backend",
-        "budget-evaluations",
-        "budget-minimise",
-        "budget-time",
-        "curtail",
-        "data-dir",
-        "fresh",
-        "ground-truth-metric",
-        "improve",
-        "max-depth",
-        "memory",
-        "memory-limit",
-        "minimise",
-        "preset",
-        "replicas",
-        "reuse",
-        "reuse-epochs",
-        "rule",
-        "seed",
-        "share-identical",
-        "skip-dead",
-        "speculate",
-        "store",
-        "ties",
-        "time-limit",
-        "top-k",
-        "workers"},
-       1,
-       1,
-       "FAULT"},
-      "Breadth-first search from the buggy program: every program that differs in one "
-      "hyperparameter is trained\n"
-      "--replicas times; those at least as good as their parent are followed, those as good as "
-      "the known fix are\n"
-      "repairs (without a known fix: see --improve). The same command continues an interrupted "
-      "search; a finished one is printed\n"
-      "without training, or goes on where a budget is larger now. A store keeps its budgets, its "
-      "preset and --ties where these are\n"
-      "left out. Any other difference from the options that it was made with, such as a smaller "
-      "budget, is named and refused\n"
-      "with exit code 3: neutra network prints a store without them. The network depends on "
-      "program, seed, preset, rule, ties,\n"
-      "top-k, replicas, level, --improve, budgets and limits, never on workers, savings or "
-      "interruptions. --minimise then trains the smaller patches that tell which repairs are "
-      "1-minimal (no single change can be\n"
-      "taken back); on a finished store it does only that. Started with mpirun or srun --mpi=pmix "
-      "it spreads over the ranks of the job.",
-      "  neutra search D7 --store D7.h5 --budget-evaluations 150\n  neutra network D7.h5 "
-      "--format text\n  mpirun -n 8 neutra search D7 --store D7.h5",
-      run};
+      .name = "search",
+      .summary = "search all small patches that repair a faulty program (its neutrality network)",
+      .synopsis = "search FAULT [--store FILE] [options]",
+      .options = {.names = {"backend",
+                            "budget-evaluations",
+                            "budget-minimise",
+                            "budget-time",
+                            "curtail",
+                            "data-dir",
+                            "fresh",
+                            "ground-truth-metric",
+                            "improve",
+                            "max-depth",
+                            "memory",
+                            "memory-limit",
+                            "minimise",
+                            "preset",
+                            "replicas",
+                            "reuse",
+                            "reuse-epochs",
+                            "rule",
+                            "seed",
+                            "share-identical",
+                            "skip-dead",
+                            "speculate",
+                            "store",
+                            "ties",
+                            "time-limit",
+                            "top-k",
+                            "workers"},
+                  .least_positional = 1,
+                  .most_positional = 1,
+                  .positional_name = "FAULT"},
+      .description =
+          "Breadth-first search from the buggy program: every program that differs in one "
+          "hyperparameter is trained\n"
+          "--replicas times; those at least as good as their parent are followed, those as good as "
+          "the known fix are\n"
+          "repairs (without a known fix: see --improve). The same command continues an interrupted "
+          "search; a finished one is printed\n"
+          "without training, or goes on where a budget is larger now. A store keeps its budgets, "
+          "its preset and --ties where these are\n"
+          "left out. Any other difference from the options that it was made with, such as a "
+          "smaller budget, is named and refused\n"
+          "with exit code 3: neutra network prints a store without them. The network depends on "
+          "program, seed, preset, rule, ties,\n"
+          "top-k, replicas, level, --improve, budgets and limits, never on workers, savings or "
+          "interruptions. --minimise then trains the smaller patches that tell which repairs are "
+          "1-minimal (no single change can be\n"
+          "taken back); on a finished store it does only that. Started with mpirun or srun "
+          "--mpi=pmix it spreads over the ranks of the job.",
+      .example =
+          "  neutra search D7 --store D7.h5 --budget-evaluations 150\n"
+          "  neutra network D7.h5 --format text\n"
+          "  mpirun -n 8 neutra search D7 --store D7.h5",
+      .run = run};
 }
 
 }  // namespace neutra::cli

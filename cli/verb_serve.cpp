@@ -56,22 +56,26 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb serve_verb() {
-  return {"serve",
-          "show the searches and benchmarks of a folder in a browser, while they grow",
-          "serve FOLDER [--port N] [--host HOST] [--workers N] [--data-dir DIR]",
-          {{"data-dir", "host", "port", "workers"}, 1, 1, "FOLDER"},
-          "Prints the address and serves until Ctrl-C or SIGTERM, which end it with exit code 0. "
-          "Searches, also those that\n"
-          "run: how far they are, and their reports (neutra report). Benchmarks: their entries by "
-          "fault type, category,\n"
-          "operator, subject and tool, each with the difference of both programs, similar entries, "
-          "and tools that can be run\n"
-          "on it. Folders in the folder are looked through, too; links aren't followed. Nothing is "
-          "written. Tools run one\n"
-          "after the other, each with --workers trainings at the same time. Without --host only "
-          "this machine is answered.",
-          "  neutra serve quickstart-results\n  neutra serve results --port 8080",
-          run};
+  return {.name = "serve",
+          .summary = "show the searches and benchmarks of a folder in a browser, while they grow",
+          .synopsis = "serve FOLDER [--port N] [--host HOST] [--workers N] [--data-dir DIR]",
+          .options = {.names = {"data-dir", "host", "port", "workers"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "FOLDER"},
+          .description =
+              "Prints the address and serves until Ctrl-C or SIGTERM, which end it with exit code "
+              "0. Searches, also those that\n"
+              "run: how far they are, and their reports (neutra report). Benchmarks: their entries "
+              "by fault type, category,\n"
+              "operator, subject and tool, each with the difference of both programs, similar "
+              "entries, and tools that can be run\n"
+              "on it. Folders in the folder are looked through, too; links aren't followed. "
+              "Nothing is written. Tools run one\n"
+              "after the other, each with --workers trainings at the same time. Without --host "
+              "only this machine is answered.",
+          .example = "  neutra serve quickstart-results\n  neutra serve results --port 8080",
+          .run = run};
 }
 
 }  // namespace neutra::cli

@@ -351,18 +351,23 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb show_verb() {
-  return {"show",
-          "show one program: layers, shapes, hyperparameter keys, parameter string, warnings",
-          "show FAULT|FILE [--version buggy|fixed] [--json]",
-          {{"data-dir", "version"}, 1, 1, "FAULT|FILE"},
-          "FAULT is a bundled id (neutra faults, neutra subjects) or a JSON file: a program "
-          "(docs/formats/program.md) or a fault\n"
-          "(docs/formats/fault.md). Shapes are those of the data's header where the data are here; "
-          "rows are not read. Warnings name\n"
-          "what Keras trains without an error, but not as it must be meant, such as an "
-          "EarlyStopping whose monitor is no metric.",
-          "  neutra show D7\n  neutra show my_program.json --json",
-          run};
+  return {.name = "show",
+          .summary =
+              "show one program: layers, shapes, hyperparameter keys, parameter string, warnings",
+          .synopsis = "show FAULT|FILE [--version buggy|fixed] [--json]",
+          .options = {.names = {"data-dir", "version"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "FAULT|FILE"},
+          .description =
+              "FAULT is a bundled id (neutra faults, neutra subjects) or a JSON file: a program "
+              "(docs/formats/program.md) or a fault\n"
+              "(docs/formats/fault.md). Shapes are those of the data's header where the data are "
+              "here; rows are not read. Warnings name\n"
+              "what Keras trains without an error, but not as it must be meant, such as an "
+              "EarlyStopping whose monitor is no metric.",
+          .example = "  neutra show D7\n  neutra show my_program.json --json",
+          .run = run};
 }
 
 }  // namespace neutra::cli

@@ -226,15 +226,18 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb simulate_verb() {
-  return {"simulate",
-          "estimate how fast a finished search would be on more workers",
-          "simulate STORE [--sizes LIST] [--plot PICTURE] [options]",
-          {{"curtail", "failures", "latency", "output", "plot", "rank-threads", "restart-time",
-            "seed", "sizes", "speculate", "stragglers", "task-time", "time-factor"},
-           1,
-           1,
-           "STORE",
-           {"text", "csv", "json", "latex"}},
+  return {
+      .name = "simulate",
+      .summary = "estimate how fast a finished search would be on more workers",
+      .synopsis = "simulate STORE [--sizes LIST] [--plot PICTURE] [options]",
+      .options = {.names = {"curtail", "failures", "latency", "output", "plot", "rank-threads",
+                            "restart-time", "seed", "sizes", "speculate", "stragglers", "task-time",
+                            "time-factor"},
+                  .least_positional = 1,
+                  .most_positional = 1,
+                  .positional_name = "STORE",
+                  .formats = {"text", "csv", "json", "latex"}},
+      .description =
           "Runs the search of a store once more through the scheduler, on ranks that are simulated "
           "with the recorded times\n"
           "of its trainings: how long it takes, against a lower bound that no schedule can beat "
@@ -244,7 +247,9 @@ Verb simulate_verb() {
           "rank 0 is. With and without speculation, unless --speculate says which. Exit 1 when a "
           "simulated search ends\n"
           "in another network than the store's. A store made with --curtail off and --reuse-epochs "
-          "off has all times;\nothers are estimated.\n\n"
+          "off has all times;\n"
+          "others are estimated.\n"
+          "\n"
           "columns:\n"
           "  ahead       do idle workers train the next program's neighbours ahead (--speculate)\n"
           "  bound       seconds that no schedule can beat\n"
@@ -258,11 +263,12 @@ Verb simulate_verb() {
           "largest one\n"
           "  messages/s  that rank 0 sends and receives; deals: the share of its time that they "
           "take",
+      .example =
           "  neutra search D8 --store D8.h5 --budget-evaluations 580 --curtail off --reuse-epochs "
           "off\n"
           "  neutra simulate D8.h5 --sizes 1,16,256,1000 --time-factor 100 --plot D8.svg\n"
           "  neutra simulate D8.h5 --sizes 1000 --stragglers 0.05:4 --failures 0.001",
-          run};
+      .run = run};
 }
 
 }  // namespace neutra::cli

@@ -70,22 +70,26 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb status_verb() {
-  return {"status",
-          "say how far searches are",
-          "status FOLDER|STORE... [--format text|csv|json|latex]",
-          {{}, 1, 10000, "FOLDER|STORE...", {"text", "csv", "json", "latex"}},
-          "Of every store in the folders its state: waiting, running (and where), stopped (the "
-          "same command goes on; with how its\n"
-          "job failed), finished or damaged; then programs generated, repairs among them, the mean "
-          "metric of the best one and of\n"
-          "the buggy program, evaluations, their rate, the time left in the budget and the part of "
-          "it that is used, all as of the\n"
-          "store's last save (of a running search: how long ago). With Slurm here: the elements of "
-          "neutra submit's jobs that are\n"
-          "in its queue. Exit 0 also where a store is damaged: of one store neutra store check "
-          "says so with exit 1.",
-          "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
-          run};
+  return {.name = "status",
+          .summary = "say how far searches are",
+          .synopsis = "status FOLDER|STORE... [--format text|csv|json|latex]",
+          .options = {.least_positional = 1,
+                      .most_positional = 10000,
+                      .positional_name = "FOLDER|STORE...",
+                      .formats = {"text", "csv", "json", "latex"}},
+          .description =
+              "Of every store in the folders its state: waiting, running (and where), stopped (the "
+              "same command goes on; with how its\n"
+              "job failed), finished or damaged; then programs generated, repairs among them, the "
+              "mean metric of the best one and of\n"
+              "the buggy program, evaluations, their rate, the time left in the budget and the "
+              "part of it that is used, all as of the\n"
+              "store's last save (of a running search: how long ago). With Slurm here: the "
+              "elements of neutra submit's jobs that are\n"
+              "in its queue. Exit 0 also where a store is damaged: of one store neutra store check "
+              "says so with exit 1.",
+          .example = "  neutra status results\n  neutra status D7.h5 D8.h5 --format json",
+          .run = run};
 }
 
 }  // namespace neutra::cli

@@ -144,18 +144,19 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb store_verb() {
-  return {"store",
-          "check, repair or merge the stores of searches, or say what they hold",
-          "store check|info|repair STORE [-o FILE] [--json] | store merge STORE... -o FILE",
-          {{"output"},
-           2,
-           1000,
-           "check|info|merge|repair STORE...",
-           {},
-           {{"check", "STORE", {{}}},
-            {"info", "STORE", {{}}},
-            {"merge", "STORE..."},
-            {"repair", "STORE"}}},
+  return {
+      .name = "store",
+      .summary = "check, repair or merge the stores of searches, or say what they hold",
+      .synopsis = "store check|info|repair STORE [-o FILE] [--json] | store merge STORE... -o FILE",
+      .options = {.names = {"output"},
+                  .least_positional = 2,
+                  .most_positional = 1000,
+                  .positional_name = "check|info|merge|repair STORE...",
+                  .actions = {{"check", "STORE", {{}}},
+                              {"info", "STORE", {{}}},
+                              {"merge", "STORE..."},
+                              {"repair", "STORE"}}},
+      .description =
           "check: digest, structure and journal; exit 1 when something is wrong. info: command, "
           "options, versions, state.\n"
           "repair: a sound store of all whole records of a damaged one, in its place (the damaged "
@@ -163,9 +164,12 @@ Verb store_verb() {
           "as FILE.damaged) or as -o FILE; a sound one is copied there. merge: one store with the "
           "trainings of several\n"
           "stores of one search. The search goes on from both and trains what is missing.",
-          "  neutra store info D7.h5\n  neutra store check D7.h5\n  neutra store repair D7.h5\n"
+      .example =
+          "  neutra store info D7.h5\n"
+          "  neutra store check D7.h5\n"
+          "  neutra store repair D7.h5\n"
           "  neutra store merge node1/D7.h5 node2/D7.h5 -o D7.h5",
-          run};
+      .run = run};
 }
 
 }  // namespace neutra::cli

@@ -153,28 +153,32 @@ Result run(const Arguments& arguments) {
 
 Verb study_verb() {
   return {
-      "study",
-      "search several faults, ask tools about them and score the answers",
-      "study FILE|STUDY [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
-      {{"backend", "data-dir", "figures", "folder", "memory", "only", "quick", "reuse-epochs",
-        "searches-only", "seed", "skip-dead", "workers"},
-       1,
-       1,
-       "FILE.json|STUDY",
-       {"text", "csv", "json", "latex"}},
-      "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or reads "
-      "a recorded network,\n"
-      "asks fault-localisation tools or reads their recorded answers, and scores these before "
-      "and after neutrality\n"
-      "analysis. Faults whose data are not here are left out, and a tool that fails has failed as "
-      "its answer. Stores,\n"
-      "networks, answers, scores, tables and figures go to --folder; the same command continues an "
-      "interrupted study.\n"
-      "STUDY is a bundled one: quickstart, or fl_study, the whole study with every tool (weeks "
-      "on two cores; --quick: minutes).",
-      "  neutra study quickstart\n  neutra study fl_study --quick\n"
-      "  neutra study my_study.json --folder results --format latex",
-      run};
+      .name = "study",
+      .summary = "search several faults, ask tools about them and score the answers",
+      .synopsis =
+          "study FILE|STUDY [--quick] [--folder FOLDER] [--format text|csv|json|latex] [options]",
+      .options = {.names = {"backend", "data-dir", "figures", "folder", "memory", "only", "quick",
+                            "reuse-epochs", "searches-only", "seed", "skip-dead", "workers"},
+                  .least_positional = 1,
+                  .most_positional = 1,
+                  .positional_name = "FILE.json|STUDY",
+                  .formats = {"text", "csv", "json", "latex"}},
+      .description =
+          "Runs what a study file says (docs/formats/study.md): searches each fault's repairs or "
+          "reads a recorded network,\n"
+          "asks fault-localisation tools or reads their recorded answers, and scores these before "
+          "and after neutrality\n"
+          "analysis. Faults whose data are not here are left out, and a tool that fails has failed "
+          "as its answer. Stores,\n"
+          "networks, answers, scores, tables and figures go to --folder; the same command "
+          "continues an interrupted study.\n"
+          "STUDY is a bundled one: quickstart, or fl_study, the whole study with every tool (weeks "
+          "on two cores; --quick: minutes).",
+      .example =
+          "  neutra study quickstart\n"
+          "  neutra study fl_study --quick\n"
+          "  neutra study my_study.json --folder results --format latex",
+      .run = run};
 }
 
 }  // namespace neutra::cli

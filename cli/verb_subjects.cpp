@@ -82,18 +82,17 @@ Result run(const Arguments&) {
 }  // namespace
 
 Verb subjects_verb() {
-  return {"subjects",
-          "list the bundled subject programs",
-          "subjects [--json]",
-          {{}, 0, 0, ""},
-          "Subjects are the programs that the bundled faults are made of: correct ones for "
-          "artificial faults, the\n"
-          "faulty ones of the original posts for real faults. Other verbs take a subject where "
-          "they take a "
-          "fault, as a\n"
-          "program without a known fix.",
-          "  neutra subjects",
-          run};
+  return {.name = "subjects",
+          .summary = "list the bundled subject programs",
+          .synopsis = "subjects [--json]",
+          .description =
+              "Subjects are the programs that the bundled faults are made of: correct ones for "
+              "artificial faults, the\n"
+              "faulty ones of the original posts for real faults. Other verbs take a subject where "
+              "they take a fault, as a\n"
+              "program without a known fix.",
+          .example = "  neutra subjects",
+          .run = run};
 }
 
 }  // namespace neutra::cli

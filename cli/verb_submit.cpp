@@ -212,26 +212,30 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb submit_verb() {
-  return {"submit",
-          "give the searches of a study to a batch system",
-          "submit FILE.json|STUDY [--executor slurm|local] [--ranks N] [--sbatch-arg ARGUMENT...] "
-          "[--dry-run] [options]",
-          {{"attempts", "backend", "data-dir", "dry-run", "executor", "folder", "memory", "only",
-            "quick", "ranks", "reuse-epochs", "sbatch-arg", "seed", "skip-dead", "workers"},
-           1,
-           1,
-           "FILE.json|STUDY"},
-          "Writes a script, batch.sh in --folder, and starts it: one array job of Slurm with an "
-          "element for each fault,\n"
-          "each --ranks processes with --workers trainings at the same time. An element that "
-          "reaches its time limit is\n"
-          "saved, requeued and goes on; so is one that was killed, up to --attempts. neutra status "
-          "FOLDER tells how far\n"
-          "they are; neutra study with the same --folder scores what they found "
-          "(docs/howto/submit_a_study.md).",
-          "  neutra submit fl_study --ranks 8 --sbatch-arg=--time=12:00:00 --folder results\n"
-          "  neutra submit my_study.json --executor local --dry-run",
-          run};
+  return {.name = "submit",
+          .summary = "give the searches of a study to a batch system",
+          .synopsis =
+              "submit FILE.json|STUDY [--executor slurm|local] [--ranks N] [--sbatch-arg "
+              "ARGUMENT...] [--dry-run] [options]",
+          .options = {.names = {"attempts", "backend", "data-dir", "dry-run", "executor", "folder",
+                                "memory", "only", "quick", "ranks", "reuse-epochs", "sbatch-arg",
+                                "seed", "skip-dead", "workers"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "FILE.json|STUDY"},
+          .description =
+              "Writes a script, batch.sh in --folder, and starts it: one array job of Slurm with "
+              "an element for each fault,\n"
+              "each --ranks processes with --workers trainings at the same time. An element that "
+              "reaches its time limit is\n"
+              "saved, requeued and goes on; so is one that was killed, up to --attempts. neutra "
+              "status FOLDER tells how far\n"
+              "they are; neutra study with the same --folder scores what they found "
+              "(docs/howto/submit_a_study.md).",
+          .example =
+              "  neutra submit fl_study --ranks 8 --sbatch-arg=--time=12:00:00 --folder results\n"
+              "  neutra submit my_study.json --executor local --dry-run",
+          .run = run};
 }
 
 }  // namespace neutra::cli

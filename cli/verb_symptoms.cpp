@@ -237,21 +237,27 @@ Result run(const Arguments& arguments) {
 
 Verb symptoms_verb() {
   return {
-      "symptoms",
-      "find symptoms of faulty data in monitored trainings",
-      "symptoms FILE.h5 [--clean FILE.h5 [--absolute]] [--rules FILE.json] [options]",
-      {{"absolute", "clean", "rules"}, 1, 1, "FILE.h5"},
-      "Reads what neutra train --monitor recorded and says which of 16 symptoms each training "
-      "shows (Shah, 2024), in which\n"
-      "layers, with which values and bounds, and which fault of the data is the likeliest cause. "
-      "With --clean, training i\n"
-      "is compared with all clean ones but the i-th, and so is the i-th clean one; McNemar's exact "
-      "p and the odds ratio compare\n"
-      "them (docs/methods/monitors.md). Without --clean, or with --absolute, bounds are numbers, "
-      "which depend on the network.",
-      "  neutra train D6 --monitor buggy.h5\n  neutra train D6 --version fixed --monitor clean.h5\n"
-      "  neutra symptoms buggy.h5 --clean clean.h5",
-      run};
+      .name = "symptoms",
+      .summary = "find symptoms of faulty data in monitored trainings",
+      .synopsis = "symptoms FILE.h5 [--clean FILE.h5 [--absolute]] [--rules FILE.json] [options]",
+      .options = {.names = {"absolute", "clean", "rules"},
+                  .least_positional = 1,
+                  .most_positional = 1,
+                  .positional_name = "FILE.h5"},
+      .description =
+          "Reads what neutra train --monitor recorded and says which of 16 symptoms each training "
+          "shows (Shah, 2024), in which\n"
+          "layers, with which values and bounds, and which fault of the data is the likeliest "
+          "cause. With --clean, training i\n"
+          "is compared with all clean ones but the i-th, and so is the i-th clean one; McNemar's "
+          "exact p and the odds ratio compare\n"
+          "them (docs/methods/monitors.md). Without --clean, or with --absolute, bounds are "
+          "numbers, which depend on the network.",
+      .example =
+          "  neutra train D6 --monitor buggy.h5\n"
+          "  neutra train D6 --version fixed --monitor clean.h5\n"
+          "  neutra symptoms buggy.h5 --clean clean.h5",
+      .run = run};
 }
 
 }  // namespace neutra::cli

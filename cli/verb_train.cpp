@@ -295,28 +295,32 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb train_verb() {
-  return {
-      "train",
-      "train one program several times and print its metric",
-      "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--log FOLDER] [--monitor FILE.h5] "
-      "[options]",
-      {{"backend", "data-dir", "log", "log-format", "memory-limit", "monitor", "replicas",
-        "rows-train", "seed", "skip-dead", "stream", "time-limit", "version", "workers"},
-       1,
-       1,
-       "FAULT|FILE"},
-      "Each replica has random streams of its own, fixed by seed, program and replica: the "
-      "same call gives the same\n"
-      "numbers with any number of workers. Exit 1 when a replica was cut off or failed.\n"
-      "--monitor changes no number; neutra symptoms reads its file (docs/formats/monitor.md). Nor "
-      "does --log, whose forms\n"
-      "are tables, event files of TensorBoard and runs of MLflow (docs/formats/training_log.md); "
-      "replicas that had ended when\n"
-      "a run is interrupted have theirs.",
-      "  neutra train D7 --replicas 10\n  neutra train D7 --version fixed --json\n"
-      "  neutra train D7 --monitor D7.h5\n"
-      "  neutra train D7 --log logs --log-format tensorboard",
-      run};
+  return {.name = "train",
+          .summary = "train one program several times and print its metric",
+          .synopsis =
+              "train FAULT|FILE [--version buggy|fixed] [--replicas N] [--log FOLDER] [--monitor "
+              "FILE.h5] [options]",
+          .options = {.names = {"backend", "data-dir", "log", "log-format", "memory-limit",
+                                "monitor", "replicas", "rows-train", "seed", "skip-dead", "stream",
+                                "time-limit", "version", "workers"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "FAULT|FILE"},
+          .description =
+              "Each replica has random streams of its own, fixed by seed, program and replica: the "
+              "same call gives the same\n"
+              "numbers with any number of workers. Exit 1 when a replica was cut off or failed.\n"
+              "--monitor changes no number; neutra symptoms reads its file "
+              "(docs/formats/monitor.md). Nor does --log, whose forms\n"
+              "are tables, event files of TensorBoard and runs of MLflow "
+              "(docs/formats/training_log.md); replicas that had ended when\n"
+              "a run is interrupted have theirs.",
+          .example =
+              "  neutra train D7 --replicas 10\n"
+              "  neutra train D7 --version fixed --json\n"
+              "  neutra train D7 --monitor D7.h5\n"
+              "  neutra train D7 --log logs --log-format tensorboard",
+          .run = run};
 }
 
 }  // namespace neutra::cli

@@ -32,15 +32,15 @@ Result run(const Arguments&) {
 }  // namespace
 
 Verb train_isolated_verb() {
-  return {"train-isolated",
-          "train one job read from standard input (used by search for programs that two processes "
-          "died in)",
-          "train-isolated < JOB.json",
-          {{}, 0, 0, ""},
-          "Internal.",
-          "  (internal)",
-          run,
-          true};
+  return {.name = "train-isolated",
+          .summary =
+              "train one job read from standard input (used by search for programs that two "
+              "processes died in)",
+          .synopsis = "train-isolated < JOB.json",
+          .description = "Internal.",
+          .example = "  (internal)",
+          .run = run,
+          .hidden = true};
 }
 
 }  // namespace neutra::cli

@@ -233,22 +233,23 @@ Result run(const Arguments& arguments) {
 }  // namespace
 
 Verb verify_verb() {
-  return {"verify",
-          "train recorded programs and compare with the record",
-          "verify FILE.tsv --fault FAULT [--rows N|LIST] [--min-pass SHARE] [options]",
-          {{"backend", "data-dir", "fault", "memory", "min-pass", "reuse-epochs", "rows", "seed",
-            "skip-dead", "workers"},
-           1,
-           1,
-           "FILE.tsv"},
-          "Trains each program of a recorded network as often as it was recorded. A row passes "
-          "with a permutation p of at\n"
-          "least 0.001 on the difference of the means, or means within 0.01 (the records have two "
-          "decimals). Exit 0 if the\n"
-          "share --min-pass is reached, 1 if not, 3 if the file's root is not the fault's buggy "
-          "program.",
-          "  neutra verify 51181393.tsv --fault D7 --rows 10",
-          run};
+  return {.name = "verify",
+          .summary = "train recorded programs and compare with the record",
+          .synopsis = "verify FILE.tsv --fault FAULT [--rows N|LIST] [--min-pass SHARE] [options]",
+          .options = {.names = {"backend", "data-dir", "fault", "memory", "min-pass",
+                                "reuse-epochs", "rows", "seed", "skip-dead", "workers"},
+                      .least_positional = 1,
+                      .most_positional = 1,
+                      .positional_name = "FILE.tsv"},
+          .description =
+              "Trains each program of a recorded network as often as it was recorded. A row passes "
+              "with a permutation p of at\n"
+              "least 0.001 on the difference of the means, or means within 0.01 (the records have "
+              "two decimals). Exit 0 if the\n"
+              "share --min-pass is reached, 1 if not, 3 if the file's root is not the fault's "
+              "buggy program.",
+          .example = "  neutra verify 51181393.tsv --fault D7 --rows 10",
+          .run = run};
 }
 
 }  // namespace neutra::cli

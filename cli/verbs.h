@@ -10,12 +10,12 @@ namespace neutra::cli {
 
 /// A verb of the command: one file each (verb_NAME.cpp), and one row in verbs.cpp.
 struct Verb {
-  std::string name;          ///< "deepfd-train"
-  std::string summary;       ///< one line
-  std::string synopsis;      ///< "search FAULT [options]"
-  VerbOptions options = {};  ///< and words that it takes
-  std::string description;   ///< for --help, before the options
-  std::string example;       ///< for --help, after the options
+  std::string name = {};         ///< "deepfd-train"
+  std::string summary = {};      ///< one line
+  std::string synopsis = {};     ///< "search FAULT [options]"
+  VerbOptions options = {};      ///< and words that it takes
+  std::string description = {};  ///< for --help, before the options
+  std::string example = {};      ///< for --help, after the options
   /// Does the work; what it has found out is written by who calls it. Throws Error.
   Result (*run)(const Arguments& arguments) = nullptr;
   bool hidden = false;  ///< internal: not in the list of verbs

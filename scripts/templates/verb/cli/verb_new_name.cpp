@@ -19,13 +19,13 @@ Result run(const Arguments& arguments) { return result_of(Found{arguments.positi
 }  // namespace
 
 Verb new_name_verb() {
-  return {"new-name",
-          "what it does, in one line",
-          "new-name FAULT [--json]",
-          {{}, 1, 1, "FAULT"},
-          "What it does, what it prints, and when it exits with 1.",
-          "  neutra new-name D7",
-          run};
+  return {.name = "new-name",
+          .summary = "what it does, in one line",
+          .synopsis = "new-name FAULT [--json]",
+          .options = {.least_positional = 1, .most_positional = 1, .positional_name = "FAULT"},
+          .description = "What it does, what it prints, and when it exits with 1.",
+          .example = "  neutra new-name D7",
+          .run = run};
 }
 
 }  // namespace neutra::cli
