@@ -22,20 +22,23 @@
 namespace neutra::experiments {
 namespace {
 
+using fl_adapters::Localisation;
+using fl_adapters::LocalisationStatus;
+
 constexpr const char* kFormat = "neutra-runs";
 
-const std::vector<fl_adapters::LocalisationStatus> kStatuses = {
-    fl_adapters::LocalisationStatus::kOk, fl_adapters::LocalisationStatus::kNotApplicable,
-    fl_adapters::LocalisationStatus::kTimeout, fl_adapters::LocalisationStatus::kFailed};
+const std::vector<LocalisationStatus> kStatuses = {
+    LocalisationStatus::kOk, LocalisationStatus::kNotApplicable, LocalisationStatus::kTimeout,
+    LocalisationStatus::kFailed};
 
-fl_adapters::LocalisationStatus parse_status(const std::string& word) {
-  for (const fl_adapters::LocalisationStatus status : kStatuses) {
+LocalisationStatus parse_status(const std::string& word) {
+  for (const LocalisationStatus status : kStatuses) {
     if (to_string(status) == word) return status;
   }
   throw input_error("status " + word);
 }
 
-Json to_json(const fl_adapters::Localisation& run) {
+Json to_json(const Localisation& run) {
   Json json{{"status", to_string(run.status)},
             {"answer", to_string(run.faults)},
             {"seconds", run.seconds}};
@@ -50,8 +53,8 @@ Json to_json(const fl_adapters::Localisation& run) {
   return json;
 }
 
-fl_adapters::Localisation localisation_of(const Json& json, const std::string& where) {
-  fl_adapters::Localisation run;
+Localisation localisation_of(const Json& json, const std::string& where) {
+  Localisation run;
   run.status = parse_status(json.at("status"));
   run.faults = program::parse_fault_set(json.at("answer").get<std::string>(), where);
   run.seconds = json.at("seconds");
@@ -125,29 +128,28 @@ void RunJournal::append(const std::string& line) {
   }
 }
 
-std::optional<fl_adapters::Localisation> RunJournal::find(const Json& key) const {
+std::optional<Localisation> RunJournal::find(const Json& key) const {
   const std::lock_guard lock(mutex_);
   const auto found = runs_.find(key.dump());
   if (found == runs_.end()) return std::nullopt;
   return localisation_of(found->second, file_.string());
 }
 
-void RunJournal::add(const Json& key, const fl_adapters::Localisation& run) {
+void RunJournal::add(const Json& key, const Localisation& run) {
   const Json json = to_json(run);
   const std::lock_guard lock(mutex_);
   append(line_of({{"key", key}, {"run", json}}));
   runs_[key.dump()] = json;
 }
 
-fl_adapters::Localisation run_guarded(const fl_adapters::Tool& tool,
-                                      const fl_adapters::FaultyProgram& faulty,
-                                      const fl_adapters::LocaliseContext& context) {
+Localisation run_guarded(const fl_adapters::Tool& tool, const fl_adapters::FaultyProgram& faulty,
+                         const fl_adapters::LocaliseContext& context) {
   const auto start = std::chrono::steady_clock::now();
   const auto interrupted = [&] { return context.stop != nullptr && context.stop->load(); };
-  fl_adapters::Localisation run;
+  Localisation run;
   const auto fail = [&](const std::string& reason) {
     run = {};
-    run.status = fl_adapters::LocalisationStatus::kFailed;
+    run.status = LocalisationStatus::kFailed;
     run.faults.applicable = false;
     run.reason = reason;
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -167,22 +169,22 @@ fl_adapters::Localisation run_guarded(const fl_adapters::Tool& tool,
 
 evaluators::Answer summary_of_runs(const std::string& fault, const std::string& name,
                                    const fl_adapters::Tool& tool,
-                                   const std::vector<fl_adapters::Localisation>& runs) {
+                                   const std::vector<Localisation>& runs) {
   // A ranking without faults answers with the places that it suspects most.
-  const auto said = [](const fl_adapters::Localisation& run) {
+  const auto said = [](const Localisation& run) {
     const bool places = run.faults.applicable && run.faults.items.empty() && !run.ranking.empty();
     return to_string(places ? evaluators::top_places(run.ranking, 1) : run.faults);
   };
   std::map<std::string, int> counts;
-  std::map<fl_adapters::LocalisationStatus, int> ends;
+  std::map<LocalisationStatus, int> ends;
   std::vector<evaluators::Ranking> rankings;
   std::vector<double> seconds;
-  for (const fl_adapters::Localisation& run : runs) {
+  for (const Localisation& run : runs) {
     ++counts[said(run)];
     ++ends[run.status];
     if (!run.ranking.empty()) rankings.push_back(run.ranking);
-    const bool applied = run.status == fl_adapters::LocalisationStatus::kOk ||
-                         run.status == fl_adapters::LocalisationStatus::kTimeout;
+    const bool applied =
+        run.status == LocalisationStatus::kOk || run.status == LocalisationStatus::kTimeout;
     if (applied) seconds.push_back(run.seconds);
   }
   const auto most =
@@ -194,7 +196,7 @@ evaluators::Answer summary_of_runs(const std::string& fault, const std::string& 
   answer.tool = name;
   answer.version = tool.version;
   answer.runs = static_cast<int>(runs.size());
-  answer.faults = std::find_if(runs.begin(), runs.end(), [&](const fl_adapters::Localisation& run) {
+  answer.faults = std::find_if(runs.begin(), runs.end(), [&](const Localisation& run) {
                     return said(run) == most->first;
                   })->faults;
   answer.ranking = evaluators::merged(rankings);

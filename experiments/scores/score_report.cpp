@@ -8,20 +8,20 @@
 namespace neutra::experiments {
 namespace {
 
-using Row = evaluators::ResultTable::Row;
+using evaluators::Cell;
+using evaluators::ResultTable;
+using Row = ResultTable::Row;
 
 /// A row for each fault and tool; for people a line between faults, and no origin, which groups
 /// the means.
-evaluators::ResultTable long_table(const ScoreSheet& sheet, bool with_averages,
-                                   bool for_people = false) {
-  evaluators::ResultTable table{
-      "scores",
-      "Recall, precision and F3 with the known fix and over all ground truths",
-      {{"fault", "Id", "", -1},
-       {"origin", "Origin", "", -1},
-       {"tool", "Tool", "", -1},
-       {"answer", "Answer", "", -1}},
-      {}};
+ResultTable long_table(const ScoreSheet& sheet, bool with_averages, bool for_people = false) {
+  ResultTable table{"scores",
+                    "Recall, precision and F3 with the known fix and over all ground truths",
+                    {{"fault", "Id", "", -1},
+                     {"origin", "Origin", "", -1},
+                     {"tool", "Tool", "", -1},
+                     {"answer", "Answer", "", -1}},
+                    {}};
   add_score_columns(table, "before_", "known fix");
   add_score_columns(table, "after_", "all");
   table.columns.push_back({"ground_truths", "Ground truths", "", 0});
@@ -53,10 +53,9 @@ evaluators::ResultTable long_table(const ScoreSheet& sheet, bool with_averages,
       for (const auto stage : {&RankRow::before, &RankRow::after}) {
         const evaluators::RankScore* score = row.ranks ? &((*row.ranks).*stage) : nullptr;
         line.cells.push_back(score != nullptr && score->first > 0
-                                 ? evaluators::Cell(static_cast<double>(score->first))
-                                 : evaluators::Cell());
-        line.cells.push_back(score != nullptr ? evaluators::Cell(score->average_precision)
-                                              : evaluators::Cell());
+                                 ? Cell(static_cast<double>(score->first))
+                                 : Cell());
+        line.cells.push_back(score != nullptr ? Cell(score->average_precision) : Cell());
       }
     }
     for (const auto value : measured) line.cells.push_back(cell(row.*value));
@@ -73,7 +72,7 @@ evaluators::ResultTable long_table(const ScoreSheet& sheet, bool with_averages,
   }
   if (!with_averages) return table;
   for (const ScoreAverage& average : sheet.averages) {
-    Row line{{average.of, evaluators::Cell(), average.tool, evaluators::Cell()}, false};
+    Row line{{average.of, Cell(), average.tool, Cell()}, false};
     add_score(line, average.before);
     add_score(line, average.after);
     line.cells.resize(table.columns.size());
@@ -82,12 +81,11 @@ evaluators::ResultTable long_table(const ScoreSheet& sheet, bool with_averages,
   return table;
 }
 
-evaluators::ResultTable average_table(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{
-      "averages",
-      "Means over faults",
-      {{"of", "Faults", "", -1}, {"tool", "Tool", "", -1}, {"faults", "n", "", 0}},
-      {}};
+ResultTable average_table(const ScoreSheet& sheet) {
+  ResultTable table{"averages",
+                    "Means over faults",
+                    {{"of", "Faults", "", -1}, {"tool", "Tool", "", -1}, {"faults", "n", "", 0}},
+                    {}};
   add_score_columns(table, "before_", "known fix");
   add_score_columns(table, "after_", "all");
   table.columns.push_back({"after_recall_low", "RC low", "95 %", kScoreDecimals});
@@ -104,7 +102,7 @@ evaluators::ResultTable average_table(const ScoreSheet& sheet) {
 }
 
 /// All pairs, or of more than a screen of them those that differ.
-evaluators::ResultTable telling_comparisons(const ScoreSheet& sheet) {
+ResultTable telling_comparisons(const ScoreSheet& sheet) {
   constexpr std::size_t kScreen = 30;
   constexpr double kSignificant = 0.05;
   if (sheet.comparisons.size() <= kScreen) return comparison_table(sheet);
@@ -114,7 +112,7 @@ evaluators::ResultTable telling_comparisons(const ScoreSheet& sheet) {
       some.comparisons.push_back(pair);
     }
   }
-  evaluators::ResultTable table = comparison_table(some);
+  ResultTable table = comparison_table(some);
   table.title += "; of " + std::to_string(sheet.comparisons.size()) + " pairs the " +
                  std::to_string(some.comparisons.size()) +
                  " with Holm's p below 0.05 (all: --format json)";
@@ -167,7 +165,7 @@ evaluators::Report score_report(const ScoreSheet& sheet, Layout layout) {
     case Layout::kRows:
       report.tables = {long_table(sheet, false, true)};
       if (!sheet.averages.empty()) report.tables.push_back(average_table(sheet));
-      if (evaluators::ResultTable pairs = telling_comparisons(sheet); !pairs.rows.empty()) {
+      if (ResultTable pairs = telling_comparisons(sheet); !pairs.rows.empty()) {
         report.tables.push_back(std::move(pairs));
       }
       add_order(report, sheet);

@@ -8,8 +8,10 @@
 namespace neutra::experiments {
 namespace {
 
-using Row = evaluators::ResultTable::Row;
-using Column = evaluators::ResultTable::Column;
+using evaluators::Cell;
+using evaluators::ResultTable;
+using Row = ResultTable::Row;
+using Column = ResultTable::Column;
 
 constexpr const char* kGroups[] = {"artificial", "real", "all"};
 
@@ -55,12 +57,12 @@ std::size_t matched(const ScoreRow& row, const evaluators::ScoreOptions& options
 
 using ValueOf = std::function<std::optional<double>(const std::string& fault)>;
 /// Mean of a value over some faults, nothing where none has it.
-evaluators::Cell mean_over(const std::vector<std::string>& faults, const ValueOf& value_of) {
+Cell mean_over(const std::vector<std::string>& faults, const ValueOf& value_of) {
   std::vector<double> values;
   for (const std::string& fault : faults) {
     if (const auto value = value_of(fault)) values.push_back(*value);
   }
-  return values.empty() ? evaluators::Cell() : evaluators::Cell(evaluators::mean(values));
+  return values.empty() ? Cell() : Cell(evaluators::mean(values));
 }
 
 std::vector<std::string> faults_of(const ScoreSheet& sheet, const std::string& group) {
@@ -78,11 +80,10 @@ struct Group {
 };
 
 /// One column for each tool; rows of the faults, then means over groups that aren't empty.
-evaluators::ResultTable value_by_tool(const ScoreSheet& sheet, const std::string& key,
-                                      const std::string& title,
-                                      std::optional<double> ScoreRow::*value, int decimals,
-                                      const std::vector<Group>& groups) {
-  evaluators::ResultTable table{key, title, {{"fault", "Id", "", -1}}, {}};
+ResultTable value_by_tool(const ScoreSheet& sheet, const std::string& key, const std::string& title,
+                          std::optional<double> ScoreRow::*value, int decimals,
+                          const std::vector<Group>& groups) {
+  ResultTable table{key, title, {{"fault", "Id", "", -1}}, {}};
   const auto value_of = [&](const std::string& tool) -> ValueOf {
     return [&sheet, tool, value](const std::string& fault) {
       const ScoreRow* row = sheet.find(fault, tool);
@@ -128,19 +129,18 @@ void emphasise(Row& row, std::size_t column, const ScoreRow& scores) {
 
 }  // namespace
 
-evaluators::ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool) {
-  evaluators::ResultTable table{
-      "answers_" + tool,
-      tool +
-          ": faults of the known fix (#F: how many), those that it names (#M), "
-          "and its answer",
-      {{"fault", "Id", "", -1},
-       {"ground_truth", "GT", "", -1},
-       {"faults", "#F", "", -1},
-       {"matches", "Matches", "", -1},
-       {"matched", "#M", "", -1},
-       {"output", "Output", "", -1}},
-      {}};
+ResultTable answer_table(const ScoreSheet& sheet, const std::string& tool) {
+  ResultTable table{"answers_" + tool,
+                    tool +
+                        ": faults of the known fix (#F: how many), those that it names (#M), "
+                        "and its answer",
+                    {{"fault", "Id", "", -1},
+                     {"ground_truth", "GT", "", -1},
+                     {"faults", "#F", "", -1},
+                     {"matches", "Matches", "", -1},
+                     {"matched", "#M", "", -1},
+                     {"output", "Output", "", -1}},
+                    {}};
   for (Column& column : table.columns) {
     if (column.heading.front() == '#') column.decimals = 1;
   }
@@ -175,16 +175,16 @@ evaluators::ResultTable answer_table(const ScoreSheet& sheet, const std::string&
   for (const char* group : kGroups) {
     const auto faults = faults_of(sheet, group);
     if (faults.empty()) continue;
-    table.rows.push_back({{group, evaluators::Cell(), mean_over(faults, known_on),
-                           evaluators::Cell(), mean_over(faults, matched_on), evaluators::Cell()},
+    table.rows.push_back({{group, Cell(), mean_over(faults, known_on), Cell(),
+                           mean_over(faults, matched_on), Cell()},
                           first});
     first = false;
   }
   return table;
 }
 
-evaluators::ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
-  evaluators::ResultTable table{
+ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
+  ResultTable table{
       after ? "after" : "before",
       after ? "Recall (RC), precision (PR) and F3 over all ground truths (GT: how many)"
             : "Recall (RC), precision (PR) and F3 with the known fix alone (#F: its faults)",
@@ -198,8 +198,8 @@ evaluators::ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
   for (const std::string& fault : sheet.faults) {
     Row line{{fault}, false};
     const ScoreRow* any = any_row(sheet, fault);
-    line.cells.push_back(any == nullptr ? evaluators::Cell()
-                         : after        ? evaluators::Cell(static_cast<double>(any->after.truths))
+    line.cells.push_back(any == nullptr ? Cell()
+                         : after        ? Cell(static_cast<double>(any->after.truths))
                                         : whole(any->known.items.size()));
     for (const std::string& tool : sheet.tools) {
       const std::size_t column = line.cells.size();
@@ -214,7 +214,7 @@ evaluators::ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
   }
   bool first = true;
   for (const char* of : kGroups) {
-    Row line{{of, evaluators::Cell()}, first};
+    Row line{{of, Cell()}, first};
     if (!add_averages(line, sheet, of, after)) continue;
     table.rows.push_back(std::move(line));
     first = false;
@@ -222,12 +222,11 @@ evaluators::ResultTable scores_by_tool(const ScoreSheet& sheet, bool after) {
   return table;
 }
 
-evaluators::ResultTable averages_by_tool(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{
-      "averages",
-      "Mean recall (RC), precision (PR) and F3 before and after neutrality analysis",
-      {{"stage", "", "", -1}, {"of", "Faults", "", -1}},
-      {}};
+ResultTable averages_by_tool(const ScoreSheet& sheet) {
+  ResultTable table{"averages",
+                    "Mean recall (RC), precision (PR) and F3 before and after neutrality analysis",
+                    {{"stage", "", "", -1}, {"of", "Faults", "", -1}},
+                    {}};
   for (const std::string& tool : sheet.tools) {
     add_score_columns(table, tool + "_", heading(sheet, tool));
   }
@@ -243,7 +242,7 @@ evaluators::ResultTable averages_by_tool(const ScoreSheet& sheet) {
   return table;
 }
 
-evaluators::ResultTable times_by_tool(const ScoreSheet& sheet) {
+ResultTable times_by_tool(const ScoreSheet& sheet) {
   Group common{"all tools", {}};
   for (const std::string& fault : sheet.faults) {
     const bool timed = std::all_of(sheet.tools.begin(), sheet.tools.end(), [&](const auto& tool) {
@@ -256,7 +255,7 @@ evaluators::ResultTable times_by_tool(const ScoreSheet& sheet) {
                        kTimeDecimals, {std::move(common), {"all", sheet.faults}});
 }
 
-evaluators::ResultTable stability_by_tool(const ScoreSheet& sheet) {
+ResultTable stability_by_tool(const ScoreSheet& sheet) {
   std::vector<Group> groups;
   for (const char* of : kGroups) groups.push_back({of, faults_of(sheet, of)});
   return value_by_tool(sheet, "stability", "Share of the runs that gave the most frequent answer",

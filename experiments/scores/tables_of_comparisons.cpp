@@ -3,8 +3,11 @@
 
 namespace neutra::experiments {
 
-evaluators::ResultTable comparison_table(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{
+using evaluators::Cell;
+using evaluators::ResultTable;
+
+ResultTable comparison_table(const ScoreSheet& sheet) {
+  ResultTable table{
       "comparisons",
       "Tools compared by recall, two-sided p: Wilcoxon's signed-rank test, the same "
       "adjusted by Holm for all pairs, Nemenyi's test",
@@ -25,32 +28,30 @@ evaluators::ResultTable comparison_table(const ScoreSheet& sheet) {
   return table;
 }
 
-evaluators::ResultTable friedman_table(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{
-      "friedman",
-      "Friedman's test on recall over the faults that all tools answered, Iman and "
-      "Davenport's F, and the differences of mean ranks that are critical in "
-      "Nemenyi's test (CD)",
-      {{"stage", "", "", -1},
-       {"tools", "Tools", "", 0},
-       {"faults", "n", "", 0},
-       {"chi_square", "chi-square", "", kScoreDecimals},
-       {"p", "p", "", kProbabilityDecimals},
-       {"f", "F", "", kScoreDecimals},
-       {"f_p", "p of F", "", kProbabilityDecimals},
-       {"critical_difference_05", "CD .05", "", kScoreDecimals},
-       {"critical_difference_10", "CD .10", "", kScoreDecimals}},
-      {}};
+ResultTable friedman_table(const ScoreSheet& sheet) {
+  ResultTable table{"friedman",
+                    "Friedman's test on recall over the faults that all tools answered, Iman and "
+                    "Davenport's F, and the differences of mean ranks that are critical in "
+                    "Nemenyi's test (CD)",
+                    {{"stage", "", "", -1},
+                     {"tools", "Tools", "", 0},
+                     {"faults", "n", "", 0},
+                     {"chi_square", "chi-square", "", kScoreDecimals},
+                     {"p", "p", "", kProbabilityDecimals},
+                     {"f", "F", "", kScoreDecimals},
+                     {"f_p", "p of F", "", kProbabilityDecimals},
+                     {"critical_difference_05", "CD .05", "", kScoreDecimals},
+                     {"critical_difference_10", "CD .10", "", kScoreDecimals}},
+                    {}};
   if (!sheet.order) return table;
   for (const auto& [stage, test] :
        {std::pair("known fix", &sheet.order->before), {"all", &sheet.order->after}}) {
     // A difference for fewer faults would say that tools are alike which nothing can tell apart.
     const auto critical = [&tested = *test](double level) {
       if (tested.blocks < evaluators::least_blocks(tested.treatments, level)) {
-        return evaluators::Cell();
+        return Cell();
       }
-      return evaluators::Cell(
-          evaluators::nemenyi_critical_difference(tested.treatments, tested.blocks, level));
+      return Cell(evaluators::nemenyi_critical_difference(tested.treatments, tested.blocks, level));
     };
     table.rows.push_back({{stage, whole(test->treatments), whole(test->blocks), test->chi_square,
                            test->p, test->f, test->f_p, critical(0.05), critical(0.1)},
@@ -65,14 +66,13 @@ evaluators::ResultTable friedman_table(const ScoreSheet& sheet) {
   return table;
 }
 
-evaluators::ResultTable mean_rank_table(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{
-      "mean_ranks",
-      "Mean ranks of the tools by recall, the best on a fault has the rank 1",
-      {{"tool", "Tool", "", -1},
-       {"before", "known fix", "", kScoreDecimals},
-       {"after", "all", "", kScoreDecimals}},
-      {}};
+ResultTable mean_rank_table(const ScoreSheet& sheet) {
+  ResultTable table{"mean_ranks",
+                    "Mean ranks of the tools by recall, the best on a fault has the rank 1",
+                    {{"tool", "Tool", "", -1},
+                     {"before", "known fix", "", kScoreDecimals},
+                     {"after", "all", "", kScoreDecimals}},
+                    {}};
   for (std::size_t i = 0; sheet.order && i < sheet.tools.size(); ++i) {
     table.rows.push_back(
         {{sheet.tools[i], sheet.order->before.mean_ranks[i], sheet.order->after.mean_ranks[i]},

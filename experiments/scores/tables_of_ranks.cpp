@@ -5,13 +5,15 @@
 
 namespace neutra::experiments {
 
-using Row = evaluators::ResultTable::Row;
+using evaluators::Cell;
+using evaluators::ResultTable;
+using Row = ResultTable::Row;
 
-evaluators::ResultTable rank_table(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{"ranks",
-                                "Tools that rank: first right place and average precision (AP)",
-                                {{"fault", "Id", "", -1}, {"tool", "Tool", "", -1}},
-                                {}};
+ResultTable rank_table(const ScoreSheet& sheet) {
+  ResultTable table{"ranks",
+                    "Tools that rank: first right place and average precision (AP)",
+                    {{"fault", "Id", "", -1}, {"tool", "Tool", "", -1}},
+                    {}};
   for (const auto& [key, group] : {std::pair("before_", "known fix"), {"after_", "all"}}) {
     table.columns.push_back({std::string(key) + "first_rank", "First", group, 0});
     table.columns.push_back({std::string(key) + "average_precision", "AP", group, kScoreDecimals});
@@ -20,8 +22,7 @@ evaluators::ResultTable rank_table(const ScoreSheet& sheet) {
     if (!row.ranks) continue;
     Row line{{row.fault, row.tool}, false};
     for (const evaluators::RankScore& score : {row.ranks->before, row.ranks->after}) {
-      line.cells.push_back(score.first > 0 ? evaluators::Cell(static_cast<double>(score.first))
-                                           : evaluators::Cell());
+      line.cells.push_back(score.first > 0 ? Cell(static_cast<double>(score.first)) : Cell());
       line.cells.emplace_back(score.average_precision);
     }
     table.rows.push_back(std::move(line));
@@ -29,8 +30,8 @@ evaluators::ResultTable rank_table(const ScoreSheet& sheet) {
   return table;
 }
 
-evaluators::ResultTable rank_average_table(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{
+ResultTable rank_average_table(const ScoreSheet& sheet) {
+  ResultTable table{
       "rank_averages",
       "Tools that rank: share of faults with a right place among the first K (Top@K), "
       "mean reciprocal rank (MRR) and mean average precision (MAP)",
@@ -58,14 +59,13 @@ evaluators::ResultTable rank_average_table(const ScoreSheet& sheet) {
   return table;
 }
 
-evaluators::ResultTable difference_table(const ScoreSheet& sheet) {
-  evaluators::ResultTable table{
-      "differences",
-      "PerformanceDiff: how far a mean lies below that of the reference, in percent",
-      {{"tool", "Tool", "", -1},
-       {"reference", "Reference", "", -1},
-       {"compared", "Compared", "", -1}},
-      {}};
+ResultTable difference_table(const ScoreSheet& sheet) {
+  ResultTable table{"differences",
+                    "PerformanceDiff: how far a mean lies below that of the reference, in percent",
+                    {{"tool", "Tool", "", -1},
+                     {"reference", "Reference", "", -1},
+                     {"compared", "Compared", "", -1}},
+                    {}};
   for (const auto& [key, heading] : {std::pair("recall", "RC"),
                                      {"precision", "PR"},
                                      {"f3", "F3"},
@@ -100,7 +100,7 @@ evaluators::ResultTable difference_table(const ScoreSheet& sheet) {
       for (std::size_t i = 0; i < theirs.size(); ++i) {
         const bool known = theirs[i] && ours[i];
         line.cells.push_back(known ? cell(evaluators::performance_difference(*theirs[i], *ours[i]))
-                                   : evaluators::Cell());
+                                   : Cell());
       }
       table.rows.push_back(std::move(line));
     }

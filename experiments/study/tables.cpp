@@ -12,46 +12,46 @@
 namespace neutra::experiments {
 namespace {
 
-namespace fs = std::filesystem;
-using Row = evaluators::ResultTable::Row;
+using evaluators::Cell;
+using evaluators::ResultTable;
 
-evaluators::ResultTable repair_table(const StudyResult& result) {
-  evaluators::ResultTable repairs{"repairs",
-                                  "Repairs found: programs at least as good as the known fix",
-                                  {{"fault", "Id", "", -1},
-                                   {"metric", "Metric", "", -1},
-                                   {"buggy", "buggy", "Mean", 3},
-                                   {"level", "to reach", "Mean", 3},
-                                   {"best", "best repair", "Mean", 3},
-                                   {"programs", "Programs", "", 0},
-                                   {"repairs", "Repairs", "", 0},
-                                   {"significantly_better", "better", "", 0},
-                                   {"complexity", "Changes", "", 2},
-                                   {"end", "End", "", -1}},
-                                  {}};
+namespace fs = std::filesystem;
+using Row = ResultTable::Row;
+
+ResultTable repair_table(const StudyResult& result) {
+  ResultTable repairs{"repairs",
+                      "Repairs found: programs at least as good as the known fix",
+                      {{"fault", "Id", "", -1},
+                       {"metric", "Metric", "", -1},
+                       {"buggy", "buggy", "Mean", 3},
+                       {"level", "to reach", "Mean", 3},
+                       {"best", "best repair", "Mean", 3},
+                       {"programs", "Programs", "", 0},
+                       {"repairs", "Repairs", "", 0},
+                       {"significantly_better", "better", "", 0},
+                       {"complexity", "Changes", "", 2},
+                       {"end", "End", "", -1}},
+                      {}};
   for (const auto& [fault, origin, network, end] : result.faults) {
     const std::vector<const search::Node*> alternatives = network.alternatives();
     Row row{{fault, network.metric}, false};
-    row.cells.emplace_back(network.nodes.empty() ? evaluators::Cell()
-                                                 : evaluators::Cell(network.nodes.front().mean));
-    row.cells.emplace_back(network.ground_truth ? evaluators::Cell(*network.ground_truth)
-                                                : evaluators::Cell());
+    row.cells.emplace_back(network.nodes.empty() ? Cell() : Cell(network.nodes.front().mean));
+    row.cells.emplace_back(network.ground_truth ? Cell(*network.ground_truth) : Cell());
     const auto worse = [maximize = network.goal == program::Goal::kMaximize](
                            const search::Node* a, const search::Node* b) {
       return maximize ? a->mean < b->mean : a->mean > b->mean;
     };
     const auto best = std::max_element(alternatives.begin(), alternatives.end(), worse);
-    row.cells.emplace_back(best == alternatives.end() ? evaluators::Cell()
-                                                      : evaluators::Cell((*best)->mean));
+    row.cells.emplace_back(best == alternatives.end() ? Cell() : Cell((*best)->mean));
     row.cells.emplace_back(static_cast<double>(network.nodes.size()));
     row.cells.emplace_back(static_cast<double>(alternatives.size()));
     row.cells.emplace_back(end == "recorded"
-                               ? evaluators::Cell()
-                               : evaluators::Cell(static_cast<double>(std::count_if(
+                               ? Cell()
+                               : Cell(static_cast<double>(std::count_if(
                                      alternatives.begin(), alternatives.end(),
                                      [](const search::Node* node) { return node->significant; }))));
     const auto figures = search::complexity(network);
-    row.cells.emplace_back(figures ? evaluators::Cell(figures->mean) : evaluators::Cell());
+    row.cells.emplace_back(figures ? Cell(figures->mean) : Cell());
     row.cells.emplace_back(end);
     repairs.rows.push_back(std::move(row));
   }
@@ -63,8 +63,8 @@ std::string first_line(const std::string& reason) {
   return reason.substr(0, reason.find_first_of(";\n"));
 }
 
-evaluators::ResultTable skipped_table(const StudyResult& result) {
-  evaluators::ResultTable table{
+ResultTable skipped_table(const StudyResult& result) {
+  ResultTable table{
       "skipped", "Faults left out", {{"fault", "Id", "", -1}, {"reason", "Reason", "", -1}}, {}};
   for (const auto& [fault, reason] : result.skipped) {
     table.rows.push_back({{fault, first_line(reason)}, false});
@@ -72,16 +72,16 @@ evaluators::ResultTable skipped_table(const StudyResult& result) {
   return table;
 }
 
-evaluators::ResultTable trouble_table(const StudyResult& result) {
-  evaluators::ResultTable table{"troubles",
-                                "Runs of tools that gave no answer of their own",
-                                {{"fault", "Id", "", -1},
-                                 {"tool", "Tool", "", -1},
-                                 {"status", "Status", "", -1},
-                                 {"runs", "Runs", "", 0},
-                                 {"of", "of", "", 0},
-                                 {"reason", "Reason", "", -1}},
-                                {}};
+ResultTable trouble_table(const StudyResult& result) {
+  ResultTable table{"troubles",
+                    "Runs of tools that gave no answer of their own",
+                    {{"fault", "Id", "", -1},
+                     {"tool", "Tool", "", -1},
+                     {"status", "Status", "", -1},
+                     {"runs", "Runs", "", 0},
+                     {"of", "of", "", 0},
+                     {"reason", "Reason", "", -1}},
+                    {}};
   for (const auto& [fault, tool, status, runs, of, reason] : result.troubles) {
     table.rows.push_back({{fault, tool, std::string(to_string(status)), static_cast<double>(runs),
                            static_cast<double>(of), first_line(reason)},
@@ -91,8 +91,8 @@ evaluators::ResultTable trouble_table(const StudyResult& result) {
 }
 
 /// Table 9. Means of complexity and improvement are over the faults that have them.
-evaluators::ResultTable network_table(const StudyResult& result) {
-  evaluators::ResultTable table{
+ResultTable network_table(const StudyResult& result) {
+  ResultTable table{
       "networks",
       "Neutrality networks: programs neutral with their parent, repairs, hyperparameters "
       "in which these differ from the known fix and how many there are, how much "
@@ -105,18 +105,14 @@ evaluators::ResultTable network_table(const StudyResult& result) {
        {"improvement", "Improvement", "", 3}},
       {}};
   constexpr std::size_t kValues = 5;
-  std::vector<std::pair<std::string, std::vector<evaluators::Cell>>>
-      rows;  // with the fault's origin
+  std::vector<std::pair<std::string, std::vector<Cell>>> rows;  // with the fault's origin
   for (const auto& [fault, origin, network, end] : result.faults) {
     const auto figures = search::complexity(network);
-    std::vector<evaluators::Cell> cells = {fault,
-                                           static_cast<double>(search::drawn_nodes(network).size()),
-                                           static_cast<double>(network.alternatives().size())};
-    cells.emplace_back(figures ? evaluators::Cell(figures->mean) : evaluators::Cell());
-    cells.emplace_back(figures ? evaluators::Cell(static_cast<double>(figures->hyperparameters))
-                               : evaluators::Cell());
-    cells.emplace_back(figures && figures->improvement ? evaluators::Cell(*figures->improvement)
-                                                       : evaluators::Cell());
+    std::vector<Cell> cells = {fault, static_cast<double>(search::drawn_nodes(network).size()),
+                               static_cast<double>(network.alternatives().size())};
+    cells.emplace_back(figures ? Cell(figures->mean) : Cell());
+    cells.emplace_back(figures ? Cell(static_cast<double>(figures->hyperparameters)) : Cell());
+    cells.emplace_back(figures && figures->improvement ? Cell(*figures->improvement) : Cell());
     rows.emplace_back(origin, cells);
     table.rows.push_back({std::move(cells), false});
   }
@@ -132,8 +128,7 @@ evaluators::ResultTable network_table(const StudyResult& result) {
     if (values.front().empty()) continue;
     Row row{{group}, first};
     for (const auto& list : values) {
-      row.cells.push_back(list.empty() ? evaluators::Cell()
-                                       : evaluators::Cell(evaluators::mean(list)));
+      row.cells.push_back(list.empty() ? Cell() : Cell(evaluators::mean(list)));
     }
     table.rows.push_back(std::move(row));
     first = false;
@@ -141,8 +136,7 @@ evaluators::ResultTable network_table(const StudyResult& result) {
   return table;
 }
 
-evaluators::ResultTable named(evaluators::ResultTable table, const std::string& key,
-                              const std::string& number = "") {
+ResultTable named(ResultTable table, const std::string& key, const std::string& number = "") {
   table.key = key;
   if (!number.empty()) table.title = number + ". " + table.title;
   return table;
@@ -164,9 +158,9 @@ evaluators::Report study_report(const Study& study, const StudyResult& result, L
   return report;
 }
 
-std::vector<evaluators::ResultTable> study_tables(const StudyResult& result) {
+std::vector<ResultTable> study_tables(const StudyResult& result) {
   const ScoreSheet& sheet = result.scores;
-  std::vector<evaluators::ResultTable> tables;
+  std::vector<ResultTable> tables;
   for (const std::string& tool : sheet.tools) {
     // Tools of answers files may be called anything; the key is a file's name.
     std::string key = tool;
@@ -180,7 +174,7 @@ std::vector<evaluators::ResultTable> study_tables(const StudyResult& result) {
   tables.push_back(named(scores_by_tool(sheet, true), "table10", "Table 10"));
   tables.push_back(named(averages_by_tool(sheet), "table11", "Table 11"));
   tables.push_back(named(times_by_tool(sheet), "table12", "Table 12"));
-  for (evaluators::ResultTable table :
+  for (ResultTable table :
        {stability_by_tool(sheet), comparison_table(sheet), friedman_table(sheet),
         mean_rank_table(sheet), rank_table(sheet), rank_average_table(sheet),
         difference_table(sheet), trouble_table(result), skipped_table(result)}) {
@@ -202,7 +196,7 @@ void write_study(const Study& study, const StudyResult& result, const fs::path& 
   std::error_code error;
   fs::create_directories(folder / "tables", error);
   if (error) throw failure(describe((folder / "tables").string(), "", error.message(), ""));
-  for (const evaluators::ResultTable& table : all.tables) {
+  for (const ResultTable& table : all.tables) {
     write_file_atomically(folder / "tables" / (table.key + ".csv"),
                           evaluators::write_csv({{}, {table}}));
   }
