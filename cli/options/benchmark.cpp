@@ -9,10 +9,6 @@ std::vector<Option> benchmark_group() {
        .type = kList,
        .argument = "NAME",
        .help = "entries of this category (may be given several times)"},
-      {.name = "check",
-       .type = kFlag,
-       .help = "train buggy and fixed program of each fault: does the fault show, does the fix "
-               "repair it?"},
       {.name = "deprecated", .type = kFlag, .help = "deprecated entries, too"},
       {.name = "extend",
        .type = kText,

@@ -14,6 +14,10 @@ std::vector<Option> training_group() {
        .fallback = "auto",
        .choices = {"auto", "eager", "fused"},
        .help = "training back end; auto takes the fastest that covers the program"},
+      {.name = "check",
+       .type = kFlag,
+       .help = "train buggy and fixed program of each fault: does the fault show, does the fix "
+               "repair it?"},
       {.name = "clean",
        .type = kText,
        .argument = "FILE.h5",
