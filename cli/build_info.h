@@ -9,4 +9,7 @@ const char* version();
 /// "unknown" when the sources were not a git repository.
 const char* git_commit();
 
+/// Compiler, its version, build type and sanitizers: "GNU 12.2.0, Release".
+const char* compiler();
+
 }  // namespace neutra::cli
