@@ -12,7 +12,7 @@ namespace neutra::search {
 /// How far the results of a program, in the order of its replicas, decide about it.
 struct Decision {
   MetricMean score;  ///< of the first `checked` replicas
-  int checked = 0;
+  int checked = 0;   ///< replicas that were looked at, in order
   int counted = -1;  ///< replicas that decide; -1: not decided yet
 };
 
@@ -41,7 +41,8 @@ bool decide(const EvaluatedProgram& evaluation, int replicas, Decision& decision
   return true;
 }
 
-/// Status, metrics and mean of a program that is decided. True: all replicas count.
+/// Gives the node of a program that is decided its status, metrics and mean, and counts it. True:
+/// all replicas count.
 bool conclude(const EvaluatedProgram& evaluation, int replicas, Decision& decision, Node& node,
               SearchCounters& counters);
 

@@ -148,7 +148,7 @@ void Dispatcher::mark_begun(Process& process) {
       std::min(process.held.size(), static_cast<std::size_t>(process.threads));
   for (std::size_t i = 0; i < count; ++i) {
     Sent& sent = process.held[i];
-    if (!sent.begun) log_.started({sent.task.hash, sent.task.replica}, sent.apart);
+    if (!sent.begun) log_.started({sent.task.hash, sent.task.replica}, sent.isolated);
     sent.begun = true;
   }
 }
@@ -156,8 +156,8 @@ void Dispatcher::mark_begun(Process& process) {
 // --- orders ---
 
 void Dispatcher::give(Process& process, Task task) {
-  const bool apart = task.deaths >= kSuspectDeaths && isolated_;
-  if (task.deaths >= kFatalDeaths && !apart) {
+  const bool isolated = task.deaths >= kSuspectDeaths && isolated_;
+  if (task.deaths >= kFatalDeaths && !isolated) {
     const training::ReplicaResult result = failed_result();
     log_.finished({task.hash, task.replica}, result);
     work_.deliver(task, result);
@@ -166,8 +166,8 @@ void Dispatcher::give(Process& process, Task task) {
   Sent sent;
   sent.id = next_id();
   sent.seconds = std::max(durations_.predict(task.hash).value_or(0), kShortestTask);
-  sent.apart = apart;
-  RemoteTask order{sent.id, task.hash, task.program, job_, apart};
+  sent.isolated = isolated;
+  RemoteTask order{sent.id, task.hash, task.program, job_, isolated};
   order.job.replica = task.replica;
   process.order.push_back(std::move(order));
   process.seconds += sent.seconds;

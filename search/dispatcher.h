@@ -15,10 +15,12 @@ namespace neutra::search {
 /// Predicts how long trainings take from those that have ended.
 class Durations {
  public:
+  /// A training of this program took so long.
   void learn(const Hash& program, double seconds);
   /// The mean of the program's own trainings; else the median of the last ones of all programs,
   /// which are neighbours of the same few; nullopt before the first.
   std::optional<double> predict(const Hash& program) const;
+  /// Has any training ended?
   bool known() const { return !recent_.empty(); }
 
  private:
@@ -47,8 +49,8 @@ class Dispatcher {
  public:
   static constexpr double kShortestChunk = 0.05, kLongestChunk = 20;  ///< predicted seconds
   static constexpr double kLongTask = 1;                              ///< likewise
-  static constexpr double kChunksPerSecond = 100;
-  static constexpr std::size_t kTasksPerOrder = 64;
+  static constexpr double kChunksPerSecond = 100;                     ///< of all processes together
+  static constexpr std::size_t kTasksPerOrder = 64;                   ///< at most
   static constexpr double kReserve = 0.008;  ///< seconds to go on with while an answer is under way
   static constexpr double kShortestTask = 1e-3;    ///< seconds, at least, with what sending costs
   static constexpr double kTooLateSeconds = 0.02;  ///< what begins so soon is not recalled
@@ -67,18 +69,20 @@ class Dispatcher {
   bool deal(int idle);
   /// Has all tasks given back: take_in() until all_back().
   void stop();
+  /// Does no process that lives hold a task?
   bool all_back() const;
   /// A process was stopped by a signal.
   bool interrupted() const { return interrupted_; }
-  /// Of a training anywhere.
+  /// A training of this program, wherever it was made, took so long.
   void learn(const Hash& program, double seconds) { durations_.learn(program, seconds); }
 
  private:
   struct Sent {
     std::uint64_t id = 0;
     Task task;
-    double seconds = 0;  ///< predicted
-    bool apart = false, begun = false;
+    double seconds = 0;     ///< predicted
+    bool isolated = false;  ///< in a process of its own
+    bool begun = false;     ///< as the log has it
   };
   struct Process {
     int threads = 0;                ///< 0: not ready yet

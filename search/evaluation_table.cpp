@@ -26,11 +26,11 @@ training::ReplicaResult failed_result() {
 }
 
 EvaluationTable::EvaluationTable(const SearchSpace& space, int replicas, Switches switches,
-                                 Memory memory, training::Trainer& trainer)
+                                 EarlierResults earlier, training::Trainer& trainer)
     : space_(space),
       replicas_(replicas),
       switches_(switches),
-      memory_(std::move(memory)),
+      earlier_(std::move(earlier)),
       trainer_(trainer) {}
 
 std::size_t EvaluationTable::add(const std::function<program::Program()>& make,
@@ -55,10 +55,10 @@ std::size_t EvaluationTable::add(const std::function<program::Program()>& make,
   for (int replica = 0; replica < replicas_; ++replica) {
     EvaluatedProgram::Slot& slot = evaluation.slots[static_cast<std::size_t>(replica)];
     const EvaluationKey key{evaluation.hash, replica};
-    if (const auto own = memory_.own.find(key); own != memory_.own.end()) {
+    if (const auto own = earlier_.own.find(key); own != earlier_.own.end()) {
       slot.origin = EvaluatedProgram::Origin::kStore;
       slot.result = own->second;
-    } else if (const auto reused = memory_.reused.find(key); reused != memory_.reused.end()) {
+    } else if (const auto reused = earlier_.reused.find(key); reused != earlier_.reused.end()) {
       slot.origin = EvaluatedProgram::Origin::kReused;
       slot.result = reused->second;
     } else {
@@ -67,7 +67,7 @@ std::size_t EvaluationTable::add(const std::function<program::Program()>& make,
     evaluation.seconds += slot.result.seconds;
     ++evaluation.known;
   }
-  if (const auto deaths = memory_.deaths.find(evaluation.hash); deaths != memory_.deaths.end()) {
+  if (const auto deaths = earlier_.deaths.find(evaluation.hash); deaths != earlier_.deaths.end()) {
     evaluation.deaths = deaths->second;
   }
   by_hash_.emplace(evaluation.hash, evaluations_.size());

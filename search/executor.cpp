@@ -152,12 +152,12 @@ class Executor {
 
   void step(const Task& task, std::unique_lock<std::mutex>& lock) {
     const EvaluationKey key{task.hash, task.replica};
-    const bool apart = task.deaths >= kSuspectDeaths && options_.isolated;
+    const bool isolated = task.deaths >= kSuspectDeaths && options_.isolated;
     training::ReplicaResult result;
-    if (task.deaths >= kFatalDeaths && !apart) {
+    if (task.deaths >= kFatalDeaths && !isolated) {
       result = failed_result();
     } else {
-      store_.started(key, apart);
+      store_.started(key, isolated);
       training::TrainingJob job = this->job();
       job.program = task.program.get();
       job.replica = task.replica;
@@ -165,7 +165,7 @@ class Executor {
       training_.emplace(key, task);
       lock.unlock();
       try {
-        if (apart) {
+        if (isolated) {
           const auto answer = options_.isolated(job);
           // The signal that stops the search may have reached that process too.
           if (!answer && (halt_ || (options_.stop && options_.stop->load()))) {

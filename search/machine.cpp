@@ -20,7 +20,7 @@ int most_changes(const SearchConfig& config) {
 }  // namespace
 
 SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
-                             const SearchConfig& config, Switches switches, Memory memory,
+                             const SearchConfig& config, Switches switches, EarlierResults earlier,
                              training::Trainer& trainer, std::function<double()> elapsed)
     : task_(task),
       space_(space),
@@ -28,7 +28,7 @@ SearchMachine::SearchMachine(const SearchTask& task, const SearchSpace& space,
       switches_(switches),
       elapsed_(std::move(elapsed)),
       evaluations_(space, config.replicas, {switches.reuse_identical, switches.isolated},
-                   std::move(memory), trainer),
+                   std::move(earlier), trainer),
       top_k_(space_, config_, task_.goal) {
   if (config_.ground_truth_metric) level_ = mean_of_level(*config_.ground_truth_metric);
   if (task_.fixed && !config_.improve)

@@ -30,12 +30,12 @@ namespace neutra::search {
 class SearchMachine : public Work {
  public:
   struct Switches {
-    bool curtail = true, reuse_identical = true, speculate = true;
+    bool curtail = true, reuse_identical = true, speculate = true;  ///< as in RunOptions
     bool isolated = false;  ///< suspects train in a process of their own, not alone in this one
   };
   /// `elapsed`: total seconds of the search so far, for the time budget.
   SearchMachine(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-                Switches switches, Memory memory, training::Trainer& trainer,
+                Switches switches, EarlierResults earlier, training::Trainer& trainer,
                 std::function<double()> elapsed);
 
   /// The lowest candidate that nobody is training comes first, replica by replica, so that few
@@ -53,13 +53,14 @@ class SearchMachine : public Work {
 
   bool finished() const override { return end_.has_value(); }
   Progress progress() const override;
+  /// Why it ended; kInterrupted: it has not.
   SearchEnd end() const { return end_.value_or(SearchEnd::kInterrupted); }
   /// The network of the serial search up to here.
   Network network() const;
-  SearchCounters counters() const;
-  std::int64_t queue_length() const;
-  std::int64_t alternatives() const { return alternatives_; }
-  std::optional<double> fraction() const;  ///< of the budget
+  SearchCounters counters() const;    ///< without the seconds, which the store knows
+  std::int64_t queue_length() const;  ///< programs that the serial search has still to expand
+  std::int64_t alternatives() const { return alternatives_; }  ///< repairs so far
+  std::optional<double> fraction() const;                      ///< of the budget
 
  private:
   struct Candidate : Decision {

@@ -13,8 +13,8 @@ namespace neutra::search {
 
 /// A repair among the other repairs of its network (docs/methods/search.md, "Small repairs").
 struct RepairSize {
-  const Node* node = nullptr;
-  int changes = 0;  ///< hyperparameters in which it differs from the buggy program
+  const Node* node = nullptr;  ///< of the network: a node or a sub-patch
+  int changes = 0;             ///< hyperparameters in which it differs from the buggy program
   /// No single change can be taken back; nullopt: not known.
   std::optional<bool> minimal;
   /// The smallest other repair all of whose changes it makes; nullptr: none is known.
@@ -70,13 +70,16 @@ program::Parameters taken_back(const program::Parameters& buggy, program::Parame
 /// stand by themselves, 1-minimal ones before those of which it is not known and those that are
 /// not, each by changes, metric, id; then those that are folded, likewise.
 std::vector<RepairSize> repair_sizes(const Network& network, KnownPrograms& known);
+/// The same with what the network alone says. `space`: as in KnownPrograms.
 std::vector<RepairSize> repair_sizes(const Network& network, const SearchSpace* space);
 
 /// How many repairs are 1-minimal, are not, and of how many it is not known.
 struct RepairCounts {
   std::int64_t minimal = 0, not_minimal = 0, unknown = 0;
 };
+/// Over all repairs, folded or not.
 RepairCounts count(const std::vector<RepairSize>& sizes);
+/// `minimal`, `not_minimal`, `unknown`.
 Json to_json(const RepairCounts& counts);
 
 /// "12", or "m3" of a sub-patch.

@@ -26,15 +26,15 @@ MetricMean kept_mean(const std::vector<double>& metrics, double mean, bool exact
 }  // namespace
 
 Minimiser::Minimiser(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-                     Switches switches, Memory memory, training::Trainer& trainer, Network network,
-                     std::optional<std::int64_t> budget)
+                     Switches switches, EarlierResults earlier, training::Trainer& trainer,
+                     Network network, std::optional<std::int64_t> budget)
     : task_(task),
       space_(space),
       config_(config),
       switches_(switches),
       network_(without_subpatches(std::move(network))),
       budget_(budget),
-      evaluations_(space, config.replicas, {true, switches.isolated}, std::move(memory), trainer),
+      evaluations_(space, config.replicas, {true, switches.isolated}, std::move(earlier), trainer),
       known_(network_, &space) {
   advance();
 }

@@ -24,12 +24,12 @@ namespace neutra::search {
 class Minimiser : public Work {
  public:
   struct Switches {
-    bool curtail = true;
+    bool curtail = true;    ///< as in RunOptions
     bool isolated = false;  ///< suspects train in a process of their own, not alone in this one
   };
   /// `network`: of the search. `budget`: sub-patches to evaluate at most.
   Minimiser(const SearchTask& task, const SearchSpace& space, const SearchConfig& config,
-            Switches switches, Memory memory, training::Trainer& trainer, Network network,
+            Switches switches, EarlierResults earlier, training::Trainer& trainer, Network network,
             std::optional<std::int64_t> budget);
 
   std::optional<Task> next() override { return next(true); }
@@ -42,6 +42,7 @@ class Minimiser : public Work {
 
   /// The search's, with the sub-patches so far.
   const Network& network() const { return network_; }
+  /// What was done so far, without the seconds, which the store knows.
   Minimising state() const;
 
  private:

@@ -21,8 +21,8 @@ class MpiJob {
   MpiJob& operator=(const MpiJob&) = delete;
   ~MpiJob();
 
-  int rank() const;
-  int size() const;
+  int rank() const;          ///< from 0
+  int size() const;          ///< ranks of the job
   RemoteWorkers& workers();  ///< of rank 0: the other ranks, process 0 is rank 1
   RemoteSearch& search();    ///< of the others
 

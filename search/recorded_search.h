@@ -22,15 +22,18 @@ namespace neutra::search {
 /// none; their back end is kEstimated.
 class RecordedSearch : public SearchSpace, public training::Trainer {
  public:
+  /// The back end of results that the store lacks.
   static constexpr std::string_view kEstimated = "estimated";
 
   /// All times are multiplied by `time_factor`. Throws input_error: no sound store, not finished,
   /// or with evaluations that only another store has (--reuse).
   explicit RecordedSearch(const std::filesystem::path& store, double time_factor = 1);
 
+  /// Without space and with hashes in place of programs.
   const SearchTask& task() const { return task_; }
   /// As recorded; a budget of time has become one of as many evaluations.
   const SearchConfig& config() const { return config_; }
+  /// The recorded one.
   const Network& network() const { return network_; }
 
   std::vector<mutators::Neighbour> neighbours(const program::Parameters& parameters) const override;

@@ -53,7 +53,7 @@ std::string OrderWriter::text(const RemoteOrder& order) {
         Json entry = {{"id", task.id},
                       {"hash", to_string(task.hash)},
                       {"job", to_json(task.job)},
-                      {"apart", task.apart}};
+                      {"apart", task.isolated}};
         if (std::find(known_.begin(), known_.end(), task.hash) == known_.end()) {
           entry["program"] = task.program->document;
           known_.push_back(task.hash);
@@ -82,7 +82,7 @@ RemoteOrder OrderReader::order(std::string_view text) {
     entry.at("id").get_to(task.id);
     task.hash = hash_from(entry.at("hash"));
     task.job = training::training_job_from_json(entry.at("job"));
-    entry.at("apart").get_to(task.apart);
+    entry.at("apart").get_to(task.isolated);
     if (entry.contains("program")) {
       known_.emplace_back(task.hash, std::make_shared<const program::Program>(
                                          program::Program{std::move(entry["program"])}));

@@ -20,7 +20,7 @@ struct RemoteTask {
   Hash hash;             ///< of the program
   std::shared_ptr<const program::Program> program;
   training::TrainingJob job;  ///< without program and stop
-  bool apart = false;         ///< in a process of its own
+  bool isolated = false;      ///< in a process of its own
 };
 
 /// What the search sends to a process that trains.
@@ -33,9 +33,9 @@ struct RemoteOrder {
     kEnd      ///< nothing more will come
   };
   Kind kind = Kind::kEnd;
-  Json setup = {};
-  std::vector<RemoteTask> tasks = {};
-  std::size_t count = 0;
+  Json setup = {};                     ///< of kBegin
+  std::vector<RemoteTask> tasks = {};  ///< of kTrain
+  std::size_t count = 0;               ///< of kRecall
 };
 
 /// What such a process sends back.
@@ -49,12 +49,12 @@ struct RemoteReport {
     kLost       ///< from the channel itself: the process has died (`message`)
   };
   Kind kind = Kind::kFinished;
-  std::size_t process = 0;  ///< who; set by RemoteWorkers::receive()
-  int threads = 0;
-  std::vector<std::uint64_t> ids = {};
-  training::ReplicaResult result = {};
-  Exit exit = Exit::kFailed;
-  std::string message = {};
+  std::size_t process = 0;              ///< who; set by RemoteWorkers::receive()
+  int threads = 0;                      ///< of kReady
+  std::vector<std::uint64_t> ids = {};  ///< of tasks
+  training::ReplicaResult result = {};  ///< of kFinished
+  Exit exit = Exit::kFailed;            ///< of kFailed
+  std::string message = {};             ///< for people
 };
 
 /// The search's end of the channel to processes that train. They are numbered from 0. Messages of
@@ -62,7 +62,7 @@ struct RemoteReport {
 class RemoteWorkers {
  public:
   virtual ~RemoteWorkers() = default;
-  virtual std::size_t size() const = 0;
+  virtual std::size_t size() const = 0;                     ///< how many processes
   virtual std::string name(std::size_t process) const = 0;  ///< for messages: "rank 3 on node7"
   /// Never waits for the other side.
   virtual void send(std::size_t process, RemoteOrder order) = 0;
@@ -74,6 +74,7 @@ class RemoteWorkers {
 class RemoteSearch {
  public:
   virtual ~RemoteSearch() = default;
+  /// The next order, if one is there. Throws Error when the channel is broken.
   virtual std::optional<RemoteOrder> receive() = 0;
   virtual void send(RemoteReport report) = 0;
 };
@@ -82,13 +83,14 @@ class RemoteSearch {
 /// one writer for each process, one reader in it.
 class OrderWriter {
  public:
-  static constexpr std::size_t kKnown = 256;
-  std::string text(const RemoteOrder& order);
+  static constexpr std::size_t kKnown = 256;   ///< programs that both ends keep
+  std::string text(const RemoteOrder& order);  ///< one message
 
  private:
   std::deque<Hash> known_;
 };
 
+/// Reads what one OrderWriter wrote, all of it and in order.
 class OrderReader {
  public:
   /// Throws Json::exception or Error for what no writer wrote.
@@ -98,16 +100,17 @@ class OrderReader {
   std::deque<std::pair<Hash, std::shared_ptr<const program::Program>>> known_;
 };
 
-/// Reports as text, all but `process`.
+/// A report as text, all but `process`.
 std::string report_text(const RemoteReport& report);
+/// Throws Json::exception or Error for what report_text() didn't write.
 RemoteReport report_from_text(std::string_view text);
 
 /// How long those who wait for messages sleep between two looks: longer and longer up to some
 /// milliseconds, so that waiting costs next to nothing and a busy channel is read at once.
 class Pause {
  public:
-  void reset() { microseconds_ = kShortest; }
-  std::chrono::microseconds next();
+  void reset() { microseconds_ = kShortest; }  ///< something came: look again soon
+  std::chrono::microseconds next();            ///< how long to sleep now
 
  private:
   static constexpr int kShortest = 20, kLongest = 2000;

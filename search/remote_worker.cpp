@@ -176,7 +176,7 @@ class RemoteWorker {
     job.stop = &halt_;
     RemoteReport report{.ids = {task.id}};
     try {
-      if (!task.apart) {
+      if (!task.isolated) {
         report.result = site_.trainer->train(job);
       } else if (auto answer = site_.isolated(job)) {
         report.result = std::move(*answer);

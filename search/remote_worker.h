@@ -12,7 +12,7 @@ namespace neutra::search {
 /// What a process trains with.
 struct TrainingSite {
   std::unique_ptr<training::Trainer> trainer;
-  int threads = 1;
+  int threads = 1;      ///< trainings at a time
   std::string warning;  ///< what the user should know of this process; empty: nothing
   /// As in RunOptions; null: nothing is trained in a process of its own.
   std::function<std::optional<training::ReplicaResult>(const training::TrainingJob&)> isolated;

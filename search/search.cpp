@@ -98,16 +98,17 @@ Minimising minimise(const SearchTask& task, const SearchSpace& space, const Sear
                     Store& store) {
   if (options.minimising) options.minimising();
   store.begin_minimising();
-  Memory memory{store.content().evaluations, std::move(reused), store.content().deaths};
+  EarlierResults earlier{store.content().evaluations, std::move(reused), store.content().deaths};
   Minimiser minimiser(task, space, config, {options.curtail, static_cast<bool>(options.isolated)},
-                      std::move(memory), trainer, store.content().network, options.budget_minimise);
+                      std::move(earlier), trainer, store.content().network,
+                      options.budget_minimise);
   const double begin = store.seconds();
-  const auto& earlier = store.content().minimising;
-  const double before = earlier ? earlier->counters.total_seconds : 0;
+  const auto& before = store.content().minimising;
+  const double seconds_before = before ? before->counters.total_seconds : 0;
   const auto state = [&] {
     Minimising state = minimiser.state();
     state.counters.seconds = store.seconds() - begin;
-    state.counters.total_seconds = before + state.counters.seconds;
+    state.counters.total_seconds = seconds_before + state.counters.seconds;
     return state;
   };
   run(
@@ -155,10 +156,10 @@ SearchOutcome run_search(const SearchTask& task, const SearchSpace& space,
     outcome = stored_outcome(store.content());
     if (is_complete(store.content(), options)) return outcome;
   } else {
-    Memory memory{store.content().evaluations, reused, store.content().deaths};
+    EarlierResults earlier{store.content().evaluations, reused, store.content().deaths};
     const SearchMachine::Switches switches{options.curtail, options.reuse_identical,
                                            options.speculate, static_cast<bool>(options.isolated)};
-    SearchMachine machine(task, space, config, switches, std::move(memory), trainer,
+    SearchMachine machine(task, space, config, switches, std::move(earlier), trainer,
                           [&store] { return store.elapsed(); });
     run(
         machine, store,

@@ -68,22 +68,22 @@ constexpr std::int64_t kMostFailures = 10000;
 /// What a store would keep, over all starts of the job.
 class Ledger final : public EvaluationLog {
  public:
-  void started(const EvaluationKey& key, bool apart) override {
-    if (!apart) begun_.insert(key);
+  void started(const EvaluationKey& key, bool isolated) override {
+    if (!isolated) begun_.insert(key);
   }
   void finished(const EvaluationKey& key, const training::ReplicaResult& result) override {
     begun_.erase(key);
-    memory.own.emplace(key, result);
+    results.own.emplace(key, result);
   }
   void dropped(const EvaluationKey& key) override { begun_.erase(key); }
   /// What has begun and is not dropped was lost with a process.
   void end_job() {
     std::set<Hash> lost;
     for (const EvaluationKey& key : std::exchange(begun_, {})) lost.insert(key.hash);
-    for (const Hash& hash : lost) ++memory.deaths[hash];
+    for (const Hash& hash : lost) ++results.deaths[hash];
   }
 
-  Memory memory;
+  EarlierResults results;
   std::map<EvaluationKey, double> seconds;  ///< of trainings, on a thread that is no straggler
 
  private:
@@ -391,7 +391,7 @@ SimulatedRun simulate(const SearchTask& task, const SearchSpace& space, const Se
         rate > 0 ? run.seconds - std::log(uniform) / rate : std::numeric_limits<double>::infinity();
     SearchMachine machine(task, space, config,
                           {cluster.curtail, cluster.reuse_identical, cluster.speculate, true},
-                          ledger.memory, trainer, [] { return 0.0; });
+                          ledger.results, trainer, [] { return 0.0; });
     Job job(cluster, ranks, machine, ledger, trainer, training, run);
     const bool finished = job.work(fails_at, mixed(bits) % ranks.size());
     ledger.end_job();

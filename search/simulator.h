@@ -46,23 +46,24 @@ std::vector<WorkBlock> needed_work(const Network& network, const std::optional<H
 double lower_bound(const std::vector<WorkBlock>& blocks, double speed, double fastest,
                    bool speculate);
 
+/// What simulate() gives. Seconds are simulated ones.
 struct SimulatedRun {
   Network network;
   SearchEnd end = SearchEnd::kInterrupted;
-  double seconds = 0;  ///< until the search is finished
-  double lower_bound = 0;
+  double seconds = 0;              ///< until the search is finished
+  double lower_bound = 0;          ///< lower_bound() of the serial search's trainings
   double training_seconds = 0;     ///< of all threads
   std::int64_t trainings = 0;      ///< that ended
   std::int64_t needed = 0;         ///< trainings of the serial search ...
   double needed_seconds = 0;       ///< ... one after the other
   std::int64_t begun_in_vain = 0;  ///< in training at the end, or when a rank failed
-  std::int64_t estimated = 0;  ///< of `trainings`: not in the store (RecordedSearch::kEstimated)
-  std::int64_t orders = 0;     ///< messages with tasks from rank 0
-  std::int64_t tasks_sent = 0;
+  std::int64_t estimated = 0;   ///< of `trainings`: not in the store (RecordedSearch::kEstimated)
+  std::int64_t orders = 0;      ///< messages with tasks from rank 0
+  std::int64_t tasks_sent = 0;  ///< in them
   std::int64_t largest_order = 0;  ///< tasks
   std::int64_t messages = 0;       ///< of rank 0, sent and received
   double dealing_seconds = 0;      ///< of rank 0
-  std::int64_t failures = 0;
+  std::int64_t failures = 0;       ///< of ranks, each of which ended the job
 
   /// Share of the time that no schedule can beat. At most 1: both are sums of the same times, in
   /// different orders, and may differ in the last bits where the bound is reached.

@@ -19,6 +19,7 @@ class SearchSpace {
       const program::Parameters& parameters) const = 0;
   /// Throws Error where the parameters make no program: such a candidate is invalid.
   virtual program::Program program(const program::Parameters& parameters) const = 0;
+  /// What tells programs apart: those with one hash are trained once.
   virtual Hash hash(const program::Program& program) const {
     return program::program_hash(program);
   }
@@ -31,9 +32,10 @@ class SearchSpace {
   }
 };
 
-/// The neighbours of a ProgramSpace under a preset. Keeps a reference to `space`.
+/// The programs of a ProgramSpace, with the neighbours that a preset's values give.
 class ProgramSearchSpace : public SearchSpace {
  public:
+  /// Keeps a reference to `space`.
   ProgramSearchSpace(const program::ProgramSpace& space, mutators::Preset preset)
       : space_(space), preset_(preset), likely_(space) {}
   std::vector<mutators::Neighbour> neighbours(

@@ -37,12 +37,12 @@ struct StoreContent {
   double elapsed = 0;            ///< seconds of the search, all processes
   double saved_elapsed = 0;      ///< the same at the last save
   bool finished = false;         ///< the search ended by itself: `end` says how
-  SearchEnd end = SearchEnd::kInterrupted;
-  std::optional<Minimising> minimising;  ///< as of the last save
-  std::string journal_id;                ///< of the journal that the HDF5 file has taken in ...
-  std::uint64_t journal_bytes = 0;       ///< ... up to this byte
-  JournalDamage journal_damage;          ///< bytes of the journal that hold no record
-  bool journal_is_ahead = false;         ///< the journal holds what the HDF5 file lacks
+  SearchEnd end = SearchEnd::kInterrupted;  ///< as of the last save
+  std::optional<Minimising> minimising;     ///< as of the last save
+  std::string journal_id;                   ///< of the journal that the HDF5 file has taken in ...
+  std::uint64_t journal_bytes = 0;          ///< ... up to this byte
+  JournalDamage journal_damage;             ///< bytes of the journal that hold no record
+  bool journal_is_ahead = false;            ///< the journal holds what the HDF5 file lacks
 };
 
 }  // namespace neutra::search

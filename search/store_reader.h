@@ -21,9 +21,9 @@ struct StoredRun {
   Network network;
   SearchCounters counters;   ///< of the last save, but total_seconds
   double saved_seconds = 0;  ///< total_seconds at the last save, to which the counters belong
-  bool finished = false;
+  bool finished = false;     ///< the search ended by itself: `end` says how
   SearchEnd end = SearchEnd::kInterrupted;
-  std::optional<Minimising> minimising;
+  std::optional<Minimising> minimising;  ///< nullopt: its repairs were never minimised
 };
 
 /// load_existing_store() for those; warns, once for each store, of a damaged journal.

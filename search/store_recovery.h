@@ -10,7 +10,7 @@ namespace neutra::search {
 
 /// What a repair or a merge put into a store.
 struct StoreSummary {
-  std::size_t trainings = 0;
+  std::size_t trainings = 0;                ///< that the new store holds
   std::uint64_t damaged_bytes = 0;          ///< of journals, that belong to no whole record
   std::vector<std::filesystem::path> kept;  ///< damaged files, under new names
   std::string command;                      ///< of the search: goes on from the new store

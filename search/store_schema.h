@@ -28,7 +28,7 @@ struct ColumnPlace {
 /// One column: a member of each row, kept in one dataset as whole numbers, numbers or texts.
 template <typename Row>
 struct Column {
-  const char* name;
+  const char* name;  ///< of the dataset in the table's group
   void (*write)(const std::vector<Row>& rows, Hdf5File& file, const std::string& path);
   /// Fills the member in as many rows as the dataset has values. Throws input_error for a value
   /// that the member can't have.
@@ -45,8 +45,8 @@ struct Column {
 /// A group of the file with one dataset for each column, all of one length.
 template <typename Row>
 struct Table {
-  const char* group;  ///< "/nodes"
-  std::span<const Column<Row>> columns;
+  const char* group;                     ///< "/nodes"
+  std::span<const Column<Row>> columns;  ///< in the order in which they are written
 
   /// Makes the group and its datasets, in the order of the columns; items come last.
   void write(Hdf5File& file, const std::vector<Row>& rows) const;

@@ -18,6 +18,7 @@ namespace neutra::search {
 /// chose, since kSpread goes by what is queued already.
 class TopK {
  public:
+  /// A neutral one, with all its replicas.
   struct Neighbour {
     const Node* node = nullptr;
     const MetricMean* score = nullptr;

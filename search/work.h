@@ -11,43 +11,50 @@
 
 namespace neutra::search {
 
+/// Which training: one replica of one program.
 struct EvaluationKey {
-  Hash hash;
-  int replica = 0;
+  Hash hash;        ///< of the program
+  int replica = 0;  ///< from 0
   auto operator<=>(const EvaluationKey&) const = default;
 };
+/// Trainings and what they gave.
 using EvaluationMap = std::map<EvaluationKey, training::ReplicaResult>;
 
 /// Where a search's trainings are written down as they go, for later processes.
 class EvaluationLog {
  public:
   virtual ~EvaluationLog() = default;
-  /// `apart`: in a process of its own, whose death is not ours.
-  virtual void started(const EvaluationKey& key, bool apart) = 0;
+  /// `isolated`: in a process of its own, whose death is not this one's.
+  virtual void started(const EvaluationKey& key, bool isolated) = 0;
+  /// The training gave this. From now on it is not lost with the process.
   virtual void finished(const EvaluationKey& key, const training::ReplicaResult& result) = 0;
   /// The training was given up, not killed.
   virtual void dropped(const EvaluationKey& key) = 0;
 };
 
-/// What earlier processes left: results and, per program, how many processes died training it.
-struct Memory {
-  EvaluationMap own, reused;
-  std::map<Hash, int> deaths;
+/// What is known before a process begins.
+struct EarlierResults {
+  EvaluationMap own;           ///< of this store
+  EvaluationMap reused;        ///< of other stores (--reuse)
+  std::map<Hash, int> deaths;  ///< by program: processes that died while training it
 };
 
-inline constexpr int kSuspectDeaths = 2;  ///< from here on a program trains apart from the others
-inline constexpr int kFatalDeaths = 3;    ///< from here on it has failed where nothing trains apart
+/// Deaths from which on a program is a suspect: it trains isolated, in a process of its own, or
+/// where that is not at hand while nothing else does.
+inline constexpr int kSuspectDeaths = 2;
+/// Deaths from which on a program has failed, where nothing trains isolated.
+inline constexpr int kFatalDeaths = 3;
 
 /// One replica to train.
 struct Task {
-  std::size_t evaluation = 0;
-  int replica = 0;
-  Hash hash;
-  int deaths = 0;  ///< processes that died training this program
+  std::size_t evaluation = 0;  ///< index in the EvaluationTable
+  int replica = 0;             ///< from 0
+  Hash hash;                   ///< of the program
+  int deaths = 0;              ///< processes that died training this program
   std::shared_ptr<const program::Program> program;
 };
 
-/// Of a program that three processes died in.
+/// The result of a program that three processes died in: kFailed, no metric.
 training::ReplicaResult failed_result();
 
 /// What an executor works off. Workers take tasks with next() and give results to deliver(), in any
@@ -66,12 +73,14 @@ class Work {
   virtual std::optional<Task> next_ahead(bool generate) = 0;
   /// How many candidates next_ahead() finds without generating any.
   virtual std::int64_t ahead() = 0;
+  /// Takes in what the training of a task gave, and goes on as far as that allows.
   virtual void deliver(const Task& task, training::ReplicaResult result) = 0;
   /// Takes a task back that will not be delivered.
   virtual void drop(const Task& task) = 0;
   /// Ends work whose time has run out. next() and deliver() do so, too: this is for when nobody
   /// calls them.
   virtual void check_time() {}
+  /// Nothing more is to be trained.
   virtual bool finished() const = 0;
   /// Without the seconds, which the store knows.
   virtual Progress progress() const = 0;

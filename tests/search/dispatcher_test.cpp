@@ -49,12 +49,12 @@ class Table : public RemoteWorkers {
 /// A search of `c` with everything but workers.
 struct Bench {
   Bench(const Case& search, std::size_t processes, std::vector<int> threads, int local = 0,
-        Memory memory = {}, bool isolated = true)
+        EarlierResults earlier = {}, bool isolated = true)
       : c(search),
         trainer(c.landscape),
         table(processes),
         store(folder / "s.h5", header(), true),
-        machine(c.task, c.space, c.config, {.isolated = isolated}, std::move(memory), trainer,
+        machine(c.task, c.space, c.config, {.isolated = isolated}, std::move(earlier), trainer,
                 [] { return 0.0; }),
         dispatcher(machine, store, table, local, {}, isolated) {
     for (std::size_t i = 0; i < threads.size(); ++i) {
@@ -235,17 +235,17 @@ TEST(Dispatcher, OnlyWhatMayBeInTrainingHasStarted) {
 TEST(Dispatcher, SuspectsTrainApartAndTheDeadNotAtAll) {
   const Case c = wide_case();
   const Hash fixed = c.space.hash(*c.task.fixed);
-  Memory memory;
-  memory.deaths[fixed] = 2;
-  Bench suspects(c, 1, {1}, 0, memory);
+  EarlierResults earlier;
+  earlier.deaths[fixed] = 2;
+  Bench suspects(c, 1, {1}, 0, earlier);
   suspects.dispatcher.deal(0);
   ASSERT_EQ(suspects.table.tasks(0).size(), 1U);
-  EXPECT_TRUE(suspects.table.tasks(0).front().apart);
+  EXPECT_TRUE(suspects.table.tasks(0).front().isolated);
   EXPECT_TRUE(suspects.in_training().empty());  // it would take its own process with it only
 
-  memory.deaths[c.space.hash(c.space.program(c.task.start))] = 3;
-  memory.deaths.erase(fixed);
-  Bench dead(c, 1, {1}, 0, memory, false);
+  earlier.deaths[c.space.hash(c.space.program(c.task.start))] = 3;
+  earlier.deaths.erase(fixed);
+  Bench dead(c, 1, {1}, 0, earlier, false);
   while (dead.machine.counters().evaluations == 0) {
     dead.dispatcher.deal(0);
     for (const RemoteTask& task : dead.open(0)) {

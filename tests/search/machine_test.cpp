@@ -6,6 +6,7 @@
 
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
+#include "tests/search/reference_search.h"
 
 namespace neutra::search::tests {
 namespace {

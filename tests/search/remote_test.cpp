@@ -12,6 +12,7 @@
 #include "search/store_content.h"
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
+#include "tests/search/reference_search.h"
 
 namespace neutra::search::tests {
 namespace {
@@ -180,7 +181,7 @@ RemoteTask task_of(const program::Program& program, std::uint64_t id) {
   task.job.stream = training::StreamKey::kIndependent;
   task.job.time_limit = 0.1;
   task.job.memory_limit = std::uint64_t{1} << 40;
-  task.apart = id % 2 == 1;
+  task.isolated = id % 2 == 1;
   return task;
 }
 
@@ -198,7 +199,7 @@ TEST(RemoteMessages, TasksArriveWhole) {
   ASSERT_EQ(order.tasks.size(), 2U);
   const RemoteTask& task = order.tasks[1];
   EXPECT_EQ(task.id, 9U);
-  EXPECT_TRUE(task.apart);
+  EXPECT_TRUE(task.isolated);
   EXPECT_EQ(task.program->document, program_named(2).document);
   EXPECT_EQ(task.hash, FakeSpace().hash(program_named(2)));
   EXPECT_EQ(task.job.seed, 7U);

@@ -4,6 +4,7 @@
 
 #include "search/recorded_search.h"
 #include "tests/search/fakes.h"
+#include "tests/search/reference_search.h"
 
 namespace neutra::search::tests {
 namespace {

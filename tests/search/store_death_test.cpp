@@ -15,6 +15,7 @@
 #include "search/store_check.h"
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
+#include "tests/search/reference_search.h"
 #include "tests/search/store_files.h"
 
 namespace neutra::search::tests {

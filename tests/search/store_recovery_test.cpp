@@ -12,6 +12,7 @@
 #include "search/store_header.h"
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
+#include "tests/search/reference_search.h"
 #include "tests/search/store_files.h"
 
 namespace neutra::search::tests {

@@ -11,6 +11,7 @@
 #include "search/store_header.h"
 #include "search/store_reader.h"
 #include "tests/search/fakes.h"
+#include "tests/search/reference_search.h"
 #include "tests/search/store_files.h"
 
 namespace neutra::search::tests {
@@ -197,7 +198,7 @@ TEST(Store, SavingOnTheWayLosesNothing) {
     Store store(folder / "s.h5", header, false);
     for (int replica = 0; replica < 3; ++replica) store.started({{1, 2}, replica}, false);
     store.finished({{1, 2}, 0}, {});
-    store.started({{5, 6}, 0}, true);  // apart: its process may die without ours
+    store.started({{5, 6}, 0}, true);  // isolated: its process may die without ours
     before = bytes_of(folder / "s.h5.journal");
     store.save({}, {}, std::nullopt);
     store.finished({{1, 2}, 1}, {});
