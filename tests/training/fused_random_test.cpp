@@ -3,6 +3,7 @@
 
 #include "fused_comparison.h"
 #include "training/activations.h"
+#include "training/fused/engine.h"
 #include "training/initializers.h"
 #include "training/losses.h"
 #include "training/optimizers/registry.h"
