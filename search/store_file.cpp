@@ -43,6 +43,7 @@ void write_content(Hdf5File& file, const StoreContent& content) {
       {"elapsed", content.elapsed},
       {"ground_truth",
        content.network.ground_truth ? exact_number(*content.network.ground_truth) : Json(nullptr)}};
+  file.write("/header", std::vector<std::string>{content.header.dump(), state.dump()});
 
   std::vector<StoredEvaluation> evaluations;
   evaluations.reserve(content.evaluations.size());
