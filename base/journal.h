@@ -40,16 +40,16 @@ struct JournalContent {
 /// record is skipped and counted.
 JournalContent parse_journal(std::string_view bytes);
 
-/// Are these the bytes of a journal, though maybe a damaged one? It has a whole record, or begins
-/// like one as far as it goes, or with the zeros that a power cut leaves of a file whose content
+/// Are these the bytes of a journal, though maybe a damaged one? There is a whole record, or the
+/// first bytes are those of a journal, or zeros: a power cut leaves them of a file whose content
 /// had not reached the disk.
 bool may_be_journal(std::string_view bytes, const JournalContent& content);
 
 /// The bytes of one record: its mark, length and checksum, then the payload as compact JSON.
 std::string journal_frame(const Json& payload);
 
-/// An append-only file of records. A record reaches the system at once, so that it survives the
-/// death of the process; it is durable after at most kSyncSeconds.
+/// An append-only file of records. A record is handed to the operating system at once, so that it
+/// survives the death of the process, and is on the disk after at most kSyncSeconds.
 class Journal {
  public:
   static constexpr double kSyncSeconds = 0.2;  ///< between two calls of fdatasync(2)
@@ -62,7 +62,8 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
   ~Journal();
 
-  /// Throws failure() when the disk is full; what was appended before stays whole.
+  /// Throws failure() on any write error, such as a full disk; every later call then throws, too.
+  /// What was appended before stays whole.
   void append(const Json& payload);
   /// Makes everything appended so far durable.
   void sync();

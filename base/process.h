@@ -18,7 +18,7 @@ struct ProcessCall {
   std::uint64_t memory_limit = 0;    ///< bytes resident in all its processes together; 0: none
   std::uint64_t output_limit = std::uint64_t{16} << 20;  ///< bytes of both its outputs together
   double grace = 2;  ///< seconds between the request to end (SIGTERM) and the end (SIGKILL)
-  const std::atomic<bool>* stop = nullptr;  ///< checked all the time: end it
+  const std::atomic<bool>* stop = nullptr;  ///< checked continually; true: end the command
 };
 
 /// How a command went.
@@ -29,17 +29,17 @@ struct ProcessResult {
   double seconds = 0;
   std::uint64_t peak_memory = 0;  ///< bytes, as sampled some ten times a second; shared pages count
                                   ///< in each process that has them
-  int left_over = 0;              ///< processes of it that outlived it and were ended
-  bool clean = true;  ///< no process of it is left; false only where the system refuses to end one
+  int left_over = 0;              ///< processes it started that outlived it and had to be ended
+  bool clean = true;  ///< none of its processes is left; false: the system refused to end one
 };
 
 /// Runs a command to its end. Its standard input is empty; signals and their mask are the
 /// system's defaults; neutra's open files are closed in it.
 ///
-/// Nothing of it survives, whatever it does: sessions and process groups of its own, daemons,
-/// ignored signals. A small supervisor process stands between: the kernel hands it every orphan
+/// No process that it starts survives, even one that opens its own session, becomes a daemon or
+/// ignores signals. A small supervisor process stands between: the kernel hands it every orphan
 /// among its descendants (PR_SET_CHILD_SUBREAPER, prctl(2)), and it ends them all before it
-/// reports, also when this process dies first. Thread safe.
+/// reports, even when this process dies first. Thread safe.
 ProcessResult run_process(const ProcessCall& call);
 
 }  // namespace neutra

@@ -16,12 +16,12 @@ struct Result {
   /// The document in a form of --format: "text", "json", "csv", ... Empty: there is nothing to say.
   std::function<std::string(const std::string& form)> write;
   Exit exit = Exit::kDone;  ///< the exit code of the process
-  std::string notes = {};   ///< whole lines for standard error, behind the document
+  std::string notes = {};   ///< whole lines for standard error, after the document
   std::string output = {};  ///< the file that it goes to; "": standard output
 };
 
-/// The result of a document. The document's file has `Json json_of(const Document&)` and
-/// `std::string text_of(const Document&)`; where there are other forms, it has
+/// The result of a document. The source file that declares the document defines `Json json_of(const
+/// Document&)` and `std::string text_of(const Document&)`; where there are other forms, it has
 /// `std::string form_of(const Document&, const std::string& form)` instead.
 template <typename Document>
 Result result_of(Document document, Exit exit = Exit::kDone) {
@@ -36,7 +36,7 @@ Result result_of(Document document, Exit exit = Exit::kDone) {
           exit};
 }
 
-/// The same for the file of --output, where that is given. Precondition: require_output().
+/// The same for the file of --output, where that is given. Call require_output() first.
 template <typename Document>
 Result output_of(Document document, const Arguments& arguments, Exit exit = Exit::kDone) {
   Result result = result_of(std::move(document), exit);

@@ -42,7 +42,7 @@ enum class ToolVariant {
   kRepaired      ///< known defects mended (docs/methods/NAME.md lists them)
 };
 
-/// What the numbers of a message count, and when one without numbers is said.
+/// What the numbers of a message count, and when a message without numbers was given.
 enum class Said {
   kInEpochs,      ///< epochs of the program's training; none: before it
   kInIterations,  ///< iterations of a training of the tool's own on a few rows; none: before it
@@ -62,7 +62,7 @@ struct ToolMessage {
   std::string detail;    ///< what was found, at the first epoch
   /// What it adds to the answer: one fault, or a choice of several. Empty: nothing.
   std::vector<program::FaultEntry> faults;
-  std::string ignored;  ///< why a message of a kind that maps to faults adds nothing here
+  std::string ignored;  ///< why this message adds no fault although its kind maps to some
 };
 /// Adds a message; one with the same code and layers gets its epochs instead.
 void record(std::vector<ToolMessage>& messages, ToolMessage message);
@@ -77,7 +77,7 @@ enum class LocalisationStatus {
   kTimeout,        ///< cut off; messages and faults are those until then
   kFailed          ///< the tool or its training broke
 };
-/// Did a run end otherwise than the tool wanted?
+/// Did a run fail or run out of time?
 bool broken(LocalisationStatus status);
 std::string_view to_string(LocalisationStatus status);  ///< "ok", "not_applicable", ...
 
@@ -104,12 +104,12 @@ class MessageTable;
 struct LocaliseContext {
   training::LocalTrainer* trainer = nullptr;  ///< given to tools that need a training run
   std::uint64_t seed = 0;                     ///< of the study
-  int run = 0;                                ///< the replica that a training run is
+  int run = 0;                                ///< index of the replica used as the training run
   double time_limit = 0;                      ///< seconds; 0: none
   std::uint64_t memory_limit = 0;             ///< bytes; 0: none
   const std::atomic<bool>* stop = nullptr;    ///< checked in training runs: give up
   ToolVariant variant = ToolVariant::kAsPublished;
-  std::filesystem::path model;  ///< what a tool that learns has learned; empty: what is bundled
+  std::filesystem::path model;  ///< the learned model; empty: the bundled one
   std::filesystem::path keep;   ///< external tools' folders are kept in here; empty: they are not
   /// The rows as files, for all runs that share them and no longer; nullptr: each run has its own.
   std::shared_ptr<DataFiles> data_files;

@@ -9,7 +9,8 @@
 
 namespace neutra::search {
 
-/// How far the results of a program, in the order of its replicas, decide about it.
+/// Whether enough replicas of a program are known to judge it (SearchMachine does), and what they
+/// give.
 struct Decision {
   MetricMean score;  ///< of the first `checked` replicas
   int checked = 0;   ///< replicas that were looked at, in order

@@ -8,12 +8,12 @@
 namespace neutra::search {
 
 /// Trains what the work asks for with `options.workers` OpenMP threads, and with the processes of
-/// `options.remote`, until it is finished or `options.stop` is set. Results go to the store at
-/// once; `save` folds what came of them into its file, now and then. Exceptions of a worker end the
-/// others and are thrown from here.
+/// `options.remote`, until the work is finished or `options.stop` is set. Results go to the store's
+/// journal at once; `save` is called now and then to write them into its file. An exception of a
+/// worker ends the others and is thrown from here.
 ///
-/// A process that was told to stop may have to end while a step of a training goes on (LastAct):
-/// then all trainings are given up and `give_up` is called, which saves; nothing happens after it.
+/// If a stop is requested and a step of a training takes too long (LastAct), all trainings are
+/// abandoned and `give_up` is called: it saves, and is the last thing done.
 ///
 /// The channel to other processes is used by the calling thread only.
 void execute(Work& work, Store& store, const std::function<void()>& save,

@@ -24,8 +24,8 @@ struct TrainerOptions {
   bool skip_dead_epochs = true;
   Backend backend = Backend::kAuto;
   /// Remember each training's metric at half its epochs and its last state, so that the same
-  /// program with half the epochs is known and one with more, or a mutant of the trained model,
-  /// goes on from there (exact).
+  /// program with half the epochs needs no training, and one with more epochs, or a mutant of the
+  /// trained model, continues from the stored state (exact).
   bool reuse_epochs = false;
   std::uint64_t state_bytes = std::uint64_t{256} << 20;  ///< at most this for those states
   /// What all trainings at once may need, those states included; others wait. 0: no limit.
@@ -35,12 +35,13 @@ struct TrainerOptions {
 /// A training and the model that its metric is of.
 struct TrainedModel {
   ReplicaResult training;
-  /// What was trained, with the layers that trained.mutations leave, and without these steps.
+  /// What was trained, after trained.mutations removed layers; the mutations are not in it.
   program::Program program;
   program::ModelWeights weights;  ///< empty where no training came to its end
   RandomKey key;                  ///< of the training
   std::int64_t epochs = 0;        ///< that were finished
-  /// For the hold-out rows, row-major: what the metric is of. Empty where weights are.
+  /// The model's outputs for the hold-out rows, row-major: the metric is computed from them. Empty
+  /// where the weights are.
   std::vector<float> outputs;
 };
 
@@ -59,9 +60,9 @@ class LocalTrainer : public Trainer {
   /// train().
   virtual std::shared_ptr<const Dataset> dataset(const program::Program&) { return nullptr; }
 
-  // What follows takes programs without a refusal(); trainers that only train throw Error.
+  // The functions below take programs without a refusal(); trainers that only train throw Error.
 
-  /// Its typed form, with the shapes that its data give.
+  /// The program's typed form, with the shapes that its data give.
   virtual program::ResolvedProgram resolved(const program::Program& /*program*/) {
     throw failure("this trainer resolves nothing");
   }
@@ -75,14 +76,14 @@ class LocalTrainer : public Trainer {
     throw failure("this trainer shows no rows");
   }
   /// The program's model on rows of its data, on the back end that trains it. `key`: of the
-  /// training that gave the model its weights; it counts where the program evaluates without
+  /// training that gave the model its weights; it matters only where the program evaluates without
   /// inference mode. The predictor must not outlive the trainer.
   virtual std::unique_ptr<Predictor> predictor(const program::Program& /*program*/,
                                                DataPart /*part*/, RandomKey /*key*/) {
     throw failure("this trainer predicts nothing");
   }
-  /// Its layers from position `first` on, on rows of that layer's input. `inputs` outlives the
-  /// predictor; its values may be changed between questions.
+  /// The program's layers from position `first` on, on rows of that layer's input. `inputs`
+  /// outlives the predictor; its values may be changed between questions.
   virtual std::unique_ptr<Predictor> predictor(const program::Program& /*program*/,
                                                std::size_t /*first*/, const Array& /*inputs*/) {
     throw failure("this trainer predicts nothing");

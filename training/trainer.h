@@ -12,8 +12,7 @@
 
 namespace neutra::training {
 
-/// How a training ended. Anything but kOk is a value like any other: it is stored and never neutral
-/// unless it has a metric.
+/// How a training ended. All are stored alike; only one with a metric can be neutral.
 enum class RunStatus {
   kOk,
   kDiverged,     ///< weights or loss became NaN or infinite; the metric is still Keras's (argmax of
@@ -36,8 +35,8 @@ constexpr bool has_metric(RunStatus status) {
 /// Which hash keys the random streams.
 enum class StreamKey {
   kPrefix,  ///< hash without epochs: a shorter run is a prefix of a longer one (search)
-  /// Full hash: independent samples (kill tests). All that trained.mutations make of one program
-  /// come from the same trainings, other ones than its own.
+  /// Full hash: independent samples (kill tests). All mutants made from one trained program share
+  /// their trainings, which are not those of the program itself.
   kIndependent
 };
 
@@ -70,17 +69,16 @@ struct ReplicaResult {
   std::int64_t epochs_saved = 0;  ///< epochs not run because every weight was NaN
   std::string backend;            ///< "eager", "fused"
   std::string message;            ///< reason when status is not kOk
-  /// Epochs of another training that this one is a part of, or went on from, and the rows seen in
-  /// them. Not stored.
+  /// Epochs taken from another training instead of run, and the rows seen in them. Not stored.
   std::int64_t epochs_reused = 0, samples_reused = 0;
 };
 
 /// Exact: metrics that are not finite as "nan", "inf", "-inf". Reading throws Json::exception.
 Json to_json(const ReplicaResult& result);
-/// The other way.
+/// Reads what to_json() wrote.
 ReplicaResult replica_result_from_json(const Json& json);
 
-/// Trains programs. Implementations are thread safe: one call per worker thread at a time, results
+/// Trains programs. Implementations are thread safe: one call per worker thread at a time. Results
 /// depend only on the job.
 class Trainer {
  public:

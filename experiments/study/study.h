@@ -16,7 +16,7 @@ namespace neutra::experiments {
 
 /// How to run a study.
 struct StudyOptions {
-  std::filesystem::path folder;   ///< of the results; what is left in it: docs/formats/study.md
+  std::filesystem::path folder;   ///< of the results; the files kept there: docs/formats/study.md
   std::uint64_t seed = 0;         ///< of searches and runs of tools
   std::vector<std::string> only;  ///< these faults; empty: all
   bool searches_only = false;     ///< ask no tool and score nothing
@@ -30,7 +30,7 @@ struct StudyOptions {
   std::function<decltype(search::RunOptions::isolated)(const Fault&)> isolated;
   /// RunOptions::remote_setup for a fault.
   std::function<Json(const Fault&, training::LocalTrainer&)> remote_setup;
-  std::function<void(const std::string&)> stage;  ///< told what begins
+  std::function<void(const std::string&)> stage;  ///< called with the name of each stage
   /// Told after each run of a tool: runs done, and all runs on this fault. The progress of a search
   /// comes through `search.progress`.
   std::function<void(const Tally& runs)> tool_progress;
@@ -52,7 +52,7 @@ struct StudyResult {
   struct Trouble {
     std::string fault, tool;
     fl_adapters::LocalisationStatus status{};
-    int runs = 0, of = 0;  ///< that ended so, and all
+    int runs = 0, of = 0;  ///< runs that ended this way, of this many
     std::string reason;    ///< of the first
   };
   std::vector<Searched> faults;             ///< in the order of the study
@@ -71,9 +71,10 @@ void check_outputs(const Study& study, const std::filesystem::path& folder,
 
 /// Runs the searches one after the other, each in parallel, and after each the tools, all their
 /// runs in parallel. Started again with the same folder it continues: it trains and asks only what
-/// is missing, and failed runs. A fault whose data can't be read is skipped; a tool's failure is
-/// its answer. With searches_only neither answers nor scores. Throws what run_search() throws,
-/// input_error when no fault is left, and Error(kInterrupted) when stopped.
+/// is missing, and repeats failed runs. A fault whose data can't be read is skipped; a failed run
+/// of a tool counts as its answer. With searches_only no tool is asked and nothing is scored.
+/// Throws what run_search() throws, input_error when no fault is left, and Error(kInterrupted) when
+/// stopped.
 StudyResult run_study(const Study& study, const StudyOptions& options);
 
 }  // namespace neutra::experiments
