@@ -112,14 +112,6 @@ search::RemoteWorkers* other_ranks() {
   return nullptr;
 }
 
-bool is_other_rank() {
-#ifdef NEUTRA_WITH_MPI
-  return g_job && g_job->rank() != 0;
-#else
-  return false;
-#endif
-}
-
 Json ranks_setup(const experiments::Fault& fault, const training::TrainerOptions& options,
                  training::LocalTrainer& trainer, int threads) {
   if (const std::string warning = affinity_warning(threads); !warning.empty()) {

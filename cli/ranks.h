@@ -17,8 +17,6 @@ bool join_ranks();
 
 /// Is this process rank 0 of a job? Then the others: they train. Null: alone.
 search::RemoteWorkers* other_ranks();
-/// Is this process a rank but 0 of a job?
-bool is_other_rank();
 
 /// What the other ranks need to know to train the programs of a fault, as this process would, with
 /// `threads` each. They refuse where their results would differ from this one's.

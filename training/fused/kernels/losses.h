@@ -5,6 +5,7 @@
 #include "training/losses/categorical_crossentropy.h"
 #include "training/losses/categorical_hinge.h"
 #include "training/losses/cosine_similarity.h"
+#include "training/losses/hinge.h"
 #include "training/losses/huber.h"
 #include "training/losses/kullback_leibler_divergence.h"
 #include "training/losses/logcosh.h"
