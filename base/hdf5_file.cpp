@@ -36,6 +36,17 @@ bool is_whole(const std::filesystem::path& file) {
   return header && header->digest == digest_behind_header(file);
 }
 
+/// A new file, on the disk or in memory alone. The caller holds the lock.
+hid_t created(const std::filesystem::path& file, std::uint64_t user_block, bool in_memory) {
+  const Place place{file, "", true};
+  const Handle creation = tracked(place, H5P_FILE_CREATE);
+  place.check(H5Pset_userblock(creation, user_block), "reserve the user block");
+  const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "create"), H5Pclose);
+  place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "create");
+  if (in_memory) place.check(H5Pset_fapl_core(access, kMemoryIncrement, false), "create");
+  return place.check(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation, access), "create");
+}
+
 }  // namespace
 
 Hdf5File::Hdf5File(std::int64_t id, std::filesystem::path file) : id_(id), file_(std::move(file)) {}
@@ -79,25 +90,12 @@ Hdf5File Hdf5File::open_image(std::string_view bytes, const std::filesystem::pat
 
 Hdf5File Hdf5File::create(const std::filesystem::path& file, std::uint64_t user_block) {
   const Lock lock;
-  const Place place{file, "", true};
-  const Handle creation = tracked(place, H5P_FILE_CREATE);
-  place.check(H5Pset_userblock(creation, user_block), "reserve the user block");
-  const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "create"), H5Pclose);
-  place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "create");
-  return Hdf5File(place.check(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation, access), "create"),
-                  file);
+  return Hdf5File(created(file, user_block, false), file);
 }
 
 Hdf5File Hdf5File::create_in_memory(const std::filesystem::path& file, std::uint64_t user_block) {
   const Lock lock;
-  const Place place{file, "", true};
-  const Handle creation = tracked(place, H5P_FILE_CREATE);
-  place.check(H5Pset_userblock(creation, user_block), "reserve the user block");
-  const Handle access(place.check(H5Pcreate(H5P_FILE_ACCESS), "create"), H5Pclose);
-  place.check(H5Pset_fclose_degree(access, H5F_CLOSE_STRONG), "create");
-  place.check(H5Pset_fapl_core(access, kMemoryIncrement, false), "create");
-  return Hdf5File(place.check(H5Fcreate(file.c_str(), H5F_ACC_TRUNC, creation, access), "create"),
-                  file);
+  return Hdf5File(created(file, user_block, true), file);
 }
 
 std::string Hdf5File::image() const {

@@ -19,6 +19,10 @@ std::string_view trimmed(std::string_view text, std::string_view blanks) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
 std::string xml_escaped(std::string_view text, std::string_view kept) {
   std::string result;
   for (const char c : text) {

@@ -12,10 +12,6 @@
 namespace neutra::fl_adapters {
 namespace {
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 /// The function that a layer ends with.
 std::string activation_of(const program::ResolvedLayer& layer) {
   if (const Json* value = member(layer.config, "activation")) return value->get<std::string>();

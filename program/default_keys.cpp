@@ -20,11 +20,6 @@ struct Parametric {
   bool has_bias;
 };
 
-const Layer* type_of(const Json& layer) {
-  const Json* name = member(layer, "class_name");
-  return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
-}
-
 /// The layers of a document that have keys.
 class KeyedLayers {
  public:
@@ -39,14 +34,14 @@ class KeyedLayers {
  private:
   void add(const Json& outer, std::size_t index) {
     const Json* layer = &outer;
-    const Layer* type = type_of(outer);
+    const Layer* type = layer_of(outer);
     std::string own = layers_path(document_) + "/" + std::to_string(index) + "/config";
     // The settings of a wrapper are those of the layer it runs, where that is one alone.
     while (type != nullptr && type->kind == LayerKind::kWrapper) {
       const Json* config = member(*layer, "config");
       layer = config != nullptr ? member(*config, "layer") : nullptr;
       const bool two = config != nullptr && config->value("backward_layer", Json()).is_object();
-      type = layer != nullptr && !two ? type_of(*layer) : nullptr;
+      type = layer != nullptr && !two ? layer_of(*layer) : nullptr;
       own += "/layer/config";
     }
     if (type == nullptr) return;
@@ -62,7 +57,7 @@ class KeyedLayers {
     if (has(kernel)) {
       const Json* config = member(*layer, "config");
       const Json* use_bias = config != nullptr ? member(*config, "use_bias") : nullptr;
-      const Layer* whole = type_of(outer);
+      const Layer* whole = layer_of(outer);
       parametric.push_back({index, own, whole->kind == LayerKind::kDense, has("units"),
                             path(kernel), path("activation"),
                             use_bias == nullptr || *use_bias != false});

@@ -26,6 +26,11 @@ const Layer* find_layer(std::string_view class_name) {
   return nullptr;
 }
 
+const Layer* layer_of(const Json& layer) {
+  const Json* name = member(layer, "class_name");
+  return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
+}
+
 LayerKind kind_of(const ResolvedLayer& layer) { return find_layer(layer.class_name)->kind; }
 
 bool is_identity(const ResolvedLayer& layer) {

@@ -81,6 +81,9 @@ struct Layer {
 const std::vector<const Layer*>& layers();
 /// By class name or alias; nullptr for an unknown class.
 const Layer* find_layer(std::string_view class_name);
+/// The class of a layer of a document, {class_name, config}, which may have problems; nullptr for
+/// an unknown class, or none.
+const Layer* layer_of(const Json& layer);
 /// What a layer of a resolved program does.
 LayerKind kind_of(const ResolvedLayer& layer);
 /// Does the layer return its input as it is: an input layer or a linear activation?

@@ -16,11 +16,6 @@ constexpr std::array<int, 3> kRepeatCounts = {1, 0, 2};  ///< likely ones first
 constexpr int kImpossible = 1 << 30;
 constexpr int kMostAlignments = 100, kMostSteps = 20000;  ///< that are tried
 
-const Layer* type_of(const Json& layer) {
-  const Json* name = member(layer, "class_name");
-  return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
-}
-
 /// How unlike two layers are: the number of settings that differ. A layer's name counts nothing.
 int difference(const Json& a, const Json& b) {
   const Json *one = member(a, "config"), *other = member(b, "config");
@@ -100,7 +95,7 @@ class Alignment {
   std::optional<int> cost(std::size_t i, std::size_t j, int count) const {
     int sum = 0;
     for (std::size_t at = j; at < j + static_cast<std::size_t>(count); ++at) {
-      if (at >= layers_.size() || type_of(layers_[at]) != type_of(base_layers_[i])) {
+      if (at >= layers_.size() || layer_of(layers_[at]) != layer_of(base_layers_[i])) {
         return std::nullopt;
       }
       sum += difference(base_layers_[i], layers_[at]);

@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::size_t kMaxLayers = 1000;  ///< deeper models than Keras can build
 
-/// The class of a layer in normal form; nullptr for none that is known.
-const Layer* type_of(const Json& layer) {
-  const Json* name = member(layer, "class_name");
-  return name != nullptr && name->is_string() ? find_layer(name->get<std::string>()) : nullptr;
-}
-
 Json config_of(const Json& layer) {
   const Json* config = member(layer, "config");
   return config != nullptr && config->is_object() ? *config : Json::object();
@@ -32,7 +26,7 @@ class ShapeWalk {
     if (layers == nullptr) return;
     check_layers(*layers);
     for (const Json& layer : *layers) {
-      const Layer* type = type_of(layer);
+      const Layer* type = layer_of(layer);
       const int index = static_cast<int>(known_.types.size());
       known_.types.push_back(type);
       known_.layers.push_back(
@@ -51,7 +45,7 @@ class ShapeWalk {
                            "at most " + std::to_string(kMaxLayers)});
     }
     const bool weights = std::any_of(layers.begin(), layers.end(), [](const Json& layer) {
-      const Layer* type = type_of(innermost_layer(layer));
+      const Layer* type = layer_of(innermost_layer(layer));
       if (type == nullptr) return true;  // a problem of its own
       return type->weights != nullptr && config_of(layer).value("trainable", Json(true)) != false;
     });

@@ -70,10 +70,6 @@ std::string unspaced(std::string_view text) {
   return result;
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 std::vector<LogLine> log_lines(std::string_view bytes) {
   std::string decoded;
   if (bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff")) {

@@ -60,8 +60,6 @@ std::optional<IssueLine> issue_of(std::string_view line);
 std::string_view trimmed(std::string_view text);
 /// Without any blanks: messages compare in this form.
 std::string unspaced(std::string_view text);
-/// Does `part` come in `text`?
-bool contains(std::string_view text, std::string_view part);
 
 /// Reads a line from left to right.
 class Scanner {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/strings.h"
 #include "program/document.h"
 
 namespace neutra::fl_adapters::parsers {

@@ -1,4 +1,5 @@
 #include "fl_adapters/tools/umlaut.h"
+#include "base/strings.h"
 
 #include <algorithm>
 #include <array>

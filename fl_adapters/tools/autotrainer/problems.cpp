@@ -14,10 +14,6 @@ namespace {
 
 double limit(const std::string& name) { return message_table().threshold(name); }
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
-
 double largest(const std::vector<double>& values) {
   return *std::max_element(values.begin(), values.end());
 }
