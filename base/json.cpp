@@ -5,7 +5,6 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
-#include <optional>
 #include <unordered_set>
 #include <utility>
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,5 +37,11 @@ Json exact_numbers(const std::vector<double>& values);
 
 /// A number for other programs: NaN and infinity become null.
 Json json_number(double value);
+
+/// The value; null where there is none.
+template <typename Value>
+Json json_or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json();
+}
 
 }  // namespace neutra

@@ -45,7 +45,7 @@ Json json_of(const Versions& versions) {
   Json json = versions.provenance;
   json["blas_route"] = versions.libraries.blas_route;
   json["gflops"] = versions.libraries.gflops;
-  json["mpi"] = versions.mpi ? Json(*versions.mpi) : Json(nullptr);
+  json["mpi"] = json_or_null(versions.mpi);
   return json;
 }
 

@@ -72,8 +72,8 @@ Json json_of(const Settings& about) {
   }
   return {{"format", "neutra-config"},
           {"version", 1},
-          {"verb", about.verb ? Json(*about.verb) : Json(nullptr)},
-          {"file", about.file ? Json(*about.file) : Json(nullptr)},
+          {"verb", json_or_null(about.verb)},
+          {"file", json_or_null(about.file)},
           {"options", std::move(list)}};
 }
 

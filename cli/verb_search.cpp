@@ -194,7 +194,6 @@ Json json_of(const Searched& searched) {
   const auto significant =
       std::count_if(alternatives.begin(), alternatives.end(),
                     [](const search::Node* node) { return node->significant; });
-  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
   return {
       {"format", "neutra-search"},
       {"version", 1},
@@ -208,8 +207,8 @@ Json json_of(const Searched& searched) {
       {"improve", network.improve},
       {"preset", to_string(config.preset)},
       {"ties", to_string(config.ties)},
-      {"budget_evaluations", or_null(config.budget_evaluations)},
-      {"budget_seconds", or_null(config.budget_seconds)},
+      {"budget_evaluations", json_or_null(config.budget_evaluations)},
+      {"budget_seconds", json_or_null(config.budget_seconds)},
       {"out_of_reach", fault->fixed
                            ? to_json(mutators::reach_of(fault->space, *fault->fixed,
                                                         fault->fixed_parameters, config.preset)

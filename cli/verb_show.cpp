@@ -202,15 +202,12 @@ Json json_of(const Shown& shown) {
     keys.push_back({{"name", key.name}, {"kind", to_string(key.kind)}, {"paths", key.paths}});
   Json rows;
   if (shown.rows) {
-    const auto number = [](const std::optional<std::int64_t>& count) {
-      return count ? Json(*count) : Json();
-    };
     rows = {{"features", shown.rows->x},
             {"targets", shown.rows->y},
-            {"training", number(shown.rows->training)},
-            {"validation", number(shown.rows->validation)},
-            {"test", number(shown.rows->test)},
-            {"metric", number(shown.rows->holdout)}};
+            {"training", json_or_null(shown.rows->training)},
+            {"validation", json_or_null(shown.rows->validation)},
+            {"test", json_or_null(shown.rows->test)},
+            {"metric", json_or_null(shown.rows->holdout)}};
   }
   Json weights;
   if (const auto count = shown.weights())

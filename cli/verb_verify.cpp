@@ -136,7 +136,7 @@ Json json_of(const Verification& all) {
                     {"program", program::to_string(row.node->parameters)},
                     {"recorded", row.node->metrics},
                     {"ours", std::move(ours)},
-                    {"p", row.p ? Json(*row.p) : Json(nullptr)},
+                    {"p", json_or_null(row.p)},
                     {"pass", row.pass},
                     {"reason", row.reason}});
   }

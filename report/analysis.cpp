@@ -293,7 +293,7 @@ Json course_json(const search::Network& network) {
   for (const CourseStep& step : course(network)) {
     steps.push_back({{"evaluation", step.evaluation},
                      {"id", step.id},
-                     {"best", step.best ? Json(*step.best) : Json(nullptr)},
+                     {"best", json_or_null(step.best)},
                      {"repairs", step.repairs}});
   }
   return steps;

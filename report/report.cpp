@@ -79,11 +79,6 @@ Json to_json(const evaluators::RankScore& score) {
   return {{"first", score.first}, {"average_precision", score.average_precision}};
 }
 
-template <typename Value>
-Json value_or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json scores_json(const experiments::ScoreSheet& sheet, const std::string& answers) {
   Json tools = Json::array();
   for (const experiments::ScoreRow& row : sheet.rows) {
@@ -93,8 +88,8 @@ Json scores_json(const experiments::ScoreSheet& sheet, const std::string& answer
                  {"after", to_json(row.after.score)},
                  {"truths", row.after.truths},
                  {"attaining", row.after.attaining},
-                 {"seconds", value_or_null(row.seconds)},
-                 {"stability", value_or_null(row.stability)},
+                 {"seconds", json_or_null(row.seconds)},
+                 {"stability", json_or_null(row.stability)},
                  {"ranks", nullptr}};
     if (row.ranks) {
       tool["ranks"] = {{"before", to_json(row.ranks->before)},
@@ -164,7 +159,7 @@ Json program_json(const ProgramCurves& program) {
                         {"same", one.stored ? Json(same) : Json(nullptr)},
                         {"series", std::move(series)}});
   }
-  return {{"node", value_or_null(program.node)},
+  return {{"node", json_or_null(program.node)},
           {"fixed", program.fixed},
           {"epochs", epochs},
           {"replicas", std::move(replicas)}};

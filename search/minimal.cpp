@@ -220,7 +220,7 @@ std::string node_name(const Node& node) {
 Json node_id(const Node& node) { return node.id < 0 ? Json(node_name(node)) : Json(node.id); }
 
 Json to_json(const RepairSize& size) {
-  return {{"minimal", size.minimal ? Json(*size.minimal) : Json(nullptr)},
+  return {{"minimal", json_or_null(size.minimal)},
           {"changes", size.changes},
           {"within", size.within != nullptr ? node_id(*size.within) : Json(nullptr)}};
 }

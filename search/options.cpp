@@ -44,11 +44,6 @@ constexpr CounterField kCounterFields[] = {
     {"samples", &SearchCounters::samples}};
 
 template <typename T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-template <typename T>
 void read(const Json& json, const char* name, T& value) {
   json.at(name).get_to(value);
 }
@@ -106,10 +101,10 @@ Json to_json(const SearchConfig& config) {
           {"improve", config.improve},
           {"top_k", config.top_k},
           {"replicas", config.replicas},
-          {"max_depth", optional_json(config.max_depth)},
-          {"budget_evaluations", optional_json(config.budget_evaluations)},
-          {"budget_seconds", optional_json(config.budget_seconds)},
-          {"ground_truth_metric", optional_json(config.ground_truth_metric)},
+          {"max_depth", json_or_null(config.max_depth)},
+          {"budget_evaluations", json_or_null(config.budget_evaluations)},
+          {"budget_seconds", json_or_null(config.budget_seconds)},
+          {"ground_truth_metric", json_or_null(config.ground_truth_metric)},
           {"seed", config.seed},
           {"time_limit", config.time_limit},
           {"memory_limit", config.memory_limit},
@@ -177,7 +172,7 @@ SearchCounters search_counters_from_json(const Json& json) {
 }
 
 Json to_json(const Minimising& minimising) {
-  return {{"budget", optional_json(minimising.budget)},
+  return {{"budget", json_or_null(minimising.budget)},
           {"end", to_string(minimising.end)},
           {"counters", to_json(minimising.counters)}};
 }

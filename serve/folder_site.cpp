@@ -90,11 +90,6 @@ std::optional<std::int64_t> number(const std::optional<std::string>& text) {
   return text ? parse_number<std::int64_t>(*text) : std::nullopt;
 }
 
-template <typename Value>
-Json value_or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 Json json_of(const ListedSearch& search) {
   const experiments::BatchState& state = search.state;
   return {{"name", search.name},
@@ -105,18 +100,18 @@ Json json_of(const ListedSearch& search) {
           {"note_text", experiments::note_text(state)},
           {"metric", state.metric.empty() ? Json(nullptr) : Json(printable(state.metric))},
           {"goal", state.maximize ? "maximize" : "minimize"},
-          {"buggy", value_or_null(state.buggy)},
-          {"level", value_or_null(state.level)},
-          {"best", value_or_null(state.best)},
+          {"buggy", json_or_null(state.buggy)},
+          {"level", json_or_null(state.level)},
+          {"best", json_or_null(state.best)},
           {"buggy_reaches_level", state.buggy_reaches_level},
           {"programs", state.nodes},
           {"repairs", state.alternatives},
           {"evaluations", state.evaluations},
-          {"evaluations_an_hour", value_or_null(state.evaluations_an_hour)},
+          {"evaluations_an_hour", json_or_null(state.evaluations_an_hour)},
           {"seconds", state.seconds},
-          {"seconds_left", value_or_null(state.seconds_left)},
-          {"budget_used", value_or_null(state.budget_used)},
-          {"age", value_or_null(experiments::saved_ago(state))},
+          {"seconds_left", json_or_null(state.seconds_left)},
+          {"budget_used", json_or_null(state.budget_used)},
+          {"age", json_or_null(experiments::saved_ago(state))},
           {"revision", digest(search.revision)}};
 }
 

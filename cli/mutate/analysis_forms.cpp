@@ -145,7 +145,7 @@ Json operators_json(const MutantAnalysis& whole) {
   for (const experiments::OperatorResult& o : analysis.operators) {
     Json scores = Json::object();
     for (const auto& [set, score] : o.scores) {
-      scores[std::string(to_string(set))] = {{"score", score.score ? Json(*score.score) : Json()},
+      scores[std::string(to_string(set))] = {{"score", json_or_null(score.score)},
                                              {"instability", score.instability}};
     }
     Json searches = Json::array();
@@ -153,8 +153,8 @@ Json operators_json(const MutantAnalysis& whole) {
       for (const auto& [set, search] : analysis.sites[site].searches) {
         searches.push_back({{"site", task.sites[site].site},
                             {"set", to_string(set)},
-                            {"killed", search.killed ? Json(*search.killed) : Json()},
-                            {"survived", search.survived ? Json(*search.survived) : Json()}});
+                            {"killed", json_or_null(search.killed)},
+                            {"survived", json_or_null(search.survived)}});
       }
     }
     operators.push_back({{"operator", o.op},
@@ -173,7 +173,7 @@ Json json_of(const MutantAnalysis& whole) {
   for (const auto& [set, values] : analysis.original)
     original[std::string(to_string(set))] = values;
   for (const auto& [set, score] : analysis.scores)
-    scores[std::string(to_string(set))] = score ? Json(*score) : Json();
+    scores[std::string(to_string(set))] = json_or_null(score);
   Json left_out = Json::array();
   for (const experiments::LeftOutOperator& o : task.left_out)
     left_out.push_back({{"operator", o.op->id}, {"reason", o.reason}});

@@ -196,7 +196,7 @@ Json to_json(const BenchmarkEntry& entry) {
             {"d", exact_number(v.d)},
             {"power", exact_number(v.power)}}},
           {"symptoms", std::move(symptoms)},
-          {"triviality", entry.triviality ? Json(*entry.triviality) : Json()},
+          {"triviality", json_or_null(entry.triviality)},
           {"alternatives", to_json(entry.alternatives)}};
 }
 
