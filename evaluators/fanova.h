@@ -29,9 +29,9 @@ struct FanovaShare {
 /// trials; of each tree, the variance of the mean over all other factors, by the tree's variance,
 /// both over all combinations of the levels, each with the same weight. The forest is that of
 /// Optuna's FanovaImportanceEvaluator: 64 trees, trials drawn with replacement (here at most
-/// 1,000), every factor at every split, leaves down to one trial, depth at most 64; a split of
-/// names parts one of them from the others. What the shares lack to 1 is of factors together. All
-/// zero where nothing varies. The same table gives the same shares.
+/// 1,000), every factor at every split, leaves down to one trial, depth at most 64; a split of an
+/// unordered factor parts one level from the others. What the shares lack to 1 is due to factors
+/// together. All zero where nothing varies. The same table gives the same shares.
 std::vector<FanovaShare> fanova(const FanovaTable& table, int trees = 64);
 
 }  // namespace neutra::evaluators

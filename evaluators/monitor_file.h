@@ -42,8 +42,8 @@ struct MonitoredEpoch {
   /// Weights and biases at the end of the epoch; gradients of its last full batch, as the step took
   /// them. All NaN where a layer has none, or the epoch was cut off before that batch.
   std::vector<std::array<Aggregates, kProperties>> layers;
-  /// Share of the layer's neurons without a gradient in that batch: those of all their weights and
-  /// of their bias are close to zero, measured by the layer's largest. NaN like gradients.
+  /// Share of the layer's neurons without a gradient in that batch: the gradients of all their
+  /// weights and bias are close to zero, relative to the layer's largest. NaN like gradients.
   std::vector<double> dead;
 };
 

@@ -25,8 +25,8 @@ using Ranking = std::vector<Suspect>;
 Ranking distinct_places(const Ranking& ranking);
 
 /// The first `count` (at least 1) distinct places, and those that tie with the last of them, as an
-/// answer; none where several places are all tied. A place without a type is a fault without a
-/// type:
+/// answer; none where several places are all tied.
+/// A place without a type is a fault without a type:
 /// "(2)".
 program::FaultSet top_places(const Ranking& ranking, std::size_t count);
 

@@ -22,8 +22,8 @@ std::string diverged_text(std::size_t diverged, std::size_t runs);
 /// that is above 1. So differences of decimals tie.
 double equality_tolerance(std::span<const double> values);
 
-/// p for people: four significant digits, "< 1e-16" below that, "-" for a NaN. So far out normal
-/// tails are the model's, not evidence (docs/methods/statistics.md); files keep the number.
+/// p for people: four significant digits, "< 1e-16" below that, "-" for a NaN. The tail of a normal
+/// approximation so far out is no evidence (docs/methods/statistics.md); files keep the number.
 std::string p_text(double p);
 
 /// Sum in order, divided by the count; exactly the common value when all are equal. NaN for an

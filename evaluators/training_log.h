@@ -50,7 +50,7 @@ struct LoggedTraining {
 };
 
 /// The folder of a training's replicas, for files of all formats but MLflow's: a name made of
-/// letters, digits, '.', '_' and '-', another one for each program, seed and stream.
+/// letters, digits, '.', '_' and '-', different for each program, seed and stream.
 std::string log_folder(const LoggedTraining& training);
 
 /// A file of a log.

@@ -9,8 +9,8 @@
 
 namespace neutra::mutators {
 
-/// How likely a change is to be part of a repair, from what its values are alone. It orders changes
-/// that came out equal, and decides nothing else.
+/// How likely a change is to be part of a repair, judged by its values alone. It orders changes
+/// whose programs are equally good, and decides nothing else.
 struct Likelihood {
   bool mends = false;     ///< from a value that is unusual for the program's task to a usual one
   std::size_t kind = 0;   ///< place of its kind of hyperparameter, the likeliest is 0

@@ -18,8 +18,8 @@ struct Application {
 };
 /// {operator, layer, value, seed}, without what the operator does not have.
 Json to_json(const Application& application);
-/// Throws input_error (place: `where`) for what to_json never makes. An operator of another version
-/// is taken as it is: what applies it says that it is unknown.
+/// Throws input_error (place: `where`) for what to_json never makes. An operator that this version
+/// doesn't know is read all the same: applying it throws.
 Application application_from_json(const Json& json, const std::string& where);
 /// A value as people write it: "relu", "0.25"; "" for null.
 std::string value_text(const Json& value);
@@ -86,10 +86,10 @@ MutantList first_order_mutants(const Target& target,
                                const std::vector<const MutationOperator*>& operators,
                                std::uint64_t seed = 0, const std::vector<Site>& layers = {});
 
-/// `count` different mutants of `order` operators each, which can't be of one fault type; sites and
-/// values at random. Each differs from the original by a fault for each operator at least. A pure
-/// function of its arguments. Throws input_error for an order that is
-/// not 1 to kMaxOrder and where there are not so many mutants.
+/// `count` different mutants of `order` operators each, at random sites with random values. The
+/// operators of a mutant have different fault types, and the mutant has at least one fault for each
+/// of them. A pure function of its arguments. Throws input_error for an order outside
+/// 1 .. kMaxOrder, and where there are fewer mutants than `count`.
 std::vector<Mutant> random_mutants(const Target& target,
                                    const std::vector<const MutationOperator*>& operators, int order,
                                    int count, std::uint64_t seed);

@@ -9,7 +9,7 @@
 
 namespace neutra::mutators {
 
-/// A part of a program that no change of a search leads to.
+/// A part of a program (the known fix, say) that no change of a search leads to.
 struct OutOfReach {
   std::string key;    ///< "" where it belongs to none
   std::string value;  ///< wanted; of a part without a key its place in the document, a JSON pointer

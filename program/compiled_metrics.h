@@ -11,10 +11,10 @@ namespace neutra::program {
 /// logs have them, whatever `metric` says.
 std::vector<std::string> compiled_metrics(const Json& document);
 
-/// The program as its script has it: `metric`, which is neutra's own, is the first metric that it
-/// compiles, if that is accuracy, mae or mse, else the loss; where it says no task, its compile
-/// section tells it. So whoever looks at the script alone sees the same, and its trainings draw the
-/// same numbers, whatever `metric` said.
+/// The program as its exported script has it. A script has no `metric`, which is neutra's own: it
+/// becomes the first compiled metric if that is accuracy, mae or mse, else the loss. A missing task
+/// is told by the compile section. Programs that differ in `metric` alone become the same program,
+/// so that their trainings draw the same random numbers.
 Program script_of(Program program);
 
 }  // namespace neutra::program

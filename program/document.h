@@ -15,7 +15,7 @@ const Json* find_layers(const Json& document);
 /// JSON pointer to that array: the path of layer N is layers_path + "/N".
 std::string layers_path(const Json& document);
 
-/// The layer itself, or what a wrapper (TimeDistributed, Bidirectional) runs in the end.
+/// The layer itself; for a wrapper (TimeDistributed, Bidirectional) the layer inside, at any depth.
 const Json& innermost_layer(const Json& layer);
 
 /// A JSON pointer's token for `key`: '~' and '/' escaped.

@@ -9,8 +9,8 @@
 
 namespace neutra::program {
 
-/// One fault: a type of the paper's Table 1 (or of a further DeepCrime operator) and the layers it
-/// touches.
+/// One fault as answers name it: a fault type (docs/reference/fault_types.md) and the layers it
+/// touches. Fault files and the bundled faults (D1, ...) are read in experiments/catalog.h.
 struct FaultEntry {
   std::string type;      ///< "ACH", "LCH", ...
   std::set<int> layers;  ///< 0-based over config.layers of the buggy program; empty: not tied to

@@ -4,9 +4,9 @@
 
 namespace neutra::program {
 
-/// What the keys of a space are in another program, which need not be one of that space. Keys
-/// without a spelling for their value are left out, and those of layers where the two programs have
-/// other layers.
+/// The values that a space's keys have in another program, which need not belong to that space.
+/// Left out are keys that have no spelling for their value, and keys of layers where the two
+/// programs differ in their layers.
 Parameters values_in(const ProgramSpace& space, const Program& program);
 
 }  // namespace neutra::program

@@ -51,7 +51,7 @@ struct Layer {
   LayerKind kind;                    ///< what it does
   std::vector<std::string> aliases;  ///< names in other Keras versions
   std::vector<Field> fields;         ///< of the config, besides those that all layers have
-  /// Output shape for an input of rank 0 or more (without the batch), or why it takes none such.
+  /// Output shape for an input of any rank (without the batch), or why the layer refuses it.
   std::variant<Shape, Refusal> (*output_shape)(const Json& config, const Shape& input) = nullptr;
   /// Weights in Keras's order; nullptr: none. Called for inputs that output_shape accepts.
   std::vector<Weight> (*weights)(const Json& config, const Shape& input) = nullptr;
@@ -62,7 +62,7 @@ struct Layer {
   bool uses_mask = false;
   /// Why the layer cannot take an input with a mask; nullptr: it can.
   std::optional<Refusal> (*refuse_mask)(const Json& config) = nullptr;
-  /// The one function that a kActivation layer without settings is: "softmax"; "" for others.
+  /// Of a kActivation layer without settings, its function: "softmax"; "" for others.
   std::string activation = {};
   /// Does training move its statistics of the batch, unless the layer is frozen?
   bool updates_statistics = false;
@@ -88,8 +88,8 @@ const Layer* layer_of(const Json& layer);
 LayerKind kind_of(const ResolvedLayer& layer);
 /// Does the layer return its input as it is: an input layer or a linear activation?
 bool is_identity(const ResolvedLayer& layer);
-/// The name of the activation function that the layer's config holds, or that the layer is
-/// (softmax): "linear", "relu", ...; "" for layers without one. Of recurrent layers, that of steps.
+/// The activation function in the layer's config, or that the layer itself is (Softmax): "linear",
+/// "relu", ...; "" for layers without one. For recurrent layers, the one applied at each step.
 std::string last_activation(const ResolvedLayer& layer);
 
 /// The config's field for a weight's constraint: "kernel_constraint" beside "kernel_initializer".

@@ -8,8 +8,8 @@
 
 namespace neutra::program {
 
-/// How layers are told to people, everywhere in the same way: by their number over
-/// model.config.layers, from 0, as `neutra show` has it, and by their name: "3, dense_2".
+/// How texts for people name layers, the same everywhere: by their number over model.config.layers,
+/// from 0, as `neutra show` prints it, and by their name: "3, dense_2".
 class LayerTitles {
  public:
   LayerTitles() = default;  ///< of a model that isn't known: numbers

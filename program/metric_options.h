@@ -15,8 +15,8 @@ namespace neutra::program {
 void complete_metric(Json& document, const Json& compiled, Defaults defaults,
                      std::vector<Problem>& problems);
 
-/// The first option of a metric given as a class that would make another number of it than neutra
-/// computes (tf.keras 2.4, metrics.py); its path is the option. nullopt: none, or no known metric.
+/// The first option of a metric given as a class with which Keras computes another number than
+/// neutra does (tf.keras 2.4, metrics.py); its path is the option. nullopt: none, unknown metric.
 std::optional<Problem> unusual_metric_option(const std::string& name, const Json& config);
 
 }  // namespace neutra::program

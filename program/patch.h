@@ -32,8 +32,8 @@ class PatchedDocument {
   std::size_t steps_ = 0, copied_ = 0;
 };
 
-/// `document` with the patch applied. Throws input_error (place: `where`) for a patch that is none,
-/// doesn't fit the document or makes it too large (PatchedDocument).
+/// `document` with the patch applied. Throws input_error (place: `where`) for a patch that is
+/// malformed, doesn't fit the document or makes it too large (PatchedDocument).
 Json with_patch(const Json& document, const Json& patch, const std::string& where);
 
 /// A line for each step: "replace /fit/epochs: 12 -> 1", behind the indent.

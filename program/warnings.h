@@ -14,9 +14,9 @@ struct Warning {
 };
 
 /// Callbacks that do nothing, or the opposite of what they are for: an EarlyStopping whose monitor
-/// is not in the logs, that waits for longer than the training takes, or that takes a good metric
-/// for a bad one; test rows that are the training rows; a MinMaxNorm whose rate is no share; class
-/// weights that are all 0. None of a document that is not valid.
+/// is not in the logs, that waits for longer than the training takes, or that has the wrong mode
+/// (min for max); test rows that are the training rows; a MinMaxNorm whose rate is not in [0, 1];
+/// class weights that are all 0. Empty for a document that is not valid.
 std::vector<Warning> warnings_of(const Program& program);
 
 }  // namespace neutra::program

@@ -9,8 +9,8 @@
 
 namespace neutra::search {
 
-/// Whether enough replicas of a program are known to judge it (SearchMachine does), and what they
-/// give.
+/// Are enough replicas of a program known to judge it, and what do they give? The judgement itself
+/// (neutral, a repair) is SearchMachine's, in machine.cpp.
 struct Decision {
   MetricMean score;  ///< of the first `checked` replicas
   int checked = 0;   ///< replicas that were looked at, in order

@@ -19,12 +19,12 @@
 
 namespace neutra::search {
 
-/// The search as a deterministic state machine. It moves in the order of the serial algorithm:
-/// candidates are committed by id, whatever the order in which results come in. Workers take tasks
-/// with next() and give results to deliver(); they may run ahead into the neighbours of the next
-/// parent, since every generated program counts as visited and the queue is first in, first out: a
-/// block of neighbours is fixed as soon as its parent is at the head of the queue. What runs ahead
-/// shows in no network and in no budget.
+/// The search as a deterministic state machine: it decides what is neutral and what is a repair. It
+/// moves in the order of the serial algorithm: candidates (generated programs) are committed by id,
+/// in whatever order results come in. Workers take tasks with next() and give results to deliver().
+/// They may run ahead into the neighbours of the next parent: every generated program counts as
+/// visited and the queue is first in, first out, so that a block of neighbours is fixed as soon as
+/// its parent is at the head of the queue. What runs ahead shows in no network and in no budget.
 ///
 /// Not thread safe: the executor holds a lock.
 class SearchMachine : public Work {
@@ -83,7 +83,7 @@ class SearchMachine : public Work {
   bool decided(Candidate& candidate);
   int expected_replicas(const Candidate& candidate) const;
   double expected_seconds(const Candidate& candidate) const;
-  bool is_neutral(const MetricMean& score, const MetricMean& parent) const;
+  bool is_neutral(const MetricMean& score, const MetricMean& parent) const;  ///< by config_.rule
   bool reaches_level(const MetricMean& score) const;
   bool can_repair(const MetricMean& best) const;
   bool ruled_out(const Candidate& candidate) const;

@@ -15,7 +15,7 @@ struct MetricMean {
   bool exact = true;   ///< every metric is correct / total
   std::int64_t correct = 0, total = 0;  ///< over all replicas, while exact
   double sum = 0;                       ///< of the metrics, in replica order
-  int replicas = 0;                     ///< taken in
+  int replicas = 0;                     ///< how many were added
 
   /// Takes in the next replica.
   void add(const training::ReplicaResult& result);

@@ -29,7 +29,7 @@ struct Node {
   double mean = 0;              ///< of all replicas; NaN when curtailed
   bool neutral = false;         ///< with its parent
   bool queued = false;          ///< among the top k
-  bool alternative = false;     ///< a repair: neutral with the ground truth (see Network::improve)
+  bool alternative = false;     ///< a repair: reaches the level (see Network::improve)
   /// Significantly better than the known fix, or where repairs improve, than the buggy program: p
   /// and d are of that comparison (evaluators/comparison.h).
   bool significant = false;
@@ -67,8 +67,8 @@ struct Network {
 std::vector<const Node*> drawn_nodes(const Network& network);
 
 /// The published seven columns (docs/formats/network.md). Reads by header name; rows keep their
-/// order. is_gt marks the alternatives; goal, metric, ground truth and known fix are not in the
-/// file: the caller supplies them. Throws input_error with line and column.
+/// order. is_gt marks the repairs; goal, metric, level and known fix are not in the file: the
+/// caller supplies them. Throws input_error with line and column.
 Network read_network_tsv(const std::filesystem::path& file);
 
 // Writers (docs/formats/network.md): each writes the rows (edges) and the nodes that occur in them,
@@ -86,15 +86,15 @@ void write_picture_dot(const Network& network, std::ostream& out);
 /// told; nullptr: not at hand.
 Json to_json(const Network& network, const SearchSpace* space = nullptr);
 
-/// Table 9: how many hyperparameters the alternatives differ in from the known fix, and how much
-/// better they are, on average.
+/// The study's Table 9: in how many hyperparameters the repairs differ from the known fix, and how
+/// much better they are, on average.
 struct Complexity {
-  double mean = 0;          ///< hyperparameters that differ, on average over the alternatives
+  double mean = 0;          ///< hyperparameters that differ, on average over the repairs
   int hyperparameters = 0;  ///< that the known fix has
-  /// mean(alternatives) - ground truth, sign so that larger is better.
+  /// mean(repairs) - level to reach, with the sign that makes larger better.
   std::optional<double> improvement;
 };
-/// nullopt without alternatives or without the known fix's parameters.
+/// nullopt without repairs or without the known fix's parameters.
 std::optional<Complexity> complexity(const Network& network);
 
 }  // namespace neutra::search

@@ -92,8 +92,8 @@ struct RunOptions {
   std::function<void(const struct Progress&)> progress;
   /// The search is over and minimising begins, which `progress` is about from now on.
   std::function<void()> minimising;
-  /// Trains a program that two processes died in, in a process of its own; gives nullopt when that
-  /// process died, too. Null: such a program trains while no other does.
+  /// Trains a program that has killed two processes in a process of its own; gives nullopt when
+  /// that process died, too. Null: such a program trains while no other does.
   std::function<std::optional<training::ReplicaResult>(const training::TrainingJob&)> isolated;
   /// After the search: trains the sub-patches that decide which repairs are 1-minimal.
   bool minimise = false;
@@ -110,7 +110,7 @@ struct SearchTask {
   const program::ProgramSpace* space = nullptr;  ///< base = buggy program
   program::Parameters start;                     ///< parameters of the buggy program
   std::optional<program::Program>
-      fixed;  ///< known fix, trained for acc_gt and the significance marks
+      fixed;  ///< known fix: its mean is the level to reach; repairs are tested against it
   std::optional<program::Parameters> fixed_parameters;  ///< of the known fix, where it has some
   program::Goal goal = program::Goal::kMaximize;        ///< of the metric
   std::string metric;                                   ///< "accuracy", "mae", ...

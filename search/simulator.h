@@ -9,7 +9,7 @@
 
 namespace neutra::search {
 
-/// Ranks that are not there. Rank 0 searches and trains, the others train for it.
+/// An imagined MPI job. Rank 0 searches and trains, the others train for it.
 struct SimulatedCluster {
   int workers = 1;       ///< threads that train, of all ranks together
   int rank_threads = 1;  ///< of each rank; the last one has what is left of `workers`

@@ -10,7 +10,7 @@
 
 namespace neutra::search {
 
-/// What the search needs to know of a family of programs; tests and replays bring their own.
+/// What the search needs to know of the programs it moves among; tests and replays have their own.
 class SearchSpace {
  public:
   virtual ~SearchSpace() = default;

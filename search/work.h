@@ -54,7 +54,7 @@ struct Task {
   std::shared_ptr<const program::Program> program;
 };
 
-/// The result of a program that three processes died in: kFailed, no metric.
+/// The result of a program that has killed three processes: kFailed, no metric.
 training::ReplicaResult failed_result();
 
 /// What an executor works off. Workers take tasks with next() and give results to deliver(), in any

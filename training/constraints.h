@@ -8,9 +8,9 @@
 
 namespace neutra::training {
 
-/// Keras's constraints of variables, which come after each update: MaxNorm, MinMaxNorm, NonNeg,
-/// UnitNorm. Norms are taken along the constraint's axes, and each vector is scaled to one that is
-/// allowed, with 1e-7 added to what it is divided by. Source: tf.keras 2.4, constraints.py,
+/// Keras's constraints of variables, applied after each update: MaxNorm, MinMaxNorm, NonNeg,
+/// UnitNorm. Norms are taken along the constraint's axes, and each vector is scaled to an allowed
+/// norm, with 1e-7 added to the divisor. Source: tf.keras 2.4, constraints.py,
 /// optimizer_v2.py.
 class Constraints {
  public:

@@ -27,7 +27,7 @@ struct Rows {
   std::int64_t count() const { return end - begin; }
 };
 
-/// Hears the model's outputs for rows after rows, with their targets.
+/// Is called with the model's outputs for one batch of rows after the other, and their targets.
 using OutputListener = std::function<void(const Batch& outputs, const Batch& targets)>;
 
 /// What a back end computes for one program in training: gradients and evaluations. The loop over
@@ -120,7 +120,7 @@ class Engine {
 void weigh_rows(const std::vector<double>& class_weights, std::span<const float> targets,
                 std::span<float> weights);
 
-/// Does a step add its gradients to those of steps before it?
+/// Does a step add its gradients to those of earlier steps?
 bool adds_gradients(const program::LoopStyle& loop);
 
 /// The program with zeros for initial values, for engines whose weights are set anyway, and without

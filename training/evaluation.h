@@ -7,7 +7,7 @@
 
 namespace neutra::training {
 
-/// What a model with given weights gives on rows of a program's data, as Keras's evaluate says it.
+/// What a model with given weights gives on rows of a program's data, as Keras's evaluate() does.
 struct Evaluation {
   std::int64_t rows = 0;
   double loss = 0;            ///< with regularisers; NaN where no loss is known

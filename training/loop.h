@@ -28,7 +28,7 @@ struct TrainingState {
   std::vector<float> weights;
   std::vector<float> gradients;  ///< kept for the next step
   Optimizer::State optimizer;
-  /// That the state takes in memory.
+  /// What the state takes in memory.
   std::size_t bytes() const;
 };
 

@@ -9,9 +9,9 @@
 
 namespace neutra::training {
 
-/// A loss of tf.keras 2.4. Outputs, targets: tensors whose first extent is the batch; shapes
-/// broadcast as in NumPy after Keras's rule that a last dimension of 1 which only one side has is
-/// dropped.
+/// A loss of tf.keras 2.4; its formula and gradient are in training/losses/NAME.h. Outputs,
+/// targets: tensors whose first extent is the batch. Shapes broadcast as in NumPy, after Keras's
+/// rule: a last dimension of 1 that only one side has is dropped.
 class Loss {
  public:
   /// `name`: of tf.keras 2.4, or what loss_of() (keras_release.h) makes of one.

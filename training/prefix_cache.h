@@ -33,7 +33,7 @@ class PrefixCache {
   /// nullopt where it isn't known.
   std::optional<ReplicaResult> result(const Key& key, std::int64_t epochs) const;
 
-  /// For a state of that size?
+  /// Is there room for a state of that size?
   bool has_room(std::uint64_t bytes) const { return bytes <= limit_; }
   /// One that has no room is not kept.
   void add_state(const Key& key, std::shared_ptr<const TrainingState> state);

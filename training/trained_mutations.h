@@ -15,10 +15,10 @@ namespace neutra::training {
 mutators::ModelStructure mutated_structure(const program::Program& program,
                                            const program::ResolvedProgram& resolved);
 
-/// Does the steps on weights, in order, to those of the trained model.
+/// Applies the steps that change weights to those of the trained model, in order.
 void mutate_weights(const program::ResolvedProgram& program, program::ModelWeights& weights);
 
-/// Each layer's weights in another structure.
+/// The weights that each layer of the structure has, taken from the trained model's.
 program::ModelWeights weights_of(const mutators::ModelStructure& structure,
                                  const program::ModelWeights& weights);
 

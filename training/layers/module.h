@@ -37,8 +37,8 @@ class Module {
   virtual at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
                              const Pass& pass) const = 0;
   /// Gives the activation at the layer's end away: forward() then returns what it would be applied
-  /// to. Returns its name;
-  /// "" where the layer doesn't end in one. A loss can then work on logits.
+  /// to, so that a loss can work on logits.
+  /// Returns the activation's name; "" where the layer doesn't end in one.
   virtual std::string take_activation() { return ""; }
   /// Does forward() return its input, so that the layer before makes the output?
   virtual bool is_identity() const { return false; }

@@ -6,8 +6,8 @@
 #include "training/inline.h"
 #include "training/losses/loss_function.h"
 
-/// The losses of tf.keras 2.4 (losses.py, backend.py), a header each: what the loss is of a batch,
-/// and its gradient, for both back ends. A new one gets a header here, a row in list.h, a name in
+/// The losses of tf.keras 2.4 (losses.py, backend.py), one header each: the formula of the loss and
+/// of its gradient, for both back ends. A new one gets a header here, a row in list.h, a name in
 /// loss_function.h and a case in fused/kernels/losses.h. tests/training compares the two back ends.
 ///
 /// Eager: values(output, target) gives the loss of each row of elements; `Tensor` is at::Tensor, a
