@@ -37,10 +37,10 @@ Model::Model(const program::ResolvedProgram& program, Weights& weights)
   }
 }
 
-Model::Result Model::forward(const at::Tensor& x, const Pass& pass,
+Model::Result Model::forward(const at::Tensor& x, const ForwardPass& pass,
                              std::vector<at::Tensor>* activations, std::vector<at::Tensor>* nodes) {
   Result result{x, {}, {}};
-  Pass own = pass;
+  ForwardPass own = pass;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer& layer = layers_[i];
     const at::Tensor input = result.raw;

@@ -25,7 +25,7 @@ class Model {
   /// `activations`: gets every layer's output, if given. `nodes`: likewise, but what stands for it
   /// in the graph; undefined where no gradient flows back, and for the layers that give the model's
   /// output.
-  Result forward(const at::Tensor& x, const Pass& pass,
+  Result forward(const at::Tensor& x, const ForwardPass& pass,
                  std::vector<at::Tensor>* activations = nullptr,
                  std::vector<at::Tensor>* nodes = nullptr);
   /// Applies the output activation.

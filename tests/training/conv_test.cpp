@@ -84,7 +84,7 @@ TEST(Conv, LayersAgreeWithKeras) {
       weights.back().set_requires_grad(layer.weights[k].trainable);
     }
     at::Tensor x = tensor(c.at("x"), with_rows(rows, input)).set_requires_grad(true);
-    const Pass pass{c.at("training").get<bool>(), {}, 0};
+    const ForwardPass pass{c.at("training").get<bool>(), {}, 0};
     const at::Tensor y = module->forward(x, weights, pass);
     ASSERT_EQ(y.sizes().vec(), with_rows(rows, output)) << name;
     expect_near(y, c.at("y"), 1e-5, name + ": output");
@@ -297,7 +297,7 @@ std::vector<float> masked_steps(const std::string& class_name, Json config,
   for (std::size_t k = 0; k < weights.size(); ++k) {
     variables.push_back(tensor(weights[k], tested.weights[k].shape));
   }
-  const Pass pass{true, {1, 2}, step};
+  const ForwardPass pass{true, {1, 2}, step};
   const at::Tensor y = make_module(tested)->forward(at::ones({1, 8, 1}), variables, pass);
   const at::Tensor rounded = at::round(y * 1000) / 1000;
   return {rounded.data_ptr<float>(), rounded.data_ptr<float>() + rounded.numel()};

@@ -177,7 +177,7 @@ at::Tensor of_ones(const Json& tested, const program::Shape& input, std::uint32_
   const program::ResolvedProgram program =
       resolved(Json::array({tested, layer("Flatten", Json::object()), dense(1, "linear")}), input,
                optimizer("SGD", 0.1), "mean_squared_error", {1}, 2);
-  Pass pass{true, {3, 4}, step};
+  ForwardPass pass{true, {3, 4}, step};
   return make_module(program.layers.front())->forward(at::ones(with_rows(40, input)), {}, pass);
 }
 

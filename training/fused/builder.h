@@ -31,7 +31,7 @@ struct Tensor {
   bool relu_due = false;        ///< whoever reads the values applies a relu to them
 };
 
-/// One pass over the steps.
+/// What holds for one pass over the steps, forward or backward.
 struct Pass {
   bool training = false;
   RandomKey key;

@@ -12,7 +12,7 @@ class ActivationModule final : public Module {
  public:
   explicit ActivationModule(const std::string& name)
       : name_(name), activation_(find_activation(name)) {}
-  Tensor forward(const Tensor& x, std::span<Tensor>, const Pass&) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor>, const ForwardPass&) const override {
     return activation_ ? activation_(x) : x;
   }
   std::string take_activation() override {
@@ -31,7 +31,9 @@ template <typename F>
 class Function final : public Module {
  public:
   explicit Function(F f) : f_(std::move(f)) {}
-  Tensor forward(const Tensor& x, std::span<Tensor>, const Pass&) const override { return f_(x); }
+  Tensor forward(const Tensor& x, std::span<Tensor>, const ForwardPass&) const override {
+    return f_(x);
+  }
 
  private:
   F f_;
@@ -55,7 +57,7 @@ Tensor general_relu(const Tensor& x, double slope, double threshold, std::option
 class PRelu final : public Module {
  public:
   explicit PRelu(const program::ResolvedLayer& layer) : shape_(layer.weights[0].shape) {}
-  Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass&) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor> weights, const ForwardPass&) const override {
     return training::relu(x) - weights[0].view(shape_) * training::relu(-x);
   }
 

@@ -23,7 +23,7 @@ class BatchNormalization final : public Module {
         trainable_(flag_or(layer.config, "trainable", true)) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass& pass) const override {
+                     const ForwardPass& pass) const override {
     const at::Tensor none;
     const at::Tensor& gamma = scale_ ? weights[0] : none;
     const at::Tensor& beta = center_ ? weights[scale_ ? 1 : 0] : none;

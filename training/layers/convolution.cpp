@@ -18,7 +18,7 @@ class Conv2D final : public Module {
         activation_(find_activation(name_)) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass&) const override {
+                     const ForwardPass&) const override {
     const WindowAxis &h = windows_.height, &w = windows_.width;
     const bool thinned = h.window == 1 && w.window == 1 && (h.stride > 1 || w.stride > 1);
     // LibTorch pads both ends alike: what one has more must be there before.
@@ -68,7 +68,7 @@ class SeparableConv2D final : public Module {
       : depthwise_(parts.depthwise), pointwise_(parts.pointwise) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass& pass) const override {
+                     const ForwardPass& pass) const override {
     return pointwise_.forward(depthwise_.forward(x, weights.first(1), pass), weights.subspan(1),
                               pass);
   }
@@ -90,7 +90,7 @@ class Conv2DTranspose final : public Module {
         activation_(find_activation(name_)) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass&) const override {
+                     const ForwardPass&) const override {
     const WindowAxis &h = windows_.height, &w = windows_.width;
     const bool cells = h.window == 1 && w.window == 1;
     at::Tensor images = x;

@@ -10,7 +10,7 @@ class Dense final : public Module {
       : name_(layer.config.at("activation")), activation_(find_activation(name_)) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass&) const override {
+                     const ForwardPass&) const override {
     const at::Tensor& kernel = weights[0];
     const bool flat = x.dim() == 2;
     const at::Tensor rows = flat ? x : x.reshape({-1, x.size(-1)});

@@ -7,7 +7,7 @@ namespace neutra::training {
 namespace {
 
 /// Numbers of a mask drawn for a layer in one step.
-at::Tensor drawn(const std::vector<std::int64_t>& extents, const Pass& pass, Stream stream,
+at::Tensor drawn(const std::vector<std::int64_t>& extents, const ForwardPass& pass, Stream stream,
                  int layer, auto&& fill) {
   at::Tensor values = at::empty(extents);
   fill(RandomStream{pass.key, stream, static_cast<std::uint32_t>(layer), pass.step},
@@ -25,7 +25,8 @@ class Dropout final : public Module {
         index_(layer.index),
         shared_(std::move(shared)) {}
 
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass& pass) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass& pass) const override {
     if (!pass.training || rate_ == 0) return x;
     std::vector<std::int64_t> extents = x.sizes().vec();
     for (const std::size_t axis : shared_) extents[axis] = 1;
@@ -48,7 +49,8 @@ class GaussianDropout final : public Module {
   explicit GaussianDropout(const program::ResolvedLayer& layer)
       : rate_(number_or(layer.config, "rate", 0)), index_(layer.index) {}
 
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass& pass) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass& pass) const override {
     if (!pass.training || rate_ == 0) return x;
     const auto stddev = static_cast<float>(std::sqrt(rate_ / (1 - rate_)));
     return x * drawn(x.sizes().vec(), pass, Stream::kNoise, index_,

@@ -14,7 +14,7 @@ class Embedding final : public Module {
   explicit Embedding(const program::ResolvedLayer& layer) : index_(layer.index) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass& pass) const override {
+                     const ForwardPass& pass) const override {
     const at::Tensor& table = weights[0];
     const at::Tensor inputs = x.contiguous();
     const at::Tensor indices = at::empty(x.sizes(), at::kLong);

@@ -10,7 +10,8 @@ class GaussianNoise final : public Module {
   explicit GaussianNoise(const program::ResolvedLayer& layer)
       : stddev_(static_cast<float>(number_or(layer.config, "stddev", 0))), index_(layer.index) {}
 
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass& pass) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass& pass) const override {
     if (!pass.training || stddev_ == 0) return x;
     const at::Tensor noise = at::empty(x.sizes());
     fill_normal({pass.key, Stream::kNoise, static_cast<std::uint32_t>(index_), pass.step}, 0,

@@ -14,7 +14,7 @@ class LayerNormalization final : public Module {
         center_(flag_or(layer.config, "center", true)) {}
 
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass&) const override {
+                     const ForwardPass&) const override {
     // In double precision, since gradients cancel where there are few values; the variance
     // overflows as a float does. LibTorch's own leaves a rounding where x - mean is 0.
     const at::Tensor wide = x.to(at::kDouble), distance = wide - wide.mean(-1, true);

@@ -16,8 +16,8 @@
 
 namespace neutra::training {
 
-/// One forward pass.
-struct Pass {
+/// What holds for one forward pass through all layers.
+struct ForwardPass {
   bool training = false;
   RandomKey key;
   std::uint32_t step = 0;  ///< optimiser step: dropout masks depend on it
@@ -35,7 +35,7 @@ class Module {
   /// `weights`: the layer's, in the order of ResolvedLayer::weights. Statistics among them may be
   /// updated in place.
   virtual at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                             const Pass& pass) const = 0;
+                             const ForwardPass& pass) const = 0;
   /// Gives the activation at the layer's end away: forward() then returns what it would be applied
   /// to, so that a loss can work on logits.
   /// Returns the activation's name; "" where the layer doesn't end in one.

@@ -59,7 +59,7 @@ class Pooling2D final : public Module {
  public:
   explicit Pooling2D(const program::ResolvedLayer& layer)
       : windows_(sliding_windows(layer, "pool_size")) {}
-  Tensor forward(const Tensor& x, std::span<Tensor>, const Pass&) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor>, const ForwardPass&) const override {
     return Pool::apply(x.contiguous(), &windows_);
   }
 
@@ -72,7 +72,7 @@ class Pooling2D final : public Module {
 class GlobalPooling2D final : public Module {
  public:
   explicit GlobalPooling2D(bool maximum) : maximum_(maximum) {}
-  Tensor forward(const Tensor& x, std::span<Tensor>, const Pass&) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor>, const ForwardPass&) const override {
     return maximum_ ? at::amax(x, {1, 2}) : at::mean(x, at::IntArrayRef{1, 2});
   }
 
@@ -83,7 +83,7 @@ class GlobalPooling2D final : public Module {
 /// Mean of the steps that count; NaN where none does, as in tf.keras 2.4 layers/pooling.py.
 class GlobalAveragePooling1D final : public Module {
  public:
-  Tensor forward(const Tensor& x, std::span<Tensor>, const Pass& pass) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor>, const ForwardPass& pass) const override {
     if (!pass.mask.defined()) return at::mean(x, at::IntArrayRef{1});
     const Tensor counts = pass.mask.to(x.scalar_type()).unsqueeze(-1);
     return (x * counts).sum(1) / counts.sum(1);

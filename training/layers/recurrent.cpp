@@ -28,13 +28,14 @@ class Masks {
   }
 
   /// Of inputs (rows, steps, features), to be multiplied with them.
-  GateMasks of_inputs(const Tensor& x, const Pass& pass) const {
+  GateMasks of_inputs(const Tensor& x, const ForwardPass& pass) const {
     if (!pass.training || rate_ == 0) return {};
     return make({count_, x.size(0), unrolled_ ? 1 : x.size(1), x.size(2)}, rate_, stream(pass))
         .unbind(0);
   }
   /// Of states (rows, units), for each step.
-  std::vector<GateMasks> of_states(std::int64_t steps, const Tensor& h, const Pass& pass) const {
+  std::vector<GateMasks> of_states(std::int64_t steps, const Tensor& h,
+                                   const ForwardPass& pass) const {
     std::vector<GateMasks> masks(static_cast<std::size_t>(steps));
     if (!pass.training || recurrent_rate_ == 0) return masks;
     RandomStream own = stream(pass);
@@ -48,7 +49,7 @@ class Masks {
   }
 
  private:
-  RandomStream stream(const Pass& pass) const {
+  RandomStream stream(const ForwardPass& pass) const {
     return {pass.key, Stream::kDropout, index_, pass.step};
   }
   static Tensor make(const std::vector<std::int64_t>& extents, float rate,
@@ -95,7 +96,8 @@ class Recurrent : public Module {
         zeros_(flag_or(layer.config, "zero_output_for_mask", false)),
         masks_(layer, gates, like_cudnn) {}
 
-  Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass& pass) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor> weights,
+                 const ForwardPass& pass) const override {
     const std::int64_t rows = x.size(0), steps = x.size(1);
     State state;
     state.kernel = weights[1];

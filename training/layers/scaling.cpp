@@ -24,7 +24,7 @@ class Rescaling final : public Module {
  public:
   explicit Rescaling(const program::ResolvedLayer& layer)
       : scale_(of(layer, "scale")), offset_(of(layer, "offset")) {}
-  Tensor forward(const Tensor& x, std::span<Tensor>, const Pass&) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor>, const ForwardPass&) const override {
     return x * scale_ + offset_;
   }
 
@@ -47,7 +47,7 @@ class Normalization final : public Module {
     mean_ = numbers(layer.config.at("mean"), extents_);
     variance_ = numbers(layer.config.at("variance"), extents_);
   }
-  Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass&) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor> weights, const ForwardPass&) const override {
     const Tensor mean = weights.empty() ? mean_ : weights[0].view(extents_);
     const Tensor variance = weights.empty() ? variance_ : weights[1].view(extents_);
     const Tensor deviation = at::clamp_min(variance.sqrt(), kEpsilon);

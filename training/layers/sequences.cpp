@@ -12,7 +12,7 @@ class OverSequences final : public Module {
     output_.insert(output_.begin(), -1);
   }
   at::Tensor forward(const at::Tensor& x, std::span<at::Tensor> weights,
-                     const Pass& pass) const override {
+                     const ForwardPass& pass) const override {
     return images_->forward(x.unsqueeze(1), weights, pass).reshape(output_);
   }
   std::string take_activation() override { return images_->take_activation(); }

@@ -6,7 +6,8 @@ namespace {
 
 class Identity final : public Module {
  public:
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     return x;
   }
   bool is_identity() const override { return true; }
@@ -17,7 +18,8 @@ class Reshape final : public Module {
   explicit Reshape(const program::Shape& shape) : extents_{-1} {
     extents_.insert(extents_.end(), shape.begin(), shape.end());
   }
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     return x.reshape(extents_);
   }
 
@@ -29,7 +31,8 @@ class ZeroPadding2D final : public Module {
  public:
   explicit ZeroPadding2D(const program::ResolvedLayer& layer)
       : padding_(layer.config.at("padding").get<std::vector<program::Shape>>()) {}
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     const program::Shape &height = padding_[0], &width = padding_[1];
     return at::constant_pad_nd(x, {0, 0, width[0], width[1], height[0], height[1]});
   }
@@ -45,7 +48,8 @@ class Permute final : public Module {
         layer.config.at("dims").get<program::Shape>();  // counted from 1, behind the batch
     axes_.insert(axes_.end(), dims.begin(), dims.end());
   }
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     return x.permute(axes_).contiguous();
   }
 
@@ -56,7 +60,8 @@ class Permute final : public Module {
 class RepeatVector final : public Module {
  public:
   explicit RepeatVector(const program::ResolvedLayer& layer) : n_(layer.config.at("n")) {}
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     return x.unsqueeze(1).repeat({1, n_, 1});
   }
 
@@ -70,7 +75,8 @@ class Masking final : public Module {
  public:
   explicit Masking(const program::ResolvedLayer& layer)
       : value_(static_cast<float>(layer.config.at("mask_value").get<double>())) {}
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     return x * make_mask(x).unsqueeze(-1);
   }
   at::Tensor make_mask(const at::Tensor& x) const override { return x.ne(value_).any(-1); }
@@ -87,7 +93,8 @@ class UpSampling2D final : public Module {
   explicit UpSampling2D(const program::ResolvedLayer& layer)
       : size_(layer.config.at("size").get<program::Shape>()),
         bilinear_(layer.config.at("interpolation") == "bilinear") {}
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     const std::int64_t height = x.size(1) * size_[0], width = x.size(2) * size_[1];
     if (bilinear_) {
       return at::upsample_bilinear2d(x.permute({0, 3, 1, 2}).contiguous(), {height, width}, false)

@@ -14,8 +14,9 @@ class TimeDistributed final : public Module {
   explicit TimeDistributed(const program::ResolvedLayer& layer)
       : module_(make_module(program::wrapped_layers(layer).front())) {}
 
-  Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass& pass) const override {
-    Pass own = pass;
+  Tensor forward(const Tensor& x, std::span<Tensor> weights,
+                 const ForwardPass& pass) const override {
+    ForwardPass own = pass;
     own.mask = at::Tensor();
     const Tensor y = module_->forward(x.reshape(merged(x)), weights, own);
     std::vector<std::int64_t> extents = y.sizes().vec();
@@ -50,7 +51,8 @@ class Bidirectional final : public Module {
     backward_ = make_module(layers[1]);
   }
 
-  Tensor forward(const Tensor& x, std::span<Tensor> weights, const Pass& pass) const override {
+  Tensor forward(const Tensor& x, std::span<Tensor> weights,
+                 const ForwardPass& pass) const override {
     const Tensor a = forward_->forward(x, weights.first(forward_weights_), pass);
     Tensor b = backward_->forward(x, weights.subspan(forward_weights_), pass);
     if (sequences_) b = b.flip(1);

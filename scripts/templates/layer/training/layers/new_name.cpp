@@ -6,7 +6,8 @@ namespace {
 /// What it computes. Source: the file of tf.keras 2.4 that says so.
 class NewName final : public Module {
  public:
-  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>, const Pass&) const override {
+  at::Tensor forward(const at::Tensor& x, std::span<at::Tensor>,
+                     const ForwardPass&) const override {
     return x;
   }
 };
